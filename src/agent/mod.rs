@@ -1,0 +1,1 @@
+//! Agent definitions: where they come from, how they are read and what they may do.

@@ -1,0 +1,1 @@
+//! The configuration files: known keys, their bounds, and what a project may tighten.

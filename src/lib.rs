@@ -1,0 +1,19 @@
+//! Sub-agents for the pi coding agent.
+//!
+//! The layers, from the edge inwards; each uses those below it, never one above or beside it:
+//!
+//! - `node`: the napi edge (feature `node`).
+//! - [`run`]: one agent, one task, one child.
+//! - [`agent`], [`event`], [`process`], [`config`]: siblings that do not know each other.
+//! - [`text`]: pure functions on text and bytes.
+#![cfg_attr(not(feature = "node"), forbid(unsafe_code))]
+#![cfg_attr(feature = "node", deny(unsafe_code))]
+
+pub mod agent;
+pub mod config;
+pub mod event;
+#[cfg(feature = "node")]
+mod node;
+pub mod process;
+pub mod run;
+pub mod text;

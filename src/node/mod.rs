@@ -1,0 +1,1 @@
+//! The napi edge: converts in, calls the core, converts out.

@@ -1,0 +1,1 @@
+//! Programs: starting them, reading them, and ending the whole of what they started.

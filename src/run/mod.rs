@@ -1,0 +1,1 @@
+//! One run: one agent, one task, one child, one result.
