@@ -1,0 +1,121 @@
+//! The project agents that the user has already agreed to run.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// The oldest confirmations are forgotten beyond this; the user is then asked once more.
+const MAX_ENTRIES: usize = 1000;
+/// No file that this code writes comes near it.
+const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
+
+/// One definition the user agreed to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Confirmed {
+    path: String,
+    sha256: String,
+}
+
+/// The file's content, oldest confirmation first.
+#[derive(Default, Serialize, Deserialize)]
+struct Confirmations {
+    confirmed: Vec<Confirmed>,
+}
+
+/// The remembered confirmations of one agent directory. Every call reads the file, because other pi processes write it
+/// too. Blocking.
+#[derive(Clone, Debug)]
+pub struct Consent {
+    file: PathBuf,
+}
+
+impl Consent {
+    /// The confirmations kept in this agent directory.
+    #[must_use]
+    pub fn new(agent_dir: &Path) -> Self {
+        Self { file: agent_dir.join("subagents").join("confirmed-agents.json") }
+    }
+
+    /// Whether the user agreed to exactly this content of this file. Anything that cannot be told is a no.
+    #[must_use]
+    pub fn is_confirmed(&self, path: &Path, content_hash: &str) -> bool {
+        let Some(entry) = entry(path, content_hash) else { return false };
+        self.read().is_ok_and(|confirmations| confirmations.confirmed.contains(&entry))
+    }
+
+    /// Remembers that the user agreed. When two processes do so at the same moment one may be forgotten and is asked
+    /// again. A path that is no text cannot be remembered and is asked about each time.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written; nothing is then remembered, and what was remembered before is kept.
+    pub fn remember(&self, path: &Path, content_hash: &str) -> io::Result<()> {
+        let Some(entry) = entry(path, content_hash) else { return Ok(()) };
+        let mut confirmations = self.read()?;
+        confirmations.confirmed.retain(|known| *known != entry);
+        confirmations.confirmed.push(entry);
+        let surplus = confirmations.confirmed.len().saturating_sub(MAX_ENTRIES);
+        confirmations.confirmed.drain(..surplus);
+        self.write(&confirmations)
+    }
+
+    /// A file that makes no sense is moved aside and counts as empty.
+    fn read(&self) -> io::Result<Confirmations> {
+        let file = match fs::File::open(&self.file) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Confirmations::default()),
+            Err(error) => return Err(error),
+        };
+        let mut bytes = Vec::new();
+        file.take(MAX_FILE_BYTES).read_to_end(&mut bytes)?;
+        if let Ok(confirmations) = serde_json::from_slice(&bytes) {
+            return Ok(confirmations);
+        }
+        let aside = self.file.with_extension("json.corrupt");
+        // Another process may have moved it already.
+        fs::rename(&self.file, aside).or_else(|error| match error.kind() {
+            io::ErrorKind::NotFound => Ok(()),
+            _ => Err(error),
+        })?;
+        Ok(Confirmations::default())
+    }
+
+    /// Readers see the old content or the new, never a part.
+    fn write(&self, confirmations: &Confirmations) -> io::Result<()> {
+        let dir = self.file.parent().unwrap_or(Path::new("."));
+        create_private_dir(dir)?;
+        let draft = dir.join(format!(".confirmed-agents.{}", uuid::Uuid::new_v4().simple()));
+        let written = write_private(&draft, &serde_json::to_vec(confirmations)?)
+            .and_then(|()| fs::rename(&draft, &self.file));
+        if written.is_err() {
+            // The failure to report is the first one.
+            drop(fs::remove_file(&draft));
+        }
+        written
+    }
+}
+
+fn entry(path: &Path, content_hash: &str) -> Option<Confirmed> {
+    let path = fs::canonicalize(path).ok()?.to_str()?.to_owned();
+    Some(Confirmed { path, sha256: content_hash.to_owned() })
+}
+
+fn create_private_dir(dir: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir)
+}
+
+fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}

@@ -1,0 +1,137 @@
+//! How deep in a chain of delegations this process is.
+
+/// The depth of this process, 0 for a session that a person started, and how deep it may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Depth {
+    /// Delegations above this process.
+    pub current: u32,
+    /// The smaller of the setting and what the process above allows.
+    pub max: u32,
+}
+
+/// No further delegation from here. Its text is what the caller of the tool reads.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TooDeep {
+    /// The limit is reached.
+    #[error(
+        "delegation depth {current} has reached its limit {max} (`maxDepth` and `PI_SUBAGENT_MAX_DEPTH`)"
+    )]
+    Limit {
+        /// Delegations above this process.
+        current: u32,
+        /// How many there may be.
+        max: u32,
+    },
+    /// A variable that should hold a depth holds something else.
+    #[error("delegation depth is unknown: {variable} is {}, expected a whole number; the limit is {max}", crate::text::quoted(.value))]
+    NotANumber {
+        /// The environment variable.
+        variable: &'static str,
+        /// What it holds.
+        value: String,
+        /// The limit that the setting gives.
+        max: u32,
+    },
+}
+
+/// Decides whether this process may start a child. `depth` and `max_depth` are the values of `PI_SUBAGENT_DEPTH` and
+/// `PI_SUBAGENT_MAX_DEPTH` where set; `configured` is the setting `maxDepth`.
+///
+/// # Errors
+///
+/// When the limit is reached, and when one of the variables is not a number: that counts as too deep.
+pub fn depth_from_env(
+    depth: Option<&str>,
+    max_depth: Option<&str>,
+    configured: u32,
+) -> Result<Depth, TooDeep> {
+    let number = |variable, value: Option<&str>, unset: u32| match value {
+        None => Ok(unset),
+        Some(value) => value.trim().parse::<u32>().map_err(|_| TooDeep::NotANumber {
+            variable,
+            value: value.to_owned(),
+            max: configured,
+        }),
+    };
+    let current = number("PI_SUBAGENT_DEPTH", depth, 0)?;
+    let max = configured.min(number("PI_SUBAGENT_MAX_DEPTH", max_depth, configured)?);
+    if current >= max { Err(TooDeep::Limit { current, max }) } else { Ok(Depth { current, max }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_cannot_tell_the_depth_does_not_delegate() {
+        for (depth, max, configured, expected) in [
+            (None, None, 1, Ok((0, 1))),
+            (Some("0"), None, 1, Ok((0, 1))),
+            (Some("1"), None, 2, Ok((1, 2))),
+            (
+                Some("1"),
+                None,
+                1,
+                Err("delegation depth 1 has reached its limit 1 (`maxDepth` and `PI_SUBAGENT_MAX_DEPTH`)"),
+            ),
+            (
+                None,
+                None,
+                0,
+                Err("delegation depth 0 has reached its limit 0 (`maxDepth` and `PI_SUBAGENT_MAX_DEPTH`)"),
+            ),
+            (
+                Some("1"),
+                Some("1"),
+                9,
+                Err("delegation depth 1 has reached its limit 1 (`maxDepth` and `PI_SUBAGENT_MAX_DEPTH`)"),
+            ),
+            (None, Some("9"), 1, Ok((0, 1))),
+            (
+                Some("x"),
+                None,
+                9,
+                Err(
+                    "delegation depth is unknown: PI_SUBAGENT_DEPTH is `x`, expected a whole number; the limit is 9",
+                ),
+            ),
+            (
+                Some("-1"),
+                None,
+                9,
+                Err(
+                    "delegation depth is unknown: PI_SUBAGENT_DEPTH is `-1`, expected a whole number; the limit is 9",
+                ),
+            ),
+            (
+                Some("99999999999"),
+                None,
+                9,
+                Err(
+                    "delegation depth is unknown: PI_SUBAGENT_DEPTH is `99999999999`, expected a whole number; the limit is 9",
+                ),
+            ),
+            (
+                Some(""),
+                None,
+                9,
+                Err(
+                    "delegation depth is unknown: PI_SUBAGENT_DEPTH is ``, expected a whole number; the limit is 9",
+                ),
+            ),
+            (
+                None,
+                Some("many"),
+                9,
+                Err(
+                    "delegation depth is unknown: PI_SUBAGENT_MAX_DEPTH is `many`, expected a whole number; the limit is 9",
+                ),
+            ),
+        ] {
+            let found = depth_from_env(depth, max, configured)
+                .map(|depth| (depth.current, depth.max))
+                .map_err(|error| error.to_string());
+            assert_eq!(found, expected.map_err(str::to_owned), "{depth:?} {max:?} {configured}");
+        }
+    }
+}

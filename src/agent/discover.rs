@@ -1,0 +1,231 @@
+//! Looks for agent definitions on disk. Never fails: what cannot be read becomes a diagnostic.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use super::builtin;
+use super::catalog::Catalog;
+use super::definition::Source;
+use super::parse::{MAX_FILE_BYTES, Parsed, READ_FAILED, parse};
+use crate::text::{Diagnostic, Severity};
+
+/// Agents of one directory. A model could not tell that many apart, and each is a file to read.
+const MAX_FILES: usize = 256;
+/// Entries of one directory that are looked at in search of them.
+const MAX_ENTRIES: usize = 8192;
+/// Remembered files, and the longest prompt remembered: together at most 16 MiB for the life of the process.
+const MAX_CACHED: usize = 512;
+const MAX_CACHED_PROMPT_BYTES: usize = 32 * 1024;
+/// A file changed so recently can change again within one tick of its clock; it is read each time.
+const SETTLED: Duration = Duration::from_secs(2);
+
+const DIRECTORY_TOO_LARGE: &str = "AGENT_DIRECTORY_TOO_LARGE";
+
+/// Where to look.
+#[derive(Clone, Debug)]
+pub struct DiscoverOptions {
+    /// The directory whose project is meant.
+    pub cwd: PathBuf,
+    /// pi's own agent directory.
+    pub agent_dir: PathBuf,
+    /// The user's home; the search for a project stops there.
+    pub home: Option<PathBuf>,
+}
+
+/// Finds every agent that exists now. Blocking; files that have not changed are not read again.
+#[must_use]
+pub fn discover(options: &DiscoverOptions) -> Catalog {
+    let mut diagnostics = Vec::new();
+    let user_dir = options.agent_dir.join("agents");
+    let project_dir = project_directory(options, &user_dir, &mut diagnostics);
+    let mut files = builtin::all();
+    files.extend(directory(&user_dir, Source::User, &mut diagnostics));
+    if let Some(dir) = project_dir {
+        files.extend(directory(&dir, Source::Project, &mut diagnostics));
+    }
+    Catalog::merge(files, diagnostics)
+}
+
+/// The nearest agent directory upwards from the working directory; the repository's root and home are the last places.
+fn project_directory(
+    options: &DiscoverOptions,
+    user_dir: &Path,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<PathBuf> {
+    let cwd = canonical(&options.cwd);
+    let home = options.home.as_deref().map(canonical);
+    let user_dir = canonical(user_dir);
+    for dir in cwd.ancestors() {
+        for candidate in [dir.join(".pi").join("agents"), dir.join(".agents")] {
+            match fs::metadata(&candidate) {
+                // The user's own directory does not become the project's by lying above it.
+                Ok(found) if found.is_dir() && canonical(&candidate) == user_dir => {}
+                Ok(found) if found.is_dir() => return Some(candidate),
+                Ok(_) => diagnostics.push(unreadable(&candidate, "it is not a directory")),
+                Err(error) if is_absent(&candidate, &error) => {}
+                Err(error) => diagnostics.push(unreadable(&candidate, &reason(&error))),
+            }
+        }
+        if home.as_deref() == Some(dir) || dir.join(".git").symlink_metadata().is_ok() {
+            break;
+        }
+    }
+    None
+}
+
+/// The agent files of one directory, by file name.
+fn directory(dir: &Path, source: Source, diagnostics: &mut Vec<Diagnostic>) -> Vec<Parsed> {
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) => {
+            if !is_absent(dir, &error) {
+                diagnostics.push(unreadable(dir, &reason(&error)));
+            }
+            return Vec::new();
+        }
+    };
+    let mut paths = Vec::new();
+    for (index, entry) in entries.enumerate() {
+        if index == MAX_ENTRIES {
+            diagnostics
+                .push(too_large(dir, &format!("has more than {MAX_ENTRIES} entries; the rest is ignored")));
+            break;
+        }
+        match entry {
+            Ok(entry) if is_markdown(&entry.path()) => paths.push(entry.path()),
+            Ok(_) => {}
+            Err(error) => {
+                diagnostics.push(unreadable(dir, &reason(&error)));
+                break;
+            }
+        }
+    }
+    paths.sort();
+    if paths.len() > MAX_FILES {
+        let first_left_out = paths[MAX_FILES].file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let message = format!(
+            "has {} agent files; only the first {MAX_FILES} by name are read, `{first_left_out}` is not",
+            paths.len()
+        );
+        diagnostics.push(too_large(dir, &message));
+        paths.truncate(MAX_FILES);
+    }
+    paths.iter().filter_map(|path| file(path, source)).collect()
+}
+
+/// One agent file. `None`: it is a directory.
+fn file(path: &Path, source: Source) -> Option<Parsed> {
+    let found = match fs::metadata(path) {
+        Ok(found) if found.is_dir() => return None,
+        // Opening anything else, a pipe for instance, could wait for ever.
+        Ok(found) if !found.is_file() => return Some(broken(path, "it is not a regular file")),
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound && path.is_symlink() => {
+            return Some(broken(path, "the symbolic link points to nothing"));
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        Err(error) => return Some(broken(path, &reason(&error))),
+    };
+    let stamp = Stamp::of(&found);
+    if let Some(parsed) = cached(path, source, stamp.as_ref()) {
+        return Some(parsed);
+    }
+    let mut bytes = Vec::new();
+    let limit = MAX_FILE_BYTES as u64 + 1;
+    if let Err(error) = fs::File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes)) {
+        return Some(broken(path, &reason(&error)));
+    }
+    let parsed = parse(&bytes, source, Some(path));
+    remember(path, source, stamp, &parsed);
+    Some(parsed)
+}
+
+fn is_markdown(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| {
+        extension.eq_ignore_ascii_case("md") || extension.eq_ignore_ascii_case("markdown")
+    })
+}
+
+/// Nothing is there at all, not even a link that leads nowhere.
+fn is_absent(path: &Path, error: &io::Error) -> bool {
+    match error.kind() {
+        io::ErrorKind::NotFound => !path.is_symlink(),
+        io::ErrorKind::NotADirectory => !path.exists(),
+        _ => false,
+    }
+}
+
+fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "the symbolic link points to nothing".to_owned(),
+        io::ErrorKind::NotADirectory => "it is not a directory".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+fn unreadable(path: &Path, reason: &str) -> Diagnostic {
+    Diagnostic::new(Severity::Error, READ_FAILED, format!("cannot be read: {reason}")).in_file(path).at(1, 1)
+}
+
+fn broken(path: &Path, reason: &str) -> Parsed {
+    Parsed { agent: None, diagnostics: vec![unreadable(path, reason)] }
+}
+
+fn too_large(dir: &Path, message: &str) -> Diagnostic {
+    Diagnostic::new(Severity::Warning, DIRECTORY_TOO_LARGE, message).in_file(dir).at(1, 1)
+}
+
+fn canonical(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+/// What tells one content of a file from the next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Stamp {
+    bytes: u64,
+    modified: SystemTime,
+    /// Device, inode, and change time, which no program can set back.
+    identity: (u64, u64, i64, i64),
+}
+
+impl Stamp {
+    fn of(found: &fs::Metadata) -> Option<Self> {
+        let modified = found.modified().ok()?;
+        #[cfg(unix)]
+        let identity = {
+            use std::os::unix::fs::MetadataExt as _;
+            (found.dev(), found.ino(), found.ctime(), found.ctime_nsec())
+        };
+        #[cfg(not(unix))]
+        let identity = (0, 0, 0, 0);
+        Some(Self { bytes: found.len(), modified, identity })
+    }
+}
+
+type Cache = HashMap<(PathBuf, Source), (Stamp, Parsed)>;
+
+static CACHE: LazyLock<Mutex<Cache>> = LazyLock::new(Mutex::default);
+
+fn cached(path: &Path, source: Source, stamp: Option<&Stamp>) -> Option<Parsed> {
+    let cache = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (known, parsed) = cache.get(&(path.to_path_buf(), source))?;
+    (Some(known) == stamp).then(|| parsed.clone())
+}
+
+fn remember(path: &Path, source: Source, stamp: Option<Stamp>, parsed: &Parsed) {
+    let Some(stamp) = stamp else { return };
+    let settled = stamp.modified.elapsed().is_ok_and(|age| age > SETTLED);
+    let small = parsed.agent.as_ref().is_none_or(|agent| agent.prompt.len() <= MAX_CACHED_PROMPT_BYTES);
+    if !settled || !small {
+        return;
+    }
+    let mut cache = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+    if cache.len() >= MAX_CACHED {
+        cache.clear();
+    }
+    cache.insert((path.to_path_buf(), source), (stamp, parsed.clone()));
+}

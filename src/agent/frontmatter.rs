@@ -1,0 +1,379 @@
+//! YAML frontmatter: where it begins and ends, its fields, and where each of them stands.
+//!
+//! Knows nothing of agents. The only file that names `serde_yaml`.
+
+use std::cell::Cell;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
+
+use crate::text::quoted;
+
+/// Frontmatter is a handful of lines. The parser below is quadratic on some malformed input, so it never sees more.
+const MAX_FRONTMATTER_BYTES: usize = 64 * 1024;
+/// Brackets and braces in all of it. Each level of nesting costs the parser a pass over all the others.
+const MAX_FLOW_OPENERS: usize = 1024;
+/// Values after aliases are followed; what expands beyond this was written to exhaust memory.
+const MAX_VALUES: usize = 4096;
+/// Text after aliases are followed; more than the frontmatter itself can only come from repetition.
+const MAX_TEXT_BYTES: usize = MAX_FRONTMATTER_BYTES;
+
+/// A line and a column, both counted from 1, in the whole file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Position {
+    pub(super) line: u32,
+    pub(super) column: u32,
+}
+
+/// Frontmatter that cannot be read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct SyntaxError {
+    pub(super) at: Position,
+    pub(super) message: String,
+}
+
+/// One `key: value` of the frontmatter.
+#[derive(Debug, PartialEq)]
+pub(super) struct Field {
+    pub(super) name: String,
+    pub(super) value: Yaml,
+    pub(super) key_at: Position,
+    pub(super) value_at: Position,
+}
+
+/// A value, with aliases already followed.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Yaml {
+    Null,
+    Bool(bool),
+    Integer(i64),
+    Float(f64),
+    Text(String),
+    List(Vec<Yaml>),
+    Map(Vec<(Yaml, Yaml)>),
+}
+
+/// The value as a message shows it.
+impl fmt::Display for Yaml {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("empty"),
+            Self::Bool(value) => write!(f, "`{value}`"),
+            Self::Integer(value) => write!(f, "`{value}`"),
+            Self::Float(value) => write!(f, "`{value}`"),
+            Self::Text(value) if value.trim().is_empty() => f.write_str("blank"),
+            Self::Text(value) => f.write_str(&quoted(value)),
+            Self::List(_) => f.write_str("a list"),
+            Self::Map(_) => f.write_str("a mapping"),
+        }
+    }
+}
+
+/// A file with frontmatter.
+#[derive(Debug, PartialEq)]
+pub(super) struct Document {
+    /// In the order written. No name twice.
+    pub(super) fields: Vec<Field>,
+    /// Where the frontmatter starts: what is missing is reported there.
+    pub(super) start: Position,
+    /// What follows the frontmatter, trimmed, line ends as LF.
+    pub(super) body: String,
+}
+
+/// Reads a file's text. `None`: it has no frontmatter.
+pub(super) fn read(text: &str) -> Result<Option<Document>, SyntaxError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut lines = text.split_inclusive('\n');
+    let mut line = 1;
+    let mut offset = 0;
+    let opening = lines.by_ref().find(|candidate| {
+        offset += candidate.len();
+        line += 1;
+        !candidate.trim().is_empty()
+    });
+    if opening.is_none_or(|opening| opening.trim_end() != "---") {
+        return Ok(None);
+    }
+    let (start, first_line) = (Position { line: line - 1, column: 1 }, line);
+    let mut length = 0;
+    let Some(closing) = lines.find(|candidate| {
+        let closes = candidate.trim_end() == "---";
+        length += if closes { 0 } else { candidate.len() };
+        closes
+    }) else {
+        let message = "the frontmatter that starts here does not end; expected a line `---` after it".into();
+        return Err(SyntaxError { at: start, message });
+    };
+    let yaml = &text[offset..offset + length];
+    let body = text[offset + length + closing.len()..].trim().replace("\r\n", "\n");
+    let fields = fields(yaml, first_line, start)?;
+    Ok(Some(Document { fields, start, body }))
+}
+
+fn fields(yaml: &str, first_line: u32, start: Position) -> Result<Vec<Field>, SyntaxError> {
+    let fail = |at, message| Err(SyntaxError { at, message });
+    if yaml.len() > MAX_FRONTMATTER_BYTES {
+        let message =
+            format!("the frontmatter has {} bytes; at most {MAX_FRONTMATTER_BYTES} are read", yaml.len());
+        return fail(start, message);
+    }
+    if yaml.bytes().filter(|byte| matches!(byte, b'[' | b'{')).count() > MAX_FLOW_OPENERS {
+        return fail(start, format!("the frontmatter has more than {MAX_FLOW_OPENERS} brackets"));
+    }
+    let budget = Budget { values: Cell::new(MAX_VALUES), bytes: Cell::new(MAX_TEXT_BYTES) };
+    let value = match Expand(&budget).deserialize(serde_yaml::Deserializer::from_str(yaml)) {
+        Ok(value) => value,
+        Err(error) => {
+            let at = error.location().map_or(start, |place| Position {
+                line: first_line + number(place.line()) - 1,
+                column: number(place.column()),
+            });
+            return fail(at, reason(&error));
+        }
+    };
+    let pairs = match value {
+        Yaml::Map(pairs) => pairs,
+        Yaml::Null => Vec::new(),
+        other => {
+            return fail(
+                start,
+                format!("the frontmatter is {other}; expected fields such as `name: my-agent`"),
+            );
+        }
+    };
+    let mut fields: Vec<Field> = Vec::new();
+    for (key, value) in pairs {
+        let name = match key {
+            Yaml::Text(name) => name,
+            other => other.to_string().trim_matches('`').to_owned(),
+        };
+        let seen = fields.iter().any(|field| field.name == name);
+        let (key_at, value_at) = locate(yaml, &name, usize::from(seen), first_line).unwrap_or((start, start));
+        if seen {
+            return fail(key_at, format!("{} is given twice; keep one of them", quoted(&name)));
+        }
+        fields.push(Field { name, value, key_at, value_at });
+    }
+    Ok(fields)
+}
+
+/// The parser's own words without its places, which count from the frontmatter and not from the file.
+fn reason(error: &serde_yaml::Error) -> String {
+    let text = error.to_string();
+    let what = text.split(" at line ").next().unwrap_or_default();
+    crate::text::one_line(&format!("the frontmatter is not valid YAML: {what}"), 200)
+}
+
+/// Where the `nth` field of this name and its value stand. Only block style has places of its own.
+fn locate(yaml: &str, name: &str, nth: usize, first_line: u32) -> Option<(Position, Position)> {
+    let indent_of = |line: &str| line.len() - line.trim_start_matches(' ').len();
+    let indent = yaml
+        .lines()
+        .find(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
+        .map(indent_of)?;
+    let (index, line, after) = yaml
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| indent_of(line) == indent)
+        .filter_map(|(index, line)| Some((index, line, after_key(&line[indent..], name)?)))
+        .nth(nth)?;
+    let line_number = first_line + number(index);
+    let value = after.trim_start();
+    let key_at = Position { line: line_number, column: number(indent + 1) };
+    let column = line[..line.len() - value.len()].chars().count() + 1;
+    let value_at =
+        if value.is_empty() { key_at } else { Position { line: line_number, column: number(column) } };
+    Some((key_at, value_at))
+}
+
+/// What follows `name:` on this line, when the line is that field.
+fn after_key<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    let quote = line.chars().next().filter(|c| matches!(c, '"' | '\''));
+    let rest = match quote {
+        Some(quote) => line[1..].strip_prefix(name)?.strip_prefix(quote)?,
+        None => line.strip_prefix(name)?,
+    };
+    let after = rest.trim_start().strip_prefix(':')?;
+    (after.is_empty() || after.starts_with(char::is_whitespace)).then_some(after)
+}
+
+/// Lines and columns of a file that is at most 256 KiB long.
+fn number(value: usize) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}
+
+/// What may still be read. Counted while aliases are followed, so that a bomb stops at its first few thousand values.
+struct Budget {
+    values: Cell<usize>,
+    bytes: Cell<usize>,
+}
+
+impl Budget {
+    fn spend<E: serde::de::Error>(&self, text_bytes: usize) -> Result<(), E> {
+        let values = self.values.get().checked_sub(1);
+        let bytes = self.bytes.get().checked_sub(text_bytes);
+        let (Some(values), Some(bytes)) = (values, bytes) else {
+            return Err(E::custom(format!(
+                "it expands to more than {MAX_VALUES} values or {MAX_TEXT_BYTES} bytes, as aliases of aliases do"
+            )));
+        };
+        self.values.set(values);
+        self.bytes.set(bytes);
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Expand<'a>(&'a Budget);
+
+impl<'de> DeserializeSeed<'de> for Expand<'_> {
+    type Value = Yaml;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Yaml, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Expand<'_> {
+    type Value = Yaml;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a plain value")
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<Yaml, E> {
+        self.0.spend(0).map(|()| Yaml::Null)
+    }
+
+    fn visit_none<E: serde::de::Error>(self) -> Result<Yaml, E> {
+        self.visit_unit()
+    }
+
+    fn visit_bool<E: serde::de::Error>(self, value: bool) -> Result<Yaml, E> {
+        self.0.spend(0).map(|()| Yaml::Bool(value))
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Yaml, E> {
+        self.0.spend(0).map(|()| Yaml::Integer(value))
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Yaml, E> {
+        let value =
+            i64::try_from(value).map_err(|_| E::custom(format!("the number {value} is too large")))?;
+        self.visit_i64(value)
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Yaml, E> {
+        self.0.spend(0).map(|()| Yaml::Float(value))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<Yaml, E> {
+        self.0.spend(value.len()).map(|()| Yaml::Text(value.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Yaml, A::Error> {
+        self.0.spend(0)?;
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element_seed(self)? {
+            list.push(item);
+        }
+        Ok(Yaml::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Yaml, A::Error> {
+        self.0.spend(0)?;
+        let mut map = Vec::new();
+        while let Some(entry) = entries.next_entry_seed(self, self)? {
+            map.push(entry);
+        }
+        Ok(Yaml::Map(map))
+    }
+
+    fn visit_enum<A: serde::de::EnumAccess<'de>>(self, access: A) -> Result<Yaml, A::Error> {
+        let (tag, _) = access.variant::<Tag>()?;
+        Err(A::Error::custom(format!("the tag {} means nothing here", quoted(&format!("!{}", tag.0)))))
+    }
+}
+
+#[derive(Deserialize)]
+struct Tag(String);
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    fn error(text: &str) -> SyntaxError {
+        read(text).expect_err("this text is broken")
+    }
+
+    #[test]
+    fn an_alias_bomb_is_refused_before_it_expands() {
+        let mut bomb = String::from("---\nname: bomb\na0: &a0 [x,x,x,x,x,x,x,x,x,x]\n");
+        for level in 1..9 {
+            let aliases = vec![format!("*a{}", level - 1); 10].join(",");
+            writeln!(bomb, "a{level}: &a{level} [{aliases}]").expect("a string grows");
+        }
+        bomb.push_str("---\n");
+        let started = Instant::now();
+        assert!(error(&bomb).message.contains("aliases of aliases"));
+        assert!(started.elapsed() < Duration::from_secs(1), "took {:?}", started.elapsed());
+    }
+
+    #[test]
+    fn repeated_text_counts_like_repeated_values() {
+        let text = "x".repeat(4000);
+        let aliases = vec!["*a"; 100].join(",");
+        assert!(error(&format!("---\na: &a {text}\nb: [{aliases}]\n---\n")).message.contains("expands"));
+    }
+
+    #[test]
+    fn hostile_nesting_ends_soon() {
+        for opener in ["[", "{", "- ", "? ", "{a: "] {
+            let started = Instant::now();
+            error(&format!("---\na: {}\n---\n", opener.repeat(60_000 / opener.len())));
+            error(&format!("---\na: {}\n---\n", opener.repeat(1000)));
+            assert!(started.elapsed() < Duration::from_secs(2), "{opener}: {:?}", started.elapsed());
+        }
+    }
+
+    #[test]
+    fn harmless_anchors_stay_yaml() {
+        let document = read("---\na: &a [x]\nb: *a\n---\n").expect("valid").expect("has frontmatter");
+        assert_eq!(document.fields[0].value, document.fields[1].value);
+    }
+
+    #[test]
+    fn only_a_first_line_of_dashes_starts_frontmatter() {
+        for text in ["", "\n\n", "# Readme\n---\na: b\n---\n", "--- a\n", "----\na: b\n---\n", "\u{feff}text"]
+        {
+            assert_eq!(read(text), Ok(None), "{text:?}");
+        }
+        for text in [
+            "---\na: b\n---\nbody",
+            "\u{feff}---\r\na: b\r\n---\r\nbody\r\n",
+            "\n \n---  \na: b\n---\n\nbody\n",
+        ] {
+            let document = read(text).expect("valid").expect("has frontmatter");
+            assert_eq!((document.fields.len(), document.body.as_str()), (1, "body"), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn places_are_those_of_the_whole_file() {
+        let document = read(
+            "\r\n---\r\n# note\r\nname: a\r\n\"tools\" :  b\r\nlist:\r\n  - name\r\nnamed: c\r\n---\r\n",
+        )
+        .expect("valid")
+        .expect("has frontmatter");
+        let places: Vec<_> = document
+            .fields
+            .iter()
+            .map(|field| (field.name.as_str(), field.key_at.line, field.value_at.line, field.value_at.column))
+            .collect();
+        assert_eq!(places, [("name", 4, 4, 7), ("tools", 5, 5, 12), ("list", 6, 6, 1), ("named", 8, 8, 8)]);
+    }
+}

@@ -1,0 +1,391 @@
+//! One agent file: from its text to a definition, or to what is wrong with it.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+
+use super::definition::{AgentDefinition, Context, Source};
+use super::frontmatter::{self, Document, Field, Position, Yaml};
+use super::policy::{is_tool_name, pi_tool_name};
+use crate::text::{Diagnostic, Severity, nearest, one_line, quoted};
+
+/// Largest agent file. A prompt of this size already fills a third of a context window.
+pub(super) const MAX_FILE_BYTES: usize = 256 * 1024;
+
+/// A description is one line; more of it only fills the lists that show it.
+const MAX_DESCRIPTION_CHARS: usize = 1000;
+/// Longest name, so that it fits into file names and lists.
+const MAX_NAME_CHARS: usize = 64;
+/// More tools or extensions than any agent has use for.
+const MAX_LIST_ITEMS: usize = 256;
+/// Longest single text value: a model pattern, a path of an extension.
+const MAX_TEXT_CHARS: usize = 1024;
+/// Longest time an agent may name: a week.
+const MAX_TIMEOUT_MS: i64 = 7 * 24 * 60 * 60 * 1000;
+/// The levels pi knows.
+const THINKING: [&str; 7] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
+const SANDBOX: [&str; 3] = ["auto", "required", "off"];
+const FIELDS: [&str; 15] = [
+    "name",
+    "description",
+    "readonly",
+    "tools",
+    "model",
+    "thinking",
+    "timeoutMs",
+    "idleTimeoutMs",
+    "maxTurns",
+    "maxCost",
+    "sandbox",
+    "launcher",
+    "extensions",
+    "context",
+    "skills",
+];
+
+const NAME_MISSING: &str = "FRONTMATTER_NAME_MISSING";
+const READONLY_INVALID: &str = "FRONTMATTER_READONLY_INVALID";
+const TOOLS_INVALID: &str = "FRONTMATTER_TOOLS_INVALID";
+const SYNTAX: &str = "FRONTMATTER_SYNTAX";
+const FIELD_IGNORED: &str = "FRONTMATTER_FIELD_IGNORED";
+/// The file, or the directory it should be in, cannot be read.
+pub(super) const READ_FAILED: &str = "AGENT_FILE_READ_FAILED";
+
+/// What a file came to. Neither an agent nor a diagnostic: the file is something else, a README for instance.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Parsed {
+    pub(super) agent: Option<AgentDefinition>,
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads an agent file's content. `path` is only named, never opened.
+pub(super) fn parse(bytes: &[u8], source: Source, path: Option<&Path>) -> Parsed {
+    let mut reader = Reader { path, diagnostics: Vec::new() };
+    let agent = reader.agent(bytes, source);
+    let agent = agent.filter(|_| reader.diagnostics.iter().all(|found| found.severity != Severity::Error));
+    Parsed { agent, diagnostics: reader.diagnostics }
+}
+
+struct Reader<'a> {
+    path: Option<&'a Path>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Reader<'_> {
+    fn agent(&mut self, bytes: &[u8], source: Source) -> Option<AgentDefinition> {
+        let start = Position { line: 1, column: 1 };
+        if bytes.len() > MAX_FILE_BYTES {
+            let message =
+                format!("the file has more than {MAX_FILE_BYTES} bytes, the most an agent may have");
+            self.report(Severity::Error, READ_FAILED, start, message);
+            return None;
+        }
+        if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+            let message = "the file is UTF-16; expected UTF-8".to_owned();
+            self.report(Severity::Error, READ_FAILED, start, message);
+            return None;
+        }
+        let document = match std::str::from_utf8(bytes) {
+            Ok(text) => frontmatter::read(text),
+            // A file without frontmatter is no agent in any encoding.
+            Err(error) => match frontmatter::read(&String::from_utf8_lossy(bytes)) {
+                Ok(None) => return None,
+                _ => {
+                    let at = place_of(&bytes[..error.valid_up_to()]);
+                    self.report(Severity::Error, READ_FAILED, at, "this byte is not UTF-8".to_owned());
+                    return None;
+                }
+            },
+        };
+        match document {
+            Ok(None) => None,
+            Ok(Some(document)) => Some(self.definition(document, bytes, source)),
+            Err(error) => {
+                self.report(Severity::Error, SYNTAX, error.at, error.message);
+                None
+            }
+        }
+    }
+
+    fn definition(&mut self, document: Document, bytes: &[u8], source: Source) -> AgentDefinition {
+        let mut agent = AgentDefinition {
+            name: String::new(),
+            description: String::new(),
+            source,
+            path: self.path.map(Path::to_path_buf),
+            readonly: false,
+            tools: None,
+            model: None,
+            thinking: None,
+            timeout: None,
+            idle_timeout: None,
+            max_turns: None,
+            max_cost: None,
+            sandbox: None,
+            launcher: None,
+            extensions: None,
+            context: None,
+            skills: None,
+            prompt: document.body,
+            content_hash: hash(bytes),
+        };
+        if !document.fields.iter().any(|field| field.name == "name") {
+            let message = "`name` is missing; expected a field such as `name: my-agent`".to_owned();
+            self.report(Severity::Error, NAME_MISSING, document.start, message);
+        }
+        for field in &document.fields {
+            self.field(field, &mut agent);
+        }
+        agent
+    }
+
+    fn field(&mut self, field: &Field, agent: &mut AgentDefinition) {
+        match field.name.as_str() {
+            "name" => agent.name = self.name(field).unwrap_or_default(),
+            "description" => {
+                if let Some(text) = self.prose(field) {
+                    if agent.prompt.is_empty() {
+                        text.trim().clone_into(&mut agent.prompt);
+                    }
+                    agent.description = one_line(&text, MAX_DESCRIPTION_CHARS);
+                }
+            }
+            "readonly" => agent.readonly = self.readonly(field).unwrap_or_default(),
+            "tools" => agent.tools = self.tools(field),
+            "model" => agent.model = self.inheritable(field),
+            "thinking" => {
+                agent.thinking =
+                    self.inheritable(field).and_then(|level| self.choice(field, level, &THINKING))
+            }
+            "timeoutMs" => agent.timeout = self.milliseconds(field),
+            "idleTimeoutMs" => agent.idle_timeout = self.milliseconds(field),
+            "maxTurns" => agent.max_turns = self.turns(field),
+            "maxCost" => agent.max_cost = self.cost(field),
+            "sandbox" => agent.sandbox = self.text(field).and_then(|mode| self.choice(field, mode, &SANDBOX)),
+            "launcher" => agent.launcher = self.text(field),
+            "extensions" => agent.extensions = self.list(field, SYNTAX),
+            "context" => agent.context = self.context(field),
+            "skills" => agent.skills = self.skills(field),
+            other => {
+                let meant = nearest(other, FIELDS)
+                    .map(|known| format!("; did you mean `{known}`?"))
+                    .unwrap_or_default();
+                let message = format!("{} is not a field of an agent and is ignored{meant}", quoted(other));
+                self.report(Severity::Info, FIELD_IGNORED, field.key_at, message);
+            }
+        }
+    }
+
+    fn name(&mut self, field: &Field) -> Option<String> {
+        let expected =
+            "a name of at most 64 letters, digits, `.`, `_` and `-` that starts with a letter or a digit";
+        match &field.value {
+            Yaml::Text(name) if is_agent_name(name) => Some(name.clone()),
+            Yaml::Text(_) => self.wrong(field, NAME_MISSING, expected),
+            other => {
+                let quoting = match other {
+                    Yaml::Bool(_) | Yaml::Integer(_) | Yaml::Float(_) => {
+                        ", in quotes when it reads as another type"
+                    }
+                    _ => "",
+                };
+                self.wrong(field, NAME_MISSING, &format!("{expected}{quoting}"))
+            }
+        }
+    }
+
+    fn readonly(&mut self, field: &Field) -> Option<bool> {
+        match &field.value {
+            Yaml::Bool(value) => Some(*value),
+            Yaml::Integer(1) => Some(true),
+            Yaml::Integer(0) => Some(false),
+            Yaml::Text(text) if matches!(text.as_str(), "true" | "1") => Some(true),
+            Yaml::Text(text) if matches!(text.as_str(), "false" | "0") => Some(false),
+            _ => self.wrong(field, READONLY_INVALID, "`true`, `false`, `1` or `0`"),
+        }
+    }
+
+    fn tools(&mut self, field: &Field) -> Option<Vec<String>> {
+        let mut tools: Vec<String> = Vec::new();
+        for declared in self.list(field, TOOLS_INVALID)? {
+            let tool = pi_tool_name(&declared);
+            if !is_tool_name(tool) {
+                let message = format!(
+                    "`tools` names {}; expected plain tool names such as `read, grep`, or `mcp__server__*`",
+                    quoted(&declared)
+                );
+                self.report(Severity::Error, TOOLS_INVALID, field.value_at, message);
+            } else if !tools.iter().any(|known| known == tool) {
+                tools.push(tool.to_owned());
+            }
+        }
+        Some(tools)
+    }
+
+    /// A comma string or a list of texts.
+    fn list(&mut self, field: &Field, code: &'static str) -> Option<Vec<String>> {
+        let expected = "names with commas between them or a list of names; `[]` for none";
+        let items = match &field.value {
+            Yaml::Text(text) => {
+                let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+                items.map(str::to_owned).collect::<Vec<_>>()
+            }
+            Yaml::List(items) => {
+                let mut names = Vec::new();
+                for item in items {
+                    match item {
+                        Yaml::Text(text) if !text.trim().is_empty() => names.push(text.trim().to_owned()),
+                        other => {
+                            let message = format!("`{}` holds {other}; expected {expected}", field.name);
+                            self.report(Severity::Error, code, field.value_at, message);
+                            return None;
+                        }
+                    }
+                }
+                names
+            }
+            _ => return self.wrong(field, code, expected),
+        };
+        if items.len() > MAX_LIST_ITEMS || items.iter().any(|item| item.chars().count() > MAX_TEXT_CHARS) {
+            let message = format!(
+                "`{}` has {} entries; expected at most {MAX_LIST_ITEMS} of at most {MAX_TEXT_CHARS} characters",
+                field.name,
+                items.len()
+            );
+            self.report(Severity::Error, code, field.value_at, message);
+            return None;
+        }
+        Some(items)
+    }
+
+    fn prose(&mut self, field: &Field) -> Option<String> {
+        match &field.value {
+            Yaml::Text(text) => Some(text.clone()),
+            Yaml::Null => Some(String::new()),
+            Yaml::Bool(_) | Yaml::Integer(_) | Yaml::Float(_) => {
+                Some(field.value.to_string().trim_matches('`').to_owned())
+            }
+            Yaml::List(_) | Yaml::Map(_) => self.wrong(field, SYNTAX, "one line of text"),
+        }
+    }
+
+    fn text(&mut self, field: &Field) -> Option<String> {
+        let fits = |text: &str| {
+            !text.is_empty()
+                && !text.starts_with('-')
+                && text.chars().count() <= MAX_TEXT_CHARS
+                && !text.chars().any(char::is_control)
+        };
+        match &field.value {
+            Yaml::Text(text) if fits(text.trim()) => Some(text.trim().to_owned()),
+            _ => self.wrong(field, SYNTAX, "one line of text that does not start with `-`"),
+        }
+    }
+
+    /// Text of which `inherit` says the same as leaving the field out.
+    fn inheritable(&mut self, field: &Field) -> Option<String> {
+        self.text(field).filter(|text| text != "inherit")
+    }
+
+    fn choice(&mut self, field: &Field, value: String, choices: &[&str]) -> Option<String> {
+        if choices.contains(&value.as_str()) {
+            return Some(value);
+        }
+        let listed: Vec<_> = choices.iter().map(|choice| format!("`{choice}`")).collect();
+        self.wrong(field, SYNTAX, &format!("one of {}", listed.join(", ")))
+    }
+
+    /// Zero means no limit of the agent's own.
+    fn milliseconds(&mut self, field: &Field) -> Option<Duration> {
+        match &field.value {
+            Yaml::Integer(0) => None,
+            Yaml::Integer(value @ 1..=MAX_TIMEOUT_MS) => Some(Duration::from_millis(value.unsigned_abs())),
+            _ => self.wrong(field, SYNTAX, &format!("whole milliseconds from 0 (none) to {MAX_TIMEOUT_MS}")),
+        }
+    }
+
+    fn turns(&mut self, field: &Field) -> Option<u32> {
+        let turns = match &field.value {
+            Yaml::Integer(value) => u32::try_from(*value).ok(),
+            _ => None,
+        };
+        match turns {
+            Some(0) => None,
+            Some(turns) => Some(turns),
+            None => self.wrong(field, SYNTAX, "a whole number of turns, 0 for no limit"),
+        }
+    }
+
+    fn cost(&mut self, field: &Field) -> Option<f64> {
+        #[expect(clippy::cast_precision_loss, reason = "nobody's budget has sixteen digits")]
+        let cost = match &field.value {
+            Yaml::Integer(value) => Some(*value as f64),
+            Yaml::Float(value) => Some(*value),
+            _ => None,
+        };
+        match cost.filter(|cost| cost.is_finite() && *cost >= 0.0) {
+            Some(cost) => (cost > 0.0).then_some(cost),
+            None => self.wrong(field, SYNTAX, "an amount in USD such as `0.5`, 0 for no limit"),
+        }
+    }
+
+    fn context(&mut self, field: &Field) -> Option<Context> {
+        match &field.value {
+            Yaml::Text(text) if text == "project" => Some(Context::Project),
+            Yaml::Text(text) if text == "none" => Some(Context::None),
+            _ => self.wrong(field, SYNTAX, "`project` or `none`"),
+        }
+    }
+
+    fn skills(&mut self, field: &Field) -> Option<bool> {
+        match &field.value {
+            Yaml::Bool(value) => Some(*value),
+            // Other hosts list skills by name here; that is no reason to lose the agent.
+            Yaml::Text(_) | Yaml::List(_) => {
+                let message =
+                    format!("`skills` is {} and is ignored; expected `true` or `false`", field.value);
+                self.report(Severity::Info, FIELD_IGNORED, field.key_at, message);
+                None
+            }
+            _ => self.wrong(field, SYNTAX, "`true` or `false`"),
+        }
+    }
+
+    fn wrong<T>(&mut self, field: &Field, code: &'static str, expected: &str) -> Option<T> {
+        let message = format!("`{}` is {}; expected {expected}", field.name, field.value);
+        self.report(Severity::Error, code, field.value_at, message);
+        None
+    }
+
+    fn report(&mut self, severity: Severity, code: &'static str, at: Position, message: String) {
+        let diagnostic = Diagnostic::new(severity, code, message).at(at.line, at.column);
+        self.diagnostics.push(match self.path {
+            Some(path) => diagnostic.in_file(path),
+            None => diagnostic,
+        });
+    }
+}
+
+/// Whether an agent may have this name.
+fn is_agent_name(name: &str) -> bool {
+    name.len() <= MAX_NAME_CHARS
+        && name.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
+}
+
+fn place_of(before: &[u8]) -> Position {
+    let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |index| index + 1);
+    let lines = memchr::memchr_iter(b'\n', before).count();
+    let columns = String::from_utf8_lossy(&before[line_start..]).chars().count();
+    let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
+    Position { line: number(lines + 1), column: number(columns + 1) }
+}
+
+fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
+        write!(hex, "{byte:02x}").expect("a string takes what is written to it");
+        hex
+    })
+}

@@ -1,0 +1,254 @@
+//! Which of the tools an agent declares its child really gets.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::Serialize;
+
+use super::definition::AgentDefinition;
+use super::error::NoToolsLeft;
+
+/// Tools that change nothing, in the order a child gets them.
+const READING: [&str; 7] =
+    ["read", "grep", "find", "ls", "web_search", "fetch_content", "get_search_content"];
+/// What pi turns on by itself: the tools of an agent that may write and declares none.
+const PI_DEFAULTS: [&str; 4] = ["read", "bash", "edit", "write"];
+const LSP: &str = "lsp";
+const SHELL: &str = "bash";
+/// Prefix of the tools of MCP servers.
+const MCP: &str = "mcp__";
+/// Claude Code's names and pi's.
+const CLAUDE_NAMES: [(&str, &str); 7] = [
+    ("Read", "read"),
+    ("Grep", "grep"),
+    ("Glob", "find"),
+    ("LS", "ls"),
+    ("Bash", "bash"),
+    ("Edit", "edit"),
+    ("Write", "write"),
+];
+
+/// What the configuration and the machine allow the children of this call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolPolicy {
+    /// Agents that are not readonly keep their write tools.
+    pub allow_write: bool,
+    /// Children may use a tool named `lsp`.
+    pub allow_lsp: bool,
+    /// The kernel enforces the read-only sandbox for this child.
+    pub sandboxed: bool,
+    /// Tools no child has; `*` stands for any characters. Wins over `allow`.
+    pub deny: Vec<String>,
+    /// When set, the only tools a child may have; `*` stands for any characters.
+    pub allow: Option<Vec<String>>,
+}
+
+/// The tools of one child.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ToolPlan {
+    /// The complete allow-list, in the order declared. Empty: the child has no tools at all.
+    pub tools: Vec<String>,
+    /// What was declared and is not in the list, with the reason.
+    pub dropped: Vec<DroppedTool>,
+}
+
+impl ToolPlan {
+    /// What the agent's prompt must say about its tools, when there is something to say.
+    #[must_use]
+    pub fn note(&self) -> Option<&'static str> {
+        self.tools.is_empty().then_some(
+            "You have no tools in this run. Work from the task's text alone, do not pretend to have looked anything \
+             up, and say what could not be checked.",
+        )
+    }
+}
+
+/// A tool the agent declares and its child does not get.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DroppedTool {
+    /// pi's name of it.
+    pub tool: String,
+    /// Why.
+    pub reason: DropReason,
+}
+
+/// Why a declared tool is not given to the child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum DropReason {
+    /// It can change things, and the agent is readonly.
+    Readonly,
+    /// A shell, without the kernel's word that it cannot write.
+    NoSandbox,
+    /// It can change things, and `allowWrite` is off.
+    WriteNotAllowed,
+    /// `allowLspTools` is off.
+    LspNotAllowed,
+    /// This pi has no such tool.
+    NotAvailable,
+    /// `tools.deny` names it.
+    Denied,
+    /// `tools.allow` does not name it.
+    NotAllowed,
+    /// It delegates, and children never delegate.
+    NeverInChild,
+}
+
+impl fmt::Display for DropReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Readonly => "the agent is readonly",
+            Self::NoSandbox => "a shell is only safe in a read-only sandbox, and none is enforced here",
+            Self::WriteNotAllowed => "the setting `allowWrite` is off",
+            Self::LspNotAllowed => "the setting `allowLspTools` is off",
+            Self::NotAvailable => "this pi does not have it; install a package that provides it",
+            Self::Denied => "the setting `tools.deny` excludes it",
+            Self::NotAllowed => "the setting `tools.allow` does not include it",
+            Self::NeverInChild => "a child never delegates",
+        })
+    }
+}
+
+/// Decides the tools of a child. `available` is what the hosting pi has; `None` when that is not known.
+///
+/// Tools of MCP servers count as available: their servers connect at any time.
+///
+/// # Errors
+///
+/// When tools are declared, at least one would be allowed, and none of those exists in this pi.
+pub fn plan_tools(
+    agent: &AgentDefinition,
+    policy: &ToolPolicy,
+    available: Option<&BTreeSet<String>>,
+) -> Result<ToolPlan, NoToolsLeft> {
+    let reading_only = agent.readonly || !policy.allow_write;
+    let exists = |tool: &str| tool.starts_with(MCP) || available.is_none_or(|names| names.contains(tool));
+    let refusal = |tool: &str| {
+        let write_reason = if agent.readonly { DropReason::Readonly } else { DropReason::WriteNotAllowed };
+        if is_never_in_child(tool) {
+            Some(DropReason::NeverInChild)
+        } else if policy.deny.iter().any(|pattern| overlaps(pattern, tool)) {
+            Some(DropReason::Denied)
+        } else if policy
+            .allow
+            .as_ref()
+            .is_some_and(|allow| !allow.iter().any(|pattern| covers(pattern, tool)))
+        {
+            Some(DropReason::NotAllowed)
+        } else if tool == LSP {
+            (!policy.allow_lsp).then_some(DropReason::LspNotAllowed)
+        } else if reading_only && tool == SHELL {
+            (!policy.sandboxed).then_some(DropReason::NoSandbox)
+        } else if reading_only && !READING.contains(&tool) {
+            Some(write_reason)
+        } else {
+            None
+        }
+    };
+
+    let Some(declared) = &agent.tools else {
+        // Nobody asked for a particular one of these, so what is missing is not worth a word.
+        let defaults: Vec<&str> =
+            if reading_only { [READING.as_slice(), &[LSP, SHELL]].concat() } else { PI_DEFAULTS.to_vec() };
+        let tools = defaults.into_iter().filter(|tool| refusal(tool).is_none() && exists(tool));
+        return Ok(ToolPlan { tools: tools.map(str::to_owned).collect(), dropped: Vec::new() });
+    };
+    let mut plan = ToolPlan::default();
+    for tool in declared {
+        match refusal(tool).or_else(|| (!exists(tool)).then_some(DropReason::NotAvailable)) {
+            Some(reason) => plan.dropped.push(DroppedTool { tool: tool.clone(), reason }),
+            None => plan.tools.push(tool.clone()),
+        }
+    }
+    let missing = || plan.dropped.iter().filter(|dropped| dropped.reason == DropReason::NotAvailable);
+    if plan.tools.is_empty() && missing().next().is_some() {
+        let missing = missing().map(|dropped| dropped.tool.clone()).collect();
+        return Err(NoToolsLeft { agent: agent.name.clone(), missing });
+    }
+    Ok(plan)
+}
+
+/// pi's name for a declared tool.
+pub(super) fn pi_tool_name(declared: &str) -> &str {
+    CLAUDE_NAMES.iter().find(|(theirs, _)| *theirs == declared).map_or(declared, |(_, ours)| ours)
+}
+
+/// Whether a declared tool is one name that pi takes literally.
+///
+/// pi's `--tools` understands patterns, `+name` and `-name`; passed through, they would widen the list. Only the tools
+/// of one MCP server may be named by a pattern, because nobody knows them before it answers.
+pub(super) fn is_tool_name(tool: &str) -> bool {
+    let plain = tool
+        .strip_prefix(MCP)
+        .and_then(|rest| rest.strip_suffix('*'))
+        .filter(|server| server.ends_with("__"));
+    let plain = plain.unwrap_or(tool);
+    plain.len() <= 128
+        && plain.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+        && plain.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':'))
+}
+
+fn is_never_in_child(tool: &str) -> bool {
+    tool.starts_with("subagent") || tool.starts_with("sessions_") || tool == "agents_list"
+}
+
+/// Whether every tool that `tool` stands for matches `pattern`. A `*` in `tool` can only be matched by one in `pattern`.
+fn covers(pattern: &str, tool: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = tool.strip_prefix(first) else { return false };
+    let mut parts: Vec<&str> = parts.collect();
+    let Some(last) = parts.pop() else { return rest.is_empty() };
+    for part in parts {
+        match rest.find(part) {
+            Some(index) => rest = &rest[index + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+/// Whether some tool that `tool` stands for may match `pattern`. Errs towards yes when both are patterns.
+fn overlaps(pattern: &str, tool: &str) -> bool {
+    let Some(prefix) = tool.strip_suffix('*') else { return covers(pattern, tool) };
+    let literal = pattern.split('*').next().unwrap_or_default();
+    literal.starts_with(prefix) || (pattern.contains('*') && prefix.starts_with(literal))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_never_give_more_and_never_deny_less_than_they_say() {
+        for (pattern, tool, covered, overlapping) in [
+            ("read", "read", true, true),
+            ("read", "readx", false, false),
+            ("*", "read", true, true),
+            ("web_*", "web_search", true, true),
+            ("*_content", "fetch_content", true, true),
+            ("a*a", "a", false, false),
+            ("a*b*c", "axxbxxc", true, true),
+            ("mcp__*", "mcp__git__*", true, true),
+            ("mcp__git__push", "mcp__git__*", false, true),
+            ("mcp__git__push", "mcp__web__*", false, false),
+            ("mcp__*__push", "mcp__git__*", false, true),
+            ("", "read", false, false),
+        ] {
+            assert_eq!(covers(pattern, tool), covered, "{pattern} covers {tool}");
+            assert_eq!(overlaps(pattern, tool), overlapping, "{pattern} overlaps {tool}");
+        }
+    }
+
+    #[test]
+    fn nothing_that_pi_reads_as_more_than_one_name_is_a_tool_name() {
+        for tool in
+            ["*", "+bash", "-read", "read,bash", "ba*", "mcp__*", "Bash(git:*)", "", "a b", "mcp__*__x"]
+        {
+            assert!(!is_tool_name(tool), "{tool}");
+        }
+        for tool in ["read", "get_search_content", "mcp__git__*", "mcp__git__log", "x-y.z:1"] {
+            assert!(is_tool_name(tool), "{tool}");
+        }
+    }
+}
