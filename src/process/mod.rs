@@ -1,1 +1,37 @@
 //! Programs: starting them, reading them, and ending the whole of what they started.
+//!
+//! This layer delivers bytes and an [`Outcome`]. It refuses to know what the bytes mean: an [`Observer`] reads them and
+//! says what counts as life and when the work is done. It knows no agents, no JSON and no configuration.
+
+mod cancel;
+mod capture;
+mod clip;
+mod command;
+mod error;
+mod limits;
+mod outcome;
+mod patience;
+mod program;
+mod streams;
+mod supervise;
+mod tree;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+use unix as platform;
+#[cfg(windows)]
+use windows as platform;
+
+pub use cancel::{Cancel, CancelReason};
+pub use capture::{Captured, capture};
+pub use clip::Clip;
+pub use command::ChildCommand;
+pub use error::SpawnError;
+pub use limits::SuperviseLimits;
+pub use outcome::{Outcome, Supervised, exit_code, exit_signal, signal_name};
+pub use program::resolve_program;
+pub use supervise::{Observer, Pulse, supervise};
+pub use tree::{Pipes, ProcessTree};

@@ -1,0 +1,79 @@
+//! Running a short helper program for its output.
+
+use std::time::Duration;
+
+use super::cancel::Cancel;
+use super::clip::Clip;
+use super::command::ChildCommand;
+use super::error::SpawnError;
+use super::limits::SuperviseLimits;
+use super::outcome::Outcome;
+use super::supervise::{Observer, Pulse, supervise};
+
+/// A helper has nothing to save, so it is not given long once its time is up.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// How long the output of a helper is awaited after it has gone.
+const DRAIN: Duration = Duration::from_millis(500);
+
+/// What a helper program said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Captured {
+    /// How it ended; a timeout is [`Outcome::HardTimeout`].
+    pub outcome: Outcome,
+    /// Its standard output, up to the bound. Not sanitized.
+    pub stdout: Vec<u8>,
+    /// Whether it wrote more than the bound.
+    pub truncated: bool,
+    /// Both ends of what it wrote to its standard error. Not sanitized.
+    pub stderr: Clip,
+}
+
+impl Captured {
+    /// Whether it left by itself with exit code 0. Its output may be truncated all the same.
+    #[must_use]
+    pub fn is_success(&self) -> bool {
+        matches!(self.outcome, Outcome::Exited(status) if status.success())
+    }
+}
+
+/// Runs a program to its end and keeps the first `max_bytes` of its standard output; the rest is read and passed over.
+///
+/// After `timeout` it is ended with its process group, which adds a second at most to what this takes. Dropping the
+/// future kills the group.
+///
+/// # Errors
+///
+/// Only when the program could not be started.
+pub async fn capture(
+    command: ChildCommand,
+    timeout: Duration,
+    max_bytes: usize,
+) -> Result<Captured, SpawnError> {
+    let limits =
+        SuperviseLimits { hard: Some(timeout), grace: GRACE, drain: DRAIN, ..SuperviseLimits::default() };
+    let mut kept = Kept { bytes: Vec::new(), room: max_bytes, truncated: false };
+    let ended = supervise(command, limits, None, &Cancel::new(), &mut kept).await?;
+    Ok(Captured {
+        outcome: ended.outcome,
+        stdout: kept.bytes,
+        truncated: kept.truncated,
+        stderr: ended.stderr,
+    })
+}
+
+struct Kept {
+    bytes: Vec<u8>,
+    room: usize,
+    truncated: bool,
+}
+
+impl Observer for Kept {
+    fn stdout(&mut self, chunk: &[u8]) -> Pulse {
+        let kept = &chunk[..chunk.len().min(self.room)];
+        self.bytes.extend_from_slice(kept);
+        self.room -= kept.len();
+        self.truncated |= kept.len() < chunk.len();
+        Pulse::default()
+    }
+}

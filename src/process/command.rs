@@ -1,0 +1,61 @@
+//! What to start.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use super::error::SpawnError;
+use super::{platform, program};
+
+/// A program with everything it is given. It is executed directly; no shell ever reads any of this.
+#[derive(Clone, Debug, Default)]
+pub struct ChildCommand {
+    /// A path, or a bare name to look up in the `PATH` of [`ChildCommand::env`]. A relative path is relative to
+    /// [`ChildCommand::cwd`].
+    pub program: PathBuf,
+    /// The arguments, without the program itself.
+    pub args: Vec<OsString>,
+    /// The working directory.
+    pub cwd: PathBuf,
+    /// The whole environment: nothing is inherited beside it.
+    pub env: Vec<(OsString, OsString)>,
+    /// What the child finds on its standard input, before the end of it.
+    pub stdin: Vec<u8>,
+}
+
+impl ChildCommand {
+    /// Starts the program with pipes for its standard streams, as leader of a group of its own.
+    ///
+    /// Blocks: the file system is asked, and the calling thread sleeps until the child has executed the program. The
+    /// standard library takes `posix_spawn` as long as there is no `pre_exec` and the program is a path; otherwise it
+    /// forks, which costs a grown host 50 ms and more. So the name is looked up here and nothing is hooked in.
+    pub(super) fn start(&self) -> Result<Child, SpawnError> {
+        let cwd = std::path::absolute(&self.cwd)
+            .map_err(|source| SpawnError::Cwd { path: self.cwd.clone(), source })?;
+        let program = match program::locate(&self.program, &cwd, self.path_variable()) {
+            Ok(program) => program,
+            // A missing directory makes everything in it look missing, so it is blamed first.
+            Err(error) => return Err(program::check_cwd(&cwd).err().unwrap_or(error)),
+        };
+        let mut command = Command::new(&program);
+        command
+            .args(&self.args)
+            .current_dir(&cwd)
+            .env_clear()
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        platform::lead_own_group(&mut command);
+        command.spawn().map_err(|source| program::diagnose(&program, &cwd, source))
+    }
+
+    fn path_variable(&self) -> Option<&std::ffi::OsStr> {
+        // The last one of a name wins, as in `Command::envs`.
+        self.env
+            .iter()
+            .rev()
+            .find(|(name, _)| platform::is_path_variable(name))
+            .map(|(_, value)| value.as_os_str())
+    }
+}

@@ -1,0 +1,160 @@
+//! The three pipes of a child, served together.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+
+use super::clip::Clip;
+use super::tree::Pipes;
+
+/// As much as a pipe holds by default; larger reads gained nothing.
+const READ_BYTES: usize = 64 * 1024;
+
+/// How often a pipe is served before the other things that the task waits for get a look. Without it a flood on standard
+/// error would use up the task's whole budget each time, and tokio's timers, which want some of it, would never fire.
+const TURNS: usize = 16;
+
+/// Aligned to a cache line: kernel copies into a buffer that is not ran up to 4 times slower.
+#[repr(align(64))]
+struct Buffer([u8; READ_BYTES]);
+
+/// Writes the child's input, reads its output, and folds its complaints, all at once: a child that does not read may
+/// still write, and the other way round.
+pub(super) struct Streams {
+    input: Vec<u8>,
+    written: usize,
+    stdin: Option<ChildStdin>,
+    stdout: Option<ChildStdout>,
+    stderr: Option<ChildStderr>,
+    buffer: Box<Buffer>,
+    filled: usize,
+    clip: Clip,
+}
+
+impl Streams {
+    /// Takes over the pipes; `input` is written to the child, then its standard input is closed.
+    ///
+    /// # Errors
+    ///
+    /// When a pipe cannot be watched, because too many files are open.
+    pub(super) fn new(pipes: Pipes, input: Vec<u8>) -> io::Result<Self> {
+        #[expect(
+            clippy::large_stack_arrays,
+            reason = "safe code has no other way to an aligned array on the heap"
+        )]
+        let buffer = Box::new(Buffer([0; READ_BYTES]));
+        Ok(Self {
+            input,
+            written: 0,
+            stdin: Some(ChildStdin::from_std(pipes.stdin)?),
+            stdout: Some(ChildStdout::from_std(pipes.stdout)?),
+            stderr: Some(ChildStderr::from_std(pipes.stderr)?),
+            buffer,
+            filled: 0,
+            clip: Clip::default(),
+        })
+    }
+
+    /// Waits for more standard output, serving the other two pipes meanwhile. Returns whether there is some, which
+    /// [`Streams::chunk`] then shows; `false` once nothing is left to do on any pipe. Cancel safe.
+    pub(super) async fn next(&mut self) -> bool {
+        std::future::poll_fn(|context| self.poll_next(context)).await
+    }
+
+    /// The standard output that the last call of [`Streams::next`] found.
+    pub(super) fn chunk(&self) -> &[u8] {
+        &self.buffer.0[..self.filled]
+    }
+
+    /// Whether nothing is left to do on any pipe.
+    pub(super) fn is_done(&self) -> bool {
+        self.stdin.is_none() && self.stdout.is_none() && self.stderr.is_none()
+    }
+
+    /// Gives up writing what the child has not read.
+    pub(super) fn close_stdin(&mut self) {
+        self.stdin = None;
+        self.input = Vec::new();
+    }
+
+    pub(super) fn into_stderr(self) -> Clip {
+        self.clip
+    }
+
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<bool> {
+        if self.poll_stdin(context).is_ready() {
+            self.close_stdin();
+        }
+        // One read of each in turn, so that a flood on one cannot hold back the other.
+        for _ in 0..TURNS {
+            let complained = self.poll_stderr(context).is_ready();
+            if self.poll_stdout(context).is_ready() {
+                return Poll::Ready(true);
+            }
+            if self.is_done() {
+                return Poll::Ready(false);
+            }
+            if !complained {
+                return Poll::Pending;
+            }
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Ready when there is nothing more to write. That nobody reads (EPIPE) is the child's own business.
+    fn poll_stdin(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let Some(pipe) = &mut self.stdin else { return Poll::Pending };
+        for _ in 0..TURNS {
+            if self.written == self.input.len() {
+                return Poll::Ready(());
+            }
+            match ready!(Pin::new(&mut *pipe).poll_write(context, &self.input[self.written..])) {
+                Ok(0) | Err(_) => return Poll::Ready(()),
+                Ok(count) => self.written += count,
+            }
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Ready when something was read.
+    fn poll_stderr(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let Some(count) = ready!(poll_pipe(&mut self.stderr, &mut self.buffer, context)) else {
+            return Poll::Pending;
+        };
+        self.clip.push(&self.buffer.0[..count]);
+        Poll::Ready(())
+    }
+
+    fn poll_stdout(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let Some(count) = ready!(poll_pipe(&mut self.stdout, &mut self.buffer, context)) else {
+            return Poll::Pending;
+        };
+        self.filled = count;
+        Poll::Ready(())
+    }
+}
+
+/// Reads once. `None`: the pipe has ended, and is closed.
+fn poll_pipe(
+    pipe: &mut Option<impl AsyncRead + Unpin>,
+    buffer: &mut Buffer,
+    context: &mut Context<'_>,
+) -> Poll<Option<usize>> {
+    let Some(open) = pipe else { return Poll::Ready(None) };
+    let mut read = ReadBuf::new(&mut buffer.0);
+    let count = match ready!(Pin::new(open).poll_read(context, &mut read)) {
+        Ok(()) => read.filled().len(),
+        // A pipe that cannot be read is as good as closed.
+        Err(_) => 0,
+    };
+    if count == 0 {
+        *pipe = None;
+        return Poll::Ready(None);
+    }
+    Poll::Ready(Some(count))
+}

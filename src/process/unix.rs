@@ -1,0 +1,253 @@
+//! Groups, signals and file permissions on Unix.
+
+use std::ffi::OsStr;
+use std::io;
+use std::iter;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::fs::Access;
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+
+/// How long those whom a child leaves behind in its group may take to leave after SIGTERM. They were abandoned, so they
+/// have less to finish than a child that is still at work.
+const LEFTOVER_GRACE: Duration = Duration::from_millis(500);
+
+pub(super) fn lead_own_group(command: &mut Command) {
+    command.process_group(0);
+}
+
+/// A child and the process group that it leads.
+///
+/// A group's number may be given to a stranger once its leader is reaped and its last member gone. So a leader that has
+/// ended stays a zombie, which keeps the number taken, until the last signal was sent; sending and reaping exclude each
+/// other by a lock, and after reaping nothing is sent any more.
+///
+/// The end is awaited by `waitid` on this one child. No SIGCHLD handler is needed or touched, so it does not matter who
+/// else (libuv) has one.
+pub(super) struct Group {
+    leader: Pid,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// `None` once reaped.
+    child: Option<Child>,
+    asked: bool,
+    killed: bool,
+}
+
+impl Group {
+    pub(super) fn new(child: Child) -> Self {
+        let leader = Pid::from_child(&child);
+        Self { leader, state: Mutex::new(State { child: Some(child), asked: false, killed: false }) }
+    }
+
+    pub(super) fn id(&self) -> u32 {
+        self.leader.as_raw_pid().unsigned_abs()
+    }
+
+    /// Blocks until the leader has ended, and leaves it unreaped. `None` when somebody else has reaped it.
+    pub(super) fn wait(&self) -> Option<ExitStatus> {
+        loop {
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+            match rustix::process::waitid(WaitId::Pid(self.leader), options) {
+                Ok(Some(status)) => {
+                    let core_flag = if status.dumped() { 0x80 } else { 0 };
+                    let raw = match (status.exit_status(), status.terminating_signal()) {
+                        (Some(code), _) => (code & 0xff) << 8,
+                        (None, Some(signal)) => signal | core_flag,
+                        (None, None) => continue,
+                    };
+                    return Some(ExitStatus::from_raw(raw));
+                }
+                Ok(None) | Err(Errno::INTR) => {}
+                Err(_) => {
+                    // The number is no longer held, so nothing may be sent to it.
+                    self.lock().child = None;
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// Asks everybody in the group to leave. A stopped process is continued, or it would never hear.
+    pub(super) fn ask(&self) {
+        let mut state = self.lock();
+        state.asked = true;
+        self.send(&state, Signal::TERM);
+        self.send(&state, Signal::CONT);
+    }
+
+    /// Ends everybody in the group.
+    pub(super) fn kill(&self) {
+        let mut state = self.lock();
+        state.killed = true;
+        self.send(&state, Signal::KILL);
+    }
+
+    /// After the leader has ended: ends whom it left behind, politely first, and reaps it. Blocks, for little more than
+    /// the grace.
+    pub(super) fn clear(&self) {
+        if self.has_others() {
+            let unasked = {
+                let state = self.lock();
+                !state.asked && !state.killed
+            };
+            if unasked {
+                self.ask();
+            }
+            if !self.wait_alone() {
+                self.kill();
+                self.wait_alone();
+            }
+        }
+        self.kill();
+        if let Some(mut child) = self.lock().child.take() {
+            // It has ended already, so this returns at once.
+            drop(child.wait());
+        }
+    }
+
+    fn wait_alone(&self) -> bool {
+        let deadline = Instant::now() + LEFTOVER_GRACE;
+        let mut pause = Duration::from_millis(1);
+        while self.has_others() {
+            if Instant::now() >= deadline {
+                return false;
+            }
+            thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(20));
+        }
+        true
+    }
+
+    fn send(&self, state: &State, signal: Signal) {
+        if state.child.is_none() {
+            return;
+        }
+        // That nobody is there any more is what was wanted.
+        let _ = rustix::process::kill_process_group(self.leader, signal);
+        if rustix::process::getpgid(Some(self.leader)) != Ok(self.leader) {
+            // It moved into another group.
+            let _ = rustix::process::kill_process(self.leader, signal);
+        }
+    }
+
+    /// Whether anybody but the leader is alive in the group.
+    #[cfg(target_os = "linux")]
+    fn has_others(&self) -> bool {
+        if self.lock().child.is_none() {
+            return false;
+        }
+        // A signal to the group would say "yes" for the zombie that the leader is, so the members are looked up.
+        let Ok(processes) = std::fs::read_dir("/proc") else { return false };
+        processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok()).any(|pid| {
+            pid != self.leader.as_raw_pid()
+                && std::fs::read(format!("/proc/{pid}/stat"))
+                    .is_ok_and(|stat| is_alive_in(&stat, self.leader.as_raw_pid()))
+        })
+    }
+
+    /// Whether anybody but the leader is alive in the group. The kernel does not count zombies here.
+    #[cfg(not(target_os = "linux"))]
+    fn has_others(&self) -> bool {
+        self.lock().child.is_some() && rustix::process::test_kill_process_group(self.leader).is_ok()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a line of `/proc/<pid>/stat` is of a living member of the group. The fields stand after the program's name,
+/// which may itself hold anything, parentheses too: state, parent, group.
+#[cfg(target_os = "linux")]
+fn is_alive_in(stat: &[u8], group: i32) -> bool {
+    let Some(end) = stat.iter().rposition(|byte| *byte == b')') else { return false };
+    let text = String::from_utf8_lossy(&stat[end + 1..]);
+    let mut fields = text.split_ascii_whitespace();
+    let alive = fields.next().is_some_and(|state| !matches!(state, "Z" | "X" | "x"));
+    alive && fields.nth(1).and_then(|field| field.parse().ok()) == Some(group)
+}
+
+pub(super) fn exit_signal(status: ExitStatus) -> Option<i32> {
+    status.signal()
+}
+
+pub(super) fn signal_name(signal: i32) -> Option<&'static str> {
+    // The numbers differ between systems, the names do not.
+    let names = [
+        (Signal::HUP, "SIGHUP"),
+        (Signal::INT, "SIGINT"),
+        (Signal::QUIT, "SIGQUIT"),
+        (Signal::ILL, "SIGILL"),
+        (Signal::TRAP, "SIGTRAP"),
+        (Signal::ABORT, "SIGABRT"),
+        (Signal::BUS, "SIGBUS"),
+        (Signal::FPE, "SIGFPE"),
+        (Signal::KILL, "SIGKILL"),
+        (Signal::USR1, "SIGUSR1"),
+        (Signal::SEGV, "SIGSEGV"),
+        (Signal::USR2, "SIGUSR2"),
+        (Signal::PIPE, "SIGPIPE"),
+        (Signal::ALARM, "SIGALRM"),
+        (Signal::TERM, "SIGTERM"),
+        (Signal::XCPU, "SIGXCPU"),
+        (Signal::XFSZ, "SIGXFSZ"),
+        (Signal::VTALARM, "SIGVTALRM"),
+        (Signal::PROF, "SIGPROF"),
+        (Signal::SYS, "SIGSYS"),
+    ];
+    names.into_iter().find_map(|(known, name)| (known.as_raw() == signal).then_some(name))
+}
+
+pub(super) fn is_path_variable(name: &OsStr) -> bool {
+    name == "PATH"
+}
+
+/// The file names under which a program called `name` is looked for.
+pub(super) fn file_names(name: &OsStr) -> impl Iterator<Item = &OsStr> {
+    iter::once(name)
+}
+
+pub(super) fn is_executable(path: &Path) -> bool {
+    path.is_file() && rustix::fs::access(path, Access::EXEC_OK).is_ok()
+}
+
+pub(super) fn may_enter(directory: &Path) -> io::Result<()> {
+    Ok(rustix::fs::access(directory, Access::EXEC_OK)?)
+}
+
+pub(super) fn is_too_many_files(error: &io::Error) -> bool {
+    matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
+}
+
+pub(super) fn is_exec_format(error: &io::Error) -> bool {
+    Errno::from_io_error(error) == Some(Errno::NOEXEC)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_is_told_by_state_and_group_whatever_its_name() {
+        for (label, stat, member) in [
+            ("sleeping", "41 (sleep) S 1 40 40 0 -1", true),
+            ("stopped", "41 (sleep) T 1 40 40 0 -1", true),
+            ("zombie", "41 (sleep) Z 1 40 40 0 -1", false),
+            ("another group", "41 (sleep) S 40 41 40 0 -1", false),
+            ("hostile name", "41 (x) Z 1 7) S 1 40 40 0 -1", true),
+            ("cut short", "41 (sleep", false),
+            ("empty", "", false),
+        ] {
+            assert_eq!(is_alive_in(stat.as_bytes(), 40), member, "{label}");
+        }
+    }
+}
