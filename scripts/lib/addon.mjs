@@ -1,0 +1,33 @@
+/** Builds the addon when its sources have changed since the last build. */
+
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+
+import { root } from "./places.mjs";
+import { SetupProblem } from "./problem.mjs";
+import { npm, probe, runQuietly } from "./programs.mjs";
+import { step } from "./progress.mjs";
+import { dropStamp, hashOf, readStamp, writeStamp } from "./stamp.mjs";
+
+const sources = ["Cargo.toml", "Cargo.lock", "build.rs", "src", "agents", "warden", "package.json"];
+
+/** What a build leaves in the clone: the addon itself and the two generated files. */
+function products() {
+	const addons = readdirSync(root).filter((name) => name.endsWith(".node"));
+	return ["index.js", "index.d.ts", ...addons.sort()];
+}
+
+/** Builds the addon and its generated loader unless they are those of the present sources. */
+export async function buildAddon() {
+	const wanted = hashOf(sources, [process.platform, process.arch, probe("rustc", ["--version"]) ?? ""]);
+	const stamp = () => `${wanted} ${hashOf(products())}`;
+	if (readStamp("addon") === stamp()) return;
+	await step("the native addon (npm run build; the first build takes a few minutes)", async () => {
+		dropStamp("addon");
+		await runQuietly("npm run build", [...npm(), "run", "build"]);
+		if (!products().some((name) => name.endsWith(".node"))) {
+			throw new SetupProblem("npm run build made no .node file.", `Nothing named *.node lies in ${join(root)}.`);
+		}
+		writeStamp("addon", stamp());
+	});
+}

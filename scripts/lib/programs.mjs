@@ -1,0 +1,119 @@
+/** Runs other programs: quietly with a log that is shown on failure, or with their output passed through. */
+
+import { spawn, spawnSync } from "node:child_process";
+import { delimiter, dirname } from "node:path";
+
+import { root } from "./places.mjs";
+import { SetupProblem } from "./problem.mjs";
+
+/** How many lines of a failed program's output are shown: npm says what is wrong first, cargo last. */
+const shownLines = { first: 10, last: 30 };
+
+/** How much of a program's output is kept to show it. */
+const keptCharacters = 64 * 1024;
+
+/** Every program that runs now, so that an interrupt ends them. */
+const running = new Set();
+
+/**
+ * The environment of programs that set-up starts. npm hands its own settings down as `npm_config_…` when a script runs
+ * under `npm run`; they stay, because a proxy or a registry may be among them.
+ *
+ * @param {Record<string, string>} [extra]
+ */
+export function programEnv(extra = {}) {
+	return { ...process.env, ...extra };
+}
+
+/**
+ * `PATH` with folders in front.
+ *
+ * @param {...string} folders
+ */
+export function pathWith(...folders) {
+	return [...folders, process.env.PATH ?? ""].filter(Boolean).join(delimiter);
+}
+
+/**
+ * First line that a program prints, or nothing when it cannot be run.
+ *
+ * @param {string} program
+ * @param {string[]} args
+ * @returns {string | undefined}
+ */
+export function probe(program, args) {
+	const result = spawnSync(program, args, { encoding: "utf8", timeout: 30_000, windowsHide: true });
+	if (result.error || result.status !== 0) return undefined;
+	return `${result.stdout}${result.stderr}`.trim().split("\n")[0];
+}
+
+/** The npm that runs this script, else the one on the path: a program and its first arguments. */
+export function npm() {
+	const script = process.env.npm_execpath;
+	if (script && /npm-cli\.[cm]?js$/.test(script)) return [process.execPath, script];
+	if (process.platform !== "win32") return ["npm"];
+	return [process.execPath, `${dirname(process.execPath)}\\node_modules\\npm\\bin\\npm-cli.js`];
+}
+
+/**
+ * Runs a program to its end with its output kept, and throws with the end of that output when it fails.
+ *
+ * @param {string} what a short name for messages, for instance `npm ci`
+ * @param {string[]} command
+ * @param {{ cwd?: string, env?: Record<string, string>, hint?: string }} [options]
+ * @returns {Promise<string>} the output
+ */
+export async function runQuietly(what, command, options = {}) {
+	let output = "";
+	const keep = (/** @type {Buffer} */ chunk) => {
+		output = (output + chunk.toString()).slice(-keptCharacters);
+	};
+	const code = await run(command, { ...options, onOutput: keep });
+	if (code === 0) return output;
+	throw new SetupProblem(`${what} failed (${code}).`, `${options.hint ? `${options.hint}\n\n` : ""}${ends(output)}`);
+}
+
+/** @param {string} output */
+function ends(output) {
+	const lines = output.trimEnd().split("\n");
+	const { first, last } = shownLines;
+	if (lines.length <= first + last) return lines.join("\n");
+	return [...lines.slice(0, first), "…", ...lines.slice(-last)].join("\n");
+}
+
+/**
+ * Runs a program and resolves with its exit code, or with a sentence where there is none.
+ *
+ * @param {string[]} command
+ * @param {{ cwd?: string, env?: Record<string, string>, onOutput?: (chunk: Buffer) => void }} [options]
+ * @returns {Promise<number | string>}
+ */
+export function run(command, options = {}) {
+	const [program, ...args] = command;
+	return new Promise((resolve) => {
+		const child = spawn(program, args, {
+			cwd: options.cwd ?? root,
+			env: programEnv(options.env),
+			stdio: options.onOutput ? ["ignore", "pipe", "pipe"] : ["ignore", "inherit", "inherit"],
+			windowsHide: true,
+		});
+		running.add(child);
+		if (options.onOutput) {
+			child.stdout?.on("data", options.onOutput);
+			child.stderr?.on("data", options.onOutput);
+		}
+		child.once("error", (error) => {
+			running.delete(child);
+			resolve(`cannot start ${program}: ${error.message}`);
+		});
+		child.once("close", (code, signal) => {
+			running.delete(child);
+			resolve(code ?? `ended by ${signal}`);
+		});
+	});
+}
+
+/** Ends every program that `run` started and that is still there. */
+export function endRunning() {
+	for (const child of running) child.kill("SIGTERM");
+}

@@ -1,0 +1,51 @@
+#!/usr/bin/env node
+/**
+ * Completes package-lock.json after `npm install` has written it.
+ *
+ * A registry mirror that lacks the binaries of other platforms makes npm write a lock without them, and `npm ci` then
+ * refuses that lock everywhere. Their versions are pinned by the packages that want them, so an entry with the version
+ * and the platform is all that is needed; npm takes such a package from its registry where the platform fits.
+ */
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { root } from "./lib/places.mjs";
+import { runMain } from "./lib/problem.mjs";
+import { note } from "./lib/progress.mjs";
+import { writeWhole } from "./lib/stamp.mjs";
+
+const systems = ["aix", "android", "darwin", "freebsd", "linux", "netbsd", "openbsd", "openharmony", "sunos", "win32"];
+const processors = ["arm64", "arm", "ia32", "loong64", "mips64el", "ppc64", "riscv64", "s390x", "wasm32", "x64"];
+
+/**
+ * The platform in a package's name, for instance `linux`, `x64` and `musl`.
+ *
+ * @param {string} name
+ */
+function platformOf(name) {
+	const words = name.replace(/^.*\//, "").split("-");
+	const system = systems.find((word) => words.includes(word));
+	const cpu = processors.find((word) => words.includes(word));
+	const libc = words.includes("musl") ? "musl" : words.includes("gnu") && system === "linux" ? "glibc" : undefined;
+	return { ...(cpu && { cpu: [cpu] }), ...(libc && { libc: [libc] }), ...(system && { os: [system] }) };
+}
+
+await runMain(async () => {
+	const path = join(root, "package-lock.json");
+	const lock = JSON.parse(readFileSync(path, "utf8"));
+	const added = [];
+	for (const entry of Object.values(lock.packages)) {
+		for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
+			const key = `node_modules/${name}`;
+			if (lock.packages[key]) continue;
+			lock.packages[key] = { version, dev: true, optional: true, ...platformOf(name) };
+			added.push(name);
+		}
+	}
+	const sorted = Object.keys(lock.packages).sort((a, b) => a.localeCompare(b, "en"));
+	lock.packages = Object.fromEntries(sorted.map((key) => [key, lock.packages[key]]));
+	writeWhole(path, `${JSON.stringify(lock, null, "\t")}\n`);
+	note(`${added.length} packages of other platforms added to package-lock.json`);
+	return 0;
+});

@@ -1,0 +1,59 @@
+#!/usr/bin/env node
+/**
+ * Makes a fresh clone ready: checks the machine, installs what is needed below the clone, builds the addon. Safe to run
+ * again and to interrupt; what is up to date is left alone. The demo, the tests and the benchmarks call it by themselves.
+ */
+
+import { realpathSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+import { buildAddon } from "./lib/addon.mjs";
+import { checkMachine } from "./lib/checks.mjs";
+import { installDependencies } from "./lib/dependencies.mjs";
+import { withLock } from "./lib/install.mjs";
+import { installNodeForPi } from "./lib/node-for-pi.mjs";
+import { installPi } from "./lib/pi.mjs";
+import { newestPi, oldestPi } from "./lib/places.mjs";
+import { runMain } from "./lib/problem.mjs";
+import { endRunning } from "./lib/programs.mjs";
+import { note } from "./lib/progress.mjs";
+
+/**
+ * Sets the clone up.
+ *
+ * @param {{ addon?: boolean, pi?: string[] }} [wanted] all of it, unless told otherwise
+ * @returns {Promise<{ node: string, pi: Record<string, string> }>} the Node for pi, and pi's program by version
+ */
+export async function setUp(wanted = {}) {
+	const versions = wanted.pi ?? [newestPi, oldestPi];
+	checkMachine();
+	const interrupted = () => {
+		endRunning();
+		process.exit(130);
+	};
+	process.once("SIGINT", interrupted);
+	process.once("SIGTERM", interrupted);
+	try {
+		return await withLock(async () => {
+			await installDependencies();
+			const node = await installNodeForPi();
+			/** @type {Record<string, string>} */
+			const pi = {};
+			for (const version of versions) pi[version] = await installPi(version);
+			if (wanted.addon !== false) await buildAddon();
+			return { node, pi };
+		});
+	} finally {
+		process.removeListener("SIGINT", interrupted);
+		process.removeListener("SIGTERM", interrupted);
+	}
+}
+
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+	await runMain(async () => {
+		const { node, pi } = await setUp();
+		note(`Ready. Node for pi: ${node}`);
+		for (const [version, path] of Object.entries(pi)) note(`pi ${version}: ${path}`);
+		return 0;
+	});
+}
