@@ -40,9 +40,11 @@ export function atLeast(version, floor) {
  */
 export function checkMachine() {
 	findCargoHome();
-	const missing = [platform(), node(), npmProgram(), rust(), linker(), archiver()].filter((found) => found !== undefined);
-	if (missing.length === 0) return;
+	const missing = [platform(), node(), npmProgram(), rust(), linker(), archiver()].filter(
+		(found) => found !== undefined,
+	);
 	const [first, ...rest] = missing;
+	if (!first) return;
 	const more = rest.map(({ what, how }) => `\n${what}\n${how}`).join("\n");
 	throw new SetupProblem(first.what, `${first.how}${more ? `\n${more}` : ""}`);
 }
@@ -121,4 +123,3 @@ function archiver() {
 	if (probe("tar", ["--version"])) return undefined;
 	return { what: "tar is missing.", how: "It unpacks pi. Install it with your system's package manager." };
 }
-

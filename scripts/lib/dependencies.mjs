@@ -8,7 +8,8 @@ import { npm, runQuietly } from "./programs.mjs";
 import { step } from "./progress.mjs";
 import { dropStamp, hashOf, readStamp, writeStamp } from "./stamp.mjs";
 
-export const registryHint = "npm has to reach its registry; behind a proxy set npm's `proxy`, `https-proxy` and `cafile`.";
+export const registryHint =
+	"npm has to reach its registry; behind a proxy set npm's `proxy`, `https-proxy` and `cafile`.";
 
 /** Runs `npm ci` unless `node_modules` already is what the lock file says. */
 export async function installDependencies() {

@@ -49,6 +49,7 @@ export async function installNodeForPi() {
 	return step(`Node ${installedNode} for pi`, async () => {
 		await installInto(folder, async (place) => {
 			const wanted = `${packageName()}@${installedNode}`;
+			/** @type {import("./programs.mjs").Command} */
 			const command = [...npm(), "install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", wanted];
 			await runQuietly(`Installing ${wanted}`, command, { cwd: place, hint: `${needed}\n${byHand}\n${registryHint}` });
 		});

@@ -47,10 +47,17 @@ const recipes = {
 	},
 };
 
+/** @param {string} version */
+function recipeOf(version) {
+	const recipe = recipes[version];
+	if (!recipe) throw new Error(`no recipe for pi ${version}`);
+	return recipe;
+}
+
 /**
  * @param {string} folder
  * @param {string} what
- * @param {string[]} command
+ * @param {import("./programs.mjs").Command} command
  */
 async function inFolder(folder, what, command) {
 	await runQuietly(what, command, { cwd: folder, hint: registryHint });
@@ -65,7 +72,7 @@ async function inFolder(folder, what, command) {
 export function findPi(version) {
 	const override = process.env[piOverride(version)];
 	if (override) return override;
-	const path = join(setupDir, `pi-${version}`, recipes[version].program);
+	const path = join(setupDir, `pi-${version}`, recipeOf(version).program);
 	return existsSync(path) ? path : undefined;
 }
 
@@ -80,7 +87,7 @@ export async function installPi(version) {
 	if (found && existsSync(found)) return found;
 	if (found) throw new SetupProblem(`${piOverride(version)} names ${found}, which does not exist.`, "Unset it.");
 	return step(`pi ${version}`, async () => {
-		await installInto(`pi-${version}`, recipes[version].fill);
+		await installInto(`pi-${version}`, recipeOf(version).fill);
 		const path = findPi(version);
 		if (path) return path;
 		throw new SetupProblem(`pi ${version} has no ${program}.`, `Look into ${join(setupDir, `pi-${version}`)}.`);

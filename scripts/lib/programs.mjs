@@ -12,7 +12,13 @@ const shownLines = { first: 10, last: 30 };
 /** How much of a program's output is kept to show it. */
 const keptCharacters = 64 * 1024;
 
-/** Every program that runs now, so that an interrupt ends them. */
+/** @typedef {[program: string, ...args: string[]]} Command */
+
+/**
+ * Every program that runs now, so that an interrupt ends them.
+ *
+ * @type {Set<import("node:child_process").ChildProcess>}
+ */
 const running = new Set();
 
 /**
@@ -47,7 +53,11 @@ export function probe(program, args) {
 	return `${result.stdout}${result.stderr}`.trim().split("\n")[0];
 }
 
-/** The npm that runs this script, else the one on the path: a program and its first arguments. */
+/**
+ * The npm that runs this script, else the one on the path: a program and its first arguments.
+ *
+ * @returns {Command}
+ */
 export function npm() {
 	const script = process.env.npm_execpath;
 	if (script && /npm-cli\.[cm]?js$/.test(script)) return [process.execPath, script];
@@ -59,7 +69,7 @@ export function npm() {
  * Runs a program to its end with its output kept, and throws with the end of that output when it fails.
  *
  * @param {string} what a short name for messages, for instance `npm ci`
- * @param {string[]} command
+ * @param {Command} command
  * @param {{ cwd?: string, env?: Record<string, string>, hint?: string }} [options]
  * @returns {Promise<string>} the output
  */
@@ -84,17 +94,19 @@ function ends(output) {
 /**
  * Runs a program and resolves with its exit code, or with a sentence where there is none.
  *
- * @param {string[]} command
+ * @param {Command} command
  * @param {{ cwd?: string, env?: Record<string, string>, onOutput?: (chunk: Buffer) => void }} [options]
  * @returns {Promise<number | string>}
  */
 export function run(command, options = {}) {
 	const [program, ...args] = command;
 	return new Promise((resolve) => {
+		const output = options.onOutput ? "pipe" : "inherit";
+		/** @type {import("node:child_process").ChildProcess} */
 		const child = spawn(program, args, {
 			cwd: options.cwd ?? root,
 			env: programEnv(options.env),
-			stdio: options.onOutput ? ["ignore", "pipe", "pipe"] : ["ignore", "inherit", "inherit"],
+			stdio: ["ignore", output, output],
 			windowsHide: true,
 		});
 		running.add(child);

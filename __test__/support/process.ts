@@ -1,0 +1,122 @@
+/** Starts pi in a world and ends it whatever happens. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+
+import { piCommand } from "./versions.ts";
+import type { World } from "./world.ts";
+
+export interface StartOptions {
+	/** Arguments before the prompt. */
+	args?: string[];
+	/** Added to the world's environment. */
+	env?: Record<string, string>;
+	/** A working directory other than the world's. */
+	cwd?: string;
+	/** pi is ended, and `finished` rejects, when it takes longer. */
+	limitMs?: number;
+}
+
+/** How a pi ended. */
+export interface Finished {
+	code: number | null;
+	signal: NodeJS.Signals | null;
+	stdout: string;
+	stderr: string;
+	durationMs: number;
+}
+
+/** How long a pi may run unless told otherwise. */
+const defaultLimitMs = 60_000;
+
+/** From SIGTERM to SIGKILL. */
+const graceMs = 5_000;
+
+/** A pi that runs. */
+export class PiProcess {
+	readonly child: ChildProcess;
+	/** Rejects when pi cannot be started or has to be ended for its time. */
+	readonly finished: Promise<Finished>;
+	readonly #stdout: Buffer[] = [];
+	readonly #stderr: Buffer[] = [];
+	readonly #disown: () => void;
+
+	constructor(world: World, args: string[], options: StartOptions, stdin: "ignore" | "pipe") {
+		const [node, script] = piCommand(world.version);
+		const started = performance.now();
+		// A group of its own, so that Ctrl-C in the terminal of the tests does not reach it past its driver.
+		this.child = spawn(node, [script, ...world.extensionArgs, ...(options.args ?? []), ...args], {
+			cwd: options.cwd ?? world.cwd,
+			env: { ...world.env, ...options.env },
+			stdio: [stdin, "pipe", "pipe"],
+			detached: true,
+		});
+		this.child.stdout?.on("data", (chunk: Buffer) => this.#stdout.push(chunk));
+		this.child.stderr?.on("data", (chunk: Buffer) => this.#stderr.push(chunk));
+		const limitMs = options.limitMs ?? defaultLimitMs;
+		this.#disown = world.own(() => this.end());
+		this.finished = this.#run(started, limitMs);
+		// A test that never asks for the end must not fail with an unhandled rejection instead of its own message.
+		this.finished.catch(() => undefined);
+	}
+
+	get pid(): number {
+		const { pid } = this.child;
+		if (pid === undefined) throw new Error("pi was not started");
+		return pid;
+	}
+
+	get stdout(): string {
+		return Buffer.concat(this.#stdout).toString("utf8");
+	}
+
+	get stderr(): string {
+		return Buffer.concat(this.#stderr).toString("utf8");
+	}
+
+	/** Sends a signal to pi alone, as a user's `kill` does. */
+	kill(signal: NodeJS.Signals): void {
+		this.child.kill(signal);
+	}
+
+	/** SIGTERM, time to leave, SIGKILL. Settles when pi is gone. */
+	async end(): Promise<void> {
+		if (this.child.exitCode === null && this.child.signalCode === null) this.child.kill("SIGTERM");
+		const timer = setTimeout(() => this.child.kill("SIGKILL"), graceMs);
+		await this.finished.catch(() => undefined);
+		clearTimeout(timer);
+	}
+
+	async #run(started: number, limitMs: number): Promise<Finished> {
+		let late = false;
+		const limit = setTimeout(() => {
+			late = true;
+			void this.end();
+		}, limitMs);
+		try {
+			const [code, signal] = await this.#closed();
+			const durationMs = performance.now() - started;
+			const finished = { code, signal, stdout: this.stdout, stderr: this.stderr, durationMs };
+			if (!late) return finished;
+			const ends = `stdout: …${finished.stdout.slice(-2000)}\nstderr: …${finished.stderr.slice(-2000)}`;
+			throw new Error(`pi did not end within ${limitMs} ms\n${ends}`);
+		} finally {
+			clearTimeout(limit);
+			this.#disown();
+		}
+	}
+
+	/** The end of pi, with what it has printed by then; a grandchild that holds its output open does not count. */
+	async #closed(): Promise<[number | null, NodeJS.Signals | null]> {
+		return await new Promise((resolve, reject) => {
+			this.child.once("error", reject);
+			this.child.once("close", (code, signal) => resolve([code, signal]));
+			this.child.once("exit", (code, signal) => {
+				setTimeout(() => {
+					this.child.stdout?.destroy();
+					this.child.stderr?.destroy();
+					resolve([code, signal]);
+				}, 2_000).unref();
+			});
+		});
+	}
+}

@@ -1,0 +1,113 @@
+/** Reads a request to the model: who asks, what the user said last, which tools have answered. */
+
+export interface ContentPart {
+	type: string;
+	text?: string;
+}
+
+export interface ChatMessage {
+	role: "system" | "developer" | "user" | "assistant" | "tool";
+	content?: string | ContentPart[] | null;
+	tool_call_id?: string;
+	tool_calls?: { id: string; function: { name: string; arguments: string } }[];
+}
+
+export interface ToolDefinition {
+	function: { name: string; description?: string; parameters?: Record<string, unknown> };
+}
+
+/** What one tool call of the conversation came to. */
+export interface ToolAnswer {
+	id: string;
+	name: string;
+	args: string;
+	text: string;
+}
+
+interface RequestFields {
+	index: number;
+	model: string;
+	messages: ChatMessage[];
+	tools: ToolDefinition[];
+}
+
+/** One recorded request. */
+export class ModelRequest {
+	/** Position among all requests to this server. */
+	readonly index: number;
+	readonly model: string;
+	readonly messages: ChatMessage[];
+	readonly tools: ToolDefinition[];
+	/** Settles when the response is over; true when the client left before its end. */
+	readonly over: Promise<boolean>;
+	/** Undefined while the response is under way. */
+	left: boolean | undefined;
+	#settle: (left: boolean) => void = () => {};
+
+	constructor(fields: RequestFields) {
+		this.index = fields.index;
+		this.model = fields.model;
+		this.messages = fields.messages;
+		this.tools = fields.tools;
+		this.over = new Promise((resolve) => {
+			this.#settle = resolve;
+		});
+	}
+
+	/** The server's: the response is over. */
+	finish(left: boolean): void {
+		this.left = left;
+		this.#settle(left);
+	}
+
+	get toolNames(): string[] {
+		return this.tools.map((tool) => tool.function.name);
+	}
+
+	/** A session that can delegate; a child never can. */
+	get isParent(): boolean {
+		return this.toolNames.includes("subagent");
+	}
+
+	get isChild(): boolean {
+		return !this.isParent;
+	}
+
+	/** The system prompt. */
+	get systemText(): string {
+		const messages = this.messages.filter(({ role }) => role === "system" || role === "developer");
+		return messages.map(textOf).join("\n");
+	}
+
+	/** What the user said last. */
+	get userText(): string {
+		const message = this.messages.findLast(({ role }) => role === "user");
+		return message ? textOf(message) : "";
+	}
+
+	/** Every tool result since the user said something, oldest first. */
+	get toolAnswers(): ToolAnswer[] {
+		const from = this.messages.findLastIndex(({ role }) => role === "user");
+		const recent = this.messages.slice(from + 1);
+		const calls = new Map(recent.flatMap(({ tool_calls }) => tool_calls ?? []).map((call) => [call.id, call.function]));
+		return recent
+			.filter(({ role }) => role === "tool")
+			.map((message) => {
+				const id = message.tool_call_id ?? "";
+				const call = calls.get(id);
+				return { id, name: call?.name ?? "", args: call?.arguments ?? "", text: textOf(message) };
+			});
+	}
+
+	toString(): string {
+		const who = this.isParent ? "parent" : "child";
+		const said = this.userText.slice(0, 80);
+		return `#${this.index} ${who}, "${said}", ${this.toolAnswers.length} tool results, tools ${this.toolNames}`;
+	}
+}
+
+function textOf(message: ChatMessage): string {
+	const { content } = message;
+	if (typeof content === "string") return content;
+	return (content ?? []).map(({ text }) => text ?? "").join("");
+}

@@ -1,0 +1,149 @@
+/** pi's interactive interface in a terminal of its own: a tmux server per test, on a socket inside the world. */
+
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
+
+import type { StartOptions } from "./process.ts";
+import { piCommand } from "./versions.ts";
+import type { World } from "./world.ts";
+
+const execute = promisify(execFile);
+
+export interface TuiOptions extends StartOptions {
+	columns?: number;
+	rows?: number;
+	/** The first message, given on the command line. */
+	prompt?: string;
+}
+
+/** What a test looks for on the screen. */
+export type Sight = string | RegExp | ((screen: string) => boolean);
+
+/** How often the screen is looked at while waiting: a terminal does not tell when it has been drawn. */
+const lookEveryMs = 40;
+
+/** How long `waitFor` waits unless told otherwise. */
+const defaultWaitMs = 30_000;
+
+/** One tmux command takes milliseconds; a server that hangs must not hang the test. */
+const tmuxLimitMs = 10_000;
+
+let terminals = 0;
+
+/** An interactive pi. */
+export class Tui {
+	readonly #world: World;
+	readonly #socket: string;
+	#disown: () => void = () => {};
+
+	private constructor(world: World) {
+		this.#world = world;
+		this.#socket = join(world.root, `tmux-${terminals++}`);
+	}
+
+	/** Starts pi in a terminal of the given size. */
+	static async start(world: World, options: TuiOptions = {}): Promise<Tui> {
+		const tui = new Tui(world);
+		const env = { ...world.env, ...options.env, COLORTERM: "truecolor" };
+		const [node, script] = piCommand(world.version);
+		const prompt = options.prompt === undefined ? [] : [options.prompt];
+		const pi = [node, script, ...world.extensionArgs, ...(options.args ?? []), ...prompt];
+		const size = ["-x", String(options.columns ?? 120), "-y", String(options.rows ?? 40)];
+		const assigned = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+		tui.#disown = world.own(() => tui.close());
+		await tui.#tmux(
+			// The server lives from the first command on and must not carry the world's mark: `-f` and a clean environment.
+			...["-f", "/dev/null", "start-server", ";", "set", "-g", "default-terminal", "tmux-256color", ";"],
+			// What pi printed before it failed stays to be looked at.
+			...["set", "-g", "remain-on-exit", "on", ";", "set", "-g", "history-limit", "5000", ";"],
+			...["new-session", "-d", ...size, "-c", options.cwd ?? world.cwd, "--", "env", "-i", ...assigned, ...pi],
+		);
+		return tui;
+	}
+
+	/** Types text as it is. */
+	async type(text: string): Promise<void> {
+		await this.#tmux("send-keys", "-l", "--", text);
+	}
+
+	/** Presses keys by tmux's names: `Enter`, `Escape`, `C-c`, `C-o`, `Up`. */
+	async press(...keys: string[]): Promise<void> {
+		await this.#tmux("send-keys", ...keys);
+	}
+
+	/** What the terminal shows, without trailing blanks. */
+	async screen(): Promise<string> {
+		return trimLines(await this.#tmux("capture-pane", "-p"));
+	}
+
+	/** What the terminal shows with its colours as escape sequences. */
+	async styledScreen(): Promise<string> {
+		return await this.#tmux("capture-pane", "-p", "-e");
+	}
+
+	/** Everything since the start that the terminal still has. */
+	async scrollback(): Promise<string> {
+		return trimLines(await this.#tmux("capture-pane", "-p", "-S", "-"));
+	}
+
+	/** Waits until the screen shows it and returns the screen; rejects with the last screen. */
+	async waitFor(sight: Sight, limitMs = defaultWaitMs): Promise<string> {
+		const deadline = performance.now() + limitMs;
+		for (;;) {
+			const screen = await this.screen();
+			if (shows(screen, sight)) return screen;
+			if (performance.now() > deadline) {
+				const frame = screen.split("\n").map((line) => `  │${line}`);
+				throw new Error(`the screen does not show ${sight} within ${limitMs} ms:\n${frame.join("\n")}`);
+			}
+			await delay(lookEveryMs);
+		}
+	}
+
+	async resize(columns: number, rows: number): Promise<void> {
+		await this.#tmux("resize-window", "-x", String(columns), "-y", String(rows));
+	}
+
+	/** The process in the terminal. */
+	async pid(): Promise<number> {
+		return Number(await this.#tmux("list-panes", "-F", "#{pane_pid}"));
+	}
+
+	/** Whether pi has left the terminal. */
+	async hasEnded(): Promise<boolean> {
+		return (await this.#tmux("list-panes", "-F", "#{pane_dead}")).trim() === "1";
+	}
+
+	/** Closes the terminal, as a user does with the window: pi gets SIGHUP. Waits until its processes are gone. */
+	async close(): Promise<void> {
+		this.#disown();
+		await this.#tmux("kill-server").catch(() => undefined);
+		await this.#world.assertNothingLeft();
+	}
+
+	async #tmux(...args: string[]): Promise<string> {
+		const { PATH = "", HOME = "" } = process.env;
+		const { stdout } = await execute("tmux", ["-S", this.#socket, ...args], {
+			env: { PATH, HOME, LANG: "C.UTF-8", TERM: "xterm-256color" },
+			timeout: tmuxLimitMs,
+		});
+		return stdout;
+	}
+}
+
+function shows(screen: string, sight: Sight): boolean {
+	if (typeof sight === "string") return screen.includes(sight);
+	return sight instanceof RegExp ? sight.test(screen) : sight(screen);
+}
+
+function trimLines(text: string): string {
+	const lines = text.split("\n").map((line) => line.trimEnd());
+	return lines.join("\n").trimEnd();
+}
+
+/** Starts pi's interactive interface. */
+export async function startTui(world: World, options: TuiOptions = {}): Promise<Tui> {
+	return await Tui.start(world, options);
+}
