@@ -1,0 +1,94 @@
+/** What a live card remembers between two redraws, and the clock that redraws it while nothing arrives. */
+
+import type { RunDetails, SingleResult, Streaming } from "./native-api.ts";
+import type { ToolRenderContext } from "./pi.ts";
+
+const TICK_MS = 1_000;
+
+export type Phase = "pending" | "running" | "done";
+
+export interface CardState {
+	phase: Phase;
+	/** When the run started by the clock of this process, in ms. */
+	startedAt?: number;
+	/** When the child was last heard of. */
+	heardAt?: number;
+	drawnAt?: number;
+	details?: RunDetails;
+	failed?: boolean;
+	tick?: NodeJS.Timeout;
+}
+
+/** Cards whose clock is running, so that a session's end can stop them. */
+const ticking = new Set<CardState>();
+
+/** The state of the card that `context` draws. */
+export function cardState(context: ToolRenderContext): CardState {
+	const state = context.state as CardState;
+	state.phase ??= "pending";
+	return state;
+}
+
+/** Takes in what pi knows about the call itself. */
+export function noteCall(state: CardState, context: ToolRenderContext): void {
+	state.drawnAt = Date.now();
+	if (!context.isPartial) return;
+	if (!context.executionStarted || state.phase === "done") return;
+	state.phase = "running";
+	state.startedAt ??= Date.now();
+	startClock(state, context);
+}
+
+/** Takes in an update or the final result. The same one is drawn many times and counts once. */
+export function noteResult(state: CardState, details: RunDetails | undefined, context: ToolRenderContext): void {
+	const now = Date.now();
+	const fresh = details !== state.details;
+	if (details) state.details = details;
+	if (!context.isPartial) {
+		state.phase = "done";
+		state.failed = context.isError;
+		stopClock(state);
+		return;
+	}
+	if (!fresh || !details?.streaming) return;
+	state.startedAt = now - details.streaming.elapsedMs;
+	state.heardAt = now - details.streaming.sinceEventMs;
+}
+
+export function elapsedMs(state: CardState): number | undefined {
+	if (state.phase === "done") return finalResult(state)?.durationMs;
+	return state.startedAt === undefined ? undefined : Date.now() - state.startedAt;
+}
+
+export function silentMs(state: CardState): number {
+	return state.phase === "running" && state.heardAt !== undefined ? Date.now() - state.heardAt : 0;
+}
+
+export function finalResult(state: CardState): SingleResult | undefined {
+	return state.details?.results[0];
+}
+
+export function streaming(state: CardState): Streaming | undefined {
+	return state.details?.streaming;
+}
+
+function startClock(state: CardState, context: ToolRenderContext): void {
+	if (state.tick) return;
+	state.tick = setInterval(() => {
+		// Updates redraw too; the clock adds a redraw only where they leave a gap.
+		if (Date.now() - (state.drawnAt ?? 0) >= TICK_MS / 2) context.invalidate();
+	}, TICK_MS);
+	state.tick.unref();
+	ticking.add(state);
+}
+
+function stopClock(state: CardState): void {
+	clearInterval(state.tick);
+	delete state.tick;
+	ticking.delete(state);
+}
+
+/** Stops the clocks of cards that will see no result any more. */
+export function stopClocks(): void {
+	for (const state of ticking) stopClock(state);
+}

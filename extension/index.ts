@@ -1,0 +1,61 @@
+/**
+ * Entry point for pi. It imports nothing that can fail, because one extension that fails to load ends pi.
+ * In a child of this package only the guard is registered: a sub-agent delegates nothing.
+ */
+
+import { announce, withPolicy } from "./announce.ts";
+import { stopClocks } from "./card-state.ts";
+import { guardTools } from "./child-guard.ts";
+import { registerCommands } from "./commands.ts";
+import { surfaceOptions } from "./host.ts";
+import { loadAddon } from "./native.ts";
+import type { ToolSurface } from "./native-api.ts";
+import type { PiApi, PiContext } from "./pi.ts";
+import { Runs } from "./runs.ts";
+import { SubagentTool, surfaceWithoutAddon } from "./tools.ts";
+
+export default function subagentNative(pi: PiApi): void {
+	if (process.env.PI_SUBAGENT_CHILD === "1") {
+		guardTools(pi, process.env);
+		return;
+	}
+	const runs = new Runs();
+	const tool = new SubagentTool(pi, runs);
+	let surface: ToolSurface | undefined;
+
+	// pi ends sessions with `session_shutdown`; this is for an exit that skips it.
+	const lastResort = () => runs.abortAll("pi exits");
+	process.on("exit", lastResort);
+
+	registerCommands(pi);
+
+	pi.on("session_start", async (_event, context) => {
+		surface = await describe(pi, context);
+		if (surface.register) pi.registerTool(tool.definition(surface));
+		announce(surface.notices, context);
+	});
+
+	pi.on("before_agent_start", (event) => {
+		if (!surface?.register || !pi.getActiveTools().includes(surface.name)) return undefined;
+		const systemPrompt = withPolicy(event.systemPrompt, surface);
+		return systemPrompt === undefined ? undefined : { systemPrompt };
+	});
+
+	pi.on("tool_result", (event) => (tool.takeFailed(event.toolCallId) ? { isError: true } : undefined));
+
+	pi.on("session_shutdown", async () => {
+		stopClocks();
+		await runs.close("the session ended");
+		process.off("exit", lastResort);
+	});
+}
+
+async function describe(pi: PiApi, context: PiContext): Promise<ToolSurface> {
+	const { native, problem } = loadAddon();
+	if (!native) return surfaceWithoutAddon(problem);
+	try {
+		return await native.describeTools(surfaceOptions(pi, context));
+	} catch (error) {
+		return surfaceWithoutAddon(`the tool could not be described: ${error instanceof Error ? error.message : error}`);
+	}
+}

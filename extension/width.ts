@@ -1,0 +1,66 @@
+/** How many terminal columns text takes. Errs towards more, because pi refuses a line that is too wide. */
+
+const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+const PRINTABLE_ASCII = /^[ -~]*$/;
+const EMOJI = /^\p{RGI_Emoji}$/v;
+const WIDE_EMOJI = /^\p{Emoji_Presentation}/u;
+const INVISIBLE = /^[\p{Default_Ignorable_Code_Point}\p{Nonspacing_Mark}\p{Enclosing_Mark}\p{Cc}\p{Cf}\p{Cs}]$/u;
+
+/** First and last code point of each block that terminals draw two columns wide (emoji are told by property). */
+const WIDE_BLOCKS: readonly (readonly [number, number])[] = [
+	[0x1100, 0x115f], // Hangul initial consonants
+	[0x2329, 0x232a], // angle brackets
+	[0x2e80, 0x303e], // CJK radicals and punctuation
+	[0x3041, 0xa4cf], // kana to Yi, with the CJK ideographs
+	[0xa960, 0xa97f], // Hangul initial consonants, extended
+	[0xac00, 0xd7a3], // Hangul syllables
+	[0xf900, 0xfaff], // CJK compatibility ideographs
+	[0xfe10, 0xfe19], // vertical forms
+	[0xfe30, 0xfe6f], // CJK compatibility and small forms
+	[0xff01, 0xff60], // fullwidth forms
+	[0xffe0, 0xffe6], // fullwidth signs
+	[0x16fe0, 0x18dff], // Tangut, Khitan
+	[0x1aff0, 0x1b2ff], // kana supplements, Nushu
+	[0x1d300, 0x1d37f], // Tai Xuan Jing symbols, counting rods
+	[0x1f1e6, 0x1f1ff], // a lone regional indicator: many terminals draw it as half a flag
+	[0x1f200, 0x1f2ff], // enclosed ideographs
+	[0x20000, 0x3fffd], // CJK extensions
+];
+
+/** Hangul vowels and final consonants join the syllable before them. */
+const HANGUL_JOINING: readonly [number, number] = [0x1160, 0x11ff];
+
+/** Splits text into what a reader takes for characters. */
+export function characters(text: string): Iterable<string> {
+	return PRINTABLE_ASCII.test(text) ? text : segments(text);
+}
+
+function* segments(text: string): Iterable<string> {
+	for (const { segment } of graphemes.segment(text)) yield segment;
+}
+
+/** Columns of one character as `characters` splits them. */
+export function characterWidth(character: string): number {
+	if (character.length === 1 && PRINTABLE_ASCII.test(character)) return 1;
+	if (EMOJI.test(character)) return 2;
+	let width = 0;
+	for (const point of character) width += pointWidth(point);
+	return width;
+}
+
+function pointWidth(point: string): number {
+	if (INVISIBLE.test(point)) return 0;
+	const code = point.codePointAt(0) ?? 0;
+	if (code >= HANGUL_JOINING[0] && code <= HANGUL_JOINING[1]) return 0;
+	if (WIDE_EMOJI.test(point)) return 2;
+	return WIDE_BLOCKS.some(([first, last]) => code >= first && code <= last) ? 2 : 1;
+}
+
+/** Columns of plain text: no escape sequences, no line breaks, no tabs (see `plainText`). */
+export function textWidth(text: string): number {
+	if (PRINTABLE_ASCII.test(text)) return text.length;
+	let width = 0;
+	for (const character of segments(text)) width += characterWidth(character);
+	return width;
+}
