@@ -3,7 +3,7 @@
  * extension must load without any pi package, and because pi's own types differ between the two.
  */
 
-import type { RunDetails } from "./native-api.ts";
+import type { PiUsage, RunDetails } from "./native-api.ts";
 
 /** Theme colours that exist in every supported pi. */
 export type Color = "success" | "error" | "warning" | "muted" | "dim" | "accent" | "toolTitle" | "toolOutput";
@@ -27,7 +27,7 @@ export interface TextContent {
 export interface ToolOutput {
 	content: TextContent[];
 	details: RunDetails;
-	usage?: unknown;
+	usage?: PiUsage;
 	isError?: boolean;
 }
 
