@@ -158,9 +158,11 @@ function failureLines(
 ): Line[] {
 	const message = error?.message ?? result?.error ?? text;
 	const limit = input.expanded ? Number.POSITIVE_INFINITY : ERROR_LINES;
+	// An abort is what the user asked for: no code, no alarm.
+	const aborted = result?.outcome === "aborted";
 	const lines: Line[] = [];
-	if (error) lines.push(clip(indented([{ text: error.code, color: "error", bold: true }]), width));
-	lines.push(...paragraph(message, width, "error").slice(0, limit));
+	if (error && !aborted) lines.push(clip(indented([{ text: error.code, color: "error", bold: true }]), width));
+	lines.push(...paragraph(message, width, aborted ? "warning" : "error").slice(0, limit));
 	if (result?.output) lines.push(...answerLines(result.output, input, width, PARTIAL_LINES));
 	return lines;
 }

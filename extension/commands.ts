@@ -32,9 +32,10 @@ export function registerCommands(pi: PiApi): void {
 	});
 }
 
+/** Completes a subcommand; one that is complete gets no list, so that Enter runs it at once. */
 export function completions(prefix: string): CompletionItem[] | null {
 	const items = Object.entries(SUBCOMMANDS)
-		.filter(([name]) => name.startsWith(prefix.trimStart()))
+		.filter(([name]) => name !== prefix && name.startsWith(prefix))
 		.map(([name, { description }]) => ({ value: name, label: name, description }));
 	return items.length > 0 ? items : null;
 }

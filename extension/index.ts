@@ -11,6 +11,7 @@ import { surfaceOptions } from "./host.ts";
 import { loadAddon } from "./native.ts";
 import type { ToolSurface } from "./native-api.ts";
 import type { PiApi, PiContext } from "./pi.ts";
+import { rememberedSurface, rememberSurface } from "./remembered.ts";
 import { Runs } from "./runs.ts";
 import { SubagentTool, surfaceWithoutAddon } from "./tools.ts";
 
@@ -22,6 +23,8 @@ export default function subagentNative(pi: PiApi): void {
 	const runs = new Runs();
 	const tool = new SubagentTool(pi, runs);
 	let surface: ToolSurface | undefined;
+	const early = rememberedSurface();
+	if (early) pi.registerTool(tool.definition(early));
 
 	// pi ends sessions with `session_shutdown`; this is for an exit that skips it.
 	const lastResort = () => runs.abortAll("pi exits");
@@ -31,7 +34,9 @@ export default function subagentNative(pi: PiApi): void {
 
 	pi.on("session_start", async (_event, context) => {
 		surface = await describe(pi, context);
+		rememberSurface(surface);
 		if (surface.register) pi.registerTool(tool.definition(surface));
+		else if (early) pi.setActiveTools(pi.getActiveTools().filter((name) => name !== early.name));
 		announce(surface.notices, context);
 	});
 

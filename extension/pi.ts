@@ -135,6 +135,7 @@ export interface PiApi {
 	appendEntry(customType: string, data: unknown): void;
 	getAllTools(): { name: string; sourceInfo: SourceInfo }[];
 	getActiveTools(): string[];
+	setActiveTools(names: string[]): void;
 	getCommands(): { sourceInfo: SourceInfo }[];
 	getThinkingLevel(): string;
 }

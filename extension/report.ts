@@ -63,15 +63,11 @@ function diagnosticLine(diagnostic: Diagnostic): ReportLine {
 }
 
 export function doctorReport(report: DoctorReport): Report {
-	const lines: ReportLine[] = [];
-	let area: string | undefined;
-	for (const check of report.checks) {
-		if (check.area !== area) lines.push(...(area === undefined ? [] : [blank()]), heading(oneLine(check.area)));
-		area = check.area;
-		const { text, color } = MARKS[check.status];
-		lines.push(entry(text, color, "", oneLine(check.message)));
-		if (check.hint) lines.push(detail("→", oneLine(check.hint), "accent"));
-	}
+	const lines = report.checks.flatMap(({ status, area, message, hint }) => {
+		const { text, color } = MARKS[status];
+		const line = entry(text, color, oneLine(area), `  ${oneLine(message)}`);
+		return hint ? [line, detail("→", oneLine(hint), "accent")] : [line];
+	});
 	return { title: `Sub-agents: ${verdict(report.checks)}`, lines };
 }
 
