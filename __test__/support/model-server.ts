@@ -102,9 +102,10 @@ export class ModelServer {
 		});
 	}
 
-	/** Ends the server with all its connections; hanging responses end too. */
+	/** Ends the server with all its connections; hanging responses end too. May be called again. */
 	async close(): Promise<void> {
 		this.#ended.abort();
+		if (!this.#server.listening) return;
 		const closed = once(this.#server, "close");
 		this.#server.close();
 		this.#server.closeAllConnections();

@@ -1,13 +1,13 @@
 /** Everything that a test needs to drive real pi. */
 
 export { EventLog, type PiEvent, type ToolEnd, type ToolUpdate } from "./event-log.ts";
-export { type JsonResult, type JsonSession, runJson, runPrint, startJson } from "./headless.ts";
+export { type JsonOptions, type JsonResult, type JsonSession, runJson, runPrint, startJson } from "./headless.ts";
 export { ModelServer, type Rule, type Script } from "./model-server.ts";
-export type { Finished, StartOptions } from "./process.ts";
+export type { Finished, Place, StartOptions } from "./process.ts";
 export type { ModelRequest, ToolAnswer } from "./requests.ts";
 export { RpcSession, startRpc, type UiAnswer, type UiRequest } from "./rpc.ts";
 export * from "./steps.ts";
 export { assertNothingLeft, endAll, survivors } from "./survivors.ts";
 export { startTui, type Tui } from "./tui.ts";
-export { newestPi, oldestPi, packageDir, piVersions } from "./versions.ts";
+export { newestPi, oldestPi, packageDir, piCommand, piVersions } from "./versions.ts";
 export { model, provider, World, type WorldOptions } from "./world.ts";

@@ -1,16 +1,27 @@
-/** Starts pi in a world and ends it whatever happens. */
+/** Starts pi in a place and ends it whatever happens. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 
 import { piCommand } from "./versions.ts";
-import type { World } from "./world.ts";
+
+/** Where a pi runs; a `World` is one. */
+export interface Place {
+	readonly version: string;
+	readonly cwd: string;
+	/** The whole environment. */
+	readonly env: Record<string, string>;
+	/** Arguments that load extensions. */
+	readonly extensionArgs: readonly string[];
+	/** Takes over the duty to end what a driver started; the returned function takes it back. */
+	own(closer: () => Promise<void>): () => void;
+}
 
 export interface StartOptions {
 	/** Arguments before the prompt. */
 	args?: string[];
-	/** Added to the world's environment. */
+	/** Added to the place's environment. */
 	env?: Record<string, string>;
-	/** A working directory other than the world's. */
+	/** A working directory other than the place's. */
 	cwd?: string;
 	/** pi is ended, and `finished` rejects, when it takes longer. */
 	limitMs?: number;
@@ -40,20 +51,20 @@ export class PiProcess {
 	readonly #stderr: Buffer[] = [];
 	readonly #disown: () => void;
 
-	constructor(world: World, args: string[], options: StartOptions, stdin: "ignore" | "pipe") {
-		const [node, script] = piCommand(world.version);
+	constructor(place: Place, args: string[], options: StartOptions, stdin: "ignore" | "pipe") {
+		const [node, script] = piCommand(place.version);
 		const started = performance.now();
 		// A group of its own, so that Ctrl-C in the terminal of the tests does not reach it past its driver.
-		this.child = spawn(node, [script, ...world.extensionArgs, ...(options.args ?? []), ...args], {
-			cwd: options.cwd ?? world.cwd,
-			env: { ...world.env, ...options.env },
+		this.child = spawn(node, [script, ...place.extensionArgs, ...(options.args ?? []), ...args], {
+			cwd: options.cwd ?? place.cwd,
+			env: { ...place.env, ...options.env },
 			stdio: [stdin, "pipe", "pipe"],
 			detached: true,
 		});
 		this.child.stdout?.on("data", (chunk: Buffer) => this.#stdout.push(chunk));
 		this.child.stderr?.on("data", (chunk: Buffer) => this.#stderr.push(chunk));
 		const limitMs = options.limitMs ?? defaultLimitMs;
-		this.#disown = world.own(() => this.end());
+		this.#disown = place.own(() => this.end());
 		this.finished = this.#run(started, limitMs);
 		// A test that never asks for the end must not fail with an unhandled rejection instead of its own message.
 		this.finished.catch(() => undefined);

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 
 import { setupDir } from "../../scripts/lib/places.mjs";
+import type { Place } from "./process.ts";
 import { assertNothingLeft, markVariable } from "./survivors.ts";
 import { newestPi, piCommand } from "./versions.ts";
 
@@ -33,11 +34,8 @@ export interface WorldOptions {
 	cwd?: string;
 }
 
-/** Ends something that a driver started in the world. */
-export type Closer = () => Promise<void>;
-
 /** The world. `close` ends what runs in it, proves that nothing is left, and removes it. */
-export class World {
+export class World implements Place {
 	readonly version: string;
 	readonly root: string;
 	readonly home: string;
@@ -50,7 +48,7 @@ export class World {
 	readonly mark: string;
 	readonly extensions: readonly string[];
 	readonly #stays: boolean;
-	readonly #closers = new Set<Closer>();
+	readonly #closers = new Set<() => Promise<void>>();
 
 	constructor(options: WorldOptions = {}) {
 		this.version = options.version ?? newestPi;
@@ -85,7 +83,7 @@ export class World {
 	}
 
 	/** A driver registers what has to end before the world does; it takes it back when that has ended. */
-	own(closer: Closer): () => void {
+	own(closer: () => Promise<void>): () => void {
 		this.#closers.add(closer);
 		return () => this.#closers.delete(closer);
 	}

@@ -1,7 +1,8 @@
 /** Runs other programs: quietly with a log that is shown on failure, or with their output passed through. */
 
 import { spawn, spawnSync } from "node:child_process";
-import { delimiter, dirname } from "node:path";
+import { readFileSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
 
 import { root } from "./places.mjs";
 import { SetupProblem } from "./problem.mjs";
@@ -128,4 +129,17 @@ export function run(command, options = {}) {
 /** Ends every program that `run` started and that is still there. */
 export function endRunning() {
 	for (const child of running) child.kill("SIGTERM");
+}
+
+/**
+ * A program of an installed npm package, run by the present Node, which works on every platform.
+ *
+ * @param {string} name of the package
+ * @param {string} program
+ * @returns {[node: string, script: string]}
+ */
+export function packageProgram(name, program) {
+	const folder = join(root, "node_modules", name);
+	const { bin } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+	return [process.execPath, join(folder, typeof bin === "string" ? bin : bin[program])];
 }

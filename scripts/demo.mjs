@@ -1,0 +1,58 @@
+#!/usr/bin/env node
+/**
+ * One delegation, end to end: real pi with this extension hands a task to `explorer`, and the result is printed.
+ *
+ * This file sets up and runs on any supported Node; the demo itself (`demo/main.ts`) runs on the Node that runs pi.
+ */
+
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+
+import { newestPi, root } from "./lib/places.mjs";
+import { runMain, SetupProblem } from "./lib/problem.mjs";
+import { setUp } from "./setup.mjs";
+
+const help = `npm run demo [-- options]
+
+Delegates to the agent \`explorer\` on this repository, with real pi ${newestPi} and a scripted model on loopback:
+no account, no network once everything is installed, nothing outside this folder.
+
+  --tui    in pi's own interface, with the live card (leave it with Ctrl-D)
+  --live   with your own pi configuration and model instead of the scripted ones; this costs what your model costs
+  --help   this text
+`;
+
+await runMain(async () => {
+	const options = process.argv.slice(2);
+	if (options.includes("--help") || options.includes("-h")) {
+		process.stdout.write(help);
+		return 0;
+	}
+	const unknown = options.find((option) => !["--tui", "--live"].includes(option));
+	if (unknown) throw new SetupProblem(`The demo has no option ${unknown}.`, help);
+	if (options.includes("--tui") && !(process.stdout.isTTY && process.stdin.isTTY)) {
+		throw new SetupProblem("--tui needs a terminal.", "Run it in one, or without --tui for the plain form.");
+	}
+	const { node } = await setUp({ pi: [newestPi] });
+	return await runDemo(node, options);
+});
+
+/**
+ * @param {string} node
+ * @param {string[]} options
+ * @returns {Promise<number>} the exit code
+ */
+function runDemo(node, options) {
+	const quiet = ["--disable-warning=MODULE_TYPELESS_PACKAGE_JSON", "--disable-warning=ExperimentalWarning"];
+	const demo = spawn(node, [...quiet, join(root, "scripts", "demo", "main.ts"), ...options], {
+		cwd: root,
+		stdio: "inherit",
+	});
+	// Ctrl-C reaches the demo as well, since it is in the same group; it cleans up, and this process waits for that.
+	process.on("SIGINT", () => {});
+	for (const signal of /** @type {const} */ (["SIGTERM", "SIGHUP"])) process.on(signal, () => demo.kill(signal));
+	return new Promise((resolve, reject) => {
+		demo.once("error", reject);
+		demo.once("close", (code) => resolve(code ?? 1));
+	});
+}

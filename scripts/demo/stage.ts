@@ -1,0 +1,85 @@
+/** Where the demo plays: in a world of its own with the scripted model, or in the user's own configuration. */
+
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+import { endAll, ModelServer, newestPi, type Place, packageDir, World } from "../../__test__/support/pi.ts";
+import { markVariable } from "../../__test__/support/survivors.ts";
+import { setupDir } from "../lib/places.mjs";
+import { demoModel } from "./model.ts";
+
+/** Demos whose sessions are kept. */
+const keptDemos = 5;
+
+export interface Stage {
+	place: Place;
+	/** Ends everything that the demo has started. */
+	close(): Promise<void>;
+}
+
+/** A world inside the clone with the scripted model. Its sessions stay. */
+export async function scriptedStage(): Promise<Stage> {
+	const server = await ModelServer.start(demoModel(hasRipgrep()));
+	const world = new World({
+		baseUrl: server.baseUrl,
+		root: newFolder(),
+		cwd: packageDir,
+		extensions: [packageDir],
+	});
+	return {
+		place: world,
+		async close() {
+			try {
+				await world.close();
+			} finally {
+				await server.close();
+			}
+		},
+	};
+}
+
+/** The user's own pi configuration, model and home. */
+export function liveStage(): Stage {
+	const mark = crypto.randomUUID();
+	const env = Object.fromEntries(
+		Object.entries(process.env).filter(
+			(entry): entry is [string, string] => entry[1] !== undefined && !entry[0].startsWith("PI_SUBAGENT_"),
+		),
+	);
+	const closers = new Set<() => Promise<void>>();
+	const place: Place = {
+		version: newestPi,
+		cwd: packageDir,
+		env: { ...env, [markVariable]: mark },
+		extensionArgs: ["-e", packageDir],
+		own(closer) {
+			closers.add(closer);
+			return () => closers.delete(closer);
+		},
+	};
+	return {
+		place,
+		async close() {
+			await Promise.all([...closers].map((closer) => closer()));
+			await endAll(mark);
+		},
+	};
+}
+
+/** `.setup/demo/<time>`; older ones go. */
+function newFolder(): string {
+	const all = join(setupDir, "demo");
+	mkdirSync(all, { recursive: true });
+	const old = readdirSync(all)
+		.sort()
+		.slice(0, -(keptDemos - 1));
+	for (const name of old) rmSync(join(all, name), { recursive: true, force: true });
+	const folder = join(all, `${new Date().toISOString().replaceAll(/[:.]/g, "-")}-${process.pid}`);
+	mkdirSync(folder);
+	return folder;
+}
+
+function hasRipgrep(): boolean {
+	return spawnSync("rg", ["--version"]).status === 0;
+}

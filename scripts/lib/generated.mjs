@@ -1,0 +1,62 @@
+/** Generated files are committed; these checks fail when they are not what the sources give now. */
+
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { join, relative } from "node:path";
+
+import { root, setupDir } from "./places.mjs";
+import { SetupProblem } from "./problem.mjs";
+import { packageProgram, run, runQuietly } from "./programs.mjs";
+
+const loader = ["index.js", "index.d.ts"];
+
+/**
+ * The loader and its types. The build has just written them; git knows what was committed or staged.
+ *
+ * @throws {SetupProblem}
+ */
+export async function checkLoader() {
+	const how = "Run `npm run build` and commit both files.";
+	const known = await run(["git", "ls-files", "--error-unmatch", ...loader], { onOutput: () => {} });
+	if (known !== 0) throw new SetupProblem(`${loader.join(" and ")} are not under version control.`, how);
+	const code = await run(["git", "--no-pager", "diff", "--exit-code", "--", ...loader]);
+	if (code !== 0) throw new SetupProblem("The generated loader is stale.", how);
+}
+
+/**
+ * The platform packages below `npm/`.
+ *
+ * @throws {SetupProblem}
+ */
+export async function checkPlatformPackages() {
+	const folder = mkdtempSync(join(setupDir, "npm.part-"));
+	try {
+		const [node, napi] = packageProgram("@napi-rs/cli", "napi");
+		const command = [node, napi, "create-npm-dirs", "--npm-dir", relative(root, folder)];
+		await runQuietly("napi create-npm-dirs", /** @type {import("./programs.mjs").Command} */ (command));
+		const wanted = files(folder);
+		const found = files(join(root, "npm"));
+		const names = new Set([...wanted.keys(), ...found.keys()]);
+		const stale = [...names].filter((name) => wanted.get(name) !== found.get(name)).sort();
+		if (stale.length === 0) return;
+		const list = stale.map((name) => `npm/${name}`).join("\n");
+		throw new SetupProblem("The platform packages are stale.", `Run \`npx napi create-npm-dirs\`:\n${list}`);
+	} finally {
+		rmSync(folder, { recursive: true, force: true });
+	}
+}
+
+/**
+ * Every text file below a folder by its relative path; built addons are no part of it.
+ *
+ * @param {string} folder
+ */
+function files(folder) {
+	/** @type {Map<string, string>} */
+	const found = new Map();
+	if (!existsSync(folder)) return found;
+	for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+		const path = join(folder, name);
+		if (statSync(path).isFile() && !name.endsWith(".node")) found.set(name, readFileSync(path, "utf8"));
+	}
+	return found;
+}
