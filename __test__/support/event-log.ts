@@ -21,6 +21,12 @@ export interface ToolUpdate extends PiEvent {
 	partialResult: { content: { type: string; text?: string }[]; details?: unknown };
 }
 
+interface AssistantMessage {
+	role: string;
+	content: { type: string; text?: string }[];
+	errorMessage?: string;
+}
+
 interface Waiter {
 	matches: (event: PiEvent) => boolean;
 	resolve: (event: PiEvent) => void;
@@ -105,11 +111,17 @@ export class EventLog {
 
 	/** Text of the last assistant message. */
 	get answer(): string {
-		const messages = this.events
-			.filter(({ type }) => type === "message_end")
-			.map(({ message }) => message as { role: string; content: { type: string; text?: string }[] })
-			.filter(({ role }) => role === "assistant");
-		return (messages.at(-1)?.content ?? []).map(({ text }) => text ?? "").join("");
+		return (this.#lastMessage?.content ?? []).map(({ text }) => text ?? "").join("");
+	}
+
+	/** Why the last assistant message failed, when it did. */
+	get errorMessage(): string | undefined {
+		return this.#lastMessage?.errorMessage;
+	}
+
+	get #lastMessage(): AssistantMessage | undefined {
+		const messages = this.events.filter(({ type }) => type === "message_end").map(({ message }) => message);
+		return (messages as AssistantMessage[]).findLast(({ role }) => role === "assistant");
 	}
 
 	#line(line: string): void {

@@ -108,7 +108,8 @@ function printResult(result: JsonResult, live: boolean): void {
 
 function explanation(result: JsonResult, live: boolean): string {
 	const hint = live ? "Does pi work for you by itself? Start it, choose a model with /model, sign in with /login." : "";
-	return [hint, result.stderr.trim(), result.log.answer].filter(Boolean).join("\n") || `exit code ${result.code}`;
+	const said = [hint, result.stderr.trim(), result.log.errorMessage, result.log.answer].filter(Boolean);
+	return said.join("\n") || `exit code ${result.code}`;
 }
 
 function textOf(end: ToolEnd): string {

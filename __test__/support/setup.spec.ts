@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+
+import { packageDir } from "./versions.ts";
+
+let folder: string;
+
+before(() => {
+	folder = mkdtempSync(join(tmpdir(), "psn-setup-"));
+});
+
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs a script of the clone on a machine that has Node and npm, and else only what is given: name and output. */
+function onMachineWith(
+	name: string,
+	programs: Record<string, string>,
+	script: string[],
+): { code: number; text: string } {
+	const path = join(folder, name);
+	mkdirSync(path);
+	symlinkSync(process.execPath, join(path, "node"));
+	for (const [program, output] of Object.entries({ npm: "11.0.0", ...programs })) {
+		writeFileSync(join(path, program), `#!/bin/sh\necho '${output}'\n`);
+		chmodSync(join(path, program), 0o755);
+	}
+	const [file = "", ...args] = script;
+	const { status, stdout, stderr } = spawnSync(process.execPath, [join(packageDir, "scripts", file), ...args], {
+		env: { PATH: path, HOME: path },
+		encoding: "utf8",
+		timeout: 20_000,
+	});
+	return { code: status ?? -1, text: stdout + stderr };
+}
+
+test("everything that a machine lacks is named at once, with how to get it", () => {
+	const { code, text } = onMachineWith("bare", {}, ["setup.mjs"]);
+	assert.equal(code, 1);
+	for (const words of [/Rust is missing/, /rustup\.rs/, /C compiler \(cc\) is missing/, /tar is missing/]) {
+		assert.match(text, words);
+	}
+	assert.doesNotMatch(text, /at .*\.mjs:\d+/, "no stack for what a user can mend");
+});
+
+test("a Rust that is too old is named with the version that is needed", () => {
+	const programs = { cargo: "cargo 1.70.0", rustc: "rustc 1.70.0", cc: "cc 12", tar: "tar 1" };
+	const { code, text } = onMachineWith("old", programs, ["demo.mjs"]);
+	assert.equal(code, 1);
+	assert.match(text, /Rust is too old: rustc 1\.70\.0; 1\.88 or newer/);
+	assert.match(text, /rustup update/);
+});
+
+test("an option that the demo does not know is refused before anything is installed", () => {
+	const { code, text } = onMachineWith("option", {}, ["demo.mjs", "--lvie"]);
+	assert.equal(code, 1);
+	assert.match(text, /no option --lvie/);
+	assert.match(text, /--live/);
+});
