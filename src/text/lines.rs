@@ -1,0 +1,113 @@
+//! Byte framing: where lines end in a stream that arrives in chunks.
+
+use memchr::memchr;
+
+const BOM: &[u8] = "\u{feff}".as_bytes();
+
+/// Part of one line, as much of it as a chunk holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Piece<'a> {
+    /// The bytes, without the LF.
+    pub bytes: &'a [u8],
+    /// Whether an LF followed: the line is complete.
+    pub ends: bool,
+}
+
+/// Cuts chunks into [`Piece`]s at LF only and drops a byte order mark at the start of the stream.
+///
+/// It keeps no bytes of a line: what is wanted of a line is for its reader to keep. A CR before the LF stays in
+/// the piece, because it may have come with an earlier chunk.
+#[derive(Debug, Clone, Default)]
+pub struct Lines {
+    /// How much of the mark the stream began with, until a byte that is not part of it came.
+    mark: Option<usize>,
+}
+
+impl Lines {
+    /// The state at the start of a stream.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { mark: Some(0) }
+    }
+
+    /// The pieces of one more chunk, in order.
+    pub fn pieces<'a>(&mut self, mut chunk: &'a [u8]) -> Pieces<'a> {
+        let mut replay: &[u8] = &[];
+        if let Some(seen) = &mut self.mark {
+            while *seen < BOM.len() && chunk.first() == Some(&BOM[*seen]) {
+                *seen += 1;
+                chunk = &chunk[1..];
+            }
+            if *seen == BOM.len() {
+                self.mark = None;
+            } else if !chunk.is_empty() {
+                // It only looked like a mark: the bytes taken for one belong to the line.
+                replay = &BOM[..*seen];
+                self.mark = None;
+            }
+        }
+        Pieces { replay, rest: chunk }
+    }
+}
+
+/// Iterator over the pieces of one chunk.
+#[derive(Debug, Clone)]
+pub struct Pieces<'a> {
+    replay: &'static [u8],
+    rest: &'a [u8],
+}
+
+impl<'a> Iterator for Pieces<'a> {
+    type Item = Piece<'a>;
+
+    fn next(&mut self) -> Option<Piece<'a>> {
+        if !self.replay.is_empty() {
+            return Some(Piece { bytes: std::mem::take(&mut self.replay), ends: false });
+        }
+        if self.rest.is_empty() {
+            return None;
+        }
+        let Some(end) = memchr(b'\n', self.rest) else {
+            return Some(Piece { bytes: std::mem::take(&mut self.rest), ends: false });
+        };
+        let piece = Piece { bytes: &self.rest[..end], ends: true };
+        self.rest = &self.rest[end + 1..];
+        Some(piece)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn joined(stream: &[u8], size: usize) -> Vec<Vec<u8>> {
+        let mut lines = Lines::new();
+        let mut all = vec![Vec::new()];
+        for chunk in stream.chunks(size) {
+            for piece in lines.pieces(chunk) {
+                all.last_mut().expect("never empty").extend_from_slice(piece.bytes);
+                if piece.ends {
+                    all.push(Vec::new());
+                }
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn any_chunking_gives_the_same_lines() {
+        let streams: &[(&str, &[u8], &[&[u8]])] = &[
+            ("plain", b"a\nbb\n", &[b"a", b"bb", b""]),
+            ("no final newline", b"a\nb", &[b"a", b"b"]),
+            ("blank lines and a CR", b"\n\r\n\n", &[b"", b"\r", b"", b""]),
+            ("byte order mark", b"\xef\xbb\xbfa\n\xef\xbb\xbfb", &[b"a", b"\xef\xbb\xbfb"]),
+            ("half a mark", b"\xef\xbba\n", &[b"\xef\xbba", b""]),
+            ("line separators of Unicode are text", "a\u{2028}b\n".as_bytes(), &["a\u{2028}b".as_bytes(), b""]),
+        ];
+        for (label, stream, expected) in streams {
+            for size in 1..=stream.len() {
+                assert_eq!(joined(stream, size), *expected, "{label}, chunks of {size}");
+            }
+        }
+    }
+}

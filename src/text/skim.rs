@@ -1,0 +1,502 @@
+//! A JSON tokenizer that may stop at any byte and keeps nothing but the key and the number at hand.
+//!
+//! It asks a [`Sink`] about each value: a value that nobody wants is passed over by counting brackets, at any
+//! depth, without recursion. What it passes over it does not check; what it hands out is JSON.
+
+use memchr::memchr2;
+
+use super::unescape::{Step, Unescape};
+
+/// Containers entered at most; deeper ones are passed over.
+const MAX_DEPTH: u32 = 64;
+/// Bytes of a key that are kept; a longer key is cut, so it matches nothing.
+const MAX_KEY: usize = 256;
+/// Bytes of a number that are kept; more digits say nothing that a double could hold.
+const MAX_WORD: usize = 64;
+
+/// The kind of a value, known from its first byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// An object.
+    Object,
+    /// An array.
+    Array,
+    /// A string.
+    String,
+    /// A number, `true`, `false` or `null`.
+    Word,
+}
+
+/// What to do with a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Enter the container, hand out the string or word.
+    Take,
+    /// Pass over it.
+    Skip,
+    /// Nothing more of this document is needed.
+    Finish,
+}
+
+/// A number or a literal.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Word<'a> {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number as written, at most 64 bytes of it.
+    Number(&'a str),
+}
+
+/// Decides what is wanted of a document and receives it.
+pub trait Sink {
+    /// A key; with [`Verdict::Skip`] its value is passed over without another question.
+    fn key(&mut self, key: &str) -> Verdict;
+    /// A value begins: of the last key, or the next element of an array.
+    fn value(&mut self, kind: Kind) -> Verdict;
+    /// Part of a string that was taken.
+    fn text(&mut self, part: &str);
+    /// The end of a string that was taken.
+    fn text_end(&mut self) -> Verdict;
+    /// A word that was taken.
+    fn word(&mut self, word: Word<'_>);
+    /// The end of a container that was taken.
+    fn close(&mut self);
+}
+
+/// What [`Skimmer::feed`] found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// More input is welcome.
+    More,
+    /// The sink needs nothing more.
+    Finished,
+    /// This is no JSON.
+    Broken,
+}
+
+/// Passes over one value; the position in it survives the end of a chunk.
+#[derive(Debug, Clone, Default)]
+pub struct Span {
+    depth: u64,
+    in_string: bool,
+    escaped: bool,
+}
+
+impl Span {
+    /// From behind an opening bracket.
+    #[must_use]
+    pub fn container() -> Self {
+        Self { depth: 1, ..Self::default() }
+    }
+
+    /// From behind an opening quote.
+    #[must_use]
+    pub fn string() -> Self {
+        Self { in_string: true, ..Self::default() }
+    }
+
+    /// The number of bytes up to and including the last of the value, or nothing when the value goes on.
+    pub fn advance(&mut self, bytes: &[u8]) -> Option<usize> {
+        let mut at = 0;
+        loop {
+            if self.in_string {
+                at = self.string_end(bytes, at)?;
+                if self.depth == 0 {
+                    return Some(at);
+                }
+            }
+            let byte = *bytes.get(at)?;
+            at += 1;
+            match byte {
+                b'"' => self.in_string = true,
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' => {
+                    self.depth -= 1;
+                    if self.depth == 0 {
+                        return Some(at);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Where the string that is open at `at` ends.
+    #[inline]
+    fn string_end(&mut self, bytes: &[u8], mut at: usize) -> Option<usize> {
+        // Most strings passed over are short keys, for which starting a vectorized search does not pay.
+        let near = bytes.len().min(at + 24);
+        loop {
+            if self.escaped {
+                bytes.get(at)?;
+                at += 1;
+                self.escaped = false;
+            }
+            if at >= near {
+                at += memchr2(b'"', b'\\', &bytes[at..])?;
+            }
+            let byte = bytes[at];
+            at += 1;
+            match byte {
+                b'"' => {
+                    self.in_string = false;
+                    return Some(at);
+                }
+                b'\\' => self.escaped = true,
+                _ => {}
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Value,
+    FirstElement,
+    FirstKey,
+    Key,
+    KeyText,
+    Colon,
+    Text,
+    Word,
+    Span,
+    After,
+    End,
+}
+
+/// The tokenizer of one document.
+#[derive(Debug, Clone)]
+pub struct Skimmer {
+    state: State,
+    /// One bit for each open container, the innermost lowest: set for an object.
+    objects: u64,
+    depth: u32,
+    /// The value of the key at hand is not wanted.
+    unwanted: bool,
+    text: Unescape,
+    span: Span,
+    key: String,
+    word: Vec<u8>,
+    /// The word at hand is longer than what is kept of it.
+    long_word: bool,
+}
+
+impl Default for Skimmer {
+    fn default() -> Self {
+        Self {
+            state: State::Value,
+            objects: 0,
+            depth: 0,
+            unwanted: false,
+            text: Unescape::default(),
+            span: Span::default(),
+            key: String::new(),
+            word: Vec::new(),
+            long_word: false,
+        }
+    }
+}
+
+impl Skimmer {
+    /// Starts a new document.
+    pub fn reset(&mut self) {
+        self.state = State::Value;
+        self.objects = 0;
+        self.depth = 0;
+        self.unwanted = false;
+    }
+
+    /// Whether the document is complete.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.state == State::End
+    }
+
+    /// Bytes of memory held.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        self.key.capacity() + self.word.capacity()
+    }
+
+    /// Reads more of the document. After anything but [`Status::More`] the rest must not be fed.
+    pub fn feed(&mut self, bytes: &[u8], sink: &mut impl Sink) -> Status {
+        let mut at = 0;
+        while at < bytes.len() {
+            let step = match self.state {
+                State::Span => match self.span.advance(&bytes[at..]) {
+                    Some(used) => {
+                        self.value_ended();
+                        Ok(used)
+                    }
+                    None => return Status::More,
+                },
+                State::Text => match self.text.feed(&bytes[at..], &mut |part| sink.text(part)) {
+                    Step::More => return Status::More,
+                    Step::Broken => Err(Status::Broken),
+                    Step::End(used) => {
+                        self.value_ended();
+                        if sink.text_end() == Verdict::Finish { Err(Status::Finished) } else { Ok(used) }
+                    }
+                },
+                State::KeyText => self.key_text(&bytes[at..], sink),
+                State::Word => self.word(&bytes[at..], sink),
+                _ => match bytes[at] {
+                    b' ' | b'\t' | b'\r' => Ok(1),
+                    byte => self.structure(byte, &bytes[at..], sink),
+                },
+            };
+            match step {
+                Ok(used) => at += used,
+                Err(status) => return status,
+            }
+        }
+        Status::More
+    }
+
+    fn value_ended(&mut self) {
+        self.state = if self.depth == 0 { State::End } else { State::After };
+    }
+
+    fn in_object(&self) -> bool {
+        self.objects & 1 == 1
+    }
+
+    fn structure(&mut self, byte: u8, rest: &[u8], sink: &mut impl Sink) -> Result<usize, Status> {
+        match (self.state, byte) {
+            (State::FirstKey, b'}') | (State::FirstElement, b']') => self.close(sink),
+            (State::FirstKey | State::Key, b'"') => return self.key_start(rest, sink),
+            (State::Colon, b':') => self.state = State::Value,
+            (State::After, b',') => {
+                self.state = if self.in_object() { State::Key } else { State::Value };
+            }
+            (State::After, b'}') if self.in_object() => self.close(sink),
+            (State::After, b']') if !self.in_object() => self.close(sink),
+            (State::Value | State::FirstElement, _) => return self.value_start(byte, sink),
+            _ => return Err(Status::Broken),
+        }
+        Ok(1)
+    }
+
+    fn close(&mut self, sink: &mut impl Sink) {
+        self.objects >>= 1;
+        self.depth -= 1;
+        self.value_ended();
+        sink.close();
+    }
+
+    fn value_start(&mut self, byte: u8, sink: &mut impl Sink) -> Result<usize, Status> {
+        let kind = match byte {
+            b'{' => Kind::Object,
+            b'[' => Kind::Array,
+            b'"' => Kind::String,
+            b'-' | b'0'..=b'9' | b't' | b'f' | b'n' => Kind::Word,
+            _ => return Err(Status::Broken),
+        };
+        let too_deep = matches!(kind, Kind::Object | Kind::Array) && self.depth == MAX_DEPTH;
+        let verdict =
+            if std::mem::take(&mut self.unwanted) || too_deep { Verdict::Skip } else { sink.value(kind) };
+        match (verdict, kind) {
+            (Verdict::Finish, _) => return Err(Status::Finished),
+            (_, Kind::Word) => {
+                self.unwanted = verdict == Verdict::Skip;
+                self.word.clear();
+                self.long_word = false;
+                self.state = State::Word;
+                return Ok(0);
+            }
+            (Verdict::Skip, Kind::String) => {
+                self.span = Span::string();
+                self.state = State::Span;
+            }
+            (Verdict::Skip, _) => {
+                self.span = Span::container();
+                self.state = State::Span;
+            }
+            (Verdict::Take, Kind::String) => {
+                self.text = Unescape::default();
+                self.state = State::Text;
+            }
+            (Verdict::Take, _) => {
+                let is_object = kind == Kind::Object;
+                self.objects = self.objects << 1 | u64::from(is_object);
+                self.depth += 1;
+                self.state = if is_object { State::FirstKey } else { State::FirstElement };
+            }
+        }
+        Ok(1)
+    }
+
+    fn key_start(&mut self, rest: &[u8], sink: &mut impl Sink) -> Result<usize, Status> {
+        // A short plain key that is all here needs no copy.
+        let near = &rest[1..rest.len().min(1 + 32)];
+        if let Some(end) = near.iter().position(|&byte| byte == b'"' || byte == b'\\' || !byte.is_ascii())
+            && near[end] == b'"'
+        {
+            let key = std::str::from_utf8(&near[..end]).expect("ASCII, checked above");
+            return self.key_ended(sink.key(key), end + 2);
+        }
+        self.key.clear();
+        self.text = Unescape::default();
+        self.state = State::KeyText;
+        Ok(1)
+    }
+
+    fn key_text(&mut self, rest: &[u8], sink: &mut impl Sink) -> Result<usize, Status> {
+        let key = &mut self.key;
+        let step = self.text.feed(rest, &mut |part| {
+            for character in part.chars() {
+                if key.len() + character.len_utf8() > MAX_KEY {
+                    break;
+                }
+                key.push(character);
+            }
+        });
+        match step {
+            Step::More => Ok(rest.len()),
+            Step::Broken => Err(Status::Broken),
+            Step::End(used) => self.key_ended(sink.key(&self.key), used),
+        }
+    }
+
+    fn key_ended(&mut self, verdict: Verdict, used: usize) -> Result<usize, Status> {
+        if verdict == Verdict::Finish {
+            return Err(Status::Finished);
+        }
+        self.unwanted = verdict == Verdict::Skip;
+        self.state = State::Colon;
+        Ok(used)
+    }
+
+    fn word(&mut self, rest: &[u8], sink: &mut impl Sink) -> Result<usize, Status> {
+        let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+        let len = rest.iter().position(|byte| !is_part(byte)).unwrap_or(rest.len());
+        let room = MAX_WORD - self.word.len();
+        self.word.extend_from_slice(&rest[..len.min(room)]);
+        self.long_word |= len > room;
+        if len < rest.len() {
+            let word = classify(&self.word, self.long_word).ok_or(Status::Broken)?;
+            if !std::mem::take(&mut self.unwanted) {
+                sink.word(word);
+            }
+            self.value_ended();
+        }
+        Ok(len)
+    }
+}
+
+fn classify(bytes: &[u8], is_cut: bool) -> Option<Word<'_>> {
+    match bytes {
+        b"true" => return Some(Word::Bool(true)),
+        b"false" => return Some(Word::Bool(false)),
+        b"null" => return Some(Word::Null),
+        _ => {}
+    }
+    let is_part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E');
+    if !bytes.iter().all(is_part) {
+        return None;
+    }
+    let mut number = std::str::from_utf8(bytes).ok()?;
+    if is_cut {
+        // Where the rest is missing, a sign or point at the end has lost its digits.
+        number = number.trim_end_matches(['+', '-', '.', 'e', 'E']);
+    }
+    number.parse::<f64>().is_ok().then_some(Word::Number(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes down what it gets; skips values of keys named `skip`, finishes at a key named `finish`.
+    #[derive(Default)]
+    struct Log(String);
+
+    impl Sink for Log {
+        fn key(&mut self, key: &str) -> Verdict {
+            self.0.push_str(&format!("{key}="));
+            match key {
+                "skip" => Verdict::Skip,
+                "finish" => Verdict::Finish,
+                _ => Verdict::Take,
+            }
+        }
+        fn value(&mut self, kind: Kind) -> Verdict {
+            match kind {
+                Kind::Object => self.0.push('{'),
+                Kind::Array => self.0.push('['),
+                Kind::String => self.0.push('\''),
+                Kind::Word => {}
+            }
+            Verdict::Take
+        }
+        fn text(&mut self, part: &str) {
+            self.0.push_str(part);
+        }
+        fn text_end(&mut self) -> Verdict {
+            self.0.push('\'');
+            Verdict::Take
+        }
+        fn word(&mut self, word: Word<'_>) {
+            self.0.push_str(&match word {
+                Word::Null => "null ".to_owned(),
+                Word::Bool(value) => format!("{value} "),
+                Word::Number(number) => format!("{number} "),
+            });
+        }
+        fn close(&mut self) {
+            self.0.push(')');
+        }
+    }
+
+    fn skim(document: &[u8], size: usize) -> (Status, bool, String) {
+        let mut skimmer = Skimmer::default();
+        let mut log = Log::default();
+        let mut status = Status::More;
+        for chunk in document.chunks(size) {
+            status = skimmer.feed(chunk, &mut log);
+            if status != Status::More {
+                break;
+            }
+        }
+        (status, skimmer.is_complete(), log.0)
+    }
+
+    #[test]
+    fn documents_are_read_the_same_in_any_chunking() {
+        let more = Status::More;
+        let deep = "[".repeat(70) + &"]".repeat(70);
+        let deep_log = "[".repeat(64) + &")".repeat(64);
+        let many_digits = format!("[{}]", "1".repeat(90));
+        let many_digits_log = format!("[{} )", "1".repeat(64));
+        let cases: &[(&str, &str, (Status, bool), &str)] = &[
+            ("empty object", "{}", (more, true), "{)"),
+            ("nested", r#"{"a":[1,{"b":"x"},null]}"#, (more, true), "{a=[1 {b='x')null ))"),
+            ("white space", " { \"a\" :\t[ ] }\r", (more, true), "{a=[))"),
+            ("skipped", r#"{"skip":{"a":"]}\"","b":[{}]},"c":1}"#, (more, true), "{skip=c=1 )"),
+            ("skipped words and text", r#"{"skip":-1.5e3,"skip":"a\\","c":true}"#, (more, true), "{skip=skip=c=true )"),
+            ("finished", r#"{"a":1,"finish": nonsense"#, (Status::Finished, false), "{a=1 finish="),
+            ("escaped key", r#"{"s\u006bip":1,"b":2}"#, (more, true), "{skip=b=2 )"),
+            ("too deep is passed over", &deep, (more, true), &deep_log),
+            ("many digits", &many_digits, (more, true), &many_digits_log),
+            ("unfinished", r#"{"a":1"#, (more, false), "{a="),
+            ("trailing text", "{} x", (Status::Broken, true), "{)"),
+            ("comma before the end", r#"{"a":1,}"#, (Status::Broken, false), "{a=1 "),
+            ("comma in an empty array", "[,]", (Status::Broken, false), "["),
+            ("wrong bracket", r#"{"a":1]"#, (Status::Broken, false), "{a=1 "),
+            ("no colon", r#"{"a" 1}"#, (Status::Broken, false), "{a="),
+            ("infinity", "[-inf]", (Status::Broken, false), "["),
+            ("unknown word", "[nul]", (Status::Broken, false), "["),
+        ];
+        for (label, document, (status, complete), log) in cases {
+            for size in 1..=document.len() {
+                let (found, is_complete, text) = skim(document.as_bytes(), size);
+                assert_eq!((found, text.as_str()), (*status, *log), "{label}, chunks of {size}");
+                if found == Status::More {
+                    assert_eq!(is_complete, *complete, "{label}, chunks of {size}");
+                }
+            }
+        }
+    }
+}

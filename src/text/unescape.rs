@@ -1,0 +1,264 @@
+//! The inside of a JSON string, decoded as its bytes arrive.
+//!
+//! Models do produce lone surrogates and tools do produce invalid UTF-8: both become U+FFFD, never an error.
+
+use std::str::from_utf8;
+
+use memchr::memchr2;
+
+const REPLACEMENT: &str = "\u{fffd}";
+
+/// Bytes to text, where a character may be split over chunks.
+#[derive(Debug, Clone, Default)]
+pub struct LossyUtf8 {
+    pending: [u8; 4],
+    len: usize,
+}
+
+impl LossyUtf8 {
+    /// Decodes more bytes; an incomplete character at their end waits for the next call.
+    pub fn feed(&mut self, mut bytes: &[u8], out: &mut impl FnMut(&str)) {
+        while self.len > 0 {
+            let Some(&next) = bytes.first() else { return };
+            self.pending[self.len] = next;
+            match from_utf8(&self.pending[..=self.len]) {
+                Ok(character) => {
+                    out(character);
+                    self.len = 0;
+                    bytes = &bytes[1..];
+                }
+                Err(error) if error.error_len().is_none() => {
+                    self.len += 1;
+                    bytes = &bytes[1..];
+                }
+                // The new byte does not belong to the character; it is looked at again on its own.
+                Err(_) => self.flush(out),
+            }
+        }
+        // The common case costs one validation.
+        if let Ok(text) = from_utf8(bytes) {
+            if !text.is_empty() {
+                out(text);
+            }
+            return;
+        }
+        let end = bytes.as_ptr_range().end;
+        for chunk in bytes.utf8_chunks() {
+            if !chunk.valid().is_empty() {
+                out(chunk.valid());
+            }
+            let invalid = chunk.invalid();
+            if invalid.is_empty() {
+                continue;
+            }
+            let is_last = invalid.as_ptr_range().end == end;
+            if is_last && from_utf8(invalid).is_err_and(|error| error.error_len().is_none()) {
+                self.pending[..invalid.len()].copy_from_slice(invalid);
+                self.len = invalid.len();
+            } else {
+                out(REPLACEMENT);
+            }
+        }
+    }
+
+    /// Ends the text: an incomplete character becomes U+FFFD.
+    pub fn flush(&mut self, out: &mut impl FnMut(&str)) {
+        if self.len > 0 {
+            self.len = 0;
+            out(REPLACEMENT);
+        }
+    }
+}
+
+/// How far [`Unescape::feed`] came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// The string goes on in the next chunk.
+    More,
+    /// The closing quote was found; so many bytes are used up, the quote included.
+    End(usize),
+    /// An escape that JSON does not have.
+    Broken,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+enum Escape {
+    #[default]
+    None,
+    Backslash,
+    Hex {
+        digits: u8,
+        value: u16,
+    },
+}
+
+/// Decodes one JSON string from behind its opening quote; may be stopped at any byte.
+///
+/// Raw control characters are taken as they are.
+#[derive(Debug, Clone, Default)]
+pub struct Unescape {
+    utf8: LossyUtf8,
+    escape: Escape,
+    /// A high surrogate that waits for its low one.
+    high: Option<u16>,
+}
+
+impl Unescape {
+    /// Decodes more bytes and hands the text out in parts.
+    pub fn feed(&mut self, bytes: &[u8], out: &mut impl FnMut(&str)) -> Step {
+        let mut at = 0;
+        loop {
+            match self.escape {
+                Escape::None => {
+                    let rest = &bytes[at..];
+                    let Some(found) = memchr2(b'"', b'\\', rest) else {
+                        self.raw(rest, out);
+                        return Step::More;
+                    };
+                    self.raw(&rest[..found], out);
+                    self.utf8.flush(out);
+                    at += found + 1;
+                    if rest[found] == b'"' {
+                        self.lone(out);
+                        return Step::End(at);
+                    }
+                    self.escape = Escape::Backslash;
+                }
+                Escape::Backslash => {
+                    let Some(&byte) = bytes.get(at) else { return Step::More };
+                    at += 1;
+                    self.escape = Escape::None;
+                    let plain = match byte {
+                        b'u' => {
+                            self.escape = Escape::Hex { digits: 0, value: 0 };
+                            continue;
+                        }
+                        b'n' => "\n",
+                        b'"' => "\"",
+                        b'\\' => "\\",
+                        b't' => "\t",
+                        b'r' => "\r",
+                        b'/' => "/",
+                        b'b' => "\u{8}",
+                        b'f' => "\u{c}",
+                        _ => return Step::Broken,
+                    };
+                    self.lone(out);
+                    out(plain);
+                }
+                Escape::Hex { digits, value } => {
+                    let Some(&byte) = bytes.get(at) else { return Step::More };
+                    at += 1;
+                    let Some(digit) = char::from(byte).to_digit(16) else { return Step::Broken };
+                    let value = value << 4 | u16::try_from(digit).expect("a hexadecimal digit is below 16");
+                    if digits == 3 {
+                        self.escape = Escape::None;
+                        self.unit(value, out);
+                    } else {
+                        self.escape = Escape::Hex { digits: digits + 1, value };
+                    }
+                }
+            }
+        }
+    }
+
+    fn raw(&mut self, bytes: &[u8], out: &mut impl FnMut(&str)) {
+        if !bytes.is_empty() {
+            self.lone(out);
+            self.utf8.feed(bytes, out);
+        }
+    }
+
+    /// A high surrogate that is not followed by a low one.
+    fn lone(&mut self, out: &mut impl FnMut(&str)) {
+        if self.high.take().is_some() {
+            out(REPLACEMENT);
+        }
+    }
+
+    fn unit(&mut self, unit: u16, out: &mut impl FnMut(&str)) {
+        match unit {
+            0xd800..=0xdbff => {
+                self.lone(out);
+                self.high = Some(unit);
+            }
+            0xdc00..=0xdfff => match self.high.take() {
+                Some(high) => {
+                    let scalar = 0x1_0000 + (u32::from(high - 0xd800) << 10) + u32::from(unit - 0xdc00);
+                    emit(scalar, out);
+                }
+                None => out(REPLACEMENT),
+            },
+            _ => {
+                self.lone(out);
+                emit(u32::from(unit), out);
+            }
+        }
+    }
+}
+
+fn emit(scalar: u32, out: &mut impl FnMut(&str)) {
+    let character = char::from_u32(scalar).unwrap_or(char::REPLACEMENT_CHARACTER);
+    out(character.encode_utf8(&mut [0; 4]));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decode(bytes: &[u8], size: usize) -> Option<String> {
+        let mut text = String::new();
+        let mut decoder = Unescape::default();
+        for chunk in bytes.chunks(size) {
+            match decoder.feed(chunk, &mut |part| text.push_str(part)) {
+                Step::More => {}
+                Step::End(_) => return Some(text),
+                Step::Broken => return None,
+            }
+        }
+        panic!("no end in {bytes:?}");
+    }
+
+    #[test]
+    fn strings_decode_the_same_in_any_chunking() {
+        let cases: &[(&str, &[u8], Option<&str>)] = &[
+            ("plain", br#"abc""#, Some("abc")),
+            ("empty", br#"""#, Some("")),
+            ("escapes", br#"\"\\\/\b\f\n\r\t\u0041\u00e9""#, Some("\"\\/\u{8}\u{c}\n\r\tAé")),
+            ("surrogate pair", br#"a\ud83d\ude00b""#, Some("a😀b")),
+            ("upper case digits", br#"\uD83D\uDE00""#, Some("😀")),
+            ("lone high", br#"\ud83dx""#, Some("\u{fffd}x")),
+            ("lone high at the end", br#"\ud83d""#, Some("\u{fffd}")),
+            ("lone low", br#"\ude00""#, Some("\u{fffd}")),
+            ("two highs and a low", br#"\ud83d\ud83d\ude00""#, Some("\u{fffd}😀")),
+            ("high before another escape", br#"\ud83d\n""#, Some("\u{fffd}\n")),
+            ("high before a character", br#"\ud83d\u0041""#, Some("\u{fffd}A")),
+            ("NUL", b"\\u0000\0\"", Some("\0\0")),
+            ("raw characters", "é😀\"".as_bytes(), Some("é😀")),
+            ("invalid bytes", b"a\xff\xc3(\xf0\x9f\x98\"", Some("a\u{fffd}\u{fffd}(\u{fffd}")),
+            ("character cut by an escape", b"\xe2\x82\\n\xac\"", Some("\u{fffd}\n\u{fffd}")),
+            ("unknown escape", br#"\x41""#, None),
+            ("bad digit", br#"\u00g0""#, None),
+        ];
+        for (label, bytes, expected) in cases {
+            for size in 1..=bytes.len() {
+                assert_eq!(decode(bytes, size).as_deref(), *expected, "{label}, chunks of {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn lossy_decoding_agrees_with_the_standard_library() {
+        let bytes: Vec<u8> = (0..4000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+        let expected = String::from_utf8_lossy(&bytes);
+        for size in [1, 2, 3, 7, 4000] {
+            let mut text = String::new();
+            let mut decoder = LossyUtf8::default();
+            for chunk in bytes.chunks(size) {
+                decoder.feed(chunk, &mut |part| text.push_str(part));
+            }
+            decoder.flush(&mut |part| text.push_str(part));
+            assert_eq!(text, expected, "chunks of {size}");
+        }
+    }
+}
