@@ -96,13 +96,18 @@ mod tests {
 
     #[test]
     fn any_chunking_gives_the_same_lines() {
-        let streams: &[(&str, &[u8], &[&[u8]])] = &[
+        type Case<'a> = (&'a str, &'a [u8], &'a [&'a [u8]]);
+        let streams: &[Case] = &[
             ("plain", b"a\nbb\n", &[b"a", b"bb", b""]),
             ("no final newline", b"a\nb", &[b"a", b"b"]),
             ("blank lines and a CR", b"\n\r\n\n", &[b"", b"\r", b"", b""]),
             ("byte order mark", b"\xef\xbb\xbfa\n\xef\xbb\xbfb", &[b"a", b"\xef\xbb\xbfb"]),
             ("half a mark", b"\xef\xbba\n", &[b"\xef\xbba", b""]),
-            ("line separators of Unicode are text", "a\u{2028}b\n".as_bytes(), &["a\u{2028}b".as_bytes(), b""]),
+            (
+                "line separators of Unicode are text",
+                "a\u{2028}b\n".as_bytes(),
+                &["a\u{2028}b".as_bytes(), b""],
+            ),
         ];
         for (label, stream, expected) in streams {
             for size in 1..=stream.len() {

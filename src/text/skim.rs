@@ -415,7 +415,8 @@ mod tests {
 
     impl Sink for Log {
         fn key(&mut self, key: &str) -> Verdict {
-            self.0.push_str(&format!("{key}="));
+            self.0.push_str(key);
+            self.0.push('=');
             match key {
                 "skip" => Verdict::Skip,
                 "finish" => Verdict::Finish,
@@ -439,11 +440,13 @@ mod tests {
             Verdict::Take
         }
         fn word(&mut self, word: Word<'_>) {
-            self.0.push_str(&match word {
-                Word::Null => "null ".to_owned(),
-                Word::Bool(value) => format!("{value} "),
-                Word::Number(number) => format!("{number} "),
+            self.0.push_str(match word {
+                Word::Null => "null",
+                Word::Bool(true) => "true",
+                Word::Bool(false) => "false",
+                Word::Number(number) => number,
             });
+            self.0.push(' ');
         }
         fn close(&mut self) {
             self.0.push(')');
@@ -475,7 +478,12 @@ mod tests {
             ("nested", r#"{"a":[1,{"b":"x"},null]}"#, (more, true), "{a=[1 {b='x')null ))"),
             ("white space", " { \"a\" :\t[ ] }\r", (more, true), "{a=[))"),
             ("skipped", r#"{"skip":{"a":"]}\"","b":[{}]},"c":1}"#, (more, true), "{skip=c=1 )"),
-            ("skipped words and text", r#"{"skip":-1.5e3,"skip":"a\\","c":true}"#, (more, true), "{skip=skip=c=true )"),
+            (
+                "skipped words and text",
+                r#"{"skip":-1.5e3,"skip":"a\\","c":true}"#,
+                (more, true),
+                "{skip=skip=c=true )",
+            ),
             ("finished", r#"{"a":1,"finish": nonsense"#, (Status::Finished, false), "{a=1 finish="),
             ("escaped key", r#"{"s\u006bip":1,"b":2}"#, (more, true), "{skip=b=2 )"),
             ("too deep is passed over", &deep, (more, true), &deep_log),

@@ -149,8 +149,13 @@ impl Unescape {
                 Escape::Hex { digits, value } => {
                     let Some(&byte) = bytes.get(at) else { return Step::More };
                     at += 1;
-                    let Some(digit) = char::from(byte).to_digit(16) else { return Step::Broken };
-                    let value = value << 4 | u16::try_from(digit).expect("a hexadecimal digit is below 16");
+                    let digit = match byte {
+                        b'0'..=b'9' => byte - b'0',
+                        b'a'..=b'f' => byte - b'a' + 10,
+                        b'A'..=b'F' => byte - b'A' + 10,
+                        _ => return Step::Broken,
+                    };
+                    let value = value << 4 | u16::from(digit);
                     if digits == 3 {
                         self.escape = Escape::None;
                         self.unit(value, out);
@@ -249,7 +254,7 @@ mod tests {
 
     #[test]
     fn lossy_decoding_agrees_with_the_standard_library() {
-        let bytes: Vec<u8> = (0..4000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+        let bytes: Vec<u8> = (0..4000u32).map(|i| i.wrapping_mul(2_654_435_761).to_be_bytes()[1]).collect();
         let expected = String::from_utf8_lossy(&bytes);
         for size in [1, 2, 3, 7, 4000] {
             let mut text = String::new();

@@ -1,0 +1,115 @@
+//! The arguments of a tool call, within bounds.
+
+use serde_json::{Map, Number, Value};
+
+use super::tail::HeadTail;
+use crate::text::skim::{Kind, Verdict, Word};
+
+/// Bytes kept of one string: head and tail.
+const MAX_STRING: usize = 16 * 1024;
+/// Bytes kept of all strings and keys of one call.
+const MAX_TOTAL: usize = 32 * 1024;
+/// Values kept of one call, counted at any depth.
+const MAX_VALUES: usize = 256;
+/// Containers inside each other.
+const MAX_DEPTH: usize = 16;
+
+/// Builds one JSON value from what the skimmer hands out; whatever exceeds a bound is left out.
+#[derive(Debug)]
+pub(super) struct Arguments {
+    /// Open containers, each with the key under which it belongs into the one before.
+    open: Vec<(Value, Option<String>)>,
+    key: Option<String>,
+    text: HeadTail,
+    spent: usize,
+    values: usize,
+    done: Option<Value>,
+}
+
+impl Arguments {
+    pub(super) const fn new() -> Self {
+        Self { open: Vec::new(), key: None, text: HeadTail::new(MAX_STRING), spent: 0, values: 0, done: None }
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::new();
+    }
+
+    pub(super) fn take(&mut self) -> Option<Value> {
+        self.done.take()
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    pub(super) fn key(&mut self, key: &str) -> Verdict {
+        if self.is_full(key.len()) {
+            return Verdict::Skip;
+        }
+        self.spent += key.len();
+        self.key = Some(key.to_owned());
+        Verdict::Take
+    }
+
+    pub(super) fn value(&mut self, kind: Kind) -> Verdict {
+        if self.is_full(0) || self.open.len() == MAX_DEPTH {
+            return Verdict::Skip;
+        }
+        self.values += 1;
+        match kind {
+            Kind::Object => self.open.push((Value::Object(Map::new()), self.key.take())),
+            Kind::Array => self.open.push((Value::Array(Vec::new()), self.key.take())),
+            Kind::String => self.text = HeadTail::new(MAX_STRING.min(MAX_TOTAL - self.spent)),
+            Kind::Word => {}
+        }
+        Verdict::Take
+    }
+
+    pub(super) fn text(&mut self, part: &str) {
+        self.text.push(part);
+    }
+
+    pub(super) fn text_end(&mut self) {
+        let (text, _) = self.text.to_text();
+        self.spent += text.len();
+        let key = self.key.take();
+        self.place(Value::String(text), key);
+    }
+
+    pub(super) fn word(&mut self, word: Word<'_>) {
+        let value = match word {
+            Word::Null => Value::Null,
+            Word::Bool(value) => Value::Bool(value),
+            Word::Number(number) => number.parse::<Number>().map_or(Value::Null, Value::Number),
+        };
+        let key = self.key.take();
+        self.place(value, key);
+    }
+
+    pub(super) fn close(&mut self) {
+        if let Some((value, key)) = self.open.pop() {
+            self.place(value, key);
+        }
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        // The values are bounded; an entry of a map takes about so much beside its text.
+        self.text.memory_bytes() + self.spent + self.values * 128
+    }
+
+    fn is_full(&self, more: usize) -> bool {
+        self.values >= MAX_VALUES || self.spent + more >= MAX_TOTAL
+    }
+
+    fn place(&mut self, value: Value, key: Option<String>) {
+        match self.open.last_mut() {
+            None => self.done = Some(value),
+            Some((Value::Array(elements), _)) => elements.push(value),
+            Some((Value::Object(entries), _)) => {
+                entries.insert(key.unwrap_or_default(), value);
+            }
+            Some(_) => {}
+        }
+    }
+}

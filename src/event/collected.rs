@@ -1,0 +1,88 @@
+//! What a stream came to.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::display::DisplayItem;
+use super::usage::Usage;
+
+/// Everything kept of a stream. Nothing in it is sanitized; every part is bounded.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Collected {
+    /// The answer: the text blocks, joined by LF, of the last assistant message that is complete (it ended, and not
+    /// by an error or an abort) and calls no tool. Absent when there is none or it says nothing. At most 1 MiB.
+    pub text: Option<String>,
+    /// Bytes missing in the middle of the answer, where a note stands; 0 when it is whole.
+    pub omitted_bytes: u64,
+    /// The newest assistant text when that is not the answer: of a message that was under way at the end of the
+    /// stream, that ended by an error or an abort, or that went on with a tool call. The newest 64 KiB.
+    pub partial: Option<String>,
+    /// Why the last assistant message ended.
+    pub stop_reason: Option<String>,
+    /// The error of the last assistant message.
+    pub error_message: Option<String>,
+    /// Sums over all assistant messages.
+    pub usage: Usage,
+    /// `provider/model` of the first assistant message.
+    pub model: Option<String>,
+    /// The newest texts and tool calls, oldest first.
+    pub display_items: Vec<DisplayItem>,
+    /// Type of the last event.
+    pub last_event: Option<String>,
+    /// Tool executions that began.
+    pub tools_started: u64,
+    /// Tool executions that ended.
+    pub tools_completed: u64,
+    /// Names of the tools that began, the first 64 of them.
+    pub tool_names: BTreeSet<String>,
+    /// The work is done: `agent_settled`, or on pi before 0.84 `agent_end` with no retry announced after it.
+    pub settled: bool,
+    /// What is known of pi's own retries of the last failed request.
+    pub retry: Option<Retry>,
+    /// The last questions of extensions, oldest first.
+    pub ui_requests: Vec<UiRequest>,
+    /// What went through.
+    pub counts: Counts,
+    /// The newest lines that do not look like JSON.
+    pub noise: String,
+}
+
+/// Pi's retries of a failed request.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Retry {
+    /// Attempts announced so far.
+    pub attempts: u32,
+    /// Pi gave up.
+    pub exhausted: bool,
+    /// The error of the last attempt, when pi gave up.
+    pub final_error: Option<String>,
+}
+
+/// A question of an extension in the child, which waits for an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UiRequest {
+    /// What the answer must carry.
+    pub id: String,
+    /// What is asked for, such as `confirm`.
+    pub method: String,
+}
+
+/// What went through a collector. Every line that is not blank is an event or invalid.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Counts {
+    /// Bytes, line ends included.
+    pub bytes: u64,
+    /// Lines that are not blank.
+    pub lines: u64,
+    /// Lines that are events.
+    pub events: u64,
+    /// Events of a type that is not known here, counted in `events` as well.
+    pub unknown_events: u64,
+    /// Lines that are no event: noise, broken records, objects without a type.
+    pub invalid_lines: u64,
+}

@@ -1,0 +1,42 @@
+//! The one record that comes by the thousand, recognised by the exact bytes pi writes.
+//!
+//! Whatever differs in a single byte of its frame is left to the tokenizer, which must come to the same state.
+
+use super::tail::Tail;
+use crate::text::skim::Span;
+use crate::text::unescape::{Step, Unescape};
+
+/// What a recognised line says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Update {
+    /// The delta buffer holds a text delta.
+    TextDelta,
+    /// Nothing of use.
+    Other,
+}
+
+/// Reads a complete line, without its LF, if it is an update as pi writes it. `delta` must be empty; when nothing
+/// is returned, it may hold anything.
+pub(super) fn message_update(line: &[u8], delta: &mut Tail) -> Option<Update> {
+    let mut rest = line.strip_prefix(br#"{"type":"message_update","#)?;
+    if let Some(usage) = rest.strip_prefix(br#""usage":{"#) {
+        let end = Span::container().advance(usage)?;
+        rest = usage[end..].strip_prefix(b",")?;
+    }
+    rest = rest.strip_prefix(br#""assistantMessageEvent":{"type":""#)?;
+    let Some(after) = rest.strip_prefix(br#"text_delta","contentIndex":"#) else {
+        // The tokenizer stops at the type, too.
+        let known: [&[u8]; 4] =
+            [br#"thinking_delta""#, br#"toolcall_delta""#, br#"text_end""#, br#"thinking_end""#];
+        return known.iter().any(|name| rest.starts_with(name)).then_some(Update::Other);
+    };
+    let digits = after.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    if digits == 0 || digits > 9 {
+        return None;
+    }
+    rest = after[digits..].strip_prefix(br#","delta":""#)?;
+    let Step::End(used) = Unescape::default().feed(rest, &mut |part| delta.push(part)) else { return None };
+    let end = &rest[used..];
+    // The older form repeats the whole message from here on; what follows is passed over.
+    (matches!(end, b"}}" | b"}}\r") || end.starts_with(br#","partial":"#)).then_some(Update::TextDelta)
+}

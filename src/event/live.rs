@@ -1,0 +1,73 @@
+//! The newest assistant text: what a person watches, and what is left when a run ends too early.
+
+use super::record::MAX_LIVE;
+use super::tail::{HeadTail, Tail};
+
+#[derive(Debug)]
+pub(super) struct LiveText {
+    text: Tail,
+    /// The text belongs to a message that has not ended.
+    is_under_way: bool,
+    /// The text is that of the answer.
+    is_answer: bool,
+    /// A text block begins: it is joined to the one before by an LF, as in the answer.
+    block_begins: bool,
+}
+
+impl LiveText {
+    pub(super) const fn new() -> Self {
+        Self { text: Tail::new(MAX_LIVE), is_under_way: false, is_answer: false, block_begins: false }
+    }
+
+    pub(super) fn view(&self) -> &str {
+        self.text.view_from_word()
+    }
+
+    /// The text, unless it is the answer.
+    pub(super) fn partial(&self) -> Option<String> {
+        (!self.is_answer && !self.text.is_empty()).then(|| self.view().to_owned())
+    }
+
+    pub(super) fn begin_block(&mut self) {
+        self.block_begins = true;
+    }
+
+    /// Appends to the message under way, or begins one.
+    pub(super) fn delta(&mut self, delta: &Tail) -> bool {
+        if delta.is_empty() {
+            return false;
+        }
+        if !self.is_under_way {
+            self.text.clear();
+            self.is_under_way = true;
+            self.is_answer = false;
+        } else if self.block_begins && !self.text.is_empty() {
+            self.text.push("\n");
+        }
+        self.block_begins = false;
+        self.text.append(delta);
+        true
+    }
+
+    /// Ends the message under way; its text stays on show until the next one says something.
+    pub(super) fn end(&mut self) {
+        self.is_under_way = false;
+        self.block_begins = false;
+    }
+
+    /// Shows what a message came to in the end.
+    pub(super) fn replace(&mut self, text: &HeadTail, is_answer: bool) {
+        self.text.clear();
+        text.copy_to(&mut self.text);
+        self.is_answer = is_answer;
+    }
+
+    /// There is an answer now and it says nothing, so this is not its text.
+    pub(super) fn disown(&mut self) {
+        self.is_answer = false;
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.text.memory_bytes()
+    }
+}

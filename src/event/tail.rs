@@ -1,0 +1,302 @@
+//! Bounded text: the newest of a stream, or its head and tail.
+
+/// Distance within which a cut looks for white space, so that half of a torn token does not stay behind.
+const MAX_CUT_WINDOW: usize = 4 * 1024;
+
+/// Keeps the newest bytes of what is pushed; pushing costs amortized constant time per byte.
+#[derive(Debug, Clone)]
+pub(super) struct Tail {
+    limit: usize,
+    text: String,
+    pushed: u64,
+}
+
+impl Tail {
+    pub(super) const fn new(limit: usize) -> Self {
+        Self { limit, text: String::new(), pushed: 0 }
+    }
+
+    pub(super) fn push(&mut self, part: &str) {
+        self.pushed += part.len() as u64;
+        let part = &part[floor_boundary(part, part.len().saturating_sub(self.limit))..];
+        let slack = self.limit / 4;
+        if self.text.len() + part.len() > self.limit + slack {
+            let keep = self.limit.saturating_sub(part.len());
+            self.drop_front(self.text.len().saturating_sub(keep));
+        }
+        grow(&mut self.text, part.len(), self.limit + slack);
+        self.text.push_str(part);
+    }
+
+    /// The newest bytes, never more than the limit.
+    pub(super) fn view(&self) -> &str {
+        &self.text[ceil_boundary(&self.text, self.text.len().saturating_sub(self.limit))..]
+    }
+
+    /// Like [`Tail::view`], but what was cut does not begin inside a word.
+    pub(super) fn view_from_word(&self) -> &str {
+        let view = self.view();
+        if self.is_cut() { after_torn_word(view, cut_window(self.limit)) } else { view }
+    }
+
+    pub(super) fn is_cut(&self) -> bool {
+        self.pushed > self.view().len() as u64
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.pushed == 0
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.text.clear();
+        self.pushed = 0;
+    }
+
+    /// Removes a character at the end.
+    pub(super) fn strip(&mut self, end: char) {
+        if self.text.ends_with(end) {
+            self.text.pop();
+            self.pushed -= end.len_utf8() as u64;
+        }
+    }
+
+    /// Takes back what was pushed since the total was `pushed`; what that had displaced stays lost.
+    fn rewind(&mut self, pushed: u64) {
+        let excess = self.text.len() - self.view().len();
+        // What exceeds the limit may only be there by the way the text was split.
+        self.drop_front(excess);
+        let back = usize::try_from(self.pushed - pushed).unwrap_or(usize::MAX);
+        self.text.truncate(self.text.len().saturating_sub(back));
+        self.pushed = pushed;
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.text.capacity()
+    }
+
+    /// Appends what another buffer kept; after a gap nothing older makes sense.
+    pub(super) fn append(&mut self, other: &Tail) {
+        if other.is_cut() {
+            self.clear();
+            self.pushed = other.pushed - other.view().len() as u64;
+        }
+        self.push(other.view());
+    }
+
+    fn drop_front(&mut self, count: usize) {
+        self.text.drain(..floor_boundary(&self.text, count));
+    }
+}
+
+/// Keeps the first and the last half of its limit and counts what lies between.
+#[derive(Debug, Clone)]
+pub(super) struct HeadTail {
+    half: usize,
+    head: String,
+    tail: Tail,
+}
+
+/// A state of a [`HeadTail`] to return to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mark {
+    head: usize,
+    tail: u64,
+}
+
+impl Mark {
+    /// The state of an empty one.
+    pub(super) const START: Self = Self { head: 0, tail: 0 };
+}
+
+impl HeadTail {
+    pub(super) const fn new(limit: usize) -> Self {
+        Self { half: limit / 2, head: String::new(), tail: Tail::new(limit / 2) }
+    }
+
+    pub(super) fn push(&mut self, mut part: &str) {
+        if self.tail.is_empty() {
+            let fits = floor_boundary(part, self.half - self.head.len());
+            grow(&mut self.head, fits, self.half);
+            self.head.push_str(&part[..fits]);
+            part = &part[fits..];
+        }
+        if !part.is_empty() {
+            self.tail.push(part);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.head.is_empty() && self.tail.is_empty()
+    }
+
+    /// Whether there is nothing but white space.
+    pub(super) fn is_blank(&self) -> bool {
+        self.head.trim().is_empty() && self.tail.view().trim().is_empty()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.head.clear();
+        self.tail.clear();
+    }
+
+    pub(super) fn mark(&self) -> Mark {
+        Mark { head: self.head.len(), tail: self.tail.pushed }
+    }
+
+    /// Takes back what was pushed since the mark; exact as long as that had not displaced older text.
+    pub(super) fn rewind(&mut self, mark: Mark) {
+        self.head.truncate(mark.head);
+        self.tail.rewind(mark.tail);
+    }
+
+    /// The beginning: the whole text, unless it is longer than half the limit.
+    pub(super) fn head(&self) -> &str {
+        &self.head
+    }
+
+    /// The text with a note where something is missing, and how many bytes are.
+    pub(super) fn to_text(&self) -> (String, u64) {
+        let mut text = String::with_capacity(self.head.len() + self.tail.view().len() + 64);
+        if !self.tail.is_cut() {
+            text.push_str(&self.head);
+            text.push_str(self.tail.view());
+            return (text, 0);
+        }
+        let head = before_torn_word(&self.head, cut_window(self.half));
+        let tail = after_torn_word(self.tail.view(), cut_window(self.half));
+        let omitted = self.head.len() as u64 + self.tail.pushed - (head.len() + tail.len()) as u64;
+        text.push_str(head);
+        text.push_str("\n[");
+        text.push_str(&omitted.to_string());
+        text.push_str(" bytes omitted]\n");
+        text.push_str(tail);
+        (text, omitted)
+    }
+
+    /// Hands the text to another buffer in order; what is missing here is missing there.
+    pub(super) fn copy_to(&self, other: &mut Tail) {
+        if self.tail.is_cut() {
+            other.clear();
+            other.pushed = self.head.len() as u64;
+        } else {
+            other.push(&self.head);
+        }
+        // The tail holds more than any other buffer; the older part is counted as pushed before.
+        other.pushed += self.tail.pushed - self.tail.view().len() as u64;
+        other.push(self.tail.view());
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.head.capacity() + self.tail.memory_bytes()
+    }
+}
+
+/// Makes room without doubling past the most that will ever be needed.
+fn grow(text: &mut String, more: usize, most: usize) {
+    let needed = text.len() + more;
+    if needed > text.capacity() {
+        let target = (text.capacity() * 2).max(64).min(most).max(needed);
+        text.reserve_exact(target - text.len());
+    }
+}
+
+fn cut_window(limit: usize) -> usize {
+    MAX_CUT_WINDOW.min(limit / 2)
+}
+
+fn before_torn_word(text: &str, window: usize) -> &str {
+    let from = text.len().saturating_sub(window);
+    let space = text.as_bytes()[from..].iter().rposition(u8::is_ascii_whitespace);
+    space.map_or(text, |at| &text[..=from + at])
+}
+
+fn after_torn_word(text: &str, window: usize) -> &str {
+    let near = &text.as_bytes()[..window.min(text.len())];
+    let space = near.iter().position(u8::is_ascii_whitespace);
+    space.map_or(text, |at| &text[at + 1..])
+}
+
+/// The last character boundary at or before `at`.
+pub(super) fn floor_boundary(text: &str, at: usize) -> usize {
+    if at >= text.len() {
+        return text.len();
+    }
+    (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+}
+
+fn ceil_boundary(text: &str, at: usize) -> usize {
+    (at..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(text: &str, size: usize) -> Vec<&str> {
+        let mut rest = text;
+        let mut all = Vec::new();
+        while !rest.is_empty() {
+            let end = ceil_boundary(rest, size);
+            all.push(&rest[..end]);
+            rest = &rest[end..];
+        }
+        all
+    }
+
+    #[test]
+    fn a_tail_holds_the_newest_however_it_is_pushed() {
+        let text: String = (0..400).map(|i| if i % 7 == 0 { '\u{20ac}' } else { 'x' }).collect();
+        for size in [1, 2, 5, 99, 100, 101, 1000] {
+            let mut tail = Tail::new(100);
+            for piece in pieces(&text, size) {
+                tail.push(piece);
+                assert!(tail.memory_bytes() <= 135, "pieces of {size}: {}", tail.memory_bytes());
+            }
+            assert_eq!(tail.view(), &text[ceil_boundary(&text, text.len() - 100)..], "pieces of {size}");
+            assert!(tail.is_cut());
+        }
+    }
+
+    #[test]
+    fn head_and_tail_survive_and_the_gap_is_counted() {
+        let words = (0..300).map(|i| format!("word{i} ")).collect::<Vec<_>>().concat();
+        let mut clip = HeadTail::new(400);
+        for piece in pieces(&words, 7) {
+            clip.push(piece);
+        }
+        let (text, omitted) = clip.to_text();
+        assert!(text.starts_with("word0 word1 "), "{text}");
+        assert!(text.ends_with("word298 word299 "), "{text}");
+        let (head, tail) = text.split_once(&format!("\n[{omitted} bytes omitted]\n")).expect("a note");
+        assert_eq!(head.len() as u64 + omitted + tail.len() as u64, words.len() as u64);
+        assert!(words.starts_with(head) && head.ends_with(' '), "whole words before the gap: {head}");
+        assert!(words.ends_with(tail) && tail.starts_with("word"), "whole words after the gap: {tail}");
+    }
+
+    #[test]
+    fn text_within_the_limit_stays_whole() {
+        for size in [1, 3, 64] {
+            let text = "a\u{e9}\u{20ac}\u{1f600}".repeat(10);
+            let mut clip = HeadTail::new(108);
+            for piece in pieces(&text, size) {
+                clip.push(piece);
+            }
+            assert_eq!(clip.to_text(), (text, 0), "pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn a_rewind_takes_back_what_came_after_the_mark() {
+        let mut clip = HeadTail::new(20);
+        clip.push("0123456");
+        let mark = clip.mark();
+        clip.push("89abcdef");
+        clip.rewind(mark);
+        assert_eq!(clip.to_text(), ("0123456".to_owned(), 0));
+        clip.push("789abcdef");
+        let mark = clip.mark();
+        clip.push("g");
+        clip.rewind(mark);
+        assert_eq!(clip.to_text(), ("0123456789abcdef".to_owned(), 0));
+    }
+}

@@ -1,0 +1,726 @@
+//! What a stream comes to, whatever its chunks, its sizes and its faults.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use pi_subagent_native::event::{Collected, Collector, DisplayItem, Progress};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// One past the largest working set that the collector may reach.
+const MEMORY_LIMIT: usize = 3 * 1024 * 1024;
+
+fn collect(stream: impl AsRef<[u8]>) -> Collected {
+    collect_chunks([stream.as_ref()])
+}
+
+fn collect_chunks<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Collected {
+    let mut collector = Collector::new();
+    for chunk in chunks {
+        collector.push(chunk);
+    }
+    collector.finish();
+    collector.into_collected()
+}
+
+fn stream(records: &[Value]) -> String {
+    records.iter().fold(String::new(), |mut stream, record| {
+        writeln!(stream, "{record}").expect("a string takes everything");
+        stream
+    })
+}
+
+fn message_end(content: &Value, stop_reason: &str) -> Value {
+    json!({"type": "message_end", "message": {"role": "assistant", "content": content, "provider": "p",
+        "model": "m", "usage": {"input": 1, "output": 2, "totalTokens": 3, "cost": {"total": 0.5}},
+        "stopReason": stop_reason}})
+}
+
+fn text(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+fn call(name: &str, arguments: &Value) -> Value {
+    json!({"type": "toolCall", "id": "c", "name": name, "arguments": arguments})
+}
+
+fn delta(text: &str) -> Value {
+    json!({"type": "message_update", "usage": {"input": 1, "cost": {"total": 0}},
+        "assistantMessageEvent": {"type": "text_delta", "contentIndex": 0, "delta": text}})
+}
+
+fn started() -> Value {
+    json!({"type": "message_start", "message": {"role": "assistant", "content": []}})
+}
+
+/// The frame of pi's own records, for streams too large to build as values.
+const DELTA_HEAD: &str = r#"{"type":"message_update","usage":{"input":1316,"output":5,"cacheRead":0,"cacheWrite":0,"reasoning":0,"totalTokens":1321,"cost":{"input":0.003948,"output":7.5e-05,"cacheRead":0,"cacheWrite":0,"total":0.0040230000000000005,"totalFromProvider":false}},"assistantMessageEvent":{"type":"text_delta","contentIndex":0,"delta":""#;
+const END_HEAD: &str =
+    r#"{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":""#;
+const END_TAIL: &str = "\"}],\"stopReason\":\"stop\"}}\n";
+
+fn recorded() -> Vec<(String, Vec<u8>)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs/streams");
+    let mut streams = Vec::new();
+    for version in ["0.73.1", "0.87.1", "1.5.2"] {
+        let mut files: Vec<_> = fs::read_dir(root.join(version))
+            .expect("recorded streams are part of the repository")
+            .map(|entry| entry.expect("a readable entry").path())
+            .collect();
+        files.sort();
+        for file in files {
+            let name = file.file_stem().expect("a file name").to_string_lossy();
+            streams.push((format!("{version} {name}"), fs::read(&file).expect("a readable stream")));
+        }
+    }
+    streams
+}
+
+#[test]
+fn recorded_streams_come_to_what_they_should() {
+    let mut outcomes = String::new();
+    for (name, stream) in recorded() {
+        let outcome = serde_json::to_string(&collect(&stream)).expect("plain data");
+        writeln!(outcomes, "{name}\n  {outcome}").expect("a string takes everything");
+    }
+    insta::assert_snapshot!(outcomes);
+}
+
+#[test]
+fn any_chunking_of_a_recorded_stream_comes_to_the_same() {
+    for (name, stream) in recorded() {
+        let whole = collect(&stream);
+        for size in [1, 2, 3, 7, 64, 1000, 65536] {
+            assert_eq!(collect_chunks(stream.chunks(size)), whole, "{name} in chunks of {size}");
+        }
+    }
+}
+
+#[test]
+fn usage_is_the_sum_and_the_answer_the_last_that_calls_no_tool() {
+    let collected = collect(stream(&[
+        message_end(&json!([text("let me look"), call("read", &json!({"path": "a"}))]), "toolUse"),
+        message_end(&json!([text("first"), {"type": "thinking", "thinking": "hm"}, text("second")]), "stop"),
+        message_end(&json!([call("bash", &json!({"command": "ls"}))]), "toolUse"),
+    ]));
+    assert_eq!(collected.text.as_deref(), Some("first\nsecond"));
+    assert_eq!(collected.stop_reason.as_deref(), Some("toolUse"));
+    assert_eq!((collected.usage.input, collected.usage.total_tokens, collected.usage.turns), (3, 9, 3));
+    assert!((collected.usage.cost.total - 1.5).abs() < 1e-9);
+    assert_eq!(collected.model.as_deref(), Some("p/m"));
+    let items = serde_json::to_value(&collected.display_items).expect("plain data");
+    assert_eq!(
+        items,
+        json!([
+            {"type": "text", "text": "let me look"},
+            {"type": "toolCall", "name": "read", "args": {"path": "a"}},
+            {"type": "text", "text": "first"},
+            {"type": "text", "text": "second"},
+            {"type": "toolCall", "name": "bash", "args": {"command": "ls"}},
+        ])
+    );
+}
+
+#[test]
+fn what_is_partial_and_what_is_the_answer() {
+    let answer = || message_end(&json!([text("answer")]), "stop");
+    let failed = |content| message_end(&content, "error");
+    let start = started;
+    type Case<'a> = (&'a str, Vec<Value>, Option<&'a str>, Option<&'a str>);
+    let cases: &[Case] = &[
+        ("nothing", vec![], None, None),
+        ("an answer", vec![delta("ans"), answer()], Some("answer"), None),
+        ("cut off", vec![start(), delta("par"), delta("tial")], None, Some("partial")),
+        ("cut off after an answer", vec![answer(), start(), delta("x")], Some("answer"), Some("x")),
+        ("failed with text", vec![delta("a"), failed(json!([text("ab")]))], None, Some("ab")),
+        ("failed without its text", vec![delta("a"), failed(json!([]))], None, Some("a")),
+        ("failed after an answer", vec![answer(), failed(json!([]))], Some("answer"), None),
+        (
+            "streamed and failed after an answer",
+            vec![answer(), start(), delta("x"), failed(json!([]))],
+            Some("answer"),
+            Some("x"),
+        ),
+        (
+            "answered after a failure",
+            vec![failed(json!([text("a")])), start(), answer()],
+            Some("answer"),
+            None,
+        ),
+        ("aborted", vec![message_end(&json!([text("a")]), "aborted")], None, Some("a")),
+        ("cut by its length", vec![message_end(&json!([text("a")]), "length")], Some("a"), None),
+        (
+            "only a tool call",
+            vec![message_end(&json!([text("look"), call("ls", &json!({}))]), "toolUse")],
+            None,
+            Some("look"),
+        ),
+        ("an empty answer", vec![answer(), message_end(&json!([]), "stop")], None, Some("answer")),
+        (
+            "blocks of a live text",
+            vec![
+                start(),
+                delta("a"),
+                json!({"type": "message_update",
+            "assistantMessageEvent": {"type": "text_start", "contentIndex": 2}}),
+                delta("b"),
+            ],
+            None,
+            Some("a\nb"),
+        ),
+    ];
+    for (label, records, text, partial) in cases {
+        let collected = collect(stream(records));
+        assert_eq!(collected.text.as_deref(), *text, "{label}");
+        assert_eq!(collected.partial.as_deref(), *partial, "{label}");
+    }
+}
+
+#[test]
+fn live_text_grows_with_the_deltas() {
+    let mut collector = Collector::new();
+    let progress = collector.push(stream(&[started(), delta("Hello "), delta("there")]).as_bytes());
+    assert_eq!(progress, Progress { events: 3, changed: true });
+    assert_eq!(collector.live().text, "Hello there");
+    assert!(!collector.push(b"{\"type\":\"turn_start\"}\n").changed);
+    let progress = collector.push(&stream(&[delta("!")]).as_bytes()[..40]);
+    assert_eq!(progress, Progress::default(), "a torn record is no event yet");
+    collector.push(&stream(&[delta("!")]).as_bytes()[40..]);
+    assert_eq!(collector.live().text, "Hello there!");
+}
+
+#[test]
+fn live_text_keeps_the_newest_64_kib() {
+    let mut collector = Collector::new();
+    for number in 0..40_000 {
+        collector.push(stream(&[delta(&format!("word{number} "))]).as_bytes());
+    }
+    let live = collector.live().text;
+    assert!(live.len() <= 64 * 1024 && live.len() > 63 * 1024, "{}", live.len());
+    assert!(live.starts_with("word") && live.ends_with("word39999 "), "whole words at both ends");
+    assert!(collector.memory_bytes() < 200 * 1024, "{}", collector.memory_bytes());
+}
+
+#[test]
+fn the_work_is_done_when_pi_says_so() {
+    let end = json!({"type": "agent_end", "messages": []});
+    let end_of =
+        |retry: bool| json!({"type": "agent_end", "messages": [{"role": "user"}], "willRetry": retry});
+    let start = json!({"type": "agent_start"});
+    let settled = json!({"type": "agent_settled"});
+    let retry = json!({"type": "auto_retry_start", "attempt": 1});
+    let compaction = json!({"type": "compaction_start"});
+    let cases: &[(&str, &[&Value], bool)] = &[
+        ("nothing", &[&start], false),
+        ("old, ended", &[&start, &end], true),
+        ("old, retried", &[&start, &end, &retry], false),
+        ("old, retrying", &[&start, &end, &retry, &start], false),
+        ("old, retried and ended", &[&start, &end, &retry, &start, &end], true),
+        ("old, compacting", &[&start, &end, &compaction], false),
+        ("new, ended", &[&start, &end_of(false)], false),
+        ("new, will retry", &[&start, &end_of(true)], false),
+        ("new, settled", &[&start, &end_of(false), &settled], true),
+        ("new, asked again", &[&start, &end_of(false), &settled, &start], false),
+    ];
+    for (label, records, expected) in cases {
+        let records: Vec<Value> = records.iter().map(|record| (*record).clone()).collect();
+        assert_eq!(collect(stream(&records)).settled, *expected, "{label}");
+    }
+}
+
+#[test]
+fn retries_are_told() {
+    let records = [
+        json!({"type": "auto_retry_start", "attempt": 1, "maxAttempts": 3, "errorMessage": "500"}),
+        json!({"type": "auto_retry_start", "attempt": 2, "maxAttempts": 3, "errorMessage": "500"}),
+        json!({"type": "auto_retry_end", "success": false, "attempt": 2, "finalError": "500 again"}),
+    ];
+    let retry = collect(stream(&records)).retry.expect("there were retries");
+    assert_eq!((retry.attempts, retry.exhausted, retry.final_error.as_deref()), (2, true, Some("500 again")));
+    let retry = collect(stream(&records[..2])).retry.expect("there were retries");
+    assert_eq!((retry.attempts, retry.exhausted), (2, false));
+}
+
+#[test]
+fn tools_run_between_their_start_and_their_end() {
+    let start =
+        |id: &str| json!({"type": "tool_execution_start", "toolCallId": id, "toolName": "bash", "args": {}});
+    let end = |id: &str| {
+        json!({"type": "tool_execution_end", "toolCallId": id, "toolName": "bash",
+            "result": {"toolCallId": "other", "content": []}})
+    };
+    let mut collector = Collector::new();
+    collector.push(stream(&[start("a"), start("b")]).as_bytes());
+    assert_eq!(collector.live().running_tools, 2);
+    collector.push(stream(&[end("a"), end("a"), end("unknown")]).as_bytes());
+    assert_eq!(collector.live().running_tools, 1);
+    collector.push(b"{\"type\":\"turn_end\"}\n");
+    assert_eq!(collector.live().running_tools, 0, "the end of a tool was lost");
+    for number in 0..1000 {
+        collector.push(stream(&[start(&number.to_string())]).as_bytes());
+    }
+    assert!(collector.live().running_tools <= 256);
+    let collected = collector.into_collected();
+    assert_eq!((collected.tools_started, collected.tools_completed), (1002, 3));
+    assert_eq!(collected.tool_names.into_iter().collect::<Vec<_>>(), ["bash"]);
+}
+
+#[test]
+fn questions_of_extensions_are_kept() {
+    let ask = |id: usize| json!({"type": "extension_ui_request", "id": id.to_string(), "method": "confirm", "title": "?"});
+    let collected = collect(stream(&(0..20).map(ask).collect::<Vec<_>>()));
+    let ids: Vec<&str> = collected.ui_requests.iter().map(|request| request.id.as_str()).collect();
+    assert_eq!(ids, ["12", "13", "14", "15", "16", "17", "18", "19"]);
+    assert_eq!(collected.ui_requests[0].method, "confirm");
+}
+
+#[test]
+fn faults_do_not_spoil_what_follows() {
+    let good = stream(&[message_end(&json!([text("good")]), "stop")]);
+    let nested = format!("{{\"type\":\"x\",\"a\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    let nested_first =
+        format!("{{\"a\":{}{},\"type\":\"x\"}}", "{\"a\":[".repeat(100_000), "]}".repeat(100_000));
+    // label, line, events and invalid lines it counts for
+    let cases: &[(&str, &[u8], u64, u64)] = &[
+        ("noise", b"npm WARN something", 0, 1),
+        ("blank", b" \t", 0, 0),
+        ("empty", b"", 0, 0),
+        ("torn record", b"{\"type\":\"message_end\",\"message\":{\"role\":\"assistant\",\"content\":[", 0, 1),
+        ("broken escape", b"{\"a\":\"\\x\"}", 0, 1),
+        ("no type", b"{\"a\":1}", 0, 1),
+        ("type is no string", b"{\"type\":1}", 0, 1),
+        ("array", b"[1]", 0, 1),
+        ("two records on a line", b"{\"type\":\"message_end\"}{\"type\":\"message_end\"}", 0, 1),
+        ("trailing CR", b"{\"type\":\"turn_start\"}\r", 1, 0),
+        ("white space around", b"  {\"type\" : \"auto_retry_end\" } ", 1, 0),
+        ("future type", b"{\"type\":\"session_teleported\",\"to\":\"mars\"}", 1, 0),
+        ("NUL", b"{\"type\":\"auto_retry_end\",\"finalError\":\"\0\\u0000\"}", 1, 0),
+        ("NUL alone", b"\0", 0, 1),
+        ("deep nesting", nested.as_bytes(), 1, 0),
+        ("deep nesting before the type", nested_first.as_bytes(), 1, 0),
+        ("huge numbers", b"{\"type\":\"auto_retry_start\",\"attempt\":1e999}", 1, 0),
+        ("unknown message", b"{\"type\":\"message_end\",\"message\":null}", 1, 0),
+        (
+            "message of another shape",
+            b"{\"type\":\"message_end\",\"message\":{\"role\":7,\"content\":[1,[2]]}}",
+            1,
+            0,
+        ),
+    ];
+    for (label, line, events, invalid) in cases {
+        let mut stream = line.to_vec();
+        stream.push(b'\n');
+        stream.extend_from_slice(good.as_bytes());
+        for size in [1, 5, stream.len()] {
+            if size == 1 && stream.len() > 10_000 {
+                continue;
+            }
+            let collected = collect_chunks(stream.chunks(size));
+            assert_eq!(collected.text.as_deref(), Some("good"), "{label}");
+            let counts = collected.counts;
+            assert_eq!((counts.events, counts.invalid_lines), (events + 1, *invalid), "{label}");
+            assert_eq!(counts.lines, counts.events + counts.invalid_lines, "{label}");
+            assert_eq!(collected.usage.turns, 1, "{label}");
+        }
+    }
+}
+
+#[test]
+fn a_stream_may_begin_with_a_mark_and_end_without_a_newline() {
+    let good = stream(&[message_end(&json!([text("good")]), "stop")]);
+    let marked = [b"\xef\xbb\xbf", good.trim_end().as_bytes()].concat();
+    for size in [1, 2, 1000] {
+        let collected = collect_chunks(marked.chunks(size));
+        assert_eq!(collected.text.as_deref(), Some("good"));
+        assert_eq!(collected.counts.bytes, marked.len() as u64);
+    }
+    let windows = good.replace('\n', "\r\n");
+    assert_eq!(collect(windows).text.as_deref(), Some("good"));
+}
+
+#[test]
+fn a_record_torn_by_the_end_of_the_stream_is_no_event() {
+    // Where it is read and where the rest of it is passed over.
+    for torn in [
+        r#"{"type":"message_update","assistantMessageEvent":{"type":"text_delta","delta":"abc","partial":{"#,
+        r#"{"type":"turn_end","message":{"#,
+        r#"{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"a"}"#,
+    ] {
+        let collected = collect(torn);
+        assert_eq!((collected.counts.events, collected.counts.invalid_lines), (0, 1), "{torn}");
+        assert_eq!(collected.partial, None);
+    }
+}
+
+#[test]
+fn a_name_may_be_escaped_and_a_later_duplicate_counts() {
+    let collected = collect(
+        br#"{"ty\u0070e":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"no"}],"content":[{"text":"a","type":"text","text":"b"},{"type":"image","text":"hidden"}],"stopReason":"error","stopReason":"stop","usage":{"input":5,"input":7.6,"output":-3,"cost":{"total":-1}}}}
+"#,
+    );
+    assert_eq!(collected.text.as_deref(), Some("b"));
+    assert_eq!(collected.stop_reason.as_deref(), Some("stop"));
+    assert_eq!((collected.usage.input, collected.usage.output), (8, 0));
+    assert_eq!(collected.display_items, [DisplayItem::Text { text: "b".to_owned() }]);
+}
+
+#[test]
+fn characters_split_over_chunks_stay_whole() {
+    let answer = "é€😀 \\ud83d\\ude00 \\ud800 \\\"q\\\" ".repeat(3);
+    let mut raw = [END_HEAD.as_bytes(), answer.as_bytes(), b"\xff\xe2\x82 end", END_TAIL.as_bytes()].concat();
+    raw.extend_from_slice("plain noise: é€😀\n".as_bytes());
+    let whole = collect(&raw);
+    let decoded = "é€😀 😀 \u{fffd} \"q\" ".repeat(3) + "\u{fffd}\u{fffd} end";
+    assert_eq!(whole.text.as_deref(), Some(decoded.as_str()));
+    assert_eq!(whole.noise, "plain noise: é€😀");
+    for cut in 0..raw.len() {
+        assert_eq!(collect_chunks([&raw[..cut], &raw[cut..]]), whole, "cut at byte {cut}");
+    }
+}
+
+#[test]
+fn noise_is_bounded_and_the_newest_stays() {
+    let mut collector = Collector::new();
+    for number in 0..10_000 {
+        collector.push(format!("warning {number}\r\n").as_bytes());
+    }
+    collector.push("x".repeat(100_000).as_bytes());
+    collector.finish();
+    let collected = collector.into_collected();
+    assert!(collected.noise.len() <= 8 * 1024);
+    assert!(collected.noise.contains("warning 9999\nxxx"), "an endless line does not displace the others");
+    assert_eq!(collected.counts.invalid_lines, 10_001);
+}
+
+#[test]
+fn a_64_mib_answer_keeps_its_head_and_its_tail() {
+    let mut collector = Collector::new();
+    let words = b"lorem ipsum dolor sit amet \\n".repeat(36_000);
+    collector.push(END_HEAD.as_bytes());
+    collector.push(b"FIRST ");
+    let mut largest = 0;
+    for _ in 0..64 {
+        collector.push(&words);
+        largest = largest.max(collector.memory_bytes());
+    }
+    collector.push(b" LAST");
+    collector.push(END_TAIL.as_bytes());
+    // A second one while the first is kept is the most there can be.
+    collector.push(END_HEAD.as_bytes());
+    collector.push(&words);
+    collector.push(&words);
+    largest = largest.max(collector.memory_bytes());
+    assert!(largest < MEMORY_LIMIT, "{largest}");
+    let collected = collector.into_collected();
+    let text = collected.text.expect("an answer");
+    assert!(text.starts_with("FIRST lorem ") && text.ends_with(" LAST"));
+    assert!(text.len() < 1024 * 1024 + 64 && text.len() > 1000 * 1024, "{}", text.len());
+    assert!(collected.omitted_bytes > 55_000_000, "{}", collected.omitted_bytes);
+    assert!(text.contains(&format!("\n[{} bytes omitted]\n", collected.omitted_bytes)));
+    let Some(DisplayItem::Text { text }) = collected.display_items.first() else { panic!("a text") };
+    assert!(text.len() <= 4200 && text.starts_with("FIRST") && text.ends_with("LAST"));
+}
+
+#[test]
+fn what_is_not_needed_takes_no_memory() {
+    let filler = vec![b'y'; 1 << 20];
+    let heads = [
+        r#"{"type":"tool_execution_end","toolCallId":"a","toolName":"b","result":{"content":[{"type":"text","text":""#,
+        r#"{"type":"tool_execution_update","toolCallId":"a","args":{"x":""#,
+        r#"{"type":"agent_end","messages":[{"role":"assistant","content":[{"type":"text","text":""#,
+        r#"{"type":"turn_end","message":{"role":"assistant","content":[{"type":"text","text":""#,
+        r#"{"type":"message_start","message":{"role":"assistant","content":[{"type":"text","text":""#,
+        r#"{"type":"message_end","message":{"role":"toolResult","content":[{"type":"text","text":""#,
+        r#"{"type":"message_update","assistantMessageEvent":{"type":"text_delta","delta":"d","partial":""#,
+        r#"{"type":"from_the_future","payload":""#,
+        "not JSON at all ",
+        r#"{"broken" "#,
+    ];
+    for head in heads {
+        let mut collector = Collector::new();
+        collector.push(head.as_bytes());
+        for _ in 0..64 {
+            collector.push(&filler);
+            assert!(collector.memory_bytes() < 64 * 1024, "{head}: {}", collector.memory_bytes());
+        }
+    }
+}
+
+#[test]
+fn a_wanted_record_of_any_shape_stays_bounded() {
+    let heads = [
+        r#"{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":""#,
+        r#"{"type":"message_end","message":{"role":"assistant","errorMessage":""#,
+        r#"{"type":"message_end","message":{"role":""#,
+        r#"{"type":""#,
+        r#"{"the_key_is_""#,
+        r#"{"n":1"#,
+        r#"{"type":"tool_execution_start","toolCallId":""#,
+        r#"{"type":"message_end","message":{"role":"assistant","content":[{"type":"toolCall","arguments":{"a":""#,
+        r#"{"type":"message_update","assistantMessageEvent":{"type":"text_delta","delta":""#,
+    ];
+    for head in heads {
+        for filler in [b"1".as_slice(), b"\xff", b"\\u0001", "\u{20ac}".as_bytes(), b"1,"] {
+            let filler = filler.repeat(1 << 17);
+            let mut collector = Collector::new();
+            collector.push(head.as_bytes());
+            for _ in 0..16 {
+                collector.push(&filler);
+                assert!(collector.memory_bytes() < MEMORY_LIMIT, "{head}: {}", collector.memory_bytes());
+            }
+        }
+    }
+    let parts =
+        [text("text"), call("t", &json!({"a": "x".repeat(20_000), "b": "y".repeat(20_000), "c": "z"}))];
+    let content: Vec<&Value> = parts.iter().cycle().take(2000).collect();
+    let mut collector = Collector::new();
+    collector.push(stream(&[message_end(&json!(content), "toolUse")]).as_bytes());
+    assert!(collector.memory_bytes() < MEMORY_LIMIT, "{}", collector.memory_bytes());
+    let json = serde_json::to_string(&collector.live().display_items).expect("plain data");
+    assert!(json.len() < 60 * 1024, "{}", json.len());
+}
+
+#[test]
+fn arguments_are_cut_not_dropped() {
+    let arguments = json!({
+        "path": "a.txt",
+        "content": format!("BEGIN {} END", "word ".repeat(10_000)),
+        "deep": (0..40).fold(json!("bottom"), |inner, _| json!([inner])),
+        "zahl": 1.5, "ja": true, "nichts": null,
+    });
+    let collected = collect(stream(&[message_end(&json!([call("write", &arguments)]), "toolUse")]));
+    let [DisplayItem::ToolCall { name, args }] = collected.display_items.as_slice() else {
+        panic!("one call")
+    };
+    assert_eq!(name, "write");
+    assert_eq!((&args["path"], &args["zahl"], &args["ja"]), (&json!("a.txt"), &json!(1.5), &json!(true)));
+    assert_eq!(args["nichts"], Value::Null);
+    assert!(args["deep"].is_array());
+    let content = args["content"].as_str().expect("a string");
+    assert!(content.len() <= 17 * 1024 && content.starts_with("BEGIN") && content.ends_with("END"));
+    assert!(content.contains(" bytes omitted]"));
+}
+
+#[test]
+fn two_hundred_large_tool_results_pass() {
+    let result = "r".repeat(50 * 1024);
+    let mut collector = Collector::new();
+    for number in 0..200 {
+        let id = number.to_string();
+        let content = json!([text(&result)]);
+        collector.push(
+            stream(&[
+                message_end(
+                    &json!([{"type": "toolCall", "id": id, "name": "read", "arguments": {}}]),
+                    "toolUse",
+                ),
+                json!({"type": "tool_execution_start", "toolCallId": id, "toolName": "read", "args": {}}),
+                json!({"type": "tool_execution_end", "toolCallId": id, "result": {"content": content}}),
+                json!({"type": "message_start", "message": {"role": "toolResult", "content": content}}),
+                json!({"type": "message_end", "message": {"role": "toolResult", "content": content}}),
+                json!({"type": "turn_end", "toolResults": [{"content": content}]}),
+            ])
+            .as_bytes(),
+        );
+        assert!(collector.memory_bytes() < 100 * 1024, "{}", collector.memory_bytes());
+    }
+    collector.push(stream(&[message_end(&json!([text("done")]), "stop")]).as_bytes());
+    let collected = collector.into_collected();
+    assert_eq!(collected.text.as_deref(), Some("done"));
+    assert_eq!((collected.tools_completed, collected.usage.turns), (200, 201));
+}
+
+/// A record as pi could write it, and the ways in which other writers would differ.
+fn record() -> impl Strategy<Value = Value> {
+    let words = prop_oneof![
+        "[a-z \"\\\\/\n\t\u{0}\u{1f}é€😀]{0,30}",
+        Just("assistantMessageEvent\":{\"type\":\"text_delta\",\"delta\":\"fake".to_owned()),
+        Just("}},\"delta\":\"{[".to_owned()),
+    ];
+    let part = prop_oneof![
+        words.clone().prop_map(|words| text(&words)),
+        words.clone().prop_map(|words| json!({"type": "thinking", "thinking": words, "text": "no"})),
+        words
+            .clone()
+            .prop_map(|words| call("bash", &json!({"command": words, "deep": [{"type": "text"}, 1.5]}))),
+    ];
+    let content = prop::collection::vec(part, 0..4);
+    let usage =
+        || json!({"input": 5, "output": 2, "cost": {"input": 0.1, "total": 0.25, "x": "}"}, "x": [{}]});
+    prop_oneof![
+        4 => (words.clone(), any::<bool>()).prop_map(move |(words, is_old)| {
+            let mut event = json!({"type": "text_delta", "contentIndex": 0, "delta": words});
+            if is_old {
+                event["partial"] = json!({"role": "assistant", "content": [text(&words)]});
+                json!({"type": "message_update", "assistantMessageEvent": event, "message": {"content": [text("x")]}})
+            } else {
+                json!({"type": "message_update", "usage": usage(), "assistantMessageEvent": event})
+            }
+        }),
+        2 => (content, prop_oneof![Just("stop"), Just("toolUse"), Just("error")]).prop_map(move |(content, stop)| {
+            json!({"type": "message_end", "message": {"role": "assistant", "content": content, "provider": "p",
+                "model": "m", "usage": usage(), "stopReason": stop, "errorMessage": "e"}})
+        }),
+        1 => prop_oneof![Just("text_start"), Just("thinking_delta"), Just("toolcall_end"), Just("text_end")]
+            .prop_map(move |kind| json!({"type": "message_update", "usage": usage(), "assistantMessageEvent":
+                {"type": kind, "contentIndex": 0, "delta": "not text", "content": "x"}})),
+        1 => words.clone().prop_map(|words| json!({"type": "message_start", "message":
+            {"role": "assistant", "content": [text(&words)], "model": "m2", "provider": "p2"}})),
+        1 => words.clone().prop_map(|words| json!({"type": "message_end", "message": {"role": "user", "content": words}})),
+        1 => words.clone().prop_map(|id| json!({"type": "tool_execution_start", "toolCallId": id, "toolName": id})),
+        1 => words.clone().prop_map(|id| json!({"type": "tool_execution_end", "toolCallId": id,
+            "result": {"toolCallId": "x", "content": [text(&id)]}})),
+        1 => any::<Option<bool>>().prop_map(|retry| match retry {
+            Some(retry) => json!({"type": "agent_end", "messages": [{"willRetry": 1}], "willRetry": retry}),
+            None => json!({"type": "agent_end", "messages": []}),
+        }),
+        1 => words.prop_map(|error| json!({"type": "auto_retry_end", "success": false, "finalError": error})),
+        1 => prop_oneof![Just("agent_start"), Just("agent_settled"), Just("turn_end"), Just("unheard_of"),
+            Just("session")].prop_map(|kind| json!({"type": kind, "message": {"role": "assistant"}})),
+    ]
+}
+
+/// How a value is written.
+#[derive(Debug, Clone, Copy)]
+struct Hand {
+    /// Rotates the keys of each object by so many; `None` writes pi's order.
+    rotate: Option<usize>,
+    spaces: bool,
+    escapes: bool,
+}
+
+/// The order in which pi writes the keys that the fast path looks at.
+const ORDER: [&str; 10] = [
+    "type",
+    "usage",
+    "assistantMessageEvent",
+    "role",
+    "toolCallId",
+    "toolName",
+    "contentIndex",
+    "delta",
+    "content",
+    "partial",
+];
+
+fn write(value: &Value, hand: Hand, out: &mut String) {
+    let space = if hand.spaces { " \t" } else { "" };
+    match value {
+        Value::Object(entries) => {
+            let mut entries: Vec<_> = entries.iter().collect();
+            entries.sort_by_key(|(key, _)| ORDER.iter().position(|name| name == key).unwrap_or(ORDER.len()));
+            if let Some(by) = hand.rotate
+                && !entries.is_empty()
+            {
+                let len = entries.len();
+                entries.rotate_left(by % len);
+            }
+            out.push('{');
+            for (at, (key, value)) in entries.into_iter().enumerate() {
+                out.push_str(if at > 0 { "," } else { "" });
+                out.push_str(space);
+                write(&Value::String(key.clone()), hand, out);
+                out.push_str(space);
+                out.push(':');
+                out.push_str(space);
+                write(value, hand, out);
+            }
+            out.push('}');
+        }
+        Value::Array(elements) => {
+            out.push('[');
+            for (at, value) in elements.iter().enumerate() {
+                out.push_str(if at > 0 { "," } else { "" });
+                out.push_str(space);
+                write(value, hand, out);
+            }
+            out.push(']');
+        }
+        Value::String(text) if hand.escapes => {
+            out.push('"');
+            for unit in text.encode_utf16() {
+                write!(out, "\\u{unit:04x}").expect("a string takes everything");
+            }
+            out.push('"');
+        }
+        other => write!(out, "{other}").expect("a string takes everything"),
+    }
+}
+
+fn written(records: &[Value], hand: Hand) -> String {
+    records.iter().fold(String::new(), |mut stream, record| {
+        write(record, hand, &mut stream);
+        stream.push('\n');
+        stream
+    })
+}
+
+const PLAIN: Hand = Hand { rotate: None, spaces: false, escapes: false };
+
+/// What does not depend on how a stream is written.
+fn meaning(mut collected: Collected) -> Collected {
+    collected.counts.bytes = 0;
+    collected
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_way_a_stream_is_written_does_not_matter(
+        records in prop::collection::vec(record(), 1..12),
+        rotate in 0usize..7, spaces: bool, escapes: bool, size in 1usize..80,
+    ) {
+        let fast = written(&records, PLAIN);
+        let expected = meaning(collect(&fast));
+        prop_assert_eq!(&meaning(collect_chunks(fast.as_bytes().chunks(size))), &expected);
+        for rotate in [None, Some(rotate)] {
+            let slow = written(&records, Hand { rotate, spaces, escapes });
+            prop_assert_eq!(&meaning(collect(&slow)), &expected, "{}", slow);
+            prop_assert_eq!(&meaning(collect_chunks(slow.as_bytes().chunks(size))), &expected, "{}", slow);
+        }
+    }
+
+    /// A whole line may be recognised as it is; in pieces it never is. Damage must not tell the two apart.
+    #[test]
+    fn damaged_lines_come_to_the_same_in_any_chunking(
+        records in prop::collection::vec(record(), 1..6),
+        damage in prop::collection::vec((any::<prop::sample::Index>(), prop_oneof![
+            Just(b'"'), Just(b'\\'), Just(b'{'), Just(b'}'), Just(b'\n'), Just(b','), Just(b'0'), any::<u8>()
+        ], 0..3u8), 1..6),
+        size in 1usize..40,
+    ) {
+        let mut stream = written(&records, PLAIN).into_bytes();
+        for (at, byte, how) in damage {
+            let at = at.index(stream.len());
+            match how {
+                0 => stream[at] = byte,
+                1 => stream.insert(at, byte),
+                _ if stream.len() > 1 => { stream.remove(at); }
+                _ => {}
+            }
+        }
+        let whole = collect(&stream);
+        prop_assert_eq!(&collect_chunks(stream.chunks(1)), &whole);
+        prop_assert_eq!(&collect_chunks(stream.chunks(size)), &whole);
+    }
+
+    #[test]
+    fn any_bytes_are_survived(stream in prop::collection::vec(any::<u8>(), 0..600), size in 1usize..50) {
+        prop_assert_eq!(collect_chunks(stream.chunks(size)), collect(&stream));
+    }
+}
+
+#[test]
+fn many_deltas_are_folded_in_linear_time() {
+    let mut line = DELTA_HEAD.to_owned();
+    line.push_str("some words of an answer \\n\"}}\n");
+    let chunk = line.repeat(200);
+    let mut collector = Collector::new();
+    for _ in 0..1000 {
+        collector.push(chunk.as_bytes());
+    }
+    assert_eq!(collector.live().text.len() / 1024, 63);
+    assert_eq!(collector.into_collected().counts.events, 200_000);
+}
