@@ -1,11 +1,20 @@
 //! Pure functions on text and bytes.
+//!
+//! Nothing here knows of agents, children or files: text comes in, text goes out.
 
 mod diagnostic;
 pub mod lines;
 mod nearest;
+pub(crate) mod rules;
+mod sanitize;
+mod secrets;
 pub mod skim;
+mod truncate;
 pub mod unescape;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub(crate) use diagnostic::{one_line, quoted};
 pub(crate) use nearest::nearest;
+pub use sanitize::{Redaction, Sanitized, Sanitizer, SanitizerOptions};
+pub use secrets::{auth_secrets, secret_values};
+pub use truncate::{TruncateLimits, Truncated, resume_point, truncate, truncate_head, truncate_tail};

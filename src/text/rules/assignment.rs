@@ -1,0 +1,93 @@
+//! `name=value`, `name: value` and their relatives.
+
+use std::ops::Range;
+
+use super::cursor::Cursor;
+use super::header;
+use super::look::{Look, is_marker, look};
+use super::name::{NameKind, name_kind};
+use super::scan::Found;
+use super::separator::{Separator, Tie, separator};
+use super::value::{Value, is_setting, leads_line, value};
+use super::verdict::{Place, is_secret};
+use crate::text::sanitize::{Edit, REDACTED};
+
+const RULE: &str = "assignment";
+
+/// Judges the name around a trigger, and the value that belongs to it.
+pub(super) fn assignment(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
+    // The sign of `sig=` is the separator.
+    let is_signed = cursor.bytes[trigger.end - 1] == b'=';
+    let trigger = trigger.start..trigger.end - usize::from(is_signed);
+    let name = cursor.name_around(trigger.clone());
+    let nothing = Found::nothing(name.end);
+    let Some(separator) = separator(cursor, &name) else { return nothing };
+    let text = &cursor.text[name.clone()];
+    if let Some(kind) = header::kind(text) {
+        return header::header(cursor, &name, &separator, kind).unwrap_or(nothing);
+    }
+    let kind = kind_of(cursor, &name, text);
+    if kind == NameKind::Plain {
+        return nothing;
+    }
+    let Some(found) = value(cursor, &name, &separator) else { return nothing };
+    let content = &cursor.text[found.range.clone()];
+    let place = place(cursor, &name, &separator, &found);
+    if is_marker(content) || is_call(cursor, place, &found) || !is_secret(kind, text, content, place) {
+        return Found::nothing(name.end.max(separator.value.min(found.range.start)));
+    }
+    let end = found.range.end;
+    Found::edit(Edit::new(found.range, REDACTED, RULE), end)
+}
+
+/// The kind of a name, with `API key` as two words.
+fn kind_of(cursor: &Cursor<'_>, name: &Range<usize>, text: &str) -> NameKind {
+    let kind = name_kind(text);
+    if kind != NameKind::Query || cursor.before(name.start) != Some(b' ') {
+        return kind;
+    }
+    let before = cursor.line_before(name.start - 1, 16);
+    let length = before.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    let pair = &cursor.text[name.start - 1 - length..name.end];
+    if length > 0 && name_kind(pair) == NameKind::Secret { NameKind::Secret } else { kind }
+}
+
+fn place(cursor: &Cursor<'_>, name: &Range<usize>, separator: &Separator, found: &Value) -> Place {
+    let ends = || {
+        let end = found.range.end;
+        cursor.ends_line(end)
+            || (separator.tie == Tie::Tight && matches!(cursor.byte(end), Some(b' ' | b'\t' | b'\\' | b'"')))
+    };
+    match separator.tie {
+        Tie::Comma => Place::Argument,
+        _ if found.quote.is_some() => Place::Quoted,
+        Tie::Element => Place::Quoted,
+        Tie::Parameter => Place::Parameter,
+        Tie::Blank => Place::Alone,
+        Tie::Tight if is_setting(cursor, name, separator) => Place::Setting,
+        // `--password=x` can only be a value.
+        Tie::Tight if cursor.byte(name.start) == Some(b'-') => Place::Setting,
+        Tie::Tight if ends() => Place::Alone,
+        Tie::Colon if separator.name_quote.is_none() && ends() && is_statement(cursor, name.start) => {
+            Place::Alone
+        }
+        _ => Place::Code,
+    }
+}
+
+/// Whether `name: value` is a line or a sentence of its own rather than a field among others.
+fn is_statement(cursor: &Cursor<'_>, start: usize) -> bool {
+    leads_line(cursor, start) || cursor.before(start) == Some(b' ')
+}
+
+/// Whether a value without quotes is called, indexed or continued: code.
+fn is_call(cursor: &Cursor<'_>, place: Place, found: &Value) -> bool {
+    if found.quote.is_some() || matches!(place, Place::Setting | Place::Parameter) {
+        return false;
+    }
+    let content = &cursor.text[found.range.clone()];
+    matches!(cursor.byte(found.range.end), Some(b'(' | b'[' | b'{'))
+        || content.starts_with(['[', '{', '('])
+        || content.contains('(')
+        || (place == Place::Code && matches!(look(content), Look::Identifier))
+}

@@ -1,0 +1,37 @@
+//! `Bearer x` wherever it stands.
+
+use std::ops::Range;
+
+use super::assignment::assignment;
+use super::cursor::Cursor;
+use super::look::{Look, has_digit, look};
+use super::scan::Found;
+use crate::text::sanitize::{Edit, REDACTED};
+
+/// Judges the word behind `Bearer`; prose about bearers has ordinary words there.
+pub(super) fn bearer(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
+    let blank = cursor.bytes[trigger.end..].strip_prefix(b"%20").map_or(0, |_| 3);
+    let start = if blank > 0 { trigger.end + blank } else { cursor.skip_blanks(trigger.end) };
+    if start == trigger.end || !cursor.is_token_start(trigger.start) {
+        return assignment(cursor, trigger);
+    }
+    let nothing = Found::nothing(start);
+    let length = cursor.bytes[start..].iter().take_while(|&&byte| is_token68(byte)).count();
+    let token = cursor.text[start..start + length].trim_end_matches('.');
+    let is_secret = match look(&token[..token.len().min(super::value::JUDGED)]) {
+        Look::Random => true,
+        Look::Mixed | Look::Short => has_digit(token.as_bytes()) && token.len() >= 4,
+        Look::Path => token.len() >= 16 && has_digit(token.as_bytes()),
+        Look::WordDigits | Look::Number => token.len() >= 6,
+        _ => false,
+    };
+    if !is_secret || matches!(cursor.byte(start + length), Some(b'(' | b'$' | b'{')) {
+        return nothing;
+    }
+    let end = start + token.len();
+    Found::edit(Edit::new(start..end, REDACTED, "bearer"), end)
+}
+
+fn is_token68(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'+' | b'/' | b'=')
+}

@@ -1,0 +1,187 @@
+//! A place in a text, and what can be asked about its surroundings.
+
+use std::ops::Range;
+
+/// The longest part of a name that is read to either side of its trigger.
+const NAME_REACH: usize = 64;
+
+/// The text under scan. `floor` is the end of the last redaction: no rule looks before it.
+#[derive(Clone, Copy)]
+pub(super) struct Cursor<'a> {
+    pub(super) text: &'a str,
+    pub(super) bytes: &'a [u8],
+    pub(super) floor: usize,
+    /// Where the last `-----END ` of the text stands; searched once, so that keys without an end stay linear.
+    pub(super) last_end: Option<usize>,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            bytes: text.as_bytes(),
+            floor: 0,
+            last_end: memchr::memmem::rfind(text.as_bytes(), b"-----END "),
+        }
+    }
+
+    pub(super) fn byte(&self, at: usize) -> Option<u8> {
+        self.bytes.get(at).copied()
+    }
+
+    /// The byte before `at`, unless it belongs to the last redaction.
+    pub(super) fn before(&self, at: usize) -> Option<u8> {
+        if at > self.floor { Some(self.bytes[at - 1]) } else { None }
+    }
+
+    /// The whole name (letters, digits, `_`, `-`, `.`) around a trigger.
+    pub(super) fn name_around(&self, trigger: Range<usize>) -> Range<usize> {
+        let lowest = trigger.start.saturating_sub(NAME_REACH).max(self.floor);
+        let mut start = trigger.start;
+        while start > lowest && is_name_byte(self.bytes[start - 1]) {
+            start -= 1;
+        }
+        if start > 0
+            && self.bytes[start - 1] == b'\\'
+            && matches!(self.bytes[start], b'n' | b'r' | b't')
+            && start < trigger.start
+        {
+            start += 1; // An escaped line end inside a JSON string, not a letter of the name.
+        }
+        let highest = self.bytes.len().min(trigger.end + NAME_REACH);
+        let mut end = trigger.end;
+        while end < highest && is_name_byte(self.bytes[end]) {
+            end += 1;
+        }
+        while end > trigger.end && matches!(self.bytes[end - 1], b'-' | b'.') {
+            end -= 1;
+        }
+        start..end
+    }
+
+    /// Whether a token can begin at `at`: after nothing, a byte that is no letter or digit, an escaped line end, or a
+    /// percent escape.
+    pub(super) fn is_token_start(&self, at: usize) -> bool {
+        let Some(last) = at.checked_sub(1).map(|before| self.bytes[before]) else { return true };
+        if !last.is_ascii_alphanumeric() {
+            return true;
+        }
+        match &self.bytes[..at] {
+            [.., b'\\', b'n' | b'r' | b't'] => true,
+            [.., b'%', high, low] => high.is_ascii_hexdigit() && low.is_ascii_hexdigit(),
+            _ => false,
+        }
+    }
+
+    /// Position after spaces and tabs.
+    pub(super) fn skip_blanks(&self, at: usize) -> usize {
+        let mut end = at;
+        // More blanks than this separate columns of a table, not a name from its value.
+        while end < at + 32 && matches!(self.byte(end), Some(b' ' | b'\t')) {
+            end += 1;
+        }
+        end
+    }
+
+    /// End of the line that `at` is on, at most `reach` bytes away; a CR before LF does not belong to the line.
+    pub(super) fn line_end(&self, at: usize, reach: usize) -> usize {
+        let stop = self.bytes.len().min(at + reach);
+        let end = memchr::memchr(b'\n', &self.bytes[at..stop]).map_or(stop, |length| at + length);
+        let end = if end > at && self.bytes[end - 1] == b'\r' { end - 1 } else { end };
+        self.floor_char(end)
+    }
+
+    /// The part of the line before `at`, at most `reach` bytes.
+    pub(super) fn line_before(&self, at: usize, reach: usize) -> &'a [u8] {
+        let from = at.saturating_sub(reach).max(self.floor);
+        let part = &self.bytes[from..at];
+        memchr::memrchr(b'\n', part).map_or(part, |newline| &part[newline + 1..])
+    }
+
+    /// The last character boundary at or before `at`.
+    pub(super) fn floor_char(&self, at: usize) -> usize {
+        crate::text::truncate::floor_char_boundary(self.text, at)
+    }
+
+    /// Whether nothing but blanks follows on the line.
+    pub(super) fn ends_line(&self, at: usize) -> bool {
+        matches!(self.byte(self.skip_blanks(at)), None | Some(b'\n' | b'\r'))
+    }
+
+    /// An opening quote at `at`: so many backslashes and the quote byte.
+    pub(super) fn quote(&self, at: usize) -> Option<Quote> {
+        let escapes = self.bytes[at..].iter().take(MAX_ESCAPES).take_while(|&&byte| byte == b'\\').count();
+        match self.byte(at + escapes)? {
+            mark @ (b'"' | b'\'' | b'`') => Some(Quote { escapes, mark }),
+            _ => None,
+        }
+    }
+
+    /// The quote that stands directly before `at`.
+    pub(super) fn quote_before(&self, at: usize) -> Option<Quote> {
+        let mark = self.before(at).filter(|byte| matches!(byte, b'"' | b'\'' | b'`'))?;
+        let escapes = self.bytes[self.floor..at - 1]
+            .iter()
+            .rev()
+            .take(MAX_ESCAPES)
+            .take_while(|&&byte| byte == b'\\')
+            .count();
+        Some(Quote { escapes, mark })
+    }
+
+    /// Where the string ends whose content begins at `at`: at its closing quote, the line end, or `at + reach`.
+    pub(super) fn string_end(&self, at: usize, quote: Quote, reach: usize) -> StringEnd {
+        let stop = self.bytes.len().min(at.saturating_add(reach));
+        let mut next = at;
+        while let Some(length) = memchr::memchr2(quote.mark, b'\n', &self.bytes[next..stop]) {
+            let found = next + length;
+            if self.bytes[found] == b'\n' {
+                return StringEnd { content: found, closed: false };
+            }
+            let escapes = self.bytes[next..found]
+                .iter()
+                .rev()
+                .take(MAX_ESCAPES)
+                .take_while(|&&byte| byte == b'\\')
+                .count();
+            if quote.is_closed_by(escapes) {
+                return StringEnd { content: found - quote.escapes, closed: true };
+            }
+            next = found + 1;
+        }
+        StringEnd { content: self.floor_char(stop), closed: false }
+    }
+}
+
+/// A quote with more backslashes before it than this is not followed further: four levels of JSON inside JSON.
+const MAX_ESCAPES: usize = 16;
+
+/// A quote mark and the backslashes before it: `"` in text, `\"` in JSON inside a string, `\\\"` one level deeper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Quote {
+    pub(super) escapes: usize,
+    pub(super) mark: u8,
+}
+
+/// Where a string ends.
+pub(super) struct StringEnd {
+    pub(super) content: usize,
+    pub(super) closed: bool,
+}
+
+impl Quote {
+    pub(super) fn len(self) -> usize {
+        self.escapes + 1
+    }
+
+    /// Whether a mark after so many backslashes closes this quote. At every level of nesting a literal backslash of
+    /// the content takes twice as many, so only the remainder counts.
+    fn is_closed_by(self, escapes: usize) -> bool {
+        let level = self.escapes + 1;
+        if level.is_power_of_two() { escapes % (2 * level) == self.escapes } else { escapes == self.escapes }
+    }
+}
+
+pub(super) fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
+}

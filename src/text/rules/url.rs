@@ -1,0 +1,71 @@
+//! Credentials in front of a host, and curl's way to pass them.
+
+use std::ops::Range;
+
+use super::cursor::Cursor;
+use super::look::{Look, look};
+use super::scan::Found;
+use crate::text::sanitize::{Edit, REDACTED};
+
+/// The longest user information that is looked for.
+const REACH: usize = 512;
+
+/// Judges what follows `://`: `user:pass@` loses the password, an opaque `token@` all of it.
+pub(super) fn user_info(cursor: &Cursor<'_>, start: usize) -> Found {
+    let nothing = Found::nothing(start);
+    let window = &cursor.bytes[start..cursor.bytes.len().min(start + REACH)];
+    let window = &window[..window.iter().position(|&byte| ends_url(byte)).unwrap_or(window.len())];
+    let authority = window.iter().position(|byte| matches!(byte, b'/' | b'?' | b'#')).unwrap_or(window.len());
+    let host_at = match memchr::memrchr(b'@', &window[..authority]) {
+        Some(at) => at,
+        // A password with an unescaped slash: what follows the colon is no port, and an `@` comes later.
+        None => match (memchr::memchr(b':', &window[..authority]), memchr::memchr(b'@', window)) {
+            (Some(colon), Some(at)) if !window[colon + 1..authority].iter().all(u8::is_ascii_digit) => at,
+            _ => return nothing,
+        },
+    };
+    let colon = memchr::memchr(b':', &window[..host_at]);
+    let secret = colon.map_or(0, |colon| colon + 1)..host_at;
+    let value = &cursor.text[start + secret.start..start + secret.end];
+    let is_secret = match look(value) {
+        Look::Empty | Look::Placeholder | Look::Reference => false,
+        Look::Random | Look::Mixed => true,
+        _ => colon.is_some(),
+    };
+    if !is_secret {
+        return nothing;
+    }
+    let range = start + secret.start..start + secret.end;
+    let end = range.end;
+    Found::edit(Edit::new(range, REDACTED, "url_credentials"), end)
+}
+
+/// Judges `curl … -u user:pass`.
+pub(super) fn curl_user(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
+    let nothing = Found::nothing(trigger.start + 1);
+    if memchr::memmem::find(cursor.line_before(trigger.start + 1, REACH), b"curl").is_none() {
+        return nothing;
+    }
+    let mut start = cursor.skip_blanks(trigger.end);
+    let quote = cursor.quote(start);
+    start += quote.map_or(0, super::cursor::Quote::len);
+    let window = &cursor.bytes[start..cursor.line_end(start, REACH)];
+    let length = match quote {
+        Some(quote) => cursor.string_end(start, quote, REACH).content - start,
+        None => window.iter().position(|&byte| ends_url(byte)).unwrap_or(window.len()),
+    };
+    let length = length.min(window.len());
+    let Some(colon) = memchr::memchr(b':', &window[..length]) else { return nothing };
+    let range = start + colon + 1..start + length;
+    match look(&cursor.text[range.clone()]) {
+        Look::Empty | Look::Placeholder | Look::Reference => nothing,
+        _ => {
+            let end = range.end;
+            Found::edit(Edit::new(range, REDACTED, "url_credentials"), end)
+        }
+    }
+}
+
+fn ends_url(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b'|')
+}

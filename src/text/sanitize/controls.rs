@@ -1,0 +1,214 @@
+//! Control sequences: found, removed, and remembered so that positions can be mapped back.
+//!
+//! Removed: CSI, OSC, DCS, SOS, PM and APC sequences in their ESC and C1 forms, other escape sequences, C0 and C1
+//! control characters, DEL, and the bidirectional overrides and isolates, which make text look like what it is not.
+//! LF, tab and CRLF stay. A lone CR becomes LF: a terminal would overwrite the line, but dropping what was overwritten
+//! could hide text, and joining both halves would make text that nobody wrote. A string sequence (OSC, DCS, …) that is
+//! not terminated ends with its line at the latest, so that a stray introducer costs one line and never the rest.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Bytes looked at together while nothing suspicious is around; a multiple of every vector width.
+const BLOCK: usize = 64;
+
+const ESC: u8 = 0x1b;
+const BEL: u8 = 0x07;
+
+/// A text without control sequences, and what was removed from it.
+pub(super) struct Stripped<'a> {
+    pub(super) text: Cow<'a, str>,
+    /// Removed pieces in input positions, in order.
+    pub(super) removed: Vec<Range<usize>>,
+}
+
+impl Stripped<'_> {
+    /// The range of the input that a range of the stripped text came from, including what was removed inside it.
+    pub(super) fn to_input(&self, range: &Range<usize>, offsets: &[usize]) -> Range<usize> {
+        // `offsets[i]` is the position in the stripped text at which `removed[i]` stood.
+        let shift =
+            |count: usize| self.removed[..count].last().map_or(0, |last| last.end - offsets[count - 1]);
+        let before_start = offsets.partition_point(|&at| at <= range.start);
+        let before_end = offsets.partition_point(|&at| at < range.end);
+        range.start + shift(before_start)..range.end + shift(before_end.max(before_start))
+    }
+
+    /// Where the removed pieces stood, in positions of the stripped text.
+    pub(super) fn offsets(&self) -> Vec<usize> {
+        let mut gone = 0;
+        self.removed
+            .iter()
+            .map(|piece| {
+                let at = piece.start - gone;
+                gone += piece.len();
+                at
+            })
+            .collect()
+    }
+}
+
+/// Removes every control sequence of `text`.
+pub(super) fn strip(text: &str) -> Stripped<'_> {
+    let bytes = text.as_bytes();
+    let mut at = next_suspect(bytes, 0);
+    let mut out: Option<String> = None;
+    let mut removed: Vec<Range<usize>> = Vec::new();
+    let mut copied = 0;
+    while at < bytes.len() {
+        let action = control_at(bytes, at);
+        match action {
+            Control::None(length) => at += length,
+            Control::LineEnd => {
+                let target = out.get_or_insert_with(|| String::with_capacity(bytes.len()));
+                target.push_str(&text[copied..at]);
+                target.push('\n');
+                at += 1;
+                copied = at;
+            }
+            Control::Remove(length) => {
+                let target = out.get_or_insert_with(|| String::with_capacity(bytes.len()));
+                target.push_str(&text[copied..at]);
+                match removed.last_mut() {
+                    Some(last) if last.end == at => last.end = at + length,
+                    _ => removed.push(at..at + length),
+                }
+                at += length;
+                copied = at;
+            }
+        }
+        at = next_suspect(bytes, at);
+    }
+    let text = match out {
+        None => Cow::Borrowed(text),
+        Some(mut out) => {
+            out.push_str(&text[copied..]);
+            Cow::Owned(out)
+        }
+    };
+    Stripped { text, removed }
+}
+
+enum Control {
+    /// Harmless; so many bytes can be passed over.
+    None(usize),
+    /// A lone carriage return.
+    LineEnd,
+    /// A sequence of so many bytes.
+    Remove(usize),
+}
+
+fn control_at(bytes: &[u8], at: usize) -> Control {
+    let rest = &bytes[at..];
+    match rest {
+        [b'\n' | b'\t', ..] => Control::None(1),
+        [b'\r', b'\n', ..] => Control::None(2),
+        [b'\r', ..] => Control::LineEnd,
+        [ESC, ..] => Control::Remove(escape_length(rest)),
+        [0xc2, c1 @ 0x80..=0x9f, tail @ ..] => Control::Remove(match c1 {
+            0x9b => 2 + csi_length(tail),
+            0x90 | 0x98 | 0x9d..=0x9f => 2 + string_length(tail),
+            _ => 2,
+        }),
+        [0xe2, 0x80, 0xaa..=0xae, ..] | [0xe2, 0x81, 0xa6..=0xa9, ..] => Control::Remove(3),
+        [0x00..=0x1f | 0x7f, ..] => Control::Remove(1),
+        _ => Control::None(1),
+    }
+}
+
+/// Length of the escape sequence at the start of `rest`, ESC included.
+fn escape_length(rest: &[u8]) -> usize {
+    match rest.get(1) {
+        Some(b'[') => 2 + csi_length(&rest[2..]),
+        Some(b']' | b'P' | b'X' | b'^' | b'_') => 2 + string_length(&rest[2..]),
+        Some(0x20..=0x2f) => {
+            let intermediates = count(&rest[1..], |byte| matches!(byte, 0x20..=0x2f));
+            let end = 1 + intermediates;
+            end + usize::from(rest.get(end).is_some_and(|byte| matches!(byte, 0x30..=0x7e)))
+        }
+        Some(0x30..=0x7e) => 2,
+        _ => 1,
+    }
+}
+
+/// Length of parameters, intermediates and the final byte, where there is one.
+fn csi_length(tail: &[u8]) -> usize {
+    let parameters = count(tail, |byte| matches!(byte, 0x30..=0x3f));
+    let end = parameters + count(&tail[parameters..], |byte| matches!(byte, 0x20..=0x2f));
+    end + usize::from(tail.get(end).is_some_and(|byte| matches!(byte, 0x40..=0x7e)))
+}
+
+/// Length of a string sequence's payload and terminator. It ends at the line end and at any ESC, too.
+fn string_length(tail: &[u8]) -> usize {
+    let mut at = 0;
+    while at < tail.len() {
+        match &tail[at..] {
+            [BEL, ..] => return at + 1,
+            [ESC, b'\\', ..] | [0xc2, 0x9c, ..] => return at + 2,
+            [ESC | b'\n' | b'\r', ..] => return at,
+            _ => at += 1,
+        }
+    }
+    at
+}
+
+fn count(bytes: &[u8], accept: impl Fn(u8) -> bool) -> usize {
+    bytes.iter().position(|&byte| !accept(byte)).unwrap_or(bytes.len())
+}
+
+/// Position of the next byte that may begin a control sequence, or the end.
+fn next_suspect(bytes: &[u8], from: usize) -> usize {
+    let mut at = from;
+    while let Some(block) = bytes.get(at..at + BLOCK) {
+        // One value for the whole block lets the compiler use vector instructions.
+        if block.iter().fold(false, |any, &byte| any | is_suspect(byte)) {
+            break;
+        }
+        at += BLOCK;
+    }
+    at + bytes[at..].iter().position(|&byte| is_suspect(byte)).unwrap_or(bytes.len() - at)
+}
+
+fn is_suspect(byte: u8) -> bool {
+    ((byte < 0x20) & (byte != b'\n') & (byte != b'\t')) | (byte == 0x7f) | (byte == 0xc2) | (byte == 0xe2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::strip;
+
+    #[test]
+    fn removes_what_a_terminal_would_obey_and_keeps_what_it_would_show() {
+        for (label, input, expected) in [
+            ("plain", "one\ttwo\n", "one\ttwo\n"),
+            ("color", "\x1b[1;31mred\x1b[0m", "red"),
+            ("private mode", "\x1b[?25lx\x1b[?25h", "x"),
+            ("title by BEL", "\x1b]0;title\x07x", "x"),
+            ("link by ST", "\x1b]8;;http://a\x1b\\text\x1b]8;;\x1b\\", "text"),
+            ("unterminated OSC", "\x1b]0;title\nnext", "\nnext"),
+            ("DCS", "\x1bPq#0\x1b\\x", "x"),
+            ("charset", "\x1b(Bx", "x"),
+            ("lone escape", "\x1bé", "é"),
+            ("C1 CSI", "\u{9b}31mred", "red"),
+            ("C1 OSC", "\u{9d}0;t\u{9c}x", "x"),
+            ("C1 other", "a\u{85}b", "ab"),
+            ("NUL, backspace, DEL", "a\0\x08\x7fb", "ab"),
+            ("bidi", "a\u{202e}b\u{2066}c\u{2069}", "abc"),
+            ("other punctuation", "“a” … – ©", "“a” … – ©"),
+            ("CRLF", "a\r\nb\r\n", "a\r\nb\r\n"),
+            ("lone CR", "10%\r20%\r\n", "10%\n20%\r\n"),
+        ] {
+            assert_eq!(strip(input).text, expected, "{label}");
+        }
+    }
+
+    #[test]
+    fn maps_positions_back() {
+        let input = "\x1b[1mab\x1b[0mcd\x1b[2m";
+        let stripped = strip(input);
+        let offsets = stripped.offsets();
+        assert_eq!(stripped.text, "abcd");
+        assert_eq!(&input[stripped.to_input(&(0..2), &offsets)], "ab");
+        assert_eq!(&input[stripped.to_input(&(1..3), &offsets)], "b\x1b[0mc");
+        assert_eq!(&input[stripped.to_input(&(2..4), &offsets)], "cd");
+    }
+}

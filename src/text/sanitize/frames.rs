@@ -1,0 +1,189 @@
+//! Long stack traces: five frames stay, one line says how many are gone.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use memchr::memchr;
+
+use super::edits::Edit;
+
+/// Frames that stay of every contiguous run.
+const KEPT: usize = 5;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Style {
+    /// `at f (file:1:2)`: JavaScript, Java, C#. The innermost frame comes first, so the first ones stay.
+    At,
+    /// `3: path::to::f`, with or without an `at file` line below: Rust. The first ones stay.
+    Numbered,
+    /// `File "x", line 1, in f` and its source lines: Python. The innermost frame comes last, so the last ones stay.
+    Python,
+}
+
+struct Block {
+    style: Style,
+    indent: usize,
+    frames: usize,
+    first: usize,
+    /// End of the fifth frame, line end not included.
+    kept_end: usize,
+    /// End of the last frame, line end not included.
+    end: usize,
+    /// Starts of the last frames.
+    starts: VecDeque<usize>,
+}
+
+/// Collects one edit for every run of more than five frames.
+pub(super) fn collect(text: &str, edits: &mut Vec<Edit>) {
+    let bytes = text.as_bytes();
+    let mut block: Option<Block> = None;
+    let mut start = 0;
+    while start < bytes.len() {
+        let end = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |length| start + length);
+        let line = bytes[start..end].strip_suffix(b"\r").unwrap_or(&bytes[start..end]);
+        let line_end = start + line.len();
+        let indent = line.iter().position(|byte| !matches!(byte, b' ' | b'\t')).unwrap_or(line.len());
+        let style = frame_style(&line[indent..]);
+        match (&mut block, style) {
+            (Some(open), _) if open.continues_with(line, indent, style) => open.extend(line_end),
+            (Some(open), Some(style)) if open.style == style => open.add(start, line_end),
+            (_, style) => {
+                close(bytes, block.take(), edits);
+                block = style.map(|style| Block::new(style, indent, start, line_end));
+            }
+        }
+        start = end + 1;
+    }
+    close(bytes, block, edits);
+}
+
+impl Block {
+    fn new(style: Style, indent: usize, start: usize, end: usize) -> Self {
+        Self { style, indent, frames: 1, first: start, kept_end: end, end, starts: VecDeque::from([start]) }
+    }
+
+    /// Whether a line belongs to the last frame without being a frame itself.
+    fn continues_with(&self, line: &[u8], indent: usize, style: Option<Style>) -> bool {
+        match self.style {
+            Style::At => false,
+            Style::Numbered => style == Some(Style::At) && indent > self.indent,
+            Style::Python => {
+                style.is_none()
+                    && indent < line.len()
+                    && (indent > self.indent || line[indent..].starts_with(b"[Previous line repeated"))
+            }
+        }
+    }
+
+    fn extend(&mut self, end: usize) {
+        if self.frames <= KEPT {
+            self.kept_end = end;
+        }
+        self.end = end;
+    }
+
+    fn add(&mut self, start: usize, end: usize) {
+        self.frames += 1;
+        self.extend(end);
+        if self.starts.len() == KEPT {
+            self.starts.pop_front();
+        }
+        self.starts.push_back(start);
+    }
+}
+
+fn close(bytes: &[u8], block: Option<Block>, edits: &mut Vec<Edit>) {
+    let Some(block) = block.filter(|block| block.frames > KEPT) else { return };
+    let gone = block.frames - KEPT;
+    let indent = String::from_utf8_lossy(&bytes[block.first..block.first + block.indent]);
+    let note = format!("{indent}... {gone} more stack frame{} left out", if gone == 1 { "" } else { "s" });
+    let edit =
+        |range: Range<usize>, with: String| Edit { range, with: Cow::Owned(with), rule: "stack_frames" };
+    edits.push(match block.style {
+        Style::At | Style::Numbered => edit(block.kept_end..block.end, format!("\n{note}")),
+        Style::Python => {
+            let kept = *block.starts.front().expect("a block has a frame");
+            edit(block.first..kept, format!("{note}\n"))
+        }
+    });
+}
+
+fn frame_style(line: &[u8]) -> Option<Style> {
+    match line.first()? {
+        b'a' if line.starts_with(b"at ") => is_at_frame(&line[3..]).then_some(Style::At),
+        b'F' if line.starts_with(b"File \"") => {
+            let tail = &line[line.len().saturating_sub(TAIL)..];
+            memchr::memmem::find(tail, b"\", line ").map(|_| Style::Python)
+        }
+        b'0'..=b'9' => {
+            let digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            let name = line[digits..].strip_prefix(b": ")?;
+            let is_path = memchr::memmem::find(&name[..name.len().min(TAIL)], b"::").is_some();
+            (digits <= 4 && is_path && !name.contains(&b' ')).then_some(Style::Numbered)
+        }
+        _ => None,
+    }
+}
+
+/// How much of a line is looked at; a longer one is no frame that anybody wants to count.
+const TAIL: usize = 512;
+
+fn is_at_frame(rest: &[u8]) -> bool {
+    let rest = rest.trim_ascii_end();
+    let tail = &rest[rest.len().saturating_sub(TAIL)..];
+    match rest.last() {
+        Some(b')') => tail.contains(&b'('),
+        Some(b'0'..=b'9') => {
+            let digits = tail.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+            let before = &tail[..tail.len() - digits];
+            before.ends_with(b":") || before.ends_with(b":line ")
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::edits::{apply, settle};
+    use super::collect;
+
+    fn folded(text: &str) -> String {
+        let mut edits = Vec::new();
+        collect(text, &mut edits);
+        apply(text, &settle(edits))
+    }
+
+    fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
+        (0..count).map(line).collect()
+    }
+
+    #[test]
+    fn five_frames_stay_as_they_are() {
+        let text = format!("Error: x\n{}done\n", lines(5, |n| format!("    at f{n} (a.js:{n}:1)\n")));
+        assert_eq!(folded(&text), text);
+    }
+
+    #[test]
+    fn the_innermost_frames_stay_in_every_style() {
+        for (label, frame, first) in [
+            ("js", "    at f# (a.js:#:1)\n", true),
+            ("js anonymous", "    at file:///a.js:#:1\n", true),
+            ("java", "\tat com.x.Y.f#(Y.java:#)\n", true),
+            ("c#", "   at N.C.F#() in /a.cs:line #\n", true),
+            ("rust", "   #: a::f#\n             at ./a.rs:#:1\n", true),
+            ("rust short", "   #: a::f#\n", true),
+            ("python", "  File \"a.py\", line #, in f#\n    call(#)\n", false),
+        ] {
+            let frames = |range: std::ops::Range<usize>| -> String {
+                range.map(|n| frame.replace('#', &n.to_string())).collect()
+            };
+            let indent: String = frame.chars().take_while(|c| c.is_whitespace()).collect();
+            let note = format!("{indent}... 3 more stack frames left out\n");
+            let text = format!("head\n{}tail\n", frames(0..8));
+            let expected =
+                if first { format!("{}{note}", frames(0..5)) } else { format!("{note}{}", frames(3..8)) };
+            assert_eq!(folded(&text), format!("head\n{expected}tail\n"), "{label}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! JSON values: strings at any depth, and what stands under a secret name.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use super::Sanitizer;
+use super::edits::REDACTED;
+use crate::text::rules::{NameKind, header_kind, is_secret_header, is_secret_string, name_kind};
+
+impl Sanitizer {
+    /// Sanitizes every string and every key; a value under a secret name becomes `"[REDACTED]"` under the rules that
+    /// hold for `"name": "value"` in text. The shape stays: no key is lost, not even when two become the same.
+    #[must_use]
+    pub fn sanitize_json(&self, value: &Value) -> Value {
+        self.value(None, value)
+    }
+
+    fn value(&self, name: Option<&str>, value: &Value) -> Value {
+        match value {
+            Value::String(text) if name.is_some_and(|name| is_secret(name, text)) => REDACTED.into(),
+            Value::String(text) => self.sanitize(text).into_string().into(),
+            Value::Number(number) if name.is_some_and(|name| is_password_number(name, number)) => {
+                REDACTED.into()
+            }
+            Value::Array(items) => items.iter().map(|item| self.value(name, item)).collect(),
+            Value::Object(fields) => self.object(fields).into(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        }
+    }
+
+    fn object(&self, fields: &Map<String, Value>) -> Map<String, Value> {
+        let mut seen: HashMap<String, usize> = HashMap::new();
+        let mut sanitized = Map::new();
+        for (name, value) in fields {
+            let mut key = self.sanitize(name).into_string();
+            let times = seen.entry(key.clone()).and_modify(|times| *times += 1).or_insert(1);
+            if *times > 1 {
+                key = format!("{key} ({times})");
+            }
+            sanitized.insert(key, self.value(Some(name), value));
+        }
+        sanitized
+    }
+}
+
+fn is_secret(name: &str, text: &str) -> bool {
+    match header_kind(name) {
+        Some(kind) => is_secret_header(kind, text, true, true),
+        None => is_secret_string(name_kind(name), name, text),
+    }
+}
+
+/// A PIN, which is a number to JSON.
+fn is_password_number(name: &str, number: &serde_json::Number) -> bool {
+    name_kind(name) == NameKind::Password && number.as_u64().is_some_and(|number| number >= 1000)
+}

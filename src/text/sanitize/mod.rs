@@ -1,0 +1,17 @@
+//! The one choke point between a child and disk, screen or model.
+//!
+//! A pass strips control sequences, then collects edits on what is left (exact secrets, rules, home directories,
+//! stack frames), settles overlaps and applies them once. Every step is linear in the text.
+
+mod controls;
+mod edits;
+mod frames;
+mod home;
+mod json;
+mod sanitized;
+mod sanitizer;
+
+pub(super) use edits::{Edit, REDACTED};
+pub(super) use home::Homes;
+pub use sanitized::Sanitized;
+pub use sanitizer::{Redaction, Sanitizer, SanitizerOptions};

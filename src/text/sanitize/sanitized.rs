@@ -1,0 +1,71 @@
+//! Text that may leave the process.
+
+use std::fmt;
+use std::ops::Deref;
+
+use serde::Serialize;
+
+use crate::text::truncate::{TruncateLimits, floor_char_boundary, truncate};
+
+/// What a clipped field ends with, where there is room for it.
+const ELLIPSIS: &str = "…";
+
+/// Text that went through a [`Sanitizer`](crate::text::Sanitizer); there is no other way to make one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Sanitized(String);
+
+impl Sanitized {
+    pub(super) fn new(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The text as an owned string.
+    #[must_use]
+    pub fn into_string(self) -> String {
+        self.0
+    }
+
+    /// Cuts the middle out of a text that is over the limits; `true` when something was cut.
+    ///
+    /// `full_text` names the place of the whole text in the marker. It is part of the result as it stands, so it must
+    /// be a path that the caller may see.
+    #[must_use]
+    pub fn truncate(&self, limits: TruncateLimits, full_text: Option<&str>) -> (Self, bool) {
+        let cut = truncate(&self.0, limits, full_text);
+        (Self(cut.text), cut.truncated)
+    }
+
+    /// Cuts a short field (a name, a title, one line of an error) at `max_bytes`, whole characters only.
+    ///
+    /// What was cut ends with `…`, which counts within the limit.
+    #[must_use]
+    pub fn clip(&self, max_bytes: usize) -> Self {
+        if self.0.len() <= max_bytes {
+            return self.clone();
+        }
+        let ellipsis = if max_bytes > ELLIPSIS.len() { ELLIPSIS } else { "" };
+        let end = floor_char_boundary(&self.0, max_bytes - ellipsis.len());
+        Self(format!("{}{ellipsis}", &self.0[..end]))
+    }
+}
+
+impl Deref for Sanitized {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl AsRef<str> for Sanitized {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Sanitized {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(&self.0)
+    }
+}

@@ -1,0 +1,132 @@
+//! The sanitizer: what it is made from, and what a pass does.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use serde::Serialize;
+
+use super::controls::strip;
+use super::edits::{Edit, REDACTED, apply, settle};
+use super::home::Homes;
+use super::{Sanitized, frames};
+use crate::text::rules::Rules;
+use crate::text::secrets::is_fit;
+
+/// Passes after which a text is taken as it is. A redaction can make a new pattern out of what stands around it; the
+/// second pass finds that, and the third confirms it.
+const MOST_PASSES: usize = 6;
+
+/// What a sanitizer knows beside its rules.
+#[derive(Clone, Debug, Default)]
+pub struct SanitizerOptions {
+    /// Exact values to redact wherever they stand. Values that are unfit to be searched for (see
+    /// [`secret_values`](crate::text::secret_values)) are ignored.
+    pub secrets: Vec<String>,
+    /// The actual home directories, which become `~`.
+    pub homes: Vec<String>,
+}
+
+/// How often one rule fired, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Redaction {
+    /// The name of the rule, such as `github_token`, `assignment` or `control_sequence`.
+    pub rule: &'static str,
+    /// How often it fired.
+    pub count: usize,
+    /// Byte ranges in the input, in order. A range covers control sequences inside what was redacted.
+    pub ranges: Vec<Range<usize>>,
+}
+
+/// Removes secrets, home directories, control sequences and long stack traces from text.
+///
+/// Linear in the text, whatever it is, and idempotent: what it gave is left as it is. Compile it once and share it.
+pub struct Sanitizer {
+    rules: Rules,
+    exact: Option<AhoCorasick>,
+}
+
+impl Sanitizer {
+    /// Compiles the rules, which takes some milliseconds.
+    #[must_use]
+    pub fn new(options: SanitizerOptions) -> Self {
+        let SanitizerOptions { secrets, homes } = options;
+        let values: Vec<String> =
+            secrets.iter().filter(|value| is_fit(value.trim())).flat_map(|value| spellings(value)).collect();
+        let exact = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&values).ok();
+        Self { rules: Rules::new(&Homes::new(&homes)), exact: exact.filter(|_| !values.is_empty()) }
+    }
+
+    /// Makes a text fit to leave the process.
+    #[must_use]
+    pub fn sanitize(&self, text: &str) -> Sanitized {
+        let mut text = strip(text).text;
+        for _ in 0..MOST_PASSES {
+            let edits = self.edits(&text);
+            if edits.is_empty() {
+                break;
+            }
+            let next = apply(&text, &edits);
+            if next == text {
+                break;
+            }
+            text = Cow::Owned(next);
+        }
+        Sanitized::new(text.into_owned())
+    }
+
+    /// Says which rules fire on a text, without saying what they hit.
+    ///
+    /// Rules are in the order of their first hit. Overlapping hits count once, for the rule that covers the most.
+    #[must_use]
+    pub fn inspect(&self, text: &str) -> Vec<Redaction> {
+        let stripped = strip(text);
+        let offsets = stripped.offsets();
+        let mut hits: Vec<(&'static str, Range<usize>)> =
+            stripped.removed.iter().map(|range| ("control_sequence", range.clone())).collect();
+        hits.extend(
+            self.edits(&stripped.text)
+                .iter()
+                .map(|edit| (edit.rule, stripped.to_input(&edit.range, &offsets))),
+        );
+        hits.sort_by_key(|(_, range)| range.start);
+        let mut redactions: Vec<Redaction> = Vec::new();
+        for (rule, range) in hits {
+            match redactions.iter_mut().find(|redaction| redaction.rule == rule) {
+                Some(redaction) => {
+                    redaction.count += 1;
+                    redaction.ranges.push(range);
+                }
+                None => redactions.push(Redaction { rule, count: 1, ranges: vec![range] }),
+            }
+        }
+        redactions
+    }
+
+    fn edits(&self, text: &str) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        self.rules.collect(text, &mut edits);
+        if let Some(exact) = &self.exact {
+            edits.extend(exact.find_iter(text).map(|hit| Edit::new(hit.range(), REDACTED, "known_secret")));
+        }
+        frames::collect(text, &mut edits);
+        settle(edits)
+    }
+}
+
+/// A value as it stands, as JSON writes it, and percent-encoded.
+fn spellings(value: &str) -> Vec<String> {
+    let value = value.trim();
+    let json = serde_json::Value::from(value).to_string();
+    let mut all = vec![value.to_owned(), json[1..json.len() - 1].to_owned(), percent_encoded(value)];
+    all.dedup();
+    all
+}
+
+fn percent_encoded(value: &str) -> String {
+    let encode = |byte: u8| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    value.bytes().map(encode).collect()
+}

@@ -1,0 +1,117 @@
+//! Secrets this process knows: where they are found, and which are fit to be searched for.
+
+use serde_json::Value;
+
+use super::rules::{Look, look, says_secret};
+
+/// A shorter value would be found in innocent text too often.
+const LEAST_LENGTH: usize = 8;
+
+/// A value of letters in one case is taken for a dictionary word up to this length.
+const WORD_LENGTH: usize = 16;
+
+/// The values of variables whose name says key, token, secret, password or credential.
+///
+/// Values that are unfit to be searched for are left out: shorter than 8 bytes, paths, plain URLs, numbers, booleans,
+/// and dictionary words, which here means fewer than 16 letters in one case and nothing else.
+#[must_use]
+pub fn secret_values<'a>(environment: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<String> {
+    let named = environment.into_iter().filter(|(name, _)| says_secret(name));
+    named.map(|(_, value)| value.trim()).filter(|value| is_fit(value)).map(str::to_owned).collect()
+}
+
+/// The credentials in pi's `auth.json`, at any depth; empty when the text is no JSON.
+///
+/// A key that is a command (`!…`) or the name of a variable is not a secret itself and is left out.
+#[must_use]
+pub fn auth_secrets(auth_json: &str) -> Vec<String> {
+    let mut secrets = Vec::new();
+    if let Ok(value) = serde_json::from_str::<Value>(auth_json) {
+        collect(&value, &mut secrets);
+    }
+    secrets
+}
+
+fn collect(value: &Value, secrets: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                match field {
+                    Value::String(text)
+                        if is_credential(name) && !is_elsewhere(text) && is_fit(text.trim()) =>
+                    {
+                        secrets.push(text.trim().to_owned());
+                    }
+                    other => collect(other, secrets),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect(item, secrets)),
+        _ => {}
+    }
+}
+
+fn is_credential(name: &str) -> bool {
+    matches!(name, "access" | "refresh") || says_secret(name)
+}
+
+fn is_elsewhere(value: &str) -> bool {
+    let is_variable = value.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    value.starts_with(['!', '$']) || (is_variable && value.contains('_'))
+}
+
+/// Whether a value can be searched for without hitting innocent text.
+pub(super) fn is_fit(value: &str) -> bool {
+    if value.len() < LEAST_LENGTH {
+        return false;
+    }
+    let is_word = value.len() < WORD_LENGTH
+        && value.bytes().all(|byte| byte.is_ascii_alphabetic())
+        && (value.bytes().skip(1).all(|byte| byte.is_ascii_lowercase())
+            || value.bytes().all(|byte| byte.is_ascii_uppercase()));
+    let is_number = value.parse::<f64>().is_ok()
+        || value.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'_' | b','));
+    let is_url =
+        value.contains("://") && !value.contains('@') && !value.contains('?') && !value.contains("hooks");
+    let is_marker = value.starts_with('[') && value.ends_with("REDACTED]");
+    !(is_word
+        || is_number
+        || is_url
+        || is_marker
+        || look(value) == Look::Path
+        || value.starts_with("./")
+        || value.starts_with("~/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{auth_secrets, secret_values};
+
+    #[test]
+    fn only_values_that_say_something_are_taken() {
+        let environment = [
+            ("DEPLOY_KEY", "k3-98xZq-11"),
+            ("API_TOKEN", "short1"),
+            ("SSH_KEY", "/home/x/.ssh/id_ed25519"),
+            ("KEY_FILE", "C:\\keys\\server.key"),
+            ("TOKEN_LIMIT", "1234567890"),
+            ("USE_TOKENS", "true"),
+            ("DB_PASSWORD", "development"),
+            ("TOKEN_URL", "https://auth.example.com/token"),
+            ("EDITOR_NAME", "k3-98xZq-12"),
+        ];
+        assert_eq!(secret_values(environment), ["k3-98xZq-11"]);
+    }
+
+    #[test]
+    fn auth_json_gives_keys_and_oauth_tokens() {
+        let auth = r#"{
+            "one": {"type": "api_key", "key": "k1-98xZq-11"},
+            "two": {"type": "oauth", "access": "a2-98xZq-11", "refresh": "r2-98xZq-11", "expires": 1790000000000},
+            "three": {"type": "api_key", "key": "MY_API_KEY"},
+            "four": {"type": "api_key", "key": "!pass show x"}
+        }"#;
+        assert_eq!(auth_secrets(auth), ["k1-98xZq-11", "a2-98xZq-11", "r2-98xZq-11"]);
+        assert_eq!(auth_secrets("{"), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,270 @@
+//! Truncation by bytes and lines.
+//!
+//! One pass over the text for the counts, and no more than the kept parts after that. A cut never splits a character or
+//! a CRLF, and falls on a line end where one is near.
+
+use memchr::{memchr, memchr_iter, memrchr, memrchr_iter};
+
+/// How far [`resume_point`] looks for the end of a torn word; no token is longer.
+const RESUME_REACH: usize = 4096;
+
+/// The place of the full text in a marker is not longer than this.
+const MOST_PLACE: usize = 4096;
+
+/// What a text may have at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TruncateLimits {
+    /// Bytes of UTF-8.
+    pub max_bytes: usize,
+    /// Lines, where a text without a final line end has its last line all the same.
+    pub max_lines: usize,
+}
+
+impl Default for TruncateLimits {
+    /// pi's own limits of a tool's output.
+    fn default() -> Self {
+        Self { max_bytes: 51_200, max_lines: 2000 }
+    }
+}
+
+/// A text within its limits, and what became of the rest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Truncated {
+    /// The text, marker included.
+    pub text: String,
+    /// Whether anything was left out.
+    pub truncated: bool,
+    /// Lines of the input that are there, whole or in part.
+    pub kept_lines: usize,
+    /// Lines of the input.
+    pub total_lines: usize,
+    /// Bytes of the input that are there.
+    pub kept_bytes: usize,
+    /// Bytes of the input.
+    pub total_bytes: usize,
+}
+
+/// Which end of a text stays.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    Head,
+    Tail,
+    Both,
+}
+
+/// Keeps the head and the tail, where conclusions stand, and says in between what was left out.
+///
+/// The marker counts within the limits. Where the limits are too small for it, it gets shorter and then goes: nothing
+/// is ever over the limits. `full_text` is where the whole text can be found.
+#[must_use]
+pub fn truncate(text: &str, limits: TruncateLimits, full_text: Option<&str>) -> Truncated {
+    cut(text, limits, full_text, Keep::Both)
+}
+
+/// Keeps the head; otherwise as [`truncate`].
+#[must_use]
+pub fn truncate_head(text: &str, limits: TruncateLimits, full_text: Option<&str>) -> Truncated {
+    cut(text, limits, full_text, Keep::Head)
+}
+
+/// Keeps the tail; otherwise as [`truncate`].
+#[must_use]
+pub fn truncate_tail(text: &str, limits: TruncateLimits, full_text: Option<&str>) -> Truncated {
+    cut(text, limits, full_text, Keep::Tail)
+}
+
+/// Where a text is sound again whose beginning was cut off: behind the first whitespace within 4 KiB, or 0.
+///
+/// A token whose beginning is missing is not recognised by its shape. A caller that cuts text before it is sanitized
+/// drops what stands before this position.
+#[must_use]
+pub fn resume_point(text: &str) -> usize {
+    let reach = floor_char_boundary(text, RESUME_REACH);
+    text[..reach]
+        .char_indices()
+        .find(|(_, character)| character.is_whitespace())
+        .map_or(0, |(at, character)| at + character.len_utf8())
+}
+
+/// The last character boundary at or before `at`.
+pub(super) fn floor_char_boundary(text: &str, at: usize) -> usize {
+    if at >= text.len() {
+        return text.len();
+    }
+    (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+}
+
+fn cut(text: &str, limits: TruncateLimits, full_text: Option<&str>, keep: Keep) -> Truncated {
+    let total_lines = count_lines(text);
+    let whole = Truncated {
+        text: String::new(),
+        truncated: false,
+        kept_lines: total_lines,
+        total_lines,
+        kept_bytes: text.len(),
+        total_bytes: text.len(),
+    };
+    if text.len() <= limits.max_bytes && total_lines <= limits.max_lines {
+        return Truncated { text: text.to_owned(), ..whole };
+    }
+    if limits.max_lines == 0 {
+        return Truncated { truncated: true, kept_lines: 0, kept_bytes: 0, ..whole };
+    }
+    let marker = Marker::choose(limits, full_text, total_lines, text.len());
+    let room = limits.max_bytes - marker.most_bytes(total_lines, text.len());
+    // The marker takes a line of its own where there is more than one.
+    let lines =
+        if marker.is_shown() && limits.max_lines > 1 { limits.max_lines - 1 } else { limits.max_lines };
+    let (head, tail) = parts(text, room, lines, keep);
+    let kept_bytes = head.len() + tail.len();
+    let shared = usize::from(
+        !tail.is_empty()
+            && !head.is_empty()
+            && !head.ends_with('\n')
+            && memchr(b'\n', text[head.len()..text.len() - tail.len()].as_bytes()).is_none(),
+    );
+    let kept_lines = (count_lines(head) + count_lines(tail)).saturating_sub(shared).min(total_lines);
+    let mut out = String::with_capacity(limits.max_bytes.min(text.len()));
+    out.push_str(head);
+    marker.write(
+        &mut out,
+        !tail.is_empty(),
+        [kept_lines, total_lines, kept_bytes, text.len()],
+        limits.max_lines > 1,
+    );
+    out.push_str(tail);
+    Truncated { text: out, truncated: true, kept_lines, kept_bytes, ..whole }
+}
+
+/// The head and the tail that stay.
+fn parts(text: &str, room: usize, lines: usize, keep: Keep) -> (&str, &str) {
+    let is_one_line = lines == 1;
+    match keep {
+        Keep::Head => (head(text, room, lines, is_one_line), ""),
+        Keep::Tail => ("", tail(text, room, lines)),
+        Keep::Both => {
+            let head_lines = lines.div_ceil(2);
+            let first = head(text, room / 2, head_lines, is_one_line);
+            let tail_lines = if is_one_line { 0 } else { lines - head_lines };
+            let last = tail(&text[first.len()..], room - first.len(), tail_lines);
+            // What the tail could not use, because of its lines, goes to the head.
+            (head(&text[..text.len() - last.len()], room - last.len(), head_lines, is_one_line), last)
+        }
+    }
+}
+
+/// The longest head within the limits; without its line end when there is only one line for all.
+fn head(text: &str, room: usize, lines: usize, is_one_line: bool) -> &str {
+    if lines == 0 {
+        return "";
+    }
+    let reach = floor_char_boundary(text, room);
+    let by_lines =
+        memchr_iter(b'\n', &text.as_bytes()[..reach]).nth(lines - 1).map_or(reach, |newline| newline + 1);
+    let mut end = by_lines;
+    if end == reach && end < text.len() {
+        let bytes = text.as_bytes();
+        match memrchr(b'\n', &bytes[..end]) {
+            Some(newline) if newline + 1 >= end / 2 => end = newline + 1,
+            _ if bytes[end - usize::from(end > 0)] == b'\r' && bytes[end] == b'\n' => {
+                end = end.saturating_sub(1)
+            }
+            _ => {}
+        }
+    }
+    let head = &text[..end];
+    if is_one_line { head.trim_end_matches(['\n', '\r']) } else { head }
+}
+
+/// The longest tail within the limits.
+fn tail(text: &str, room: usize, lines: usize) -> &str {
+    if lines == 0 || room == 0 {
+        return "";
+    }
+    let bytes = text.as_bytes();
+    let mut start = text.len().saturating_sub(room);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    // The line end that closes the text does not begin a line.
+    let inner = bytes.len().saturating_sub(1);
+    let by_lines = if start < inner {
+        memrchr_iter(b'\n', &bytes[start..inner]).nth(lines - 1).map(|newline| start + newline + 1)
+    } else {
+        None
+    };
+    if let Some(by_lines) = by_lines {
+        return &text[by_lines..];
+    }
+    if start > 0 && bytes[start - 1] != b'\n' {
+        match memchr(b'\n', &bytes[start..]) {
+            Some(length) if length < (bytes.len() - start).div_ceil(2) => start += length + 1,
+            _ if bytes[start - 1] == b'\r' && bytes.get(start) == Some(&b'\n') => start += 1,
+            _ => {}
+        }
+    }
+    &text[start..]
+}
+
+fn count_lines(text: &str) -> usize {
+    let ends = memchr_iter(b'\n', text.as_bytes()).count();
+    ends + usize::from(!text.is_empty() && !text.ends_with('\n'))
+}
+
+/// The words between head and tail.
+enum Marker<'a> {
+    Full(Option<&'a str>),
+    Short,
+    None,
+}
+
+const SHORT: &str = "[truncated]";
+
+impl<'a> Marker<'a> {
+    /// The most telling marker that leaves at least as much room for text as it takes, or, of the shorter ones, that
+    /// fits at all.
+    fn choose(limits: TruncateLimits, full_text: Option<&'a str>, lines: usize, bytes: usize) -> Self {
+        let place = full_text.filter(|place| place.len() <= MOST_PLACE && !place.contains('\n'));
+        let fits = |marker: &Self| marker.most_bytes(lines, bytes) <= limits.max_bytes;
+        [Self::Full(place), Self::Full(None), Self::Short].into_iter().find(fits).unwrap_or(Self::None)
+    }
+
+    fn is_shown(&self) -> bool {
+        !matches!(self, Self::None)
+    }
+
+    /// The most bytes that it takes with its line ends: no number in it is larger than the totals.
+    fn most_bytes(&self, lines: usize, bytes: usize) -> usize {
+        match self {
+            Self::None => 0,
+            _ => self.words([lines, lines, bytes, bytes]).len() + 2,
+        }
+    }
+
+    fn words(&self, [kept_lines, lines, kept_bytes, bytes]: [usize; 4]) -> String {
+        match self {
+            Self::None => String::new(),
+            Self::Short => SHORT.to_owned(),
+            Self::Full(place) => {
+                let place = place.map_or(String::new(), |place| format!("; full text: {place}"));
+                format!(
+                    "[truncated: kept {kept_lines} of {lines} lines, {kept_bytes} of {bytes} bytes{place}]"
+                )
+            }
+        }
+    }
+
+    fn write(&self, out: &mut String, has_tail: bool, numbers: [usize; 4], own_line: bool) {
+        if !self.is_shown() {
+            return;
+        }
+        let gap = if own_line { '\n' } else { ' ' };
+        if !out.is_empty() && !out.ends_with('\n') {
+            out.push(gap);
+        }
+        out.push_str(&self.words(numbers));
+        if has_tail {
+            out.push(gap);
+        }
+    }
+}
