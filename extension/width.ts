@@ -11,6 +11,8 @@ const INVISIBLE = /^[\p{Default_Ignorable_Code_Point}\p{Nonspacing_Mark}\p{Enclo
 const WIDE_BLOCKS: readonly (readonly [number, number])[] = [
 	[0x1100, 0x115f], // Hangul initial consonants
 	[0x2329, 0x232a], // angle brackets
+	[0x2630, 0x2637], // trigrams
+	[0x268a, 0x268f], // digrams
 	[0x2e80, 0x303e], // CJK radicals and punctuation
 	[0x3041, 0xa4cf], // kana to Yi, with the CJK ideographs
 	[0xa960, 0xa97f], // Hangul initial consonants, extended
@@ -28,8 +30,11 @@ const WIDE_BLOCKS: readonly (readonly [number, number])[] = [
 	[0x20000, 0x3fffd], // CJK extensions
 ];
 
-/** Hangul vowels and final consonants join the syllable before them. */
-const HANGUL_JOINING: readonly [number, number] = [0x1160, 0x11ff];
+/** Hangul vowels and final consonants join the syllable before them; alone they take a column. */
+const HANGUL_JOINING = /^[\u1160-\u11ff]$/;
+
+/** Marks without a width of their own in Unicode, to which terminals nevertheless give a column. */
+const SPACING_MARK = /^[\u065f\u1033-\u1035\u103a\u103d\u103e]$/;
 
 /** Splits text into what a reader takes for characters. */
 export function characters(text: string): Iterable<string> {
@@ -45,14 +50,15 @@ export function characterWidth(character: string): number {
 	if (character.length === 1 && PRINTABLE_ASCII.test(character)) return 1;
 	if (EMOJI.test(character)) return 2;
 	let width = 0;
-	for (const point of character) width += pointWidth(point);
+	for (const point of character) {
+		if (width === 0 || !HANGUL_JOINING.test(point)) width += pointWidth(point);
+	}
 	return width;
 }
 
 function pointWidth(point: string): number {
-	if (INVISIBLE.test(point)) return 0;
+	if (INVISIBLE.test(point)) return SPACING_MARK.test(point) ? 1 : 0;
 	const code = point.codePointAt(0) ?? 0;
-	if (code >= HANGUL_JOINING[0] && code <= HANGUL_JOINING[1]) return 0;
 	if (WIDE_EMOJI.test(point)) return 2;
 	return WIDE_BLOCKS.some(([first, last]) => code >= first && code <= last) ? 2 : 1;
 }

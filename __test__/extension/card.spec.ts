@@ -1,0 +1,317 @@
+import assert from "node:assert/strict";
+import { homedir } from "node:os";
+import { afterEach, describe, it, mock } from "node:test";
+import { stopClocks } from "../../extension/card-state.ts";
+import type { DisplayItem, RunDetails, SingleResult } from "../../extension/native-api.ts";
+import { renderCall, renderResult } from "../../extension/render.ts";
+import { shortForm } from "../../extension/short-forms.ts";
+import { plainText, unstyled } from "../../extension/spans.ts";
+import { textWidth } from "../../extension/width.ts";
+import { answer, USAGE } from "./package-copy.ts";
+
+const COLOURED = {
+	fg: (color: string, text: string) => `\u001b[3${color.length % 8}m${text}\u001b[39m`,
+	bold: (text: string) => `\u001b[1m${text}\u001b[22m`,
+};
+
+/** A card as pi holds it: arguments, shared state, and the last result. */
+class Card {
+	private result: { content: { type: "text"; text: string }[]; details?: unknown } | undefined;
+	private partial = true;
+	private error = false;
+	private readonly state = {};
+	executionStarted = true;
+	expanded = false;
+	redraws = 0;
+	args: { agent: string; task: string };
+
+	constructor(args = { agent: "explorer", task: "find the loader" }) {
+		this.args = args;
+	}
+
+	update(details: RunDetails, text = "(running...)"): this {
+		this.result = { content: [{ type: "text", text }], details };
+		return this;
+	}
+
+	finish(details: RunDetails | undefined, text = "", error = false): this {
+		this.result = { content: [{ type: "text", text }], ...(details ? { details } : {}) };
+		this.partial = false;
+		this.error = error;
+		return this;
+	}
+
+	coloured(width: number): string[] {
+		const context = {
+			args: this.args,
+			state: this.state,
+			invalidate: () => {
+				this.redraws++;
+			},
+			executionStarted: this.executionStarted,
+			isPartial: this.partial,
+			expanded: this.expanded,
+			isError: this.error,
+			keyText: () => "ctrl+o",
+		};
+		const parts = [renderCall(this.args, COLOURED, context)];
+		if (this.result) {
+			const options = { expanded: this.expanded, isPartial: this.partial };
+			parts.push(renderResult(this.result, options, COLOURED, context));
+		}
+		return parts.flatMap((part) => part.render(width));
+	}
+
+	lines(width = 80): string[] {
+		return this.coloured(width).map((line) => plainText(line).trimEnd());
+	}
+}
+
+const CALLS: DisplayItem[] = [
+	{ type: "toolCall", name: "read", args: { path: "src/a.rs", offset: 1, limit: 40 } },
+	{ type: "toolCall", name: "grep", args: { pattern: "fn load", path: "src" } },
+	{ type: "text", text: "Now the tests." },
+	{ type: "toolCall", name: "bash", args: { command: "cargo test\necho done" } },
+	{ type: "toolCall", name: "ls", args: {} },
+];
+
+function running(elapsedMs: number, sinceEventMs: number): RunDetails {
+	return {
+		mode: "single",
+		results: [],
+		streaming: { displayItems: CALLS, usage: USAGE, turnCount: 2, elapsedMs, sinceEventMs, model: "fake/big" },
+	};
+}
+
+function ended(result: Partial<SingleResult>, error?: RunDetails["error"]): RunDetails {
+	const [base] = answer("It is in `src/config/load.rs`.").details.results;
+	assert.ok(base);
+	return { mode: "single", results: [{ ...base, ...result }], ...(error ? { error } : {}) };
+}
+
+afterEach(() => {
+	stopClocks();
+	mock.timers.reset();
+});
+
+describe("the card of a run under way", () => {
+	it("shows agent, task, clock, last calls, live text and usage", () => {
+		const card = new Card().update(running(12_300, 0), "Reading.\nThe merge happens in tighten.");
+		assert.deepEqual(card.lines(), [
+			"● subagent explorer · 12s",
+			"  find the loader",
+			"  … 1 earlier call",
+			"  grep /fn load/ in src",
+			"  $ cargo test echo done",
+			"  ls .",
+			"  The merge happens in tighten.",
+			"  2 turns · ↑12k ↓932 R40k · $0.023 · fake/big",
+		]);
+	});
+
+	it("mentions a silence of more than ten seconds", () => {
+		assert.doesNotMatch(new Card().update(running(30_000, 9_000)).lines().join("\n"), /silent/);
+		assert.match(new Card().update(running(30_000, 14_000)).lines().join("\n"), /silent for 14s/);
+	});
+
+	it("ticks once a second while nothing arrives, and stops with the result", () => {
+		mock.timers.enable({ apis: ["setInterval", "Date"] });
+		const card = new Card().update(running(1_000, 0));
+		card.lines();
+		mock.timers.tick(3_000);
+		assert.equal(card.redraws, 3);
+		assert.match(card.lines()[0] ?? "", /· 4s$/);
+		card.finish(ended({})).lines();
+		mock.timers.tick(5_000);
+		assert.equal(card.redraws, 3);
+	});
+
+	it("adds no redraw of its own while updates flow", () => {
+		mock.timers.enable({ apis: ["setInterval", "Date"] });
+		const card = new Card();
+		for (let elapsed = 0; elapsed < 3_000; elapsed += 50) {
+			card.update(running(elapsed, 0)).lines();
+			mock.timers.tick(50);
+		}
+		assert.equal(card.redraws, 0);
+	});
+
+	it("stops the clocks of a session that ends", () => {
+		mock.timers.enable({ apis: ["setInterval", "Date"] });
+		const card = new Card().update(running(1_000, 0));
+		card.lines();
+		stopClocks();
+		mock.timers.tick(3_000);
+		assert.equal(card.redraws, 0);
+	});
+
+	it("has no clock before it starts, and none for a call without arguments yet", () => {
+		const card = new Card({ agent: "", task: "" });
+		card.executionStarted = false;
+		assert.deepEqual(card.lines(), ["○ subagent …"]);
+	});
+});
+
+describe("the card of a run that is over", () => {
+	const states: [label: string, card: Card, lines: string[]][] = [
+		[
+			"success",
+			new Card().finish(ended({})),
+			[
+				"✓ subagent explorer · 3.2s",
+				"  find the loader",
+				"  It is in src/config/load.rs.",
+				"  3 turns · ↑12k ↓932 R40k · $0.023",
+			],
+		],
+		[
+			"timeout",
+			new Card().finish(
+				ended(
+					{ exitCode: 124, outcome: "idle_timeout", error: "idle", output: "Half." },
+					{ code: "SUBAGENT_TIMEOUT", message: "no output for 180 s" },
+				),
+				"",
+				true,
+			),
+			[
+				"✗ subagent explorer · 3.2s · idle timeout",
+				"  find the loader",
+				"  SUBAGENT_TIMEOUT",
+				"  no output for 180 s",
+				"  Half.",
+				"  3 turns · ↑12k ↓932 R40k · $0.023",
+			],
+		],
+		[
+			"abort",
+			new Card().finish(
+				ended(
+					{ exitCode: 130, outcome: "aborted", error: "x", output: "" },
+					{ code: "SUBAGENT_FAILED", message: "cancelled by user" },
+				),
+				"",
+				true,
+			),
+			[
+				"⚠ subagent explorer · 3.2s · aborted",
+				"  find the loader",
+				"  cancelled by user",
+				"  3 turns · ↑12k ↓932 R40k · $0.023",
+			],
+		],
+		[
+			"unknown agent",
+			new Card().finish(
+				{ mode: "single", results: [], error: { code: "UNKNOWN_AGENT", message: "Unknown agent: x." } },
+				"",
+				true,
+			),
+			["✗ subagent explorer", "  find the loader", "  UNKNOWN_AGENT", "  Unknown agent: x."],
+		],
+		[
+			"a result pi made itself",
+			new Card().finish(undefined, "Validation failed", true),
+			["✗ subagent explorer", "  find the loader", "  Validation failed"],
+		],
+		[
+			"success that was cut",
+			new Card().finish(ended({}, { code: "SUBAGENT_OUTPUT_TRUNCATED", message: "2000 of 4000 lines kept" })),
+			[
+				"⚠ subagent explorer · 3.2s",
+				"  find the loader",
+				"  It is in src/config/load.rs.",
+				"  2000 of 4000 lines kept",
+				"  3 turns · ↑12k ↓932 R40k · $0.023",
+			],
+		],
+	];
+	for (const [label, card, lines] of states) {
+		it(`tells ${label}`, () => assert.deepEqual(card.lines(), lines));
+	}
+
+	it("shows the start of a long answer, and how to see the rest", () => {
+		const output = Array.from({ length: 30 }, (_, line) => `line ${line}`).join("\n");
+		const lines = new Card().finish(ended({ output })).lines();
+		assert.equal(lines.filter((line) => /^ {2}line/.test(line)).length, 6);
+		assert.ok(lines.includes("  … 24 more lines, ctrl+o to expand"));
+	});
+
+	it("shows everything when it is expanded", () => {
+		const card = new Card({ agent: "explorer", task: "find the loader\nand its tests" });
+		card.expanded = true;
+		card.finish(
+			ended({
+				displayItems: [...CALLS, { type: "text", text: "the answer again" }],
+				output: "# Found\n\n```rust\nfn load() {}\n```",
+				sessionFile: "/s/session.jsonl",
+				diagnostics: ["bash was dropped"],
+			}),
+		);
+		assert.deepEqual(card.lines(), [
+			"✓ subagent explorer · 3.2s",
+			"  find the loader",
+			"  and its tests",
+			"  read src/a.rs:1-40",
+			"  grep /fn load/ in src",
+			"  Now the tests.",
+			"  $ cargo test echo done",
+			"  ls .",
+			"",
+			"  Found",
+			"",
+			"  ```rust",
+			"  fn load() {}",
+			"  ```",
+			"",
+			"  3 turns · ↑12k ↓932 R40k · $0.023",
+			"  session /s/session.jsonl",
+			"  note bash was dropped",
+		]);
+	});
+
+	it("never exceeds the terminal, whatever the text", () => {
+		const hostile = "\u001b[31m配置🚀\u202e\t".repeat(40) + "x".repeat(300);
+		const details = ended(
+			{
+				output: `${hostile}\n\n- ${hostile}\n\`\`\`\n${hostile}\n\`\`\`\n| ${hostile} |`,
+				displayItems: [{ type: "toolCall", name: hostile, args: { [hostile]: hostile } }],
+				model: hostile,
+				sessionFile: hostile,
+				diagnostics: [hostile],
+			},
+			{ code: "SUBAGENT_FAILED", message: hostile },
+		);
+		for (const width of [8, 20, 60, 120]) {
+			for (const expanded of [false, true]) {
+				for (const failed of [false, true]) {
+					const card = new Card({ agent: hostile, task: hostile }).finish(details, hostile, failed);
+					card.expanded = expanded;
+					for (const line of card.coloured(width)) {
+						assert.ok(textWidth(plainText(line)) <= width, `${width}: ${line}`);
+					}
+				}
+			}
+		}
+	});
+});
+
+describe("short forms of tool calls", () => {
+	const forms: [tool: string, args: Record<string, unknown>, form: string][] = [
+		["bash", { command: "rg x | head" }, "$ rg x | head"],
+		["read", { path: `${homedir()}/p/a.rs`, offset: 1, limit: 10 }, "read ~/p/a.rs:1-10"],
+		["read", { path: `${homedir()}x/a.rs`, offset: "5" }, `read ${homedir()}x/a.rs:5`],
+		["read", { file_path: "a.rs", limit: 3 }, "read a.rs:1-3"],
+		["grep", { pattern: "x+", path: "src", glob: "*.rs" }, "grep /x+/ in src (*.rs)"],
+		["find", { pattern: "*.toml" }, "find *.toml in ."],
+		["ls", {}, "ls ."],
+		["edit", { path: "a.rs" }, "edit a.rs"],
+		["write", { path: "a.rs", content: "long" }, "write a.rs"],
+		["web_search", { query: "rust 配置" }, "web_search rust 配置"],
+		["lsp", { action: "hover", line: 3, deep: { a: 1 } }, 'lsp action=hover line=3 deep={"a":1}'],
+		["bash", { command: 7 }, "$ …"],
+	];
+	for (const [tool, args, form] of forms) {
+		it(form, () => assert.equal(unstyled(shortForm(tool, args)), form));
+	}
+});

@@ -1,0 +1,234 @@
+/** A throw-away copy of the package whose addon is a stub, so that the extension runs without native code. */
+
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type { Native, RunHandle, RunOptions, ToolResult, ToolSurface } from "../../extension/native-api.ts";
+import type { Command, Component, PiApi, PiContext, ToolDefinition } from "../../extension/pi.ts";
+
+const EXTENSION = fileURLToPath(new URL("../../extension", import.meta.url));
+
+export const SURFACE: ToolSurface = {
+	register: true,
+	name: "subagent",
+	label: "Subagent",
+	description: "Runs one agent on one task.",
+	promptSnippet: "Delegate one task",
+	promptGuidelines: [],
+	parameters: { type: "object" },
+	delegationPolicy: "Delegate focused work.",
+	notices: [],
+};
+
+export const USAGE = { input: 12_400, output: 932, cacheRead: 40_210, cacheWrite: 0, cost: 0.0231, turns: 3 };
+
+export function answer(text: string): ToolResult {
+	return {
+		content: [{ type: "text", text }],
+		details: {
+			mode: "single",
+			results: [
+				{
+					agent: "explorer",
+					task: "find it",
+					exitCode: 0,
+					usage: USAGE,
+					outcome: "completed",
+					attempts: 1,
+					durationMs: 3_210,
+					output: text,
+				},
+			],
+		},
+	};
+}
+
+/** The addon as a test scripts it; the copy's `index.js` hands it out. */
+export class StubAddon implements Native {
+	surface: ToolSurface = SURFACE;
+	runs: { options: RunOptions; aborts: (string | undefined)[] }[] = [];
+	run: (
+		options: RunOptions,
+		update: (update: ToolResult) => void,
+		confirm: ((agent: string) => Promise<boolean>) | undefined,
+		aborted: Promise<void>,
+	) => Promise<ToolResult> = async () => answer("found");
+
+	startRun(...[options, onUpdate, onConfirm]: Parameters<Native["startRun"]>): RunHandle {
+		const record: (typeof this.runs)[number] = { options, aborts: [] };
+		this.runs.push(record);
+		const abortion = Promise.withResolvers<void>();
+		const confirm = onConfirm && ((agent: string) => onConfirm({ agent, path: "", title: agent, message: "" }));
+		const result = this.run(options, onUpdate ?? (() => {}), confirm, abortion.promise);
+		result.catch(() => {});
+		return {
+			runId: "1a2b3c4d",
+			result: () => result,
+			abort: (reason) => {
+				record.aborts.push(reason);
+				abortion.resolve();
+			},
+			steer: () => false,
+		};
+	}
+
+	async describeTools(): Promise<ToolSurface> {
+		return this.surface;
+	}
+
+	async discoverAgents(): ReturnType<Native["discoverAgents"]> {
+		return { agents: [], shadowed: [], diagnostics: [] };
+	}
+
+	async doctor(): ReturnType<Native["doctor"]> {
+		return { ok: true, checks: [{ area: "addon", status: "ok", message: "loaded" }] };
+	}
+}
+
+type Handler = (event: object, context: PiContext) => unknown;
+
+/** The host as far as the extension sees it. */
+export class HostDouble implements PiApi {
+	tools = new Map<string, ToolDefinition>();
+	active: string[] = [];
+	commands = new Map<string, Command>();
+	entries: { customType: string; data: unknown }[] = [];
+	notes: string[] = [];
+	confirm: (title: string) => Promise<boolean> = async () => true;
+	private readonly handlers = new Map<string, Handler[]>();
+
+	on(event: string, handler: unknown): void {
+		this.handlers.set(event, [...(this.handlers.get(event) ?? []), handler as Handler]);
+	}
+
+	events(): string[] {
+		return [...this.handlers.keys()];
+	}
+
+	async emit(event: string, payload: object = {}, context: PiContext = this.context()): Promise<unknown[]> {
+		const results: unknown[] = [];
+		for (const handler of this.handlers.get(event) ?? []) results.push(await handler(payload, context));
+		return results;
+	}
+
+	registerTool(tool: ToolDefinition): void {
+		this.tools.set(tool.name, tool);
+		if (!this.active.includes(tool.name)) this.active.push(tool.name);
+	}
+
+	registerCommand(name: string, command: Command): void {
+		this.commands.set(name, command);
+	}
+
+	renderEntry: ((entry: { data?: unknown }, width: number) => string[]) | undefined;
+
+	registerEntryRenderer(_customType: string, renderer: Parameters<PiApi["registerEntryRenderer"]>[1]): void {
+		const theme = { fg: (_color: string, text: string) => text, bold: (text: string) => text };
+		this.renderEntry = (entry, width) => {
+			const drawn: Component | undefined = renderer(entry, { expanded: false }, theme);
+			return drawn?.render(width) ?? [];
+		};
+	}
+
+	appendEntry(customType: string, data: unknown): void {
+		this.entries.push({ customType, data });
+	}
+
+	getAllTools(): ReturnType<PiApi["getAllTools"]> {
+		return [
+			{ name: "read", sourceInfo: { path: "builtin:read", source: "builtin" } },
+			{ name: "grep", sourceInfo: { path: "<builtin:grep>", source: "builtin" } },
+			{ name: "made", sourceInfo: { path: "<inline:made>", source: "inline" } },
+			{ name: "web_search", sourceInfo: { path: "/ext/web.ts", source: "cli" } },
+		];
+	}
+
+	getActiveTools(): string[] {
+		return this.active;
+	}
+
+	setActiveTools(names: string[]): void {
+		this.active = names;
+	}
+
+	getCommands(): ReturnType<PiApi["getCommands"]> {
+		return [
+			{ sourceInfo: { path: "/ext/notes.js", source: "local" } },
+			{ sourceInfo: { path: "/prompts/fix.md", source: "local" } },
+		];
+	}
+
+	getThinkingLevel(): string {
+		return "high";
+	}
+
+	context(overrides: Partial<PiContext> = {}): PiContext {
+		return {
+			cwd: "/work",
+			mode: "tui",
+			hasUI: true,
+			ui: {
+				notify: (message) => {
+					this.notes.push(message);
+				},
+				confirm: (title) => this.confirm(title),
+			},
+			sessionManager: { getSessionFile: () => "/sessions/s.jsonl" },
+			model: { provider: "fake", id: "big" },
+			...overrides,
+		};
+	}
+}
+
+export interface LoadedExtension {
+	host: HostDouble;
+	addon: StubAddon;
+	call(params?: { agent: string; task: string }, options?: CallOptions): ReturnType<ToolDefinition["execute"]>;
+}
+
+export interface CallOptions {
+	id?: string;
+	signal?: AbortSignal;
+	onUpdate?: Parameters<ToolDefinition["execute"]>[3];
+	context?: PiContext;
+}
+
+/** Copies of the package made by one test file; each test gets one, because modules are loaded once per path. */
+export class PackageCopies {
+	private readonly root = mkdtempSync(join(tmpdir(), "pi-subagent-native-extension-"));
+	private count = 0;
+
+	remove(): void {
+		rmSync(this.root, { recursive: true, force: true });
+	}
+
+	/** Loads the extension; `brokenAddon` is the text of an `index.js` that cannot be loaded. */
+	async load(options: { brokenAddon?: string; addon?: StubAddon } = {}): Promise<LoadedExtension> {
+		const folder = join(this.root, String(++this.count));
+		cpSync(EXTENSION, join(folder, "extension"), { recursive: true });
+		const addon = options.addon ?? new StubAddon();
+		const key = `stub-${folder}`;
+		(globalThis as Record<string, unknown>)[key] = addon;
+		writeFileSync(
+			join(folder, "index.js"),
+			options.brokenAddon ?? `module.exports = globalThis[${JSON.stringify(key)}];`,
+		);
+		const entry = pathToFileURL(join(folder, "extension/index.ts")).href;
+		const { default: start } = (await import(entry)) as { default: (pi: PiApi) => void };
+		const host = new HostDouble();
+		start(host);
+		const call: LoadedExtension["call"] = async (params = { agent: "explorer", task: "find it" }, given = {}) => {
+			const tool = host.tools.get("subagent");
+			if (!tool) throw new Error("the tool is not registered");
+			return await tool.execute(
+				given.id ?? "call-1",
+				params,
+				given.signal,
+				given.onUpdate,
+				given.context ?? host.context(),
+			);
+		};
+		return { host, addon, call };
+	}
+}

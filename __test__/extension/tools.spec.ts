@@ -1,0 +1,240 @@
+import assert from "node:assert/strict";
+import { after, afterEach, describe, it } from "node:test";
+import { answer, type LoadedExtension, PackageCopies, StubAddon, SURFACE } from "./package-copy.ts";
+
+const copies = new PackageCopies();
+const started: LoadedExtension[] = [];
+
+async function start(...options: Parameters<PackageCopies["load"]>): Promise<LoadedExtension> {
+	const loaded = await copies.load(...options);
+	started.push(loaded);
+	return loaded;
+}
+
+/** Another test's surface would count as one from before a reload. */
+afterEach(async () => {
+	for (const { host } of started.splice(0)) await host.emit("session_shutdown");
+	delete (globalThis as Record<symbol, unknown>)[Symbol.for("pi-subagent-native.surface")];
+});
+after(() => copies.remove());
+
+describe("the subagent tool", () => {
+	it("tells the addon what the hosting pi is and has", async () => {
+		const { host, addon, call } = await start();
+		await host.emit("session_start");
+		await call();
+		const { options } = addon.runs[0] ?? assert.fail("nothing was started");
+		assert.deepEqual(
+			{ ...options, hostExecutable: "", hostScript: "" },
+			{
+				agent: "explorer",
+				task: "find it",
+				cwd: "/work",
+				tools: [{ name: "read" }, { name: "grep" }, { name: "made" }, { name: "web_search", extension: "/ext/web.ts" }],
+				hostExecutable: "",
+				hostScript: "",
+				parentSessionFile: "/sessions/s.jsonl",
+				model: "fake/big",
+				thinking: "high",
+				extensions: ["/ext/web.ts", "/ext/notes.js"],
+				aborted: false,
+			},
+		);
+		assert.equal(options.hostExecutable, process.execPath);
+	});
+
+	it("passes updates on as they come, and none after the result", async () => {
+		const { host, addon, call } = await start();
+		await host.emit("session_start");
+		let late = () => {};
+		addon.run = async (_options, update) => {
+			update(answer("one"));
+			update(answer("two"));
+			late = () => update(answer("three"));
+			return answer("done");
+		};
+		const seen: string[] = [];
+		await call(undefined, { onUpdate: (partial) => seen.push(partial.content[0]?.text ?? "") });
+		late();
+		assert.deepEqual(seen, ["one", "two"]);
+	});
+
+	it("flags a failed call once, and only that call", async () => {
+		const { host, addon, call } = await start();
+		await host.emit("session_start");
+		addon.run = async ({ agent }) => ({ ...answer(agent), isError: agent === "bad" });
+		await call({ agent: "bad", task: "x" }, { id: "a" });
+		await call({ agent: "good", task: "x" }, { id: "b" });
+		const flags = async (toolCallId: string) => await host.emit("tool_result", { toolName: "subagent", toolCallId });
+		assert.deepEqual(await flags("b"), [undefined]);
+		assert.deepEqual(await flags("a"), [{ isError: true }]);
+		assert.deepEqual(await flags("a"), [undefined]);
+	});
+
+	it("turns a rejected run into a result with details", async () => {
+		const { host, addon, call } = await start();
+		await host.emit("session_start");
+		addon.run = async () => {
+			throw new Error("a bug");
+		};
+		const result = await call();
+		assert.equal(result.isError, true);
+		assert.deepEqual(result.details.error, {
+			code: "SUBAGENT_FAILED",
+			message: "the run ended unexpectedly: a bug",
+		});
+	});
+
+	it("forwards an abort, and one that came before the call", async () => {
+		const { host, addon, call } = await start();
+		await host.emit("session_start");
+		addon.run = async (_options, _update, _confirm, aborted) => {
+			await aborted;
+			return answer("partial");
+		};
+		const controller = new AbortController();
+		const running = call(undefined, { signal: controller.signal });
+		controller.abort();
+		await running;
+		await call(undefined, { signal: AbortSignal.abort() });
+		assert.deepEqual(
+			addon.runs.map(({ options, aborts }) => [options.aborted, aborts.length]),
+			[
+				[false, 1],
+				[true, 1],
+			],
+		);
+	});
+
+	it("asks the user one question at a time, and nobody where there is no UI", async () => {
+		const { host, addon, call } = await start();
+		await host.emit("session_start");
+		let open = 0;
+		let most = 0;
+		host.confirm = async (title) => {
+			most = Math.max(most, ++open);
+			await new Promise(setImmediate);
+			open--;
+			return title === "yes";
+		};
+		addon.run = async ({ agent }, _update, confirm) => answer(String(confirm ? await confirm(agent) : "no question"));
+		const text = async (agent: string, context = host.context()) =>
+			(await call({ agent, task: "x" }, { context })).content[0]?.text;
+		assert.deepEqual(await Promise.all([text("yes"), text("no"), text("yes")]), ["true", "false", "true"]);
+		assert.equal(most, 1);
+		assert.equal(await text("yes", host.context({ hasUI: false, mode: "print" })), "no question");
+	});
+
+	it("ends its runs with the session, and waits for them", async () => {
+		const { host, addon, call } = await start();
+		await host.emit("session_start");
+		let ended = false;
+		addon.run = async (_options, _update, _confirm, aborted) => {
+			await aborted;
+			await new Promise(setImmediate);
+			ended = true;
+			return answer("partial");
+		};
+		const running = call();
+		await new Promise(setImmediate);
+		await host.emit("session_shutdown");
+		assert.equal(ended, true);
+		assert.deepEqual(addon.runs[0]?.aborts, ["the session ended"]);
+		await running;
+	});
+});
+
+describe("registration", () => {
+	it("leaves nothing but the guard in a child", async () => {
+		process.env.PI_SUBAGENT_CHILD = "1";
+		try {
+			const { host } = await start();
+			await host.emit("session_start");
+			assert.deepEqual(host.events(), ["tool_call"]);
+			assert.equal(host.tools.size + host.commands.size, 0);
+		} finally {
+			delete process.env.PI_SUBAGENT_CHILD;
+		}
+	});
+
+	it("registers no tool where configuration says so, and switches one off that a reload brought back", async () => {
+		const off = new StubAddon();
+		off.surface = { ...SURFACE, register: false };
+		const fresh = await start({ addon: off });
+		await fresh.host.emit("session_start");
+		assert.equal(fresh.host.tools.size, 0);
+
+		const before = await start();
+		await before.host.emit("session_start");
+		const reloaded = await start({ addon: off });
+		assert.equal(reloaded.host.tools.has("subagent"), true, "cards are drawn again before session_start");
+		await reloaded.host.emit("session_start");
+		assert.deepEqual(reloaded.host.active, []);
+	});
+
+	it("runs on without the addon, and says what to do", async () => {
+		const { host, call } = await start({ brokenAddon: "throw new Error('no binary for this platform');" });
+		await host.emit("session_start");
+		assert.match(host.notes.join(), /could not be loaded .*no binary for this platform.*npm run setup/);
+		const result = await call();
+		assert.equal(result.isError, true);
+		assert.match(result.content[0]?.text ?? "", /no binary for this platform/);
+		await host.commands.get("subagents")?.handler("doctor", host.context());
+		assert.match(JSON.stringify(host.entries), /no binary for this platform/);
+	});
+
+	it("shows a notice once", async () => {
+		const { host, addon } = await start();
+		addon.surface = { ...SURFACE, notices: ["line 3: unknown key"] };
+		await host.emit("session_start");
+		await host.emit("session_start");
+		assert.deepEqual(host.notes, ["pi-subagent-native: line 3: unknown key"]);
+	});
+
+	it("appends the delegation policy once, and only where the tool is active", async () => {
+		const { host } = await start();
+		await host.emit("session_start");
+		const prompt = async (systemPrompt: string) => await host.emit("before_agent_start", { systemPrompt });
+		assert.deepEqual(await prompt("You are pi."), [{ systemPrompt: "You are pi.\n\nDelegate focused work." }]);
+		assert.deepEqual(await prompt("You are pi.\n\nDelegate focused work."), [undefined]);
+		host.active = [];
+		assert.deepEqual(await prompt("You are pi."), [undefined]);
+	});
+});
+
+describe("/subagents", () => {
+	it("completes subcommands and stays out of the way of a complete one", async () => {
+		const { host } = await start();
+		const complete = (prefix: string) =>
+			host.commands
+				.get("subagents")
+				?.getArgumentCompletions(prefix)
+				?.map(({ value }) => value);
+		assert.deepEqual(complete(""), ["agents", "doctor"]);
+		assert.deepEqual(complete("d"), ["doctor"]);
+		assert.equal(complete("doctor"), undefined);
+		assert.equal(complete("x"), undefined);
+	});
+
+	it("answers an unknown subcommand with those there are", async () => {
+		const { host } = await start();
+		for (const args of ["", "agent", "toString"]) await host.commands.get("subagents")?.handler(args, host.context());
+		for (const { data } of host.entries) assert.match(JSON.stringify(data), /subagents agents.*subagents doctor/);
+		assert.equal(host.entries.length, 3);
+	});
+
+	it("notifies in RPC mode and leaves the session alone", async () => {
+		const { host } = await start();
+		await host.commands.get("subagents")?.handler("doctor", host.context({ mode: "rpc" }));
+		assert.deepEqual(host.notes, ["Sub-agents: all checks passed\n\n✓ addon  loaded"]);
+		assert.deepEqual(host.entries, []);
+	});
+
+	it("draws the entry it leaves in the transcript within the width", async () => {
+		const { host } = await start();
+		await host.commands.get("subagents")?.handler("", host.context());
+		const lines = host.renderEntry?.({ data: host.entries[0]?.data }, 30) ?? [];
+		assert.ok(lines.length > 5);
+		for (const line of lines) assert.ok(line.length <= 30, line);
+	});
+});
