@@ -1,0 +1,178 @@
+//! Every key there is: its type and bounds, its default, whether it has an effect yet, and what a project may do to it.
+
+/// What a value must be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Kind {
+    /// `true` or `false`.
+    Bool,
+    /// A whole number within these bounds.
+    Integer { min: u64, max: u64 },
+    /// An amount, zero or more.
+    Amount,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// One line of text. `inherit` says the same as leaving the key out where the default is absent.
+    Text,
+    /// A list of texts, none of them empty.
+    TextList,
+    /// A program and its arguments: a list of texts with at least one entry.
+    Command,
+    /// Names of variables and their values.
+    Environment,
+    /// Names of actions of a language server.
+    LspActions,
+    /// One of these words, or a list of texts.
+    ChoiceOrList(&'static [&'static str]),
+    /// Launchers by name.
+    Launchers,
+}
+
+/// What a project file may do to a value that the user's own file or the default has set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tighten {
+    /// Nothing: a clone must not decide it.
+    Never,
+    /// Only towards this value.
+    Only(bool),
+    /// Make it smaller.
+    Smaller,
+    /// Make it smaller, where 0 means that there is no limit.
+    SmallerLimit,
+    /// Move it towards the end of its list of choices.
+    Later,
+    /// Add entries.
+    More,
+    /// Take entries away.
+    Fewer,
+}
+
+/// One key.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Key {
+    /// Relative to `subagents`; a dot stands for one level of nesting.
+    pub(super) path: &'static str,
+    pub(super) kind: Kind,
+    /// As JSON; `null` is absent.
+    pub(super) default: &'static str,
+    pub(super) in_force: bool,
+    pub(super) project: Tighten,
+}
+
+/// A week: whoever waits longer wants no limit.
+const MAX_MS: u64 = 7 * 24 * 60 * 60 * 1000;
+/// The largest whole number that every JSON reader keeps exact.
+const MAX_EXACT: u64 = (1 << 53) - 1;
+
+const MS: Kind = Kind::Integer { min: 0, max: MAX_MS };
+const COUNT: Kind = Kind::Integer { min: 0, max: MAX_EXACT };
+const SLOTS: Kind = Kind::Integer { min: 1, max: 256 };
+
+const fn works(path: &'static str, kind: Kind, default: &'static str, project: Tighten) -> Key {
+    Key { path, kind, default, in_force: true, project }
+}
+
+const fn later(path: &'static str, kind: Kind, default: &'static str, project: Tighten) -> Key {
+    Key { path, kind, default, in_force: false, project }
+}
+
+/// Every key of every part, those whose part does not exist yet included: a file written for a later release is checked
+/// by this one.
+pub(super) const KEYS: &[Key] = {
+    use Kind::{
+        Amount, Bool, Choice, ChoiceOrList, Command, Environment, Integer, Launchers, LspActions, Text,
+        TextList,
+    };
+    use Tighten::{Fewer, Later, More, Never, Only, Smaller, SmallerLimit};
+    &[
+        works("enabled", Bool, "true", Only(false)),
+        works("maxDepth", Integer { min: 0, max: 16 }, "1", Smaller),
+        works("timeoutMs", MS, "900000", SmallerLimit),
+        works("idleTimeoutMs", MS, "180000", SmallerLimit),
+        works("toolTimeoutMs", MS, "0", SmallerLimit),
+        works("graceMs", Integer { min: 0, max: 600_000 }, "5000", Never),
+        works("allowWrite", Bool, "false", Only(false)),
+        works("allowLspTools", Bool, "true", Only(false)),
+        works(
+            "allowedLspActions",
+            LspActions,
+            r#"["definition","references","hover","signature","symbols","diagnostics","workspace-diagnostics","servers"]"#,
+            Fewer,
+        ),
+        works("projectAgentPolicy", Choice(&["allow", "confirm", "deny"]), r#""confirm""#, Later),
+        works("nonInteractivePolicy", Choice(&["allow", "deny"]), r#""deny""#, Later),
+        works("injectDelegationPolicy", Bool, "true", Never),
+        works("output.maxBytes", Integer { min: 256, max: 16 << 20 }, "51200", Smaller),
+        works("output.maxLines", Integer { min: 4, max: 1_000_000 }, "2000", Smaller),
+        works("model", Text, "null", Never),
+        works(
+            "thinking",
+            Choice(&["inherit", "off", "minimal", "low", "medium", "high", "xhigh", "max"]),
+            "null",
+            Never,
+        ),
+        works("inheritContext", Choice(&["project", "none"]), r#""project""#, Never),
+        works("inheritSkills", Bool, "false", Never),
+        works("inheritExtensions", ChoiceOrList(&["auto", "none", "all"]), r#""auto""#, Never),
+        works("piCommand", Command, "null", Never),
+        works("env", Environment, "{}", Never),
+        works("persistSession", Bool, "true", Never),
+        works("tools.deny", TextList, "[]", More),
+        works("tools.allow", TextList, "null", Fewer),
+        later("protocol", Choice(&["json", "rpc"]), r#""json""#, Never),
+        later("retry.enabled", Bool, "true", Never),
+        later("retry.maxAttempts", Integer { min: 1, max: 10 }, "2", Never),
+        later("retry.backoffMs", Integer { min: 0, max: 600_000 }, "1000", Never),
+        later("sandbox.mode", Choice(&["off", "auto", "required"]), r#""auto""#, Later),
+        later("sandbox.metadata", Bool, "true", Only(true)),
+        later("budget.maxCost", Amount, "0", SmallerLimit),
+        later("budget.maxTokens", COUNT, "0", SmallerLimit),
+        later("budget.maxTurns", Integer { min: 0, max: 1_000_000 }, "0", SmallerLimit),
+        later("sessionBudget.maxCost", Amount, "0", SmallerLimit),
+        later("limits.memoryBytes", COUNT, "0", SmallerLimit),
+        later("limits.processes", Integer { min: 0, max: 1 << 22 }, "0", SmallerLimit),
+        later("limits.cpuSeconds", COUNT, "0", SmallerLimit),
+        later("limits.openFiles", Integer { min: 0, max: 1 << 22 }, "0", SmallerLimit),
+        later("maxConcurrent", SLOTS, "8", Smaller),
+        later("parallelConcurrency", SLOTS, "4", Smaller),
+        later("maxConcurrentPerUser", Integer { min: 1, max: 4096 }, "16", Smaller),
+        later("maxParallelTasks", Integer { min: 1, max: 64 }, "8", Smaller),
+        later("maxChainSteps", Integer { min: 1, max: 64 }, "8", Smaller),
+        later("earlyBoot", Choice(&["on", "off"]), r#""on""#, Never),
+        later("spare.count", Integer { min: 0, max: 16 }, "0", Never),
+        later("spare.minutes", Integer { min: 1, max: 1440 }, "5", Never),
+        later("spare.reuse", Bool, "false", Never),
+        later("defaultAgent", Text, r#""explorer""#, Never),
+        later("allowAgents", TextList, r#"["*"]"#, Never),
+        later("announce.triggerTurn", Bool, "true", Never),
+        later("background.onExit", Choice(&["end", "keep"]), r#""end""#, Never),
+        later("background.headlessWaitMs", MS, "900000", Never),
+        later("archiveAfterMinutes", Integer { min: 0, max: 525_600 }, "60", Never),
+        later("quotaBytes", COUNT, "1073741824", Never),
+        later("launchers", Launchers, "{}", Never),
+        later("launcher", Text, "null", Never),
+    ]
+};
+
+/// The key with exactly this path.
+pub(super) fn key(path: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.path == path)
+}
+
+/// Whether `path` is a group of keys: an object in the file.
+pub(super) fn is_group(path: &str) -> bool {
+    KEYS.iter().any(|key| key.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('.')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_key_stands_twice_and_every_default_is_json() {
+        for (index, key) in KEYS.iter().enumerate() {
+            assert!(KEYS[..index].iter().all(|earlier| earlier.path != key.path), "{}", key.path);
+            assert!(serde_json::from_str::<serde_json::Value>(key.default).is_ok(), "{}", key.path);
+            assert!(!is_group(key.path), "{} is a key and a group", key.path);
+        }
+    }
+}

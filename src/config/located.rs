@@ -1,0 +1,182 @@
+//! JSON whose values know where they stand, so that a mistake can be reported with its line.
+
+use jsonc_parser::ast::Value as Ast;
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use serde_json::{Number, Value};
+
+/// A line and a column, both counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Position {
+    pub(super) line: u32,
+    pub(super) column: u32,
+}
+
+/// A JSON value and its place. Values of a caller in this process have none.
+#[derive(Clone, Debug)]
+pub(super) struct Located {
+    pub(super) at: Option<Position>,
+    pub(super) json: Json,
+}
+
+/// The kinds of JSON. Members of an object keep their order and their duplicates.
+#[derive(Clone, Debug)]
+pub(super) enum Json {
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(String),
+    List(Vec<Located>),
+    Object(Vec<Member>),
+}
+
+/// One `"name": value`.
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    pub(super) name: String,
+    pub(super) name_at: Option<Position>,
+    pub(super) value: Located,
+}
+
+/// Text that is not JSON.
+pub(super) struct Malformed {
+    pub(super) at: Position,
+    pub(super) message: String,
+}
+
+/// Strict JSON: what other programs would refuse is refused here too.
+const STRICT: ParseOptions = ParseOptions {
+    allow_comments: false,
+    allow_loose_object_property_names: false,
+    allow_trailing_commas: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
+/// Reads a whole file's text.
+pub(super) fn parse(text: &str) -> Result<Located, Malformed> {
+    let places = Places::of(text);
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &STRICT).map_err(|error| {
+        let message = error.kind().to_string();
+        let mut chars = message.chars();
+        let message = chars.next().into_iter().flat_map(char::to_lowercase).chain(chars).collect();
+        Malformed { at: places.of_byte(error.range().start), message }
+    })?;
+    // The parser above knows positions; this one knows every rule of JSON.
+    if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
+        let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
+        let at = Position { line: number(error.line()), column: number(error.column().max(1)) };
+        let message = error.to_string();
+        let what = message.split(" at line ").next().unwrap_or_default().to_owned();
+        return Err(Malformed { at, message: what });
+    }
+    match parsed.value {
+        Some(value) => Ok(places.located(value)),
+        None => {
+            Err(Malformed { at: Position { line: 1, column: 1 }, message: "the file is empty".to_owned() })
+        }
+    }
+}
+
+impl Located {
+    /// The value a caller in this process gave.
+    pub(super) fn from_value(value: &Value) -> Self {
+        let json = match value {
+            Value::Null => Json::Null,
+            Value::Bool(value) => Json::Bool(*value),
+            Value::Number(number) => Json::Number(number.clone()),
+            Value::String(text) => Json::Text(text.clone()),
+            Value::Array(items) => Json::List(items.iter().map(Self::from_value).collect()),
+            Value::Object(members) => Json::Object(
+                members
+                    .iter()
+                    .map(|(name, value)| Member {
+                        name: name.clone(),
+                        name_at: None,
+                        value: Self::from_value(value),
+                    })
+                    .collect(),
+            ),
+        };
+        Self { at: None, json }
+    }
+}
+
+/// Where each line of a text starts.
+struct Places<'a> {
+    text: &'a str,
+    line_starts: Vec<usize>,
+}
+
+impl<'a> Places<'a> {
+    fn of(text: &'a str) -> Self {
+        let starts = memchr::memchr_iter(b'\n', text.as_bytes()).map(|index| index + 1);
+        Self { text, line_starts: std::iter::once(0).chain(starts).collect() }
+    }
+
+    fn of_byte(&self, byte: usize) -> Position {
+        let mut byte = byte.min(self.text.len());
+        while !self.text.is_char_boundary(byte) {
+            byte -= 1;
+        }
+        let line = self.line_starts.partition_point(|start| *start <= byte);
+        let columns = self.text[self.line_starts[line - 1]..byte].chars().count();
+        let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
+        Position { line: number(line), column: number(columns + 1) }
+    }
+
+    /// The parser has bounded the nesting.
+    fn located(&self, value: Ast<'_>) -> Located {
+        let at = Some(self.of_byte(value.start()));
+        let json = match value {
+            Ast::NullKeyword(_) => Json::Null,
+            Ast::BooleanLit(literal) => Json::Bool(literal.value),
+            // Valid by now; what no number type holds is as wrong as a text.
+            Ast::NumberLit(literal) => literal.value.parse().map_or(Json::Null, Json::Number),
+            Ast::StringLit(literal) => Json::Text(literal.value.into_owned()),
+            Ast::Array(array) => {
+                Json::List(array.elements.into_iter().map(|item| self.located(item)).collect())
+            }
+            Ast::Object(object) => Json::Object(
+                object
+                    .properties
+                    .into_iter()
+                    .map(|property| Member {
+                        name_at: Some(self.of_byte(property.start())),
+                        name: property.name.into_string(),
+                        value: self.located(property.value),
+                    })
+                    .collect(),
+            ),
+        };
+        Located { at, json }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_read_is_what_every_json_reader_reads(
+            text in r##"([\[\]{},:0-9eE.+\-"\\ux \n/*#]|true|null|"a": |"\u{e4}"|1){0,40}"##,
+        ) {
+            let read = parse(&text);
+            prop_assert_eq!(read.is_ok(), serde_json::from_str::<Value>(&text).is_ok());
+            let lines = u32::try_from(text.split('\n').count()).expect("a short text");
+            let at = match read {
+                Ok(value) => value.at.expect("a file has places"),
+                Err(error) => error.at,
+            };
+            prop_assert!((1..=lines).contains(&at.line) && at.column >= 1);
+        }
+    }
+}

@@ -1,0 +1,413 @@
+//! The settings as the rest of the program reads them.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::units::{amount_or_none, count_or_none, millis, millis_or_none, minutes, minutes_or_none};
+
+/// Every setting. Serialized it has the shape of the `subagents` object of a configuration file, defaults filled in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own, and named where it is read")]
+pub struct Config {
+    /// Whether there is a tool at all.
+    pub enabled: bool,
+    /// How deep delegation may go.
+    pub max_depth: u32,
+    /// Hard limit of a run; `None` is no limit.
+    #[serde(rename = "timeoutMs", with = "millis_or_none")]
+    pub timeout: Option<Duration>,
+    /// Silence limit of a run; `None` is no limit.
+    #[serde(rename = "idleTimeoutMs", with = "millis_or_none")]
+    pub idle_timeout: Option<Duration>,
+    /// Silence limit while a tool runs; `None` is no limit.
+    #[serde(rename = "toolTimeoutMs", with = "millis_or_none")]
+    pub tool_timeout: Option<Duration>,
+    /// From the polite request to the forced end.
+    #[serde(rename = "graceMs", with = "millis")]
+    pub grace: Duration,
+    /// Agents that are not readonly keep their write tools.
+    pub allow_write: bool,
+    /// Children may use a tool named `lsp`.
+    pub allow_lsp_tools: bool,
+    /// What they may do with it.
+    pub allowed_lsp_actions: Vec<String>,
+    /// What happens to agents that a project defines.
+    pub project_agent_policy: ProjectAgentPolicy,
+    /// What happens to them when nobody can be asked.
+    pub non_interactive_policy: NonInteractivePolicy,
+    /// Whether the delegation policy is appended to the system prompt.
+    pub inject_delegation_policy: bool,
+    /// Further attempts after a transient failure.
+    pub retry: Retry,
+    /// What reaches the model.
+    pub output: Output,
+    /// How a child is driven.
+    pub protocol: Protocol,
+    /// Default model of children; `None` inherits.
+    pub model: Option<String>,
+    /// Default thinking level of children; `None` inherits.
+    pub thinking: Option<String>,
+    /// Which context files a child reads.
+    pub inherit_context: InheritContext,
+    /// Whether a child sees skills.
+    pub inherit_skills: bool,
+    /// Which extensions a child loads.
+    pub inherit_extensions: InheritExtensions,
+    /// The program that is pi, with its leading arguments; `None` is the pi that hosts this one.
+    pub pi_command: Option<Vec<String>>,
+    /// Additional environment of children.
+    pub env: BTreeMap<String, String>,
+    /// Whether a child keeps a session file.
+    pub persist_session: bool,
+    /// What every child's tools are narrowed to.
+    pub tools: Tools,
+    /// The read-only sandbox.
+    pub sandbox: Sandbox,
+    /// Limits of one run's spend.
+    pub budget: Budget,
+    /// Limits of what one session delegates.
+    pub session_budget: SessionBudget,
+    /// Limits of one child's process tree.
+    pub limits: Limits,
+    /// Children of this pi process at once.
+    pub max_concurrent: usize,
+    /// Children of one parallel call at once.
+    pub parallel_concurrency: usize,
+    /// Children of all pi processes of this user at once.
+    pub max_concurrent_per_user: usize,
+    /// Tasks of one parallel call.
+    pub max_parallel_tasks: usize,
+    /// Steps of one chain call.
+    pub max_chain_steps: usize,
+    /// Whether a child is booted while its call still arrives.
+    pub early_boot: EarlyBoot,
+    /// Children kept ready.
+    pub spare: Spare,
+    /// The agent of a background run that names none.
+    pub default_agent: String,
+    /// Agents that background runs may use; `*` is any.
+    pub allow_agents: Vec<String>,
+    /// How the end of a background run is told.
+    pub announce: Announce,
+    /// What becomes of background runs.
+    pub background: Background,
+    /// When transcripts are archived; `None` is never.
+    #[serde(rename = "archiveAfterMinutes", with = "minutes_or_none")]
+    pub archive_after: Option<Duration>,
+    /// Bound of all run directories together.
+    pub quota_bytes: u64,
+    /// Programs that start children elsewhere, by name.
+    pub launchers: BTreeMap<String, Launcher>,
+    /// The launcher of agents that name none; `None` is this machine.
+    pub launcher: Option<String>,
+}
+
+/// What happens to agents that a project defines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProjectAgentPolicy {
+    /// They run.
+    Allow,
+    /// The user is asked once per definition.
+    Confirm,
+    /// They do not run.
+    Deny,
+}
+
+/// What happens to project agents when nobody can be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NonInteractivePolicy {
+    /// They run.
+    Allow,
+    /// They do not run.
+    Deny,
+}
+
+/// Further attempts after a transient failure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Retry {
+    /// Whether there are any.
+    pub enabled: bool,
+    /// The first one included.
+    pub max_attempts: u32,
+    /// Pause before the second attempt; doubles from then on.
+    #[serde(rename = "backoffMs", with = "millis")]
+    pub backoff: Duration,
+}
+
+/// What reaches the model of a child's answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    /// At most this many bytes.
+    pub max_bytes: usize,
+    /// At most this many lines.
+    pub max_lines: usize,
+}
+
+/// How a child is driven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// One shot: the task goes in, events come out.
+    Json,
+    /// Commands in, events out.
+    Rpc,
+}
+
+/// Which context files a child reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum InheritContext {
+    /// Those pi finds.
+    Project,
+    /// None.
+    None,
+}
+
+/// Which extensions a child loads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum InheritExtensions {
+    /// Those that provide a tool the child has, or its model.
+    Auto,
+    /// None.
+    None,
+    /// Every one the host has loaded.
+    All,
+    /// Exactly these files.
+    #[serde(untagged)]
+    Only(Vec<String>),
+}
+
+/// What every child's tools are narrowed to. `*` in a name stands for any characters.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tools {
+    /// Never these. Wins over `allow`.
+    pub deny: Vec<String>,
+    /// When set, only these.
+    pub allow: Option<Vec<String>>,
+}
+
+/// The read-only sandbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sandbox {
+    /// Whether there is one.
+    pub mode: SandboxMode,
+    /// Whether it covers modes, times and attributes of files too.
+    pub metadata: bool,
+}
+
+/// Whether a readonly child runs in the kernel's sandbox. The order is that of strictness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SandboxMode {
+    /// Never.
+    Off,
+    /// Where the kernel can do it.
+    Auto,
+    /// Or it does not run.
+    Required,
+}
+
+impl SandboxMode {
+    /// The mode with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "off" => Some(Self::Off),
+            "auto" => Some(Self::Auto),
+            "required" => Some(Self::Required),
+            _ => None,
+        }
+    }
+}
+
+/// Limits of one run's spend; `None` is no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Budget {
+    /// In USD.
+    #[serde(with = "amount_or_none")]
+    pub max_cost: Option<f64>,
+    /// Of every kind together.
+    #[serde(with = "count_or_none")]
+    pub max_tokens: Option<u64>,
+    /// Answers of the model.
+    #[serde(with = "count_or_none")]
+    pub max_turns: Option<u64>,
+}
+
+/// Limits of what one session delegates; `None` is no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionBudget {
+    /// In USD.
+    #[serde(with = "amount_or_none")]
+    pub max_cost: Option<f64>,
+}
+
+/// Limits of one child's process tree; `None` is no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Limits {
+    /// Resident memory.
+    #[serde(with = "count_or_none")]
+    pub memory_bytes: Option<u64>,
+    /// Processes.
+    #[serde(with = "count_or_none")]
+    pub processes: Option<u64>,
+    /// CPU time.
+    #[serde(with = "count_or_none")]
+    pub cpu_seconds: Option<u64>,
+    /// Open files of one process.
+    #[serde(with = "count_or_none")]
+    pub open_files: Option<u64>,
+}
+
+/// Whether a child is booted while its call still arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EarlyBoot {
+    /// It is.
+    On,
+    /// It is not.
+    Off,
+}
+
+/// Children kept ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spare {
+    /// How many.
+    pub count: u32,
+    /// For how long.
+    #[serde(rename = "minutes", with = "minutes")]
+    pub keep: Duration,
+    /// Whether a finished child becomes one.
+    pub reuse: bool,
+}
+
+/// How the end of a background run is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Announce {
+    /// Whether it starts a turn of an idle session.
+    pub trigger_turn: bool,
+}
+
+/// What becomes of background runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Background {
+    /// When pi exits.
+    pub on_exit: OnExit,
+    /// How long pi waits for them where it has no interface; `None` is not at all.
+    #[serde(rename = "headlessWaitMs", with = "millis_or_none")]
+    pub headless_wait: Option<Duration>,
+}
+
+/// What becomes of background runs when pi exits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnExit {
+    /// They end with it.
+    End,
+    /// They go on.
+    Keep,
+}
+
+/// A program that starts a child elsewhere. Its words may contain placeholders.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Launcher {
+    /// Program and arguments; contains `{argv}`.
+    pub command: Vec<String>,
+    /// The working directory there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// `sh`: the child's arguments become one string, quoted for a shell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quote: Option<String>,
+    /// Variables that cross.
+    #[serde(default)]
+    pub env: Vec<String>,
+    /// Brings the session file back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fetch: Option<Vec<String>>,
+    /// Ends the remote side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancel: Option<Vec<String>>,
+    /// Runs at once.
+    #[serde(default = "default_launcher_slots")]
+    pub max_concurrent: usize,
+}
+
+fn default_launcher_slots() -> usize {
+    64
+}
+
+/// Limits that an agent sets for itself; `None` leaves them to the configuration.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RunOverrides {
+    /// Hard limit.
+    pub timeout: Option<Duration>,
+    /// Silence limit.
+    pub idle_timeout: Option<Duration>,
+    /// Answers of the model.
+    pub max_turns: Option<u32>,
+    /// In USD.
+    pub max_cost: Option<f64>,
+    /// Whether it needs the sandbox.
+    pub sandbox: Option<SandboxMode>,
+}
+
+/// The limits of one run; `None` is no limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RunLimits {
+    /// Hard limit.
+    pub timeout: Option<Duration>,
+    /// Silence limit.
+    pub idle_timeout: Option<Duration>,
+    /// Silence limit while a tool runs.
+    pub tool_timeout: Option<Duration>,
+    /// From the polite request to the forced end.
+    pub grace: Duration,
+    /// Answers of the model.
+    pub max_turns: Option<u64>,
+    /// Tokens of every kind together.
+    pub max_tokens: Option<u64>,
+    /// In USD.
+    pub max_cost: Option<f64>,
+    /// Whether it needs the sandbox.
+    pub sandbox: SandboxMode,
+}
+
+impl Config {
+    /// The limits of a run of an agent with these overrides: of two the stricter one.
+    #[must_use]
+    pub fn run_limits(&self, overrides: &RunOverrides) -> RunLimits {
+        RunLimits {
+            timeout: smaller(self.timeout, overrides.timeout),
+            idle_timeout: smaller(self.idle_timeout, overrides.idle_timeout),
+            tool_timeout: self.tool_timeout,
+            grace: self.grace,
+            max_turns: smaller(self.budget.max_turns, overrides.max_turns.map(u64::from)),
+            max_tokens: self.budget.max_tokens,
+            max_cost: smaller(self.budget.max_cost, overrides.max_cost),
+            sandbox: overrides.sandbox.map_or(self.sandbox.mode, |mode| mode.max(self.sandbox.mode)),
+        }
+    }
+}
+
+/// The smaller limit, where `None` is none.
+fn smaller<T: PartialOrd>(a: Option<T>, b: Option<T>) -> Option<T> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(if b < a { b } else { a }),
+        (a, b) => a.or(b),
+    }
+}

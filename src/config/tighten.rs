@@ -1,0 +1,174 @@
+//! A project's file may make a setting stricter and nothing else.
+
+use serde_json::Value;
+
+use super::keys::{Key, Kind, Tighten};
+
+/// What becomes of a project's value.
+#[derive(Debug, PartialEq)]
+pub(super) enum Tightened {
+    /// It counts.
+    Taken(Value),
+    /// A part of it counts; why not the rest.
+    Partly(Value, String),
+    /// It does not count, and why.
+    Refused(String),
+}
+
+/// Joins what a project wants with what is set so far. Both have passed the check of their key.
+pub(super) fn tighten(key: &Key, current: &Value, wanted: Value) -> Tightened {
+    if *current == wanted {
+        return Tightened::Taken(wanted);
+    }
+    let allowed = match key.project {
+        Tighten::Never => return Tightened::Refused("a project file may not set it".to_owned()),
+        Tighten::More => return Tightened::Taken(union(current, &wanted)),
+        Tighten::Fewer => return intersection(current, wanted),
+        Tighten::Only(strict) => wanted == Value::Bool(strict),
+        Tighten::Smaller => number(&wanted) <= number(current),
+        Tighten::SmallerLimit => {
+            number(&wanted) > 0.0 && (number(current) <= 0.0 || number(&wanted) <= number(current))
+        }
+        Tighten::Later => rank(key.kind, &wanted) >= rank(key.kind, current),
+    };
+    if allowed {
+        return Tightened::Taken(wanted);
+    }
+    Tightened::Refused(match key.project {
+        Tighten::Only(strict) => format!("a project file may only set it to `{strict}`"),
+        _ => format!("a project file may only make it stricter than `{current}`"),
+    })
+}
+
+/// Bounds keep every number where it is exact.
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_default()
+}
+
+fn rank(kind: Kind, value: &Value) -> Option<usize> {
+    match kind {
+        Kind::Choice(choices) => choices.iter().position(|choice| Some(*choice) == value.as_str()),
+        _ => None,
+    }
+}
+
+fn union(current: &Value, wanted: &Value) -> Value {
+    let mut all = items(current);
+    for item in items(wanted) {
+        if !all.contains(&item) {
+            all.push(item);
+        }
+    }
+    Value::Array(all)
+}
+
+/// Entries may be patterns: what stays is whatever one side names and the other side covers.
+fn intersection(current: &Value, wanted: Value) -> Tightened {
+    if current.is_null() {
+        return Tightened::Taken(wanted);
+    }
+    let (current, wanted) = (items(current), items(&wanted));
+    let covered = |item: &Value, by: &[Value]| by.iter().any(|pattern| covers(pattern, item));
+    let (mut kept, outside): (Vec<Value>, Vec<Value>) =
+        wanted.iter().cloned().partition(|item| covered(item, &current));
+    for item in &current {
+        if covered(item, &wanted) && !kept.contains(item) {
+            kept.push(item.clone());
+        }
+    }
+    let outside: Vec<Value> =
+        outside.into_iter().filter(|item| !current.iter().any(|known| covers(item, known))).collect();
+    if outside.is_empty() {
+        return Tightened::Taken(Value::Array(kept));
+    }
+    let why = format!(
+        "a project file may only take entries away; {} is not among {}",
+        Value::Array(outside),
+        Value::Array(current)
+    );
+    Tightened::Partly(Value::Array(kept), why)
+}
+
+fn items(list: &Value) -> Vec<Value> {
+    list.as_array().cloned().unwrap_or_default()
+}
+
+/// Whether every name that `item` stands for matches `pattern`; `*` stands for any characters at the end of either.
+fn covers(pattern: &Value, item: &Value) -> bool {
+    let (Some(pattern), Some(item)) = (pattern.as_str(), item.as_str()) else { return false };
+    match pattern.strip_suffix('*') {
+        Some(prefix) if !prefix.contains('*') => item.starts_with(prefix),
+        _ => pattern == item,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::keys::key;
+    use super::*;
+
+    #[test]
+    fn a_project_never_loosens() {
+        for (path, current, wanted) in [
+            ("enabled", json!(false), json!(true)),
+            ("allowWrite", json!(false), json!(true)),
+            ("allowLspTools", json!(false), json!(true)),
+            ("sandbox.metadata", json!(true), json!(false)),
+            ("maxDepth", json!(0), json!(1)),
+            ("timeoutMs", json!(900), json!(901)),
+            ("timeoutMs", json!(900), json!(0)),
+            ("budget.maxCost", json!(0.5), json!(0.51)),
+            ("budget.maxCost", json!(0.5), json!(0)),
+            ("output.maxBytes", json!(300), json!(301)),
+            ("projectAgentPolicy", json!("deny"), json!("confirm")),
+            ("projectAgentPolicy", json!("confirm"), json!("allow")),
+            ("nonInteractivePolicy", json!("deny"), json!("allow")),
+            ("sandbox.mode", json!("required"), json!("auto")),
+            ("piCommand", json!(null), json!(["evil"])),
+            ("env", json!({}), json!({"NODE_OPTIONS": "--require evil"})),
+            ("model", json!(null), json!("x/y")),
+        ] {
+            let key = key(path).expect("a key");
+            let found = tighten(key, &current, wanted.clone());
+            assert!(matches!(found, Tightened::Refused(_)), "{path}: {current} to {wanted}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_project_tightens() {
+        for (path, current, wanted, expected) in [
+            ("enabled", json!(true), json!(false), json!(false)),
+            ("maxDepth", json!(1), json!(0), json!(0)),
+            ("timeoutMs", json!(0), json!(5), json!(5)),
+            ("toolTimeoutMs", json!(10), json!(5), json!(5)),
+            ("budget.maxCost", json!(0), json!(0.5), json!(0.5)),
+            ("projectAgentPolicy", json!("allow"), json!("deny"), json!("deny")),
+            ("sandbox.mode", json!("auto"), json!("required"), json!("required")),
+            ("allowWrite", json!(false), json!(false), json!(false)),
+            ("tools.deny", json!(["a"]), json!(["b", "a"]), json!(["a", "b"])),
+            ("tools.allow", json!(null), json!(["a"]), json!(["a"])),
+            ("tools.allow", json!(["a", "b"]), json!(["b"]), json!(["b"])),
+            ("tools.allow", json!(["web_*"]), json!(["web_search"]), json!(["web_search"])),
+            ("tools.allow", json!(["web_search", "bash"]), json!(["web_*"]), json!(["web_search"])),
+            ("tools.allow", json!(["read"]), json!([]), json!([])),
+        ] {
+            let key = key(path).expect("a key");
+            assert_eq!(
+                tighten(key, &current, wanted.clone()),
+                Tightened::Taken(expected),
+                "{path}: {wanted}"
+            );
+        }
+    }
+
+    #[test]
+    fn of_a_list_the_part_that_is_allowed_counts() {
+        let key = key("tools.allow").expect("a key");
+        let found = tighten(key, &json!(["read", "grep"]), json!(["read", "bash"]));
+        assert!(
+            matches!(&found, Tightened::Partly(kept, why) if *kept == json!(["read"]) && why.contains("bash"))
+        );
+    }
+}

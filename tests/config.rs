@@ -1,0 +1,312 @@
+//! What the configuration files may say, and what their author is told when they say something else.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::time::Duration;
+
+use pi_subagent_native::config::{
+    Config, ConfigPaths, LoadedConfig, ProjectAgentPolicy, Protocol, RunOverrides, SandboxMode, load, overlay,
+};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+struct World {
+    root: TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        fs::create_dir_all(root.path().join("agent")).expect("an agent directory");
+        fs::create_dir_all(root.path().join("project/.pi")).expect("a project");
+        fs::create_dir_all(root.path().join("project/.git")).expect("a repository");
+        Self { root }
+    }
+
+    fn user(self, text: &str) -> Self {
+        fs::write(self.root.path().join("agent/subagents.json"), text).expect("the user's file");
+        self
+    }
+
+    fn project(self, text: &str) -> Self {
+        fs::write(self.root.path().join("project/.pi/subagents.json"), text).expect("the project's file");
+        self
+    }
+
+    fn paths(&self, cwd: &str) -> ConfigPaths {
+        let root = self.root.path();
+        ConfigPaths::locate(&root.join(cwd), &root.join("agent"), Some(root))
+    }
+
+    fn load(&self) -> LoadedConfig {
+        load(&self.paths("project"))
+    }
+
+    fn told(&self) -> String {
+        let loaded = self.load();
+        let canonical = fs::canonicalize(self.root.path()).expect("it exists").display().to_string();
+        let mut lines = String::new();
+        for found in &loaded.diagnostics {
+            let line = format!("{:?} {} {found}\n", found.severity, found.code);
+            lines
+                .push_str(&line.replace(&canonical, "").replace(&self.root.path().display().to_string(), ""));
+        }
+        if loaded.broken.is_some() {
+            lines.push_str("broken\n");
+        }
+        lines
+    }
+}
+
+#[test]
+fn no_file_means_defaults() {
+    let loaded = World::new().load();
+    assert_eq!(loaded.config, Config::default());
+    assert!(loaded.diagnostics.is_empty() && loaded.broken.is_none());
+    assert_eq!(loaded.sources.len(), 1);
+    assert!(!loaded.sources[0].present);
+}
+
+#[test]
+fn the_defaults_are_those_of_the_contract() {
+    insta::assert_json_snapshot!("config_defaults", Config::default());
+}
+
+#[test]
+fn every_mistake_is_told_with_its_place_and_what_would_be_right() {
+    let cases = [
+        ("comment", "{\n  // note\n  \"subagents\": {}\n}"),
+        ("trailing comma", "{ \"subagents\": { \"maxDepth\": 1, } }"),
+        ("single quotes", "{ 'subagents': {} }"),
+        ("cut off", "{\n  \"subagents\": {\n    \"maxDepth\": 1"),
+        ("leading zero", "{ \"subagents\": { \"maxDepth\": 01 } }"),
+        ("two values", "{} {}"),
+        ("empty", ""),
+        ("a list", "[]"),
+        ("subagents a list", "{ \"subagents\": [] }"),
+        ("keys outside", "{ \"maxDepth\": 1, \"subagent\": {}, \"$schema\": \"x\" }"),
+        (
+            "wrong types",
+            "{ \"subagents\": {\n  \"enabled\": \"no\",\n  \"timeoutMs\": \"5m\",\n  \"maxDepth\": 1.5,\n  \"model\": null,\n  \"output\": 5,\n  \"piCommand\": \"pi\",\n  \"env\": { \"A\": 1 },\n  \"inheritExtensions\": \"some\",\n  \"tools\": { \"deny\": \"bash\" } } }",
+        ),
+        (
+            "out of bounds",
+            "{ \"subagents\": { \"maxDepth\": 99, \"idleTimeoutMs\": -1, \"output\": { \"maxBytes\": 1 }, \"budget\": { \"maxCost\": -0.5 } } }",
+        ),
+        (
+            "unknown keys",
+            "{ \"subagents\": { \"timeout\": 5, \"maxBytes\": 5, \"output.maxBytes\": 500, \"xyzzy\": 1, \"retry\": { \"attempts\": 2 } } }",
+        ),
+        ("twice", "{ \"subagents\": { \"maxDepth\": 1,\n \"maxDepth\": 2 } }"),
+        ("language server", "{ \"subagents\": { \"allowedLspActions\": [\"hover\", \"code-action\"] } }"),
+        ("reserved variable", "{ \"subagents\": { \"env\": { \"PI_SUBAGENT_CHILD\": \"0\" } } }"),
+        ("an argument as model", "{ \"subagents\": { \"model\": \"--help\", \"piCommand\": [] } }"),
+        (
+            "launchers",
+            "{ \"subagents\": { \"launchers\": { \"a\": { \"command\": [\"ssh\"] }, \"b\": 1 } } }",
+        ),
+        (
+            "launcher placeholder",
+            "{ \"subagents\": { \"launchers\": { \"a\": { \"command\": [\"ssh\", \"{argv}\", \"{user}\"] } } } }",
+        ),
+        ("launcher field", "{ \"subagents\": { \"launchers\": { \"a\": { \"comand\": [\"ssh\"] } } } }"),
+        (
+            "not yet in force",
+            "{ \"subagents\": { \"retry\": { \"enabled\": false }, \"sandbox\": \"auto\", \"protocol\": \"rpc\", \"launcher\": \"a\", \"spare\": { \"count\": 1 } } }",
+        ),
+        ("in force already", "{ \"subagents\": { \"sandbox\": \"required\", \"protocol\": \"json\" } }"),
+    ];
+    let mut text = String::new();
+    for (label, content) in cases {
+        writeln!(text, "## {label}\n{}", World::new().user(content).told()).expect("a string grows");
+    }
+    insta::assert_snapshot!("config_mistakes", text);
+}
+
+#[test]
+fn what_a_project_may_not_do_is_told_and_ignored() {
+    let world = World::new().user(r#"{ "subagents": { "timeoutMs": 1000, "tools": { "allow": ["read"] } } }"#).project(
+        "{ \"subagents\": {\n  \"piCommand\": [\"evil\"],\n  \"env\": { \"NODE_OPTIONS\": \"-r evil\" },\n  \
+         \"model\": \"x/y\",\n  \"inheritExtensions\": \"all\",\n  \"launchers\": {},\n  \"launcher\": \"x\",\n  \
+         \"injectDelegationPolicy\": false,\n  \"allowWrite\": true,\n  \"maxDepth\": 3,\n  \"timeoutMs\": 0,\n  \
+         \"projectAgentPolicy\": \"allow\",\n  \"nonInteractivePolicy\": \"allow\",\n  \"sandbox\": \"off\",\n  \
+         \"tools\": { \"allow\": [\"read\", \"bash\"] }\n} }",
+    );
+    insta::assert_snapshot!("config_project_refused", world.told());
+    let mut expected = Config { timeout: Some(Duration::from_secs(1)), ..Config::default() };
+    expected.tools.allow = Some(vec!["read".into()]);
+    assert_eq!(world.load().config, expected);
+}
+
+#[test]
+fn a_project_may_tighten() {
+    let world = World::new().user(r#"{ "subagents": { "allowWrite": true, "tools": { "deny": ["edit"] } } }"#).project(
+        r#"{ "subagents": { "allowWrite": false, "enabled": false, "timeoutMs": 5000, "maxDepth": 0,
+            "projectAgentPolicy": "deny", "output": { "maxLines": 100 }, "tools": { "deny": ["bash"] },
+            "allowedLspActions": ["hover"], "budget": { "maxCost": 0.5 }, "sandbox": { "mode": "required" } } }"#,
+    );
+    let loaded = world.load();
+    let config = &loaded.config;
+    assert!(!config.allow_write && !config.enabled);
+    assert_eq!((config.timeout, config.max_depth), (Some(Duration::from_secs(5)), 0));
+    assert_eq!(config.project_agent_policy, ProjectAgentPolicy::Deny);
+    assert_eq!((config.output.max_lines, config.output.max_bytes), (100, 51200));
+    assert_eq!(config.tools.deny, ["edit", "bash"]);
+    assert_eq!(config.allowed_lsp_actions, ["hover"]);
+    assert_eq!(config.budget.max_cost, Some(0.5));
+    assert_eq!(config.sandbox.mode, SandboxMode::Required);
+    assert!(
+        loaded.diagnostics.iter().all(|found| found.code == "CONFIG_KEY_NOT_IN_FORCE"),
+        "{:?}",
+        loaded.diagnostics
+    );
+}
+
+#[test]
+fn one_wrong_value_does_not_cost_the_others() {
+    let loaded = World::new().user(r#"{ "subagents": { "maxDepth": "x", "allowWrite": true } }"#).load();
+    assert!(loaded.config.allow_write && loaded.broken.is_none());
+    assert_eq!(loaded.config.max_depth, 1);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_broken_and_not_missing() {
+    for label in ["directory", "link to nothing", "not UTF-8", "too large", "nested too deep"] {
+        let world = World::new();
+        let path = world.root.path().join("agent/subagents.json");
+        match label {
+            "directory" => fs::create_dir(&path).expect("a directory"),
+            #[cfg(unix)]
+            "link to nothing" => std::os::unix::fs::symlink("nowhere", &path).expect("a link"),
+            "not UTF-8" => fs::write(&path, b"{ \"subagents\": { \"model\": \"\xff\" } }").expect("a file"),
+            "too large" => fs::write(&path, " ".repeat(1024 * 1024 + 1)).expect("a file"),
+            "nested too deep" => fs::write(&path, "[".repeat(100_000)).expect("a file"),
+            _ => continue,
+        }
+        let loaded = world.load();
+        assert!(loaded.broken.is_some() && loaded.diagnostics.len() == 1, "{label}");
+    }
+}
+
+#[test]
+fn a_broken_project_file_is_broken_too() {
+    let loaded = World::new().user(r#"{ "subagents": { "maxDepth": 0 } }"#).project("{").load();
+    let broken = loaded.broken.expect("the project's file is broken");
+    assert!(broken.path.is_some_and(|path| path.ends_with("project/.pi/subagents.json")));
+    assert_eq!((broken.line, broken.code), (Some(1), "CONFIG_SYNTAX"));
+    assert_eq!(loaded.config.max_depth, 0);
+}
+
+#[test]
+fn a_byte_order_mark_is_no_mistake() {
+    let loaded = World::new().user("\u{feff}{ \"subagents\": { \"maxDepth\": 0 } }\r\n").load();
+    assert_eq!((loaded.config.max_depth, loaded.diagnostics.len()), (0, 0));
+}
+
+#[test]
+fn the_nearest_project_file_counts_and_the_repository_is_the_limit() {
+    let world = World::new();
+    let root = fs::canonicalize(world.root.path()).expect("it exists");
+    fs::create_dir_all(root.join("project/a/b")).expect("directories");
+    fs::create_dir_all(root.join(".pi")).expect("a directory");
+    fs::write(root.join(".pi/subagents.json"), "{}").expect("a file outside the repository");
+    assert_eq!(world.paths("project/a/b").project, None);
+
+    fs::write(root.join("project/.pi/subagents.json"), "{}").expect("a file at its root");
+    assert_eq!(world.paths("project/a/b").project, Some(root.join("project/.pi/subagents.json")));
+
+    fs::create_dir_all(root.join("project/a/.pi")).expect("a directory");
+    fs::write(root.join("project/a/.pi/subagents.json"), "{}").expect("a nearer file");
+    assert_eq!(world.paths("project/a/b").project, Some(root.join("project/a/.pi/subagents.json")));
+}
+
+#[test]
+fn the_users_own_file_is_never_the_projects() {
+    let world = World::new();
+    let root = fs::canonicalize(world.root.path()).expect("it exists");
+    fs::create_dir_all(root.join(".pi")).expect("a directory");
+    fs::create_dir_all(root.join("work")).expect("a directory");
+    fs::write(root.join(".pi/subagents.json"), r#"{ "subagents": { "allowWrite": true } }"#).expect("a file");
+    let paths = ConfigPaths::locate(&root.join("work"), &root.join(".pi"), Some(&root));
+    assert_eq!(paths.project, None);
+    assert!(load(&paths).config.allow_write);
+}
+
+#[test]
+fn a_caller_in_this_process_may_loosen_and_is_told_the_first_mistake() {
+    let config =
+        World::new().user(r#"{ "subagents": { "timeoutMs": 1000, "allowWrite": false } }"#).load().config;
+    let changed = overlay(
+        &config,
+        &json!({ "allowWrite": true, "timeoutMs": 0, "model": null, "output": null,
+        "piCommand": ["node", "cli.js"], "sandbox": { "mode": "off" }, "protocol": "rpc" }),
+    );
+    let changed = changed.expect("every value is right");
+    assert!(changed.allow_write && changed.timeout.is_none());
+    assert_eq!((changed.sandbox.mode, changed.protocol), (SandboxMode::Off, Protocol::Rpc));
+    assert_eq!(changed.idle_timeout, config.idle_timeout);
+    assert_eq!(overlay(&config, &json!({})).expect("nothing to change"), config);
+    assert!(
+        overlay(&config, &json!({ "subagents": { "allowWrite": true } }))
+            .expect("a file's content")
+            .allow_write
+    );
+
+    let told = |object: Value| overlay(&config, &object).expect_err("a mistake").to_string();
+    insta::assert_snapshot!(
+        "config_overlay_mistakes",
+        [
+            told(json!({ "allowwrite": true })),
+            told(json!({ "timeoutMs": "1s" })),
+            told(json!([])),
+            told(json!({ "output": true })),
+        ]
+        .join("\n")
+    );
+}
+
+#[test]
+fn an_agent_only_makes_its_limits_stricter() {
+    let config = overlay(&Config::default(), &json!({ "budget": { "maxTurns": 5 } })).expect("right");
+    let seconds = |seconds| Some(Duration::from_secs(seconds));
+    let looser = RunOverrides {
+        timeout: seconds(9999),
+        idle_timeout: None,
+        max_turns: Some(6),
+        max_cost: Some(1.0),
+        sandbox: Some(SandboxMode::Off),
+    };
+    let limits = config.run_limits(&looser);
+    assert_eq!((limits.timeout, limits.idle_timeout), (seconds(900), seconds(180)));
+    assert_eq!((limits.max_turns, limits.max_cost, limits.sandbox), (Some(5), Some(1.0), SandboxMode::Auto));
+
+    let stricter = RunOverrides {
+        timeout: seconds(10),
+        idle_timeout: seconds(5),
+        max_turns: Some(2),
+        max_cost: None,
+        sandbox: Some(SandboxMode::Required),
+    };
+    let limits = config.run_limits(&stricter);
+    assert_eq!((limits.timeout, limits.idle_timeout), (seconds(10), seconds(5)));
+    assert_eq!((limits.max_turns, limits.max_cost, limits.sandbox), (Some(2), None, SandboxMode::Required));
+
+    let unlimited = overlay(&config, &json!({ "timeoutMs": 0 })).expect("right");
+    assert_eq!(unlimited.run_limits(&stricter).timeout, seconds(10));
+}
+
+#[test]
+fn the_example_of_the_launchers_is_right() {
+    let text = r#"{ "subagents": { "launchers": {
+        "build-box": { "command": ["ssh", "-T", "build-box", "--", "{argv}"], "cwd": "/srv/work/{project}", "quote": "sh" },
+        "k8s": { "command": ["kubectl", "run", "{runId}", "-i", "--", "{argv}"], "cancel": ["kubectl", "delete", "pod", "{runId}"],
+                 "env": ["OPENAI_API_KEY"], "maxConcurrent": 50 } } } }"#;
+    let loaded = World::new().user(text).load();
+    assert_eq!(
+        loaded.diagnostics.iter().map(|found| found.code).collect::<Vec<_>>(),
+        ["CONFIG_KEY_NOT_IN_FORCE"]
+    );
+    let k8s = &loaded.config.launchers["k8s"];
+    assert_eq!((k8s.max_concurrent, k8s.env.as_slice()), (50, &["OPENAI_API_KEY".to_owned()][..]));
+    assert_eq!(loaded.config.launchers["build-box"].max_concurrent, 64);
+}
