@@ -1,5 +1,6 @@
 //! What an agent file may say, and what its author is told when it says something else.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::time::Duration;
 
@@ -85,10 +86,11 @@ fn every_mistake_is_told_with_its_place_and_what_would_be_right() {
     ];
     let mut text = String::new();
     for (label, content) in cases {
-        text.push_str(&format!("## {label}: {}\n\n", told(content)));
+        writeln!(text, "## {label}: {}\n", told(content)).expect("a string grows");
     }
-    text.push_str(&format!("## not UTF-8: {}\n\n", told(b"---\nname: a\ndescription: caf\xe9\n---\n")));
-    text.push_str(&format!("## UTF-16: {}\n", told(b"\xff\xfe-\0-\0-\0\n\0")));
+    writeln!(text, "## not UTF-8: {}\n", told(b"---\nname: a\ndescription: caf\xe9\n---\n"))
+        .expect("a string grows");
+    writeln!(text, "## UTF-16: {}", told(b"\xff\xfe-\0-\0-\0\n\0")).expect("a string grows");
     insta::assert_snapshot!("frontmatter_mistakes", text);
 }
 
@@ -105,7 +107,7 @@ fn an_alias_bomb_is_one_diagnostic_and_no_agent() {
     let mut bomb = String::from("---\nname: a\nl0: &l0 [x, x, x, x, x, x, x, x, x, x]\n");
     for level in 1..10 {
         let aliases = vec![format!("*l{}", level - 1); 10].join(", ");
-        bomb.push_str(&format!("l{level}: &l{level} [{aliases}]\n"));
+        writeln!(bomb, "l{level}: &l{level} [{aliases}]").expect("a string grows");
     }
     let text = told(format!("{bomb}---\nBody"));
     assert!(text.starts_with("no agent\nError FRONTMATTER_SYNTAX"), "{text}");

@@ -5,7 +5,6 @@
 use std::cell::Cell;
 use std::fmt;
 
-use serde::Deserialize;
 use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 
 use crate::text::quoted;
@@ -125,10 +124,7 @@ fn fields(yaml: &str, first_line: u32, start: Position) -> Result<Vec<Field>, Sy
     let value = match Expand(&budget).deserialize(serde_yaml::Deserializer::from_str(yaml)) {
         Ok(value) => value,
         Err(error) => {
-            let at = error.location().map_or(start, |place| Position {
-                line: first_line + number(place.line()) - 1,
-                column: number(place.column()),
-            });
+            let at = error.location().map_or(start, |place| place_of_byte(yaml, place.index(), first_line));
             return fail(at, reason(&error));
         }
     };
@@ -156,6 +152,21 @@ fn fields(yaml: &str, first_line: u32, start: Position) -> Result<Vec<Field>, Sy
         fields.push(Field { name, value, key_at, value_at });
     }
     Ok(fields)
+}
+
+/// YAML ends lines at a lone CR and at exotic separators too; an editor counts only LF, so its lines are counted anew.
+fn place_of_byte(yaml: &str, index: usize, first_line: u32) -> Position {
+    let yaml = yaml.trim_end_matches(['\r', '\n']);
+    let mut end = index.min(yaml.len());
+    while !yaml.is_char_boundary(end) {
+        end -= 1;
+    }
+    let before = &yaml[..end];
+    let last_line = before.rsplit('\n').next().unwrap_or_default();
+    Position {
+        line: first_line + number(memchr::memchr_iter(b'\n', before.as_bytes()).count()),
+        column: number(last_line.chars().count() + 1),
+    }
 }
 
 /// The parser's own words without its places, which count from the frontmatter and not from the file.
@@ -291,13 +302,10 @@ impl<'de> Visitor<'de> for Expand<'_> {
     }
 
     fn visit_enum<A: serde::de::EnumAccess<'de>>(self, access: A) -> Result<Yaml, A::Error> {
-        let (tag, _) = access.variant::<Tag>()?;
-        Err(A::Error::custom(format!("the tag {} means nothing here", quoted(&format!("!{}", tag.0)))))
+        let (tag, _) = access.variant::<String>()?;
+        Err(A::Error::custom(format!("the tag {} means nothing here", quoted(&format!("!{tag}")))))
     }
 }
-
-#[derive(Deserialize)]
-struct Tag(String);
 
 #[cfg(test)]
 mod tests {
@@ -375,5 +383,16 @@ mod tests {
             .map(|field| (field.name.as_str(), field.key_at.line, field.value_at.line, field.value_at.column))
             .collect();
         assert_eq!(places, [("name", 4, 4, 7), ("tools", 5, 5, 12), ("list", 6, 6, 1), ("named", 8, 8, 8)]);
+    }
+
+    #[test]
+    fn the_place_of_a_mistake_counts_characters_and_an_editors_lines() {
+        for (text, line, column) in [
+            ("---\nä: ääää\nb: c: d\n---\n", 3, 5),
+            ("---\r\nä: ä\r\n\r\nb: ä: d\r\n---\r\n", 4, 5),
+            ("---\na: 'x\ry\n---\n", 2, 8),
+        ] {
+            assert_eq!(error(text).at, Position { line, column }, "{text:?}");
+        }
     }
 }

@@ -90,14 +90,13 @@ impl Reader<'_> {
         let document = match std::str::from_utf8(bytes) {
             Ok(text) => frontmatter::read(text),
             // A file without frontmatter is no agent in any encoding.
-            Err(error) => match frontmatter::read(&String::from_utf8_lossy(bytes)) {
-                Ok(None) => return None,
-                _ => {
+            Err(error) => {
+                if frontmatter::read(&String::from_utf8_lossy(bytes)) != Ok(None) {
                     let at = place_of(&bytes[..error.valid_up_to()]);
                     self.report(Severity::Error, READ_FAILED, at, "this byte is not UTF-8".to_owned());
-                    return None;
                 }
-            },
+                return None;
+            }
         };
         match document {
             Ok(None) => None,
@@ -157,7 +156,7 @@ impl Reader<'_> {
             "model" => agent.model = self.inheritable(field),
             "thinking" => {
                 agent.thinking =
-                    self.inheritable(field).and_then(|level| self.choice(field, level, &THINKING))
+                    self.inheritable(field).and_then(|level| self.choice(field, level, &THINKING));
             }
             "timeoutMs" => agent.timeout = self.milliseconds(field),
             "idleTimeoutMs" => agent.idle_timeout = self.milliseconds(field),
@@ -388,4 +387,29 @@ fn hash(bytes: &[u8]) -> String {
         write!(hex, "{byte:02x}").expect("a string takes what is written to it");
         hex
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn any_file_ends_as_an_agent_or_as_errors_with_places_in_it(
+            yaml in r##"([a-z*&!|>'"#:,\[\]{}\-? \t\r\n\u{e4}\u{0}]|name: |tools: |- |\n|\n  ){0,60}"##,
+            body in ".{0,20}",
+        ) {
+            let text = format!("---\nname: a\n{yaml}\n---\n{body}");
+            let parsed = parse(text.as_bytes(), Source::Project, None);
+            let errors = parsed.diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
+            prop_assert_eq!(parsed.agent.is_none(), errors > 0);
+            let lines = u32::try_from(text.split('\n').count()).expect("a short text");
+            for found in &parsed.diagnostics {
+                prop_assert!(found.line.is_some_and(|line| (1..=lines).contains(&line)), "{:?}", found);
+                prop_assert!(found.column.is_some_and(|column| column >= 1));
+            }
+        }
+    }
 }

@@ -2,6 +2,8 @@
 //!
 //! Every session pays for these words with every request, so they are few, and a test counts them.
 
+use std::fmt::Write as _;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -96,7 +98,8 @@ fn description(agents: &[&AgentDefinition]) -> String {
         text.push_str("\nAlso: ");
         text.push_str(&listed.join(", "));
         if names.len() > MAX_NAMES {
-            text.push_str(&format!(" and {} more", names.len() - MAX_NAMES));
+            write!(text, " and {} more", names.len() - MAX_NAMES)
+                .expect("a string takes what is written to it");
         }
     }
     text
@@ -120,6 +123,6 @@ fn delegation_policy(agents: &[&AgentDefinition]) -> String {
     format!(
         "{DELEGATION_HEADING}\nDelegate focused work with `subagent` when it needs much reading and a short answer, or \
          when independent parts can run side by side (several calls in one turn).{serves} Do tiny work directly: a \
-         known file, one command, a small edit. Making the change and answering the user stay with you."
+         known file, one command, a small edit. Decisions and the answer to the user stay with you."
     )
 }

@@ -167,7 +167,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_read_is_what_every_json_reader_reads(
-            text in r##"([\[\]{},:0-9eE.+\-"\\ux \n/*#]|true|null|"a": |"\u{e4}"|1){0,40}"##,
+            text in r#"([\[\]{},:0-9eE.+\-"\\ux \n/*#]|true|null|"a": |"\u{e4}"|1){0,40}"#,
         ) {
             let read = parse(&text);
             prop_assert_eq!(read.is_ok(), serde_json::from_str::<Value>(&text).is_ok());

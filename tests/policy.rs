@@ -1,0 +1,199 @@
+//! Which tools a child gets, and what the model reads about the agents.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use pi_subagent_native::agent::{
+    AgentDefinition, Catalog, DELEGATION_HEADING, DiscoverOptions, DropReason, Source, ToolPlan, ToolPolicy,
+    discover, plan_tools, surface,
+};
+
+const R: &str = "read grep find ls web_search fetch_content get_search_content";
+
+fn builtins() -> Catalog {
+    discover(&DiscoverOptions { cwd: "/nowhere".into(), agent_dir: "/nowhere".into(), home: None })
+}
+
+fn agent(readonly: bool, tools: Option<&str>) -> AgentDefinition {
+    let mut agent = builtins().agents[0].as_ref().clone();
+    agent.name = "a".into();
+    agent.readonly = readonly;
+    agent.tools = tools.map(|names| names.split_whitespace().map(str::to_owned).collect());
+    agent
+}
+
+/// Words: `write`, `lsp`, `sandbox`; `-name` denies, `+name` allows.
+fn policy(words: &str) -> ToolPolicy {
+    let marked = |mark: char| {
+        words.split_whitespace().filter_map(move |word| word.strip_prefix(mark)).map(str::to_owned)
+    };
+    let has = |flag: &str| words.split_whitespace().any(|word| word == flag);
+    let allow: Vec<String> = marked('+').collect();
+    ToolPolicy {
+        allow_write: has("write"),
+        allow_lsp: has("lsp"),
+        sandboxed: has("sandbox"),
+        deny: marked('-').collect(),
+        allow: (!allow.is_empty()).then_some(allow),
+    }
+}
+
+fn available(names: &str) -> BTreeSet<String> {
+    names.split_whitespace().map(str::to_owned).collect()
+}
+
+fn shown(plan: &ToolPlan) -> String {
+    let dropped: Vec<_> =
+        plan.dropped.iter().map(|entry| format!("{}:{:?}", entry.tool, entry.reason)).collect();
+    format!("{} | {}", plan.tools.join(" "), dropped.join(" "))
+}
+
+#[test]
+fn the_table_of_tools() {
+    use DropReason::{NoSandbox, Readonly, WriteNotAllowed};
+    let all = "read bash edit write lsp grep custom";
+    let cases = [
+        ("readonly", true, Some(all), "lsp", format!("read lsp grep | bash:{NoSandbox:?} edit:{Readonly:?} write:{Readonly:?} custom:{Readonly:?}")),
+        ("readonly, writing allowed", true, Some(all), "lsp write", format!("read lsp grep | bash:{NoSandbox:?} edit:{Readonly:?} write:{Readonly:?} custom:{Readonly:?}")),
+        ("readonly, sandboxed", true, Some(all), "lsp sandbox", format!("read bash lsp grep | edit:{Readonly:?} write:{Readonly:?} custom:{Readonly:?}")),
+        ("not readonly", false, Some(all), "lsp", format!("read lsp grep | bash:{NoSandbox:?} edit:{WriteNotAllowed:?} write:{WriteNotAllowed:?} custom:{WriteNotAllowed:?}")),
+        ("not readonly, writing allowed", false, Some(all), "lsp write", format!("{all} | ")),
+        ("no language server", false, Some("lsp read"), "write", "read | lsp:LspNotAllowed".into()),
+        ("none declared, readonly", true, None, "", format!("{R} | ")),
+        ("none declared, readonly, sandboxed", true, None, "lsp sandbox", format!("{R} lsp bash | ")),
+        ("none declared, not readonly", false, None, "", format!("{R} | ")),
+        ("none declared, writing allowed", false, None, "write lsp", "read bash edit write | ".into()),
+        ("none on purpose", true, Some(""), "", " | ".into()),
+        ("nothing left by the table", true, Some("bash write"), "", format!(" | bash:{NoSandbox:?} write:{Readonly:?}")),
+        ("delegation", false, Some("subagent subagent_parallel sessions_spawn agents_list read"), "write",
+            "read | subagent:NeverInChild subagent_parallel:NeverInChild sessions_spawn:NeverInChild agents_list:NeverInChild".into()),
+        ("delegation allowed by name", false, Some("subagent read"), "write +subagent +read", "read | subagent:NeverInChild".into()),
+        ("denied", false, Some("read bash"), "write -bash", "read | bash:Denied".into()),
+        ("denied wins over allowed", false, Some("read bash"), "write -bash +bash", " | read:NotAllowed bash:Denied".into()),
+        ("allowed by pattern", true, Some("read web_search"), "+web_*", "web_search | read:NotAllowed".into()),
+        ("allowed is no grant", true, Some("read edit"), "+read +edit", "read | edit:Readonly".into()),
+        ("denied among the undeclared", false, None, "write -bash", "read edit write | ".into()),
+        ("a server's tools, one of them denied", false, Some("mcp__git__* read"), "write -mcp__git__push", "read | mcp__git__*:Denied".into()),
+        ("a server's tools", false, Some("mcp__git__*"), "write -mcp__web__*", "mcp__git__* | ".into()),
+    ];
+    for (label, readonly, tools, words, expected) in cases {
+        let plan = plan_tools(&agent(readonly, tools), &policy(words), None).expect("nothing is missing");
+        assert_eq!(shown(&plan), expected, "{label}");
+    }
+}
+
+#[test]
+fn what_this_pi_does_not_have_is_dropped() {
+    let has = available("read bash edit write grep find ls");
+    for (label, readonly, tools, words, expected) in [
+        ("some", true, Some("read web_search"), "", "read | web_search:NotAvailable"),
+        ("policy comes first", true, Some("read custom"), "", "read | custom:Readonly"),
+        ("undeclared tools are nobody's loss", true, None, "", "read grep find ls | "),
+        ("none on purpose", true, Some(""), "", " | "),
+        ("servers answer later", false, Some("mcp__git__log"), "write", "mcp__git__log | "),
+        ("only the table took them", true, Some("bash"), "", " | bash:NoSandbox"),
+    ] {
+        let plan =
+            plan_tools(&agent(readonly, tools), &policy(words), Some(&has)).expect("something is left");
+        assert_eq!(shown(&plan), expected, "{label}");
+    }
+}
+
+#[test]
+fn an_agent_whose_tools_are_all_missing_does_not_run() {
+    let has = available("read bash");
+    let researcher = builtins().find("researcher").expect("a builtin");
+    let told = |agent: &AgentDefinition, words: &str| {
+        plan_tools(agent, &policy(words), Some(&has)).expect_err("nothing is left").to_string()
+    };
+    insta::assert_snapshot!(
+        "no_tools_left",
+        [
+            told(&researcher, ""),
+            told(&agent(true, Some("fetch_content")), ""),
+            told(&agent(true, Some("bash fetch_content edit")), ""),
+            told(&agent(true, Some("web_search fetch_content")), "-web_search"),
+        ]
+        .join("\n")
+    );
+    assert!(plan_tools(&researcher, &policy(""), None).is_ok(), "unknown is not missing");
+}
+
+#[test]
+fn an_agent_without_tools_is_told_so() {
+    let without = plan_tools(&agent(true, Some("bash")), &policy(""), None).expect("it runs");
+    insta::assert_snapshot!("no_tools_note", without.note().expect("a note"));
+    assert_eq!(plan_tools(&agent(true, Some("read")), &policy(""), None).expect("it runs").note(), None);
+}
+
+#[test]
+fn every_reason_is_a_plain_sentence_part() {
+    use DropReason::{
+        Denied, LspNotAllowed, NeverInChild, NoSandbox, NotAllowed, NotAvailable, Readonly, WriteNotAllowed,
+    };
+    let all =
+        [Readonly, NoSandbox, WriteNotAllowed, LspNotAllowed, NotAvailable, Denied, NotAllowed, NeverInChild];
+    insta::assert_snapshot!("drop_reasons", all.map(|reason| reason.to_string()).join("\n"));
+}
+
+#[test]
+fn the_model_reads_few_words() {
+    let surface = surface(&builtins(), |_| true);
+    insta::assert_json_snapshot!("surface_builtins", surface);
+    let tool = [
+        surface.name.to_owned(),
+        surface.description.clone(),
+        surface.prompt_snippet.to_owned(),
+        surface.prompt_guidelines.join("\n"),
+        surface.parameters.to_string(),
+        surface.delegation_policy.clone(),
+    ];
+    let tokens = tool.iter().map(|text| text.chars().count()).sum::<usize>().div_ceil(4);
+    assert!(tokens <= 500, "{tokens} tokens; four more tools have to fit into 900");
+    assert!(surface.delegation_policy.starts_with(DELEGATION_HEADING));
+}
+
+#[test]
+fn agents_that_cannot_run_are_named_nowhere() {
+    let surface = surface(&builtins(), |agent| agent.name != "researcher");
+    let text = serde_json::to_string(&surface).expect("plain data");
+    assert!(!text.contains("researcher") && text.contains("explorer"));
+}
+
+#[test]
+fn no_agent_at_all_is_said() {
+    assert!(surface(&builtins(), |_| false).description.ends_with("No agent can run here at present."));
+}
+
+#[test]
+fn shadowed_and_broken_definitions_are_named_nowhere_and_long_lists_become_names() {
+    let world = tempfile::tempdir().expect("a temporary directory");
+    let agents = world.path().join("agents");
+    fs::create_dir(&agents).expect("a directory");
+    for index in 0..30 {
+        let text =
+            format!("---\nname: agent-{index:02}\ndescription: {}\n---\n", "does äöü things ".repeat(20));
+        fs::write(agents.join(format!("{index:02}.md")), text).expect("an agent");
+    }
+    fs::write(agents.join("x.md"), "---\nname: broken\nreadonly: x\n---\n").expect("a file");
+    fs::write(agents.join("y.md"), "---\nname: tester\ndescription: mine\n---\n").expect("a file");
+    let catalog =
+        discover(&DiscoverOptions { cwd: "/nowhere".into(), agent_dir: world.path().into(), home: None });
+    assert_eq!(catalog.find("tester").expect("it exists").source, Source::User);
+    let surface = surface(&catalog, |_| true);
+    let lines: Vec<_> = surface.description.lines().filter(|line| line.starts_with("- ")).collect();
+    assert_eq!(lines.len(), 24);
+    assert!(lines.iter().all(|line| line.chars().count() <= 100), "{lines:?}");
+    assert!(surface.description.ends_with(
+        "\nAlso: agent-20, agent-21, agent-22, agent-23, agent-24, agent-25, \
+        agent-26, agent-27, agent-28, agent-29, tester"
+    ));
+    assert!(!surface.description.contains("broken") && !surface.description.contains("Plans tests"));
+    assert!(!surface.delegation_policy.contains("`tester`"), "the user's tester may serve something else");
+}
+
+#[test]
+fn the_same_agents_give_the_same_bytes() {
+    let bytes = || serde_json::to_vec(&surface(&builtins(), |_| true)).expect("plain data");
+    assert_eq!(bytes(), bytes());
+}
