@@ -2,7 +2,7 @@
 
 use super::collected::{Collected, Counts, UiRequest};
 use super::display::DisplayItem;
-use super::fast::{self, Update};
+use super::fast::{Fast, Update};
 use super::fold::State;
 use super::record::Record;
 use super::tail::Tail;
@@ -31,6 +31,7 @@ pub struct Collector {
     last_byte: u8,
     skimmer: Skimmer,
     record: Record,
+    fast: Fast,
     state: State,
     counts: Counts,
     noise: Tail,
@@ -98,6 +99,7 @@ impl Collector {
             last_byte: 0,
             skimmer: Skimmer::default(),
             record: Record::new(),
+            fast: Fast::default(),
             state: State::new(),
             counts: Counts::default(),
             noise: Tail::new(MAX_NOISE),
@@ -144,9 +146,10 @@ impl Collector {
         }
     }
 
-    /// What the stream came to. Call [`Collector::finish`] before.
+    /// Ends the stream, if that has not been done, and says what it came to.
     #[must_use]
-    pub fn into_collected(self) -> Collected {
+    pub fn into_collected(mut self) -> Collected {
+        self.finish();
         let noise = self.noise.view().trim_end_matches('\n').to_owned();
         // The buffers of the record are given back before the result is built.
         drop(self.record);
@@ -158,6 +161,7 @@ impl Collector {
     pub fn memory_bytes(&self) -> usize {
         self.skimmer.memory_bytes()
             + self.record.memory_bytes()
+            + self.fast.memory_bytes()
             + self.state.memory_bytes()
             + self.noise.memory_bytes()
             + size_of::<Self>()
@@ -166,7 +170,7 @@ impl Collector {
     /// Tries the frequent kind of line on a line that is here as a whole.
     fn known_line(&mut self, line: &[u8], progress: &mut Progress) -> bool {
         let delta = &mut self.record.delta;
-        match fast::message_update(line, delta) {
+        match self.fast.message_update(line, delta) {
             Some(Update::TextDelta) => {
                 progress.changed |= self.state.fold_delta(delta);
                 delta.clear();

@@ -76,6 +76,18 @@ pub enum Status {
     Broken,
 }
 
+/// The bytes that matter outside of strings when a value is passed over.
+const IS_STRUCTURE: [bool; 256] = {
+    let mut table = [false; 256];
+    let bytes = b"\"{}[]";
+    let mut at = 0;
+    while at < bytes.len() {
+        table[bytes[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
+
 /// Passes over one value; the position in it survives the end of a chunk.
 #[derive(Debug, Clone, Default)]
 pub struct Span {
@@ -107,18 +119,18 @@ impl Span {
                     return Some(at);
                 }
             }
-            let byte = *bytes.get(at)?;
+            at += bytes[at..].iter().position(|&byte| IS_STRUCTURE[usize::from(byte)])?;
+            let byte = bytes[at];
             at += 1;
             match byte {
                 b'"' => self.in_string = true,
                 b'{' | b'[' => self.depth += 1,
-                b'}' | b']' => {
+                _ => {
                     self.depth -= 1;
                     if self.depth == 0 {
                         return Some(at);
                     }
                 }
-                _ => {}
             }
         }
     }
