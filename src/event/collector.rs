@@ -36,6 +36,7 @@ pub struct Collector {
     counts: Counts,
     noise: Tail,
     noise_room: usize,
+    noise_is_cut: bool,
     utf8: LossyUtf8,
 }
 
@@ -104,6 +105,7 @@ impl Collector {
             counts: Counts::default(),
             noise: Tail::new(MAX_NOISE),
             noise_room: 0,
+            noise_is_cut: false,
             utf8: LossyUtf8::default(),
         }
     }
@@ -150,7 +152,7 @@ impl Collector {
     #[must_use]
     pub fn into_collected(mut self) -> Collected {
         self.finish();
-        let noise = self.noise.view().trim_end_matches('\n').to_owned();
+        let noise = self.noise.view_from_word().trim_end_matches('\n').to_owned();
         // The buffers of the record are given back before the result is built.
         drop(self.record);
         self.state.into_collected(self.counts, noise)
@@ -200,6 +202,7 @@ impl Collector {
             self.last_byte = 0;
             self.skimmer.reset();
             self.noise_room = MAX_NOISE_LINE;
+            self.noise_is_cut = false;
         }
         if self.line == Line::Json {
             match self.skimmer.feed(bytes, &mut self.record) {
@@ -214,7 +217,8 @@ impl Collector {
                     self.last_byte = last;
                 }
             }
-            Line::Noise if self.noise_room > 0 => {
+            Line::Noise => {
+                self.noise_is_cut |= bytes.len() > self.noise_room;
                 let bytes = &bytes[..bytes.len().min(self.noise_room)];
                 self.noise_room -= bytes.len();
                 let noise = &mut self.noise;
@@ -232,7 +236,11 @@ impl Collector {
                 self.counts.invalid_lines += 1;
                 let noise = &mut self.noise;
                 self.utf8.flush(&mut |part| noise.push(part));
-                noise.strip('\r');
+                if self.noise_is_cut {
+                    noise.strip_torn_word();
+                } else {
+                    noise.strip('\r');
+                }
                 noise.push("\n");
                 return;
             }

@@ -60,6 +60,13 @@ impl Tail {
         }
     }
 
+    /// Removes the word at the end, of which not all was pushed.
+    pub(super) fn strip_torn_word(&mut self) {
+        let whole = before_torn_word(&self.text, cut_window(self.limit / 8)).len();
+        self.pushed -= (self.text.len() - whole) as u64;
+        self.text.truncate(whole);
+    }
+
     /// Takes back what was pushed since the total was `pushed`; what that had displaced stays lost.
     fn rewind(&mut self, pushed: u64) {
         let excess = self.text.len() - self.view().len();
