@@ -18,7 +18,10 @@ afterEach(async () => {
 });
 after(() => copies.remove());
 
-describe("the subagent tool", () => {
+/** Bounds every wait in a suite. */
+const BOUNDED = { timeout: 20_000 };
+
+describe("the subagent tool", BOUNDED, () => {
 	it("tells the addon what the hosting pi is and has", async () => {
 		const { host, addon, call } = await start();
 		await host.emit("session_start");
@@ -144,7 +147,7 @@ describe("the subagent tool", () => {
 	});
 });
 
-describe("registration", () => {
+describe("registration", BOUNDED, () => {
 	it("leaves nothing but the guard in a child", async () => {
 		process.env.PI_SUBAGENT_CHILD = "1";
 		try {
@@ -202,7 +205,7 @@ describe("registration", () => {
 	});
 });
 
-describe("/subagents", () => {
+describe("/subagents", BOUNDED, () => {
 	it("completes subcommands and stays out of the way of a complete one", async () => {
 		const { host } = await start();
 		const complete = (prefix: string) =>
