@@ -1,0 +1,3 @@
+# Floods its standard error.
+echo "pid $$"
+exec yes noise >&2

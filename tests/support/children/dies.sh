@@ -1,0 +1,2 @@
+# Ends itself by signal $1.
+kill -s "$1" $$

@@ -1,0 +1,2 @@
+# Leaves with code $1.
+exit "$1"

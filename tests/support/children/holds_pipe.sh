@@ -1,0 +1,6 @@
+# Leaves at once with code $1; what it leaves behind holds its pipes.
+sleep 600 &
+echo "pid $!"
+(trap '' TERM; exec sleep 600) &
+echo "pid $!"
+exit "$1"

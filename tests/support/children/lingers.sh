@@ -1,0 +1,4 @@
+# Does its work, and stays.
+echo "pid $$"
+echo settled
+exec sleep 600

@@ -1,0 +1,3 @@
+# Leaves its input alone.
+sleep 0.2
+echo alive

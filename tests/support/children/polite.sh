@@ -1,0 +1,4 @@
+# Takes leave when asked to.
+trap 'echo goodbye; exit 0' TERM
+echo "pid $$"
+while :; do sleep 0.05; done

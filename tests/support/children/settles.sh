@@ -1,0 +1,3 @@
+# Does its work and leaves.
+echo settled
+exit 0

@@ -1,0 +1,4 @@
+# Says where it is and what it was given.
+pwd
+env
+printf '%s\n' "$@"

@@ -1,0 +1,3 @@
+# Says who it is, then nothing.
+echo "pid $$"
+exec sleep 600

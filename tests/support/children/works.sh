@@ -1,0 +1,6 @@
+# Pauses the silence clock for $1 s, as a running tool does, resumes it, and falls silent.
+echo "pid $$"
+echo pause
+sleep "$1"
+echo resume
+exec sleep 600
