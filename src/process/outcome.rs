@@ -83,7 +83,7 @@ mod tests {
             ("code", 3 << 8, 3, None),
             ("largest code", 255 << 8, 255, None),
             ("signal", 9, 137, Some("SIGKILL")),
-            ("signal with core", 11 | 0x80, 139, Some("SIGSEGV")),
+            ("signal with core", 0x8b, 139, Some("SIGSEGV")),
             ("nameless signal", 42, 170, Some("SIG42")),
         ] {
             let status = ExitStatus::from_raw(raw);

@@ -35,9 +35,14 @@ pub(super) fn locate(program: &Path, cwd: &Path, path: Option<&OsStr>) -> Result
     })
 }
 
+/// Whether this is a name to look up, as nothing at all is: it would otherwise stand for the working directory.
 fn is_bare(program: &Path) -> bool {
     let mut components = program.components();
-    matches!((components.next(), components.next()), (Some(Component::Normal(only)), None) if only == program.as_os_str())
+    match (components.next(), components.next()) {
+        (None, _) => true,
+        (Some(Component::Normal(only)), None) => only == program.as_os_str(),
+        _ => false,
+    }
 }
 
 /// The first executable file of that name; else the first file of that name, which may not be executed.
@@ -59,35 +64,23 @@ fn search(name: &OsStr, path: Option<&OsStr>) -> Result<PathBuf, Option<PathBuf>
 /// Names what kept `program` from starting. The system reports a missing directory and a missing program with the same
 /// error, so the directory is looked at first.
 pub(super) fn diagnose(program: &Path, cwd: &Path, error: io::Error) -> SpawnError {
-    match check_cwd(cwd).and_then(|()| check_program(program)) {
-        Ok(()) => SpawnError::from_exec(program.into(), error),
-        Err(found) => found,
-    }
+    check_cwd(cwd).err().unwrap_or_else(|| blame_program(program.into(), error))
 }
 
 pub(super) fn check_cwd(cwd: &Path) -> Result<(), SpawnError> {
-    match fs::metadata(cwd) {
-        Err(error) => Err(SpawnError::from_cwd(cwd.into(), error)),
-        Ok(found) if !found.is_dir() => {
-            Err(SpawnError::from_cwd(cwd.into(), io::ErrorKind::NotADirectory.into()))
-        }
-        Ok(_) => platform::may_enter(cwd).map_err(|error| SpawnError::from_cwd(cwd.into(), error)),
-    }
+    let usable = fs::metadata(cwd).and_then(|found| {
+        if found.is_dir() { platform::may_enter(cwd) } else { Err(io::ErrorKind::NotADirectory.into()) }
+    });
+    usable.map_err(|error| SpawnError::from_cwd(cwd.into(), error))
 }
 
-fn check_program(program: &Path) -> Result<(), SpawnError> {
-    let path = || program.to_path_buf();
-    match fs::metadata(program) {
-        Err(source) if is_missing(&source) => Err(SpawnError::ProgramMissing { path: path(), source }),
+fn blame_program(path: PathBuf, error: io::Error) -> SpawnError {
+    match fs::metadata(&path) {
+        Err(source) if is_missing(&source) => SpawnError::ProgramMissing { path, source },
         // What may not even be looked at may not be executed either.
-        Err(source) => Err(SpawnError::NotExecutable { path: path(), source }),
-        Ok(found) if found.is_dir() => {
-            Err(SpawnError::ProgramIsDirectory { path: path(), source: io::ErrorKind::IsADirectory.into() })
-        }
-        Ok(_) if !platform::is_executable(program) => {
-            Err(SpawnError::NotExecutable { path: path(), source: io::ErrorKind::PermissionDenied.into() })
-        }
-        Ok(_) => Ok(()),
+        Err(source) => SpawnError::NotExecutable { path, source },
+        Ok(found) if found.is_dir() => SpawnError::ProgramIsDirectory { path, source: error },
+        Ok(_) => SpawnError::from_exec(path, error),
     }
 }
 
@@ -110,7 +103,7 @@ mod tests {
             ("/bin/pi", false),
             ("..", false),
             ("pi/", false),
-            ("", false),
+            ("", true),
         ] {
             assert_eq!(is_bare(Path::new(program)), bare, "{program}");
         }

@@ -1,0 +1,56 @@
+//! Short helper programs: their output within bounds, and nothing left of them.
+#![cfg(target_os = "linux")]
+
+#[path = "support/fixture.rs"]
+mod fixture;
+#[path = "support/pids.rs"]
+mod pids;
+
+use std::time::Duration;
+
+use fixture::fixture;
+use pi_subagent_native::process::{Captured, Outcome, capture, exit_code};
+use pids::Pids;
+
+const LONG: Duration = Duration::from_secs(20);
+const SHORT: Duration = Duration::from_millis(300);
+
+fn pids_of(captured: &Captured) -> Pids {
+    let mut pids = Pids::default();
+    for line in String::from_utf8_lossy(&captured.stdout).lines() {
+        if let Some(pid) = line.strip_prefix("pid ") {
+            pids.push(pid.parse().expect("a number"));
+        }
+    }
+    pids
+}
+
+#[tokio::test]
+async fn output_and_status_of_a_helper_are_known() {
+    let good = capture(fixture("shows", &["one"]), LONG, 1024).await.expect("it starts");
+    assert!(good.is_success() && !good.truncated);
+    assert!(good.stdout.ends_with(b"\none\n"));
+    let bad = capture(fixture("exits", &["7"]), LONG, 1024).await.expect("it starts");
+    assert!(!bad.is_success());
+    assert!(matches!(bad.outcome, Outcome::Exited(status) if exit_code(status) == 7));
+}
+
+#[tokio::test]
+async fn output_beyond_the_bound_is_passed_over() {
+    let mut command = fixture("counts_input", &[]);
+    command.stdin = vec![b'x'; 100];
+    let captured = capture(command, LONG, 1000).await.expect("it starts");
+    assert!(captured.is_success() && captured.truncated);
+    assert_eq!(captured.stdout, [b'\n'; 1000]);
+}
+
+#[tokio::test]
+async fn a_helper_that_takes_too_long_is_ended_with_its_tree() {
+    for (name, count) in [("forks", 5), ("floods", 1), ("stubborn", 1)] {
+        let captured = capture(fixture(name, &[]), SHORT, 4096).await.expect("it starts");
+        assert_eq!(captured.outcome, Outcome::HardTimeout { limit: SHORT }, "{name}");
+        let pids = pids_of(&captured);
+        assert_eq!(pids.len(), count, "{name}");
+        pids.gone(name).await;
+    }
+}

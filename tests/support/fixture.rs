@@ -1,0 +1,22 @@
+//! Tiny programs that are named after what they do.
+
+use std::path::PathBuf;
+
+use pi_subagent_native::process::ChildCommand;
+
+/// A program from `children/`, which are named after what they do.
+pub(crate) fn fixture(name: &str, args: &[&str]) -> ChildCommand {
+    let script = support().join("children").join(format!("{name}.sh"));
+    assert!(script.is_file(), "no fixture {name}");
+    ChildCommand {
+        program: "/bin/sh".into(),
+        args: std::iter::once(script.into()).chain(args.iter().map(Into::into)).collect(),
+        cwd: std::env::temp_dir(),
+        env: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
+        stdin: Vec::new(),
+    }
+}
+
+pub(crate) fn support() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/support")
+}
