@@ -67,7 +67,12 @@ pub(super) fn diagnose(program: &Path, cwd: &Path, error: io::Error) -> SpawnErr
     check_cwd(cwd).err().unwrap_or_else(|| blame_program(program.into(), error))
 }
 
-pub(super) fn check_cwd(cwd: &Path) -> Result<(), SpawnError> {
+/// Says what is wrong with a working directory, before a program is blamed for it.
+///
+/// # Errors
+///
+/// When it is missing, no directory, or may not be entered.
+pub fn check_cwd(cwd: &Path) -> Result<(), SpawnError> {
     let usable = fs::metadata(cwd).and_then(|found| {
         if found.is_dir() { platform::may_enter(cwd) } else { Err(io::ErrorKind::NotADirectory.into()) }
     });

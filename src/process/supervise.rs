@@ -40,7 +40,7 @@ pub struct Pulse {
 /// The first of these ends the run: `cancel`, the hard limit, silence, lingering after the work was settled, or the
 /// child's own exit. Unless it left by itself, the child and its group are asked to leave and killed after
 /// `limits.grace`; output goes on reaching the observer meanwhile, and until the end of it or `limits.drain` after the
-/// exit. A cancel or a hard limit that comes after the work was settled only shortens the stay.
+/// exit. A hard limit that comes after the work was settled only shortens the stay; a cancel is a cancel until the end.
 ///
 /// When already cancelled, nothing is started; a child that was just being started is killed as soon as it is there. When the future is dropped, the whole group is killed. Standard error is
 /// folded; memory does not grow with what the child writes. Needs a tokio runtime with time and IO enabled.
@@ -141,10 +141,11 @@ impl Run<'_> {
             }
             select! {
                 biased;
-                reason = &mut cancelled => return intake.unless_settled(End::Cancelled(reason)),
+                reason = &mut cancelled => return End::Cancelled(reason),
                 () = &mut hard, if hard_deadline.is_some() => {
                     let limit = hard_deadline.map(|(_, limit)| limit).unwrap_or_default();
-                    return intake.unless_settled(End::Overran(limit));
+                    // Settled work cannot fail any more: the child has only outstayed.
+                    return if intake.patience.is_settled() { End::Outstayed } else { End::Overran(limit) };
                 }
                 more = intake.streams.next(), if !intake.streams.is_done() => {
                     if more {
@@ -174,11 +175,6 @@ struct Intake<'a> {
 }
 
 impl Intake<'_> {
-    /// Settled work cannot fail any more: whatever ends the stay, the child has only outstayed.
-    fn unless_settled(&self, end: End) -> End {
-        if self.patience.is_settled() { End::Outstayed } else { end }
-    }
-
     fn observe(&mut self) {
         let pulse = self.observer.stdout(self.streams.chunk());
         self.patience.feel(pulse, Instant::now());

@@ -37,12 +37,24 @@ impl Pids {
     }
 }
 
+impl Pids {
+    /// How many of them are there now.
+    pub(crate) fn left(&self) -> usize {
+        self.0.iter().filter(|pid| is_there(**pid)).count()
+    }
+
+    /// Ends those that nobody else will.
+    pub(crate) fn kill(&self) {
+        for pid in self.0.iter().filter(|pid| is_there(**pid)).filter_map(|pid| Pid::from_raw(*pid)) {
+            let _ = rustix::process::kill_process(pid, Signal::KILL);
+        }
+    }
+}
+
 impl Drop for Pids {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            for pid in self.0.iter().filter_map(|pid| Pid::from_raw(*pid)) {
-                let _ = rustix::process::kill_process(pid, Signal::KILL);
-            }
+            self.kill();
         }
     }
 }

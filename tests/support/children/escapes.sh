@@ -1,4 +1,4 @@
 # Leaves at once; what it leaves behind is out of reach and holds its pipes for a while.
-setsid sleep 3 &
+setsid sleep 60 &
 echo "stray $!"
 exit 0
