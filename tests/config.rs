@@ -5,7 +5,7 @@ use std::fs;
 use std::time::Duration;
 
 use pi_subagent_native::config::{
-    Config, ConfigPaths, LoadedConfig, ProjectAgentPolicy, Protocol, RunOverrides, SandboxMode, load, overlay,
+    Config, ConfigPaths, LoadedConfig, ProjectAgentPolicy, Protocol, SandboxMode, load, overlay,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -263,36 +263,6 @@ fn a_caller_in_this_process_may_loosen_and_is_told_the_first_mistake() {
         ]
         .join("\n")
     );
-}
-
-#[test]
-fn an_agent_only_makes_its_limits_stricter() {
-    let config = overlay(&Config::default(), &json!({ "budget": { "maxTurns": 5 } })).expect("right");
-    let seconds = |seconds| Some(Duration::from_secs(seconds));
-    let looser = RunOverrides {
-        timeout: seconds(9999),
-        idle_timeout: None,
-        max_turns: Some(6),
-        max_cost: Some(1.0),
-        sandbox: Some(SandboxMode::Off),
-    };
-    let limits = config.run_limits(&looser);
-    assert_eq!((limits.timeout, limits.idle_timeout), (seconds(900), seconds(180)));
-    assert_eq!((limits.max_turns, limits.max_cost, limits.sandbox), (Some(5), Some(1.0), SandboxMode::Auto));
-
-    let stricter = RunOverrides {
-        timeout: seconds(10),
-        idle_timeout: seconds(5),
-        max_turns: Some(2),
-        max_cost: None,
-        sandbox: Some(SandboxMode::Required),
-    };
-    let limits = config.run_limits(&stricter);
-    assert_eq!((limits.timeout, limits.idle_timeout), (seconds(10), seconds(5)));
-    assert_eq!((limits.max_turns, limits.max_cost, limits.sandbox), (Some(2), None, SandboxMode::Required));
-
-    let unlimited = overlay(&config, &json!({ "timeoutMs": 0 })).expect("right");
-    assert_eq!(unlimited.run_limits(&stricter).timeout, seconds(10));
 }
 
 #[test]

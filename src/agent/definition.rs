@@ -18,13 +18,21 @@ pub enum Source {
     Project,
 }
 
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Source {
+    /// Its name in listings.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
             Self::Builtin => "builtin",
             Self::User => "user",
             Self::Project => "project",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 

@@ -72,6 +72,12 @@ pub struct DroppedTool {
     pub reason: DropReason,
 }
 
+impl fmt::Display for DroppedTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` was dropped: {}", self.tool, self.reason)
+    }
+}
+
 /// Why a declared tool is not given to the child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]

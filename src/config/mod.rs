@@ -16,6 +16,6 @@ pub use load::{ConfigSource, LoadedConfig, Origin, load, overlay};
 pub use locate::ConfigPaths;
 pub use settings::{
     Announce, Background, Budget, Config, EarlyBoot, InheritContext, InheritExtensions, Launcher, Limits,
-    NonInteractivePolicy, OnExit, Output, ProjectAgentPolicy, Protocol, Retry, RunLimits, RunOverrides,
-    Sandbox, SandboxMode, SessionBudget, Spare, Tools,
+    NonInteractivePolicy, OnExit, Output, ProjectAgentPolicy, Protocol, Retry, Sandbox, SandboxMode,
+    SessionBudget, Spare, Tools,
 };

@@ -1,1 +1,37 @@
 //! One run: one agent, one task, one child, one result.
+//!
+//! Joins its siblings below: an agent's definition becomes a command line, a child's events become a result. It knows
+//! nothing of Node and starts no program itself.
+
+mod changes;
+mod doctor;
+mod execute;
+mod files;
+mod invocation;
+mod listing;
+mod pi;
+mod prepare;
+mod protocol;
+mod refusal;
+mod report;
+mod result;
+mod secrets;
+mod settings;
+mod spec;
+mod update;
+
+pub use doctor::{Check, Status, doctor};
+pub use execute::execute;
+pub use files::RunId;
+pub use listing::{Described, Listed, Listing, describe, list_agents};
+pub use pi::{Origin, PiError, PiProgram, PiVersion};
+pub use prepare::{Confirm, ConfirmRequest, find_agents, load_config, plan_for};
+pub use refusal::Refusal;
+pub use result::{
+    CallError, ErrorCode, Mode, RunDetails, RunOutcome, SandboxReport, SingleResult, Streaming,
+    TimeoutReason, ToolResult,
+};
+pub use secrets::sanitizer_for;
+pub use settings::Extensions;
+pub use spec::{Host, HostTool, RunSpec, World};
+pub use update::UpdateSender;

@@ -20,6 +20,18 @@ pub enum Severity {
     Info,
 }
 
+impl Severity {
+    /// Its name in reports.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Info => "info",
+        }
+    }
+}
+
 /// A mistake in a file that a person wrote, or something worth knowing about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]

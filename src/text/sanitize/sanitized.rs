@@ -48,6 +48,20 @@ impl Sanitized {
         let end = floor_char_boundary(&self.0, max_bytes - ellipsis.len());
         Self(format!("{}{ellipsis}", &self.0[..end]))
     }
+
+    /// Keeps the last `max_bytes` of a text, whole characters only: what is newest of a text that grows.
+    ///
+    /// What was cut begins with `…`, which counts within the limit.
+    #[must_use]
+    pub fn clip_tail(&self, max_bytes: usize) -> Self {
+        let Some(surplus) = self.0.len().checked_sub(max_bytes).filter(|surplus| *surplus > 0) else {
+            return self.clone();
+        };
+        let ellipsis = if max_bytes > ELLIPSIS.len() { ELLIPSIS } else { "" };
+        let start = surplus + ellipsis.len();
+        let start = (start..self.0.len()).find(|at| self.0.is_char_boundary(*at)).unwrap_or(self.0.len());
+        Self(format!("{ellipsis}{}", &self.0[start..]))
+    }
 }
 
 impl Deref for Sanitized {

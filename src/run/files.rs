@@ -1,0 +1,273 @@
+//! The run's own directory and the files in it.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+use uuid::Uuid;
+
+/// How often a taken run id is drawn again. With 32 random bits and thousands of runs, once is already rare.
+const ID_ATTEMPTS: usize = 16;
+/// The version of pi's session format that the header states.
+const SESSION_VERSION: u32 = 3;
+
+/// The id of a run, shared by all who name it: it is drawn again when its directory turns out to be taken.
+#[derive(Clone, Debug)]
+pub struct RunId(Arc<Mutex<String>>);
+
+impl RunId {
+    /// A new one.
+    #[must_use]
+    pub fn draw() -> Self {
+        Self(Arc::new(Mutex::new(draw())))
+    }
+
+    /// The id as it stands.
+    #[must_use]
+    pub fn get(&self) -> String {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn set(&self, id: &str) {
+        id.clone_into(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+/// The first characters of a random UUID: short enough to type, long enough not to collide within a session.
+fn draw() -> String {
+    let mut id = Uuid::new_v4().simple().to_string();
+    id.truncate(8);
+    id
+}
+
+/// A file or directory of the run could not be made.
+#[derive(Debug, thiserror::Error)]
+#[error("session directory: cannot write `{path}`")]
+pub(super) struct FilesError {
+    /// What could not be written.
+    pub path: PathBuf,
+    /// Why.
+    #[source]
+    pub source: io::Error,
+}
+
+/// The extension that holds a child to its tools. It travels inside the addon, so that every caller's children have it.
+const GUARD: &str = include_str!("../../extension/child-guard.ts");
+
+/// The directory of one run, private to the user.
+///
+/// The prompt and the guard live as long as this value; the session file and the full output stay.
+#[derive(Debug)]
+pub(super) struct RunFiles {
+    directory: PathBuf,
+    prompt: PathBuf,
+    guard: PathBuf,
+    session: Option<PathBuf>,
+    run_id: String,
+}
+
+impl RunFiles {
+    /// Where runs of a conversation live: beside its session file, else in the agent directory.
+    #[must_use]
+    pub(super) fn parent_directory(agent_dir: &Path, session_file: Option<&Path>) -> PathBuf {
+        let beside = session_file.and_then(|file| Some(file.parent()?.join(file.file_stem()?)));
+        beside.unwrap_or_else(|| agent_dir.join("subagents").join("runs"))
+    }
+
+    /// Makes the run's directory, its prompt file and, unless `persist` is false, a session file with its header.
+    ///
+    /// The header is written here and not left to the child: pi creates the file only with its first answer, and a
+    /// caller must find one after a failure too.
+    ///
+    /// # Errors
+    ///
+    /// When one of them cannot be written; nothing of this run is left then.
+    pub(super) fn create(
+        parent: &Path,
+        run_id: &str,
+        cwd: &Path,
+        prompt: &str,
+        persist: bool,
+    ) -> Result<Self, FilesError> {
+        let (directory, run_id) = create_directory(parent, run_id)?;
+        let session = persist.then(|| directory.join("session.jsonl"));
+        let files = Self {
+            prompt: directory.join("prompt.md"),
+            guard: directory.join("guard.ts"),
+            directory,
+            session,
+            run_id,
+        };
+        match files.write_all(cwd, prompt) {
+            Ok(()) => Ok(files),
+            Err(error) => {
+                // A half-made directory of a run that never starts would be litter; what it holds is ours.
+                let _ = fs::remove_dir_all(&files.directory);
+                Err(error)
+            }
+        }
+    }
+
+    fn write_all(&self, cwd: &Path, prompt: &str) -> Result<(), FilesError> {
+        write_private(&self.prompt, prompt.as_bytes())?;
+        write_private(&self.guard, GUARD.as_bytes())?;
+        let Some(session) = &self.session else { return Ok(()) };
+        let timestamp =
+            OffsetDateTime::now_utc().format(&Rfc3339).expect("the current time has an RFC 3339 form");
+        let header = serde_json::json!({
+            "type": "session",
+            "version": SESSION_VERSION,
+            "id": Uuid::new_v4().to_string(),
+            "timestamp": timestamp,
+            "cwd": cwd,
+        });
+        write_private(session, format!("{header}\n").as_bytes())
+    }
+
+    /// The run's id: the one asked for, or another when that was taken.
+    #[must_use]
+    pub(super) fn run_id(&self) -> &str {
+        &self.run_id
+    }
+
+    /// The file with the agent's system prompt.
+    #[must_use]
+    pub(super) fn prompt(&self) -> &Path {
+        &self.prompt
+    }
+
+    /// The extension that holds the child to its tools.
+    #[must_use]
+    pub(super) fn guard(&self) -> &Path {
+        &self.guard
+    }
+
+    /// The child's session file, unless sessions are not kept.
+    #[must_use]
+    pub(super) fn session(&self) -> Option<&Path> {
+        self.session.as_deref()
+    }
+
+    /// Keeps a text that was too long to return, and says where.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written, for instance on a full disk.
+    pub(super) fn keep_output(&self, text: &str) -> Result<PathBuf, FilesError> {
+        let path = self.directory.join("output.md");
+        write_private(&path, text.as_bytes())?;
+        Ok(path)
+    }
+}
+
+impl Drop for RunFiles {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.prompt);
+        let _ = fs::remove_file(&self.guard);
+        // Goes only when nothing is kept in it; a directory that is not empty stays.
+        let _ = fs::remove_dir(&self.directory);
+    }
+}
+
+/// Creates the run's directory exclusively, so that two runs never share one.
+fn create_directory(parent: &Path, run_id: &str) -> Result<(PathBuf, String), FilesError> {
+    let failed = |path: &Path| {
+        let path = path.to_path_buf();
+        move |source| FilesError { path, source }
+    };
+    private_dir_builder().recursive(true).create(parent).map_err(failed(parent))?;
+    let mut id = run_id.to_owned();
+    for _ in 0..ID_ATTEMPTS {
+        let directory = parent.join(&id);
+        match private_dir_builder().create(&directory) {
+            Ok(()) => return Ok((directory, id)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => id = draw(),
+            Err(error) => return Err(failed(&directory)(error)),
+        }
+    }
+    Err(failed(&parent.join(&id))(io::ErrorKind::AlreadyExists.into()))
+}
+
+#[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has a mode to set"))]
+fn private_dir_builder() -> fs::DirBuilder {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+}
+
+fn write_private(path: &Path, bytes: &[u8]) -> Result<(), FilesError> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+        .open(path)
+        .and_then(|mut file| file.write_all(bytes))
+        .map_err(|source| FilesError { path: path.to_path_buf(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn create(parent: &Path, id: &str, persist: bool) -> Result<RunFiles, FilesError> {
+        RunFiles::create(parent, id, Path::new("/project"), "You explore.", persist)
+    }
+
+    #[test]
+    fn a_taken_run_id_is_drawn_again() {
+        let parent = tempfile::tempdir().expect("a temporary directory");
+        let first = create(parent.path(), "0badcafe", true).expect("the first run");
+        let second = create(parent.path(), "0badcafe", true).expect("the second run");
+        assert_eq!(first.run_id(), "0badcafe");
+        assert_ne!(second.run_id(), "0badcafe");
+    }
+
+    #[test]
+    fn only_the_session_outlives_the_run() {
+        let parent = tempfile::tempdir().expect("a temporary directory");
+        let files = create(parent.path(), "00000001", true).expect("a run");
+        let (prompt, session) = (files.prompt().to_path_buf(), files.session().expect("kept").to_path_buf());
+        assert!(prompt.is_file());
+        drop(files);
+        assert!(!prompt.exists());
+        let header: serde_json::Value =
+            serde_json::from_str(&fs::read_to_string(session).expect("the session")).expect("one JSON line");
+        assert_eq!((&header["type"], &header["cwd"]), (&"session".into(), &"/project".into()));
+    }
+
+    #[test]
+    fn a_run_without_a_session_leaves_nothing() {
+        let parent = tempfile::tempdir().expect("a temporary directory");
+        drop(create(parent.path(), "00000001", false).expect("a run"));
+        assert_eq!(fs::read_dir(parent.path()).expect("readable").count(), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_a_run_writes_is_private() {
+        use std::os::unix::fs::PermissionsExt;
+        let parent = tempfile::tempdir().expect("a temporary directory");
+        let files = create(&parent.path().join("new"), "00000001", true).expect("a run");
+        let mode = |path: &Path| fs::metadata(path).expect("exists").permissions().mode() & 0o777;
+        let output = files.keep_output("text").expect("written");
+        assert_eq!(mode(files.prompt()), 0o600);
+        assert_eq!(mode(files.session().expect("kept")), 0o600);
+        assert_eq!(mode(&output), 0o600);
+        assert_eq!(mode(&parent.path().join("new")), 0o700);
+        assert_eq!(mode(&parent.path().join("new/00000001")), 0o700);
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_made_is_named() {
+        let parent = tempfile::tempdir().expect("a temporary directory");
+        let file = parent.path().join("file");
+        fs::write(&file, "").expect("written");
+        let error = create(&file.join("runs"), "00000001", true).expect_err("a file is no directory");
+        assert!(error.path.starts_with(&file), "{error}");
+    }
+}

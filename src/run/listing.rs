@@ -1,0 +1,87 @@
+//! The agents of a directory and the tool that offers them to a model.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::prepare::{find_agents, load_config, plan_for};
+use super::spec::World;
+use crate::agent::{AgentDefinition, NoToolsLeft, Shadowed, Surface, ToolPlan, surface};
+use crate::config::Config;
+use crate::text::{Diagnostic, Severity};
+
+/// What exists here.
+#[derive(Debug)]
+pub struct Listing {
+    /// The agents that can be called, in their order.
+    pub agents: Vec<Listed>,
+    /// Definitions that others hide.
+    pub shadowed: Vec<Shadowed>,
+    /// What could not be read or has no effect.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// An agent, and what a child of it would get.
+#[derive(Debug)]
+pub struct Listed {
+    /// Its definition.
+    pub agent: Arc<AgentDefinition>,
+    /// The tools of a child, or why it could not run.
+    pub plan: Result<ToolPlan, NoToolsLeft>,
+}
+
+/// The tool to register.
+#[derive(Debug)]
+pub struct Described {
+    /// False when the configuration switches delegation off.
+    pub register: bool,
+    /// The tool.
+    pub surface: Surface,
+    /// Whether the delegation policy belongs into the system prompt.
+    pub inject_policy: bool,
+    /// Mistakes that a person should see once.
+    pub notices: Vec<String>,
+}
+
+/// Finds the agents of a directory. A configuration that cannot be read counts as the defaults.
+#[must_use]
+pub fn list_agents(cwd: &Path, world: &World) -> Listing {
+    let config = load_config(cwd, world).map_or_else(|_| Config::default(), |loaded| loaded.config);
+    list(cwd, world, &config)
+}
+
+/// Finds the agents of a directory under a configuration.
+pub(super) fn list(cwd: &Path, world: &World, config: &Config) -> Listing {
+    let catalog = find_agents(cwd, world);
+    let planned = |agent: Arc<AgentDefinition>| Listed { plan: plan_for(&agent, config, world), agent };
+    Listing {
+        agents: catalog.agents.into_iter().map(planned).collect(),
+        shadowed: catalog.shadowed,
+        diagnostics: catalog.diagnostics,
+    }
+}
+
+/// Describes the tool to register in a directory.
+///
+/// A configuration that cannot be read does not keep the tool away: every call of it then says what is wrong, which a
+/// tool that is silently absent could not.
+#[must_use]
+pub fn describe(cwd: &Path, world: &World) -> Described {
+    let (config, mut notices) = match load_config(cwd, world) {
+        Ok(loaded) => {
+            let worth_saying =
+                loaded.diagnostics.iter().filter(|diagnostic| diagnostic.severity != Severity::Info);
+            let notices = worth_saying.map(ToString::to_string).collect();
+            (loaded.config, notices)
+        }
+        Err(refusal) => (Config::default(), vec![refusal.to_string()]),
+    };
+    let catalog = find_agents(cwd, world);
+    let errors = catalog.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
+    notices.extend(errors.map(ToString::to_string));
+    Described {
+        register: config.enabled,
+        surface: surface(&catalog, |agent| plan_for(agent, &config, world).is_ok()),
+        inject_policy: config.inject_delegation_policy,
+        notices,
+    }
+}

@@ -1,0 +1,205 @@
+//! Everything that is decided before a child exists: whether it may, which agent, with which tools.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::invocation::{DEPTH, MAX_DEPTH};
+use super::refusal::Refusal;
+use super::spec::{RunSpec, World};
+use crate::agent::{
+    AgentDefinition, Catalog, Consent, Depth, DiscoverOptions, NoToolsLeft, Source, ToolPlan, ToolPolicy,
+    depth_from_env, discover, plan_tools,
+};
+use crate::config::{self, Config, ConfigPaths, LoadedConfig, NonInteractivePolicy, ProjectAgentPolicy};
+
+/// A question that only a person may answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfirmRequest {
+    /// The agent it is about.
+    pub agent: String,
+    /// Its definition.
+    pub path: String,
+    /// The question in a few words.
+    pub title: String,
+    /// What the answer means.
+    pub message: String,
+}
+
+/// How a question reaches a person; `false` is the answer of one who does not reply.
+pub trait Confirm: Send + Sync {
+    /// Asks, and waits for the answer.
+    fn confirm(&self, request: ConfirmRequest) -> impl Future<Output = bool> + Send;
+}
+
+/// What a run is allowed to be.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    /// The values in force.
+    pub config: Config,
+    /// The agent.
+    pub agent: Arc<AgentDefinition>,
+    /// How deep this process is, and how deep it may go.
+    pub depth: Depth,
+}
+
+/// The configuration in force in a directory, with the caller's own values laid over it.
+///
+/// # Errors
+///
+/// When one of the caller's own values is not valid.
+pub fn load_config(cwd: &Path, world: &World) -> Result<LoadedConfig, Refusal> {
+    let paths = ConfigPaths::locate(cwd, &world.agent_dir, world.home.as_deref());
+    let mut loaded = config::load(&paths);
+    if let Some(object) = &world.config {
+        loaded.config = config::overlay(&loaded.config, object)
+            .map_err(|diagnostic| Refusal::InvalidConfig(diagnostic.to_string()))?;
+    }
+    Ok(loaded)
+}
+
+/// The agents that exist for a directory.
+#[must_use]
+pub fn find_agents(cwd: &Path, world: &World) -> Catalog {
+    let home = world.home.clone();
+    discover(&DiscoverOptions { cwd: cwd.to_path_buf(), agent_dir: world.agent_dir.clone(), home })
+}
+
+impl Prepared {
+    /// Decides whether a run may be. Reads files; starts nothing and asks nobody.
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`] for everything that ends a call before a child exists.
+    pub(super) fn check(spec: &RunSpec) -> Result<Self, Refusal> {
+        let loaded = load_config(&spec.cwd, &spec.world)?;
+        if let Some(broken) = &loaded.broken {
+            return Err(Refusal::BrokenConfig(broken.to_string()));
+        }
+        let config = loaded.config;
+        if !config.enabled {
+            return Err(Refusal::Disabled);
+        }
+        let depth = depth_from_env(spec.world.var(DEPTH), spec.world.var(MAX_DEPTH), config.max_depth)
+            .map_err(Refusal::Depth)?;
+        if spec.agent.trim().is_empty() {
+            return Err(Refusal::Blank { parameter: "agent", expected: "it names the agent to run" });
+        }
+        if spec.task.trim().is_empty() {
+            return Err(Refusal::Blank { parameter: "task", expected: "it says what the agent is to do" });
+        }
+        let agent = find_agents(&spec.cwd, &spec.world).find(&spec.agent)?;
+        Ok(Self { config, agent, depth })
+    }
+
+    /// Whether a person has to allow the agent first; `None` when it may run as it is.
+    ///
+    /// # Errors
+    ///
+    /// When policy refuses it without asking.
+    pub(super) fn question(
+        &self,
+        world: &World,
+        interactive: bool,
+    ) -> Result<Option<ConfirmRequest>, Refusal> {
+        if self.agent.source != Source::Project {
+            return Ok(None);
+        }
+        let path = self.path();
+        let denied = |setting| {
+            Err(Refusal::ProjectPolicy { agent: self.agent.name.clone(), path: path.clone(), setting })
+        };
+        match self.config.project_agent_policy {
+            ProjectAgentPolicy::Allow => Ok(None),
+            ProjectAgentPolicy::Deny => denied("projectAgentPolicy"),
+            ProjectAgentPolicy::Confirm if self.is_confirmed(world) => Ok(None),
+            ProjectAgentPolicy::Confirm if interactive => Ok(Some(self.request())),
+            ProjectAgentPolicy::Confirm
+                if self.config.non_interactive_policy == NonInteractivePolicy::Allow =>
+            {
+                Ok(None)
+            }
+            ProjectAgentPolicy::Confirm => denied("nonInteractivePolicy"),
+        }
+    }
+
+    fn is_confirmed(&self, world: &World) -> bool {
+        let consent = Consent::new(&world.agent_dir);
+        self.agent.path.as_ref().is_some_and(|path| consent.is_confirmed(path, &self.agent.content_hash))
+    }
+
+    fn path(&self) -> String {
+        self.agent.path.as_ref().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    fn request(&self) -> ConfirmRequest {
+        let AgentDefinition { name, description, readonly, .. } = &*self.agent;
+        let path = self.path();
+        let rights =
+            if *readonly || !self.config.allow_write { "It can only read." } else { "It may change files." };
+        ConfirmRequest {
+            agent: name.clone(),
+            title: format!("Run the project's agent {name}?"),
+            message: format!(
+                "{path}\n{description}\n\nThe project, not you, wrote its instructions. {rights} \
+                 You will be asked again when the file changes."
+            ),
+            path,
+        }
+    }
+
+    /// Remembers that a person allowed this definition of the agent.
+    ///
+    /// # Errors
+    ///
+    /// When the answer cannot be written; it holds for this run all the same.
+    pub(super) fn remember(&self, world: &World) -> std::io::Result<()> {
+        match &self.agent.path {
+            Some(path) => Consent::new(&world.agent_dir).remember(path, &self.agent.content_hash),
+            None => Ok(()),
+        }
+    }
+
+    /// The refusal of a person.
+    #[must_use]
+    pub(super) fn refused(&self) -> Refusal {
+        Refusal::ProjectRefused { agent: self.agent.name.clone(), path: self.path() }
+    }
+
+    /// The tools of the child.
+    ///
+    /// # Errors
+    ///
+    /// When the agent declares tools and this pi has none of them.
+    pub(super) fn tools(&self, world: &World) -> Result<ToolPlan, NoToolsLeft> {
+        plan_for(&self.agent, &self.config, world)
+    }
+
+    /// The child's system prompt: its agent's, and what the agent cannot know of this run.
+    #[must_use]
+    pub(super) fn prompt(&self, plan: &ToolPlan) -> String {
+        let own = self.agent.prompt.trim_end();
+        match plan.note() {
+            Some(note) => format!("{own}\n\n{note}\n"),
+            None => format!("{own}\n"),
+        }
+    }
+}
+
+/// The tools that a child of an agent would get.
+///
+/// # Errors
+///
+/// When the agent declares tools and this pi has none of them.
+pub fn plan_for(agent: &AgentDefinition, config: &Config, world: &World) -> Result<ToolPlan, NoToolsLeft> {
+    let available: Option<BTreeSet<String>> =
+        world.host.tools.as_ref().map(|tools| tools.iter().map(|tool| tool.name.clone()).collect());
+    let policy = ToolPolicy {
+        allow_write: config.allow_write,
+        allow_lsp: config.allow_lsp_tools,
+        sandboxed: false,
+        deny: config.tools.deny.clone(),
+        allow: config.tools.allow.clone(),
+    };
+    plan_tools(agent, &policy, available.as_ref())
+}

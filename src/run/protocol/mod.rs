@@ -1,0 +1,5 @@
+//! How a child is spoken to and understood.
+
+mod json;
+
+pub(super) use json::{JsonChild, SharedCollector, SilenceLimits};

@@ -1,0 +1,324 @@
+//! From the end of a child to the result of its run: the situation table, in one place.
+
+use std::path::Path;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use super::files::{RunFiles, RunId};
+use super::result::{
+    CallError, ErrorCode, Mode, RunDetails, RunOutcome, SandboxReport, SingleResult, TimeoutReason,
+    ToolResult,
+};
+use super::update::{millis, sanitized_items};
+use crate::event::{Collected, Usage};
+use crate::process::{CancelReason, Outcome, Supervised, exit_code, exit_signal, signal_name};
+use crate::text::{Sanitizer, TruncateLimits};
+
+/// The exit code of a run that a limit ended, as `timeout(1)` has it.
+const EXIT_TIMEOUT: i32 = 124;
+/// The exit code of a run that its caller ended: 128 + SIGINT, as a shell has it.
+const EXIT_ABORTED: i32 = 130;
+/// What a task, an error or a diagnostic may fill in `details`. The full ones are in the session file.
+const FIELD_BYTES: usize = 16 * 1024;
+/// What `output` may fill in `details`; `content` has its own, configured limit.
+const OUTPUT_BYTES: usize = 64 * 1024;
+
+/// What is known of a run before its child ends.
+pub(super) struct Subject<'a> {
+    /// The agent's name.
+    pub agent: &'a str,
+    /// The task as given.
+    pub task: &'a str,
+    /// The run's id.
+    pub run_id: RunId,
+    /// The choke point that every string passes.
+    pub sanitizer: &'a Sanitizer,
+    /// What the text of the result may fill.
+    pub limits: TruncateLimits,
+    /// How the child was held to reading, if it was to be.
+    pub sandbox: Option<SandboxReport>,
+    /// What the caller should know of how the run was set up.
+    pub diagnostics: Vec<String>,
+}
+
+/// How a run ended, with all that its child left behind.
+pub(super) struct Ending {
+    /// What its supervisor saw.
+    pub supervised: Supervised,
+    /// What its events said.
+    pub collected: Collected,
+    /// From the start of the run.
+    pub duration: Duration,
+    /// Files it changed.
+    pub changes: Option<Vec<String>>,
+    /// Which setting limits silence: a tool was running or none was.
+    pub tool_was_running: bool,
+}
+
+/// The verdict on a run: everything that follows from how it ended, and nothing about its text.
+struct Verdict {
+    outcome: RunOutcome,
+    exit_code: i32,
+    code: Option<ErrorCode>,
+    error: Option<String>,
+    signal: Option<String>,
+    timeout: Option<TimeoutReason>,
+}
+
+impl Verdict {
+    fn completed() -> Self {
+        Self {
+            outcome: RunOutcome::Completed,
+            exit_code: 0,
+            code: None,
+            error: None,
+            signal: None,
+            timeout: None,
+        }
+    }
+
+    fn failed(exit_code: i32, error: String) -> Self {
+        let code = Some(ErrorCode::SubagentFailed);
+        Self { outcome: RunOutcome::Failed, exit_code, code, error: Some(error), signal: None, timeout: None }
+    }
+
+    fn aborted(error: String) -> Self {
+        Self { outcome: RunOutcome::Aborted, ..Self::failed(EXIT_ABORTED, error) }
+    }
+
+    fn timed_out(outcome: RunOutcome, reason: TimeoutReason, error: String) -> Self {
+        let code = Some(ErrorCode::SubagentTimeout);
+        Self { outcome, code, timeout: Some(reason), ..Self::failed(EXIT_TIMEOUT, error) }
+    }
+
+    /// Judges a run by the first cause of its end, then by what its last assistant message says.
+    fn of(ending: &Ending) -> Self {
+        match &ending.supervised.outcome {
+            Outcome::Cancelled(reason) => Self::aborted(cancel_text(reason)),
+            Outcome::HardTimeout { limit } => Self::timed_out(
+                RunOutcome::HardTimeout,
+                TimeoutReason::Runtime,
+                format!("hard limit reached: {} ms (`timeoutMs`)", limit.as_millis()),
+            ),
+            Outcome::IdleTimeout { limit } => {
+                let (during, setting) = if ending.tool_was_running {
+                    ("while a tool ran", "toolTimeoutMs")
+                } else {
+                    ("", "idleTimeoutMs")
+                };
+                let gap = if during.is_empty() { "" } else { " " };
+                let limit = limit.as_millis();
+                let error = format!("no sign of life for {limit} ms{gap}{during} (`{setting}`)");
+                Self::timed_out(RunOutcome::IdleTimeout, TimeoutReason::Idle, error)
+            }
+            Outcome::Settled { lingered: true, .. }
+            | Outcome::Settled { status: None, .. }
+            | Outcome::Lost => Self::by_message(&ending.collected),
+            Outcome::Settled { status: Some(status), .. } | Outcome::Exited(status) => {
+                Self::by_status(*status, ending)
+            }
+        }
+    }
+
+    /// A child that left by itself, or was ended by somebody else.
+    fn by_status(status: ExitStatus, ending: &Ending) -> Self {
+        match (exit_signal(status).map(signal_name), exit_code(status)) {
+            (Some(signal), code) => {
+                let error = format!("the child was killed by {signal}");
+                Self { signal: Some(signal), ..Self::failed(code, error) }
+            }
+            (None, 0) => Self::by_message(&ending.collected),
+            (None, code) => Self::failed(code, exit_text(ending)),
+        }
+    }
+
+    /// A child that ended by itself: its last assistant message decides, because pi exits with 0 after a provider
+    /// error.
+    fn by_message(collected: &Collected) -> Self {
+        let reason =
+            collected.error_message.as_deref().map_or(String::new(), |message| format!(": {message}"));
+        match collected.stop_reason.as_deref() {
+            Some("error") => Self::failed(1, format!("the model's provider reported an error{reason}")),
+            Some("aborted") => Self::failed(1, format!("the child stopped its own turn{reason}")),
+            _ if has_text(collected) => Self::completed(),
+            _ => Self::failed(1, no_text(collected)),
+        }
+    }
+}
+
+fn has_text(collected: &Collected) -> bool {
+    collected.text.as_deref().is_some_and(|text| !text.trim().is_empty())
+}
+
+fn cancel_text(reason: &CancelReason) -> String {
+    match reason {
+        CancelReason::Caller(Some(why)) if !why.trim().is_empty() => format!("cancelled by user: {why}"),
+        CancelReason::Caller(_) => "cancelled by user".to_owned(),
+        CancelReason::Dropped => "cancelled: the handle of the run was dropped".to_owned(),
+        CancelReason::Shutdown => "cancelled: the session ended".to_owned(),
+    }
+}
+
+/// Why a child without a message worth quoting ended with a code: what it wrote for people.
+fn exit_text(ending: &Ending) -> String {
+    let stderr = ending.supervised.stderr.to_text();
+    let said =
+        [ending.collected.error_message.as_deref(), Some(stderr.trim()), Some(ending.collected.noise.trim())];
+    match said.into_iter().flatten().find(|text| !text.is_empty()) {
+        Some(text) => text.to_owned(),
+        None => "the child gave no reason".to_owned(),
+    }
+}
+
+/// What there is to say of a child that said nothing.
+fn no_text(collected: &Collected) -> String {
+    let last = collected.last_event.as_deref().unwrap_or("none");
+    let stop = collected.stop_reason.as_deref().unwrap_or("none");
+    let tools = collected.tools_completed;
+    format!(
+        "the child gave no answer (last event: {last}; stop reason: {stop}; tool executions completed: {tools})"
+    )
+}
+
+impl Subject<'_> {
+    /// The result of a run whose child was started.
+    #[must_use]
+    pub(super) fn ended(mut self, ending: Ending, files: &RunFiles) -> ToolResult {
+        let verdict = Verdict::of(&ending);
+        let Ending { collected, duration, changes, .. } = ending;
+        if collected.omitted_bytes > 0 {
+            let left_out = collected.omitted_bytes;
+            self.diagnostics
+                .push(format!("{left_out} bytes in the middle of the answer were too many to keep"));
+        }
+        let cut = collected.omitted_bytes > 0;
+        let is_completed = verdict.outcome == RunOutcome::Completed;
+        let answer = if is_completed { collected.text } else { collected.partial.or(collected.text) };
+        let answer = answer.filter(|text| !text.trim().is_empty()).map(|text| self.sanitizer.sanitize(&text));
+        let mut single = self.single(&verdict, duration, files.session());
+        single.usage = collected.usage;
+        single.display_items = sanitized_items(self.sanitizer, &collected.display_items);
+        single.model = collected.model.map(|model| self.field(&model));
+        single.stop_reason = collected.stop_reason.map(|reason| self.field(&reason));
+        single.changes = changes;
+
+        let mut text = answer.as_ref().map_or("", |text| text).to_owned();
+        if single.stop_reason.as_deref() == Some("length") && is_completed {
+            text.push_str("\n\n[The model reached its output limit; the answer ends here.]");
+        }
+        if let Some(changes) = single.changes.as_deref().filter(|changes| !changes.is_empty()) {
+            text.push_str("\n\nFiles changed: ");
+            text.push_str(&changes.join(", "));
+        }
+        if !is_completed {
+            text = failure_text(&single, &text);
+        }
+        single.output = answer.map(|text| text.clip(OUTPUT_BYTES).into_string());
+        self.result(single, &verdict, &text, cut, Some(files))
+    }
+
+    /// The result of a run whose child was never started, and why.
+    #[must_use]
+    pub(super) fn not_started(self, error: &str, duration: Duration, session: Option<&Path>) -> ToolResult {
+        self.without_child(&Verdict::failed(1, error.to_owned()), duration, session)
+    }
+
+    /// The result of a run that was aborted before its child was started.
+    #[must_use]
+    pub(super) fn aborted_before_start(
+        self,
+        reason: &CancelReason,
+        duration: Duration,
+        session: Option<&Path>,
+    ) -> ToolResult {
+        self.without_child(&Verdict::aborted(cancel_text(reason)), duration, session)
+    }
+
+    fn without_child(self, verdict: &Verdict, duration: Duration, session: Option<&Path>) -> ToolResult {
+        let mut single = self.single(verdict, duration, session);
+        single.attempts = 0;
+        let text = failure_text(&single, "");
+        self.result(single, verdict, &text, false, None)
+    }
+
+    fn single(&self, verdict: &Verdict, duration: Duration, session: Option<&Path>) -> SingleResult {
+        SingleResult {
+            agent: self.agent.to_owned(),
+            task: self.field(self.task),
+            exit_code: verdict.exit_code,
+            usage: Usage::default(),
+            error: verdict.error.as_deref().map(|error| self.field(error)),
+            session_file: session.map(|path| path.to_string_lossy().into_owned()),
+            output: None,
+            display_items: Vec::new(),
+            outcome: verdict.outcome,
+            attempts: 1,
+            duration_ms: millis(duration),
+            model: None,
+            stop_reason: None,
+            signal: verdict.signal.clone(),
+            timeout_reason: verdict.timeout,
+            sandbox: self.sandbox.clone(),
+            full_output_file: None,
+            changes: None,
+            diagnostics: self.diagnostics.iter().map(|text| self.field(text)).collect(),
+        }
+    }
+
+    fn field(&self, text: &str) -> String {
+        self.sanitizer.sanitize(text).clip(FIELD_BYTES).into_string()
+    }
+
+    fn result(
+        &self,
+        mut single: SingleResult,
+        verdict: &Verdict,
+        text: &str,
+        cut: bool,
+        files: Option<&RunFiles>,
+    ) -> ToolResult {
+        let whole = self.sanitizer.sanitize(text);
+        let (mut shown, truncated) = whole.truncate(self.limits, None);
+        if truncated && let Some(files) = files {
+            match files.keep_output(&whole) {
+                Ok(path) => {
+                    let path = path.to_string_lossy().into_owned();
+                    shown = whole.truncate(self.limits, Some(&path)).0;
+                    single.full_output_file = Some(path);
+                }
+                Err(error) => single.diagnostics.push(self.field(&format!("the full text is lost: {error}"))),
+            }
+        }
+        let truncation = (truncated || cut).then_some(ErrorCode::SubagentOutputTruncated);
+        let code = verdict.code.or(truncation);
+        let message = match (&single.error, code) {
+            (Some(error), _) => error.clone(),
+            (None, Some(_)) => "the answer was longer than the output limit".to_owned(),
+            (None, None) => String::new(),
+        };
+        ToolResult {
+            text: shown.into_string(),
+            is_error: verdict.code.is_some(),
+            usage: Some(single.usage.clone()),
+            details: RunDetails {
+                mode: Mode::Single,
+                run_id: Some(self.run_id.get()),
+                results: vec![single],
+                error: code.map(|code| CallError { code, message }),
+                streaming: None,
+            },
+        }
+    }
+}
+
+/// The text of a failure, its parts in a fixed order, empty ones left out.
+fn failure_text(single: &SingleResult, partial: &str) -> String {
+    let parts = [
+        Some(format!("{} failed with exit code {}", single.agent, single.exit_code)),
+        (single.attempts > 1).then(|| format!("attempts: {}", single.attempts)),
+        single.error.as_ref().map(|error| format!("error: {error}")),
+        (!partial.trim().is_empty()).then(|| format!("partial output:\n{partial}")),
+        single.session_file.as_ref().map(|path| format!("session: {path}")),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
+}

@@ -1,0 +1,260 @@
+//! The result of a run: the shape every caller sees, whatever happened.
+
+use serde::Serialize;
+
+use crate::event::{DisplayItem, Usage};
+
+/// Why a call did not simply succeed. The set is closed; callers match on it and never on message text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum ErrorCode {
+    /// The agent or the task is missing, empty or blank.
+    InvalidInput,
+    /// Delegation is switched off, or its configuration cannot be read.
+    SubagentsDisabled,
+    /// No agent has this name.
+    UnknownAgent,
+    /// A project agent was refused by policy or by the user.
+    SubagentDisabled,
+    /// The caller is itself a delegate, at the deepest level allowed.
+    SubagentDepthExceeded,
+    /// The hard or the idle limit ended the run.
+    SubagentTimeout,
+    /// The run failed; the message says how.
+    SubagentFailed,
+    /// The run succeeded, and its text was longer than the output limit.
+    SubagentOutputTruncated,
+}
+
+impl ErrorCode {
+    /// The code as callers see it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidInput => "INVALID_INPUT",
+            Self::SubagentsDisabled => "SUBAGENTS_DISABLED",
+            Self::UnknownAgent => "UNKNOWN_AGENT",
+            Self::SubagentDisabled => "SUBAGENT_DISABLED",
+            Self::SubagentDepthExceeded => "SUBAGENT_DEPTH_EXCEEDED",
+            Self::SubagentTimeout => "SUBAGENT_TIMEOUT",
+            Self::SubagentFailed => "SUBAGENT_FAILED",
+            Self::SubagentOutputTruncated => "SUBAGENT_OUTPUT_TRUNCATED",
+        }
+    }
+}
+
+/// How many runs a call stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// One agent, one task.
+    Single,
+    /// The call was about delegation itself, no agent was meant to run.
+    Management,
+}
+
+impl Mode {
+    /// The mode as callers see it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Single => "single",
+            Self::Management => "management",
+        }
+    }
+}
+
+/// How a run came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunOutcome {
+    /// The child finished its work.
+    Completed,
+    /// The child, its provider or its start failed.
+    Failed,
+    /// The caller aborted the run.
+    Aborted,
+    /// The child was silent for too long.
+    IdleTimeout,
+    /// The run reached its hard limit.
+    HardTimeout,
+}
+
+impl RunOutcome {
+    /// The outcome as callers see it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Aborted => "aborted",
+            Self::IdleTimeout => "idle_timeout",
+            Self::HardTimeout => "hard_timeout",
+        }
+    }
+}
+
+/// Which limit ended a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TimeoutReason {
+    /// The hard limit of the whole run.
+    Runtime,
+    /// The limit on silence.
+    Idle,
+}
+
+impl TimeoutReason {
+    /// The reason as callers see it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Runtime => "runtime",
+            Self::Idle => "idle",
+        }
+    }
+}
+
+/// Whether the kernel held a child to reading.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SandboxReport {
+    /// True when writes were refused by the kernel and not only by the choice of tools.
+    pub enforced: bool,
+    /// The mechanisms in force.
+    pub mechanism: Vec<String>,
+    /// Why it was not enforced, and what that changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// What one agent did with one task. All strings are sanitized and bounded.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SingleResult {
+    /// The agent's name.
+    pub agent: String,
+    /// The task it was given.
+    pub task: String,
+    /// 0 for success; otherwise the child's own code, 124 for a limit, 130 for an abort, 128 + n for a signal.
+    pub exit_code: i32,
+    /// What the child spent; zeros when unknown.
+    #[serde(serialize_with = "flat_usage")]
+    pub usage: Usage,
+    /// What went wrong; present exactly when `exit_code` is not 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The child's session file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_file: Option<String>,
+    /// The text of the last complete assistant message, or what there was of it when the run ended early.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+    /// The newest texts and tool calls, in order.
+    pub display_items: Vec<DisplayItem>,
+    /// How the run ended.
+    pub outcome: RunOutcome,
+    /// How many times the child was started.
+    pub attempts: u32,
+    /// From the start of the run to its result, in milliseconds.
+    pub duration_ms: u64,
+    /// The model that really answered, `provider/id`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Why the last assistant message ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<String>,
+    /// The signal that ended the child, when nobody here sent it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signal: Option<String>,
+    /// Which limit ended the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_reason: Option<TimeoutReason>,
+    /// Whether the kernel held the child to reading.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<SandboxReport>,
+    /// Where the whole text lies when `content` was truncated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub full_output_file: Option<String>,
+    /// The files the run changed, when the agent was allowed to write and works in a git work tree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Vec<String>>,
+    /// What the caller should know of how the run was set up, such as tools that were dropped.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub diagnostics: Vec<String>,
+}
+
+/// A code and a sentence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CallError {
+    /// For programs.
+    pub code: ErrorCode,
+    /// For people.
+    pub message: String,
+}
+
+/// What a running child shows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Streaming {
+    /// The newest texts and tool calls, in order.
+    pub display_items: Vec<DisplayItem>,
+    /// Spent so far.
+    #[serde(serialize_with = "flat_usage")]
+    pub usage: Usage,
+    /// Assistant messages completed so far.
+    pub turn_count: u64,
+    /// Since the start of the run, in milliseconds.
+    pub elapsed_ms: u64,
+    /// Since the child's last event, in milliseconds.
+    pub since_event_ms: u64,
+    /// The model that answers, `provider/id`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
+/// Everything about a call that is not its text.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunDetails {
+    /// How many runs the call stands for.
+    pub mode: Mode,
+    /// The run's id: eight hexadecimal characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<String>,
+    /// One entry per run that got as far as having a child to start; empty for refusals and in updates.
+    pub results: Vec<SingleResult>,
+    /// Why the call did not simply succeed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<CallError>,
+    /// Only in updates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub streaming: Option<Streaming>,
+}
+
+/// The result of a call, and, with `details.streaming`, an update on the way to it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolResult {
+    /// For the model and the user: sanitized, within the output limit.
+    pub text: String,
+    /// True when the run failed. A truncated success is no failure.
+    pub is_error: bool,
+    /// What the child spent, with pi's own cost breakdown.
+    #[serde(skip)]
+    pub usage: Option<Usage>,
+    /// Everything that is not text.
+    pub details: RunDetails,
+}
+
+/// The flat form in which `details` show usage.
+fn flat_usage<S: serde::Serializer>(usage: &Usage, serializer: S) -> Result<S::Ok, S::Error> {
+    use serde::ser::SerializeStruct;
+    let mut out = serializer.serialize_struct("Usage", 6)?;
+    out.serialize_field("input", &usage.input)?;
+    out.serialize_field("output", &usage.output)?;
+    out.serialize_field("cacheRead", &usage.cache_read)?;
+    out.serialize_field("cacheWrite", &usage.cache_write)?;
+    out.serialize_field("cost", &usage.cost.total)?;
+    out.serialize_field("turns", &usage.turns)?;
+    out.end()
+}

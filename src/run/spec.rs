@@ -1,0 +1,72 @@
+//! What a caller asks for, and what the host knows.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+/// A tool that the hosting pi has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostTool {
+    /// Its name, as a child's allow-list would spell it.
+    pub name: String,
+    /// The extension that provides it; `None` for pi's own tools.
+    pub extension: Option<String>,
+}
+
+/// The pi that asks for the run, as far as the caller knows it.
+#[derive(Clone, Debug, Default)]
+pub struct Host {
+    /// The executable that runs pi (Node, Bun, or pi itself).
+    pub executable: Option<PathBuf>,
+    /// The script that executable runs, where there is one.
+    pub script: Option<PathBuf>,
+    /// The session file of the conversation that delegates.
+    pub session_file: Option<PathBuf>,
+    /// Its model, `provider/id`.
+    pub model: Option<String>,
+    /// True when an extension, and not pi or `models.json`, provides that model.
+    pub model_from_extension: bool,
+    /// Its thinking level.
+    pub thinking: Option<String>,
+    /// Its tools; `None` when unknown, and then no declared tool is dropped for being unavailable.
+    pub tools: Option<Vec<HostTool>>,
+}
+
+/// Where the caller's world lies and what it is made of. Read once, at the edge.
+#[derive(Clone, Debug)]
+pub struct World {
+    /// pi's own directory for agents, settings and sessions.
+    pub agent_dir: PathBuf,
+    /// The user's home.
+    pub home: Option<PathBuf>,
+    /// The whole environment a child inherits.
+    pub env: Vec<(OsString, OsString)>,
+    /// The caller's own values, laid over the configuration files: the `subagents` object.
+    pub config: Option<Value>,
+    /// The command that starts pi, when the caller chooses it.
+    pub pi_command: Option<Vec<String>>,
+    /// The hosting pi.
+    pub host: Host,
+}
+
+impl World {
+    /// The value of an environment variable, if it is set and valid Unicode.
+    #[must_use]
+    pub fn var(&self, name: &str) -> Option<&str> {
+        self.env.iter().find(|(key, _)| key == name).and_then(|(_, value)| value.to_str())
+    }
+}
+
+/// One agent, one task.
+#[derive(Clone, Debug)]
+pub struct RunSpec {
+    /// The agent's name.
+    pub agent: String,
+    /// Its task, passed on as it is.
+    pub task: String,
+    /// The directory the child works in.
+    pub cwd: PathBuf,
+    /// Everything around it.
+    pub world: World,
+}

@@ -1,0 +1,564 @@
+//! The situation table: what a caller gets for each way in which a run can go.
+#![cfg(unix)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pi_subagent_native::process::{Cancel, CancelReason};
+use pi_subagent_native::run::{
+    Confirm, ConfirmRequest, ErrorCode, Host, HostTool, Mode, RunId, RunOutcome, RunSpec, ToolResult, World,
+    execute,
+};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::sync::mpsc;
+
+/// Longer than any scenario needs, shorter than a person waits for a stuck test.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Shell functions that speak pi's event stream.
+const EVENTS: &str = r#"
+begin() { printf '{"type":"session","version":3}\n{"type":"agent_start"}\n{"type":"turn_start"}\n'; }
+said() { # text stopReason [more fields]
+    printf '{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"%s"}],"provider":"fake","model":"m1","usage":{"input":10,"output":5,"cacheRead":0,"cacheWrite":0,"totalTokens":15,"cost":{"input":0.1,"output":0.2,"cacheRead":0,"cacheWrite":0,"total":0.3}},"stopReason":"%s"%s}}\n' "$1" "$2" "$3"
+}
+delta() { printf '{"type":"message_update","usage":{},"assistantMessageEvent":{"type":"text_delta","contentIndex":0,"delta":"%s"}}\n' "$1"; }
+settled() { printf '{"type":"agent_end","messages":[],"willRetry":false}\n{"type":"agent_settled","aborted":false}\n'; }
+"#;
+
+/// A directory with an agent dir, a project and a scripted stand-in for pi.
+struct Scene {
+    root: TempDir,
+    spec: RunSpec,
+}
+
+impl Scene {
+    fn new(script: &str) -> Self {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let (project, agent_dir) = (root.path().join("project"), root.path().join("agent"));
+        fs::create_dir_all(project.join(".git")).expect("a project");
+        fs::create_dir_all(&agent_dir).expect("an agent directory");
+        let pi = root.path().join("pi.sh");
+        fs::write(&pi, format!("{EVENTS}\ncat > \"{}/task\"\n{script}\n", root.path().display()))
+            .expect("a script");
+        let env = std::env::vars_os().filter(|(name, _)| name == "PATH").collect();
+        let pi_command = Some(vec!["/bin/sh".to_owned(), pi.to_string_lossy().into_owned()]);
+        let home = Some(root.path().join("home"));
+        let world = World { agent_dir, home, env, config: None, pi_command, host: Host::default() };
+        let spec = RunSpec { agent: "explorer".into(), task: "look around".into(), cwd: project, world };
+        Self { root, spec }
+    }
+
+    fn config(mut self, config: Value) -> Self {
+        self.spec.world.config = Some(config);
+        self
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut RunSpec)) -> Self {
+        change(&mut self.spec);
+        self
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    fn write(self, name: &str, text: &str) -> Self {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("below the root")).expect("a directory");
+        fs::write(path, text).expect("written");
+        self
+    }
+
+    async fn run(&self) -> ToolResult {
+        self.run_with(Cancel::new(), None).await.0
+    }
+
+    async fn run_with(&self, cancel: Cancel, confirm: Option<Answer>) -> (ToolResult, Vec<ToolResult>) {
+        let (sender, mut receiver) = mpsc::channel(1);
+        let updates = tokio::spawn(async move {
+            let mut seen = Vec::new();
+            while let Some(update) = receiver.recv().await {
+                seen.push(update);
+            }
+            seen
+        });
+        let run = execute(self.spec.clone(), RunId::draw(), sender, confirm, cancel);
+        let result = tokio::time::timeout(PATIENCE, run).await.expect("the run ends");
+        (result, updates.await.expect("the updates end"))
+    }
+}
+
+struct Answer(bool);
+
+impl Confirm for Answer {
+    async fn confirm(&self, _request: ConfirmRequest) -> bool {
+        self.0
+    }
+}
+
+fn code(result: &ToolResult) -> Option<ErrorCode> {
+    result.details.error.as_ref().map(|error| error.code)
+}
+
+fn message(result: &ToolResult) -> &str {
+    result.details.error.as_ref().map_or("", |error| &error.message)
+}
+
+/// Everything about a result that a machine does not change.
+fn shape(result: &ToolResult) -> (Option<ErrorCode>, i32, RunOutcome, bool) {
+    let single = &result.details.results[0];
+    (code(result), single.exit_code, single.outcome, result.is_error)
+}
+
+#[tokio::test]
+async fn an_answer_is_a_success_with_its_usage_session_and_model() {
+    let scene = Scene::new("begin; said 'The answer.' stop; settled");
+    let result = scene.run().await;
+    let single = &result.details.results[0];
+    assert_eq!(shape(&result), (None, 0, RunOutcome::Completed, false));
+    assert_eq!(result.text, "The answer.");
+    assert_eq!(single.output.as_deref(), Some("The answer."));
+    assert_eq!((single.usage.input, single.usage.output, single.usage.turns), (10, 5, 1));
+    assert_eq!(single.model.as_deref(), Some("fake/m1"));
+    assert_eq!((single.error.as_ref(), single.attempts), (None, 1));
+    assert!(Path::new(single.session_file.as_deref().expect("a session")).is_file());
+    assert_eq!(fs::read_to_string(scene.path("task")).expect("the child read its task"), "look around");
+    assert_eq!(result.details.run_id.as_ref().map(String::len), Some(8));
+}
+
+#[tokio::test]
+async fn each_way_to_fail_has_its_code_and_keeps_what_there_was() {
+    use ErrorCode::{SubagentFailed, SubagentTimeout};
+    use RunOutcome::{Failed, HardTimeout, IdleTimeout};
+    let quick = json!({ "timeoutMs": 400, "graceMs": 200 });
+    let idle = json!({ "idleTimeoutMs": 300, "graceMs": 200 });
+    let tool = json!({ "idleTimeoutMs": 300, "toolTimeoutMs": 500, "graceMs": 200 });
+    let running_tool = r#"begin; printf '{"type":"tool_execution_start","toolCallId":"c1","toolName":"bash","args":{}}\n'; sleep 20"#;
+    let none = || json!({});
+    let table = [
+        (
+            "provider error",
+            "begin; said '' error ',\"errorMessage\":\"500: overloaded\"'; settled",
+            none(),
+            SubagentFailed,
+            1,
+            Failed,
+            "500: overloaded",
+        ),
+        (
+            "aborted by itself",
+            "begin; said 'half' aborted; settled",
+            none(),
+            SubagentFailed,
+            1,
+            Failed,
+            "stopped its own turn",
+        ),
+        (
+            "no answer",
+            "begin; settled",
+            none(),
+            SubagentFailed,
+            1,
+            Failed,
+            "last event: agent_settled; stop reason: none; tool executions completed: 0",
+        ),
+        (
+            "exit code",
+            "begin; delta 'so far'; echo boom >&2; exit 3",
+            none(),
+            SubagentFailed,
+            3,
+            Failed,
+            "boom",
+        ),
+        ("no reason", "exit 4", none(), SubagentFailed, 4, Failed, "gave no reason"),
+        ("signal", "begin; delta 'so far'; kill -KILL $$", none(), SubagentFailed, 137, Failed, "SIGKILL"),
+        (
+            "hard limit",
+            "begin; delta 'so far'; sleep 20",
+            quick,
+            SubagentTimeout,
+            124,
+            HardTimeout,
+            "400 ms (`timeoutMs`)",
+        ),
+        (
+            "silence",
+            "begin; delta 'so far'; sleep 20",
+            idle,
+            SubagentTimeout,
+            124,
+            IdleTimeout,
+            "300 ms (`idleTimeoutMs`)",
+        ),
+        (
+            "silent tool",
+            running_tool,
+            tool,
+            SubagentTimeout,
+            124,
+            IdleTimeout,
+            "500 ms while a tool ran (`toolTimeoutMs`)",
+        ),
+    ];
+    for (label, script, config, expected, exit_code, outcome, says) in table {
+        let scene = Scene::new(script).config(config);
+        let result = scene.run().await;
+        let single = &result.details.results[0];
+        assert_eq!(shape(&result), (Some(expected), exit_code, outcome, true), "{label}: {}", result.text);
+        assert!(
+            single.error.as_deref().is_some_and(|error| error.contains(says)),
+            "{label}: {:?}",
+            single.error
+        );
+        assert!(
+            result.text.starts_with(&format!("explorer failed with exit code {exit_code}\n\nerror: ")),
+            "{label}: {}",
+            result.text
+        );
+        assert!(result.text.contains(single.session_file.as_deref().expect("a session")), "{label}");
+        if script.contains("so far") {
+            assert!(result.text.contains("partial output:\nso far"), "{label}: {}", result.text);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_running_tool_pauses_the_limit_on_silence() {
+    let script = r#"begin; printf '{"type":"tool_execution_start","toolCallId":"c1","toolName":"bash","args":{}}\n'; sleep 1
+        printf '{"type":"tool_execution_end","toolCallId":"c1","toolName":"bash","result":{},"isError":false}\n'; said 'Done.' stop; settled"#;
+    let result = Scene::new(script).config(json!({ "idleTimeoutMs": 400 })).run().await;
+    assert_eq!(shape(&result), (None, 0, RunOutcome::Completed, false), "{}", result.text);
+}
+
+#[tokio::test]
+async fn a_child_that_lingers_after_its_work_is_ended_without_making_it_a_failure() {
+    let result = Scene::new("begin; said 'Done.' stop; settled; trap '' TERM; sleep 20")
+        .config(json!({ "graceMs": 200 }))
+        .run()
+        .await;
+    assert_eq!(shape(&result), (None, 0, RunOutcome::Completed, false), "{}", result.text);
+}
+
+#[tokio::test]
+async fn an_abort_is_never_a_success_and_keeps_the_partial_text() {
+    let scene = Scene::new("begin; delta 'so far'; sleep 20").config(json!({ "graceMs": 200 }));
+    let cancel = Cancel::new();
+    let (sender, mut receiver) = mpsc::channel(1);
+    let run = execute(scene.spec.clone(), RunId::draw(), sender, None::<Answer>, cancel.clone());
+    let stop = async {
+        while let Some(update) = receiver.recv().await {
+            if update.text == "so far" {
+                cancel.cancel(CancelReason::Caller(Some("not needed".into())));
+            }
+        }
+    };
+    let (result, ()) =
+        tokio::time::timeout(PATIENCE, async { tokio::join!(run, stop) }).await.expect("the run ends");
+    assert_eq!(shape(&result), (Some(ErrorCode::SubagentFailed), 130, RunOutcome::Aborted, true));
+    assert!(message(&result).contains("cancelled by user: not needed"), "{}", message(&result));
+    assert!(result.text.contains("so far"), "{}", result.text);
+}
+
+#[tokio::test]
+async fn an_abort_before_the_start_starts_nothing() {
+    let scene = Scene::new("begin; said 'Done.' stop; settled");
+    let cancel = Cancel::new();
+    cancel.cancel(CancelReason::Caller(None));
+    let (result, updates) = scene.run_with(cancel, None).await;
+    assert_eq!(shape(&result), (Some(ErrorCode::SubagentFailed), 130, RunOutcome::Aborted, true));
+    assert_eq!((result.details.results[0].attempts, updates.len()), (0, 0));
+    assert!(!scene.path("task").exists() && !scene.path("agent/subagents").exists());
+}
+
+#[tokio::test]
+async fn refusals_start_nothing_and_say_what_would_be_right() {
+    let fine = || Scene::new("begin; said 'Done.' stop; settled");
+    let project_agent = "---\nname: local\nreadonly: true\n---\nLook.";
+    let broken = fine().write("agent/subagents.json", "{\n  \"subagents\": { \"maxDepth\": }\n}");
+    let cases = [
+        (
+            fine().with(|spec| spec.agent = "explorr".into()),
+            ErrorCode::UnknownAgent,
+            Mode::Single,
+            "Unknown agent: explorr. Available agents: explorer, researcher, reviewer, implementer, tester",
+        ),
+        (
+            fine().with(|spec| spec.task = " \n ".into()),
+            ErrorCode::InvalidInput,
+            Mode::Single,
+            "`task` must not be blank",
+        ),
+        (
+            fine().with(|spec| spec.agent = String::new()),
+            ErrorCode::InvalidInput,
+            Mode::Single,
+            "`agent` must not be blank",
+        ),
+        (
+            fine().config(json!({ "enabled": false })),
+            ErrorCode::SubagentsDisabled,
+            Mode::Single,
+            "`subagents.enabled` is false",
+        ),
+        (broken, ErrorCode::SubagentsDisabled, Mode::Single, "subagents.json:2:"),
+        (fine().config(json!({ "maxDepth": "deep" })), ErrorCode::InvalidInput, Mode::Single, "maxDepth"),
+        (
+            fine().with(|spec| spec.world.env.push(("PI_SUBAGENT_DEPTH".into(), "1".into()))),
+            ErrorCode::SubagentDepthExceeded,
+            Mode::Management,
+            "depth 1",
+        ),
+        (
+            fine()
+                .with(|spec| spec.agent = "local".into())
+                .write("project/.pi/agents/local.md", project_agent),
+            ErrorCode::SubagentDisabled,
+            Mode::Single,
+            "`subagents.nonInteractivePolicy` is `deny`",
+        ),
+        (
+            fine()
+                .with(|spec| spec.agent = "local".into())
+                .config(json!({ "projectAgentPolicy": "deny" }))
+                .write("project/.pi/agents/local.md", project_agent),
+            ErrorCode::SubagentDisabled,
+            Mode::Single,
+            "`subagents.projectAgentPolicy` is `deny`",
+        ),
+    ];
+    for (scene, expected, mode, says) in cases {
+        let result = scene.run().await;
+        assert_eq!(
+            (code(&result), result.details.mode, result.is_error),
+            (Some(expected), mode, true),
+            "{}",
+            result.text
+        );
+        assert!(message(&result).contains(says), "{} should contain {says}", message(&result));
+        assert_eq!((result.details.results.len(), result.text.as_str()), (0, message(&result)));
+        assert!(!scene.path("task").exists(), "nothing was started: {says}");
+    }
+}
+
+#[tokio::test]
+async fn a_project_agent_is_confirmed_once_per_definition() {
+    let scene = Scene::new("begin; said 'Done.' stop; settled")
+        .with(|spec| spec.agent = "local".into())
+        .write("project/.pi/agents/local.md", "---\nname: local\nreadonly: true\n---\nLook.");
+    let ask = |answer| scene.run_with(Cancel::new(), Some(Answer(answer)));
+    let (refused, _) = ask(false).await;
+    assert!(message(&refused).contains("the user did not allow it"), "{}", message(&refused));
+    assert_eq!(code(&ask(true).await.0), None);
+    assert_eq!(code(&ask(false).await.0), None, "a remembered yes is not asked for again");
+    fs::write(
+        scene.path("project/.pi/agents/local.md"),
+        "---\nname: local\nreadonly: true\n---\nLook deeper.",
+    )
+    .expect("written");
+    assert_eq!(
+        code(&ask(false).await.0),
+        Some(ErrorCode::SubagentDisabled),
+        "a changed definition is asked for again"
+    );
+}
+
+#[tokio::test]
+async fn a_child_that_cannot_start_names_stage_and_path() {
+    let fine = || Scene::new("begin; said 'Done.' stop; settled");
+    let tools = |names: &[&str]| {
+        Some(names.iter().map(|name| HostTool { name: (*name).into(), extension: None }).collect())
+    };
+    let cases = [
+        (fine().with(|spec| spec.cwd.push("missing")), "cwd: ", "missing"),
+        (
+            fine().with(|spec| spec.world.pi_command = Some(vec!["no-such-pi".into()])),
+            "executable: ",
+            "no-such-pi",
+        ),
+        (fine().with(|spec| spec.world.pi_command = Some(Vec::new())), "executable: ", "piCommand"),
+        (fine().write("agent/subagents", "a file in the way"), "session directory: ", "subagents"),
+        (fine().config(json!({ "sandbox": "required" })), "sandbox: ", "required"),
+        (
+            fine().with(|spec| {
+                spec.agent = "researcher".into();
+                spec.world.host.tools = tools(&["read"]);
+            }),
+            "agent `researcher` needs one of",
+            "web_search",
+        ),
+    ];
+    for (scene, stage, names) in cases {
+        let result = scene.run().await;
+        let single = &result.details.results[0];
+        assert_eq!(shape(&result), (Some(ErrorCode::SubagentFailed), 1, RunOutcome::Failed, true), "{stage}");
+        let error = single.error.as_deref().expect("an error");
+        assert!(error.starts_with(stage) && error.contains(names), "{error}");
+        assert_eq!(single.attempts, 0);
+    }
+}
+
+#[tokio::test]
+async fn the_child_gets_an_explicit_allow_list_and_only_what_its_agent_needs() {
+    let scene = Scene::new(
+        r#"printf '%s\n' "$@" > "${0%/*}/argv"; env > "${0%/*}/env"; begin; said 'Done.' stop; settled"#,
+    )
+    .with(|spec| {
+        let tool = |name: &str, extension: Option<&str>| HostTool {
+            name: name.into(),
+            extension: extension.map(Into::into),
+        };
+        spec.world.host.tools = Some(vec![
+            tool("read", None),
+            tool("grep", None),
+            tool("bash", None),
+            tool("lsp", Some("/ext/lsp.ts")),
+            tool("paint", Some("/ext/paint.ts")),
+        ]);
+        spec.world.host.model = Some("fake/m1".into());
+        spec.world.host.thinking = Some("low".into());
+    });
+    let result = scene.run().await;
+    let single = &result.details.results[0];
+    assert_eq!(single.exit_code, 0, "{}", result.text);
+    let argv = fs::read_to_string(scene.path("argv")).expect("the child's arguments");
+    for expected in [
+        "--mode\njson\n-p\n",
+        "--tools\nread,grep,lsp\n",
+        "--model\nfake/m1\n",
+        "--thinking\nlow\n",
+        "--no-extensions\n-e\n/ext/lsp.ts\n-e\n",
+        "--no-skills\n",
+        "--no-prompt-templates\n--no-themes\n",
+    ] {
+        assert!(argv.contains(expected), "{expected:?} in {argv}");
+    }
+    assert!(!argv.contains("paint") && !argv.contains("look around") && !argv.contains("--no-mcp"), "{argv}");
+    let env = fs::read_to_string(scene.path("env")).expect("the child's environment");
+    for expected in [
+        "PI_SUBAGENT_CHILD=1\n",
+        "PI_SUBAGENT_DEPTH=1\n",
+        "PI_SUBAGENT_MAX_DEPTH=1\n",
+        "PI_SUBAGENT_TOOLS=read,grep,lsp\n",
+        "PI_SUBAGENT_ALLOW_LSP=1\n",
+    ] {
+        assert!(env.contains(expected), "{expected:?} in {env}");
+    }
+    let sandbox = single.sandbox.as_ref().expect("a report on a readonly agent");
+    assert!(
+        !sandbox.enforced
+            && sandbox.reason.as_deref().is_some_and(|reason| reason.contains("`bash` was dropped"))
+    );
+    assert!(single.diagnostics.iter().any(|text| text.contains("bash")), "{:?}", single.diagnostics);
+    let left: Vec<_> = fs::read_dir(
+        Path::new(single.session_file.as_deref().expect("a session")).parent().expect("its directory"),
+    )
+    .expect("readable")
+    .map(|entry| entry.expect("an entry").file_name())
+    .collect();
+    assert_eq!(left, ["session.jsonl"], "prompt and guard are gone");
+}
+
+#[tokio::test]
+async fn a_long_answer_keeps_head_and_tail_and_names_the_file_with_all_of_it() {
+    let script = r#"begin; said "first $(head -c 300000 /dev/zero | tr '\0' x) last" stop; settled"#;
+    let scene = Scene::new(script);
+    let result = scene.run().await;
+    let single = &result.details.results[0];
+    assert_eq!(shape(&result), (Some(ErrorCode::SubagentOutputTruncated), 0, RunOutcome::Completed, false));
+    assert!(
+        result.text.len() <= 51_200 && result.text.starts_with("first x") && result.text.ends_with("x last")
+    );
+    let full = single.full_output_file.as_deref().expect("a file");
+    assert!(result.text.contains(full), "the marker names the file");
+    assert_eq!(fs::read_to_string(full).expect("readable").len(), 300_011);
+}
+
+#[tokio::test]
+async fn no_field_of_a_result_or_an_update_carries_a_secret() {
+    let secret = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJ";
+    let script = format!(
+        r#"begin; delta 'key {secret}'; sleep 0.3
+        printf '{{"type":"message_end","message":{{"role":"assistant","content":[{{"type":"toolCall","id":"c1","name":"bash","arguments":{{"command":"curl -H {secret}"}}}}],"stopReason":"toolUse"}}}}\n'; sleep 0.3
+        echo 'oh {secret}' >&2; said 'It is {secret}.' error ',"errorMessage":"bad {secret}"'; settled; exit 2"#
+    );
+    let scene = Scene::new(&script).with(|spec| spec.task = format!("use {secret}"));
+    let (result, updates) = scene.run_with(Cancel::new(), None).await;
+    let whole = serde_json::to_string(&result).expect("serializable");
+    assert!(!whole.contains("abcdefghijklmnopqrstuvwxyz0123456789"), "{whole}");
+    let seen = serde_json::to_string(&updates).expect("serializable");
+    assert!(!updates.is_empty() && !seen.contains("abcdefghijklmnopqrstuvwxyz0123456789"), "{seen}");
+}
+
+#[tokio::test]
+async fn updates_are_few_small_and_end_with_the_last_state() {
+    let script = "begin; i=0; while [ $i -lt 3000 ]; do delta \"word$i \"; i=$((i+1)); done; said 'Done.' stop; settled";
+    let scene = Scene::new(script);
+    let (result, updates) = scene.run_with(Cancel::new(), None).await;
+    let single = &result.details.results[0];
+    let allowed = usize::try_from(single.duration_ms / 50).expect("small") + 2;
+    assert!(
+        !updates.is_empty() && updates.len() <= allowed,
+        "{} updates in {} ms",
+        updates.len(),
+        single.duration_ms
+    );
+    for update in &updates {
+        assert!(serde_json::to_string(update).expect("serializable").len() <= 64 * 1024);
+        assert!(update.details.results.is_empty() && update.details.streaming.is_some());
+    }
+    let last = updates.last().and_then(|update| update.details.streaming.as_ref()).expect("a last update");
+    assert_eq!(last.turn_count, 1, "the last state is not lost");
+}
+
+#[tokio::test]
+async fn a_writing_agent_lists_what_it_changed() {
+    let git = |cwd: &Path, args: &[&str]| {
+        let done = std::process::Command::new("git").args(args).current_dir(cwd).output().expect("git runs");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    };
+    let scene = Scene::new("echo new > added.txt; echo more >> dirty.txt; begin; said 'Done.' stop; settled")
+        .config(json!({ "allowWrite": true }))
+        .with(|spec| spec.agent = "writer".into())
+        .write("agent/agents/writer.md", "---\nname: writer\ntools: read, write\n---\nWrite.")
+        .write("project/kept.txt", "kept");
+    fs::remove_dir(scene.path("project/.git")).expect("not a repository yet");
+    let project = scene.path("project");
+    git(&project, &["init", "-q"]);
+    fs::write(project.join("dirty.txt"), "dirty before").expect("written");
+    let result = scene.run().await;
+    assert_eq!(
+        result.details.results[0].changes.as_deref(),
+        Some(&["added.txt".to_owned(), "dirty.txt".to_owned()][..]),
+        "{}",
+        result.text
+    );
+    assert!(result.text.contains("Files changed: added.txt, dirty.txt"), "{}", result.text);
+}
+
+#[tokio::test]
+async fn a_dropped_run_ends_its_child() {
+    let scene = Scene::new("echo $$ > \"${0%/*}/pid\"; begin; delta 'up'; sleep 20");
+    let (sender, mut receiver) = mpsc::channel(1);
+    {
+        let run = execute(scene.spec.clone(), RunId::draw(), sender, None::<Answer>, Cancel::new());
+        tokio::pin!(run);
+        tokio::select! {
+            _ = &mut run => panic!("the child runs on"),
+            _ = async { while receiver.recv().await.is_some_and(|update| update.text != "up") {} } => {}
+            () = tokio::time::sleep(PATIENCE) => panic!("no update came"),
+        }
+    }
+    let pid: i32 =
+        fs::read_to_string(scene.path("pid")).expect("the child's pid").trim().parse().expect("a pid");
+    let pid = rustix::process::Pid::from_raw(pid).expect("not 0");
+    let gone = async {
+        while rustix::process::test_kill_process(pid).is_ok() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, gone).await.expect("the child is gone");
+}
