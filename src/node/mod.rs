@@ -1,1 +1,16 @@
 //! The napi edge: converts in, calls the core, converts out.
+//!
+//! Nothing is decided here. Whatever a user or a child can cause resolves as data; a rejection is a programming error.
+
+#![expect(unreachable_pub, reason = "napi exports what is public, and nothing in Rust reaches it")]
+
+mod agents;
+mod config;
+mod doctor;
+mod handle;
+mod options;
+mod output;
+mod result;
+mod runtime;
+mod text;
+mod updates;

@@ -1,0 +1,50 @@
+//! `doctor`, as JavaScript sees it.
+
+use napi::bindgen_prelude::{Env, PromiseRaw};
+use napi_derive::napi;
+
+use super::options::SurfaceOptions;
+use crate::run;
+
+/// What stands in the way of a delegation.
+#[napi(object, object_from_js = false)]
+pub struct DoctorReport {
+    /// True when no check is an error.
+    pub ok: bool,
+    /// In the order in which a person would look.
+    pub checks: Vec<DoctorCheck>,
+}
+
+/// The answer of one check.
+#[napi(object, object_from_js = false)]
+pub struct DoctorCheck {
+    /// What was looked at.
+    pub area: String,
+    /// How good the answer is.
+    #[napi(ts_type = "\"ok\" | \"info\" | \"warning\" | \"error\"")]
+    pub status: &'static str,
+    /// The answer.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+/// Looks at everything a delegation needs: configuration, agents, the child's command, directories. Starts pi once to
+/// ask for its version. Never rejects for what it finds.
+#[napi(catch_unwind, ts_return_type = "Promise<DoctorReport>")]
+pub fn doctor<'env>(env: &'env Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'env, DoctorReport>> {
+    let (cwd, world) = options.into_world();
+    env.spawn_future(async move {
+        let sanitizer = run::sanitizer_for(&world);
+        let checks = run::doctor(&cwd, &world).await;
+        let ok = checks.iter().all(|check| check.status != run::Status::Error);
+        let clean = |text: &str| sanitizer.sanitize(text).into_string();
+        let convert = |check: run::Check| DoctorCheck {
+            area: check.area.to_owned(),
+            status: check.status.as_str(),
+            message: clean(&check.message),
+            hint: check.hint.as_deref().map(clean),
+        };
+        Ok(DoctorReport { ok, checks: checks.into_iter().map(convert).collect() })
+    })
+}

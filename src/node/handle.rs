@@ -1,0 +1,105 @@
+//! A run that goes on while JavaScript does other things.
+
+use std::sync::Arc;
+
+use napi::bindgen_prelude::{Env, PromiseRaw, spawn};
+use napi_derive::napi;
+use tokio::sync::{mpsc, watch};
+
+use super::options::RunOptions;
+use super::result::ToolResult;
+use super::updates::{ConfirmSink, UpdateSink, forward};
+use crate::process::{Cancel, CancelReason};
+use crate::run::{self, RunId};
+
+/// A run under way. Dropping it, and every promise of its result, ends the run.
+#[napi]
+pub struct RunHandle {
+    run_id: RunId,
+    guard: Arc<EndOnDrop>,
+    outcome: watch::Receiver<Option<Settled>>,
+}
+
+/// The end of a run: its result, or the text of the panic that replaced it.
+type Settled = Result<Arc<run::ToolResult>, String>;
+
+/// Ends a run that nobody can hear of any more.
+struct EndOnDrop(Cancel);
+
+impl Drop for EndOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel(CancelReason::Dropped);
+    }
+}
+
+/// Starts one run and returns at once.
+///
+/// `onUpdate` gets the newest state at most twenty times a second, the last time before the result resolves; when it
+/// throws, no more updates follow. `onConfirm` is asked before an agent that the project defines runs for the first
+/// time; without it `nonInteractivePolicy` decides. Neither keeps the process alive.
+///
+/// Throws for arguments of the wrong type only. Everything else that can go wrong is in the result.
+#[napi(catch_unwind, async_runtime)]
+pub fn start_run(
+    options: RunOptions,
+    #[napi(ts_arg_type = "(update: ToolResult) => void")] on_update: Option<UpdateSink>,
+    #[napi(ts_arg_type = "(request: ConfirmRequest) => Promise<boolean> | boolean")] on_confirm: Option<
+        ConfirmSink,
+    >,
+) -> RunHandle {
+    let (run_id, cancel) = (RunId::draw(), Cancel::new());
+    if options.aborted == Some(true) {
+        cancel.cancel(CancelReason::Caller(None));
+    }
+    let spec = options.into_spec();
+    let (settle, outcome) = watch::channel(None);
+    let handle = RunHandle { run_id: run_id.clone(), guard: Arc::new(EndOnDrop(cancel.clone())), outcome };
+    spawn(async move {
+        let (sender, updates) = mpsc::channel(1);
+        // Both end together: the last update comes before the result.
+        let run = async {
+            tokio::join!(run::execute(spec, run_id, sender, on_confirm, cancel), forward(updates, on_update))
+        };
+        let result = tokio::spawn(run).await.map(|(result, ())| Arc::new(result));
+        settle.send_replace(Some(result.map_err(|error| error.to_string())));
+    });
+    handle
+}
+
+#[napi]
+impl RunHandle {
+    /// The run's id: eight hexadecimal characters, the name of its directory.
+    #[napi(getter)]
+    pub fn run_id(&self) -> String {
+        self.run_id.get()
+    }
+
+    /// The result. Resolves for everything that a user or a child can cause; calling it again gives the same.
+    #[napi(catch_unwind, ts_return_type = "Promise<ToolResult>")]
+    pub fn result<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ToolResult>> {
+        let (mut outcome, guard) = (self.outcome.clone(), Arc::clone(&self.guard));
+        env.spawn_future(async move {
+            let settled = outcome.wait_for(Option::is_some).await.map(|settled| settled.clone());
+            drop(guard);
+            match settled.ok().flatten() {
+                Some(Ok(result)) => Ok((*result).clone().into()),
+                Some(Err(panic)) => Err(napi::Error::from_reason(panic)),
+                None => Err(napi::Error::from_reason("the addon is shutting down")),
+            }
+        })
+    }
+
+    /// Ends the run; its result says that it was cancelled. Does nothing once the run has ended.
+    #[napi(catch_unwind)]
+    pub fn abort(&self, reason: Option<String>) {
+        self.guard.0.cancel(CancelReason::Caller(reason));
+    }
+
+    /// Sends a message into the run. False when it cannot be delivered, which is always so for a child that is driven
+    /// by the `json` protocol.
+    #[napi(catch_unwind)]
+    pub fn steer(&self, message: String) -> bool {
+        drop(message);
+        false
+    }
+}

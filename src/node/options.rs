@@ -1,0 +1,165 @@
+//! What JavaScript passes in, and the world around it, read once.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use napi_derive::napi;
+use serde_json::Value;
+
+use crate::run::{Host, HostTool as CoreTool, RunSpec, World};
+
+/// A tool that the hosting pi has.
+#[napi(object, object_to_js = false)]
+#[derive(Clone)]
+pub struct HostTool {
+    /// Its name.
+    pub name: String,
+    /// The extension that provides it, as pi names it; absent for pi's own tools.
+    pub extension: Option<String>,
+}
+
+/// One agent, one task, and what is known of the pi that asks.
+#[napi(object, object_to_js = false)]
+pub struct RunOptions {
+    /// The agent's name.
+    pub agent: String,
+    /// Its task. It reaches the child unchanged, on its standard input.
+    pub task: String,
+    /// The directory the child works in. Absolute, or relative to the process's own.
+    pub cwd: String,
+    /// pi's directory for agents, settings and sessions. Default: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`.
+    pub agent_dir: Option<String>,
+    /// The session file of the conversation that delegates; the child's session is kept beside it.
+    pub parent_session_file: Option<String>,
+    /// The model of that conversation, `provider/id`. The child inherits it unless its agent or the configuration
+    /// names one.
+    pub model: Option<String>,
+    /// True when an extension provides that model; the child then loads all extensions.
+    pub model_from_extension: Option<bool>,
+    /// The thinking level of that conversation.
+    pub thinking: Option<String>,
+    /// The tools of the hosting pi. Absent: unknown, and no declared tool is dropped for being unavailable.
+    pub tools: Option<Vec<HostTool>>,
+    /// Values laid over the configuration files: the object under `subagents`.
+    #[napi(ts_type = "Record<string, unknown>")]
+    pub config: Option<Value>,
+    /// Variables added to the child's environment, which is otherwise this process's own.
+    pub env: Option<HashMap<String, String>>,
+    /// The command that starts pi, program first. Default: the hosting pi, else `pi` from `PATH`.
+    pub pi_command: Option<Vec<String>>,
+    /// The executable of the hosting pi: its `process.execPath`.
+    pub host_executable: Option<String>,
+    /// The script of the hosting pi: its `process.argv[1]`.
+    pub host_script: Option<String>,
+    /// True when the caller's signal has fired already: nothing is started, and the result is that of an abort.
+    pub aborted: Option<bool>,
+}
+
+/// A directory and the pi around it.
+#[napi(object, object_to_js = false)]
+pub struct SurfaceOptions {
+    /// The working directory of the conversation.
+    pub cwd: String,
+    /// pi's directory for agents, settings and sessions. Default: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`.
+    pub agent_dir: Option<String>,
+    /// The tools of the hosting pi. Absent: unknown.
+    pub tools: Option<Vec<HostTool>>,
+    /// Values laid over the configuration files: the object under `subagents`.
+    #[napi(ts_type = "Record<string, unknown>")]
+    pub config: Option<Value>,
+    /// Variables added to the environment, which is otherwise this process's own.
+    pub env: Option<HashMap<String, String>>,
+    /// The command that starts pi, program first. Default: the hosting pi, else `pi` from `PATH`.
+    pub pi_command: Option<Vec<String>>,
+    /// The executable of the hosting pi: its `process.execPath`.
+    pub host_executable: Option<String>,
+    /// The script of the hosting pi: its `process.argv[1]`.
+    pub host_script: Option<String>,
+    /// The session file of the conversation.
+    pub parent_session_file: Option<String>,
+}
+
+impl From<HostTool> for CoreTool {
+    fn from(tool: HostTool) -> Self {
+        Self { name: tool.name, extension: tool.extension }
+    }
+}
+
+/// The parts of the options that make a world, whichever object they came in.
+struct Parts {
+    agent_dir: Option<String>,
+    config: Option<Value>,
+    env: Option<HashMap<String, String>>,
+    pi_command: Option<Vec<String>>,
+    host: Host,
+}
+
+impl Parts {
+    /// Reads this process's environment. Called on the JavaScript thread, the one that may change it.
+    fn world(self) -> World {
+        let mut env: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+        for (name, value) in self.env.into_iter().flatten() {
+            env.retain(|(existing, _)| existing != name.as_str());
+            env.push((name.into(), value.into()));
+        }
+        let home = std::env::home_dir().filter(|home| home.is_absolute());
+        let configured = self.agent_dir.map(PathBuf::from).or_else(|| {
+            let dir = env.iter().find(|(name, _)| name == "PI_CODING_AGENT_DIR");
+            dir.map(|(_, value)| PathBuf::from(value)).filter(|dir| !dir.as_os_str().is_empty())
+        });
+        let default = || home.clone().unwrap_or_default().join(".pi").join("agent");
+        let agent_dir = configured.map_or_else(default, |dir| expand_home(dir, home.as_ref()));
+        World { agent_dir, home, env, config: self.config, pi_command: self.pi_command, host: self.host }
+    }
+}
+
+/// pi lets users write `~` in `PI_CODING_AGENT_DIR`.
+fn expand_home(dir: PathBuf, home: Option<&PathBuf>) -> PathBuf {
+    match (dir.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => dir,
+    }
+}
+
+fn tools(tools: Option<Vec<HostTool>>) -> Option<Vec<CoreTool>> {
+    tools.map(|tools| tools.into_iter().map(Into::into).collect())
+}
+
+/// A relative directory is the process's own, wherever that is by the time a child starts.
+fn absolute(cwd: &str) -> PathBuf {
+    std::path::absolute(cwd).unwrap_or_else(|_| PathBuf::from(cwd))
+}
+
+impl RunOptions {
+    /// What the core needs, with the world as it is now.
+    pub(super) fn into_spec(self) -> RunSpec {
+        let host = Host {
+            executable: self.host_executable.map(Into::into),
+            script: self.host_script.map(Into::into),
+            session_file: self.parent_session_file.map(Into::into),
+            model: self.model,
+            model_from_extension: self.model_from_extension.unwrap_or(false),
+            thinking: self.thinking,
+            tools: tools(self.tools),
+        };
+        let Self { agent_dir, config, env, pi_command, .. } = self;
+        let world = Parts { agent_dir, config, env, pi_command, host }.world();
+        RunSpec { agent: self.agent, task: self.task, cwd: absolute(&self.cwd), world }
+    }
+}
+
+impl SurfaceOptions {
+    /// The directory and the world as it is now.
+    pub(super) fn into_world(self) -> (PathBuf, World) {
+        let host = Host {
+            executable: self.host_executable.map(Into::into),
+            script: self.host_script.map(Into::into),
+            session_file: self.parent_session_file.map(Into::into),
+            tools: tools(self.tools),
+            ..Host::default()
+        };
+        let Self { agent_dir, config, env, pi_command, .. } = self;
+        (absolute(&self.cwd), Parts { agent_dir, config, env, pi_command, host }.world())
+    }
+}

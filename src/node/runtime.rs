@@ -1,0 +1,27 @@
+//! What is set up once, when the addon is loaded.
+
+use napi::bindgen_prelude::create_custom_tokio_runtime;
+
+/// Children are read by these threads and nothing else; two keep up with a machine full of them.
+const WORKER_THREADS: usize = 2;
+
+#[napi_derive::module_init]
+fn init() {
+    // The default hook prints into the terminal, which belongs to pi's interface. A panic still becomes an exception.
+    std::panic::set_hook(Box::new(|_| {}));
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKER_THREADS)
+        .thread_name("subagent")
+        .enable_all()
+        .build();
+    if let Ok(runtime) = runtime {
+        create_custom_tokio_runtime(runtime);
+    }
+}
+
+/// Runs work that keeps a core busy, or waits for a disk, where it delays neither JavaScript nor a child.
+pub(super) async fn off_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> napi::Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| napi::Error::from_reason(error.to_string()))
+}
