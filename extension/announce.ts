@@ -1,7 +1,7 @@
 /** What is said without being asked: configuration mistakes to the user, the delegation policy to the model. */
 
 import { writeSync } from "node:fs";
-import type { ToolSurface } from "./native-api.ts";
+import type { ToolSurface } from "../index.js";
 import type { PiContext } from "./pi.ts";
 
 const STDERR = 2;

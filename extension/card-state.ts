@@ -1,6 +1,6 @@
 /** What a live card remembers between two redraws, and the clock that redraws it while nothing arrives. */
 
-import type { RunDetails, SingleResult, Streaming } from "./native-api.ts";
+import type { RunDetails, SingleResult, Streaming } from "../index.js";
 import type { ToolRenderContext } from "./pi.ts";
 
 const TICK_MS = 1_000;

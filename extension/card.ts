@@ -1,9 +1,9 @@
 /** The lines of a card. Collapsed it says how the run goes; expanded it shows all that is known of it. */
 
+import type { DisplayItem, RunUsage, SingleResult } from "../index.js";
 import { type CardState, elapsedMs, finalResult, silentMs, streaming } from "./card-state.ts";
 import { duration, usageParts } from "./figures.ts";
 import { markdown } from "./markdown.ts";
-import type { DisplayItem, RunUsage, SingleResult } from "./native-api.ts";
 import type { Color } from "./pi.ts";
 import { shortForm, shortPath } from "./short-forms.ts";
 import { clip, type Line, lineWidth, oneLine, plainText, type Span, wrap } from "./spans.ts";

@@ -2,8 +2,8 @@
 
 import { deliver, registerReportRenderer } from "./deliver.ts";
 import { doctorOptions, surfaceOptions } from "./host.ts";
+import type { Native } from "./native.ts";
 import { loadAddon } from "./native.ts";
-import type { Native } from "./native-api.ts";
 import type { CompletionItem, PiApi, PiContext } from "./pi.ts";
 import { agentsReport, doctorReport, messageReport, type Report } from "./report.ts";
 

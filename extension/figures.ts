@@ -1,6 +1,6 @@
 /** Numbers as pi's footer writes them. */
 
-import type { RunUsage } from "./native-api.ts";
+import type { RunUsage } from "../index.js";
 
 /** `950`, `1.2k`, `34k`, `5.6M`. */
 export function tokens(count: number): string {

@@ -2,7 +2,7 @@
 
 import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { DoctorOptions, HostTool, RunOptions, SurfaceOptions } from "./native-api.ts";
+import type { HostTool, RunOptions, SurfaceOptions } from "../index.js";
 import type { PiApi, PiContext, SourceInfo } from "./pi.ts";
 
 const OWN_FOLDER = fileURLToPath(new URL(".", import.meta.url));
@@ -35,15 +35,6 @@ function tools(pi: PiApi): HostTool[] {
 	return list;
 }
 
-/** Files of the loaded extensions, as far as pi tells: those that registered a tool or a command. */
-function extensions(pi: PiApi): string[] {
-	const files = [...pi.getAllTools(), ...pi.getCommands()]
-		.filter((item) => item.sourceInfo.path.match(/\.[cm]?[jt]s$/))
-		.map((item) => extensionFile(item.sourceInfo))
-		.filter((file) => file !== undefined);
-	return [...new Set(files)].filter((file) => !isOurs(file));
-}
-
 function program(): { hostExecutable: string; hostScript?: string } {
 	const script = process.argv[1];
 	return script === undefined
@@ -51,8 +42,11 @@ function program(): { hostExecutable: string; hostScript?: string } {
 		: { hostExecutable: process.execPath, hostScript: script };
 }
 
-function model(context: PiContext): { model?: string } {
-	return context.model ? { model: `${context.model.provider}/${context.model.id}` } : {};
+/** The model, and whether an extension provides it: pi tells which providers are registered, not by which file. */
+function model({ model, modelRegistry }: PiContext): { model?: string; modelFromExtension?: boolean } {
+	if (!model) return {};
+	const modelFromExtension = modelRegistry.getRegisteredProviderIds().includes(model.provider);
+	return { model: `${model.provider}/${model.id}`, modelFromExtension };
 }
 
 function session(context: PiContext): { parentSessionFile?: string } {
@@ -64,8 +58,8 @@ export function surfaceOptions(pi: PiApi, context: PiContext): SurfaceOptions {
 	return { cwd: context.cwd, tools: tools(pi) };
 }
 
-export function doctorOptions(pi: PiApi, context: PiContext): DoctorOptions {
-	return { ...surfaceOptions(pi, context), ...program(), ...session(context), ...model(context) };
+export function doctorOptions(pi: PiApi, context: PiContext): SurfaceOptions {
+	return { ...surfaceOptions(pi, context), ...program(), ...session(context) };
 }
 
 export function runOptions(pi: PiApi, context: PiContext, params: { agent: string; task: string }): RunOptions {
@@ -73,7 +67,7 @@ export function runOptions(pi: PiApi, context: PiContext, params: { agent: strin
 		agent: params.agent,
 		task: params.task,
 		...doctorOptions(pi, context),
+		...model(context),
 		thinking: context.thinkingLevel ?? pi.getThinkingLevel(),
-		extensions: extensions(pi),
 	};
 }

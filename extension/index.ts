@@ -3,13 +3,13 @@
  * In a child of this package only the guard is registered: a sub-agent delegates nothing.
  */
 
+import type { ToolSurface } from "../index.js";
 import { announce, withPolicy } from "./announce.ts";
 import { stopClocks } from "./card-state.ts";
 import { guardTools } from "./child-guard.ts";
 import { registerCommands } from "./commands.ts";
 import { surfaceOptions } from "./host.ts";
 import { loadAddon } from "./native.ts";
-import type { ToolSurface } from "./native-api.ts";
 import type { PiApi, PiContext } from "./pi.ts";
 import { rememberedSurface, rememberSurface } from "./remembered.ts";
 import { Runs } from "./runs.ts";

@@ -1,7 +1,9 @@
 /** Loads the addon when it is first needed. A pi whose extension fails to load ends, so a failure is a value here. */
 
 import { createRequire } from "node:module";
-import type { Native } from "./native-api.ts";
+
+/** What the extension calls in the addon. */
+export type Native = Pick<typeof import("../index.js"), "startRun" | "describeTools" | "discoverAgents" | "doctor">;
 
 /** The addon, or what is missing and what to do about it. */
 export type Addon = { native: Native; problem?: undefined } | { native?: undefined; problem: string };

@@ -3,7 +3,7 @@
  * extension must load without any pi package, and because pi's own types differ between the two.
  */
 
-import type { PiUsage, RunDetails } from "./native-api.ts";
+import type { PiUsage, RunDetails } from "../index.js";
 
 /** Theme colours that exist in every supported pi. */
 export type Color = "success" | "error" | "warning" | "muted" | "dim" | "accent" | "toolTitle" | "toolOutput";
@@ -90,6 +90,8 @@ export interface PiContext {
 	};
 	sessionManager: { getSessionFile(): string | undefined };
 	model: { provider: string; id: string } | undefined;
+	/** `getRegisteredProviderIds`: the providers that extensions have registered. */
+	modelRegistry: { getRegisteredProviderIds(): readonly string[] };
 	thinkingLevel?: string;
 }
 
@@ -136,6 +138,5 @@ export interface PiApi {
 	getAllTools(): { name: string; sourceInfo: SourceInfo }[];
 	getActiveTools(): string[];
 	setActiveTools(names: string[]): void;
-	getCommands(): { sourceInfo: SourceInfo }[];
 	getThinkingLevel(): string;
 }

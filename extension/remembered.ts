@@ -3,7 +3,7 @@
  * and draws a card only for a tool that is registered by then. A reload loads this module again, so it is kept outside.
  */
 
-import type { ToolSurface } from "./native-api.ts";
+import type { ToolSurface } from "../index.js";
 
 const KEY = Symbol.for("pi-subagent-native.surface");
 

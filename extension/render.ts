@@ -1,8 +1,8 @@
 /** Connects pi's tool renderers with the card. */
 
+import type { RunDetails } from "../index.js";
 import { bodyLines, type CardInput, headLines } from "./card.ts";
 import { type CardState, cardState, noteCall, noteResult } from "./card-state.ts";
-import type { RunDetails } from "./native-api.ts";
 import type { Component, RenderedOutput, Theme, ToolDefinition, ToolRenderContext } from "./pi.ts";
 import { type Line, paint } from "./spans.ts";
 

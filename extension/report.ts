@@ -1,6 +1,6 @@
 /** What the commands say, as lines that a terminal and a plain stream can both show. */
 
-import type { AgentCatalog, AgentInfo, Diagnostic, DoctorCheck, DoctorReport } from "./native-api.ts";
+import type { AgentCatalog, AgentInfo, Diagnostic, DoctorCheck, DoctorReport } from "../index.js";
 import type { Color } from "./pi.ts";
 import { shortPath } from "./short-forms.ts";
 import { type Line, oneLine, unstyled } from "./spans.ts";

@@ -1,6 +1,6 @@
 /** The runs this load of the extension has started, so that none outlives it. */
 
-import type { RunHandle } from "./native-api.ts";
+import type { RunHandle } from "../index.js";
 
 /** How long a shutdown waits for aborted children: the default grace period of 5 s, and a little to reap them. */
 const SHUTDOWN_WAIT_MS = 7_000;

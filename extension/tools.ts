@@ -1,9 +1,9 @@
 /** The `subagent` tool: hands one call to the addon and its result back to pi. */
 
+import type { ConfirmRequest, ToolResult, ToolSurface } from "../index.js";
 import { forwardAbort } from "./abort.ts";
 import { runOptions } from "./host.ts";
 import { loadAddon } from "./native.ts";
-import type { ConfirmRequest, ToolResult, ToolSurface } from "./native-api.ts";
 import type { PiApi, PiContext, ToolDefinition, ToolOutput } from "./pi.ts";
 import { renderCall, renderResult } from "./render.ts";
 import type { Runs } from "./runs.ts";

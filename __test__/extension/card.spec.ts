@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { homedir } from "node:os";
 import { afterEach, describe, it, mock } from "node:test";
 import { stopClocks } from "../../extension/card-state.ts";
-import type { DisplayItem, RunDetails, SingleResult } from "../../extension/native-api.ts";
 import { renderCall, renderResult } from "../../extension/render.ts";
 import { shortForm } from "../../extension/short-forms.ts";
 import { plainText, unstyled } from "../../extension/spans.ts";
 import { textWidth } from "../../extension/width.ts";
+import type { DisplayItem, RunDetails, SingleResult } from "../../index.js";
 import { answer, USAGE } from "./package-copy.ts";
 
 const COLOURED = {

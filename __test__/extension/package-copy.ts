@@ -4,8 +4,9 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { Native, RunHandle, RunOptions, ToolResult, ToolSurface } from "../../extension/native-api.ts";
+import type { Native } from "../../extension/native.ts";
 import type { Command, Component, PiApi, PiContext, ToolDefinition } from "../../extension/pi.ts";
+import type { RunHandle, RunOptions, ToolResult, ToolSurface } from "../../index.js";
 
 const EXTENSION = fileURLToPath(new URL("../../extension", import.meta.url));
 
@@ -59,14 +60,15 @@ export class StubAddon implements Native {
 		const record: (typeof this.runs)[number] = { options, aborts: [] };
 		this.runs.push(record);
 		const abortion = Promise.withResolvers<void>();
-		const confirm = onConfirm && ((agent: string) => onConfirm({ agent, path: "", title: agent, message: "" }));
+		const confirm =
+			onConfirm && (async (agent: string) => await onConfirm({ agent, path: "", title: agent, message: "" }));
 		const result = this.run(options, onUpdate ?? (() => {}), confirm, abortion.promise);
 		result.catch(() => {});
 		return {
 			runId: "1a2b3c4d",
 			result: () => result,
 			abort: (reason) => {
-				record.aborts.push(reason);
+				record.aborts.push(reason ?? undefined);
 				abortion.resolve();
 			},
 			steer: () => false,
@@ -152,13 +154,6 @@ export class HostDouble implements PiApi {
 		this.active = names;
 	}
 
-	getCommands(): ReturnType<PiApi["getCommands"]> {
-		return [
-			{ sourceInfo: { path: "/ext/notes.js", source: "local" } },
-			{ sourceInfo: { path: "/prompts/fix.md", source: "local" } },
-		];
-	}
-
 	getThinkingLevel(): string {
 		return "high";
 	}
@@ -176,6 +171,7 @@ export class HostDouble implements PiApi {
 			},
 			sessionManager: { getSessionFile: () => "/sessions/s.jsonl" },
 			model: { provider: "fake", id: "big" },
+			modelRegistry: { getRegisteredProviderIds: () => [] },
 			...overrides,
 		};
 	}

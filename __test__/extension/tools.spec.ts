@@ -38,8 +38,8 @@ describe("the subagent tool", BOUNDED, () => {
 				hostScript: "",
 				parentSessionFile: "/sessions/s.jsonl",
 				model: "fake/big",
+				modelFromExtension: false,
 				thinking: "high",
-				extensions: ["/ext/web.ts", "/ext/notes.js"],
 				aborted: false,
 			},
 		);
