@@ -3,17 +3,19 @@
 use std::fs::File;
 use std::io::Read;
 
-use napi::bindgen_prelude::{Either, Uint8Array};
+use napi::bindgen_prelude::{Either, Env, PromiseRaw, Uint8Array};
 use napi_derive::napi;
 
 use super::result::{DisplayItem, RunUsage, number};
 use super::runtime::off_thread;
+use super::text::sanitizer;
 use crate::event::{Collected, Collector};
+use crate::run::clean;
 
 /// How much of a file is read at a time.
 const READ_BYTES: usize = 64 * 1024;
 
-/// What the event stream of a child says. Nothing in it is sanitized.
+/// What the event stream of a child says. Every string is sanitized, with the secrets of this process.
 #[napi(object, object_from_js = false)]
 pub struct CollectedOutput {
     /// The text of the last complete assistant message that is no tool call; empty when there is none.
@@ -58,40 +60,47 @@ pub struct StreamCounts {
 }
 
 /// Folds an event stream that is in memory.
-#[napi]
-pub async fn collect_output(jsonl: Either<String, Uint8Array>) -> napi::Result<CollectedOutput> {
-    off_thread(move || {
+#[napi(catch_unwind, ts_return_type = "Promise<CollectedOutput>")]
+pub fn collect_output<'env>(
+    env: &'env Env,
+    jsonl: Either<String, Uint8Array>,
+) -> napi::Result<PromiseRaw<'env, CollectedOutput>> {
+    let sanitizer = sanitizer(None);
+    env.spawn_future(off_thread(move || {
         let mut collector = Collector::new();
         collector.push(match &jsonl {
             Either::A(text) => text.as_bytes(),
             Either::B(bytes) => bytes,
         });
-        collector.finish();
-        collector.into_collected().into()
-    })
-    .await
+        clean(collector.into_collected(), &sanitizer).into()
+    }))
 }
 
 /// Folds an event stream that is in a file, in bounded memory. Rejects when the file cannot be read.
-#[napi]
-pub async fn collect_output_file(path: String) -> napi::Result<CollectedOutput> {
-    off_thread(move || {
-        let failed =
-            |error: std::io::Error| napi::Error::from_reason(format!("cannot read `{path}`: {error}"));
-        let mut file = File::open(&path).map_err(failed)?;
-        let (mut collector, mut buffer) = (Collector::new(), vec![0; READ_BYTES]);
-        loop {
-            match file.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(read) => drop(collector.push(&buffer[..read])),
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(failed(error)),
-            }
-        }
-        collector.finish();
-        Ok(collector.into_collected().into())
+#[napi(catch_unwind, ts_return_type = "Promise<CollectedOutput>")]
+pub fn collect_output_file(env: &Env, path: String) -> napi::Result<PromiseRaw<'_, CollectedOutput>> {
+    let sanitizer = sanitizer(None);
+    env.spawn_future(async move {
+        let folded = off_thread(move || {
+            fold(&path)
+                .map_err(|error| napi::Error::from_reason(format!("cannot read `{path}`: {error}")))
+                .map(|collector| clean(collector.into_collected(), &sanitizer).into())
+        });
+        folded.await?
     })
-    .await?
+}
+
+fn fold(path: &str) -> std::io::Result<Collector> {
+    let mut file = File::open(path)?;
+    let (mut collector, mut buffer) = (Collector::new(), vec![0; READ_BYTES]);
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(collector),
+            Ok(read) => drop(collector.push(&buffer[..read])),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 impl From<Collected> for CollectedOutput {

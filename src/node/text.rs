@@ -68,7 +68,7 @@ pub struct TruncatedOutput {
 }
 
 /// Called on the JavaScript thread, the one that may change the environment.
-fn sanitizer(options: Option<SanitizeOptions>) -> Sanitizer {
+pub(super) fn sanitizer(options: Option<SanitizeOptions>) -> Sanitizer {
     let options = options.unwrap_or_default();
     let mut secrets = options.secrets.unwrap_or_else(|| {
         let env: Vec<(String, String)> = std::env::vars_os()

@@ -4,6 +4,7 @@
 //! nothing of Node and starts no program itself.
 
 mod changes;
+mod clean;
 mod doctor;
 mod execute;
 mod files;
@@ -20,6 +21,7 @@ mod settings;
 mod spec;
 mod update;
 
+pub use clean::clean;
 pub use doctor::{Check, Status, doctor};
 pub use execute::execute;
 pub use files::RunId;

@@ -4,12 +4,13 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use super::clean::clean;
 use super::files::{RunFiles, RunId};
 use super::result::{
     CallError, ErrorCode, Mode, RunDetails, RunOutcome, SandboxReport, SingleResult, TimeoutReason,
     ToolResult,
 };
-use super::update::{millis, sanitized_items};
+use super::update::millis;
 use crate::event::{Collected, Usage};
 use crate::process::{CancelReason, Outcome, Supervised, exit_code, exit_signal, signal_name};
 use crate::text::{Sanitizer, TruncateLimits};
@@ -186,6 +187,7 @@ impl Subject<'_> {
     pub(super) fn ended(mut self, ending: Ending, files: &RunFiles) -> ToolResult {
         let verdict = Verdict::of(&ending);
         let Ending { collected, duration, changes, .. } = ending;
+        let collected = clean(collected, self.sanitizer);
         if collected.omitted_bytes > 0 {
             let left_out = collected.omitted_bytes;
             self.diagnostics
@@ -197,9 +199,9 @@ impl Subject<'_> {
         let answer = answer.filter(|text| !text.trim().is_empty()).map(|text| self.sanitizer.sanitize(&text));
         let mut single = self.single(&verdict, duration, files.session());
         single.usage = collected.usage;
-        single.display_items = sanitized_items(self.sanitizer, &collected.display_items);
-        single.model = collected.model.map(|model| self.field(&model));
-        single.stop_reason = collected.stop_reason.map(|reason| self.field(&reason));
+        single.display_items = collected.display_items;
+        single.model = collected.model;
+        single.stop_reason = collected.stop_reason;
         single.changes = changes;
 
         let mut text = answer.as_ref().map_or("", |text| text).to_owned();

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
 
+use super::clean::clean_items;
 use super::protocol::SharedCollector;
 use super::result::{Mode, RunDetails, Streaming, ToolResult};
 use crate::event::DisplayItem;
@@ -72,7 +73,7 @@ impl Updates<'_> {
             self.sanitizer.sanitize(&text).clip_tail(TEXT_BYTES).into_string()
         };
         let streaming = Streaming {
-            display_items: bounded(sanitized_items(self.sanitizer, &items), ITEM_BYTES),
+            display_items: bounded(clean_items(&items, self.sanitizer), ITEM_BYTES),
             turn_count: usage.turns,
             usage,
             elapsed_ms: millis(self.started.elapsed()),
@@ -98,21 +99,6 @@ impl Updates<'_> {
 #[must_use]
 pub(super) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// Items whose strings have passed the sanitizer.
-#[must_use]
-pub(super) fn sanitized_items(sanitizer: &Sanitizer, items: &[DisplayItem]) -> Vec<DisplayItem> {
-    items
-        .iter()
-        .map(|item| match item {
-            DisplayItem::Text { text } => DisplayItem::Text { text: sanitizer.sanitize(text).into_string() },
-            DisplayItem::ToolCall { name, args } => DisplayItem::ToolCall {
-                name: sanitizer.sanitize(name).into_string(),
-                args: sanitizer.sanitize_json(args),
-            },
-        })
-        .collect()
 }
 
 /// The newest items that fit, oldest first.

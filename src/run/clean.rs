@@ -1,0 +1,37 @@
+//! What a child said, made fit to leave the process.
+
+use crate::event::{Collected, DisplayItem, Retry};
+use crate::text::Sanitizer;
+
+/// The same stream's end with every string sanitized.
+#[must_use]
+pub fn clean(collected: Collected, sanitizer: &Sanitizer) -> Collected {
+    let text = |text: String| sanitizer.sanitize(&text).into_string();
+    let retry = |retry: Retry| Retry { final_error: retry.final_error.map(text), ..retry };
+    Collected {
+        text: collected.text.map(text),
+        partial: collected.partial.map(text),
+        stop_reason: collected.stop_reason.map(text),
+        error_message: collected.error_message.map(text),
+        model: collected.model.map(text),
+        display_items: clean_items(&collected.display_items, sanitizer),
+        last_event: collected.last_event.map(text),
+        tool_names: collected.tool_names.into_iter().map(text).collect(),
+        retry: collected.retry.map(retry),
+        noise: text(collected.noise),
+        ..collected
+    }
+}
+
+/// The same items with every string sanitized.
+#[must_use]
+pub(super) fn clean_items(items: &[DisplayItem], sanitizer: &Sanitizer) -> Vec<DisplayItem> {
+    let text = |text: &str| sanitizer.sanitize(text).into_string();
+    let clean = |item: &DisplayItem| match item {
+        DisplayItem::Text { text: said } => DisplayItem::Text { text: text(said) },
+        DisplayItem::ToolCall { name, args } => {
+            DisplayItem::ToolCall { name: text(name), args: sanitizer.sanitize_json(args) }
+        }
+    };
+    items.iter().map(clean).collect()
+}
