@@ -117,10 +117,7 @@ pub struct ToolSurface {
 
 /// Finds the agents of a directory and says what a child of each would get. Reads files; starts nothing.
 #[napi(catch_unwind, ts_return_type = "Promise<AgentCatalog>")]
-pub fn discover_agents<'env>(
-    env: &'env Env,
-    options: SurfaceOptions,
-) -> napi::Result<PromiseRaw<'env, AgentCatalog>> {
+pub fn discover_agents(env: &Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'_, AgentCatalog>> {
     let (cwd, world) = options.into_world();
     env.spawn_future(off_thread(move || {
         let listing = run::list_agents(&cwd, &world);
@@ -134,10 +131,7 @@ pub fn discover_agents<'env>(
 
 /// Describes the tool to register. The same world gives the same bytes, which a prompt cache depends on.
 #[napi(catch_unwind, ts_return_type = "Promise<ToolSurface>")]
-pub fn describe_tools<'env>(
-    env: &'env Env,
-    options: SurfaceOptions,
-) -> napi::Result<PromiseRaw<'env, ToolSurface>> {
+pub fn describe_tools(env: &Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'_, ToolSurface>> {
     let (cwd, world) = options.into_world();
     env.spawn_future(off_thread(move || {
         let described = run::describe(&cwd, &world);

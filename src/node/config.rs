@@ -38,10 +38,7 @@ pub struct ConfigSource {
 
 /// Reads the configuration of a directory. Rejects for values of the caller's own that are not valid.
 #[napi(catch_unwind, ts_return_type = "Promise<LoadedConfig>")]
-pub fn load_config<'env>(
-    env: &'env Env,
-    options: SurfaceOptions,
-) -> napi::Result<PromiseRaw<'env, LoadedConfig>> {
+pub fn load_config(env: &Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'_, LoadedConfig>> {
     let (cwd, world) = options.into_world();
     env.spawn_future(async move {
         let loaded = off_thread(move || run::load_config(&cwd, &world)).await?;

@@ -32,7 +32,7 @@ pub struct DoctorCheck {
 /// Looks at everything a delegation needs: configuration, agents, the child's command, directories. Starts pi once to
 /// ask for its version. Never rejects for what it finds.
 #[napi(catch_unwind, ts_return_type = "Promise<DoctorReport>")]
-pub fn doctor<'env>(env: &'env Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'env, DoctorReport>> {
+pub fn doctor(env: &Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'_, DoctorReport>> {
     let (cwd, world) = options.into_world();
     env.spawn_future(async move {
         let sanitizer = run::sanitizer_for(&world);

@@ -61,10 +61,10 @@ pub struct StreamCounts {
 
 /// Folds an event stream that is in memory.
 #[napi(catch_unwind, ts_return_type = "Promise<CollectedOutput>")]
-pub fn collect_output<'env>(
-    env: &'env Env,
+pub fn collect_output(
+    env: &Env,
     jsonl: Either<String, Uint8Array>,
-) -> napi::Result<PromiseRaw<'env, CollectedOutput>> {
+) -> napi::Result<PromiseRaw<'_, CollectedOutput>> {
     let sanitizer = sanitizer(None);
     env.spawn_future(off_thread(move || {
         let mut collector = Collector::new();

@@ -84,22 +84,22 @@ pub(super) fn sanitizer(options: Option<SanitizeOptions>) -> Sanitizer {
 /// Removes secrets, the home directory, control sequences and the middle of long stack traces. Idempotent; linear in
 /// the length of the text; ordinary prose and code come out unchanged.
 #[napi(catch_unwind, ts_return_type = "Promise<string>")]
-pub fn sanitize_output<'env>(
-    env: &'env Env,
+pub fn sanitize_output(
+    env: &Env,
     text: String,
     options: Option<SanitizeOptions>,
-) -> napi::Result<PromiseRaw<'env, String>> {
+) -> napi::Result<PromiseRaw<'_, String>> {
     let sanitizer = sanitizer(options);
     env.spawn_future(off_thread(move || sanitizer.sanitize(&text).into_string()))
 }
 
 /// Says which rules would fire on a text, how often and where.
 #[napi(catch_unwind, ts_return_type = "Promise<Redaction[]>")]
-pub fn inspect_output<'env>(
-    env: &'env Env,
+pub fn inspect_output(
+    env: &Env,
     text: String,
     options: Option<SanitizeOptions>,
-) -> napi::Result<PromiseRaw<'env, Vec<Redaction>>> {
+) -> napi::Result<PromiseRaw<'_, Vec<Redaction>>> {
     let sanitizer = sanitizer(options);
     env.spawn_future(off_thread(move || sanitizer.inspect(&text).into_iter().map(Into::into).collect()))
 }
