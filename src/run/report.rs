@@ -13,7 +13,7 @@ use super::result::{
 use super::update::millis;
 use crate::event::{Collected, Usage};
 use crate::process::{CancelReason, Outcome, Supervised, exit_code, exit_signal, signal_name};
-use crate::text::{Sanitizer, TruncateLimits};
+use crate::text::{Sanitizer, TruncateLimits, truncate};
 
 /// The exit code of a run that a limit ended, as `timeout(1)` has it.
 const EXIT_TIMEOUT: i32 = 124;
@@ -22,7 +22,7 @@ const EXIT_ABORTED: i32 = 130;
 /// What a task, an error or a diagnostic may fill in `details`. The full ones are in the session file.
 const FIELD_BYTES: usize = 16 * 1024;
 /// What `output` may fill in `details`; `content` has its own, configured limit.
-const OUTPUT_BYTES: usize = 64 * 1024;
+const OUTPUT_FIELD: TruncateLimits = TruncateLimits { max_bytes: 64 * 1024, max_lines: usize::MAX };
 
 /// What is known of a run before its child ends.
 pub(super) struct Subject<'a> {
@@ -188,24 +188,25 @@ impl Subject<'_> {
         let verdict = Verdict::of(&ending);
         let Ending { collected, duration, changes, .. } = ending;
         let collected = clean(collected, self.sanitizer);
-        if collected.omitted_bytes > 0 {
+        let cut = collected.omitted_bytes > 0;
+        if cut {
             let left_out = collected.omitted_bytes;
             self.diagnostics
                 .push(format!("{left_out} bytes in the middle of the answer were too many to keep"));
         }
-        let cut = collected.omitted_bytes > 0;
         let is_completed = verdict.outcome == RunOutcome::Completed;
         let answer = if is_completed { collected.text } else { collected.partial.or(collected.text) };
-        let answer = answer.filter(|text| !text.trim().is_empty()).map(|text| self.sanitizer.sanitize(&text));
+        let answer = answer.filter(|text| !text.trim().is_empty());
         let mut single = self.single(&verdict, duration, files.session());
+        single.output = answer.as_deref().map(|text| truncate(text, OUTPUT_FIELD, None).text);
         single.usage = collected.usage;
         single.display_items = collected.display_items;
         single.model = collected.model;
         single.stop_reason = collected.stop_reason;
-        single.changes = changes;
+        single.changes = changes.map(|paths| paths.iter().map(|path| self.field(path)).collect());
 
-        let mut text = answer.as_ref().map_or("", |text| text).to_owned();
-        if single.stop_reason.as_deref() == Some("length") && is_completed {
+        let mut text = answer.unwrap_or_default();
+        if is_completed && single.stop_reason.as_deref() == Some("length") {
             text.push_str("\n\n[The model reached its output limit; the answer ends here.]");
         }
         if let Some(changes) = single.changes.as_deref().filter(|changes| !changes.is_empty()) {
@@ -215,8 +216,7 @@ impl Subject<'_> {
         if !is_completed {
             text = failure_text(&single, &text);
         }
-        single.output = answer.map(|text| text.clip(OUTPUT_BYTES).into_string());
-        self.result(single, &verdict, &text, cut, Some(files))
+        self.result(single, &verdict, text, cut, Some(files))
     }
 
     /// The result of a run whose child was never started, and why.
@@ -240,7 +240,7 @@ impl Subject<'_> {
         let mut single = self.single(verdict, duration, session);
         single.attempts = 0;
         let text = failure_text(&single, "");
-        self.result(single, verdict, &text, false, None)
+        self.result(single, verdict, text, false, None)
     }
 
     fn single(&self, verdict: &Verdict, duration: Duration, session: Option<&Path>) -> SingleResult {
@@ -275,11 +275,13 @@ impl Subject<'_> {
         &self,
         mut single: SingleResult,
         verdict: &Verdict,
-        text: &str,
+        text: String,
         cut: bool,
         files: Option<&RunFiles>,
     ) -> ToolResult {
-        let whole = self.sanitizer.sanitize(text);
+        let whole = self.sanitizer.sanitize(&text);
+        // A long answer is held once, not twice, while it is cut and written.
+        drop(text);
         let (mut shown, truncated) = whole.truncate(self.limits, None);
         if truncated && let Some(files) = files {
             match files.keep_output(&whole) {
