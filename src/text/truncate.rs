@@ -121,7 +121,7 @@ fn cut(text: &str, limits: TruncateLimits, full_text: Option<&str>, keep: Keep) 
         !tail.is_empty()
             && !head.is_empty()
             && !head.ends_with('\n')
-            && memchr(b'\n', text[head.len()..text.len() - tail.len()].as_bytes()).is_none(),
+            && memchr(b'\n', &text.as_bytes()[head.len()..text.len() - tail.len()]).is_none(),
     );
     let kept_lines = (count_lines(head) + count_lines(tail)).saturating_sub(shared).min(total_lines);
     let mut out = String::with_capacity(limits.max_bytes.min(text.len()));
@@ -167,7 +167,7 @@ fn head(text: &str, room: usize, lines: usize, is_one_line: bool) -> &str {
         match memrchr(b'\n', &bytes[..end]) {
             Some(newline) if newline + 1 >= end / 2 => end = newline + 1,
             _ if bytes[end - usize::from(end > 0)] == b'\r' && bytes[end] == b'\n' => {
-                end = end.saturating_sub(1)
+                end = end.saturating_sub(1);
             }
             _ => {}
         }

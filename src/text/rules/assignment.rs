@@ -8,7 +8,7 @@ use super::look::{Look, is_marker, look};
 use super::name::{NameKind, name_kind};
 use super::scan::Found;
 use super::separator::{Separator, Tie, separator};
-use super::value::{Value, is_setting, leads_line, value};
+use super::value::{Value, is_setting, leads_line, value, whole};
 use super::verdict::{Place, is_secret};
 use crate::text::sanitize::{Edit, REDACTED};
 
@@ -27,7 +27,7 @@ pub(super) fn assignment(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
         return header::header(cursor, &name, &separator, kind).unwrap_or(nothing);
     }
     let kind = kind_of(cursor, &name, text);
-    if kind == NameKind::Plain {
+    if kind == NameKind::Plain || (kind == NameKind::Query && separator.tie != Tie::Parameter) {
         return nothing;
     }
     let Some(found) = value(cursor, &name, &separator) else { return nothing };
@@ -36,8 +36,9 @@ pub(super) fn assignment(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
     if is_marker(content) || is_call(cursor, place, &found) || !is_secret(kind, text, content, place) {
         return Found::nothing(name.end.max(separator.value.min(found.range.start)));
     }
-    let end = found.range.end;
-    Found::edit(Edit::new(found.range, REDACTED, RULE), end)
+    let range = whole(cursor, &name, &separator, &found);
+    let end = range.end;
+    Found::edit(Edit::new(range, REDACTED, RULE), end)
 }
 
 /// The kind of a name, with `API key` as two words.

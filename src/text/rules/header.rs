@@ -6,7 +6,7 @@ use super::cursor::Cursor;
 use super::look::{Look, is_marker, is_reference, look};
 use super::scan::Found;
 use super::separator::{Separator, Tie};
-use super::value::{JUDGED, leads_line, value};
+use super::value::{JUDGED, Value, leads_line, value, whole as whole_value};
 use crate::text::sanitize::{Edit, REDACTED};
 
 /// The longest header line that is read as one.
@@ -80,7 +80,7 @@ pub(super) fn header(
         let whole = range.start..line_value_end(cursor, name, range.start, REACH);
         range.start + cursor.text[whole].trim_end().len()
     } else {
-        range.end
+        whole_value(cursor, name, separator, &Value { range: range.clone(), quote }).end
     };
     Some(Found::edit(Edit::new(range.start..end, REDACTED, rule), end))
 }

@@ -189,7 +189,7 @@ pub(super) fn has_upper(bytes: &[u8]) -> bool {
 fn is_mask(value: &str) -> bool {
     is_marker(value)
         || (value.starts_with('<') && (value.contains('>') || value.starts_with("<-")))
-        || value.contains("****")
+        || ["****", "...", "…"].iter().any(|mask| value.contains(mask))
         || value
             .chars()
             .all(|character| matches!(character, '*' | 'x' | 'X' | '•' | '.' | '-' | '_' | '#' | '?' | '…'))

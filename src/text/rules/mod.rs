@@ -1,6 +1,6 @@
 //! The redaction rules: what a secret looks like, and what only looks like one.
 //!
-//! One automaton finds trigger words (`token`, `ghp_`, `://`, `-----BEGIN`, …). The rule that belongs to a trigger then
+//! One search finds trigger words (`token`, `ghp_`, `://`, `-----BEGIN`, …). The rule that belongs to a trigger then
 //! reads a bounded stretch around it and either redacts, and the scan goes on behind, or passes. No rule looks at the
 //! same byte more often than a constant, so the whole is linear.
 //!
@@ -17,6 +17,7 @@ mod name;
 mod pem;
 mod scan;
 mod separator;
+mod triggers;
 mod url;
 mod value;
 mod vendor;

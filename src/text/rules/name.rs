@@ -74,10 +74,10 @@ const KEY_OF: &[&str] = &[
     "auth",
     "encryption",
     "encrypt",
+    "decryption",
     "signing",
     "master",
     "account",
-    "service",
     "admin",
     "root",
     "aes",
@@ -88,26 +88,18 @@ const KEY_OF: &[&str] = &[
     "consumer",
     "deploy",
     "license",
-    "session",
-    "app",
-    "application",
-    "client",
+    "preshared",
+    "psk",
     "shared",
-    "storage",
-    "host",
-    "function",
-    "functions",
     "integration",
     "ingest",
-    "write",
-    "server",
+    "wireguard",
     "openai",
     "anthropic",
     "stripe",
     "sendgrid",
     "mailgun",
     "azure",
-    "google",
     "gemini",
     "mistral",
     "cohere",
@@ -117,12 +109,32 @@ const KEY_OF: &[&str] = &[
     "datadog",
     "algolia",
     "twilio",
-    "wireguard",
-    "preshared",
-    "psk",
-    "decryption",
+];
+
+/// Before `key`: what makes it a secret or the name of a place to store something.
+const KEY_PERHAPS: &[&str] = &[
+    "session",
+    "app",
+    "application",
+    "client",
+    "host",
+    "function",
+    "functions",
+    "write",
+    "server",
     "cookie",
     "token",
+    "service",
+    "google",
+    "user",
+    "storage",
+    "crypto",
+    "cipher",
+    "hash",
+    "project",
+    "team",
+    "bot",
+    "license",
 ];
 
 /// Before `key`: what makes it public or an index.
@@ -353,6 +365,9 @@ fn key_kind(of: &str, is_glued: bool, name: &str) -> NameKind {
             .any(|word| is_glued && of.len() > word.len() && ends_with(of, word) && word.len() > 2)
     {
         return NameKind::Secret;
+    }
+    if is_one_of(of, KEY_PERHAPS) {
+        return NameKind::Perhaps;
     }
     let is_constant = !name.bytes().any(|byte| byte.is_ascii_lowercase());
     match (of.is_empty(), is_constant && !is_glued) {

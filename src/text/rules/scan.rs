@@ -1,8 +1,7 @@
-//! The scan: one automaton for all triggers, one rule per trigger.
-
-use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
+//! The scan: one search for all triggers, one rule per trigger.
 
 use super::cursor::Cursor;
+use super::triggers::Triggers;
 use super::{assignment, bearer, pem, url, vendor};
 use crate::text::sanitize::{Edit, Homes};
 
@@ -57,7 +56,7 @@ impl Found {
 
 /// The compiled rules.
 pub(in crate::text) struct Rules {
-    automaton: AhoCorasick,
+    finder: Triggers,
     triggers: Vec<(Trigger, String)>,
 }
 
@@ -71,7 +70,9 @@ impl Rules {
         for root in ["/home/", "/Users/", ":\\Users\\", ":\\\\Users\\\\", ":/Users/"] {
             add(Trigger::UserHome, root);
         }
-        vendor::prefixes().enumerate().for_each(|(row, prefix)| add(Trigger::Vendor(row), prefix));
+        for (row, prefix) in vendor::prefixes().enumerate() {
+            add(Trigger::Vendor(row), prefix);
+        }
         add(Trigger::Url, "://");
         add(Trigger::PemBegin, "-----BEGIN ");
         add(Trigger::PemEnd, "-----END ");
@@ -81,46 +82,33 @@ impl Rules {
         for name in NAMES {
             add(Trigger::Name, name);
         }
-        // At one place the longest trigger is the most telling one.
-        triggers.sort_by_key(|(_, text)| usize::MAX - text.len());
-        let automaton = AhoCorasick::builder()
-            .kind(Some(AhoCorasickKind::DFA))
-            .match_kind(MatchKind::LeftmostFirst)
-            .ascii_case_insensitive(true)
-            .build(triggers.iter().map(|(_, text)| text))
-            .expect("a few hundred short triggers fit an automaton");
-        Self { automaton, triggers }
+        let finder = Triggers::new(triggers.iter().map(|(_, text)| text.clone()).collect());
+        Self { finder, triggers }
     }
 
     /// Adds an edit for everything that a rule redacts; they do not overlap.
     pub(in crate::text) fn collect(&self, text: &str, edits: &mut Vec<Edit>) {
         let mut cursor = Cursor::new(text);
         let mut at = 0;
-        while let Some(hit) = self.automaton.find(Input::new(text).range(at..)) {
-            let (trigger, literal) = &self.triggers[hit.pattern().as_usize()];
+        while let Some((index, hit)) = self.finder.find(cursor.bytes, at) {
+            let (trigger, literal) = &self.triggers[index];
+            let is_exact = cursor.bytes[hit.clone()] == *literal.as_bytes();
             let found = match trigger {
-                Trigger::Name if literal == "bearer" => bearer::bearer(&cursor, hit.range()),
-                Trigger::Name => assignment::assignment(&cursor, hit.range()),
-                Trigger::Url => url::user_info(&cursor, hit.end()),
-                Trigger::PemBegin => pem::begin(&cursor, hit.range()),
-                Trigger::PemEnd => pem::orphan_end(&cursor, hit.range()),
-                Trigger::CurlUser => url::curl_user(&cursor, hit.range()),
-                Trigger::Vendor(row) if text[hit.range()] == **literal => {
-                    vendor::token(&cursor, *row, hit.range())
-                }
-                Trigger::UserHome => home(of_user(text, hit.start(), hit.end()), hit.end()),
-                Trigger::Home if text[hit.range()] == **literal => {
-                    home(Homes::actual(text, hit.start(), hit.end()), hit.start() + 1)
-                }
-                Trigger::Vendor(_) | Trigger::Home => Found::nothing(hit.start() + 1),
+                Trigger::Name if literal == "bearer" => bearer::bearer(&cursor, hit.clone()),
+                Trigger::Name => assignment::assignment(&cursor, hit.clone()),
+                Trigger::Url => url::user_info(&cursor, hit.end),
+                Trigger::PemBegin => pem::begin(&cursor, hit.clone()),
+                Trigger::PemEnd => pem::orphan_end(&cursor, hit.clone()),
+                Trigger::CurlUser => url::curl_user(&cursor, hit.clone()),
+                Trigger::Vendor(row) if is_exact => vendor::token(&cursor, *row, hit.clone()),
+                Trigger::UserHome => home(of_user(text, hit.start, hit.end), hit.end),
+                Trigger::Home if is_exact => home(Homes::actual(text, hit.start, hit.end), hit.start + 1),
+                Trigger::Vendor(_) | Trigger::Home => Found::nothing(hit.start + 1),
             };
-            at = found.resume.max(hit.start() + 1);
+            at = found.resume.max(hit.start + 1);
             if let Some(edit) = found.edit {
                 cursor.floor = edit.range.end;
                 edits.push(edit);
-            }
-            while !text.is_char_boundary(at) {
-                at += 1;
             }
         }
     }

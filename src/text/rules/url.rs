@@ -14,8 +14,12 @@ const REACH: usize = 512;
 pub(super) fn user_info(cursor: &Cursor<'_>, start: usize) -> Found {
     let nothing = Found::nothing(start);
     let window = &cursor.bytes[start..cursor.bytes.len().min(start + REACH)];
+    let is_end = |&byte: &u8| ends_url(byte) || matches!(byte, b'/' | b'?' | b'#');
+    let authority = window.iter().position(is_end).unwrap_or(window.len());
+    if authority == 0 {
+        return nothing;
+    }
     let window = &window[..window.iter().position(|&byte| ends_url(byte)).unwrap_or(window.len())];
-    let authority = window.iter().position(|byte| matches!(byte, b'/' | b'?' | b'#')).unwrap_or(window.len());
     let host_at = match memchr::memrchr(b'@', &window[..authority]) {
         Some(at) => at,
         // A password with an unescaped slash: what follows the colon is no port, and an `@` comes later.

@@ -32,8 +32,25 @@ pub(super) fn value(cursor: &Cursor<'_>, name: &Range<usize>, separator: &Separa
     if matches!(separator.tie, Tie::Comma) || cursor.quote(at).is_some() {
         return None;
     }
-    let end = unquoted_end(cursor, name, separator, at);
+    let end = unquoted_end(cursor, name, separator, at, JUDGED);
     (end > at).then_some(Value { range: at..end, quote: None })
+}
+
+/// The whole of a value whose beginning was judged a secret.
+pub(super) fn whole(
+    cursor: &Cursor<'_>,
+    name: &Range<usize>,
+    separator: &Separator,
+    judged: &Value,
+) -> Range<usize> {
+    let Range { start, end } = judged.range;
+    if end - start < JUDGED / 2 || separator.tie == Tie::Element {
+        return start..end;
+    }
+    match judged.quote {
+        Some(quote) => start..cursor.string_end(start, quote, usize::MAX).content,
+        None => start..unquoted_end(cursor, name, separator, start, usize::MAX),
+    }
 }
 
 /// Position of the quote that opens the value, behind a string prefix such as `b` or `f`.
@@ -58,9 +75,7 @@ fn quoted(cursor: &Cursor<'_>, at: usize) -> Option<Value> {
     if quote.escapes == 0 && cursor.bytes[start..].starts_with(&mark) {
         start += 2; // Three quotes, as in Python: the content ends at the next one all the same.
     }
-    let judged = cursor.string_end(start, quote, JUDGED);
-    let end =
-        if judged.closed { judged.content } else { cursor.string_end(start, quote, usize::MAX).content };
+    let end = cursor.string_end(start, quote, JUDGED * 2).content;
     (end > start).then_some(Value { range: start..end, quote: Some(quote) })
 }
 
@@ -73,7 +88,7 @@ fn after_type(cursor: &Cursor<'_>, at: usize) -> Option<usize> {
         byte.is_ascii_alphanumeric()
             || matches!(byte, b'_' | b'&' | b'\'' | b'<' | b'>' | b'[' | b']' | b'|' | b'.' | b'?' | b' ')
     });
-    if !is_type || matches!(rest.get(equals + 1), Some(b'=' | b'>')) {
+    if !is_type || !rest[..equals].ends_with(b" ") || matches!(rest.get(equals + 1), Some(b'=' | b'>')) {
         return None;
     }
     let quote = cursor.skip_blanks(at + equals + 1);
@@ -89,7 +104,13 @@ fn element(cursor: &Cursor<'_>, name: &Range<usize>, at: usize) -> Option<Value>
 }
 
 /// End of a value without quotes.
-fn unquoted_end(cursor: &Cursor<'_>, name: &Range<usize>, separator: &Separator, at: usize) -> usize {
+fn unquoted_end(
+    cursor: &Cursor<'_>,
+    name: &Range<usize>,
+    separator: &Separator,
+    at: usize,
+    reach: usize,
+) -> usize {
     let is_parameter = separator.tie == Tie::Parameter;
     let is_whole = is_setting(cursor, name, separator);
     let stops = |byte: u8, next: Option<&u8>| match byte {
@@ -99,7 +120,8 @@ fn unquoted_end(cursor: &Cursor<'_>, name: &Range<usize>, separator: &Separator,
         b',' | b';' | b')' | b']' | b'}' | b'<' | b'>' | b'|' | b'(' => !is_whole,
         _ => byte.is_ascii_whitespace(),
     };
-    let bytes = &cursor.bytes[at..];
+    let stop = cursor.floor_char(cursor.bytes.len().min(at.saturating_add(reach)));
+    let bytes = &cursor.bytes[at..stop];
     // Our own marker contains brackets, and may have come from an earlier pass.
     let marker = bytes.first() == Some(&b'[');
     let length = (0..bytes.len())

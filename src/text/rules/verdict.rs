@@ -31,11 +31,12 @@ pub(super) fn is_secret(kind: NameKind, name: &str, value: &str, place: Place) -
     let look = look(judged);
     match (kind, look) {
         (NameKind::Plain, _)
-        | (_, Look::Empty | Look::Placeholder | Look::Reference | Look::Url | Look::Path) => false,
+        | (_, Look::Empty | Look::Placeholder | Look::Reference | Look::Url | Look::Path | Look::Plain) => {
+            false
+        }
         (NameKind::Password | NameKind::Secret, Look::Prose | Look::Phrase) => {
             place == Place::Quoted && (value.len() > JUDGED || look == Look::Phrase)
         }
-        (_, Look::Prose | Look::Phrase) => false,
         (NameKind::Query, _) => {
             place == Place::Parameter
                 && (look == Look::Random || (look == Look::Mixed && has_digit(judged.as_bytes())))
@@ -57,7 +58,6 @@ pub(super) fn is_secret(kind: NameKind, name: &str, value: &str, place: Place) -
             Place::Argument => is_token_like(judged) && has_digit(judged.as_bytes()),
             _ => true,
         },
-        (_, Look::Plain) => false,
         (_, Look::Short) => match place {
             Place::Quoted => true,
             Place::Setting | Place::Parameter | Place::Alone => {
@@ -165,7 +165,9 @@ fn is_token_like(value: &str) -> bool {
         || value.contains("->")
         || value.contains("::")
         || value.contains("=>");
-    !begins_like_code && !has_code
+    // `Vec<u8>`, `Array<T>`: a type with parameters.
+    let is_generic = value.ends_with('>') && value.contains('<');
+    !begins_like_code && !has_code && !is_generic
 }
 
 /// A password without digits: letters of both cases and a sign that names do not have.

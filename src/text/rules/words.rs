@@ -126,6 +126,7 @@ const PLAIN: &[&str] = &[
     "passwordfield",
     "textfield",
     "todo",
+    "local",
     "tbd",
     "n/a",
 ];

@@ -168,6 +168,7 @@ fn next_suspect(bytes: &[u8], from: usize) -> usize {
     at + bytes[at..].iter().position(|&byte| is_suspect(byte)).unwrap_or(bytes.len() - at)
 }
 
+#[expect(clippy::needless_bitwise_bool, reason = "without branches the compiler uses vector instructions")]
 fn is_suspect(byte: u8) -> bool {
     ((byte < 0x20) & (byte != b'\n') & (byte != b'\t')) | (byte == 0x7f) | (byte == 0xc2) | (byte == 0xe2)
 }

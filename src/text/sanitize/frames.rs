@@ -41,6 +41,10 @@ pub(super) fn collect(text: &str, edits: &mut Vec<Edit>) {
     let mut start = 0;
     while start < bytes.len() {
         let end = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |length| start + length);
+        if block.is_none() && !matches!(bytes[start], b' ' | b'\t' | b'a' | b'F' | b'0'..=b'9') {
+            start = end + 1;
+            continue;
+        }
         let line = bytes[start..end].strip_suffix(b"\r").unwrap_or(&bytes[start..end]);
         let line_end = start + line.len();
         let indent = line.iter().position(|byte| !matches!(byte, b' ' | b'\t')).unwrap_or(line.len());

@@ -9,10 +9,10 @@ const SHARED: [&str; 4] = ["Shared", "Public", "Default", "All"];
 pub(in crate::text) struct Homes(Vec<String>);
 
 impl Homes {
-    /// Trailing separators are dropped, and `/` is nobody's home here.
+    /// Trailing separators are dropped, and what is shorter than three bytes is nobody's home.
     pub(in crate::text) fn new(homes: &[String]) -> Self {
         let trimmed =
-            homes.iter().map(|home| home.trim_end_matches(['/', '\\'])).filter(|home| home.len() > 1);
+            homes.iter().map(|home| home.trim_end_matches(['/', '\\'])).filter(|home| home.len() > 2);
         let mut names: Vec<String> = Vec::new();
         for home in trimmed {
             names.push(home.to_owned());

@@ -1,0 +1,1 @@
+//! Truncation: limits, ends and counts.
