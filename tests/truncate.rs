@@ -1,1 +1,140 @@
 //! Truncation: limits, ends and counts.
+
+use pi_subagent_native::text::{
+    Sanitizer, SanitizerOptions, TruncateLimits, Truncated, resume_point, truncate, truncate_head,
+    truncate_tail,
+};
+use proptest::prelude::*;
+
+type Form = fn(&str, TruncateLimits, Option<&str>) -> Truncated;
+
+const FORMS: [(&str, Form); 3] = [("both", truncate), ("head", truncate_head), ("tail", truncate_tail)];
+
+fn limits(max_bytes: usize, max_lines: usize) -> TruncateLimits {
+    TruncateLimits { max_bytes, max_lines }
+}
+
+fn count_lines(text: &str) -> usize {
+    text.split_inclusive('\n').count()
+}
+
+#[test]
+fn the_defaults_are_those_of_pi() {
+    assert_eq!(TruncateLimits::default(), limits(51_200, 2000));
+}
+
+#[test]
+fn head_and_tail_stay_and_the_marker_says_what_is_missing() {
+    let text: String = (1..=9).map(|n| format!("line {n}\n")).collect();
+    for ((label, form), expected) in FORMS.into_iter().zip([
+        "line 1\nline 2\n[truncated: kept 4 of 9 lines, 28 of 63 bytes; full text: /x]\nline 8\nline 9\n",
+        "line 1\nline 2\nline 3\nline 4\n[truncated: kept 4 of 9 lines, 28 of 63 bytes; full text: /x]",
+        "[truncated: kept 4 of 9 lines, 28 of 63 bytes; full text: /x]\nline 6\nline 7\nline 8\nline 9\n",
+    ]) {
+        let cut = form(&text, limits(10_000, 5), Some("/x"));
+        assert_eq!(cut.text, expected, "{label}");
+        assert!(cut.truncated, "{label}");
+        assert_eq!(
+            (cut.kept_lines, cut.total_lines, cut.kept_bytes, cut.total_bytes),
+            (4, 9, 28, 63),
+            "{label}"
+        );
+    }
+}
+
+#[test]
+fn a_long_line_is_cut_between_characters() {
+    let text = "漢字かな".repeat(100);
+    let cut = truncate(&text, limits(200, 10), None);
+    assert_eq!(cut.text.len() / 10, 19, "nearly all of the room is used: {}", cut.text);
+    assert!(cut.text.starts_with("漢") && cut.text.ends_with("な"), "{}", cut.text);
+    assert!(cut.text.contains("\n[truncated: kept 1 of 1 lines, "), "{}", cut.text);
+}
+
+#[test]
+fn limits_smaller_than_the_marker_still_hold() {
+    let text = "one\r\ntwo\r\nthree\r\n";
+    for (label, form) in FORMS {
+        for max_bytes in 0..text.len() {
+            for max_lines in 0..4 {
+                let cut = form(text, limits(max_bytes, max_lines), Some("/x"));
+                assert!(
+                    cut.text.len() <= max_bytes && count_lines(&cut.text) <= max_lines,
+                    "{label} {max_bytes} {max_lines} {cut:?}"
+                );
+                assert!(cut.truncated);
+            }
+        }
+    }
+    assert_eq!(truncate("", limits(0, 0), None).text, "");
+    assert!(!truncate("", limits(0, 0), None).truncated);
+    assert_eq!(truncate_head("abcdef", limits(4, 9), None).text, "abcd");
+    assert_eq!(truncate_tail("abcdef", limits(4, 9), None).text, "cdef");
+}
+
+#[test]
+fn sanitized_text_stays_sanitized_when_it_is_cut() {
+    let sanitized = Sanitizer::new(SanitizerOptions::default()).sanitize("größer als gedacht");
+    assert_eq!(&*sanitized.clip(100), "größer als gedacht");
+    assert_eq!(&*sanitized.clip(7), "gr…", "`ö` has two bytes and the ellipsis three");
+    assert_eq!(&*sanitized.clip(2), "gr");
+    assert_eq!(&*sanitized.clip(0), "");
+    let (cut, truncated) = sanitized.truncate(limits(12, 1), None);
+    assert!(truncated && cut.len() <= 12, "{cut}");
+}
+
+#[test]
+fn a_torn_word_ends_at_the_first_blank() {
+    assert_eq!(resume_point("rn-word next"), 8);
+    assert_eq!(resume_point("\nnext"), 1);
+    assert_eq!(resume_point("漢\u{3000}x"), 6);
+    assert_eq!(resume_point("one"), 0);
+    assert_eq!(resume_point(&"x".repeat(10_000)), 0);
+}
+
+#[test]
+fn a_megabyte_of_wide_characters_is_no_work() {
+    let text = "漢字".repeat(200_000);
+    let start = std::time::Instant::now();
+    let cut = truncate(&text, TruncateLimits::default(), None);
+    assert!(cut.text.len() <= 51_200 && start.elapsed().as_millis() < 200, "{:?}", start.elapsed());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    #[test]
+    fn nothing_is_over_the_limits_and_nothing_is_lost_within_them(
+        text in "([a-c漢é🎉 ]{0,12}(\n|\r\n|\r)?){0,12}",
+        max_bytes in 0_usize..160,
+        max_lines in 0_usize..14,
+        place in proptest::option::of("/[a-z]{1,12}"),
+    ) {
+        for (label, form) in FORMS {
+            let cut = form(&text, limits(max_bytes, max_lines), place.as_deref());
+            let fits = text.len() <= max_bytes && count_lines(&text) <= max_lines;
+            prop_assert_eq!(cut.truncated, !fits, "{}", label);
+            prop_assert_eq!((cut.total_bytes, cut.total_lines), (text.len(), count_lines(&text)));
+            if fits {
+                prop_assert_eq!(&cut.text, &text);
+                prop_assert_eq!((cut.kept_bytes, cut.kept_lines), (text.len(), count_lines(&text)));
+                continue;
+            }
+            prop_assert!(cut.text.len() <= max_bytes, "{} {:?}", label, cut);
+            prop_assert!(count_lines(&cut.text) <= max_lines, "{} {:?}", label, cut);
+            prop_assert!(cut.kept_bytes <= cut.text.len() && cut.kept_lines <= cut.total_lines, "{} {:?}", label, cut);
+            // Whatever stays is a head and a tail of the text, and no CRLF is split.
+            let (head, tail) = cut.text.split_once("[truncated").map_or((&*cut.text, ""), |(head, tail)| {
+                (head, tail.split_once(']').map_or("", |(_, tail)| tail))
+            });
+            let head = if text.starts_with(head) { head } else { &head[..head.len().saturating_sub(1)] };
+            if label != "tail" {
+                prop_assert!(text.starts_with(head), "{} {:?}", label, cut);
+                prop_assert!(!(head.ends_with('\r') && text[head.len()..].starts_with('\n')), "{:?}", cut);
+                let tail = if text.ends_with(tail) { tail } else { &tail[1..] };
+                prop_assert!(text.ends_with(tail), "{} {:?}", label, cut);
+                prop_assert!(!(tail.starts_with('\n') && text[..text.len() - tail.len()].ends_with('\r')), "{:?}", cut);
+            }
+        }
+    }
+}

@@ -1,28 +1,27 @@
 //! A place in a text, and what can be asked about its surroundings.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 /// The longest part of a name that is read to either side of its trigger.
 const NAME_REACH: usize = 64;
 
 /// The text under scan. `floor` is the end of the last redaction: no rule looks before it.
-#[derive(Clone, Copy)]
 pub(super) struct Cursor<'a> {
     pub(super) text: &'a str,
     pub(super) bytes: &'a [u8],
     pub(super) floor: usize,
-    /// Where the last `-----END ` of the text stands; searched once, so that keys without an end stay linear.
-    pub(super) last_end: Option<usize>,
+    last_end: OnceCell<Option<usize>>,
 }
 
 impl<'a> Cursor<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self {
-            text,
-            bytes: text.as_bytes(),
-            floor: 0,
-            last_end: memchr::memmem::rfind(text.as_bytes(), b"-----END "),
-        }
+        Self { text, bytes: text.as_bytes(), floor: 0, last_end: OnceCell::new() }
+    }
+
+    /// Where the last `-----END ` of the text stands; searched once, so that keys without an end stay linear.
+    pub(super) fn last_end(&self) -> Option<usize> {
+        *self.last_end.get_or_init(|| memchr::memmem::rfind(self.bytes, b"-----END "))
     }
 
     pub(super) fn byte(&self, at: usize) -> Option<u8> {

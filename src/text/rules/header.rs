@@ -76,7 +76,10 @@ pub(super) fn header(
         return None;
     }
     let rule = if kind == HeaderKind::Cookie { "cookie" } else { "authorization" };
-    let end = if quote.is_none() && is_line {
+    let is_cut = range.end + 4 > range.start + JUDGED;
+    let end = if quote.is_none() && is_line && !is_cut {
+        range.start + content.len()
+    } else if quote.is_none() && is_line {
         let whole = range.start..line_value_end(cursor, name, range.start, REACH);
         range.start + cursor.text[whole].trim_end().len()
     } else {

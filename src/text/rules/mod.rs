@@ -28,4 +28,5 @@ pub(in crate::text) use header::{is_secret_header, kind as header_kind};
 pub(in crate::text) use look::{Look, look};
 pub(in crate::text) use name::{NameKind, name_kind, says_secret};
 pub(in crate::text) use scan::Rules;
+pub(in crate::text) use triggers::Triggers;
 pub(in crate::text) use verdict::is_secret_string;

@@ -25,7 +25,7 @@ pub(super) fn begin(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
         return nothing;
     }
     let rest = &cursor.bytes[label_end..];
-    let is_ended = cursor.last_end.is_some_and(|end| end >= label_end);
+    let is_ended = cursor.last_end().is_some_and(|end| end >= label_end);
     let end = match is_ended.then(|| memmem::find(rest, b"-----END ")).flatten() {
         Some(length) => {
             let end = label_end + length + "-----END ".len();

@@ -3,14 +3,13 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use aho_corasick::{AhoCorasick, MatchKind};
 use serde::Serialize;
 
 use super::controls::strip;
 use super::edits::{Edit, REDACTED, apply, settle};
 use super::home::Homes;
 use super::{Sanitized, frames};
-use crate::text::rules::Rules;
+use crate::text::rules::{Rules, Triggers};
 use crate::text::secrets::is_fit;
 
 /// Passes after which a text is taken as it is. A redaction can make a new pattern out of what stands around it; the
@@ -43,7 +42,8 @@ pub struct Redaction {
 /// Linear in the text, whatever it is, and idempotent: what it gave is left as it is. Compile it once and share it.
 pub struct Sanitizer {
     rules: Rules,
-    exact: Option<AhoCorasick>,
+    /// Exact values; absent when there are none.
+    exact: Option<Triggers>,
 }
 
 impl Sanitizer {
@@ -53,8 +53,8 @@ impl Sanitizer {
         let SanitizerOptions { secrets, homes } = options;
         let values: Vec<String> =
             secrets.iter().filter(|value| is_fit(value.trim())).flat_map(|value| spellings(value)).collect();
-        let exact = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&values).ok();
-        Self { rules: Rules::new(&Homes::new(&homes)), exact: exact.filter(|_| !values.is_empty()) }
+        let exact = if values.is_empty() { None } else { Some(Triggers::new(values)) };
+        Self { rules: Rules::new(&Homes::new(&homes)), exact }
     }
 
     /// Makes a text fit to leave the process.
@@ -107,7 +107,9 @@ impl Sanitizer {
         let mut edits = Vec::new();
         self.rules.collect(text, &mut edits);
         if let Some(exact) = &self.exact {
-            edits.extend(exact.find_iter(text).map(|hit| Edit::new(hit.range(), REDACTED, "known_secret")));
+            // Values can overlap, so the search goes on one byte further, and settling joins what meets.
+            let hits = exact.find_all(text).map(|hit| Edit::new(hit, REDACTED, "known_secret"));
+            edits.extend(hits);
         }
         frames::collect(text, &mut edits);
         settle(edits)
