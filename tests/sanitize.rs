@@ -31,12 +31,11 @@ fn every_secret_of_the_corpus_goes_and_what_surrounds_it_stays() {
     for case in corpus(include_str!("inputs/secrets.txt")) {
         let (before, rest) = case.split_once('«').expect("a case marks its secret");
         let (secret, after) = rest.split_once('»').expect("a case marks the end of its secret");
-        let sanitized = sanitizer.sanitize(&format!("{before}{secret}{after}"));
-        let is_clean = sanitized.starts_with(before) && sanitized.ends_with(after);
-        let marker =
-            sanitized.get(before.len()..sanitized.len() - after.len().min(sanitized.len())).unwrap_or("");
+        let out = sanitizer.sanitize(&format!("{before}{secret}{after}"));
+        let is_clean = out.starts_with(before) && out.ends_with(after);
+        let marker = out.get(before.len()..out.len() - after.len().min(out.len())).unwrap_or("");
         if !is_clean || !marker.starts_with('[') || !marker.ends_with("REDACTED]") {
-            wrong.push(format!("{case}\n  -> {sanitized}"));
+            wrong.push(format!("{case}\n  -> {out}"));
         }
     }
     assert!(wrong.is_empty(), "{} cases:\n{}", wrong.len(), wrong.join("\n"));
@@ -204,8 +203,7 @@ fn inspection_points_into_the_input_and_never_shows_a_value() {
 
 #[test]
 fn a_trace_of_more_than_five_frames_is_folded() {
-    let frames =
-        |count: usize| -> String { (0..count).map(|n| format!("    at f{n} (a.js:{n}:1)\n")).collect() };
+    let frames = |count: usize| "    at f (a.js:1:1)\n".repeat(count);
     let text = format!("Error: x\n{}after\n", frames(9));
     let expected = format!("Error: x\n{}    ... 4 more stack frames left out\nafter\n", frames(5));
     assert_eq!(&*plain().sanitize(&text), expected);
@@ -272,7 +270,7 @@ fn hostile_text_takes_linear_time() {
             text.push_str("://a:b@c");
             text
         };
-        let (small, large) = (text(20_000), text(200_000));
+        let (small, large) = (text(10_000), text(100_000));
         let mut best = (Duration::MAX, Duration::MAX);
         let is_linear = (0..30).any(|_| {
             best = (best.0.min(time(&small)), best.1.min(time(&large)));
@@ -367,7 +365,7 @@ fn fragment() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn sanitizing_twice_changes_nothing(pieces in proptest::collection::vec(fragment(), 0..40)) {

@@ -55,7 +55,7 @@ enum Keep {
 /// Keeps the head and the tail, where conclusions stand, and says in between what was left out.
 ///
 /// The marker counts within the limits. Where the limits are too small for it, it gets shorter and then goes: nothing
-/// is ever over the limits. `full_text` is where the whole text can be found.
+/// is ever over the limits, and without a marker only the head stays. `full_text` is where the whole text can be found.
 #[must_use]
 pub fn truncate(text: &str, limits: TruncateLimits, full_text: Option<&str>) -> Truncated {
     cut(text, limits, full_text, Keep::Both)
@@ -115,6 +115,8 @@ fn cut(text: &str, limits: TruncateLimits, full_text: Option<&str>, keep: Keep) 
     // The marker takes a line of its own where there is more than one.
     let lines =
         if marker.is_shown() && limits.max_lines > 1 { limits.max_lines - 1 } else { limits.max_lines };
+    // Without a marker in between, head and tail would make words that nobody wrote.
+    let keep = if keep == Keep::Both && !marker.is_shown() { Keep::Head } else { keep };
     let (head, tail) = parts(text, room, lines, keep);
     let kept_bytes = head.len() + tail.len();
     let shared = usize::from(

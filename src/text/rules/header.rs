@@ -9,9 +9,6 @@ use super::separator::{Separator, Tie};
 use super::value::{JUDGED, Value, leads_line, value, whole as whole_value};
 use crate::text::sanitize::{Edit, REDACTED};
 
-/// The longest header line that is read as one.
-const REACH: usize = 16 * 1024;
-
 const SCHEMES: [&str; 17] = [
     "bearer",
     "basic",
@@ -80,7 +77,7 @@ pub(super) fn header(
     let end = if quote.is_none() && is_line && !is_cut {
         range.start + content.len()
     } else if quote.is_none() && is_line {
-        let whole = range.start..line_value_end(cursor, name, range.start, REACH);
+        let whole = range.start..line_value_end(cursor, name, range.start, usize::MAX);
         range.start + cursor.text[whole].trim_end().len()
     } else {
         whole_value(cursor, name, separator, &Value { range: range.clone(), quote }).end
@@ -91,11 +88,12 @@ pub(super) fn header(
 /// End of a header value without quotes of its own: the line end, an escaped line end, or the quote that closes the
 /// string around the header. Quoted parameters (`realm="x"`) belong to the value.
 fn line_value_end(cursor: &Cursor<'_>, name: &Range<usize>, start: usize, reach: usize) -> usize {
-    let stop = cursor.line_end(start, reach);
+    let stop = cursor.floor_char(cursor.bytes.len().min(start.saturating_add(reach)));
     let around = cursor.quote_before(name.start);
     let mut at = start;
     while at < stop {
         match cursor.bytes[at] {
+            b'\n' => return at,
             b'\\' if matches!(cursor.byte(at + 1), Some(b'n' | b'r')) => return at,
             b'\\' | b'"' | b'\'' | b'`' => {
                 let Some(quote) = cursor.quote(at) else {
@@ -113,7 +111,7 @@ fn line_value_end(cursor: &Cursor<'_>, name: &Range<usize>, start: usize, reach:
             _ => at += 1,
         }
     }
-    cursor.floor_char(at.min(stop))
+    at.min(stop)
 }
 
 /// Whether the content of such a header is one, and not prose or code about it.
