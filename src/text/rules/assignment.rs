@@ -64,11 +64,14 @@ fn place(cursor: &Cursor<'_>, name: &Range<usize>, separator: &Separator, found:
         _ if found.quote.is_some() => Place::Quoted,
         Tie::Element => Place::Quoted,
         Tie::Parameter => Place::Parameter,
+        // `the password is …`: prose, so only what is plainly a secret.
+        Tie::Blank if cursor.bytes[..separator.value].ends_with(b" is ") => Place::Argument,
         Tie::Blank => Place::Alone,
         Tie::Tight if is_setting(cursor, name, separator) => Place::Setting,
         // `--password=x` can only be a value.
-        Tie::Tight if cursor.byte(name.start) == Some(b'-') => Place::Setting,
-        Tie::Tight if ends() => Place::Alone,
+        Tie::Tight if cursor.byte(name.start) == Some(b'-') => Place::Parameter,
+        // `password=x` with a blank behind is a shell, a log or a settings file; code goes on with a sign.
+        Tie::Tight if ends() => Place::Setting,
         Tie::Colon if separator.name_quote.is_none() && ends() && is_statement(cursor, name.start) => {
             Place::Alone
         }

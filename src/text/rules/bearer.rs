@@ -1,4 +1,4 @@
-//! `Bearer x` wherever it stands.
+//! `Bearer x` and `Basic x` wherever they stand.
 
 use std::ops::Range;
 
@@ -30,6 +30,26 @@ pub(super) fn bearer(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
     }
     let end = start + token.len();
     Found::edit(Edit::new(start..end, REDACTED, "bearer"), end)
+}
+
+/// The shortest base64 of a user and a password that is told from a word.
+const BASIC: usize = 12;
+
+/// Judges the word behind `Basic`: only base64 has both cases and a digit.
+pub(super) fn basic(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
+    let start = cursor.skip_blanks(trigger.end);
+    let length = cursor.bytes[start..].iter().take_while(|&&byte| is_token68(byte)).count();
+    let token = &cursor.bytes[start..start + length];
+    let has = |kind: fn(&u8) -> bool| token.iter().any(kind);
+    let is_base64 = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit);
+    if start == trigger.end
+        || length < BASIC
+        || !is_base64
+        || has(|byte| matches!(byte, b'.' | b'-' | b'_' | b'~'))
+    {
+        return Found::nothing(start.max(trigger.end));
+    }
+    Found::edit(Edit::new(start..start + length, REDACTED, "basic_credentials"), start + length)
 }
 
 fn is_token68(byte: u8) -> bool {

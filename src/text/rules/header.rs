@@ -149,6 +149,8 @@ pub(in crate::text) fn is_secret_header(
                         is_alone && first.bytes().any(|byte| byte.is_ascii_digit())
                     }
                     Look::Word => is_alone && !is_quoted && first.len() >= 8 && !SCHEMES.contains(&first),
+                    // A name with a dash is no name in code.
+                    Look::Identifier => is_alone && first.contains('-') && !first.contains('.'),
                     _ => false,
                 };
             };

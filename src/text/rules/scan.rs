@@ -32,6 +32,7 @@ enum Trigger {
     PemBegin,
     PemEnd,
     CurlUser,
+    Basic,
     UserHome,
     Home,
 }
@@ -74,6 +75,7 @@ impl Rules {
             add(Trigger::Vendor(row), prefix);
         }
         add(Trigger::Url, "://");
+        add(Trigger::Basic, "basic ");
         add(Trigger::PemBegin, "-----BEGIN ");
         add(Trigger::PemEnd, "-----END ");
         for flag in [" -u ", " --user ", " --user="] {
@@ -94,6 +96,7 @@ impl Rules {
             let (trigger, literal) = &self.triggers[index];
             let is_exact = cursor.bytes[hit.clone()] == *literal.as_bytes();
             let found = match trigger {
+                Trigger::Basic => bearer::basic(&cursor, hit.clone()),
                 Trigger::Name if literal == "bearer" => bearer::bearer(&cursor, hit.clone()),
                 Trigger::Name => assignment::assignment(&cursor, hit.clone()),
                 Trigger::Url => url::user_info(&cursor, hit.end),

@@ -85,7 +85,7 @@ fn is_element(cursor: &Cursor<'_>, name: &Range<usize>) -> bool {
 }
 
 /// Where the value of a name begins that is followed by blanks alone: `#define NAME "x"`, `ENV NAME x`,
-/// `PASSWORD 'x'` in SQL, `password x` in a netrc line, `const name string = "x"` in Go.
+/// `PASSWORD 'x'` in SQL, `password x` in a netrc line, `const name string = "x"` in Go, `password is x`.
 fn blank_value(cursor: &Cursor<'_>, name: &Range<usize>, next: usize) -> Option<usize> {
     let text = &cursor.text[name.clone()];
     let is_constant = !text.bytes().any(|byte| byte.is_ascii_lowercase());
@@ -97,6 +97,9 @@ fn blank_value(cursor: &Cursor<'_>, name: &Range<usize>, next: usize) -> Option<
         return Some(next);
     }
     let rest = &cursor.bytes[next..];
+    if rest.starts_with(b"is ") {
+        return Some(next + "is ".len());
+    }
     let typed = rest.strip_prefix(b"string = ").or_else(|| rest.strip_prefix(b"[]byte = "))?;
     (typed.first() == Some(&b'"')).then(|| cursor.bytes.len() - typed.len())
 }

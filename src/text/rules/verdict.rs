@@ -9,11 +9,11 @@ use super::value::JUDGED;
 pub(super) enum Place {
     /// In quotes, or an XML element.
     Quoted,
-    /// `NAME=value` in capitals.
+    /// `NAME=value` in capitals, or `name=value` with a blank behind.
     Setting,
-    /// `?name=value`.
+    /// `?name=value`, `--name=value`.
     Parameter,
-    /// `name: value` or `name=value` with nothing behind it.
+    /// `name: value` with nothing behind it.
     Alone,
     /// Anything else without quotes: most likely code.
     Code,
@@ -48,7 +48,8 @@ pub(super) fn is_secret(kind: NameKind, name: &str, value: &str, place: Place) -
         }
         (NameKind::Perhaps, Look::Random) => is_token_like(judged),
         (NameKind::Perhaps, Look::Mixed) => {
-            judged.len() >= 8 && has_digit(judged.as_bytes()) && is_token_like(judged)
+            let least = if place == Place::Setting { 6 } else { 8 };
+            judged.len() >= least && has_digit(judged.as_bytes()) && is_token_like(judged)
         }
         (NameKind::Perhaps, _) => false,
         (_, Look::Random | Look::Mixed) => match place {
@@ -78,16 +79,18 @@ pub(super) fn is_secret(kind: NameKind, name: &str, value: &str, place: Place) -
             _ => true,
         },
         (_, Look::Word) => match place {
-            Place::Quoted | Place::Setting | Place::Parameter => !is_label(judged) || is_bare(kind, judged),
+            Place::Parameter => true,
+            Place::Quoted | Place::Setting => !is_label(judged) || is_bare(kind, judged),
             Place::Alone => {
                 kind == NameKind::Password
                     && judged.bytes().all(|byte| byte.is_ascii_lowercase())
-                    && !is_label(judged)
+                    && (!is_label(judged) || is_bare(kind, judged))
             }
             Place::Code | Place::Argument => false,
         },
         (_, Look::Identifier) => match place {
-            Place::Quoted | Place::Setting | Place::Parameter => !is_label(judged) && !judged.contains('.'),
+            Place::Parameter => true,
+            Place::Quoted | Place::Setting => !is_label(judged) && !judged.contains('.'),
             _ => false,
         },
     }
@@ -127,7 +130,7 @@ fn is_label(value: &str) -> bool {
         "label",
         "name",
         "header",
-        "value",
+        "pw",
         "x",
         "private",
         "public",
