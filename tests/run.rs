@@ -548,7 +548,7 @@ async fn a_dropped_run_ends_its_child() {
         tokio::pin!(run);
         tokio::select! {
             _ = &mut run => panic!("the child runs on"),
-            _ = async { while receiver.recv().await.is_some_and(|update| update.text != "up") {} } => {}
+            () = async { while receiver.recv().await.is_some_and(|update| update.text != "up") {} } => {}
             () = tokio::time::sleep(PATIENCE) => panic!("no update came"),
         }
     }

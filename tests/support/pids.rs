@@ -38,16 +38,10 @@ impl Pids {
 }
 
 impl Pids {
-    /// How many of them are there now.
-    pub(crate) fn left(&self) -> usize {
-        self.0.iter().filter(|pid| is_there(**pid)).count()
-    }
-
-    /// Ends those that nobody else will.
-    pub(crate) fn kill(&self) {
-        for pid in self.0.iter().filter(|pid| is_there(**pid)).filter_map(|pid| Pid::from_raw(*pid)) {
-            let _ = rustix::process::kill_process(pid, Signal::KILL);
-        }
+    /// Ends those that are there, and says how many that were.
+    pub(crate) fn kill(&self) -> usize {
+        let there = self.0.iter().filter(|pid| is_there(**pid)).filter_map(|pid| Pid::from_raw(*pid));
+        there.filter(|pid| rustix::process::kill_process(*pid, Signal::KILL).is_ok()).count()
     }
 }
 
