@@ -7,7 +7,7 @@ mod fixture;
 mod pids;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fixture::fixture;
 use pi_subagent_native::process::{

@@ -42,11 +42,7 @@ pub(super) fn basic(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
     let token = &cursor.bytes[start..start + length];
     let has = |kind: fn(&u8) -> bool| token.iter().any(kind);
     let is_base64 = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit);
-    if start == trigger.end
-        || length < BASIC
-        || !is_base64
-        || has(|byte| matches!(byte, b'.' | b'-' | b'_' | b'~'))
-    {
+    if length < BASIC || !is_base64 || has(|byte| matches!(byte, b'.' | b'-' | b'_' | b'~')) {
         return Found::nothing(start.max(trigger.end));
     }
     Found::edit(Edit::new(start..start + length, REDACTED, "basic_credentials"), start + length)

@@ -14,6 +14,7 @@ mod cursor;
 mod header;
 mod look;
 mod name;
+mod name_words;
 mod pem;
 mod scan;
 mod separator;

@@ -20,6 +20,9 @@ pub(super) fn user_info(cursor: &Cursor<'_>, start: usize) -> Found {
         return nothing;
     }
     let window = &window[..window.iter().position(|&byte| ends_url(byte)).unwrap_or(window.len())];
+    // The next URL has its own credentials.
+    let window = &window[..memchr::memmem::find(window, b"://").unwrap_or(window.len())];
+    let authority = authority.min(window.len());
     let host_at = match memchr::memrchr(b'@', &window[..authority]) {
         Some(at) => at,
         // A password with an unescaped slash: what follows the colon is no port, and an `@` comes later.
