@@ -17,6 +17,8 @@ export declare class RunHandle {
   result(): Promise<ToolResult>
   /** Ends the run; its result says that it was cancelled. Does nothing once the run has ended. */
   abort(reason?: string | undefined | null): void
+  /** Ends the run because its host is going: the child gets at most two seconds to leave. Resolves when it is gone. */
+  close(): Promise<void>
   /**
    * Sends a message into the run. False when it cannot be delivered, which is always so for a child that is driven
    * by the `json` protocol.
@@ -76,7 +78,7 @@ export interface CallError {
   message: string
 }
 
-/** What the event stream of a child says. Nothing in it is sanitized. */
+/** What the event stream of a child says. Every string is sanitized, with the secrets of this process. */
 export interface CollectedOutput {
   /** The text of the last complete assistant message that is no tool call; empty when there is none. */
   output: string

@@ -16,7 +16,15 @@ export function announce(notices: readonly string[], context: PiContext): void {
 	for (const notice of fresh) shown.add(notice);
 	const text = `pi-subagent-native: ${fresh.join("\n")}`;
 	if (context.hasUI) context.ui.notify(text, "warning");
-	else writeSync(STDERR, `${text}\n`);
+	else complain(text);
+}
+
+function complain(text: string): void {
+	try {
+		writeSync(STDERR, `${text}\n`);
+	} catch {
+		// Nobody reads it; a notice is no reason to end pi's start.
+	}
 }
 
 /** The system prompt with the delegation policy, or nothing when it is there already or not wanted. */

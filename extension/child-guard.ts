@@ -31,11 +31,17 @@ export function blockReason(policy: ChildPolicy, tool: string, input: unknown): 
 	if (!policy.tools) {
 		return `Tool \`${tool}\` is blocked: PI_SUBAGENT_TOOLS is not set, so this sub-agent may use no tool.`;
 	}
-	if (!policy.tools.has(tool)) {
+	if (!isListed(policy.tools, tool)) {
 		const allowed = [...policy.tools].join(", ") || "none";
 		return `Tool \`${tool}\` is not allowed in this sub-agent. Allowed tools: ${allowed}.`;
 	}
 	return tool === "lsp" ? lspBlockReason(policy, input) : undefined;
+}
+
+/** `mcp__server__*` stands for every tool of a server, as in pi's own lists. */
+function isListed(tools: ReadonlySet<string>, tool: string): boolean {
+	if (tools.has(tool)) return true;
+	return [...tools].some((entry) => entry.endsWith("*") && tool.startsWith(entry.slice(0, -1)));
 }
 
 function lspBlockReason(policy: ChildPolicy, input: unknown): string | undefined {

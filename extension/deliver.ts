@@ -9,8 +9,9 @@ import { type Line, wrap } from "./spans.ts";
 /** Type of the session entries that hold reports. */
 const REPORT_ENTRY = "subagents-report";
 const STDOUT = 1;
-/** Pause before another try when a pipe is full. */
+/** Pause before another try when a pipe is full, and how many there are: nobody may be reading. */
 const RETRY_MS = 5;
+const RETRIES = 1_000;
 const MARGIN: Line = [{ text: " " }];
 
 export function registerReportRenderer(pi: PiApi): void {
@@ -41,7 +42,7 @@ export function deliver(pi: PiApi, context: PiContext, report: Report): void {
 /** Writes to the descriptor: in print mode pi redirects `process.stdout` to stderr. */
 function print(text: string): void {
 	let rest = Buffer.from(text);
-	while (rest.length > 0) {
+	for (let tries = 0; rest.length > 0 && tries < RETRIES; tries++) {
 		try {
 			rest = rest.subarray(writeSync(STDOUT, rest));
 		} catch (error) {

@@ -1,6 +1,7 @@
 /** What the addon needs to know about the pi that hosts us. */
 
 import { realpathSync } from "node:fs";
+import { sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { HostTool, RunOptions, SurfaceOptions } from "../index.js";
 import type { PiApi, PiContext, SourceInfo } from "./pi.ts";
@@ -14,7 +15,7 @@ function extensionFile({ path, source }: SourceInfo): string | undefined {
 
 /** Our own files; a checkout may be reached through a link. */
 function isOurs(file: string): boolean {
-	return file.startsWith(OWN_FOLDER) || realPath(file).startsWith(realPath(OWN_FOLDER));
+	return file.startsWith(OWN_FOLDER) || realPath(file).startsWith(`${realPath(OWN_FOLDER)}${sep}`);
 }
 
 function realPath(file: string): string {

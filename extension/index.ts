@@ -50,7 +50,7 @@ export default function subagentNative(pi: PiApi): void {
 
 	pi.on("session_shutdown", async () => {
 		stopClocks();
-		await runs.close("the session ended");
+		await runs.close();
 		process.off("exit", lastResort);
 	});
 }

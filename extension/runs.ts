@@ -2,9 +2,6 @@
 
 import type { RunHandle } from "../index.js";
 
-/** How long a shutdown waits for aborted children: the default grace period of 5 s, and a little to reap them. */
-const SHUTDOWN_WAIT_MS = 7_000;
-
 export class Runs {
 	private readonly live = new Set<RunHandle>();
 
@@ -23,16 +20,8 @@ export class Runs {
 		for (const handle of this.live) handle.abort(reason);
 	}
 
-	/** Aborts every live run and waits, bounded, until the children are gone. */
-	async close(reason: string): Promise<void> {
-		const ending = [...this.live].map((handle) => handle.result());
-		this.abortAll(reason);
-		if (ending.length === 0) return;
-		let timer: NodeJS.Timeout | undefined;
-		const bound = new Promise<void>((resolve) => {
-			timer = setTimeout(resolve, SHUTDOWN_WAIT_MS);
-		});
-		await Promise.race([Promise.allSettled(ending), bound]);
-		clearTimeout(timer);
+	/** Ends every live run because pi is going, and waits until the children are gone. */
+	async close(): Promise<void> {
+		await Promise.allSettled([...this.live].map((handle) => handle.close()));
 	}
 }

@@ -12,7 +12,7 @@ use pi_subagent_native::run::{
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::sync::mpsc;
+use tokio::sync::watch;
 
 /// Longer than any scenario needs, shorter than a person waits for a stuck test.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -76,11 +76,11 @@ impl Scene {
     }
 
     async fn run_with(&self, cancel: Cancel, confirm: Option<Answer>) -> (ToolResult, Vec<ToolResult>) {
-        let (sender, mut receiver) = mpsc::channel(1);
+        let (sender, mut receiver) = watch::channel(None);
         let updates = tokio::spawn(async move {
             let mut seen = Vec::new();
-            while let Some(update) = receiver.recv().await {
-                seen.push(update);
+            while receiver.changed().await.is_ok() {
+                seen.extend(receiver.borrow_and_update().clone());
             }
             seen
         });
@@ -247,11 +247,11 @@ async fn a_child_that_lingers_after_its_work_is_ended_without_making_it_a_failur
 async fn an_abort_is_never_a_success_and_keeps_the_partial_text() {
     let scene = Scene::new("begin; delta 'so far'; sleep 20").config(json!({ "graceMs": 200 }));
     let cancel = Cancel::new();
-    let (sender, mut receiver) = mpsc::channel(1);
+    let (sender, mut receiver) = watch::channel(None::<ToolResult>);
     let run = execute(scene.spec.clone(), RunId::draw(), sender, None::<Answer>, cancel.clone());
     let stop = async {
-        while let Some(update) = receiver.recv().await {
-            if update.text == "so far" {
+        while receiver.changed().await.is_ok() {
+            if receiver.borrow_and_update().as_ref().is_some_and(|update| update.text == "so far") {
                 cancel.cancel(CancelReason::Caller(Some("not needed".into())));
             }
         }
@@ -259,7 +259,7 @@ async fn an_abort_is_never_a_success_and_keeps_the_partial_text() {
     let (result, ()) =
         tokio::time::timeout(PATIENCE, async { tokio::join!(run, stop) }).await.expect("the run ends");
     assert_eq!(shape(&result), (Some(ErrorCode::SubagentFailed), 130, RunOutcome::Aborted, true));
-    assert!(message(&result).contains("cancelled by user: not needed"), "{}", message(&result));
+    assert!(message(&result).contains("cancelled: not needed"), "{}", message(&result));
     assert!(result.text.contains("so far"), "{}", result.text);
 }
 
@@ -380,6 +380,27 @@ async fn a_child_that_cannot_start_names_stage_and_path() {
             "no-such-pi",
         ),
         (fine().with(|spec| spec.world.pi_command = Some(Vec::new())), "executable: ", "piCommand"),
+        (
+            fine().with(|spec| spec.world.pi_command = Some(vec!["./pi".into()])),
+            "executable: ",
+            "`./pi` is relative",
+        ),
+        (
+            fine()
+                .with(|spec| spec.world.pi_command = Some(vec!["sh".into(), "cli.js".into()]))
+                .write("project/cli.js", "exit 0"),
+            "executable: ",
+            "`cli.js` names a file of",
+        ),
+        (fine().with(|spec| spec.world.host.model = Some("--mode".into())), "arguments: ", "`--mode`"),
+        (
+            fine().with(|spec| spec.agent = "boxed".into()).write(
+                "agent/agents/boxed.md",
+                "---\nname: boxed\nreadonly: true\nlauncher: docker\n---\nLook.",
+            ),
+            "launcher: ",
+            "docker",
+        ),
         (fine().write("agent/subagents", "a file in the way"), "session directory: ", "subagents"),
         (fine().config(json!({ "sandbox": "required" })), "sandbox: ", "required"),
         (
@@ -430,7 +451,7 @@ async fn the_child_gets_an_explicit_allow_list_and_only_what_its_agent_needs() {
         "--tools\nread,grep,lsp\n",
         "--model\nfake/m1\n",
         "--thinking\nlow\n",
-        "--no-extensions\n-e\n/ext/lsp.ts\n-e\n",
+        "/guard.ts\n--no-extensions\n-e\n/ext/lsp.ts\n",
         "--no-skills\n",
         "--no-prompt-templates\n--no-themes\n",
     ] {
@@ -494,6 +515,42 @@ async fn no_field_of_a_result_or_an_update_carries_a_secret() {
 }
 
 #[tokio::test]
+async fn a_secret_that_is_still_being_written_does_not_show() {
+    let scene = Scene::new("begin; delta 'The key is s3cr3tTokenValue98765'; sleep 20")
+        .config(json!({ "idleTimeoutMs": 400, "graceMs": 200 }))
+        .with(|spec| spec.world.env.push(("MY_API_TOKEN".into(), "s3cr3tTokenValue9876543210".into())));
+    let (result, updates) = scene.run_with(Cancel::new(), None).await;
+    let all = serde_json::to_string(&(&result, &updates)).expect("serializable");
+    assert!(result.text.contains("The key is") && !all.contains("s3cr3t"), "{all}");
+}
+
+#[tokio::test]
+async fn the_cause_at_the_end_of_much_noise_is_kept() {
+    let script = "i=0; while [ $i -lt 2000 ]; do echo \"warning $i: something is not quite right\" >&2; i=$((i+1)); done
+        echo 'FATAL: the real cause' >&2; exit 1";
+    let result = Scene::new(script).run().await;
+    let error = result.details.results[0].error.as_deref().expect("an error");
+    assert!(error.starts_with("warning 0:") && error.contains("FATAL: the real cause"), "{error}");
+}
+
+#[tokio::test]
+async fn a_project_agent_gets_no_more_than_the_user_gives_to_children() {
+    let script = r#"printf '%s\n' "$@" > "${0%/*}/argv"; begin; said 'Done.' stop; settled"#;
+    let definition = "---\nname: local\nreadonly: true\nextensions: [/listed.ts, ./own.ts]\nskills: true\ncontext: project\ntimeoutMs: 9000000\n---\nLook.";
+    let scene = Scene::new(script)
+        .with(|spec| spec.agent = "local".into())
+        .config(json!({
+            "projectAgentPolicy": "allow", "inheritExtensions": ["/listed.ts", "/other.ts"], "inheritContext": "none",
+        }))
+        .write("project/.pi/agents/local.md", definition);
+    let result = scene.run().await;
+    assert_eq!(code(&result), None, "{}", result.text);
+    let argv = fs::read_to_string(scene.path("argv")).expect("the child's arguments");
+    assert!(argv.contains("-e\n/listed.ts\n--no-skills\n") && argv.contains("--no-context-files"), "{argv}");
+    assert!(!argv.contains("own.ts") && !argv.contains("other.ts"), "{argv}");
+}
+
+#[tokio::test]
 async fn updates_are_few_small_and_end_with_the_last_state() {
     let script = "begin; i=0; while [ $i -lt 3000 ]; do delta \"word$i \"; i=$((i+1)); done; said 'Done.' stop; settled";
     let scene = Scene::new(script);
@@ -520,11 +577,14 @@ async fn a_writing_agent_lists_what_it_changed() {
         let done = std::process::Command::new("git").args(args).current_dir(cwd).output().expect("git runs");
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     };
-    let scene = Scene::new("echo new > added.txt; echo more >> dirty.txt; begin; said 'Done.' stop; settled")
-        .config(json!({ "allowWrite": true }))
-        .with(|spec| spec.agent = "writer".into())
-        .write("agent/agents/writer.md", "---\nname: writer\ntools: read, write\n---\nWrite.")
-        .write("project/kept.txt", "kept");
+    let scene = Scene::new(
+        r#"echo odd > "$(printf 'evil\033[31m')"; echo new > added.txt; echo more >> dirty.txt
+        begin; said 'Done.' stop; settled"#,
+    )
+    .config(json!({ "allowWrite": true }))
+    .with(|spec| spec.agent = "writer".into())
+    .write("agent/agents/writer.md", "---\nname: writer\ntools: read, write\n---\nWrite.")
+    .write("project/kept.txt", "kept");
     fs::remove_dir(scene.path("project/.git")).expect("not a repository yet");
     let project = scene.path("project");
     git(&project, &["init", "-q"]);
@@ -532,23 +592,23 @@ async fn a_writing_agent_lists_what_it_changed() {
     let result = scene.run().await;
     assert_eq!(
         result.details.results[0].changes.as_deref(),
-        Some(&["added.txt".to_owned(), "dirty.txt".to_owned()][..]),
+        Some(&["added.txt".to_owned(), "dirty.txt".to_owned(), "evil [31m".to_owned()][..]),
         "{}",
         result.text
     );
-    assert!(result.text.contains("Files changed: added.txt, dirty.txt"), "{}", result.text);
+    assert!(result.text.contains("Files changed: added.txt, dirty.txt, evil"), "{}", result.text);
 }
 
 #[tokio::test]
 async fn a_dropped_run_ends_its_child() {
     let scene = Scene::new("echo $$ > \"${0%/*}/pid\"; begin; delta 'up'; sleep 20");
-    let (sender, mut receiver) = mpsc::channel(1);
+    let (sender, mut receiver) = watch::channel(None::<ToolResult>);
     {
         let run = execute(scene.spec.clone(), RunId::draw(), sender, None::<Answer>, Cancel::new());
         tokio::pin!(run);
         tokio::select! {
             _ = &mut run => panic!("the child runs on"),
-            () = async { while receiver.recv().await.is_some_and(|update| update.text != "up") {} } => {}
+            up = receiver.wait_for(|update| update.as_ref().is_some_and(|update| update.text == "up")) => drop(up),
             () = tokio::time::sleep(PATIENCE) => panic!("no update came"),
         }
     }

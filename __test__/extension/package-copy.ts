@@ -71,6 +71,11 @@ export class StubAddon implements Native {
 				record.aborts.push(reason ?? undefined);
 				abortion.resolve();
 			},
+			close: async () => {
+				record.aborts.push("close");
+				abortion.resolve();
+				await result.catch(() => {});
+			},
 			steer: () => false,
 		};
 	}

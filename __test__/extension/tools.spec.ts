@@ -142,7 +142,7 @@ describe("the subagent tool", BOUNDED, () => {
 		await new Promise(setImmediate);
 		await host.emit("session_shutdown");
 		assert.equal(ended, true);
-		assert.deepEqual(addon.runs[0]?.aborts, ["the session ended"]);
+		assert.deepEqual(addon.runs[0]?.aborts, ["close"]);
 		await running;
 	});
 });

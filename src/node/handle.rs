@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use napi::bindgen_prelude::{Env, PromiseRaw, spawn};
 use napi_derive::napi;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 
 use super::options::RunOptions;
 use super::result::ToolResult;
+use super::teardown::end_with_thread;
 use super::updates::{ConfirmSink, UpdateSink, forward};
 use crate::process::{Cancel, CancelReason};
 use crate::run::{self, RunId};
@@ -24,7 +25,7 @@ pub struct RunHandle {
 type Settled = Result<Arc<run::ToolResult>, String>;
 
 /// Ends a run that nobody can hear of any more.
-struct EndOnDrop(Cancel);
+pub(super) struct EndOnDrop(pub(super) Cancel);
 
 impl Drop for EndOnDrop {
     fn drop(&mut self) {
@@ -41,21 +42,24 @@ impl Drop for EndOnDrop {
 /// Throws for arguments of the wrong type only. Everything else that can go wrong is in the result.
 #[napi(catch_unwind, async_runtime)]
 pub fn start_run(
+    env: Env,
     options: RunOptions,
     #[napi(ts_arg_type = "(update: ToolResult) => void")] on_update: Option<UpdateSink>,
     #[napi(ts_arg_type = "(request: ConfirmRequest) => Promise<boolean> | boolean")] on_confirm: Option<
         ConfirmSink,
     >,
-) -> RunHandle {
+) -> napi::Result<RunHandle> {
     let (run_id, cancel) = (RunId::draw(), Cancel::new());
     if options.aborted == Some(true) {
         cancel.cancel(CancelReason::Caller(None));
     }
     let spec = options.into_spec();
     let (settle, outcome) = watch::channel(None);
-    let handle = RunHandle { run_id: run_id.clone(), guard: Arc::new(EndOnDrop(cancel.clone())), outcome };
+    let guard = Arc::new(EndOnDrop(cancel.clone()));
+    end_with_thread(env, &guard)?;
+    let handle = RunHandle { run_id: run_id.clone(), guard, outcome };
     spawn(async move {
-        let (sender, updates) = mpsc::channel(1);
+        let (sender, updates) = watch::channel(None);
         // Both end together: the last update comes before the result.
         let run = async {
             tokio::join!(run::execute(spec, run_id, sender, on_confirm, cancel), forward(updates, on_update))
@@ -63,7 +67,7 @@ pub fn start_run(
         let result = tokio::spawn(run).await.map(|(result, ())| Arc::new(result));
         settle.send_replace(Some(result.map_err(|error| error.to_string())));
     });
-    handle
+    Ok(handle)
 }
 
 #[napi]
@@ -93,6 +97,17 @@ impl RunHandle {
     #[napi(catch_unwind)]
     pub fn abort(&self, reason: Option<String>) {
         self.guard.0.cancel(CancelReason::Caller(reason));
+    }
+
+    /// Ends the run because its host is going: the child gets at most two seconds to leave. Resolves when it is gone.
+    #[napi(catch_unwind, ts_return_type = "Promise<void>")]
+    pub fn close<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
+        self.guard.0.cancel(CancelReason::Shutdown);
+        let mut outcome = self.outcome.clone();
+        env.spawn_future(async move {
+            let _ = outcome.wait_for(Option::is_some).await;
+            Ok(())
+        })
     }
 
     /// Sends a message into the run. False when it cannot be delivered, which is always so for a child that is driven

@@ -12,5 +12,6 @@ mod options;
 mod output;
 mod result;
 mod runtime;
+mod teardown;
 mod text;
 mod updates;

@@ -2,12 +2,15 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use napi_derive::napi;
 use serde_json::Value;
 
 use crate::run::{Host, HostTool as CoreTool, RunSpec, World};
+
+/// Where pi looks for its own directory first.
+const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
 
 /// A tool that the hosting pi has.
 #[napi(object, object_to_js = false)]
@@ -104,12 +107,19 @@ impl Parts {
             env.push((name.into(), value.into()));
         }
         let home = std::env::home_dir().filter(|home| home.is_absolute());
-        let configured = self.agent_dir.map(PathBuf::from).or_else(|| {
-            let dir = env.iter().find(|(name, _)| name == "PI_CODING_AGENT_DIR");
-            dir.map(|(_, value)| PathBuf::from(value)).filter(|dir| !dir.as_os_str().is_empty())
-        });
-        let default = || home.clone().unwrap_or_default().join(".pi").join("agent");
-        let agent_dir = configured.map_or_else(default, |dir| expand_home(dir, home.as_ref()));
+        let chosen = self.agent_dir.map(|dir| absolute(&dir));
+        if let Some(dir) = &chosen {
+            // The child must find the models and credentials that its caller means.
+            env.retain(|(existing, _)| existing != AGENT_DIR);
+            env.push((AGENT_DIR.into(), dir.into()));
+        }
+        let configured = || {
+            let dir = env.iter().find(|(name, _)| name == AGENT_DIR).map(|(_, value)| PathBuf::from(value));
+            dir.filter(|dir| !dir.as_os_str().is_empty()).map(|dir| absolute(expand_home(dir, home.as_ref())))
+        };
+        // Without a home there is no user's directory: never one below the working directory, which is the project's.
+        let default = || home.as_deref().unwrap_or(Path::new("/")).join(".pi").join("agent");
+        let agent_dir = chosen.or_else(configured).unwrap_or_else(default);
         World { agent_dir, home, env, config: self.config, pi_command: self.pi_command, host: self.host }
     }
 }
@@ -126,18 +136,18 @@ fn tools(tools: Option<Vec<HostTool>>) -> Option<Vec<CoreTool>> {
     tools.map(|tools| tools.into_iter().map(Into::into).collect())
 }
 
-/// A relative directory is the process's own, wherever that is by the time a child starts.
-fn absolute(cwd: &str) -> PathBuf {
-    std::path::absolute(cwd).unwrap_or_else(|_| PathBuf::from(cwd))
+/// A relative path is relative to this process, not to the directory a child works in.
+fn absolute(path: impl AsRef<Path>) -> PathBuf {
+    std::path::absolute(&path).unwrap_or_else(|_| path.as_ref().to_path_buf())
 }
 
 impl RunOptions {
     /// What the core needs, with the world as it is now.
     pub(super) fn into_spec(self) -> RunSpec {
         let host = Host {
-            executable: self.host_executable.map(Into::into),
-            script: self.host_script.map(Into::into),
-            session_file: self.parent_session_file.map(Into::into),
+            executable: self.host_executable.map(absolute),
+            script: self.host_script.map(absolute),
+            session_file: self.parent_session_file.map(absolute),
             model: self.model,
             model_from_extension: self.model_from_extension.unwrap_or(false),
             thinking: self.thinking,
@@ -153,9 +163,9 @@ impl SurfaceOptions {
     /// The directory and the world as it is now.
     pub(super) fn into_world(self) -> (PathBuf, World) {
         let host = Host {
-            executable: self.host_executable.map(Into::into),
-            script: self.host_script.map(Into::into),
-            session_file: self.parent_session_file.map(Into::into),
+            executable: self.host_executable.map(absolute),
+            script: self.host_script.map(absolute),
+            session_file: self.parent_session_file.map(absolute),
             tools: tools(self.tools),
             ..Host::default()
         };

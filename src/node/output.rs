@@ -8,7 +8,7 @@ use napi_derive::napi;
 
 use super::result::{DisplayItem, RunUsage, number};
 use super::runtime::off_thread;
-use super::text::sanitizer;
+use super::text::ingredients;
 use crate::event::{Collected, Collector};
 use crate::run::clean;
 
@@ -65,26 +65,28 @@ pub fn collect_output(
     env: &Env,
     jsonl: Either<String, Uint8Array>,
 ) -> napi::Result<PromiseRaw<'_, CollectedOutput>> {
-    let sanitizer = sanitizer(None);
+    let sanitizer = ingredients(None);
+    // A copy, because JavaScript may go on writing into its own.
+    let jsonl = match jsonl {
+        Either::A(text) => text.into_bytes(),
+        Either::B(bytes) => bytes.to_vec(),
+    };
     env.spawn_future(off_thread(move || {
         let mut collector = Collector::new();
-        collector.push(match &jsonl {
-            Either::A(text) => text.as_bytes(),
-            Either::B(bytes) => bytes,
-        });
-        clean(collector.into_collected(), &sanitizer).into()
+        collector.push(&jsonl);
+        clean(collector.into_collected(), &sanitizer()).into()
     }))
 }
 
 /// Folds an event stream that is in a file, in bounded memory. Rejects when the file cannot be read.
 #[napi(catch_unwind, ts_return_type = "Promise<CollectedOutput>")]
 pub fn collect_output_file(env: &Env, path: String) -> napi::Result<PromiseRaw<'_, CollectedOutput>> {
-    let sanitizer = sanitizer(None);
+    let sanitizer = ingredients(None);
     env.spawn_future(async move {
         let folded = off_thread(move || {
             fold(&path)
                 .map_err(|error| napi::Error::from_reason(format!("cannot read `{path}`: {error}")))
-                .map(|collector| clean(collector.into_collected(), &sanitizer).into())
+                .map(|collector| clean(collector.into_collected(), &sanitizer()).into())
         });
         folded.await?
     })

@@ -67,18 +67,19 @@ pub struct TruncatedOutput {
     pub total_bytes: f64,
 }
 
-/// Called on the JavaScript thread, the one that may change the environment.
-pub(super) fn sanitizer(options: Option<SanitizeOptions>) -> Sanitizer {
+/// What a sanitizer is made of, read on the JavaScript thread, the one that may change the environment. Making one takes
+/// a while and belongs elsewhere.
+pub(super) fn ingredients(options: Option<SanitizeOptions>) -> impl FnOnce() -> Sanitizer + Send {
     let options = options.unwrap_or_default();
-    let mut secrets = options.secrets.unwrap_or_else(|| {
-        let env: Vec<(String, String)> = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .collect();
-        secret_values(env.iter().map(|(name, value)| (name.as_str(), value.as_str())))
-    });
-    secrets.extend(options.auth_json.as_deref().map(auth_secrets).unwrap_or_default());
+    let env = options.secrets.is_none().then(|| std::env::vars_os().collect::<Vec<_>>());
     let home = || std::env::home_dir().iter().map(|home| home.to_string_lossy().into_owned()).collect();
-    Sanitizer::new(SanitizerOptions { secrets, homes: options.homes.unwrap_or_else(home) })
+    let homes = options.homes.unwrap_or_else(home);
+    move || {
+        let known = env.iter().flatten().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
+        let mut secrets = options.secrets.unwrap_or_else(|| secret_values(known));
+        secrets.extend(options.auth_json.as_deref().map(auth_secrets).unwrap_or_default());
+        Sanitizer::new(SanitizerOptions { secrets, homes })
+    }
 }
 
 /// Removes secrets, the home directory, control sequences and the middle of long stack traces. Idempotent; linear in
@@ -89,8 +90,8 @@ pub fn sanitize_output(
     text: String,
     options: Option<SanitizeOptions>,
 ) -> napi::Result<PromiseRaw<'_, String>> {
-    let sanitizer = sanitizer(options);
-    env.spawn_future(off_thread(move || sanitizer.sanitize(&text).into_string()))
+    let sanitizer = ingredients(options);
+    env.spawn_future(off_thread(move || sanitizer().sanitize(&text).into_string()))
 }
 
 /// Says which rules would fire on a text, how often and where.
@@ -100,8 +101,8 @@ pub fn inspect_output(
     text: String,
     options: Option<SanitizeOptions>,
 ) -> napi::Result<PromiseRaw<'_, Vec<Redaction>>> {
-    let sanitizer = sanitizer(options);
-    env.spawn_future(off_thread(move || sanitizer.inspect(&text).into_iter().map(Into::into).collect()))
+    let sanitizer = ingredients(options);
+    env.spawn_future(off_thread(move || sanitizer().inspect(&text).into_iter().map(Into::into).collect()))
 }
 
 /// Keeps the head and the tail of a text: conclusions stand at the end.

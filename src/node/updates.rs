@@ -1,12 +1,10 @@
 //! Calls from a run into JavaScript.
 
-use std::time::Duration;
-
 use napi::Status;
 use napi::bindgen_prelude::{Either, Promise};
 use napi::threadsafe_function::{ThreadsafeFunction, UnknownReturnValue};
 use napi_derive::napi;
-use tokio::sync::mpsc;
+use tokio::sync::watch;
 
 use super::result::ToolResult;
 use crate::run;
@@ -31,15 +29,15 @@ pub type UpdateSink = ThreadsafeFunction<ToolResult, UnknownReturnValue, ToolRes
 pub type ConfirmSink =
     ThreadsafeFunction<ConfirmRequest, Either<bool, Promise<bool>>, ConfirmRequest, Status, false, true>;
 
-/// A host whose thread is busy for longer than this gets no further updates, only the result.
-const CALLBACK_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// Passes updates on, one at a time: the next is built only after JavaScript has seen the last.
-pub(super) async fn forward(mut updates: mpsc::Receiver<run::ToolResult>, sink: Option<UpdateSink>) {
+/// Passes updates on, one at a time: JavaScript sees the newest state whenever it has taken the last one, and the last
+/// state in any case.
+pub(super) async fn forward(mut updates: watch::Receiver<Option<run::ToolResult>>, sink: Option<UpdateSink>) {
     let Some(sink) = sink else { return };
-    while let Some(update) = updates.recv().await {
-        let called = tokio::time::timeout(CALLBACK_TIMEOUT, sink.call_async_catch(update.into())).await;
-        if !matches!(called, Ok(Ok(_))) {
+    while updates.changed().await.is_ok() {
+        let update = updates.borrow_and_update().clone();
+        if let Some(update) = update
+            && sink.call_async_catch(update.into()).await.is_err()
+        {
             return;
         }
     }

@@ -5,6 +5,9 @@ use std::collections::VecDeque;
 /// How much is kept at each end: enough for a start-up complaint and for the stack trace that came last.
 const END_BYTES: usize = 16 * 1024;
 
+/// A word that is longer than this is no word, and is cut.
+const MAX_TORN: usize = 4 * 1024;
+
 /// The first and the last 16 KiB of a byte stream, and how much between them was left out.
 ///
 /// Memory is bounded whatever is pushed, and a push costs no more than what it keeps.
@@ -40,20 +43,38 @@ impl Clip {
     }
 
     /// The text, with a line in the middle that says how many bytes were left out. Invalid UTF-8 becomes U+FFFD; a
-    /// character that the cut went through counts as left out. Not sanitized.
+    /// word or character that the cut went through counts as left out. Not sanitized.
     #[must_use]
     pub fn to_text(&self) -> String {
         let tail: Vec<u8> = self.tail.iter().copied().collect();
         if self.omitted == 0 {
             return String::from_utf8_lossy(&[self.head.as_slice(), &tail].concat()).into_owned();
         }
-        let head_end = whole_characters(&self.head);
-        let tail_start = tail.iter().take(3).take_while(|byte| is_continuation(**byte)).count();
+        // Whole words, so that no half of a secret stands beside the gap, where no rule would recognize it.
+        let head_end = whole_words(&self.head);
+        let tail_start = tail.len() - whole_words_from(&tail);
         let omitted = self.omitted + (self.head.len() - head_end + tail_start) as u64;
         let head = String::from_utf8_lossy(&self.head[..head_end]);
         let tail = String::from_utf8_lossy(&tail[tail_start..]);
         format!("{head}\n[{omitted} bytes omitted]\n{tail}")
     }
+}
+
+/// The length without a word or character at the end that may go on.
+fn whole_words(bytes: &[u8]) -> usize {
+    let from = bytes.len().saturating_sub(MAX_TORN);
+    let space = bytes[from..].iter().rposition(u8::is_ascii_whitespace);
+    space.map_or_else(|| whole_characters(bytes), |at| from + at + 1)
+}
+
+/// The length without a word or character at the beginning that may have begun before.
+fn whole_words_from(bytes: &[u8]) -> usize {
+    let near = &bytes[..bytes.len().min(MAX_TORN)];
+    let torn = match near.iter().position(u8::is_ascii_whitespace) {
+        Some(space) => space + 1,
+        None => bytes.iter().take(3).take_while(|byte| is_continuation(**byte)).count(),
+    };
+    bytes.len() - torn
 }
 
 fn is_continuation(byte: u8) -> bool {

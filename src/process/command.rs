@@ -32,7 +32,7 @@ impl ChildCommand {
     pub(super) fn start(&self) -> Result<Child, SpawnError> {
         let cwd = std::path::absolute(&self.cwd)
             .map_err(|source| SpawnError::Cwd { path: self.cwd.clone(), source })?;
-        let program = match program::locate(&self.program, &cwd, self.path_variable()) {
+        let program = match program::locate(&self.program, &cwd, program::search_path(&self.env)) {
             Ok(program) => program,
             // A missing directory makes everything in it look missing, so it is blamed first.
             Err(error) => return Err(program::check_cwd(&cwd).err().unwrap_or(error)),
@@ -48,14 +48,5 @@ impl ChildCommand {
             .stderr(Stdio::piped());
         platform::lead_own_group(&mut command);
         command.spawn().map_err(|source| program::diagnose(&program, &cwd, source))
-    }
-
-    fn path_variable(&self) -> Option<&std::ffi::OsStr> {
-        // The last one of a name wins, as in `Command::envs`.
-        self.env
-            .iter()
-            .rev()
-            .find(|(name, _)| platform::is_path_variable(name))
-            .map(|(_, value)| value.as_os_str())
     }
 }

@@ -32,6 +32,6 @@ pub use command::ChildCommand;
 pub use error::SpawnError;
 pub use limits::SuperviseLimits;
 pub use outcome::{Outcome, Supervised, exit_code, exit_signal, signal_name};
-pub use program::{check_cwd, resolve_program};
+pub use program::{check_cwd, resolve_program, search_path};
 pub use supervise::{Observer, Pulse, supervise};
 pub use tree::{Pipes, ProcessTree};

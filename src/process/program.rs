@@ -1,12 +1,20 @@
 //! Finding a program, and finding out why one did not start.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::error::SpawnError;
 use super::platform;
+
+/// The value of `PATH` in an environment, in the platform's spelling of the name. The last one of a name wins, as it does
+/// when a program is started with it.
+#[must_use]
+pub fn search_path(env: &[(OsString, OsString)]) -> Option<&OsStr> {
+    let path = env.iter().rev().find(|(name, _)| platform::is_path_variable(name));
+    path.map(|(_, value)| value.as_os_str())
+}
 
 /// The file that a program's name stands for, looked up as the system would in `path`, the value of a `PATH` variable.
 ///

@@ -17,6 +17,9 @@ use super::patience::{Overdue, Patience};
 use super::streams::Streams;
 use super::tree::ProcessTree;
 
+/// The longest grace of a child whose host is going down.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
+
 /// Reads a child's standard output as it comes.
 pub trait Observer: Send {
     /// Takes the next bytes, cut anywhere. Nothing else is read until it returns, so a slow observer slows the child.
@@ -73,6 +76,10 @@ pub async fn supervise(
     let end = run.watch(&limits, started, cancel).await;
     let status = match end {
         End::Left(status) => status,
+        // A host that is going cannot keep its user waiting, and what is left then would be nobody's.
+        End::Cancelled(CancelReason::Shutdown) => {
+            run.intake.pump(run.tree.terminate(limits.grace.min(SHUTDOWN_GRACE))).await
+        }
         _ => run.intake.pump(run.tree.terminate(limits.grace)).await,
     };
     run.intake.pump(run.tree.cleared()).await;

@@ -3,7 +3,6 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::iter;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -72,9 +71,12 @@ pub(super) fn is_path_variable(name: &OsStr) -> bool {
 
 /// The file names under which a program called `name` is looked for.
 pub(super) fn file_names(name: &OsStr) -> impl Iterator<Item = OsString> {
-    let mut with_extension = name.to_os_string();
-    with_extension.push(".exe");
-    iter::once(name.to_os_string()).chain(iter::once(with_extension))
+    // npm puts a shell script without an extension beside its batch file; only the latter means anything here.
+    [".exe", ".cmd", ""].into_iter().map(|extension| {
+        let mut file = name.to_os_string();
+        file.push(extension);
+        file
+    })
 }
 
 pub(super) fn is_executable(path: &Path) -> bool {

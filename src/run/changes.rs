@@ -5,12 +5,14 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::process::{ChildCommand, capture, resolve_program};
+use crate::process::{ChildCommand, capture, resolve_program, search_path};
 
 /// A large work tree takes a second; a hanging file system must not hold up the run.
 const GIT_TIMEOUT: Duration = Duration::from_secs(10);
 /// What a status may print. A longer one is a work tree full of untracked files.
 const GIT_BYTES: usize = 4 * 1024 * 1024;
+/// Options before the command: a repository's own configuration must not name a program to run.
+const SAFE: [&str; 2] = ["-c", "core.fsmonitor=false"];
 /// How many changed files a result lists.
 const MAX_CHANGES: usize = 200;
 
@@ -34,8 +36,7 @@ struct Fingerprint {
 impl WorkTree {
     /// Looks at the work tree that holds `cwd`; `None` where there is none, or no git.
     pub(super) async fn look(cwd: &Path, env: &[(OsString, OsString)]) -> Option<Self> {
-        let path = env.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
-        let git = resolve_program("git".as_ref(), path.as_deref())?;
+        let git = resolve_program("git".as_ref(), search_path(env))?;
         let mut tree = Self {
             git,
             root: cwd.to_path_buf(),
@@ -94,12 +95,14 @@ impl WorkTree {
         env.push(("GIT_OPTIONAL_LOCKS".into(), "0".into()));
         let command = ChildCommand {
             program: self.git.clone(),
-            args: args.iter().map(OsString::from).collect(),
+            args: SAFE.iter().chain(args).map(OsString::from).collect(),
             cwd: self.root.clone(),
             env,
             stdin: Vec::new(),
         };
         let captured = capture(command, GIT_TIMEOUT, GIT_BYTES).await.ok()?;
-        captured.is_success().then(|| String::from_utf8_lossy(&captured.stdout).into_owned())
+        // A listing that was cut would make files look cleaned that were not.
+        (captured.is_success() && !captured.truncated)
+            .then(|| String::from_utf8_lossy(&captured.stdout).into_owned())
     }
 }

@@ -150,7 +150,7 @@ fn agents(cwd: &Path, world: &World, config: &Config) -> Vec<Check> {
 
 async fn child_command(cwd: &Path, world: &World, config: &Config) -> Check {
     const AREA: &str = "child command";
-    let pi = match PiProgram::locate(config.pi_command.as_deref(), world) {
+    let pi = match PiProgram::locate(config.pi_command.as_deref(), cwd, world) {
         Ok(pi) => pi,
         Err(error) => return Check::new(AREA, Status::Error, error.to_string()),
     };
@@ -225,11 +225,9 @@ fn writable(area: &'static str, directory: &Path) -> Check {
     let Some(existing) = directory.ancestors().find(|ancestor| ancestor.is_dir()) else {
         return Check::new(area, Status::Error, format!("`{}` has no parent directory", directory.display()));
     };
-    let probe = existing.join(format!(".subagent-probe-{}", std::process::id()));
-    let written = fs::File::create_new(&probe);
-    let _ = fs::remove_file(&probe);
-    match written {
-        Ok(_) => Check::new(area, Status::Ok, format!("`{}` can be written", directory.display())),
+    let probe = existing.join(format!(".subagent-probe-{}", uuid::Uuid::new_v4().simple()));
+    match fs::File::create_new(&probe).and_then(|_| fs::remove_file(&probe)) {
+        Ok(()) => Check::new(area, Status::Ok, format!("`{}` can be written", directory.display())),
         Err(error) => {
             Check::new(area, Status::Error, format!("`{}` cannot be written: {error}", existing.display()))
                 .hint("a child needs a place for its prompt and its session")

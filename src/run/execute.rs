@@ -1,5 +1,6 @@
 //! One run, from the call to its result.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::changes::WorkTree;
@@ -15,13 +16,17 @@ use super::secrets::sanitizer_for;
 use super::spec::RunSpec;
 use super::update::{UpdateSender, Updates};
 use crate::agent::ToolPlan;
-use crate::process::{Cancel, ChildCommand, SuperviseLimits, check_cwd, supervise};
+use crate::process::{Cancel, CancelReason, ChildCommand, Outcome, SuperviseLimits, check_cwd, supervise};
 use crate::text::{Sanitizer, TruncateLimits};
 
 /// How long a child that has finished its work may take to leave.
 const LINGER: Duration = Duration::from_secs(2);
 /// How long output may go on after the child is gone, when something it left behind still holds the pipe.
 const DRAIN: Duration = Duration::from_secs(1);
+/// What the name of an agent may fill that nobody has found yet; valid ones fit.
+const MAX_NAME: usize = 64;
+/// How long an aborted run looks for what it changed. Whoever aborted is waiting.
+const CHANGES_AFTER_ABORT: Duration = Duration::from_secs(1);
 
 /// Runs one agent on one task. Whatever a user or a child can cause ends in a result, never in an error.
 ///
@@ -33,23 +38,15 @@ pub async fn execute(
     confirm: Option<impl Confirm>,
     cancel: Cancel,
 ) -> ToolResult {
-    let started = Instant::now();
-    let (spec, sanitizer, checked) = blocking(move || {
-        let sanitizer = sanitizer_for(&spec.world);
-        let checked = Prepared::check(&spec);
-        (spec, sanitizer, checked)
-    })
-    .await;
-    let refuse = |refusal: Refusal, limits| refusal.into_result(&sanitizer, limits);
-    let prepared = match checked {
-        Ok(prepared) => prepared,
-        Err(refusal) => return refuse(refusal, TruncateLimits::default()),
-    };
-    let run = Run { started, spec: &spec, id: run_id, prepared: &prepared, sanitizer: &sanitizer };
-    if let Err(refusal) = run.ask(confirm, &cancel).await {
-        return refuse(refusal, run.limits());
+    let (started, spec) = (Instant::now(), Arc::new(spec));
+    let world = Arc::clone(&spec);
+    let sanitizer = Arc::new(blocking(move || sanitizer_for(&world.world)).await);
+    let call = Call { started, spec, id: run_id, sanitizer, cancel };
+    match call.run(updates, confirm).await {
+        Ok(result) => result,
+        Err(Stop::Refused(refusal, limits)) => refusal.into_result(&call.sanitizer, limits),
+        Err(Stop::Aborted(reason)) => call.nobody().aborted_before_start(&reason, started.elapsed()),
     }
-    run.start(&updates, &cancel).await
 }
 
 /// Runs work that reads or writes files off the threads that serve children.
@@ -60,127 +57,136 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
     }
 }
 
-struct Run<'a> {
-    started: Instant,
-    spec: &'a RunSpec,
-    id: RunId,
-    prepared: &'a Prepared,
-    sanitizer: &'a Sanitizer,
+/// Why there is no child to report on.
+enum Stop {
+    Refused(Refusal, TruncateLimits),
+    Aborted(CancelReason),
 }
 
-impl Run<'_> {
-    fn limits(&self) -> TruncateLimits {
-        let output = &self.prepared.config.output;
-        TruncateLimits { max_bytes: output.max_bytes, max_lines: output.max_lines }
-    }
+struct Call {
+    started: Instant,
+    spec: Arc<RunSpec>,
+    id: RunId,
+    sanitizer: Arc<Sanitizer>,
+    cancel: Cancel,
+}
 
-    /// Asks a person where one has to be asked. An abort while the question is open is no answer.
-    async fn ask(&self, confirm: Option<impl Confirm>, cancel: &Cancel) -> Result<(), Refusal> {
-        let world = &self.spec.world;
-        let Some(request) = self.prepared.question(world, confirm.is_some())? else { return Ok(()) };
-        let Some(confirm) = confirm else { return Err(self.prepared.refused()) };
-        let allowed = tokio::select! {
-            biased;
-            _ = cancel.cancelled() => return Ok(()),
-            allowed = confirm.confirm(request) => allowed,
-        };
-        if !allowed {
-            return Err(self.prepared.refused());
+impl Call {
+    async fn run(&self, updates: UpdateSender, confirm: Option<impl Confirm>) -> Result<ToolResult, Stop> {
+        let spec = Arc::clone(&self.spec);
+        let checked = self.unless_aborted(blocking(move || Prepared::check(&spec))).await?;
+        let prepared = checked.map_err(|refusal| Stop::Refused(refusal, TruncateLimits::default()))?;
+        let prepared = Arc::new(prepared);
+        let mut subject = self.subject(&prepared);
+        if let Some(notice) = self.ask(&prepared, confirm, subject.limits).await? {
+            subject.diagnostics.push(notice);
         }
-        // An answer that cannot be kept is asked for again next time; it holds for this run.
-        let _ = self.prepared.remember(world);
-        Ok(())
-    }
-
-    fn subject(&self, plan: &ToolPlan) -> Subject<'_> {
-        Subject {
-            agent: &self.prepared.agent.name,
-            task: &self.spec.task,
-            run_id: self.id.clone(),
-            sanitizer: self.sanitizer,
-            limits: self.limits(),
-            sandbox: self.prepared.sandbox(plan),
-            diagnostics: plan.dropped.iter().map(ToString::to_string).collect(),
-        }
-    }
-
-    /// Starts the child, sees it through and reports.
-    async fn start(&self, updates: &UpdateSender, cancel: &Cancel) -> ToolResult {
-        let plan = match self.prepared.tools(&self.spec.world) {
+        let plan = match prepared.tools(&self.spec.world) {
             Ok(plan) => plan,
-            Err(none_left) => {
-                let error = none_left.to_string();
-                return self.subject(&ToolPlan::default()).not_started(&error, self.started.elapsed(), None);
+            Err(none_left) => return Ok(self.not_started(subject, &none_left.to_string())),
+        };
+        subject.plan(&prepared, &plan);
+        let (spec, decided, run_id) = (Arc::clone(&self.spec), Arc::clone(&prepared), self.id.get());
+        let child = self.unless_aborted(blocking(move || child(&spec, &decided, &plan, &run_id))).await?;
+        match child {
+            Ok((files, command)) => {
+                self.id.set(files.run_id());
+                Ok(self.supervise(&prepared, subject, files, command, &updates).await)
             }
-        };
-        let subject = self.subject(&plan);
-        if let Some(reason) = cancel.reason() {
-            return subject.aborted_before_start(&reason, self.started.elapsed(), None);
+            Err(stage) => Ok(self.not_started(subject, &stage)),
         }
-        let (files, command) = match self.child(&plan).await {
-            Ok(child) => child,
-            Err(stage) => return subject.not_started(&stage, self.started.elapsed(), None),
-        };
-        self.id.set(files.run_id());
-        let result = self.supervise(subject, &files, command, updates, cancel).await;
-        // Removes the prompt file, which is a blocking call on a slow disk.
-        blocking(move || drop(files)).await;
-        result
     }
 
-    /// The child's files and command, or why there can be none: the stage, the path and the system's own words.
-    async fn child(&self, plan: &ToolPlan) -> Result<(RunFiles, ChildCommand), String> {
-        let Self { spec, prepared, .. } = self;
-        let (config, world) = (&prepared.config, &spec.world);
-        if prepared.needs_sandbox() {
-            return Err("sandbox: `subagents.sandbox` is `required` and this release has none".to_owned());
+    /// Waits for work that may hang in a file system, for as long as somebody wants its outcome.
+    async fn unless_aborted<T>(&self, work: impl Future<Output = T>) -> Result<T, Stop> {
+        tokio::select! {
+            biased;
+            reason = self.cancel.cancelled() => Err(Stop::Aborted(reason)),
+            value = work => Ok(value),
         }
-        check_cwd(&spec.cwd).map_err(|error| format!("{}: {}", error.stage(), chain(&error)))?;
-        let pi = PiProgram::locate(config.pi_command.as_deref(), world)
-            .map_err(|error| format!("executable: {error}"))?;
-        let parent = RunFiles::parent_directory(&world.agent_dir, world.host.session_file.as_deref());
-        let prompt = prepared.prompt(plan);
-        let (run_id, cwd, persist) = (self.id.get(), spec.cwd.clone(), config.persist_session);
-        let files = blocking(move || RunFiles::create(&parent, &run_id, &cwd, &prompt, persist))
-            .await
-            .map_err(|error| chain(&error))?;
-        let tools = &plan.tools;
-        let invocation =
-            Invocation { pi: &pi, cwd: &spec.cwd, files: &files, tools, prepared, world, task: &spec.task };
-        let command = invocation.command();
-        Ok((files, command))
+    }
+
+    /// Asks a person where one has to be asked. An abort while the question is open is no answer. Says what the caller
+    /// should know when the answer could not be kept.
+    async fn ask(
+        &self,
+        prepared: &Arc<Prepared>,
+        confirm: Option<impl Confirm>,
+        limits: TruncateLimits,
+    ) -> Result<Option<String>, Stop> {
+        let refuse = |refusal| Stop::Refused(refusal, limits);
+        let (spec, decided, sanitizer) =
+            (Arc::clone(&self.spec), Arc::clone(prepared), Arc::clone(&self.sanitizer));
+        let interactive = confirm.is_some();
+        let question = self
+            .unless_aborted(blocking(move || decided.question(&spec.world, interactive, &sanitizer)))
+            .await?;
+        let Some(request) = question.map_err(refuse)? else { return Ok(None) };
+        let Some(confirm) = confirm else { return Err(refuse(prepared.refused())) };
+        if !self.unless_aborted(confirm.confirm(request)).await? {
+            return Err(refuse(prepared.refused()));
+        }
+        let (spec, decided) = (Arc::clone(&self.spec), Arc::clone(prepared));
+        let kept = self.unless_aborted(blocking(move || decided.remember(&spec.world))).await?;
+        Ok(kept
+            .err()
+            .map(|error| format!("your answer could not be kept and will be asked for again: {error}")))
+    }
+
+    fn subject(&self, prepared: &Prepared) -> Subject {
+        let output = &prepared.config.output;
+        Subject {
+            agent: prepared.agent.name.clone(),
+            limits: TruncateLimits { max_bytes: output.max_bytes, max_lines: output.max_lines },
+            diagnostics: prepared.without_effect(),
+            ..self.nobody()
+        }
+    }
+
+    /// The subject of a call whose agent is not known to exist.
+    fn nobody(&self) -> Subject {
+        Subject {
+            agent: self.sanitizer.sanitize(&self.spec.agent).clip(MAX_NAME).into_string(),
+            task: self.spec.task.clone(),
+            run_id: self.id.clone(),
+            sanitizer: Arc::clone(&self.sanitizer),
+            limits: TruncateLimits::default(),
+            sandbox: None,
+            diagnostics: Vec::new(),
+        }
+    }
+
+    fn not_started(&self, subject: Subject, error: &str) -> ToolResult {
+        subject.not_started(error, self.started.elapsed(), None)
     }
 
     async fn supervise(
         &self,
-        subject: Subject<'_>,
-        files: &RunFiles,
+        prepared: &Prepared,
+        subject: Subject,
+        files: RunFiles,
         command: ChildCommand,
         updates: &UpdateSender,
-        cancel: &Cancel,
     ) -> ToolResult {
-        let (config, agent) = (&self.prepared.config, &*self.prepared.agent);
-        let silence = SilenceLimits { idle: self.prepared.idle_timeout(), tool: config.tool_timeout };
-        let limits = SuperviseLimits {
-            hard: self.prepared.timeout(),
-            grace: config.grace,
-            linger: LINGER,
-            drain: DRAIN,
-        };
-        let work_tree = if config.allow_write && !agent.readonly {
-            WorkTree::look(&self.spec.cwd, &self.spec.world.env).await
-        } else {
-            None
-        };
+        let config = &prepared.config;
+        let silence = SilenceLimits { idle: prepared.idle_timeout(), tool: config.tool_timeout };
+        let limits =
+            SuperviseLimits { hard: prepared.timeout(), grace: config.grace, linger: LINGER, drain: DRAIN };
+        let may_write = config.allow_write && !prepared.agent.readonly;
+        let before = self.unless_aborted(async {
+            if may_write { WorkTree::look(&self.spec.cwd, &self.spec.world.env).await } else { None }
+        });
+        // Aborted meanwhile: the supervisor below starts nothing then.
+        let before = before.await.ok().flatten();
         let child = SharedCollector::new();
         let mut observer = JsonChild::new(child.clone(), silence);
-        let news = Updates { run_id: files.run_id(), started: self.started, sanitizer: self.sanitizer };
+        let news = Updates { run_id: files.run_id(), started: self.started, sanitizer: &self.sanitizer };
         let supervised = tokio::select! {
             biased;
-            supervised = supervise(command, limits, silence.idle, cancel, &mut observer) => supervised,
+            supervised = supervise(command, limits, silence.idle, &self.cancel, &mut observer) => supervised,
             () = news.forward(&child, updates) => unreachable!("updates are forwarded until the child ends"),
         };
-        news.last(&child, updates).await;
+        news.last(&child, updates);
         let supervised = match supervised {
             Ok(supervised) => supervised,
             Err(error) => {
@@ -189,14 +195,44 @@ impl Run<'_> {
             }
         };
         let tool_was_running = child.view(|collector, _| collector.live().running_tools > 0);
-        let changes = match work_tree {
+        let changes = match before {
+            Some(before) if matches!(supervised.outcome, Outcome::Cancelled(_)) => {
+                tokio::time::timeout(CHANGES_AFTER_ABORT, before.changes()).await.ok().flatten()
+            }
             Some(before) => before.changes().await,
             None => None,
         };
         let collected = child.finish().into_collected();
         let duration = self.started.elapsed();
-        subject.ended(Ending { supervised, collected, duration, changes, tool_was_running }, files)
+        let ending = Ending { supervised, collected, duration, changes, tool_was_running };
+        // Writes a long answer and removes the run's files.
+        blocking(move || subject.ended(ending, &files)).await
     }
+}
+
+/// The child's files and command, or why there can be none: the stage, the path and the system's own words.
+fn child(
+    spec: &RunSpec,
+    prepared: &Prepared,
+    plan: &ToolPlan,
+    run_id: &str,
+) -> Result<(RunFiles, ChildCommand), String> {
+    let (config, world) = (&prepared.config, &spec.world);
+    if let Some(lack) = prepared.lacks() {
+        return Err(lack);
+    }
+    check_cwd(&spec.cwd).map_err(|error| format!("{}: {}", error.stage(), chain(&error)))?;
+    let pi = PiProgram::locate(config.pi_command.as_deref(), &spec.cwd, world)
+        .map_err(|error| format!("executable: {error}"))?;
+    let parent = RunFiles::parent_directory(&world.agent_dir, world.host.session_file.as_deref());
+    let files = RunFiles::create(&parent, run_id, &spec.cwd, &prepared.prompt(plan), config.persist_session)
+        .map_err(|error| chain(&error))?;
+    let (cwd, tools, task) = (&spec.cwd, &plan.tools, &spec.task);
+    let command =
+        Invocation { pi: &pi, cwd, files: &files, tools, prepared, world, task }.command().map_err(
+            |value| format!("arguments: `{value}` begins with a hyphen, which pi would read as an option"),
+        )?;
+    Ok((files, command))
 }
 
 /// An error with its causes, as one sentence.

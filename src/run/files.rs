@@ -122,7 +122,7 @@ impl RunFiles {
             "version": SESSION_VERSION,
             "id": Uuid::new_v4().to_string(),
             "timestamp": timestamp,
-            "cwd": cwd,
+            "cwd": cwd.to_string_lossy(),
         });
         write_private(session, format!("{header}\n").as_bytes())
     }

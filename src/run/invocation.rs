@@ -46,15 +46,22 @@ pub(super) struct Invocation<'a> {
 impl Invocation<'_> {
     /// The command for a child that speaks the `json` protocol: its task is its whole standard input, never an
     /// argument, where length, quoting, a leading `-` or a leading `@` would change it.
-    #[must_use]
-    pub(super) fn command(&self) -> ChildCommand {
-        ChildCommand {
+    ///
+    /// # Errors
+    ///
+    /// The model or thinking level that pi would take for an option.
+    pub(super) fn command(&self) -> Result<ChildCommand, String> {
+        let chosen = [self.prepared.model(self.world), self.prepared.thinking(self.world)];
+        if let Some(option) = chosen.into_iter().flatten().find(|value| value.starts_with('-')) {
+            return Err(option.to_owned());
+        }
+        Ok(ChildCommand {
             program: self.pi.program.clone(),
             args: self.arguments(),
             cwd: self.cwd.to_path_buf(),
             env: self.environment(),
             stdin: self.task.as_bytes().to_vec(),
-        }
+        })
     }
 
     fn arguments(&self) -> Vec<OsString> {
@@ -76,13 +83,14 @@ impl Invocation<'_> {
             args.pair("--tools", self.tools.join(","));
         }
         args.pair("--append-system-prompt", self.files.prompt());
+        // First, so that no other extension runs before the guard has read what this child may do.
+        args.pair("-e", self.files.guard());
         if let Extensions::Only(files) = self.prepared.extensions(self.world, self.tools) {
             args.words(["--no-extensions"]);
             for file in files {
                 args.pair("-e", file);
             }
         }
-        args.pair("-e", self.files.guard());
         if !self.prepared.sees_skills() {
             args.words(["--no-skills"]);
         }

@@ -77,6 +77,22 @@ pub enum PiError {
     /// The configured command has no words.
     #[error("`piCommand` is empty; it needs at least a program")]
     EmptyCommand,
+    /// The program is neither a name nor an absolute path.
+    #[error("`{program}` is relative; the program of `piCommand` must be a name in PATH or an absolute path")]
+    RelativeProgram {
+        /// As configured.
+        program: String,
+    },
+    /// A word names a file of the directory the child works in.
+    #[error(
+        "`{word}` names a file of `{cwd}`; `piCommand` must name files by absolute paths, or a clone could supply them"
+    )]
+    RelativeFile {
+        /// As configured.
+        word: String,
+        /// The directory the child works in.
+        cwd: String,
+    },
     /// A configured program does not exist.
     #[error("`{program}` was not found; `piCommand` must name a program that exists")]
     Configured {
@@ -89,31 +105,42 @@ pub enum PiError {
 }
 
 impl PiProgram {
-    /// Chooses the pi for a child: a configured command, else the pi that hosts us, else the one in `PATH`.
+    /// Chooses the pi for a child that works in `cwd`: a configured command, else the pi that hosts us, else the one in `PATH`.
     ///
     /// # Errors
     ///
     /// When the configured program does not exist or no pi can be found.
-    pub fn locate(configured: Option<&[String]>, world: &World) -> Result<Self, PiError> {
+    pub fn locate(configured: Option<&[String]>, cwd: &Path, world: &World) -> Result<Self, PiError> {
         if let Some(words) = world.pi_command.as_deref().or(configured) {
-            return Self::configured(words, world);
+            return Self::configured(words, cwd, world);
         }
         if let Some(program) = Self::host(world) {
             return Ok(program);
         }
-        let path = world.var("PATH").unwrap_or_default();
-        let program =
-            process::resolve_program("pi".as_ref(), Some(path.as_ref())).ok_or(PiError::NotInPath)?;
+        let program = process::resolve_program("pi".as_ref(), process::search_path(&world.env))
+            .ok_or(PiError::NotInPath)?;
         Ok(Self::from_script_or_shim(&program))
     }
 
-    fn configured(words: &[String], world: &World) -> Result<Self, PiError> {
+    fn configured(words: &[String], cwd: &Path, world: &World) -> Result<Self, PiError> {
         let (program, args) = words.split_first().ok_or(PiError::EmptyCommand)?;
         if program.trim().is_empty() {
             return Err(PiError::EmptyCommand);
         }
-        let path = world.var("PATH").unwrap_or_default();
-        let resolved = process::resolve_program(program.as_ref(), Some(path.as_ref()))
+        let is_name =
+            Path::new(program).components().count() == 1 && !program.contains(std::path::MAIN_SEPARATOR);
+        if !is_name && !Path::new(program).is_absolute() {
+            return Err(PiError::RelativeProgram { program: program.clone() });
+        }
+        // The child starts in the project: a word that is found there would run what the project wrote.
+        if let Some(word) = args.iter().find(|word| Path::new(word).is_relative() && cwd.join(word).is_file())
+        {
+            return Err(PiError::RelativeFile {
+                word: word.clone(),
+                cwd: cwd.to_string_lossy().into_owned(),
+            });
+        }
+        let resolved = process::resolve_program(program.as_ref(), process::search_path(&world.env))
             .ok_or_else(|| PiError::Configured { program: program.clone() })?;
         let version = args
             .iter()

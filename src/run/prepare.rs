@@ -12,6 +12,10 @@ use crate::agent::{
     depth_from_env, discover, plan_tools,
 };
 use crate::config::{self, Config, ConfigPaths, LoadedConfig, NonInteractivePolicy, ProjectAgentPolicy};
+use crate::text::{Sanitizer, one_line};
+
+/// What one line of a question may fill.
+const QUESTION_CHARS: usize = 300;
 
 /// A question that only a person may answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,8 +84,12 @@ impl Prepared {
         if !config.enabled {
             return Err(Refusal::Disabled);
         }
-        let depth = depth_from_env(spec.world.var(DEPTH), spec.world.var(MAX_DEPTH), config.max_depth)
-            .map_err(Refusal::Depth)?;
+        let depth = depth_from_env(
+            spec.world.var(DEPTH).as_deref(),
+            spec.world.var(MAX_DEPTH).as_deref(),
+            config.max_depth,
+        )
+        .map_err(Refusal::Depth)?;
         if spec.agent.trim().is_empty() {
             return Err(Refusal::Blank { parameter: "agent", expected: "it names the agent to run" });
         }
@@ -101,6 +109,7 @@ impl Prepared {
         &self,
         world: &World,
         interactive: bool,
+        sanitizer: &Sanitizer,
     ) -> Result<Option<ConfirmRequest>, Refusal> {
         if self.agent.source != Source::Project {
             return Ok(None);
@@ -113,7 +122,7 @@ impl Prepared {
             ProjectAgentPolicy::Allow => Ok(None),
             ProjectAgentPolicy::Deny => denied("projectAgentPolicy"),
             ProjectAgentPolicy::Confirm if self.is_confirmed(world) => Ok(None),
-            ProjectAgentPolicy::Confirm if interactive => Ok(Some(self.request())),
+            ProjectAgentPolicy::Confirm if interactive => Ok(Some(self.request(sanitizer))),
             ProjectAgentPolicy::Confirm
                 if self.config.non_interactive_policy == NonInteractivePolicy::Allow =>
             {
@@ -132,17 +141,23 @@ impl Prepared {
         self.agent.path.as_ref().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    fn request(&self) -> ConfirmRequest {
+    /// The question, on which nothing that the project wrote can pass for our words: its parts stand on lines of their own.
+    fn request(&self, sanitizer: &Sanitizer) -> ConfirmRequest {
         let AgentDefinition { name, description, readonly, .. } = &*self.agent;
-        let path = self.path();
-        let rights =
-            if *readonly || !self.config.allow_write { "It can only read." } else { "It may change files." };
+        let line = |text: &str| sanitizer.sanitize(&one_line(text, QUESTION_CHARS)).into_string();
+        let path = line(&self.path());
+        let rights = if *readonly || !self.config.allow_write {
+            "It can only read."
+        } else {
+            "It may change files and run programs."
+        };
         ConfirmRequest {
             agent: name.clone(),
             title: format!("Run the project's agent {name}?"),
             message: format!(
-                "{path}\n{description}\n\nThe project, not you, wrote its instructions. {rights} \
-                 You will be asked again when the file changes."
+                "file: {path}\nit says: {}\n\nThe project, not you, wrote its instructions. {rights} \
+                 You will be asked again when the file changes.",
+                line(description)
             ),
             path,
         }

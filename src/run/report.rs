@@ -2,38 +2,43 @@
 
 use std::path::Path;
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::clean::clean;
 use super::files::{RunFiles, RunId};
+use super::prepare::Prepared;
 use super::result::{
     CallError, ErrorCode, Mode, RunDetails, RunOutcome, SandboxReport, SingleResult, TimeoutReason,
     ToolResult,
 };
 use super::update::millis;
+use crate::agent::ToolPlan;
 use crate::event::{Collected, Usage};
 use crate::process::{CancelReason, Outcome, Supervised, exit_code, exit_signal, signal_name};
-use crate::text::{Sanitizer, TruncateLimits, truncate};
+use crate::text::{Sanitizer, TruncateLimits, one_line, truncate};
 
 /// The exit code of a run that a limit ended, as `timeout(1)` has it.
 const EXIT_TIMEOUT: i32 = 124;
 /// The exit code of a run that its caller ended: 128 + SIGINT, as a shell has it.
 const EXIT_ABORTED: i32 = 130;
 /// What a task, an error or a diagnostic may fill in `details`. The full ones are in the session file.
-const FIELD_BYTES: usize = 16 * 1024;
+const FIELD: TruncateLimits = TruncateLimits { max_bytes: 16 * 1024, max_lines: usize::MAX };
+/// What the name of a changed file may fill in `details`.
+const PATH_CHARS: usize = 300;
 /// What `output` may fill in `details`; `content` has its own, configured limit.
 const OUTPUT_FIELD: TruncateLimits = TruncateLimits { max_bytes: 64 * 1024, max_lines: usize::MAX };
 
 /// What is known of a run before its child ends.
-pub(super) struct Subject<'a> {
+pub(super) struct Subject {
     /// The agent's name.
-    pub agent: &'a str,
+    pub agent: String,
     /// The task as given.
-    pub task: &'a str,
+    pub task: String,
     /// The run's id.
     pub run_id: RunId,
     /// The choke point that every string passes.
-    pub sanitizer: &'a Sanitizer,
+    pub sanitizer: Arc<Sanitizer>,
     /// What the text of the result may fill.
     pub limits: TruncateLimits,
     /// How the child was held to reading, if it was to be.
@@ -153,7 +158,7 @@ fn has_text(collected: &Collected) -> bool {
 
 fn cancel_text(reason: &CancelReason) -> String {
     match reason {
-        CancelReason::Caller(Some(why)) if !why.trim().is_empty() => format!("cancelled by user: {why}"),
+        CancelReason::Caller(Some(why)) if !why.trim().is_empty() => format!("cancelled: {why}"),
         CancelReason::Caller(_) => "cancelled by user".to_owned(),
         CancelReason::Dropped => "cancelled: the handle of the run was dropped".to_owned(),
         CancelReason::Shutdown => "cancelled: the session ended".to_owned(),
@@ -181,13 +186,19 @@ fn no_text(collected: &Collected) -> String {
     )
 }
 
-impl Subject<'_> {
+impl Subject {
+    /// Adds what was decided about the child's tools.
+    pub(super) fn plan(&mut self, prepared: &Prepared, plan: &ToolPlan) {
+        self.sandbox = prepared.sandbox(plan);
+        self.diagnostics.extend(plan.dropped.iter().map(ToString::to_string));
+    }
+
     /// The result of a run whose child was started.
     #[must_use]
     pub(super) fn ended(mut self, ending: Ending, files: &RunFiles) -> ToolResult {
         let verdict = Verdict::of(&ending);
         let Ending { collected, duration, changes, .. } = ending;
-        let collected = clean(collected, self.sanitizer);
+        let collected = clean(collected, &self.sanitizer);
         let cut = collected.omitted_bytes > 0;
         if cut {
             let left_out = collected.omitted_bytes;
@@ -201,9 +212,9 @@ impl Subject<'_> {
         single.output = answer.as_deref().map(|text| truncate(text, OUTPUT_FIELD, None).text);
         single.usage = collected.usage;
         single.display_items = collected.display_items;
-        single.model = collected.model;
-        single.stop_reason = collected.stop_reason;
-        single.changes = changes.map(|paths| paths.iter().map(|path| self.field(path)).collect());
+        single.model = collected.model.map(|model| self.field(&model));
+        single.stop_reason = collected.stop_reason.map(|reason| self.field(&reason));
+        single.changes = changes.map(|paths| paths.iter().map(|path| self.path(path)).collect());
 
         let mut text = answer.unwrap_or_default();
         if is_completed && single.stop_reason.as_deref() == Some("length") {
@@ -227,13 +238,8 @@ impl Subject<'_> {
 
     /// The result of a run that was aborted before its child was started.
     #[must_use]
-    pub(super) fn aborted_before_start(
-        self,
-        reason: &CancelReason,
-        duration: Duration,
-        session: Option<&Path>,
-    ) -> ToolResult {
-        self.without_child(&Verdict::aborted(cancel_text(reason)), duration, session)
+    pub(super) fn aborted_before_start(self, reason: &CancelReason, duration: Duration) -> ToolResult {
+        self.without_child(&Verdict::aborted(cancel_text(reason)), duration, None)
     }
 
     fn without_child(self, verdict: &Verdict, duration: Duration, session: Option<&Path>) -> ToolResult {
@@ -245,8 +251,8 @@ impl Subject<'_> {
 
     fn single(&self, verdict: &Verdict, duration: Duration, session: Option<&Path>) -> SingleResult {
         SingleResult {
-            agent: self.agent.to_owned(),
-            task: self.field(self.task),
+            agent: self.agent.clone(),
+            task: self.field(&self.task),
             exit_code: verdict.exit_code,
             usage: Usage::default(),
             error: verdict.error.as_deref().map(|error| self.field(error)),
@@ -267,8 +273,14 @@ impl Subject<'_> {
         }
     }
 
+    /// The cause of a failure stands at the end of what a program printed, its kind at the beginning.
     fn field(&self, text: &str) -> String {
-        self.sanitizer.sanitize(text).clip(FIELD_BYTES).into_string()
+        self.sanitizer.sanitize(text).truncate(FIELD, None).0.into_string()
+    }
+
+    /// A file's name on one line: git allows anything in it.
+    fn path(&self, path: &str) -> String {
+        self.sanitizer.sanitize(&one_line(path, PATH_CHARS)).into_string()
     }
 
     fn result(

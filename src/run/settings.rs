@@ -1,5 +1,6 @@
 //! What the configuration, the agent and the parent session decide together about one child.
 
+use std::path::Path;
 use std::time::Duration;
 
 use super::prepare::Prepared;
@@ -54,40 +55,49 @@ impl Prepared {
         self.agent.source == Source::Project
     }
 
-    /// Whether the child reads `AGENTS.md` and its kind.
+    /// Whether the child reads `AGENTS.md` and its kind. A project's agent cannot read what the user keeps from children.
     #[must_use]
     pub(super) fn reads_context(&self) -> bool {
-        match self.agent.context {
-            Some(context) => context == Context::Project,
-            None => self.config.inherit_context == InheritContext::Project,
-        }
+        let configured = self.config.inherit_context == InheritContext::Project;
+        let own = self.agent.context.map(|context| context == Context::Project);
+        self.grant(own, configured)
     }
 
-    /// Whether the child sees skills.
+    /// Whether the child sees skills. A project's agent cannot see what the user keeps from children.
     #[must_use]
     pub(super) fn sees_skills(&self) -> bool {
-        self.agent.skills.unwrap_or(self.config.inherit_skills)
+        self.grant(self.agent.skills, self.config.inherit_skills)
+    }
+
+    fn grant(&self, own: Option<bool>, configured: bool) -> bool {
+        own.map_or(configured, |own| own && (configured || !self.is_from_project()))
     }
 
     /// The extensions that a child with these tools loads.
     ///
     /// `auto` takes those that provide one of its tools. The provider of a model cannot be traced to a file, so a model
-    /// that comes from an extension brings all of them. An agent that a project wrote chooses among those that the
-    /// user's configuration lists, because naming a file is running it.
+    /// that comes from an extension brings all of them. An agent that a project wrote chooses among those that its child
+    /// would load anyway or that the user's configuration lists, because naming a file is running it.
     #[must_use]
     pub(super) fn extensions(&self, world: &World, tools: &[String]) -> Extensions {
-        let configured = &self.config.inherit_extensions;
-        match (self.agent.extensions.as_deref(), configured) {
-            (Some(own), InheritExtensions::Only(allowed)) if self.is_from_project() => {
-                Extensions::Only(own.iter().filter(|file| allowed.contains(file)).cloned().collect())
-            }
-            (Some(own), _) if !self.is_from_project() => Extensions::Only(own.to_vec()),
-            (_, InheritExtensions::Only(list)) => Extensions::Only(list.clone()),
-            (_, InheritExtensions::All) => Extensions::All,
-            (_, InheritExtensions::None) => Extensions::Only(Vec::new()),
-            (_, InheritExtensions::Auto) if self.model_from_extension(world) => Extensions::All,
-            (_, InheritExtensions::Auto) => Extensions::Only(providers(world, tools)),
+        let anchored = |files: &[String]| files.iter().map(|file| anchored(file, world)).collect();
+        let configured = match &self.config.inherit_extensions {
+            InheritExtensions::Only(list) => Extensions::Only(anchored(list)),
+            InheritExtensions::All => Extensions::All,
+            InheritExtensions::None => Extensions::Only(Vec::new()),
+            InheritExtensions::Auto if self.model_from_extension(world) => Extensions::All,
+            InheritExtensions::Auto => Extensions::Only(providers(world, tools)),
+        };
+        let Some(own) = self.agent.extensions.as_deref() else { return configured };
+        let own: Vec<String> = anchored(own);
+        if !self.is_from_project() {
+            return Extensions::Only(own);
         }
+        let allowed = match configured {
+            Extensions::Only(list) => list,
+            Extensions::All => providers(world, tools),
+        };
+        Extensions::Only(own.into_iter().filter(|file| allowed.contains(file)).collect())
     }
 
     /// Whether the child's model is the parent's and comes from an extension there.
@@ -108,12 +118,34 @@ impl Prepared {
         self.agent.readonly.then(report)
     }
 
-    /// Whether the run is refused because the kernel cannot hold it to reading. An agent can ask for that, not waive it.
+    /// What the run was promised and this release does not have, which is a reason not to start. An agent can ask for
+    /// isolation, not waive it.
     #[must_use]
-    pub(super) fn needs_sandbox(&self) -> bool {
+    pub(super) fn lacks(&self) -> Option<String> {
         let own = self.agent.sandbox.as_deref().and_then(SandboxMode::named).unwrap_or(SandboxMode::Off);
-        self.agent.readonly && own.max(self.config.sandbox.mode) == SandboxMode::Required
+        if self.agent.readonly && own.max(self.config.sandbox.mode) == SandboxMode::Required {
+            return Some("sandbox: it is `required` and this release has none".to_owned());
+        }
+        let launcher = self.agent.launcher.as_ref().or(self.config.launcher.as_ref())?;
+        Some(format!(
+            "launcher: `{launcher}` was asked for and this release starts children on this machine only"
+        ))
     }
+
+    /// The fields of the agent that this release knows and does not heed.
+    #[must_use]
+    pub(super) fn without_effect(&self) -> Vec<String> {
+        let known =
+            [("maxTurns", self.agent.max_turns.is_some()), ("maxCost", self.agent.max_cost.is_some())];
+        let set = known.into_iter().filter(|(_, is_set)| *is_set);
+        set.map(|(field, _)| format!("the agent's `{field}` is not in force in this release")).collect()
+    }
+}
+
+/// An extension as a child in any directory finds it: a relative file would be the project's.
+fn anchored(file: &str, world: &World) -> String {
+    let is_file = !file.contains(':') && !file.starts_with('~') && Path::new(file).is_relative();
+    if is_file { world.agent_dir.join(file).to_string_lossy().into_owned() } else { file.to_owned() }
 }
 
 /// The extensions that provide these tools.

@@ -1,5 +1,6 @@
 //! What a caller asks for, and what the host knows.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -51,10 +52,10 @@ pub struct World {
 }
 
 impl World {
-    /// The value of an environment variable, if it is set and valid Unicode.
+    /// The value of an environment variable, if it is set. What is no Unicode becomes U+FFFD.
     #[must_use]
-    pub fn var(&self, name: &str) -> Option<&str> {
-        self.env.iter().find(|(key, _)| key == name).and_then(|(_, value)| value.to_str())
+    pub fn var(&self, name: &str) -> Option<Cow<'_, str>> {
+        self.env.iter().find(|(key, _)| key == name).map(|(_, value)| value.to_string_lossy())
     }
 }
 

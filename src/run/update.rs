@@ -2,18 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use tokio::sync::mpsc;
+use tokio::sync::watch;
 
 use super::clean::clean_items;
 use super::protocol::SharedCollector;
 use super::result::{Mode, RunDetails, Streaming, ToolResult};
 use crate::event::DisplayItem;
-use crate::text::Sanitizer;
+use crate::text::{Sanitized, Sanitizer};
 
 /// Between two updates: twenty a second is what a person can see and a terminal can draw.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// How long the last update waits for the host to take it.
-const LAST_UPDATE: Duration = Duration::from_secs(1);
 /// What the text of an update may hold. With the items it stays within 64 KiB.
 const TEXT_BYTES: usize = 24 * 1024;
 /// What the items of an update may hold together.
@@ -21,8 +19,8 @@ const ITEM_BYTES: usize = 32 * 1024;
 /// The text of an update before the child has said anything.
 const RUNNING: &str = "(running...)";
 
-/// Where updates go: the channel's capacity of one is what coalesces them.
-pub type UpdateSender = mpsc::Sender<ToolResult>;
+/// Where updates go. It holds the newest state only: while a host is busy, states are replaced, not queued.
+pub type UpdateSender = watch::Sender<Option<ToolResult>>;
 
 /// What never changes between the updates of a run.
 pub(super) struct Updates<'a> {
@@ -39,29 +37,22 @@ impl Updates<'_> {
     pub(super) async fn forward(&self, child: &SharedCollector, sender: &UpdateSender) {
         loop {
             child.changed().await;
-            // Before the state is looked at: while a slow host works, the state grows, not a queue.
-            let Ok(slot) = sender.reserve().await else { break };
-            let _ = child.take_changed();
-            slot.send(self.snapshot(child));
+            self.last(child, sender);
             tokio::time::sleep(INTERVAL).await;
         }
-        // Nobody listens any more, which is no reason to end the run.
-        std::future::pending::<()>().await;
     }
 
-    /// Sends one more update when something changed since the last. A host that does not take it is not waited for.
-    pub(super) async fn last(&self, child: &SharedCollector, sender: &UpdateSender) {
-        if child.take_changed()
-            && let Ok(Ok(slot)) = tokio::time::timeout(LAST_UPDATE, sender.reserve()).await
-        {
-            slot.send(self.snapshot(child));
+    /// Sends one more update when something changed since the last.
+    pub(super) fn last(&self, child: &SharedCollector, sender: &UpdateSender) {
+        if child.take_changed() {
+            sender.send_replace(Some(self.snapshot(child)));
         }
     }
 
     /// The state as an update shows it.
     #[must_use]
     pub(super) fn snapshot(&self, child: &SharedCollector) -> ToolResult {
-        // Copied under the lock, sanitized outside it: the child's reader must not wait for a regular expression.
+        // Copied under the lock, which is held for as short as can be, and sanitized outside it.
         let (text, items, usage, model, silent) = child.view(|collector, silent| {
             let live = collector.live();
             let model: Option<String> = live.model.map(str::to_owned);
@@ -70,7 +61,7 @@ impl Updates<'_> {
         let text = if text.trim().is_empty() {
             RUNNING.to_owned()
         } else {
-            self.sanitizer.sanitize(&text).clip_tail(TEXT_BYTES).into_string()
+            newest(&self.sanitizer.sanitize(&text), TEXT_BYTES)
         };
         let streaming = Streaming {
             display_items: bounded(clean_items(&items, self.sanitizer), ITEM_BYTES),
@@ -117,7 +108,18 @@ fn bounded(mut items: Vec<DisplayItem>, limit: usize) -> Vec<DisplayItem> {
 
 fn size_of_item(item: &DisplayItem) -> usize {
     match item {
-        DisplayItem::Text { text } => text.len(),
-        DisplayItem::ToolCall { name, args } => name.len() + args.to_string().len(),
+        DisplayItem::Text { text } => json_len(text),
+        DisplayItem::ToolCall { name, args } => json_len(name) + args.to_string().len(),
     }
+}
+
+/// The newest part of a text that fits as JSON, where a quote or a line end counts twice.
+fn newest(text: &Sanitized, limit: usize) -> String {
+    let clipped = text.clip_tail(limit);
+    let surplus = json_len(&clipped).saturating_sub(limit);
+    if surplus == 0 { clipped.into_string() } else { text.clip_tail(limit / 2).into_string() }
+}
+
+fn json_len(text: &str) -> usize {
+    serde_json::to_string(text).map_or(text.len(), |json| json.len())
 }
