@@ -6,6 +6,9 @@ use napi_derive::napi;
 use super::options::SurfaceOptions;
 use crate::run;
 
+/// What one answer may fill: a program that fails can say a lot.
+const MAX_MESSAGE: usize = 4 * 1024;
+
 /// What stands in the way of a delegation.
 #[napi(object, object_from_js = false)]
 pub struct DoctorReport {
@@ -35,10 +38,10 @@ pub struct DoctorCheck {
 pub fn doctor(env: &Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'_, DoctorReport>> {
     let (cwd, world) = options.into_world();
     env.spawn_future(async move {
-        let sanitizer = run::sanitizer_for(&world);
+        let sanitizer = run::sanitizer_for(&cwd, &world);
         let checks = run::doctor(&cwd, &world).await;
         let ok = checks.iter().all(|check| check.status != run::Status::Error);
-        let clean = |text: &str| sanitizer.sanitize(text).into_string();
+        let clean = |text: &str| sanitizer.sanitize(text).clip(MAX_MESSAGE).into_string();
         let convert = |check: run::Check| DoctorCheck {
             area: check.area.to_owned(),
             status: check.status.as_str(),

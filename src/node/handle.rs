@@ -113,9 +113,7 @@ impl RunHandle {
     /// Sends a message into the run. False when it cannot be delivered, which is always so for a child that is driven
     /// by the `json` protocol.
     #[napi(catch_unwind)]
-    #[expect(clippy::unused_self, reason = "the `rpc` protocol will need the run")]
     pub fn steer(&self, message: String) -> bool {
-        drop(message);
-        false
+        run::steer(&self.run_id, message)
     }
 }

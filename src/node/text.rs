@@ -43,9 +43,9 @@ pub struct ByteRange {
 #[napi(object, object_to_js = false)]
 pub struct OutputLimits {
     /// In UTF-8. Default 51200.
-    pub max_bytes: Option<u32>,
+    pub max_bytes: Option<f64>,
     /// Default 2000.
-    pub max_lines: Option<u32>,
+    pub max_lines: Option<f64>,
     /// Where the whole text lies, for the marker.
     pub full_text: Option<String>,
 }
@@ -133,12 +133,26 @@ async fn truncated(
         let (bytes, lines, full_text) = limits
             .map_or((None, None, None), |limits| (limits.max_bytes, limits.max_lines, limits.full_text));
         let limits = TruncateLimits {
-            max_bytes: bytes.map_or(defaults.max_bytes, |bytes| bytes as usize),
-            max_lines: lines.map_or(defaults.max_lines, |lines| lines as usize),
+            max_bytes: bytes.map_or(Ok(defaults.max_bytes), |bytes| limit("maxBytes", bytes))?,
+            max_lines: lines.map_or(Ok(defaults.max_lines), |lines| limit("maxLines", lines))?,
         };
-        truncate(&text, limits, full_text.as_deref()).into()
+        Ok(truncate(&text, limits, full_text.as_deref()).into())
     })
-    .await
+    .await?
+}
+
+/// A limit as a caller may give it: `Infinity` is none.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "checked, and the cast saturates"
+)]
+fn limit(name: &str, value: f64) -> napi::Result<usize> {
+    if value >= 0.0 {
+        return Ok(value as usize);
+    }
+    let reason = format!("`{name}` is {value}; it must be a number from 0 on");
+    Err(napi::Error::new(napi::Status::InvalidArg, reason))
 }
 
 fn count(value: usize) -> f64 {

@@ -222,7 +222,8 @@ fn directories(world: &World) -> Vec<Check> {
 
 /// Writes and removes one file in the nearest directory that exists; makes none.
 fn writable(area: &'static str, directory: &Path) -> Check {
-    let Some(existing) = directory.ancestors().find(|ancestor| ancestor.is_dir()) else {
+    // The nearest thing that exists, which is in the way when it is no directory.
+    let Some(existing) = directory.ancestors().find(|ancestor| fs::symlink_metadata(ancestor).is_ok()) else {
         return Check::new(area, Status::Error, format!("`{}` has no parent directory", directory.display()));
     };
     let probe = existing.join(format!(".subagent-probe-{}", uuid::Uuid::new_v4().simple()));

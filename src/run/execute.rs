@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::cause::chain;
 use super::changes::WorkTree;
 use super::files::{RunFiles, RunId};
 use super::invocation::Invocation;
@@ -17,7 +18,7 @@ use super::spec::RunSpec;
 use super::update::{UpdateSender, Updates};
 use crate::agent::ToolPlan;
 use crate::process::{Cancel, CancelReason, ChildCommand, Outcome, SuperviseLimits, check_cwd, supervise};
-use crate::text::{Sanitizer, TruncateLimits};
+use crate::text::{Sanitizer, SanitizerOptions, TruncateLimits};
 
 /// How long a child that has finished its work may take to leave.
 const LINGER: Duration = Duration::from_secs(2);
@@ -25,6 +26,8 @@ const LINGER: Duration = Duration::from_secs(2);
 const DRAIN: Duration = Duration::from_secs(1);
 /// What the name of an agent may fill that nobody has found yet; valid ones fit.
 const MAX_NAME: usize = 64;
+/// How long the files that hold secrets may take to be read.
+const SECRETS_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long an aborted run looks for what it changed. Whoever aborted is waiting.
 const CHANGES_AFTER_ABORT: Duration = Duration::from_secs(1);
 
@@ -39,8 +42,11 @@ pub async fn execute(
     cancel: Cancel,
 ) -> ToolResult {
     let (started, spec) = (Instant::now(), Arc::new(spec));
-    let world = Arc::clone(&spec);
-    let sanitizer = Arc::new(blocking(move || sanitizer_for(&world.world)).await);
+    let whole = Arc::clone(&spec);
+    let knowing = blocking(move || sanitizer_for(&whole.cwd, &whole.world));
+    // A file system that hangs takes the known values away, not the result.
+    let knowing = tokio::time::timeout(SECRETS_TIMEOUT, knowing).await;
+    let sanitizer = Arc::new(knowing.unwrap_or_else(|_| Sanitizer::new(SanitizerOptions::default())));
     let call = Call { started, spec, id: run_id, sanitizer, cancel };
     match call.run(updates, confirm).await {
         Ok(result) => result,
@@ -226,19 +232,11 @@ fn child(
         .map_err(|error| format!("executable: {error}"))?;
     let parent = RunFiles::parent_directory(&world.agent_dir, world.host.session_file.as_deref());
     let files = RunFiles::create(&parent, run_id, &spec.cwd, &prepared.prompt(plan), config.persist_session)
-        .map_err(|error| chain(&error))?;
+        .map_err(|error| format!("session directory: {}", chain(&error)))?;
     let (cwd, tools, task) = (&spec.cwd, &plan.tools, &spec.task);
     let command =
         Invocation { pi: &pi, cwd, files: &files, tools, prepared, world, task }.command().map_err(
             |value| format!("arguments: `{value}` begins with a hyphen, which pi would read as an option"),
         )?;
     Ok((files, command))
-}
-
-/// An error with its causes, as one sentence.
-fn chain(error: &dyn std::error::Error) -> String {
-    std::iter::successors(Some(error), |error| error.source())
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join(": ")
 }

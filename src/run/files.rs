@@ -45,7 +45,7 @@ fn draw() -> String {
 
 /// A file or directory of the run could not be made.
 #[derive(Debug, thiserror::Error)]
-#[error("session directory: cannot write `{path}`")]
+#[error("cannot write `{path}`")]
 pub(super) struct FilesError {
     /// What could not be written.
     pub path: PathBuf,
@@ -158,8 +158,14 @@ impl RunFiles {
     /// When it cannot be written, for instance on a full disk.
     pub(super) fn keep_output(&self, text: &str) -> Result<PathBuf, FilesError> {
         let path = self.directory.join("output.md");
-        write_private(&path, text.as_bytes())?;
-        Ok(path)
+        match write_private(&path, text.as_bytes()) {
+            Ok(()) => Ok(path),
+            Err(error) => {
+                // Half a text would pass for the whole one.
+                let _ = fs::remove_file(&path);
+                Err(error)
+            }
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! Joins its siblings below: an agent's definition becomes a command line, a child's events become a result. It knows
 //! nothing of Node and starts no program itself.
 
+mod cause;
 mod changes;
 mod clean;
 mod doctor;
@@ -28,6 +29,7 @@ pub use files::RunId;
 pub use listing::{Described, Listed, Listing, describe, list_agents};
 pub use pi::{Origin, PiError, PiProgram, PiVersion};
 pub use prepare::{Confirm, ConfirmRequest, find_agents, load_config, plan_for};
+pub use protocol::steer;
 pub use refusal::Refusal;
 pub use result::{
     CallError, ErrorCode, Mode, RunDetails, RunOutcome, SandboxReport, SingleResult, Streaming,

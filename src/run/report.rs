@@ -5,6 +5,7 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::cause::chain;
 use super::clean::clean;
 use super::files::{RunFiles, RunId};
 use super::prepare::Prepared;
@@ -302,7 +303,9 @@ impl Subject {
                     shown = whole.truncate(self.limits, Some(&path)).0;
                     single.full_output_file = Some(path);
                 }
-                Err(error) => single.diagnostics.push(self.field(&format!("the full text is lost: {error}"))),
+                Err(error) => {
+                    single.diagnostics.push(self.field(&format!("the full text is lost: {}", chain(&error))))
+                }
             }
         }
         let truncation = (truncated || cut).then_some(ErrorCode::SubagentOutputTruncated);

@@ -2,4 +2,5 @@
 
 mod json;
 
+pub use json::steer;
 pub(super) use json::{JsonChild, SharedCollector, SilenceLimits};
