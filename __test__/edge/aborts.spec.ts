@@ -1,0 +1,123 @@
+/** Ending a run from outside: at once, with its partial text, and never as a success. */
+
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { describe, it } from "node:test";
+
+import type { ToolResult } from "../../index.js";
+import { hangs, inTime, isAlive, Scene, shape, single, textOf, until } from "./scene.ts";
+
+const BOUNDED = { timeout: 30_000 };
+const aborted = ["SUBAGENT_FAILED", 130, "aborted", true];
+
+/** Resolves when an update shows this text. */
+function shows(text: string): [Promise<void>, (update: ToolResult) => void] {
+	const { promise, resolve } = Promise.withResolvers<void>();
+	return [promise, (update) => textOf(update).includes(text) && resolve()];
+}
+
+describe("an abort", BOUNDED, () => {
+	it("before the start starts nothing, when the caller's signal had fired already", async (t) => {
+		const scene = new Scene(t, hangs);
+		const updates: ToolResult[] = [];
+		const result = await scene.run({ aborted: true }, (update) => updates.push(update));
+		assert.deepEqual(shape(result), aborted);
+		assert.match(single(result).error ?? "", /cancelled by user/);
+		assert.deepEqual([single(result).attempts, updates.length], [0, 0]);
+		assert.ok(!scene.wasStarted && !existsSync(scene.path("agent/subagents")));
+	});
+
+	it("right after the start leaves nothing running", async (t) => {
+		const scene = new Scene(t, hangs, { config: { graceMs: 100 } });
+		for (let round = 0; round < 10; round++) {
+			const handle = scene.start();
+			handle.abort("changed my mind");
+			const result = await inTime(handle.result(), "the result");
+			assert.deepEqual(shape(result), aborted);
+			assert.match(textOf(result), /cancelled by user: changed my mind/);
+		}
+	});
+
+	it("during the run keeps the partial text, the session and the reason", async (t) => {
+		const scene = new Scene(t, hangs);
+		const [shown, onUpdate] = shows("so far");
+		const handle = scene.start({}, onUpdate);
+		await inTime(shown, "an update");
+		handle.abort("no longer needed");
+		handle.abort("a later reason");
+		const result = await inTime(handle.result(), "the result");
+		assert.deepEqual(shape(result), aborted);
+		assert.equal(single(result).error, "cancelled by user: no longer needed");
+		assert.equal(single(result).output, "so far");
+		assert.match(textOf(result), /^explorer failed with exit code 130\n\nerror: cancelled by user.*\n\npartial output:\nso far\n\nsession: /);
+		assert.ok(existsSync(single(result).sessionFile ?? ""));
+		assert.deepEqual(scene.filesLeft(), ["session.jsonl"]);
+	});
+
+	it("from within an update works", async (t) => {
+		const scene = new Scene(t, hangs);
+		const handle = scene.start({}, () => handle.abort());
+		assert.deepEqual(shape(await inTime(handle.result(), "the result")), aborted);
+	});
+
+	it("ends a child that ignores SIGTERM, and those that it has started", async (t) => {
+		const script = `trap '' TERM; sleep 60 & echo $! > $here/pid; begin; delta 'so far'; while :; do sleep 1; done`;
+		const scene = new Scene(t, script, { config: { graceMs: 200 } });
+		const [shown, onUpdate] = shows("so far");
+		const handle = scene.start({}, onUpdate);
+		const grandchild = await scene.childPid();
+		await inTime(shown, "an update");
+		const started = performance.now();
+		handle.abort();
+		assert.deepEqual(shape(await inTime(handle.result(), "the result")), aborted);
+		const took = performance.now() - started;
+		assert.ok(took >= 190 && took < 3000, `${took} ms`);
+		assert.ok(!isAlive(grandchild));
+	});
+
+	it("gives the child its time to leave before it is killed", async (t) => {
+		const script = `trap 'delta " and goodbye"; echo bye > $here/bye; exit 0' TERM; begin; delta 'so far'; while :; do sleep 0.05; done`;
+		const scene = new Scene(t, script);
+		const [shown, onUpdate] = shows("so far");
+		const handle = scene.start({}, onUpdate);
+		await inTime(shown, "an update");
+		handle.abort();
+		const result = await inTime(handle.result(), "the result");
+		assert.deepEqual(shape(result), aborted);
+		assert.equal(single(result).output, "so far and goodbye");
+		assert.ok(existsSync(scene.path("bye")));
+	});
+
+	it("is never a success, even when the answer is there", async (t) => {
+		const scene = new Scene(t, "begin; said 'Done.'; sleep 60");
+		const [shown, onUpdate] = shows("Done.");
+		const handle = scene.start({}, onUpdate);
+		await inTime(shown, "an update");
+		handle.abort();
+		const result = await inTime(handle.result(), "the result");
+		assert.deepEqual(shape(result), aborted);
+		assert.match(textOf(result), /partial output:\nDone\./);
+	});
+
+	it("while a person is being asked ends the question", async (t) => {
+		const scene = new Scene(t, hangs, { agent: "local" });
+		scene.write("project/.pi/agents/local.md", "---\nname: local\n---\nLook.");
+		let asked = false;
+		const handle = scene.start({}, undefined, () => {
+			asked = true;
+			return new Promise(() => {});
+		});
+		await until(() => asked, "the question");
+		handle.abort();
+		assert.deepEqual(shape(await inTime(handle.result(), "the result")), aborted);
+		assert.ok(!scene.wasStarted);
+	});
+
+	it("after the end changes nothing", async (t) => {
+		const scene = new Scene(t, "begin; said 'Done.'; settled");
+		const handle = scene.start();
+		const result = await handle.result();
+		handle.abort();
+		assert.deepEqual(await handle.result(), result);
+	});
+});

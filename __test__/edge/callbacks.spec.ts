@@ -1,0 +1,226 @@
+/** What a run may call, how often, and that nothing a callback does harms the run or its host. */
+
+import assert from "node:assert/strict";
+import { describe, it, type TestContext } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+
+import type { ConfirmRequest, ToolResult } from "../../index.js";
+import { answers, Scene, shape, single, textOf } from "./scene.ts";
+
+const BOUNDED = { timeout: 30_000 };
+
+/** A child that says 60 words in a little more than a second. */
+const talks = "begin; i=0; while [ $i -lt 60 ]; do delta \"word$i \"; sleep 0.02; i=$((i+1)); done; said 'Done.'; settled";
+
+/** Keeps the thread from doing anything else. */
+function block(ms: number): void {
+	const end = performance.now() + ms;
+	while (performance.now() < end);
+}
+
+describe("updates", BOUNDED, () => {
+	it("show the newest state, at most twenty a second, the last before the result and none after it", async (t) => {
+		const seen: { at: number; update: ToolResult }[] = [];
+		let over = false;
+		const result = await new Scene(t, talks).run({}, (update) => {
+			assert.ok(!over, "an update after the result");
+			seen.push({ at: performance.now(), update });
+		});
+		over = true;
+		assert.deepEqual(shape(result), [undefined, 0, "completed", false]);
+		assert.ok(seen.length >= 5, `${seen.length} updates`);
+		for (const [index, { at }] of seen.entries()) {
+			const within = seen.slice(index).filter((other) => other.at < at + 1000).length;
+			assert.ok(within <= 21, `${within} updates in a second, the last one of the run included`);
+		}
+		for (const { update } of seen) {
+			const { streaming, results, error, mode, runId } = update.details;
+			assert.deepEqual([results, error, mode, runId], [[], undefined, "single", result.details.runId]);
+			assert.ok(!update.isError && update.usage === undefined);
+			assert.ok(streaming && streaming.elapsedMs >= 0 && streaming.sinceEventMs >= 0);
+			assert.ok(JSON.stringify(update).length <= 64 * 1024);
+		}
+		assert.ok(textOf(seen[0]?.update ?? result).startsWith("word0 ") || textOf(seen[0]?.update ?? result) === "(running...)");
+		const last = seen.at(-1)?.update;
+		assert.equal(textOf(last ?? result), "Done.");
+		assert.deepEqual([last?.details.streaming?.turnCount, last?.details.streaming?.model], [1, "fake/m1"]);
+		await delay(100);
+	});
+
+	it("say that a run is running before it says anything", async (t) => {
+		const texts: string[] = [];
+		const script = `begin; tool_start read; called read '{"path":"a"}'; sleep 0.2; tool_end read; said 'Done.'; settled`;
+		await new Scene(t, script).run({}, (update) => texts.push(textOf(update)));
+		assert.equal(texts[0], "(running...)");
+	});
+
+	for (const [label, character] of Object.entries({ "an ideograph": "日", "a quotation mark": '"', "a line end": "\n" })) {
+	it(`stay within 64 KiB as JSON whatever the child says: ${label}`, async (t) => {
+		const scene = new Scene(t, "");
+		const call = (index: number) => ({ type: "toolCall", id: `c${index}`, name: "write", arguments: { text: character.repeat(5000) } });
+		const records = Array.from({ length: 40 }, (_, index) => ({
+			type: "message_end",
+			message: { role: "assistant", content: [call(index)], stopReason: "toolUse" },
+		}));
+		const delta = { type: "text_delta", contentIndex: 0, delta: `${character.repeat(40_000)}.` };
+		const stream = [...records, { type: "message_update", usage: {}, assistantMessageEvent: delta }];
+		scene.write("stream", stream.map((record) => `${JSON.stringify(record)}\n`).join(""));
+		const updates: ToolResult[] = [];
+		const piCommand = scene.pi("big.sh", "cat > /dev/null; cat $here/stream; sleep 0.3; said 'Done.'; settled");
+		await scene.run({ piCommand }, (update) => updates.push(update));
+		assert.ok(updates.length > 0);
+		const sizes = updates.map((update) => Buffer.byteLength(JSON.stringify(update)));
+		assert.ok(Math.max(...sizes) <= 64 * 1024, `${Math.max(...sizes)} bytes`);
+	});
+	}
+
+	it("that throw end no run and no host", async (t) => {
+		let calls = 0;
+		const result = await new Scene(t, talks).run({}, () => {
+			calls++;
+			throw new Error("a mistake in the host");
+		});
+		assert.deepEqual(shape(result), [undefined, 0, "completed", false]);
+		assert.equal(calls, 1, "whoever throws gets no more");
+	});
+
+	it("that reject end no run and no host", async (t) => {
+		const refuse = async () => {
+			throw new Error("a mistake in the host");
+		};
+		const result = await new Scene(t, answers).run({}, () => void refuse().catch(() => undefined));
+		assert.deepEqual(shape(result), [undefined, 0, "completed", false]);
+	});
+
+	it("that are slow neither stall the child nor pile up", async (t) => {
+		const scene = new Scene(t, `begin; i=0; while [ $i -lt 20000 ]; do delta "word$i "; i=$((i+1)); done; date +%s%N > $here/spoken; said 'Done.'; settled`);
+		let calls = 0;
+		const started = Date.now();
+		const result = await scene.run({}, () => {
+			calls++;
+			block(300);
+		});
+		const took = Date.now() - started;
+		assert.deepEqual(shape(result), [undefined, 0, "completed", false]);
+		assert.ok(calls <= took / 300 + 1, `${calls} calls in ${took} ms`);
+		const spoken = Number(BigInt(scene.read("spoken").trim()) / 1_000_000n) - started;
+		assert.ok(took - spoken < 2000, `the result came ${took - spoken} ms after the child had spoken`);
+	});
+
+	for (const ms of [300, 1500]) {
+		it(`do not lose the last one to a host that takes ${ms} ms for each`, async (t) => {
+			let last = "";
+			// One is with the host and one is under way to it when the last one comes.
+			const script = "begin; said 'One.'; sleep 0.2; said 'Two.'; sleep 0.2; said 'Three.'; settled";
+			await new Scene(t, script).run({}, (update) => {
+				block(ms);
+				last = textOf(update);
+			});
+			assert.equal(last, "Three.");
+		});
+	}
+
+	it("of many runs come to their own callbacks", async (t) => {
+		const runs = ["a", "b", "c"].map((word) => new Scene(t, `begin; delta '${word}'; sleep 0.2; said '${word}'; settled`));
+		const seen = runs.map(() => new Set<string>());
+		await Promise.all(runs.map((scene, index) => scene.run({}, (update) => seen[index]?.add(textOf(update)))));
+		assert.deepEqual(seen, [new Set("a"), new Set("b"), new Set("c")]);
+	});
+});
+
+describe("a question", BOUNDED, () => {
+	const definition = "---\nname: local\nreadonly: true\ndescription: Looks around here.\n---\nLook.";
+
+	function project(t: TestContext): Scene {
+		const scene = new Scene(t, answers, { agent: "local" });
+		scene.write("project/.pi/agents/local.md", definition);
+		return scene;
+	}
+
+	const yes: Record<string, () => boolean | Promise<boolean>> = {
+		true: () => true,
+		"a promise of true": async () => true,
+		"a late true": () => delay(50, true),
+	};
+	for (const [label, answer] of Object.entries(yes)) {
+		it(`is answered with yes by ${label}, and then not asked again until the file changes`, async (t) => {
+			const scene = project(t);
+			let asked = 0;
+			const confirm = () => {
+				asked++;
+				return answer();
+			};
+			for (const expected of [1, 1]) {
+				assert.deepEqual(shape(await scene.run({}, undefined, confirm)), [undefined, 0, "completed", false]);
+				assert.equal(asked, expected);
+			}
+			assert.equal((await scene.run()).details.error, undefined, "and not where nobody can be asked either");
+			scene.write("project/.pi/agents/local.md", `${definition} Deeper.`);
+			await scene.run({}, undefined, confirm);
+			assert.equal(asked, 2);
+		});
+	}
+
+	const no: Record<string, () => unknown> = {
+		false: () => false,
+		"a promise of false": async () => false,
+		"a rejection": async () => {
+			throw new Error("the dialog broke");
+		},
+		"an exception": () => {
+			throw new Error("the dialog broke");
+		},
+		nothing: () => undefined,
+		"a word": () => "yes",
+		"a promise of a word": async () => "yes",
+		"a number": () => 1,
+	};
+	for (const [label, answer] of Object.entries(no)) {
+		it(`is answered with no by ${label}`, async (t) => {
+			const scene = project(t);
+			const result = await scene.run({}, undefined, answer as () => boolean);
+			assert.equal(result.details.error?.code, "SUBAGENT_DISABLED");
+			assert.match(textOf(result), /`local`.*the user did not allow it/);
+			assert.deepEqual(result.details.results, []);
+			assert.ok(!scene.wasStarted);
+		});
+	}
+
+	it("names the agent, its file and what a yes means", async (t) => {
+		const scene = project(t);
+		const requests: ConfirmRequest[] = [];
+		await scene.run({}, undefined, (request) => requests.push(request) > 0);
+		const path = scene.path("project/.pi/agents/local.md");
+		const [request, ...more] = requests;
+		assert.deepEqual([request?.agent, request?.path, more.length], ["local", path, 0]);
+		assert.match(request?.title ?? "", /local/);
+		assert.ok(request?.message.includes(path) && request.message.includes("only read"));
+	});
+
+	it("is never asked about agents that the project does not define, or where policy decides", async (t) => {
+		const scene = project(t);
+		scene.write("agent/agents/mine.md", "---\nname: mine\nreadonly: true\n---\nLook.");
+		const fail = () => assert.fail("nobody is to be asked");
+		let asked = 0;
+		const confirm = () => {
+			asked++;
+			return fail();
+		};
+		for (const change of [
+			{ agent: "explorer" },
+			{ agent: "mine" },
+			{ config: { projectAgentPolicy: "allow" } },
+			{ config: { projectAgentPolicy: "deny" } },
+			{ aborted: true },
+		]) {
+			await scene.run(change, undefined, confirm);
+		}
+		assert.equal(asked, 0);
+	});
+
+	it("is not needed where the user allows agents without being asked", async (t) => {
+		const result = await project(t).run({ config: { nonInteractivePolicy: "allow" } });
+		assert.equal(single(result).agent, "local");
+		assert.deepEqual(shape(result), [undefined, 0, "completed", false]);
+	});
+});

@@ -1,0 +1,183 @@
+/** A throw-away world for runs through the addon: an agent directory, a project and a scripted stand-in for pi. */
+
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { TestContext } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+
+import { type RunHandle, type RunOptions, type SingleResult, startRun, type ToolResult } from "../../index.js";
+import { assertNothingLeft, markVariable } from "../support/survivors.ts";
+
+/** Longer than any run here needs, shorter than a person waits for a stuck test. */
+export const patienceMs = 20_000;
+
+/** How often a state that nothing announces is looked at. */
+const lookEveryMs = 10;
+
+/** Shell functions that speak pi's event stream. */
+export const events = String.raw`
+here=\${0%/*}
+begin() { printf '{"type":"session","version":3}\n{"type":"agent_start"}\n{"type":"turn_start"}\n'; }
+said() { # text [stopReason [more fields]]
+	printf '{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"%s"}],"provider":"fake","model":"m1","usage":{"input":10,"output":5,"cacheRead":2,"cacheWrite":1,"totalTokens":18,"cost":{"input":0.1,"output":0.2,"cacheRead":0,"cacheWrite":0,"total":0.3}},"stopReason":"%s"%s}}\n' "$1" "\${2:-stop}" "$3"
+}
+called() { # tool, its arguments as JSON
+	printf '{"type":"message_end","message":{"role":"assistant","content":[{"type":"toolCall","id":"c1","name":"%s","arguments":%s}],"stopReason":"toolUse"}}\n' "$1" "$2"
+}
+tool_start() { printf '{"type":"tool_execution_start","toolCallId":"c1","toolName":"%s","args":{}}\n' "$1"; }
+tool_end() { printf '{"type":"tool_execution_end","toolCallId":"c1","toolName":"%s","result":{},"isError":false}\n' "$1"; }
+delta() { printf '{"type":"message_update","usage":{},"assistantMessageEvent":{"type":"text_delta","contentIndex":0,"delta":"%s"}}\n' "$1"; }
+settled() { printf '{"type":"agent_end","messages":[],"willRetry":false}\n{"type":"agent_settled","aborted":false}\n'; }
+hang() { exec sleep 60; }
+`.replaceAll("\\$", "$");
+
+/** A child that answers. */
+export const answers = "begin; said 'Done.'; settled";
+
+/** A child that has begun an answer and says no more. */
+export const hangs = "echo $$ > $here/pid; begin; delta 'so far'; hang";
+
+// What a hosting pi says about itself is not meant for the runs of these tests.
+for (const name of Object.keys(process.env)) if (name.startsWith("PI_")) delete process.env[name];
+
+type Change = Partial<RunOptions>;
+
+/** Where runs happen. Everything in it is gone after its test, which fails when a process is not. */
+export class Scene {
+	readonly root: string;
+	readonly project: string;
+	readonly agentDir: string;
+	/** Of every process that is started here. */
+	readonly mark = randomUUID();
+	readonly options: RunOptions;
+
+	constructor(test: TestContext, script: string, change: Change = {}) {
+		this.root = realpathSync(mkdtempSync(join(tmpdir(), "psn-edge-")));
+		test.after(() => this.#close());
+		this.project = join(this.root, "project");
+		this.agentDir = join(this.root, "agent");
+		for (const folder of [join(this.project, ".git"), this.agentDir]) mkdirSync(folder, { recursive: true });
+		this.options = {
+			agent: "explorer",
+			task: "look around",
+			cwd: this.project,
+			agentDir: this.agentDir,
+			piCommand: this.pi("pi.sh", `cat > "$here/task"\n${script}`),
+			...change,
+			env: { [markVariable]: this.mark, ...change.env },
+		};
+	}
+
+	/** Writes a stand-in for pi and returns the command that starts it. */
+	pi(name: string, script: string): string[] {
+		return ["/bin/sh", this.write(name, `${events}\n${script}\n`)];
+	}
+
+	/** Writes a file, folders included, and returns its path. */
+	write(name: string, text: string | Uint8Array): string {
+		const path = this.path(name);
+		mkdirSync(dirname(path), { recursive: true });
+		writeFileSync(path, text);
+		return path;
+	}
+
+	path(name: string): string {
+		return join(this.root, name);
+	}
+
+	read(name: string): string {
+		return readFileSync(this.path(name), "utf8");
+	}
+
+	/** Whether a child has read its task. */
+	get wasStarted(): boolean {
+		return existsSync(this.path("task"));
+	}
+
+	start(change: Change = {}, ...callbacks: Callbacks): RunHandle {
+		return startRun({ ...this.options, ...change }, ...callbacks);
+	}
+
+	/** Runs to the end, which has to come in time. */
+	async run(change: Change = {}, ...callbacks: Callbacks): Promise<ToolResult> {
+		return await inTime(this.start(change, ...callbacks).result(), "the result");
+	}
+
+	/** The process id that the child has written into `pid`. */
+	async childPid(): Promise<number> {
+		await until(() => existsSync(this.path("pid")) && this.read("pid").endsWith("\n"), "the child's process id");
+		return Number(this.read("pid"));
+	}
+
+	/** The files below the agent directory, sorted. */
+	filesLeft(below = "agent"): string[] {
+		const entries = readdirSync(this.path(below), { recursive: true, withFileTypes: true });
+		return entries.filter((entry) => !entry.isDirectory()).map((entry) => entry.name).sort();
+	}
+
+	async #close(): Promise<void> {
+		try {
+			await assertNothingLeft(this.mark);
+		} finally {
+			rmSync(this.root, { recursive: true, force: true, maxRetries: 5 });
+		}
+	}
+}
+
+type Callbacks = [onUpdate?: Parameters<typeof startRun>[1], onConfirm?: Parameters<typeof startRun>[2]];
+
+/** Waits for something that announces itself; rejects when it does not come. */
+export async function inTime<T>(promise: Promise<T>, what: string, limitMs = patienceMs): Promise<T> {
+	const stop = new AbortController();
+	const late = delay(limitMs, undefined, { signal: stop.signal }).then(() => assert.fail(`${what} did not come`));
+	try {
+		return await Promise.race([promise, late]);
+	} finally {
+		stop.abort();
+		late.catch(() => undefined);
+	}
+}
+
+/** Waits for a state that nothing announces. */
+export async function until(holds: () => boolean, what: string, limitMs = patienceMs): Promise<void> {
+	const deadline = performance.now() + limitMs;
+	while (!holds()) {
+		assert.ok(performance.now() < deadline, `${what} did not come`);
+		await delay(lookEveryMs);
+	}
+}
+
+/** Waits until a process is gone. */
+export async function untilGone(pid: number, limitMs = patienceMs): Promise<void> {
+	await until(() => !isAlive(pid), `the end of process ${pid}`, limitMs);
+}
+
+export function isAlive(pid: number): boolean {
+	try {
+		process.kill(pid, 0);
+	} catch {
+		return false;
+	}
+	// One that nobody has waited for yet is dead all the same.
+	return !/^State:\s+Z/m.test(existsSync(`/proc/${pid}/status`) ? readFileSync(`/proc/${pid}/status`, "utf8") : "");
+}
+
+/** The text of a result. */
+export function textOf(result: ToolResult): string {
+	return result.content.map((block) => block.text).join("\n");
+}
+
+/** The one run of a result. */
+export function single(result: ToolResult): SingleResult {
+	assert.equal(result.details.results.length, 1, textOf(result));
+	return result.details.results[0] ?? assert.fail("no result");
+}
+
+/** What a program would look at. */
+export function shape(result: ToolResult): [string | undefined, number, string, boolean] {
+	const { exitCode, outcome } = single(result);
+	return [result.details.error?.code, exitCode, outcome, result.isError ?? false];
+}

@@ -1,0 +1,300 @@
+/** What a caller gets for each way in which a run can go: `result()` resolves for all of them. */
+
+import assert from "node:assert/strict";
+import { chmodSync, existsSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it, type TestContext } from "node:test";
+
+import type { RunOptions } from "../../index.js";
+import { answers, hangs, Scene, shape, single, textOf } from "./scene.ts";
+
+const BOUNDED = { timeout: 30_000 };
+
+describe("a run that succeeds", BOUNDED, () => {
+	it("gives the answer, what it cost, who answered and where its session is", async (t) => {
+		const scene = new Scene(t, answers);
+		const handle = scene.start();
+		const result = await handle.result();
+		const { sessionFile = "", ...run } = single(result);
+		assert.deepEqual(shape(result), [undefined, 0, "completed", false]);
+		assert.equal(textOf(result), "Done.");
+		assert.deepEqual([run.output, run.model, run.stopReason, run.attempts], ["Done.", "fake/m1", "stop", 1]);
+		assert.deepEqual(run.usage, { input: 10, output: 5, cacheRead: 2, cacheWrite: 1, cost: 0.3, turns: 1 });
+		assert.deepEqual(result.usage, {
+			input: 10,
+			output: 5,
+			cacheRead: 2,
+			cacheWrite: 1,
+			totalTokens: 18,
+			cost: { input: 0.1, output: 0.2, cacheRead: 0, cacheWrite: 0, total: 0.3 },
+		});
+		assert.deepEqual(run.displayItems, [{ type: "text", text: "Done." }]);
+		assert.ok(run.durationMs >= 0 && !("error" in run) && !("streaming" in result.details));
+		assert.equal(sessionFile, join(scene.agentDir, "subagents", "runs", handle.runId, "session.jsonl"));
+		assert.ok(existsSync(sessionFile));
+		assert.equal(result.details.runId, handle.runId);
+		assert.match(handle.runId, /^[0-9a-f]{8}$/);
+	});
+
+	it("hands the task to the child as it is, however long and odd", async (t) => {
+		const scene = new Scene(t, answers);
+		const task = `--help @file "quoted" $(id) \\n\u0000 日本語 😀\r\n${"x".repeat(1 << 20)}\n`;
+		assert.deepEqual(shape(await scene.run({ task })), [undefined, 0, "completed", false]);
+		assert.equal(scene.read("task"), task);
+	});
+
+	it("sums usage over all messages and shows tool calls in order", async (t) => {
+		const script = `begin; called read '{"path":"a.ts"}'; tool_start read; tool_end read; said 'One.' stop; said 'Two.'; settled`;
+		const result = await new Scene(t, script).run();
+		assert.deepEqual([single(result).usage.turns, single(result).usage.input], [3, 20]);
+		assert.deepEqual(single(result).displayItems, [
+			{ type: "toolCall", name: "read", args: { path: "a.ts" } },
+			{ type: "text", text: "One." },
+			{ type: "text", text: "Two." },
+		]);
+	});
+
+	it("says so when the model ran out of room", async (t) => {
+		const result = await new Scene(t, "begin; said 'Half an' length; settled").run();
+		assert.deepEqual(shape(result), [undefined, 0, "completed", false]);
+		assert.match(textOf(result), /^Half an\n\n.*limit/);
+	});
+
+	it("gives the same result each time it is asked for", async (t) => {
+		const handle = new Scene(t, answers).start();
+		const [first, second] = await Promise.all([handle.result(), handle.result()]);
+		assert.deepEqual(first, second);
+		assert.deepEqual(await handle.result(), first);
+	});
+
+	it("cannot be steered, or aborted any more", async (t) => {
+		const handle = new Scene(t, answers).start();
+		assert.equal(handle.steer("look elsewhere"), false);
+		const result = await handle.result();
+		handle.abort("too late");
+		assert.equal(handle.steer("now"), false);
+		assert.deepEqual(await handle.result(), result);
+	});
+});
+
+describe("a refused call", BOUNDED, () => {
+	const broken = '{\n  "subagents": {\n    "maxDepth": }\n}';
+	const local = "---\nname: local\nreadonly: true\n---\nLook.";
+	type Row = { change?: Partial<RunOptions>; files?: Record<string, string>; code: string; says: RegExp; mode?: string };
+	const rows: Record<string, Row> = {
+		"unknown agent": {
+			change: { agent: "explorr" },
+			code: "UNKNOWN_AGENT",
+			says: /^Unknown agent: explorr\. Available agents: explorer, researcher, reviewer, implementer, tester\b.*explorer/s,
+		},
+		"unknown agent with user and project agents": {
+			change: { agent: "?" },
+			files: {
+				"agent/agents/zoe.md": "---\nname: zoe\n---\nZ.",
+				"agent/agents/adam.md": "---\nname: adam\n---\nA.",
+				"project/.pi/agents/local.md": local,
+			},
+			code: "UNKNOWN_AGENT",
+			says: /^Unknown agent: \?\. Available agents: explorer, researcher, reviewer, implementer, tester, adam, zoe, local/,
+		},
+		"an agent name of a million characters": { change: { agent: "x".repeat(1e6) }, code: "UNKNOWN_AGENT", says: /^.{1,1000}$/s },
+		"blank task": { change: { task: " \n\t" }, code: "INVALID_INPUT", says: /`task`/ },
+		"empty task": { change: { task: "" }, code: "INVALID_INPUT", says: /`task`/ },
+		"blank agent": { change: { agent: " " }, code: "INVALID_INPUT", says: /`agent`/ },
+		"unknown setting": { change: { config: { timeout: 5 } }, code: "INVALID_INPUT", says: /`timeout`.*not a known key/ },
+		"setting of a wrong type": { change: { config: { timeoutMs: "5" } }, code: "INVALID_INPUT", says: /`timeoutMs`.*whole number/ },
+		"setting out of bounds": { change: { config: { maxDepth: 99 } }, code: "INVALID_INPUT", says: /`maxDepth`.*from 0 to 16/ },
+		"broken user file": { files: { "agent/subagents.json": broken }, code: "SUBAGENTS_DISABLED", says: /agent\/subagents\.json:3:\d+/ },
+		"broken project file": { files: { "project/.pi/subagents.json": broken }, code: "SUBAGENTS_DISABLED", says: /project\/\.pi\/subagents\.json:3:\d+/ },
+		"switched off": { change: { config: { enabled: false } }, code: "SUBAGENTS_DISABLED", says: /`subagents\.enabled` is false/ },
+		"switched off by the project": {
+			files: { "project/.pi/subagents.json": '{"subagents":{"enabled":false}}' },
+			code: "SUBAGENTS_DISABLED",
+			says: /enabled/,
+		},
+		"project agent denied": {
+			change: { agent: "local", config: { projectAgentPolicy: "deny" } },
+			files: { "project/.pi/agents/local.md": local },
+			code: "SUBAGENT_DISABLED",
+			says: /projectAgentPolicy/,
+		},
+		"project agent and nobody to ask": {
+			change: { agent: "local" },
+			files: { "project/.pi/agents/local.md": local },
+			code: "SUBAGENT_DISABLED",
+			says: /nonInteractivePolicy/,
+		},
+		"too deep": { change: { env: { PI_SUBAGENT_DEPTH: "1" } }, code: "SUBAGENT_DEPTH_EXCEEDED", says: /depth 1/, mode: "management" },
+		"depth that is no number": { change: { env: { PI_SUBAGENT_DEPTH: "deep" } }, code: "SUBAGENT_DEPTH_EXCEEDED", says: /deep/, mode: "management" },
+	};
+	for (const [label, { change = {}, files = {}, code, says, mode = "single" }] of Object.entries(rows)) {
+		it(`starts nothing and says why: ${label}`, async (t) => {
+			const scene = new Scene(t, answers, change);
+			for (const [name, text] of Object.entries(files)) scene.write(name, text);
+			const result = await scene.run();
+			const { error } = result.details;
+			assert.deepEqual([error?.code, result.isError, result.details.mode], [code, true, mode]);
+			assert.match(error?.message ?? "", says);
+			assert.equal(textOf(result), error?.message);
+			assert.deepEqual(result.details.results, []);
+			assert.ok(!scene.wasStarted && !existsSync(join(scene.agentDir, "subagents")));
+		});
+	}
+});
+
+describe("a child that cannot be started", BOUNDED, () => {
+	type Row = { prepare?: (scene: Scene) => Partial<RunOptions>; says: RegExp };
+	const rows: Record<string, Row> = {
+		"missing directory": { prepare: ({ project }) => ({ cwd: join(project, "missing") }), says: /^cwd: .*\/missing\b.*os error 2/ },
+		"a file as directory": { prepare: (scene) => ({ cwd: scene.write("file", "") }), says: /^cwd: .*\/file\b.*not a directory/ },
+		"no directory": { prepare: () => ({ cwd: "" }), says: /^cwd: / },
+		"a directory with a NUL": { prepare: () => ({ cwd: "/tmp\0" }), says: /^cwd: / },
+		"pi not found": { prepare: () => ({ piCommand: ["no-such-pi"] }), says: /^executable: .*`no-such-pi`/ },
+		"pi not found by path": { prepare: ({ root }) => ({ piCommand: [`${root}/no-pi`] }), says: /^executable: .*\/no-pi`/ },
+		"no command": { prepare: () => ({ piCommand: [] }), says: /^executable: .*`piCommand`/ },
+		"nothing in PATH": { prepare: () => ({ piCommand: undefined as never, env: { PATH: "/nowhere" } }), says: /^executable: .*PATH/ },
+		"not executable": { prepare: (scene) => ({ piCommand: [scene.write("pi", "#!/bin/sh\n")] }), says: /^executable: .*\/pi`/ },
+		"a directory as pi": { prepare: ({ root }) => ({ piCommand: [root] }), says: /^executable: / },
+		"an interpreter that is missing": {
+			prepare: (scene) => {
+				symlinkSync("/no/such/file", scene.path("dangling"));
+				return { piCommand: [scene.path("dangling")] };
+			},
+			says: /^executable: .*dangling/,
+		},
+		"an argument with a NUL": { prepare: () => ({ piCommand: ["/bin/sh", "a\0b"] }), says: /^exec: .*NUL/ },
+		"a variable with a NUL": { prepare: () => ({ env: { A: "a\0b" } }), says: /^exec: .*NUL/ },
+		"a file in the way of the runs": {
+			prepare: (scene) => {
+				scene.write("agent/subagents/runs", "");
+				return {};
+			},
+			says: /^session directory: .*\/agent\/subagents\/runs`.*os error/,
+		},
+		"an agent without any of its tools": { prepare: () => ({ agent: "researcher", tools: [{ name: "read" }] }), says: /`researcher` needs one of .*web_search/ },
+	};
+	for (const [label, { prepare, says }] of Object.entries(rows)) {
+		it(`names the stage and the place: ${label}`, async (t) => {
+			const scene = new Scene(t, answers);
+			const { env, ...change } = prepare?.(scene) ?? {};
+			const result = await scene.run({ ...change, env: { ...scene.options.env, ...env } });
+			assert.deepEqual(shape(result), ["SUBAGENT_FAILED", 1, "failed", true]);
+			assert.match(single(result).error ?? "", says);
+			assert.deepEqual([single(result).attempts, single(result).usage.turns], [0, 0]);
+			assert.ok(!scene.wasStarted);
+			assert.ok(textOf(result).startsWith("explorer failed with") || textOf(result).startsWith("researcher failed with"));
+		});
+	}
+
+	it("says so of a file that the system cannot run, and keeps no litter", async (t) => {
+		const scene = new Scene(t, answers);
+		const { chmodSync } = await import("node:fs");
+		const pi = scene.write("pi", "#!/no/such/interpreter\n");
+		chmodSync(pi, 0o755);
+		const result = await scene.run({ piCommand: [pi] });
+		assert.deepEqual(shape(result), ["SUBAGENT_FAILED", 1, "failed", true]);
+		assert.match(single(result).error ?? "", /^exec: .*\/pi`/);
+		assert.deepEqual(scene.filesLeft(), ["session.jsonl"]);
+	});
+});
+
+describe("a child that fails", BOUNDED, () => {
+	type Row = { script: string; config?: Record<string, unknown>; is: [code: string, exitCode: number, outcome: string]; says: RegExp; keeps?: boolean };
+	const failed = (exitCode: number): Row["is"] => ["SUBAGENT_FAILED", exitCode, "failed"];
+	const grace = { graceMs: 100 };
+	const rows: Record<string, Row> = {
+		"exit code": { script: "begin; delta 'so far'; echo 'no such model' >&2; exit 3", is: failed(3), says: /no such model/, keeps: true },
+		"exit code of 255": { script: "exit 255", is: failed(255), says: /./ },
+		"SIGKILL from elsewhere": { script: "begin; delta 'so far'; kill -KILL $$", is: failed(137), says: /SIGKILL/, keeps: true },
+		"SIGSEGV": { script: "begin; kill -SEGV $$", is: failed(139), says: /SIGSEGV/ },
+		"SIGTERM from elsewhere": { script: "begin; kill -TERM $$", is: failed(143), says: /SIGTERM/ },
+		"provider error although pi exits 0": {
+			script: `begin; said '' error ',"errorMessage":"529: overloaded"'; settled`,
+			is: failed(1),
+			says: /529: overloaded/,
+		},
+		"a turn that stopped itself": { script: "begin; said 'so far' aborted; settled", is: failed(1), says: /stopped/, keeps: true },
+		"no text": { script: "begin; called ls '{}'; tool_start ls; tool_end ls; settled", is: failed(1), says: /agent_settled.*toolUse.*completed: 1/ },
+		"no event at all": { script: ":", is: failed(1), says: /last event: none/ },
+		"blank text": { script: "begin; said '  '; settled", is: failed(1), says: /no answer/ },
+		"garbage only": { script: "echo 'Segfault in module'; exit 9", is: failed(9), says: /Segfault in module/ },
+		"silence": { script: hangs, config: { idleTimeoutMs: 250, ...grace }, is: ["SUBAGENT_TIMEOUT", 124, "idle_timeout"], says: /250 ms.*`idleTimeoutMs`/, keeps: true },
+		"silence from the first moment": { script: "hang", config: { idleTimeoutMs: 250, ...grace }, is: ["SUBAGENT_TIMEOUT", 124, "idle_timeout"], says: /250 ms/ },
+		"noise is no sign of life": {
+			script: "begin; delta 'so far'; while :; do echo noise; echo noise >&2; sleep 0.05; done",
+			config: { idleTimeoutMs: 400, ...grace },
+			is: ["SUBAGENT_TIMEOUT", 124, "idle_timeout"],
+			says: /400 ms/,
+			keeps: true,
+		},
+		"a tool that runs for too long": {
+			script: "begin; delta 'so far'; tool_start bash; hang",
+			config: { idleTimeoutMs: 150, toolTimeoutMs: 500, ...grace },
+			is: ["SUBAGENT_TIMEOUT", 124, "idle_timeout"],
+			says: /500 ms.*tool.*`toolTimeoutMs`/,
+			keeps: true,
+		},
+		"hard limit": { script: hangs, config: { timeoutMs: 300, ...grace }, is: ["SUBAGENT_TIMEOUT", 124, "hard_timeout"], says: /300 ms.*`timeoutMs`/, keeps: true },
+		"hard limit of a child that never stops talking": {
+			script: "begin; while :; do delta 'so far'; done",
+			config: { timeoutMs: 300, ...grace },
+			is: ["SUBAGENT_TIMEOUT", 124, "hard_timeout"],
+			says: /300 ms/,
+		},
+		"hard limit of a child that ignores SIGTERM": {
+			script: "trap '' TERM; begin; delta 'so far'; while :; do sleep 1; done",
+			config: { timeoutMs: 300, ...grace },
+			is: ["SUBAGENT_TIMEOUT", 124, "hard_timeout"],
+			says: /300 ms/,
+			keeps: true,
+		},
+	};
+	for (const [label, { script, config = {}, is, says, keeps = false }] of Object.entries(rows)) {
+		it(`is told as what it is: ${label}`, async (t: TestContext) => {
+			const scene = new Scene(t, script, { config });
+			const result = await scene.run();
+			const run = single(result);
+			assert.deepEqual(shape(result), [...is, true], textOf(result));
+			assert.match(run.error ?? "", says);
+			assert.equal(result.details.error?.message, run.error);
+			assert.deepEqual(
+				[run.timeoutReason, run.signal],
+				[
+					is[2] === "hard_timeout" ? "runtime" : is[2] === "idle_timeout" ? "idle" : undefined,
+					is[1] > 128 && is[1] < 255 ? /SIG[A-Z]+/.exec(run.error ?? "")?.[0] : undefined,
+				],
+			);
+			// In this order: the code, the error, the partial output, the session.
+			const order = [`exit code ${is[1]}`, `error: ${run.error}`, ...(keeps ? ["partial output:\nso far"] : []), `session: ${run.sessionFile}`];
+			const places = order.map((part) => textOf(result).indexOf(part));
+			assert.ok(places.every((place, index) => place > (places[index - 1] ?? -1)), textOf(result));
+			assert.ok(existsSync(run.sessionFile ?? ""), "the session survives a failure");
+			assert.deepEqual(scene.filesLeft(), run.fullOutputFile ? ["output.md", "session.jsonl"] : ["session.jsonl"]);
+		});
+	}
+});
+
+describe("a child that takes its time", BOUNDED, () => {
+	it("is not silent while a tool runs", async (t) => {
+		const script = "begin; tool_start bash; sleep 0.8; tool_end bash; said 'Done.'; settled";
+		const result = await new Scene(t, script, { config: { idleTimeoutMs: 300 } }).run();
+		assert.deepEqual(shape(result), [undefined, 0, "completed", false], textOf(result));
+	});
+
+	it("is not silent while it streams", async (t) => {
+		const script = "begin; for i in 1 2 3 4 5 6 7 8; do delta x; sleep 0.1; done; said 'Done.'; settled";
+		const result = await new Scene(t, script, { config: { idleTimeoutMs: 400 } }).run();
+		assert.deepEqual(shape(result), [undefined, 0, "completed", false], textOf(result));
+	});
+
+	it("has succeeded when its work is done, whether it leaves or not", async (t) => {
+		const script = "trap '' TERM; begin; said 'Done.'; settled; while :; do sleep 1; done";
+		const result = await new Scene(t, script, { config: { graceMs: 100 } }).run();
+		assert.deepEqual(shape(result), [undefined, 0, "completed", false], textOf(result));
+	});
+
+	it("is not misjudged for words about timeouts and errors in its answer", async (t) => {
+		const result = await new Scene(t, "begin; said 'error: timeout, aborted, exit code 1, SIGKILL'; settled").run();
+		assert.deepEqual(shape(result), [undefined, 0, "completed", false]);
+	});
+});
