@@ -49,7 +49,10 @@ describe("an abort", BOUNDED, () => {
 		assert.deepEqual(shape(result), aborted);
 		assert.equal(single(result).error, "cancelled by user: no longer needed");
 		assert.equal(single(result).output, "so far");
-		assert.match(textOf(result), /^explorer failed with exit code 130\n\nerror: cancelled by user.*\n\npartial output:\nso far\n\nsession: /);
+		assert.match(
+			textOf(result),
+			/^explorer failed with exit code 130\n\nerror: cancelled by user.*\n\npartial output:\nso far\n\nsession: /,
+		);
 		assert.ok(existsSync(single(result).sessionFile ?? ""));
 		assert.deepEqual(scene.filesLeft(), ["session.jsonl"]);
 	});

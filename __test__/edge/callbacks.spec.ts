@@ -10,7 +10,8 @@ import { answers, Scene, shape, single, textOf } from "./scene.ts";
 const BOUNDED = { timeout: 30_000 };
 
 /** A child that says 60 words in a little more than a second. */
-const talks = "begin; i=0; while [ $i -lt 60 ]; do delta \"word$i \"; sleep 0.02; i=$((i+1)); done; said 'Done.'; settled";
+const talks =
+	"begin; i=0; while [ $i -lt 60 ]; do delta \"word$i \"; sleep 0.02; i=$((i+1)); done; said 'Done.'; settled";
 
 /** Keeps the thread from doing anything else. */
 function block(ms: number): void {
@@ -40,7 +41,9 @@ describe("updates", BOUNDED, () => {
 			assert.ok(streaming && streaming.elapsedMs >= 0 && streaming.sinceEventMs >= 0);
 			assert.ok(JSON.stringify(update).length <= 64 * 1024);
 		}
-		assert.ok(textOf(seen[0]?.update ?? result).startsWith("word0 ") || textOf(seen[0]?.update ?? result) === "(running...)");
+		assert.ok(
+			textOf(seen[0]?.update ?? result).startsWith("word0 ") || textOf(seen[0]?.update ?? result) === "(running...)",
+		);
 		const last = seen.at(-1)?.update;
 		assert.equal(textOf(last ?? result), "Done.");
 		assert.deepEqual([last?.details.streaming?.turnCount, last?.details.streaming?.model], [1, "fake/m1"]);
@@ -54,24 +57,33 @@ describe("updates", BOUNDED, () => {
 		assert.equal(texts[0], "(running...)");
 	});
 
-	for (const [label, character] of Object.entries({ "an ideograph": "日", "a quotation mark": '"', "a line end": "\n" })) {
-	it(`stay within 64 KiB as JSON whatever the child says: ${label}`, async (t) => {
-		const scene = new Scene(t, "");
-		const call = (index: number) => ({ type: "toolCall", id: `c${index}`, name: "write", arguments: { text: character.repeat(5000) } });
-		const records = Array.from({ length: 40 }, (_, index) => ({
-			type: "message_end",
-			message: { role: "assistant", content: [call(index)], stopReason: "toolUse" },
-		}));
-		const delta = { type: "text_delta", contentIndex: 0, delta: `${character.repeat(40_000)}.` };
-		const stream = [...records, { type: "message_update", usage: {}, assistantMessageEvent: delta }];
-		scene.write("stream", stream.map((record) => `${JSON.stringify(record)}\n`).join(""));
-		const updates: ToolResult[] = [];
-		const piCommand = scene.pi("big.sh", "cat > /dev/null; cat $here/stream; sleep 0.3; said 'Done.'; settled");
-		await scene.run({ piCommand }, (update) => updates.push(update));
-		assert.ok(updates.length > 0);
-		const sizes = updates.map((update) => Buffer.byteLength(JSON.stringify(update)));
-		assert.ok(Math.max(...sizes) <= 64 * 1024, `${Math.max(...sizes)} bytes`);
-	});
+	for (const [label, character] of Object.entries({
+		"an ideograph": "日",
+		"a quotation mark": '"',
+		"a line end": "\n",
+	})) {
+		it(`stay within 64 KiB as JSON whatever the child says: ${label}`, async (t) => {
+			const scene = new Scene(t, "");
+			const call = (index: number) => ({
+				type: "toolCall",
+				id: `c${index}`,
+				name: "write",
+				arguments: { text: character.repeat(5000) },
+			});
+			const records = Array.from({ length: 40 }, (_, index) => ({
+				type: "message_end",
+				message: { role: "assistant", content: [call(index)], stopReason: "toolUse" },
+			}));
+			const delta = { type: "text_delta", contentIndex: 0, delta: `${character.repeat(40_000)}.` };
+			const stream = [...records, { type: "message_update", usage: {}, assistantMessageEvent: delta }];
+			scene.write("stream", stream.map((record) => `${JSON.stringify(record)}\n`).join(""));
+			const updates: ToolResult[] = [];
+			const piCommand = scene.pi("big.sh", "cat > /dev/null; cat $here/stream; sleep 0.3; said 'Done.'; settled");
+			await scene.run({ piCommand }, (update) => updates.push(update));
+			assert.ok(updates.length > 0);
+			const sizes = updates.map((update) => Buffer.byteLength(JSON.stringify(update)));
+			assert.ok(Math.max(...sizes) <= 64 * 1024, `${Math.max(...sizes)} bytes`);
+		});
 	}
 
 	it("that throw end no run and no host", async (t) => {
@@ -93,7 +105,10 @@ describe("updates", BOUNDED, () => {
 	});
 
 	it("that are slow neither stall the child nor pile up", async (t) => {
-		const scene = new Scene(t, `begin; i=0; while [ $i -lt 20000 ]; do delta "word$i "; i=$((i+1)); done; date +%s%N > $here/spoken; said 'Done.'; settled`);
+		const scene = new Scene(
+			t,
+			`begin; i=0; while [ $i -lt 20000 ]; do delta "word$i "; i=$((i+1)); done; date +%s%N > $here/spoken; said 'Done.'; settled`,
+		);
 		let calls = 0;
 		const started = Date.now();
 		const result = await scene.run({}, () => {
@@ -121,7 +136,9 @@ describe("updates", BOUNDED, () => {
 	}
 
 	it("of many runs come to their own callbacks", async (t) => {
-		const runs = ["a", "b", "c"].map((word) => new Scene(t, `begin; delta '${word}'; sleep 0.2; said '${word}'; settled`));
+		const runs = ["a", "b", "c"].map(
+			(word) => new Scene(t, `begin; delta '${word}'; sleep 0.2; said '${word}'; settled`),
+		);
 		const seen = runs.map(() => new Set<string>());
 		await Promise.all(runs.map((scene, index) => scene.run({}, (update) => seen[index]?.add(textOf(update)))));
 		assert.deepEqual(seen, [new Set("a"), new Set("b"), new Set("c")]);

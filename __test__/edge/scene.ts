@@ -2,7 +2,16 @@
 
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	realpathSync,
+	rmSync,
+	writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
@@ -115,7 +124,10 @@ export class Scene {
 	/** The files below the agent directory, sorted. */
 	filesLeft(below = "agent"): string[] {
 		const entries = readdirSync(this.path(below), { recursive: true, withFileTypes: true });
-		return entries.filter((entry) => !entry.isDirectory()).map((entry) => entry.name).sort();
+		return entries
+			.filter((entry) => !entry.isDirectory())
+			.map((entry) => entry.name)
+			.sort();
 	}
 
 	async #close(): Promise<void> {

@@ -80,7 +80,13 @@ describe("a run that succeeds", BOUNDED, () => {
 describe("a refused call", BOUNDED, () => {
 	const broken = '{\n  "subagents": {\n    "maxDepth": }\n}';
 	const local = "---\nname: local\nreadonly: true\n---\nLook.";
-	type Row = { change?: Partial<RunOptions>; files?: Record<string, string>; code: string; says: RegExp; mode?: string };
+	type Row = {
+		change?: Partial<RunOptions>;
+		files?: Record<string, string>;
+		code: string;
+		says: RegExp;
+		mode?: string;
+	};
 	const rows: Record<string, Row> = {
 		"unknown agent": {
 			change: { agent: "explorr" },
@@ -97,16 +103,44 @@ describe("a refused call", BOUNDED, () => {
 			code: "UNKNOWN_AGENT",
 			says: /^Unknown agent: \?\. Available agents: explorer, researcher, reviewer, implementer, tester, adam, zoe, local/,
 		},
-		"an agent name of a million characters": { change: { agent: "x".repeat(1e6) }, code: "UNKNOWN_AGENT", says: /^.{1,1000}$/s },
+		"an agent name of a million characters": {
+			change: { agent: "x".repeat(1e6) },
+			code: "UNKNOWN_AGENT",
+			says: /^.{1,1000}$/s,
+		},
 		"blank task": { change: { task: " \n\t" }, code: "INVALID_INPUT", says: /`task`/ },
 		"empty task": { change: { task: "" }, code: "INVALID_INPUT", says: /`task`/ },
 		"blank agent": { change: { agent: " " }, code: "INVALID_INPUT", says: /`agent`/ },
-		"unknown setting": { change: { config: { timeout: 5 } }, code: "INVALID_INPUT", says: /`timeout`.*not a known key/ },
-		"setting of a wrong type": { change: { config: { timeoutMs: "5" } }, code: "INVALID_INPUT", says: /`timeoutMs`.*whole number/ },
-		"setting out of bounds": { change: { config: { maxDepth: 99 } }, code: "INVALID_INPUT", says: /`maxDepth`.*from 0 to 16/ },
-		"broken user file": { files: { "agent/subagents.json": broken }, code: "SUBAGENTS_DISABLED", says: /agent\/subagents\.json:3:\d+/ },
-		"broken project file": { files: { "project/.pi/subagents.json": broken }, code: "SUBAGENTS_DISABLED", says: /project\/\.pi\/subagents\.json:3:\d+/ },
-		"switched off": { change: { config: { enabled: false } }, code: "SUBAGENTS_DISABLED", says: /`subagents\.enabled` is false/ },
+		"unknown setting": {
+			change: { config: { timeout: 5 } },
+			code: "INVALID_INPUT",
+			says: /`timeout`.*not a known key/,
+		},
+		"setting of a wrong type": {
+			change: { config: { timeoutMs: "5" } },
+			code: "INVALID_INPUT",
+			says: /`timeoutMs`.*whole number/,
+		},
+		"setting out of bounds": {
+			change: { config: { maxDepth: 99 } },
+			code: "INVALID_INPUT",
+			says: /`maxDepth`.*from 0 to 16/,
+		},
+		"broken user file": {
+			files: { "agent/subagents.json": broken },
+			code: "SUBAGENTS_DISABLED",
+			says: /agent\/subagents\.json:3:\d+/,
+		},
+		"broken project file": {
+			files: { "project/.pi/subagents.json": broken },
+			code: "SUBAGENTS_DISABLED",
+			says: /project\/\.pi\/subagents\.json:3:\d+/,
+		},
+		"switched off": {
+			change: { config: { enabled: false } },
+			code: "SUBAGENTS_DISABLED",
+			says: /`subagents\.enabled` is false/,
+		},
 		"switched off by the project": {
 			files: { "project/.pi/subagents.json": '{"subagents":{"enabled":false}}' },
 			code: "SUBAGENTS_DISABLED",
@@ -124,8 +158,18 @@ describe("a refused call", BOUNDED, () => {
 			code: "SUBAGENT_DISABLED",
 			says: /nonInteractivePolicy/,
 		},
-		"too deep": { change: { env: { PI_SUBAGENT_DEPTH: "1" } }, code: "SUBAGENT_DEPTH_EXCEEDED", says: /depth 1/, mode: "management" },
-		"depth that is no number": { change: { env: { PI_SUBAGENT_DEPTH: "deep" } }, code: "SUBAGENT_DEPTH_EXCEEDED", says: /deep/, mode: "management" },
+		"too deep": {
+			change: { env: { PI_SUBAGENT_DEPTH: "1" } },
+			code: "SUBAGENT_DEPTH_EXCEEDED",
+			says: /depth 1/,
+			mode: "management",
+		},
+		"depth that is no number": {
+			change: { env: { PI_SUBAGENT_DEPTH: "deep" } },
+			code: "SUBAGENT_DEPTH_EXCEEDED",
+			says: /deep/,
+			mode: "management",
+		},
 	};
 	for (const [label, { change = {}, files = {}, code, says, mode = "single" }] of Object.entries(rows)) {
 		it(`starts nothing and says why: ${label}`, async (t) => {
@@ -145,15 +189,30 @@ describe("a refused call", BOUNDED, () => {
 describe("a child that cannot be started", BOUNDED, () => {
 	type Row = { prepare?: (scene: Scene) => Partial<RunOptions>; says: RegExp };
 	const rows: Record<string, Row> = {
-		"missing directory": { prepare: ({ project }) => ({ cwd: join(project, "missing") }), says: /^cwd: .*\/missing\b.*os error 2/ },
-		"a file as directory": { prepare: (scene) => ({ cwd: scene.write("file", "") }), says: /^cwd: .*\/file\b.*not a directory/ },
+		"missing directory": {
+			prepare: ({ project }) => ({ cwd: join(project, "missing") }),
+			says: /^cwd: .*\/missing\b.*os error 2/,
+		},
+		"a file as directory": {
+			prepare: (scene) => ({ cwd: scene.write("file", "") }),
+			says: /^cwd: .*\/file\b.*not a directory/,
+		},
 		"no directory": { prepare: () => ({ cwd: "" }), says: /^cwd: / },
 		"a directory with a NUL": { prepare: () => ({ cwd: "/tmp\0" }), says: /^cwd: / },
 		"pi not found": { prepare: () => ({ piCommand: ["no-such-pi"] }), says: /^executable: .*`no-such-pi`/ },
-		"pi not found by path": { prepare: ({ root }) => ({ piCommand: [`${root}/no-pi`] }), says: /^executable: .*\/no-pi`/ },
+		"pi not found by path": {
+			prepare: ({ root }) => ({ piCommand: [`${root}/no-pi`] }),
+			says: /^executable: .*\/no-pi`/,
+		},
 		"no command": { prepare: () => ({ piCommand: [] }), says: /^executable: .*`piCommand`/ },
-		"nothing in PATH": { prepare: () => ({ piCommand: undefined as never, env: { PATH: "/nowhere" } }), says: /^executable: .*PATH/ },
-		"not executable": { prepare: (scene) => ({ piCommand: [scene.write("pi", "#!/bin/sh\n")] }), says: /^executable: .*\/pi`/ },
+		"nothing in PATH": {
+			prepare: () => ({ piCommand: undefined as never, env: { PATH: "/nowhere" } }),
+			says: /^executable: .*PATH/,
+		},
+		"not executable": {
+			prepare: (scene) => ({ piCommand: [scene.write("pi", "#!/bin/sh\n")] }),
+			says: /^executable: .*\/pi`/,
+		},
 		"a directory as pi": { prepare: ({ root }) => ({ piCommand: [root] }), says: /^executable: / },
 		"an interpreter that is missing": {
 			prepare: (scene) => {
@@ -171,7 +230,10 @@ describe("a child that cannot be started", BOUNDED, () => {
 			},
 			says: /^session directory: .*\/agent\/subagents\/runs`.*os error/,
 		},
-		"an agent without any of its tools": { prepare: () => ({ agent: "researcher", tools: [{ name: "read" }] }), says: /`researcher` needs one of .*web_search/ },
+		"an agent without any of its tools": {
+			prepare: () => ({ agent: "researcher", tools: [{ name: "read" }] }),
+			says: /`researcher` needs one of .*web_search/,
+		},
 	};
 	for (const [label, { prepare, says }] of Object.entries(rows)) {
 		it(`names the stage and the place: ${label}`, async (t) => {
@@ -182,13 +244,14 @@ describe("a child that cannot be started", BOUNDED, () => {
 			assert.match(single(result).error ?? "", says);
 			assert.deepEqual([single(result).attempts, single(result).usage.turns], [0, 0]);
 			assert.ok(!scene.wasStarted);
-			assert.ok(textOf(result).startsWith("explorer failed with") || textOf(result).startsWith("researcher failed with"));
+			assert.ok(
+				textOf(result).startsWith("explorer failed with") || textOf(result).startsWith("researcher failed with"),
+			);
 		});
 	}
 
 	it("says so of a file that the system cannot run, and keeps no litter", async (t) => {
 		const scene = new Scene(t, answers);
-		const { chmodSync } = await import("node:fs");
 		const pi = scene.write("pi", "#!/no/such/interpreter\n");
 		chmodSync(pi, 0o755);
 		const result = await scene.run({ piCommand: [pi] });
@@ -199,27 +262,63 @@ describe("a child that cannot be started", BOUNDED, () => {
 });
 
 describe("a child that fails", BOUNDED, () => {
-	type Row = { script: string; config?: Record<string, unknown>; is: [code: string, exitCode: number, outcome: string]; says: RegExp; keeps?: boolean };
+	type Row = {
+		script: string;
+		config?: Record<string, unknown>;
+		is: [code: string, exitCode: number, outcome: string];
+		says: RegExp;
+		keeps?: boolean;
+	};
 	const failed = (exitCode: number): Row["is"] => ["SUBAGENT_FAILED", exitCode, "failed"];
 	const grace = { graceMs: 100 };
 	const rows: Record<string, Row> = {
-		"exit code": { script: "begin; delta 'so far'; echo 'no such model' >&2; exit 3", is: failed(3), says: /no such model/, keeps: true },
+		"exit code": {
+			script: "begin; delta 'so far'; echo 'no such model' >&2; exit 3",
+			is: failed(3),
+			says: /no such model/,
+			keeps: true,
+		},
 		"exit code of 255": { script: "exit 255", is: failed(255), says: /./ },
-		"SIGKILL from elsewhere": { script: "begin; delta 'so far'; kill -KILL $$", is: failed(137), says: /SIGKILL/, keeps: true },
-		"SIGSEGV": { script: "begin; kill -SEGV $$", is: failed(139), says: /SIGSEGV/ },
+		"SIGKILL from elsewhere": {
+			script: "begin; delta 'so far'; kill -KILL $$",
+			is: failed(137),
+			says: /SIGKILL/,
+			keeps: true,
+		},
+		SIGSEGV: { script: "begin; kill -SEGV $$", is: failed(139), says: /SIGSEGV/ },
 		"SIGTERM from elsewhere": { script: "begin; kill -TERM $$", is: failed(143), says: /SIGTERM/ },
 		"provider error although pi exits 0": {
 			script: `begin; said '' error ',"errorMessage":"529: overloaded"'; settled`,
 			is: failed(1),
 			says: /529: overloaded/,
 		},
-		"a turn that stopped itself": { script: "begin; said 'so far' aborted; settled", is: failed(1), says: /stopped/, keeps: true },
-		"no text": { script: "begin; called ls '{}'; tool_start ls; tool_end ls; settled", is: failed(1), says: /agent_settled.*toolUse.*completed: 1/ },
+		"a turn that stopped itself": {
+			script: "begin; said 'so far' aborted; settled",
+			is: failed(1),
+			says: /stopped/,
+			keeps: true,
+		},
+		"no text": {
+			script: "begin; called ls '{}'; tool_start ls; tool_end ls; settled",
+			is: failed(1),
+			says: /agent_settled.*toolUse.*completed: 1/,
+		},
 		"no event at all": { script: ":", is: failed(1), says: /last event: none/ },
 		"blank text": { script: "begin; said '  '; settled", is: failed(1), says: /no answer/ },
 		"garbage only": { script: "echo 'Segfault in module'; exit 9", is: failed(9), says: /Segfault in module/ },
-		"silence": { script: hangs, config: { idleTimeoutMs: 250, ...grace }, is: ["SUBAGENT_TIMEOUT", 124, "idle_timeout"], says: /250 ms.*`idleTimeoutMs`/, keeps: true },
-		"silence from the first moment": { script: "hang", config: { idleTimeoutMs: 250, ...grace }, is: ["SUBAGENT_TIMEOUT", 124, "idle_timeout"], says: /250 ms/ },
+		silence: {
+			script: hangs,
+			config: { idleTimeoutMs: 250, ...grace },
+			is: ["SUBAGENT_TIMEOUT", 124, "idle_timeout"],
+			says: /250 ms.*`idleTimeoutMs`/,
+			keeps: true,
+		},
+		"silence from the first moment": {
+			script: "hang",
+			config: { idleTimeoutMs: 250, ...grace },
+			is: ["SUBAGENT_TIMEOUT", 124, "idle_timeout"],
+			says: /250 ms/,
+		},
 		"noise is no sign of life": {
 			script: "begin; delta 'so far'; while :; do echo noise; echo noise >&2; sleep 0.05; done",
 			config: { idleTimeoutMs: 400, ...grace },
@@ -234,7 +333,13 @@ describe("a child that fails", BOUNDED, () => {
 			says: /500 ms.*tool.*`toolTimeoutMs`/,
 			keeps: true,
 		},
-		"hard limit": { script: hangs, config: { timeoutMs: 300, ...grace }, is: ["SUBAGENT_TIMEOUT", 124, "hard_timeout"], says: /300 ms.*`timeoutMs`/, keeps: true },
+		"hard limit": {
+			script: hangs,
+			config: { timeoutMs: 300, ...grace },
+			is: ["SUBAGENT_TIMEOUT", 124, "hard_timeout"],
+			says: /300 ms.*`timeoutMs`/,
+			keeps: true,
+		},
 		"hard limit of a child that never stops talking": {
 			script: "begin; while :; do delta 'so far'; done",
 			config: { timeoutMs: 300, ...grace },
@@ -265,9 +370,17 @@ describe("a child that fails", BOUNDED, () => {
 				],
 			);
 			// In this order: the code, the error, the partial output, the session.
-			const order = [`exit code ${is[1]}`, `error: ${run.error}`, ...(keeps ? ["partial output:\nso far"] : []), `session: ${run.sessionFile}`];
+			const order = [
+				`exit code ${is[1]}`,
+				`error: ${run.error}`,
+				...(keeps ? ["partial output:\nso far"] : []),
+				`session: ${run.sessionFile}`,
+			];
 			const places = order.map((part) => textOf(result).indexOf(part));
-			assert.ok(places.every((place, index) => place > (places[index - 1] ?? -1)), textOf(result));
+			assert.ok(
+				places.every((place, index) => place > (places[index - 1] ?? -1)),
+				textOf(result),
+			);
 			assert.ok(existsSync(run.sessionFile ?? ""), "the session survives a failure");
 			assert.deepEqual(scene.filesLeft(), run.fullOutputFile ? ["output.md", "session.jsonl"] : ["session.jsonl"]);
 		});

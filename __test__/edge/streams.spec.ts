@@ -78,7 +78,10 @@ describe("a long stream", BOUNDED, () => {
 			const call = { type: "toolCall", id: `c${index}`, name: "read", arguments: { path: `file-${index}` } };
 			const tool = { toolCallId: call.id, toolName: "read" };
 			return [
-				{ type: "message_end", message: { role: "assistant", content: [call], usage: { input: 1 }, stopReason: "toolUse" } },
+				{
+					type: "message_end",
+					message: { role: "assistant", content: [call], usage: { input: 1 }, stopReason: "toolUse" },
+				},
 				{ type: "tool_execution_start", ...tool, args: call.arguments },
 				{ type: "tool_execution_end", ...tool, result, isError: false },
 				{ type: "message_end", message: { role: "toolResult", ...tool, ...result } },
@@ -141,7 +144,9 @@ describe("a torn stream", BOUNDED, () => {
 		const last = bytes.findLastIndex((byte) => byte > 127);
 		scene.write("head", bytes.subarray(0, first));
 		scene.write("tail", bytes.subarray(last + 1));
-		const torn = [...bytes.subarray(first, last + 1)].map((byte) => `printf '\\${byte.toString(8)}'; sleep 0.01`).join("; ");
+		const torn = [...bytes.subarray(first, last + 1)]
+			.map((byte) => `printf '\\${byte.toString(8)}'; sleep 0.01`)
+			.join("; ");
 		const script = `cat > /dev/null; cat "$here/head"; ${torn}; cat "$here/tail"`;
 		const result = await scene.run({ piCommand: scene.pi("torn.sh", script) });
 		assert.equal(textOf(result), "日本 😀 é");
@@ -149,7 +154,9 @@ describe("a torn stream", BOUNDED, () => {
 
 	it("may hold bytes that are no UTF-8", async (t) => {
 		const scene = new Scene(t, "");
-		const result = await scene.run(prints(scene, events, Uint8Array.of(0x61, 0xff, 0xc3, 0x62), '"}],"stopReason":"stop"}}\n', settled));
+		const result = await scene.run(
+			prints(scene, events, Uint8Array.of(0x61, 0xff, 0xc3, 0x62), '"}],"stopReason":"stop"}}\n', settled),
+		);
 		assert.equal(textOf(result), "a\ufffd\ufffdb");
 	});
 
@@ -172,14 +179,27 @@ describe("a torn stream", BOUNDED, () => {
 
 	it("may have garbage between its events", async (t) => {
 		const scene = new Scene(t, "");
-		const garbage = ["npm warn deprecated\n", "{broken\n", "[]\n", "null\n", '"text"\n', "{}\n", '{"type":5}\n', "\n", "\0\0\n", "\x1b[31mred\x1b[0m\n", "]}\n"];
+		const garbage = [
+			"npm warn deprecated\n",
+			"{broken\n",
+			"[]\n",
+			"null\n",
+			'"text"\n',
+			"{}\n",
+			'{"type":5}\n',
+			"\n",
+			"\0\0\n",
+			"\x1b[31mred\x1b[0m\n",
+			"]}\n",
+		];
 		const result = await scene.run(prints(scene, ...garbage, messageEnd("Done."), ...garbage, settled, ...garbage));
 		assert.deepEqual(shape(result), [undefined, 0, "completed", false]);
 		assert.equal(textOf(result), "Done.");
 	});
 
 	it("may go on after the work is done, without changing how it ended", async (t) => {
-		const script = "begin; said 'Done.'; settled; echo late; for i in 1 2 3; do echo '{\"type\":\"late\"}'; sleep 0.1; done; delta 'more'; echo '{broken'";
+		const script =
+			"begin; said 'Done.'; settled; echo late; for i in 1 2 3; do echo '{\"type\":\"late\"}'; sleep 0.1; done; delta 'more'; echo '{broken'";
 		const result = await new Scene(t, script).run();
 		assert.deepEqual(shape(result), [undefined, 0, "completed", false], textOf(result));
 		assert.equal(textOf(result), "Done.");

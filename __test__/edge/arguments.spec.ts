@@ -1,0 +1,130 @@
+/** Wrong arguments are the caller's mistake and are told at once; everything else is data. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import * as addon from "../../index.js";
+import { answers, Scene, shape, textOf } from "./scene.ts";
+
+const BOUNDED = { timeout: 30_000 };
+
+/** Calls with what the types forbid. */
+type Loose = (...args: unknown[]) => unknown;
+const start = addon.startRun as Loose;
+
+describe("startRun", BOUNDED, () => {
+	const rows: Record<string, [change: Record<string, unknown>, says: RegExp]> = {
+		"no agent": [{ agent: undefined }, /`?agent`?/],
+		"no task": [{ task: undefined }, /`?task`?/],
+		"no cwd": [{ cwd: undefined }, /`?cwd`?/],
+		"agent null": [{ agent: null }, /agent/],
+		"agent of a wrong type": [{ agent: 5 }, /Number 5.*RunOptions\.agent/],
+		"task of a wrong type": [{ task: ["look"] }, /RunOptions\.task/],
+		"cwd of a wrong type": [{ cwd: new URL("file:///tmp") }, /RunOptions\.cwd/],
+		"agentDir of a wrong type": [{ agentDir: 5 }, /RunOptions\.agentDir/],
+		"env of a wrong type": [{ env: { A: 1 } }, /RunOptions\.env/],
+		"piCommand of a wrong type": [{ piCommand: "pi" }, /RunOptions\.piCommand/],
+		"a word of piCommand of a wrong type": [{ piCommand: ["pi", 5] }, /RunOptions\.piCommand/],
+		"tools of a wrong type": [{ tools: ["read"] }, /RunOptions\.tools/],
+		"aborted of a wrong type": [{ aborted: "yes" }, /RunOptions\.aborted/],
+		"config with a function": [{ config: { enabled: () => true } }, /RunOptions\.config/],
+	};
+	for (const [label, [change, says]] of Object.entries(rows)) {
+		it(`throws at once and names what is wrong: ${label}`, (t) => {
+			const scene = new Scene(t, answers);
+			assert.throws(() => start({ ...scene.options, ...change }), says);
+			assert.ok(!scene.wasStarted);
+		});
+	}
+
+	it("throws at once for callbacks that are none, and names them", (t) => {
+		const { options } = new Scene(t, answers);
+		assert.throws(() => start(options, 5), /onUpdate|on_update|function/i);
+		assert.throws(() => start(options, undefined, {}), /onConfirm|on_confirm|function/i);
+		for (const nothing of [undefined, null, "explorer", 5]) assert.throws(() => start(nothing), Error);
+	});
+
+	it("lets an exception of the caller's own options through", (t) => {
+		const { options } = new Scene(t, answers);
+		const bad = Object.defineProperty({ ...options }, "task", {
+			get() {
+				throw new RangeError("mine");
+			},
+		});
+		assert.throws(() => start(bad), { name: "RangeError", message: "mine" });
+	});
+
+	it("survives a configuration that contains itself, or goes on for ever", (t) => {
+		const { options } = new Scene(t, answers);
+		const cycle: Record<string, unknown> = {};
+		cycle.self = cycle;
+		let deep: Record<string, unknown> = {};
+		for (let depth = 0; depth < 100_000; depth++) deep = { deep };
+		for (const config of [cycle, deep]) assert.throws(() => start({ ...options, config }), /config/);
+	});
+
+	it("takes undefined for what is left out, and ignores what it does not know", async (t) => {
+		const scene = new Scene(t, answers);
+		const left = {
+			parentSessionFile: undefined,
+			model: undefined,
+			tools: undefined,
+			aborted: undefined,
+			colour: "red",
+		};
+		const handle = start(
+			{ ...scene.options, ...left, config: { model: undefined } },
+			null,
+			undefined,
+		) as addon.RunHandle;
+		assert.deepEqual(shape(await handle.result()), [undefined, 0, "completed", false]);
+	});
+
+	it("takes a configuration that is no object for a mistake in it", async (t) => {
+		const scene = new Scene(t, answers);
+		for (const config of ["x", 5, [], true]) {
+			const result = await (start({ ...scene.options, config }) as addon.RunHandle).result();
+			assert.equal(result.details.error?.code, "INVALID_INPUT", textOf(result));
+		}
+	});
+});
+
+describe("a handle", BOUNDED, () => {
+	it("cannot be made, nor used as another object", () => {
+		assert.throws(() => new (addon.RunHandle as unknown as new () => unknown)());
+		for (const name of ["result", "abort", "steer"] as const) {
+			const method = addon.RunHandle.prototype[name] as Loose;
+			for (const other of [{}, new Map(), undefined]) assert.throws(() => method.call(other, "x"), TypeError);
+		}
+	});
+
+	it("throws for arguments of a wrong type and goes on", async (t) => {
+		const handle = new Scene(t, answers).start();
+		assert.throws(() => (handle.abort as Loose).call(handle, 5), /Number 5/);
+		assert.throws(() => (handle.steer as Loose).call(handle));
+		assert.deepEqual(shape(await handle.result()), [undefined, 0, "completed", false]);
+	});
+});
+
+describe("the other functions", BOUNDED, () => {
+	const calls: Record<string, Loose> = {
+		collectOutput: addon.collectOutput as Loose,
+		collectOutputFile: addon.collectOutputFile as Loose,
+		sanitizeOutput: addon.sanitizeOutput as Loose,
+		inspectOutput: addon.inspectOutput as Loose,
+		truncateOutput: addon.truncateOutput as Loose,
+		truncateHead: addon.truncateHead as Loose,
+		truncateTail: addon.truncateTail as Loose,
+		discoverAgents: addon.discoverAgents as Loose,
+		describeTools: addon.describeTools as Loose,
+		loadConfig: addon.loadConfig as Loose,
+		doctor: addon.doctor as Loose,
+	};
+	for (const [name, call] of Object.entries(calls)) {
+		it(`fail for a wrong type, and end no host: ${name}`, async () => {
+			for (const wrong of [undefined, null, 5, Symbol("s"), () => {}, new ArrayBuffer(8), { cwd: 5 }]) {
+				await assert.rejects(async () => await call(wrong), Error);
+			}
+		});
+	}
+});

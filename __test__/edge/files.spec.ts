@@ -1,0 +1,158 @@
+/** What a run leaves on disk: private, in its place, and nothing more than is needed. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, relative } from "node:path";
+import { describe, it } from "node:test";
+
+import { host } from "./host.ts";
+import { answers, Scene, shape, single, textOf } from "./scene.ts";
+
+const BOUNDED = { timeout: 30_000 };
+
+const mode = (path: string) => statSync(path).mode & 0o777;
+
+describe("the files of a run", BOUNDED, () => {
+	it("lie in a directory with the run's name, private to the user", async (t) => {
+		const mask = process.umask(0);
+		t.after(() => process.umask(mask));
+		const scene = new Scene(t, answers);
+		const handle = scene.start();
+		const { sessionFile = "" } = single(await handle.result());
+		assert.equal(sessionFile, join(scene.agentDir, "subagents/runs", handle.runId, "session.jsonl"));
+		assert.deepEqual(
+			[mode(sessionFile), mode(dirname(sessionFile)), mode(dirname(dirname(sessionFile)))],
+			[0o600, 0o700, 0o700],
+		);
+		const [header = "{}"] = readFileSync(sessionFile, "utf8").split("\n");
+		assert.deepEqual([JSON.parse(header).type, JSON.parse(header).cwd], ["session", scene.project]);
+	});
+
+	it("are private while the run goes on, the agent's prompt among them, and then only the session stays", async (t) => {
+		const scene = new Scene(
+			t,
+			`find "$here/agent/subagents" -printf '%m %f\\n' | sort -u > $here/seen; printf '%s\\n' "$@" > $here/argv; ${answers}`,
+		);
+		const { sessionFile = "" } = single(await scene.run());
+		const seen = scene.read("seen").trim().split("\n");
+		assert.ok(seen.length >= 4 && seen.every((entry) => /^(600 .*\..*|700 [^.]*)$/.test(entry)), seen.join(", "));
+		const argv = scene.read("argv");
+		assert.ok(!argv.includes("look around"), "the task is never an argument");
+		for (const path of argv.match(/\/\S+/g) ?? []) assert.equal(existsSync(path), path === sessionFile, path);
+		assert.deepEqual(scene.filesLeft(), ["session.jsonl"]);
+	});
+
+	it("lie beside the session of the conversation that delegates", async (t) => {
+		const scene = new Scene(t, answers);
+		const parentSessionFile = join(scene.root, "sessions", "2026_abc.jsonl");
+		const handle = scene.start({ parentSessionFile });
+		const { sessionFile } = single(await handle.result());
+		assert.equal(sessionFile, join(scene.root, "sessions", "2026_abc", handle.runId, "session.jsonl"));
+		assert.ok(!existsSync(join(scene.agentDir, "subagents")));
+	});
+
+	it("lie where PI_CODING_AGENT_DIR says", async (t) => {
+		const { agentDir, ...options } = new Scene(t, answers).options;
+		const { startRun } = await import("../../index.js");
+		const result = await startRun({
+			...options,
+			env: { ...options.env, PI_CODING_AGENT_DIR: agentDir ?? "" },
+		}).result();
+		assert.ok(single(result).sessionFile?.startsWith(`${agentDir}/subagents/runs/`), single(result).sessionFile);
+	});
+
+	it("are none when sessions are not kept", async (t) => {
+		const scene = new Scene(t, answers);
+		const result = await scene.run({ config: { persistSession: false } });
+		assert.deepEqual(shape(result), [undefined, 0, "completed", false]);
+		assert.equal(single(result).sessionFile, undefined);
+		assert.deepEqual(scene.filesLeft(), []);
+	});
+
+	for (const [label, relativeTo] of Object.entries({
+		"agent directory": ({ agentDir }: Scene) => ({ agentDir: relative(process.cwd(), agentDir) }),
+		"parent's session": (scene: Scene) => ({
+			parentSessionFile: relative(process.cwd(), scene.path("sessions/s.jsonl")),
+		}),
+	})) {
+		it(`are found by the child and the caller when the path is relative: ${label}`, async (t) => {
+			const words =
+				'for word in "$@"; do case $word in */*) test -e "$word" || echo "$word";; esac; done > $here/missing';
+			const scene = new Scene(t, `${words}; ${answers}`);
+			// At a depth of its own, where no path that is relative to ours leads anywhere.
+			const cwd = join(scene.project, "a/b/c/d");
+			mkdirSync(cwd, { recursive: true });
+			const { sessionFile = "" } = single(await scene.run({ cwd, ...relativeTo(scene) }));
+			assert.equal(scene.read("missing"), "", "what the child is told to read");
+			assert.ok(isAbsolute(sessionFile), sessionFile);
+		});
+	}
+});
+
+describe("a place that cannot be written", BOUNDED, () => {
+	it("is named: a file in the way", async (t) => {
+		const scene = new Scene(t, answers);
+		scene.write("agent/subagents", "in the way");
+		const result = await scene.run();
+		assert.deepEqual(shape(result), ["SUBAGENT_FAILED", 1, "failed", true]);
+		assert.match(single(result).error ?? "", /^session directory: .*\/agent\/subagents/);
+	});
+
+	it("is named: no permission", { skip: process.getuid?.() === 0 && "root may write everywhere" }, async (t) => {
+		const scene = new Scene(t, answers);
+		chmodSync(scene.agentDir, 0o500);
+		t.after(() => existsSync(scene.agentDir) && chmodSync(scene.agentDir, 0o700));
+		const result = await scene.run();
+		assert.deepEqual(shape(result), ["SUBAGENT_FAILED", 1, "failed", true]);
+		assert.match(single(result).error ?? "", /^session directory: .*os error 13/);
+	});
+});
+
+const mayMount = spawnSync("unshare", ["-rm", "sh", "-c", "mount -t tmpfs none /mnt"]).status === 0;
+
+/** A full or read-only disk needs a mount of our own, which a namespace gives to ordinary users too. */
+describe("a disk", { ...BOUNDED, skip: !mayMount && "no namespace to mount in" }, () => {
+	/** Runs in a namespace in which the agent directory is a disk with these options; prints result and files. */
+	async function onDisk(scene: Scene, options: string) {
+		const mount = 'mount -t tmpfs -o "$1" none "$2" && shift 2 && exec "$@"';
+		const before = ["unshare", "-rm", "sh", "-c", mount, "sh", options, scene.agentDir];
+		const ended = await host(scene, "disk.mjs", [], { before });
+		assert.deepEqual([ended.code, ended.stderr], [0, ""]);
+		return JSON.parse(ended.stdout);
+	}
+
+	it("that is full from the start is named, and nothing is started or left", async (t) => {
+		const scene = new Scene(t, answers);
+		const { result, files } = await onDisk(scene, "size=4k");
+		assert.deepEqual(shape(result), ["SUBAGENT_FAILED", 1, "failed", true]);
+		assert.match(single(result).error ?? "", /^session directory: .*\/agent\/subagents\/runs\/.*os error 28/);
+		assert.equal(single(result).sessionFile, undefined, "a file that was never written is not promised");
+		assert.ok(!scene.wasStarted);
+		assert.deepEqual(files, ["subagents", "subagents/runs"]);
+	});
+
+	it("that is read-only is named", async (t) => {
+		const scene = new Scene(t, answers);
+		const { result } = await onDisk(scene, "ro");
+		assert.deepEqual(shape(result), ["SUBAGENT_FAILED", 1, "failed", true]);
+		assert.match(single(result).error ?? "", /^session directory: .*os error 30/);
+		assert.ok(!scene.wasStarted);
+	});
+
+	it("that fills up when a long answer is kept costs the whole text, not the run", async (t) => {
+		const scene = new Scene(t, `begin; said "first $(head -c 300000 /dev/zero | tr '\\0' x) last"; settled`);
+		const { result, files } = await onDisk(scene, "size=64k");
+		assert.deepEqual(shape(result), ["SUBAGENT_OUTPUT_TRUNCATED", 0, "completed", false]);
+		assert.equal(single(result).fullOutputFile, undefined);
+		assert.ok(textOf(result).startsWith("first x") && textOf(result).endsWith("x last"));
+		assert.match(single(result).diagnostics?.join("\n") ?? "", /full text is lost/);
+		await t.test("and says why", () =>
+			assert.match(single(result).diagnostics?.join("\n") ?? "", /full text is lost.*os error 28/),
+		);
+		await t.test("and leaves no half of a file", () => {
+			const run = `subagents/runs/${result.details.runId}`;
+			assert.deepEqual(files, ["subagents", "subagents/runs", run, `${run}/session.jsonl`]);
+		});
+	});
+});

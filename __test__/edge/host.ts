@@ -1,0 +1,67 @@
+/** Programs that host the addon in a process of their own, where the process itself is what a test looks at. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+import { inTime, type Scene } from "./scene.ts";
+
+/** How a host ended. */
+export interface Ended {
+	code: number | null;
+	signal: NodeJS.Signals | null;
+	stdout: string;
+	stderr: string;
+	durationMs: number;
+}
+
+export interface HostOptions {
+	/** Options of Node. */
+	node?: string[];
+	/** The words before Node, for instance `unshare`. */
+	before?: string[];
+	env?: Record<string, string>;
+}
+
+/** A host that runs. */
+export interface Host {
+	/** Rejects when it takes too long, and ends the host then. */
+	ended: Promise<Ended>;
+	/** Ends it at once. */
+	end(): Promise<unknown>;
+}
+
+/** Starts a program of `hosts/` with the scene's options as its first word. */
+export function startHost(scene: Scene, name: string, words: string[] = [], options: HostOptions = {}): Host {
+	const script = fileURLToPath(new URL(`hosts/${name}`, import.meta.url));
+	const [program = "", ...args] = [...(options.before ?? []), process.execPath, ...(options.node ?? []), script];
+	const child = spawn(program, [...args, JSON.stringify(scene.options), ...words], {
+		env: { ...process.env, ...options.env },
+		stdio: ["ignore", "pipe", "pipe"],
+	});
+	const kill = () => child.kill("SIGKILL");
+	const ended = inTime(untilEnded(child, performance.now()), `the end of ${name}`).finally(kill);
+	const end = () => {
+		kill();
+		return ended;
+	};
+	return { ended, end };
+}
+
+/** Runs a host to its end. */
+export async function host(...args: Parameters<typeof startHost>): Promise<Ended> {
+	return await startHost(...args).ended;
+}
+
+async function untilEnded(child: ChildProcess, started: number): Promise<Ended> {
+	let [stdout, stderr] = ["", ""];
+	child.stdout?.on("data", (chunk) => (stdout += chunk));
+	child.stderr?.on("data", (chunk) => (stderr += chunk));
+	return await new Promise((resolve, reject) => {
+		child.once("error", reject);
+		// Not `close`: a child of the host that holds its output open is what some tests look for.
+		child.once("exit", (code, signal) => {
+			const durationMs = performance.now() - started;
+			setTimeout(() => resolve({ code, signal, stdout, stderr, durationMs }), 50);
+		});
+	});
+}

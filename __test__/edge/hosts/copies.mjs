@@ -1,0 +1,21 @@
+/** Two copies of the addon in one process. */
+
+import { createRequire } from "node:module";
+
+/** @typedef {typeof import("../../../index.js")} Addon */
+
+const [options, ...places] = [JSON.parse(process.argv[2] ?? ""), ...process.argv.slice(3)];
+const require = createRequire(import.meta.url);
+/** @type {Addon[]} */
+const [first, second] = places.map((place) => require(place));
+if (!first || !second || first.startRun === second.startRun) throw new Error("these are no two copies");
+const one = first.startRun(options);
+const two = second.startRun(options);
+const three = second.startRun({ ...options, agent: "nobody" });
+const aborted = first.startRun(options);
+aborted.abort();
+for (const handle of [one, two, three, aborted]) {
+	const result = await handle.result();
+	console.log(result.details.error?.code ?? result.content[0]?.text);
+}
+console.log(await second.sanitizeOutput("API_TOKEN=abcdefgh12345678"));

@@ -1,0 +1,10 @@
+/** One run; prints its result and what is then in the agent directory. */
+
+import { readdirSync } from "node:fs";
+
+import { startRun } from "../../../index.js";
+
+const options = JSON.parse(process.argv[2] ?? "");
+const result = await startRun(options).result();
+const files = readdirSync(options.agentDir, { recursive: true }).sort();
+console.log(JSON.stringify({ result, files }));

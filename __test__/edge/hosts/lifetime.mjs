@@ -1,0 +1,101 @@
+/** Starts a run and then does what its second word says; prints what comes of it. */
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+
+import { startRun } from "../../../index.js";
+
+const [options, what] = [JSON.parse(process.argv[2] ?? ""), process.argv[3]];
+const pidFile = join(options.cwd, "..", "pid");
+
+/** The child is up when it has written its process id. */
+async function up() {
+	while (!existsSync(pidFile)) await delay(10);
+}
+
+async function collect() {
+	for (let round = 0; round < 5; round++) {
+		globalThis.gc?.();
+		await delay(10);
+	}
+}
+
+/** @type {Record<string, () => unknown>} */
+const deeds = {
+	/** Nobody keeps the handle, the process lives on. */
+	async dropped() {
+		startRun(options);
+		await up();
+		await collect();
+		await delay(15_000);
+	},
+	/** The same with callbacks. */
+	async "dropped with callbacks"() {
+		startRun(
+			options,
+			() => {},
+			() => true,
+		);
+		await up();
+		await collect();
+		await delay(15_000);
+	},
+	/** The result was asked for once and is not awaited by anybody any more. */
+	async "promise only"() {
+		const promise = startRun(options).result();
+		for (let round = 0; round < 20; round++) {
+			globalThis.gc?.();
+			await delay(10);
+		}
+		console.log((await promise).content[0]?.text);
+	},
+	/** Kept, not awaited: nothing keeps the process. */
+	async unawaited() {
+		Object.assign(globalThis, {
+			kept: startRun(
+				options,
+				() => {},
+				() => true,
+			),
+		});
+	},
+	/** The same, with the child up before. */
+	async "unawaited and up"() {
+		Object.assign(globalThis, { kept: startRun(options, () => {}) });
+		await up();
+	},
+	/** Awaited, and the process ends all the same. */
+	async exit() {
+		void startRun(options).result();
+		await up();
+		process.exit(3);
+	},
+	/** Awaited, and the host dies of a mistake. */
+	async mistake() {
+		void startRun(options).result();
+		await up();
+		setImmediate(() => {
+			throw new Error("a mistake in the host");
+		});
+		await delay(15_000);
+	},
+	/** Awaited: the process waits for it. */
+	async awaited() {
+		console.log((await startRun(options).result()).content[0]?.text);
+	},
+	/** What a callback throws is nobody's unhandled error. */
+	async callbacks() {
+		process.on("unhandledRejection", () => console.log("unhandled rejection"));
+		process.on("uncaughtException", () => console.log("uncaught exception"));
+		const thrower = () => {
+			throw new Error("a mistake in the host");
+		};
+		const rejecter = async () => thrower();
+		const first = await startRun(options, thrower, thrower).result();
+		const second = await startRun({ ...options, agent: "local" }, thrower, rejecter).result();
+		console.log(first.content[0]?.text, second.details.error?.code);
+	},
+};
+
+await (deeds[what ?? ""] ?? (() => console.log(`no deed ${what}`)))();

@@ -1,0 +1,111 @@
+/** How long a run lives: as long as somebody can hear of it, and never longer. */
+
+import assert from "node:assert/strict";
+import { copyFileSync, mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+
+import { host, startHost } from "./host.ts";
+import { answers, hangs, isAlive, Scene, untilGone } from "./scene.ts";
+
+const BOUNDED = { timeout: 40_000 };
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const gc = { node: ["--expose-gc"] };
+
+describe("a dropped handle", BOUNDED, () => {
+	for (const deed of ["dropped", "dropped with callbacks"]) {
+		it(`ends its run: ${deed}`, async (t) => {
+			const scene = new Scene(t, hangs, { config: { graceMs: 500 } });
+			// The host itself would go on for much longer.
+			const dropping = startHost(scene, "lifetime.mjs", [deed], gc);
+			try {
+				await untilGone(await scene.childPid(), 10_000);
+			} finally {
+				await dropping.end();
+			}
+		});
+	}
+
+	it("does not end its run while somebody waits for the result", async (t) => {
+		const scene = new Scene(t, "begin; sleep 0.6; said 'Done.'; settled");
+		const ended = await host(scene, "lifetime.mjs", ["promise only"], gc);
+		assert.deepEqual([ended.stdout, ended.code], ["Done.\n", 0], ended.stderr);
+	});
+});
+
+describe("a process", BOUNDED, () => {
+	it("waits for a result that is awaited", async (t) => {
+		const ended = await host(new Scene(t, "begin; sleep 0.5; said 'Done.'; settled"), "lifetime.mjs", ["awaited"]);
+		assert.deepEqual([ended.stdout, ended.code, ended.stderr], ["Done.\n", 0, ""]);
+	});
+
+	for (const deed of ["unawaited", "unawaited and up"]) {
+		it(`ends by itself, and its child with it, while nothing is awaited: ${deed}`, async (t) => {
+			const scene = new Scene(t, hangs);
+			const ended = await host(scene, "lifetime.mjs", [deed]);
+			assert.deepEqual([ended.code, ended.signal, ended.stderr], [0, null, ""]);
+			assert.ok(ended.durationMs < 5000, `${ended.durationMs} ms`);
+			if (deed === "unawaited and up") await untilGone(await scene.childPid(), 5000);
+		});
+	}
+
+	it("takes a child with it that ignores SIGTERM", async (t) => {
+		const scene = new Scene(t, "trap '' TERM; echo $$ > $here/pid; begin; while :; do sleep 1; done");
+		await host(scene, "lifetime.mjs", ["unawaited and up"]);
+		await untilGone(await scene.childPid(), 7000);
+	});
+
+	for (const [deed, code] of [
+		["exit", 3],
+		["mistake", 1],
+	] as const) {
+		it(`takes the child of an awaited run with it: ${deed}`, async (t) => {
+			const scene = new Scene(t, hangs);
+			const ended = await host(scene, "lifetime.mjs", [deed]);
+			assert.equal(ended.code, code);
+			const pid = await scene.childPid();
+			try {
+				await untilGone(pid, 3000);
+			} finally {
+				if (isAlive(pid)) process.kill(pid, "SIGKILL");
+			}
+		});
+	}
+
+	it("never hears of what its callbacks throw", async (t) => {
+		const scene = new Scene(t, answers);
+		scene.write("project/.pi/agents/local.md", "---\nname: local\n---\nLook.");
+		const ended = await host(scene, "lifetime.mjs", ["callbacks"]);
+		assert.deepEqual([ended.stdout, ended.code, ended.stderr], ["Done. SUBAGENT_DISABLED\n", 0, ""]);
+	});
+});
+
+describe("worker threads", BOUNDED, () => {
+	for (const word of ["awaited", "unawaited"]) {
+		it(`can be terminated without disturbing another's run, and take theirs with them: ${word}`, async (t) => {
+			const scene = new Scene(t, "");
+			scene.pi("hangs.sh", `cat > /dev/null; ${hangs}`);
+			scene.pi("answers.sh", "cat > /dev/null; begin; sleep 0.7; said 'Done.'; settled");
+			const ended = await host(scene, "workers.mjs", [scene.root, word]);
+			assert.deepEqual([ended.stdout, ended.code, ended.stderr], ["Done.\nDone.\n", 0, ""]);
+			await untilGone(await scene.childPid(), 5000);
+		});
+	}
+});
+
+describe("two copies of the addon", BOUNDED, () => {
+	it("do not disturb each other in one process", async (t) => {
+		const scene = new Scene(t, answers);
+		const places = ["one", "two"].map((name) => {
+			const place = scene.path(name);
+			mkdirSync(place);
+			const binaries = readdirSync(root).filter((file) => file.endsWith(".node"));
+			for (const file of ["index.js", "package.json", ...binaries]) copyFileSync(join(root, file), join(place, file));
+			return join(place, "index.js");
+		});
+		const ended = await host(scene, "copies.mjs", places);
+		const lines = ["Done.", "Done.", "UNKNOWN_AGENT", "SUBAGENT_FAILED", "API_TOKEN=[REDACTED]", ""];
+		assert.deepEqual([ended.stdout.split("\n"), ended.code, ended.stderr], [lines, 0, ""]);
+	});
+});

@@ -1,0 +1,88 @@
+/** Many runs at once, and a JavaScript thread that notices nothing of them. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { answers, inTime, Scene, shape, single, textOf } from "./scene.ts";
+
+const BOUNDED = { timeout: 40_000 };
+
+/** The longest gap between two turns of the event loop, looked at from within it. */
+function watchGaps(): () => number {
+	let [longest, last] = [0, performance.now()];
+	const timer = setInterval(() => {
+		longest = Math.max(longest, performance.now() - last);
+		last = performance.now();
+	}, 5);
+	return () => {
+		clearInterval(timer);
+		return longest;
+	};
+}
+
+describe("32 runs at once", BOUNDED, () => {
+	it("all complete, each with its own answer, id and session", async (t) => {
+		const scene = new Scene(
+			t,
+			'begin; sleep 0.3; said "$(cat $here/task >/dev/null; echo run $PI_SUBAGENT_RUN_ID)"; settled',
+		);
+		const handles = Array.from({ length: 32 }, () => scene.start());
+		const results = await inTime(Promise.all(handles.map((handle) => handle.result())), "all results");
+		for (const [index, result] of results.entries()) {
+			assert.deepEqual(shape(result), [undefined, 0, "completed", false], textOf(result));
+			assert.equal(textOf(result), `run ${handles[index]?.runId}`);
+		}
+		assert.equal(new Set(handles.map((handle) => handle.runId)).size, 32);
+		assert.equal(new Set(results.map((result) => single(result).sessionFile)).size, 32);
+	});
+
+	it("fail, time out and are aborted each for itself", async (t) => {
+		const scene = new Scene(t, "");
+		const kinds = {
+			answers: { script: answers, outcome: "completed" },
+			fails: { script: "begin; exit 3", outcome: "failed" },
+			hangs: { script: "begin; hang", outcome: "idle_timeout" },
+			aborted: { script: "begin; hang", outcome: "aborted" },
+		};
+		const runs = Array.from({ length: 8 }, () => Object.entries(kinds)).flat();
+		const commands = new Map(
+			Object.entries(kinds).map(([name, { script }]) => [name, scene.pi(`${name}.sh`, `cat > /dev/null; ${script}`)]),
+		);
+		const outcomes = runs.map(async ([name]) => {
+			const piCommand = commands.get(name) ?? [];
+			const config = { idleTimeoutMs: name === "hangs" ? 1500 : 20_000, graceMs: 200 };
+			const handle = scene.start({ piCommand, config });
+			if (name === "aborted") setTimeout(() => handle.abort(), 200);
+			return single(await handle.result()).outcome;
+		});
+		assert.deepEqual(
+			await inTime(Promise.all(outcomes), "all results"),
+			runs.map(([, { outcome }]) => outcome),
+		);
+	});
+});
+
+describe("the JavaScript thread", BOUNDED, () => {
+	it("goes on while children flood their pipes", async (t) => {
+		const scene = new Scene(t, `begin; head -c 100000000 /dev/zero | tr '\\0' 'x'; echo; said 'Done.'; settled`);
+		const gaps = watchGaps();
+		const runs = await Promise.all([scene.run(), scene.run(), scene.run(), scene.run()]);
+		const longest = gaps();
+		for (const result of runs) assert.deepEqual(shape(result), [undefined, 0, "completed", false]);
+		assert.ok(longest < 400, `blocked for ${longest} ms`);
+	});
+
+	it("starts a run in no time, and hears of a mistake only from its result", async (t) => {
+		const scene = new Scene(t, answers);
+		const times: number[] = [];
+		const handles = Array.from({ length: 20 }, () => {
+			const started = performance.now();
+			const handle = scene.start();
+			times.push(performance.now() - started);
+			return handle;
+		});
+		await inTime(Promise.all(handles.map((handle) => handle.result())), "all results");
+		const median = times.sort((a, b) => a - b)[10] ?? Number.NaN;
+		assert.ok(median < 10, `${median} ms`);
+	});
+});

@@ -1,0 +1,336 @@
+/** What exists here and whether it would work: agents, configuration, the tool to register, the doctor. */
+
+import assert from "node:assert/strict";
+import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+
+import { describeTools, discoverAgents, doctor, loadConfig, type SurfaceOptions } from "../../index.js";
+import { Scene, single } from "./scene.ts";
+
+const BOUNDED = { timeout: 30_000 };
+const builtins = ["explorer", "researcher", "reviewer", "implementer", "tester"];
+
+function surfaceOf(scene: Scene, change: Partial<SurfaceOptions> = {}): SurfaceOptions {
+	return { cwd: scene.project, agentDir: scene.agentDir, ...change };
+}
+
+describe("discovery", BOUNDED, () => {
+	it("finds the builtins where there is nothing else", async (t) => {
+		const { agents, shadowed, diagnostics } = await discoverAgents(surfaceOf(new Scene(t, "")));
+		assert.deepEqual([agents.map(({ name }) => name), shadowed, diagnostics], [builtins, [], []]);
+		for (const agent of agents) {
+			assert.deepEqual([agent.source, agent.readonly, agent.path, agent.runnable], ["builtin", true, undefined, true]);
+			assert.ok(!agent.tools.includes("bash") && agent.description.length > 0 && !agent.description.includes("\n"));
+		}
+		assert.deepEqual(agents[0]?.tools, ["read", "grep", "find", "ls", "lsp"]);
+		assert.deepEqual(
+			agents[0]?.dropped.map(({ tool }) => tool),
+			["bash"],
+		);
+	});
+
+	it("orders by source and name, lets the nearer one win and says whom it hides", async (t) => {
+		const scene = new Scene(t, "");
+		const define = (place: string, name: string, more = "") =>
+			scene.write(place, `---\nname: ${name}\n${more}---\nLook.`);
+		define("agent/agents/zoe.md", "zoe");
+		define("agent/agents/adam.markdown", "adam");
+		define("agent/agents/both.md", "both");
+		define("project/.pi/agents/both.md", "both", "description: The nearer one.\n");
+		define("project/.pi/agents/explorer.md", "explorer");
+		scene.write("project/.pi/agents/README.md", "# Not an agent\n");
+		scene.write("project/.pi/agents/notes.txt", "---\nname: notes\n---\n");
+		mkdirSync(join(scene.project, "deep/er"), { recursive: true });
+		const { agents, shadowed, diagnostics } = await discoverAgents(
+			surfaceOf(scene, { cwd: join(scene.project, "deep/er") }),
+		);
+		assert.deepEqual(
+			agents.map(({ name, source }) => `${name} ${source}`),
+			[
+				...builtins.slice(1).map((name) => `${name} builtin`),
+				"adam user",
+				"zoe user",
+				"both project",
+				"explorer project",
+			],
+		);
+		assert.equal(agents.find(({ name }) => name === "both")?.description, "The nearer one.");
+		const hidden = shadowed.map(({ name, source, by }) => `${name} ${source} by ${by}`).sort();
+		assert.deepEqual([hidden, diagnostics], [["both user by project", "explorer builtin by project"], []]);
+	});
+
+	it("names file, line and column of what it cannot use, and finds the rest", async (t) => {
+		const scene = new Scene(t, "");
+		const broken = {
+			"noname.md": ["---\ndescription: x\n---\nx", "FRONTMATTER_NAME_MISSING"],
+			"readonly.md": ["---\nname: a\nreadonly: maybe\n---\nx", "FRONTMATTER_READONLY_INVALID"],
+			"tools.md": ["---\nname: b\ntools: 5\n---\nx", "FRONTMATTER_TOOLS_INVALID"],
+			"syntax.md": ["---\nname: [c\n---\nx", "FRONTMATTER_SYNTAX"],
+			"twice.md": ["---\nname: d\nname: e\n---\nx", "FRONTMATTER_SYNTAX"],
+			"large.md": [`---\nname: f\n---\n${"x".repeat(257 * 1024)}`, "AGENT_FILE_READ_FAILED"],
+		} as const;
+		for (const [name, [text]] of Object.entries(broken)) scene.write(`agent/agents/${name}`, text);
+		symlinkSync("/no/such/agent.md", scene.path("agent/agents/dangling.md"));
+		scene.write("agent/agents/fine.md", "---\nname: fine\n---\nx");
+		const { agents, diagnostics } = await discoverAgents(surfaceOf(scene));
+		assert.ok(agents.some(({ name }) => name === "fine"));
+		for (const [name, [, code]] of Object.entries({ ...broken, "dangling.md": ["", "AGENT_FILE_READ_FAILED"] })) {
+			const found = diagnostics.filter(({ path }) => path?.endsWith(`/${name}`));
+			assert.deepEqual(
+				found.map((diagnostic) => diagnostic.code),
+				[code],
+				name,
+			);
+			if (code.startsWith("FRONTMATTER")) assert.ok((found[0]?.line ?? 0) >= 1 && (found[0]?.column ?? 0) >= 1, name);
+		}
+	});
+
+	it("says what a child would get, and who could not run here", async (t) => {
+		const scene = new Scene(t, "");
+		scene.write("agent/agents/writer.md", "---\nname: writer\ntools: Read, Write, Bash\n---\nWrite.");
+		scene.write("agent/agents/none.md", "---\nname: none\ntools: []\n---\nThink.");
+		const tools = ["read", "write", "bash"].map((name) => ({ name }));
+		const find = async (name: string, config = {}) =>
+			(await discoverAgents(surfaceOf(scene, { tools, config }))).agents.find((agent) => agent.name === name);
+		assert.deepEqual((await find("writer"))?.tools, ["read"]);
+		assert.deepEqual((await find("writer", { allowWrite: true }))?.tools, ["read", "write", "bash"]);
+		assert.deepEqual([(await find("none"))?.tools, (await find("none"))?.runnable], [[], true]);
+		const researcher = await find("researcher");
+		assert.equal(researcher?.runnable, false);
+		assert.match(researcher?.problem ?? "", /needs one of/);
+	});
+
+	it("never fails, wherever it looks", async (t) => {
+		const scene = new Scene(t, "");
+		for (const cwd of [join(scene.root, "missing"), "", "/", scene.write("file", "")]) {
+			const { agents } = await discoverAgents(surfaceOf(scene, { cwd, agentDir: join(scene.root, "missing") }));
+			assert.deepEqual(
+				agents.map(({ name }) => name),
+				builtins,
+			);
+		}
+	});
+});
+
+describe("the configuration", BOUNDED, () => {
+	it("is the defaults where there is no file", async (t) => {
+		const scene = new Scene(t, "");
+		const { values, sources, diagnostics, broken } = await loadConfig(surfaceOf(scene));
+		assert.deepEqual(
+			[diagnostics, broken, sources.map(({ present }) => present).includes(true)],
+			[[], undefined, false],
+		);
+		const { enabled, maxDepth, timeoutMs, idleTimeoutMs, graceMs, allowWrite, projectAgentPolicy, output } = values;
+		assert.deepEqual(
+			{ enabled, maxDepth, timeoutMs, idleTimeoutMs, graceMs, allowWrite, projectAgentPolicy, output },
+			{
+				enabled: true,
+				maxDepth: 1,
+				timeoutMs: 900_000,
+				idleTimeoutMs: 180_000,
+				graceMs: 5000,
+				allowWrite: false,
+				projectAgentPolicy: "confirm",
+				output: { maxBytes: 51_200, maxLines: 2000 },
+			},
+		);
+	});
+
+	it("lets a project only tighten, and says what it ignored", async (t) => {
+		const scene = new Scene(t, "");
+		const user = scene.write(
+			"agent/subagents.json",
+			'{"subagents":{"timeoutMs":60000,"allowWrite":true,"piCommand":["mine"]}}',
+		);
+		const settings =
+			'{\n"subagents":{"timeoutMs":90000,\n"idleTimeoutMs":1000,\n"piCommand":["theirs"],\n"model":"x/y"}}';
+		const project = scene.write("project/.pi/subagents.json", settings);
+		const { values, sources, diagnostics } = await loadConfig(surfaceOf(scene));
+		assert.deepEqual(
+			[values.timeoutMs, values.idleTimeoutMs, values.piCommand, values.allowWrite],
+			[60_000, 1000, ["mine"], true],
+		);
+		assert.deepEqual(sources, [
+			{ origin: "user", path: user, present: true },
+			{ origin: "project", path: project, present: true },
+		]);
+		const at = (line: number) =>
+			diagnostics.find((diagnostic) => diagnostic.path === project && diagnostic.line === line)?.message ?? "";
+		assert.match(at(2), /timeoutMs/);
+		assert.match(at(4), /piCommand/);
+		assert.match(at(5), /model/);
+	});
+
+	it("says where a file is broken, and what in it is wrong", async (t) => {
+		const scene = new Scene(t, "");
+		const path = scene.write("agent/subagents.json", '{"subagents":{\n"maxDepth": "one",\n"typo": 1,\n"graceMs": -5}}');
+		const { diagnostics, broken, values } = await loadConfig(surfaceOf(scene));
+		assert.deepEqual(
+			diagnostics.map(({ line }) => line),
+			[2, 3, 4],
+		);
+		assert.ok(diagnostics.every((diagnostic) => diagnostic.path === path && (diagnostic.column ?? 0) >= 1));
+		assert.deepEqual([broken, values.maxDepth], [undefined, 1]);
+		scene.write("agent/subagents.json", '{"subagents":{\n  "maxDepth": }\n}');
+		const worse = await loadConfig(surfaceOf(scene));
+		assert.deepEqual([worse.broken?.path, worse.broken?.line, worse.broken?.severity], [path, 2, "error"]);
+	});
+
+	it("takes the caller's own values, and rejects wrong ones", async (t) => {
+		const scene = new Scene(t, "");
+		scene.write("agent/subagents.json", '{"subagents":{"maxDepth":0}}');
+		const { values } = await loadConfig(
+			surfaceOf(scene, { config: { maxDepth: 2, output: { maxLines: 50 }, model: undefined } }),
+		);
+		assert.deepEqual([values.maxDepth, values.output], [2, { maxBytes: 51_200, maxLines: 50 }]);
+		for (const config of [{ maxDepth: "x" }, { nothing: 1 }, { output: 5 }, { timeoutMs: 1.5 }]) {
+			await assert.rejects(loadConfig(surfaceOf(scene, { config })), new RegExp(`\`${Object.keys(config)[0]}`));
+		}
+	});
+});
+
+describe("the tool to register", BOUNDED, () => {
+	it("is described in the same bytes each time, and in few", async (t) => {
+		const options = surfaceOf(new Scene(t, ""));
+		const surface = await describeTools(options);
+		assert.equal(JSON.stringify(await describeTools(options)), JSON.stringify(surface));
+		assert.deepEqual(
+			[surface.name, surface.label, surface.register, surface.notices],
+			["subagent", "Subagent", true, []],
+		);
+		for (const name of builtins) assert.match(surface.description, new RegExp(`\\b${name}\\b.*\\(readonly\\)`));
+		const { type, properties, required, additionalProperties } = surface.parameters as Record<
+			string,
+			Record<string, { type: string; minLength: number }>
+		>;
+		assert.deepEqual([type, required, additionalProperties], ["object", ["agent", "task"], false]);
+		for (const name of ["agent", "task"])
+			assert.deepEqual([properties?.[name]?.type, properties?.[name]?.minLength], ["string", 1]);
+		const { name, description, promptSnippet, promptGuidelines, parameters, delegationPolicy = "" } = surface;
+		const counted = [
+			name,
+			description,
+			promptSnippet,
+			...promptGuidelines,
+			JSON.stringify(parameters),
+			delegationPolicy,
+		].join("");
+		assert.ok(delegationPolicy.length > 0 && counted.length / 4 <= 900, `${counted.length / 4} tokens`);
+	});
+
+	it("names those who could run, cut to one short line each", async (t) => {
+		const scene = new Scene(t, "");
+		scene.write("agent/agents/long.md", `---\nname: long\ndescription: ${"much ".repeat(100)}\n---\nx`);
+		scene.write("agent/agents/broken.md", "---\nname: broken\nreadonly: maybe\n---\nx");
+		for (let index = 0; index < 30; index++)
+			scene.write(`agent/agents/m${index}.md`, `---\nname: many${index}\ndescription: One of many.\n---\nx`);
+		const { description, notices } = await describeTools(surfaceOf(scene, { tools: [{ name: "read" }] }));
+		const lines = description.split("\n");
+		const listed = lines.filter((line) => line.startsWith("- "));
+		assert.equal(listed.length, 24);
+		assert.ok(
+			listed.every((line) => line.length <= 100),
+			description,
+		);
+		assert.ok(description.includes("many29") && description.split("One of many.").length <= 25);
+		assert.ok(!/\bbroken\b/.test(description) && !/\bresearcher\b/.test(description));
+		assert.ok(notices.some((notice) => notice.includes("broken.md")));
+	});
+
+	it("is not to be registered when switched off, but is when its configuration is broken", async (t) => {
+		const scene = new Scene(t, "");
+		assert.equal((await describeTools(surfaceOf(scene, { config: { enabled: false } }))).register, false);
+		assert.equal(
+			(await describeTools(surfaceOf(scene, { config: { injectDelegationPolicy: false } }))).delegationPolicy,
+			undefined,
+		);
+		scene.write("agent/subagents.json", "{");
+		const { register, notices } = await describeTools(surfaceOf(scene));
+		assert.equal(register, true);
+		assert.ok(
+			notices.some((notice) => /subagents\.json:1:\d+/.test(notice)),
+			notices.join(),
+		);
+	});
+});
+
+describe("the doctor", BOUNDED, () => {
+	const area = (report: Awaited<ReturnType<typeof doctor>>, name: string) =>
+		report.checks.filter((check) => check.area === name);
+
+	it("is content with a pi that runs, and leaves nothing behind", async (t) => {
+		const scene = new Scene(t, "");
+		const piCommand = scene.pi("version.sh", 'test "$1" = --version && echo 1.5.2');
+		const report = await doctor(surfaceOf(scene, { piCommand }));
+		assert.equal(report.ok, true, JSON.stringify(report));
+		const [command] = area(report, "child command");
+		assert.equal(command?.status, "ok");
+		assert.match(command?.message ?? "", /1\.5\.2.*version\.sh/);
+		for (const name of ["addon", "configuration", "agents", "supervision", "sandbox", "directories", "disk"]) {
+			assert.ok(area(report, name).length > 0, name);
+		}
+		assert.deepEqual(scene.filesLeft(), []);
+	});
+
+	it("calls an old pi old and an odd one odd", async (t) => {
+		const scene = new Scene(t, "");
+		for (const [says, status] of [
+			["0.60.0", "warning"],
+			["what version?", "warning"],
+		]) {
+			const report = await doctor(surfaceOf(scene, { piCommand: scene.pi("version.sh", `echo '${says}'`) }));
+			assert.deepEqual([area(report, "child command")[0]?.status, report.ok], [status, true]);
+		}
+	});
+
+	it("says what is broken and what to do about it", async (t) => {
+		const scene = new Scene(t, "");
+		const fine = scene.pi("fine.sh", "echo 1.5.2");
+		const notExecutable = scene.write("plain", "#!/bin/sh\n");
+		const badInterpreter = scene.write("bad", "#!/no/such\n");
+		chmodSync(badInterpreter, 0o755);
+		for (const [piCommand, says] of [
+			[scene.pi("broken.sh", "echo 'cannot find module' >&2; exit 1"), /cannot find module/],
+			[["no-such-pi"], /no-such-pi/],
+			[[notExecutable], /plain/],
+			[[badInterpreter], /bad/],
+			[[], /piCommand/],
+		] as const) {
+			const report = await doctor(surfaceOf(scene, { piCommand: [...piCommand] }));
+			const [command] = area(report, "child command");
+			assert.deepEqual([report.ok, command?.status], [false, "error"]);
+			assert.match(command?.message ?? "", says);
+		}
+		scene.write("agent/subagents.json", "{");
+		const config = await doctor(surfaceOf(scene, { piCommand: fine }));
+		assert.equal(config.ok, false);
+		assert.ok(
+			area(config, "configuration").some(
+				({ status, message }) => status === "error" && message.includes("subagents.json:1:"),
+			),
+		);
+	});
+
+	it("says when runs cannot be kept", async (t) => {
+		const scene = new Scene(t, "");
+		const piCommand = scene.pi("fine.sh", "echo 1.5.2");
+		scene.write("agent/subagents", "a file in the way");
+		const report = await doctor(surfaceOf(scene, { piCommand }));
+		// What the doctor says must be what a run says.
+		const run = await scene.run();
+		assert.match(single(run).error ?? "", /^session directory/);
+		assert.ok(
+			area(report, "directories").some(({ status }) => status === "error"),
+			JSON.stringify(area(report, "directories")),
+		);
+		assert.equal(report.ok, false);
+	});
+
+	it("tells no secret", async (t) => {
+		const scene = new Scene(t, "");
+		const piCommand = scene.pi("leak.sh", 'echo "cannot use $MY_API_TOKEN" >&2; exit 1');
+		const report = await doctor(surfaceOf(scene, { piCommand, env: { MY_API_TOKEN: "zebra-violin-41-cloud" } }));
+		assert.ok(!JSON.stringify(report).includes("zebra-violin") && JSON.stringify(report).includes("[REDACTED]"));
+	});
+});

@@ -1,0 +1,212 @@
+/** The types that callers program against. Checked by `tsc` only; nothing here is ever run. */
+
+import {
+	type AgentCatalog,
+	type CollectedOutput,
+	type ConfirmRequest,
+	collectOutput,
+	collectOutputFile,
+	type Diagnostic,
+	type DisplayItem,
+	type DoctorReport,
+	type describeTools,
+	discoverAgents,
+	type doctor,
+	inspectOutput,
+	type LoadedConfig,
+	type loadConfig,
+	type PiUsage,
+	type Redaction,
+	RunHandle,
+	type RunOptions,
+	type RunUsage,
+	type SingleResult,
+	sanitizeOutput,
+	startRun,
+	type ToolResult,
+	type ToolSurface,
+	type TruncatedOutput,
+	type truncateHead,
+	truncateOutput,
+	type truncateTail,
+} from "../../index.js";
+
+/** Holds when the two types are the same in every respect. */
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+function holds<_Claim extends true>(): void {}
+
+// The codes, outcomes and modes are closed sets.
+type Code =
+	| "INVALID_INPUT"
+	| "SUBAGENTS_DISABLED"
+	| "UNKNOWN_AGENT"
+	| "SUBAGENT_DISABLED"
+	| "SUBAGENT_DEPTH_EXCEEDED"
+	| "SUBAGENT_TIMEOUT"
+	| "SUBAGENT_FAILED"
+	| "SUBAGENT_OUTPUT_TRUNCATED";
+type Outcome =
+	| "completed"
+	| "failed"
+	| "aborted"
+	| "idle_timeout"
+	| "hard_timeout"
+	| "budget"
+	| "killed"
+	| "skipped"
+	| "interrupted";
+type Details = ToolResult["details"];
+holds<Same<NonNullable<Details["error"]>["code"], Code>>();
+holds<Same<SingleResult["outcome"], Outcome>>();
+holds<Same<Details["mode"], "single" | "parallel" | "chain" | "management">>();
+holds<Same<NonNullable<SingleResult["timeoutReason"]>, "runtime" | "idle">>();
+holds<Same<Diagnostic["severity"], "error" | "warning" | "info">>();
+
+// What is always there, and what may be absent.
+type Required<T> = { [K in keyof T as object extends Pick<T, K> ? never : K]: T[K] };
+holds<Same<keyof Required<RunOptions>, "agent" | "task" | "cwd">>();
+holds<Same<keyof Required<ToolResult>, "content" | "details">>();
+holds<Same<keyof Required<Details>, "mode" | "results">>();
+holds<
+	Same<keyof Required<SingleResult>, "agent" | "task" | "exitCode" | "usage" | "outcome" | "attempts" | "durationMs">
+>();
+holds<
+	Same<
+		Exclude<keyof SingleResult, keyof Required<SingleResult>>,
+		| "error"
+		| "sessionFile"
+		| "output"
+		| "displayItems"
+		| "model"
+		| "stopReason"
+		| "signal"
+		| "timeoutReason"
+		| "sandbox"
+		| "fullOutputFile"
+		| "changes"
+		| "diagnostics"
+	>
+>();
+holds<Same<keyof RunUsage, "input" | "output" | "cacheRead" | "cacheWrite" | "cost" | "turns">>();
+holds<Same<RunUsage[keyof RunUsage], number>>();
+holds<Same<keyof PiUsage, "input" | "output" | "cacheRead" | "cacheWrite" | "totalTokens" | "cost">>();
+holds<Same<PiUsage["cost"][keyof PiUsage["cost"]], number>>();
+holds<Same<ToolResult["content"][number], { type: "text"; text: string }>>();
+holds<Same<keyof NonNullable<SingleResult["sandbox"]>, "enforced" | "mechanism" | "reason">>();
+
+// What functions take and give.
+holds<Same<ReturnType<typeof startRun>, RunHandle>>();
+holds<Same<ReturnType<RunHandle["result"]>, Promise<ToolResult>>>();
+holds<Same<ReturnType<RunHandle["steer"]>, boolean>>();
+holds<Same<ReturnType<RunHandle["abort"]>, void>>();
+holds<Same<ReturnType<typeof collectOutput>, Promise<CollectedOutput>>>();
+holds<Same<ReturnType<typeof collectOutputFile>, Promise<CollectedOutput>>>();
+holds<Same<ReturnType<typeof sanitizeOutput>, Promise<string>>>();
+holds<Same<ReturnType<typeof inspectOutput>, Promise<Redaction[]>>>();
+holds<Same<ReturnType<typeof truncateOutput>, Promise<TruncatedOutput>>>();
+holds<Same<ReturnType<typeof truncateHead>, Promise<TruncatedOutput>>>();
+holds<Same<ReturnType<typeof truncateTail>, Promise<TruncatedOutput>>>();
+holds<Same<ReturnType<typeof discoverAgents>, Promise<AgentCatalog>>>();
+holds<Same<ReturnType<typeof loadConfig>, Promise<LoadedConfig>>>();
+holds<Same<ReturnType<typeof doctor>, Promise<DoctorReport>>>();
+holds<Same<ReturnType<typeof describeTools>, Promise<ToolSurface>>>();
+holds<Same<keyof TruncatedOutput, "text" | "truncated" | "keptLines" | "totalLines" | "keptBytes" | "totalBytes">>();
+holds<Same<keyof Redaction, "rule" | "count" | "ranges">>();
+holds<Same<keyof AgentCatalog, "agents" | "shadowed" | "diagnostics">>();
+
+const options: RunOptions = { agent: "explorer", task: "look", cwd: "/" };
+
+/** Right uses. */
+export async function right(): Promise<void> {
+	const handle = startRun(
+		{
+			...options,
+			config: { timeoutMs: 5, output: { maxBytes: 9 } },
+			env: { A: "b" },
+			piCommand: ["pi"],
+			aborted: false,
+		},
+		(update: ToolResult) => void update.details.streaming?.turnCount,
+		async ({ agent, path, title, message }: ConfirmRequest) => [agent, path, title, message].every(Boolean),
+	);
+	startRun(options, undefined, () => true);
+	const id: string = handle.runId;
+	handle.abort();
+	handle.abort(id);
+	const { content, usage, isError = false, details } = await handle.result();
+	for (const { exitCode, error, displayItems = [] } of details.results) {
+		const claims: [number, string | undefined, boolean] = [exitCode, error, isError];
+		for (const item of displayItems) shown(item);
+		void [claims, content, usage?.cost.total];
+	}
+	await collectOutput("");
+	await collectOutput(new Uint8Array());
+	await collectOutput(Buffer.from(""));
+	await truncateOutput("", { maxBytes: 5, maxLines: 5, fullText: "/x" });
+	await sanitizeOutput("", { secrets: [], authJson: "{}", homes: [] });
+	for (const { ranges } of await inspectOutput("")) for (const { start, end } of ranges) void (end - start);
+	const { counts, final, partialOutput, lastEventType } = await collectOutputFile("/x");
+	void [counts.unknownEvents + counts.invalidLines, final satisfies boolean, partialOutput, lastEventType];
+}
+
+/** Kinds of display items are told apart by their type, completely. */
+function shown(item: DisplayItem): string {
+	switch (item.type) {
+		case "text":
+			return item.text;
+		case "toolCall":
+			return `${item.name} ${Object.keys(item.args).join()}`;
+		default:
+			return item satisfies never;
+	}
+}
+
+/** Wrong uses, each of which must not compile. */
+export async function wrong(): Promise<void> {
+	// @ts-expect-error: an agent is needed
+	startRun({ task: "look", cwd: "/" });
+	// @ts-expect-error: a task is needed
+	startRun({ agent: "explorer", cwd: "/" });
+	// @ts-expect-error: a directory is needed
+	startRun({ agent: "explorer", task: "look" });
+	// @ts-expect-error: an agent is a name
+	startRun({ ...options, agent: 5 });
+	// @ts-expect-error: no such option
+	startRun({ ...options, sessionDir: "/" });
+	// @ts-expect-error: a command is a list
+	startRun({ ...options, piCommand: "pi" });
+	// @ts-expect-error: variables are strings
+	startRun({ ...options, env: { A: 1 } });
+	// @ts-expect-error: a signal is listened to by the caller
+	startRun({ ...options, signal: new AbortController().signal });
+	// @ts-expect-error: an answer is a boolean
+	startRun(options, undefined, () => "yes");
+	// @ts-expect-error: an update is a result
+	startRun(options, (update: string) => update);
+	const handle = startRun(options);
+	// @ts-expect-error: a run keeps its id
+	handle.runId = "12345678";
+	// @ts-expect-error: a result has to be awaited
+	handle.result().content;
+	// @ts-expect-error: a message is needed
+	handle.steer();
+	// @ts-expect-error: a reason is a text
+	handle.abort(new Error("no"));
+	const { details } = await handle.result();
+	// @ts-expect-error: no such code
+	void (details.error?.code === "TIMEOUT");
+	// @ts-expect-error: there may be none
+	details.results[0].exitCode;
+	// @ts-expect-error: text or bytes
+	await collectOutput([1, 2]);
+	// @ts-expect-error: an inspection never gives the value
+	(await inspectOutput(""))[0]?.value;
+	// @ts-expect-error: a limit is a number
+	await truncateOutput("", { maxBytes: "5" });
+	// @ts-expect-error: a directory is needed
+	await discoverAgents({});
+	// @ts-expect-error: text only
+	await sanitizeOutput(5);
+	// @ts-expect-error: handles come from runs
+	new RunHandle().runId = "";
+}
