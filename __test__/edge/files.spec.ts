@@ -5,11 +5,30 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, relative } from "node:path";
 import { describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
 
+import { startRun } from "../../index.js";
 import { host } from "./host.ts";
 import { answers, Scene, shape, single, textOf } from "./scene.ts";
 
 const BOUNDED = { timeout: 30_000 };
+
+const isRoot = process.getuid?.() === 0;
+
+/** A user who owns nothing. */
+const nobody = 65_534;
+
+/** Whether that user could run the addon from here. */
+const mayBeNobody =
+	!isRoot ||
+	spawnSync(
+		process.execPath,
+		["-e", `require(${JSON.stringify(fileURLToPath(new URL("../../index.js", import.meta.url)))})`],
+		{
+			uid: nobody,
+			cwd: "/",
+		},
+	).status === 0;
 
 const mode = (path: string) => statSync(path).mode & 0o777;
 
@@ -54,7 +73,6 @@ describe("the files of a run", BOUNDED, () => {
 
 	it("lie where PI_CODING_AGENT_DIR says", async (t) => {
 		const { agentDir, ...options } = new Scene(t, answers).options;
-		const { startRun } = await import("../../index.js");
 		const result = await startRun({
 			...options,
 			env: { ...options.env, PI_CODING_AGENT_DIR: agentDir ?? "" },
@@ -99,13 +117,17 @@ describe("a place that cannot be written", BOUNDED, () => {
 		assert.match(single(result).error ?? "", /^session directory: .*\/agent\/subagents/);
 	});
 
-	it("is named: no permission", { skip: process.getuid?.() === 0 && "root may write everywhere" }, async (t) => {
+	it("is named: no permission", { skip: !mayBeNobody && "the repository is closed to other users" }, async (t) => {
 		const scene = new Scene(t, answers);
-		chmodSync(scene.agentDir, 0o500);
-		t.after(() => existsSync(scene.agentDir) && chmodSync(scene.agentDir, 0o700));
-		const result = await scene.run();
+		// Root may write everywhere, so somebody else has to try.
+		chmodSync(scene.root, 0o755);
+		chmodSync(scene.agentDir, isRoot ? 0o755 : 0o555);
+		const ended = await host(scene, "disk.mjs", [], isRoot ? { uid: nobody } : {});
+		assert.deepEqual([ended.code, ended.stderr], [0, ""]);
+		const { result, files } = JSON.parse(ended.stdout);
 		assert.deepEqual(shape(result), ["SUBAGENT_FAILED", 1, "failed", true]);
-		assert.match(single(result).error ?? "", /^session directory: .*os error 13/);
+		assert.match(single(result).error ?? "", /^session directory: .*\/agent\/subagents.*os error 13/);
+		assert.deepEqual([files, scene.wasStarted], [[], false]);
 	});
 });
 

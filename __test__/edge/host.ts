@@ -19,7 +19,8 @@ export interface HostOptions {
 	node?: string[];
 	/** The words before Node, for instance `unshare`. */
 	before?: string[];
-	env?: Record<string, string>;
+	/** Another user to run as. */
+	uid?: number;
 }
 
 /** A host that runs. */
@@ -35,8 +36,8 @@ export function startHost(scene: Scene, name: string, words: string[] = [], opti
 	const script = fileURLToPath(new URL(`hosts/${name}`, import.meta.url));
 	const [program = "", ...args] = [...(options.before ?? []), process.execPath, ...(options.node ?? []), script];
 	const child = spawn(program, [...args, JSON.stringify(scene.options), ...words], {
-		env: { ...process.env, ...options.env },
 		stdio: ["ignore", "pipe", "pipe"],
+		...(options.uid === undefined ? {} : { uid: options.uid, cwd: "/" }),
 	});
 	const kill = () => child.kill("SIGKILL");
 	const ended = inTime(untilEnded(child, performance.now()), `the end of ${name}`).finally(kill);

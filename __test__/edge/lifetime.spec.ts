@@ -95,17 +95,25 @@ describe("worker threads", BOUNDED, () => {
 });
 
 describe("two copies of the addon", BOUNDED, () => {
-	it("do not disturb each other in one process", async (t) => {
-		const scene = new Scene(t, answers);
-		const places = ["one", "two"].map((name) => {
-			const place = scene.path(name);
-			mkdirSync(place);
-			const binaries = readdirSync(root).filter((file) => file.endsWith(".node"));
-			for (const file of ["index.js", "package.json", ...binaries]) copyFileSync(join(root, file), join(place, file));
-			return join(place, "index.js");
+	/** Copies what is loaded; the name of the folder is all that differs. */
+	function copy(scene: Scene, name: string): string {
+		const place = scene.path(name);
+		mkdirSync(place);
+		const binaries = readdirSync(root).filter((file) => file.endsWith(".node"));
+		for (const file of ["index.js", "package.json", ...binaries]) copyFileSync(join(root, file), join(place, file));
+		return join(place, "index.js");
+	}
+
+	for (const [label, names] of Object.entries({
+		"in two places": ["one", "two"],
+		"in one place, loaded again": ["one"],
+	})) {
+		it(`do not disturb each other in one process: ${label}`, async (t) => {
+			const scene = new Scene(t, answers);
+			const places = names.map((name) => copy(scene, name));
+			const ended = await host(scene, "copies.mjs", [places[0] ?? "", places.at(-1) ?? ""]);
+			const lines = ["Done.", "Done.", "UNKNOWN_AGENT", "SUBAGENT_FAILED", "API_TOKEN=[REDACTED]", ""];
+			assert.deepEqual([ended.stdout.split("\n"), ended.code, ended.stderr], [lines, 0, ""]);
 		});
-		const ended = await host(scene, "copies.mjs", places);
-		const lines = ["Done.", "Done.", "UNKNOWN_AGENT", "SUBAGENT_FAILED", "API_TOKEN=[REDACTED]", ""];
-		assert.deepEqual([ended.stdout.split("\n"), ended.code, ended.stderr], [lines, 0, ""]);
-	});
+	}
 });

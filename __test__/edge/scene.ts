@@ -26,12 +26,12 @@ export const patienceMs = 20_000;
 /** How often a state that nothing announces is looked at. */
 const lookEveryMs = 10;
 
-/** Shell functions that speak pi's event stream. */
-export const events = String.raw`
-here=\${0%/*}
+/** Shell functions that speak pi's event stream. A script also has `here`, the root of its scene. */
+const events = String.raw`
 begin() { printf '{"type":"session","version":3}\n{"type":"agent_start"}\n{"type":"turn_start"}\n'; }
 said() { # text [stopReason [more fields]]
-	printf '{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"%s"}],"provider":"fake","model":"m1","usage":{"input":10,"output":5,"cacheRead":2,"cacheWrite":1,"totalTokens":18,"cost":{"input":0.1,"output":0.2,"cacheRead":0,"cacheWrite":0,"total":0.3}},"stopReason":"%s"%s}}\n' "$1" "\${2:-stop}" "$3"
+	test -n "$2" || set -- "$1" stop
+	printf '{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"%s"}],"provider":"fake","model":"m1","usage":{"input":10,"output":5,"cacheRead":2,"cacheWrite":1,"totalTokens":18,"cost":{"input":0.1,"output":0.2,"cacheRead":0,"cacheWrite":0,"total":0.3}},"stopReason":"%s"%s}}\n' "$1" "$2" "$3"
 }
 called() { # tool, its arguments as JSON
 	printf '{"type":"message_end","message":{"role":"assistant","content":[{"type":"toolCall","id":"c1","name":"%s","arguments":%s}],"stopReason":"toolUse"}}\n' "$1" "$2"
@@ -41,7 +41,7 @@ tool_end() { printf '{"type":"tool_execution_end","toolCallId":"c1","toolName":"
 delta() { printf '{"type":"message_update","usage":{},"assistantMessageEvent":{"type":"text_delta","contentIndex":0,"delta":"%s"}}\n' "$1"; }
 settled() { printf '{"type":"agent_end","messages":[],"willRetry":false}\n{"type":"agent_settled","aborted":false}\n'; }
 hang() { exec sleep 60; }
-`.replaceAll("\\$", "$");
+`;
 
 /** A child that answers. */
 export const answers = "begin; said 'Done.'; settled";
@@ -82,7 +82,7 @@ export class Scene {
 
 	/** Writes a stand-in for pi and returns the command that starts it. */
 	pi(name: string, script: string): string[] {
-		return ["/bin/sh", this.write(name, `${events}\n${script}\n`)];
+		return ["/bin/sh", this.write(name, `#!/bin/sh\nhere=${this.root}\n${events}\n${script}\n`)];
 	}
 
 	/** Writes a file, folders included, and returns its path. */

@@ -22,12 +22,13 @@ const promised = [
 	"describeTools",
 ];
 
+/** @type {typeof import("../../index.js")} */
 const required = createRequire(import.meta.url)("../../index.js");
 const imported = await import("../../index.js");
 
 for (const [way, addon] of Object.entries({ require: required, import: imported })) {
 	test(`every promised function is there by ${way}`, () => {
-		const missing = promised.filter((name) => typeof addon[name] !== "function");
+		const missing = promised.filter((name) => typeof addon[/** @type {"startRun"} */ (name)] !== "function");
 		assert.deepEqual(missing, []);
 	});
 }
@@ -71,5 +72,5 @@ test("a run answers, updates its host and can be aborted", bounded, async (t) =>
 });
 
 test("a wrong argument throws, and the host lives on", () => {
-	assert.throws(() => required.startRun({ task: "look", cwd: "/" }), /agent/);
+	assert.throws(() => required.startRun(/** @type {any} */ ({ task: "look", cwd: "/" })), /agent/);
 });

@@ -1,4 +1,4 @@
-/** Two copies of the addon in one process. */
+/** Two copies of the addon, or one that is loaded twice, in one process. */
 
 import { createRequire } from "node:module";
 
@@ -7,7 +7,11 @@ import { createRequire } from "node:module";
 const [options, ...places] = [JSON.parse(process.argv[2] ?? ""), ...process.argv.slice(3)];
 const require = createRequire(import.meta.url);
 /** @type {Addon[]} */
-const [first, second] = places.map((place) => require(place));
+const [first, second] = places.map((place) => {
+	// The same place twice is what `/reload` does.
+	delete require.cache[place];
+	return require(place);
+});
 if (!first || !second || first.startRun === second.startRun) throw new Error("these are no two copies");
 const one = first.startRun(options);
 const two = second.startRun(options);
