@@ -57,6 +57,7 @@ describe("a process", BOUNDED, () => {
 	});
 
 	for (const [deed, code] of [
+		["abort at exit", 3],
 		["exit", 3],
 		["mistake", 1],
 	] as const) {

@@ -1,6 +1,7 @@
 /** Two copies of the addon, or one that is loaded twice, in one process. */
 
 import { createRequire } from "node:module";
+import { dirname } from "node:path";
 
 /** @typedef {typeof import("../../../index.js")} Addon */
 
@@ -8,8 +9,8 @@ const [options, ...places] = [JSON.parse(process.argv[2] ?? ""), ...process.argv
 const require = createRequire(import.meta.url);
 /** @type {Addon[]} */
 const [first, second] = places.map((place) => {
-	// The same place twice is what `/reload` does.
-	delete require.cache[place];
+	// The same place twice is what `/reload` does: loader and binary are loaded again.
+	for (const loaded of Object.keys(require.cache)) if (loaded.startsWith(dirname(place))) delete require.cache[loaded];
 	return require(place);
 });
 if (!first || !second || first.startRun === second.startRun) throw new Error("these are no two copies");

@@ -71,6 +71,14 @@ const deeds = {
 		await up();
 		process.exit(3);
 	},
+	/** The same, with a host that aborts its runs as the last thing it does. */
+	async "abort at exit"() {
+		const handle = startRun(options);
+		void handle.result();
+		process.on("exit", () => handle.abort("the host exits"));
+		await up();
+		process.exit(3);
+	},
 	/** Awaited, and the host dies of a mistake. */
 	async mistake() {
 		void startRun(options).result();
