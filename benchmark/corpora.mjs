@@ -1,0 +1,146 @@
+/** Texts for the sanitizer and the truncator: ordinary ones, and those that make a careless expression slow. */
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { Random } from "./random.mjs";
+
+/** Secrets of the shapes that are redacted; none of them was ever valid. */
+function secrets(/** @type {Random} */ random) {
+	return [
+		`OPENAI_API_KEY=sk-proj-${random.characters(48)}`,
+		`Authorization: Bearer ${random.characters(40)}`,
+		`https://deploy:${random.characters(16)}@example.com/repo.git`,
+		`password: "${random.characters(14)}"`,
+		`ghp_${random.characters(36)}`,
+		`curl 'https://example.com/v1?token=${random.characters(24)}'`,
+	];
+}
+
+/**
+ * Paragraphs as models write them.
+ *
+ * @param {number} length
+ * @param {{ secrets: boolean }} options with a secret every 20 KB or so
+ */
+export function prose(length, options) {
+	const random = new Random(11);
+	const parts = [];
+	for (let total = 0; total < length; ) {
+		let part = `${random.sentence()} `;
+		if (random.chance(0.1)) part += `See https://example.com/docs/${random.word()}/${random.word()} for more. `;
+		if (random.chance(0.05)) part += `Set \`${random.word()}_${random.word()}\` to ${random.between(1, 900)}. `;
+		if (random.chance(0.03)) part += "The “naïve” Größe → 数据. ";
+		if (options.secrets && random.chance(0.004)) part += `${random.pick(secrets(random))}\n`;
+		if (random.chance(0.2)) part += "\n\n";
+		parts.push(part);
+		total += part.length;
+	}
+	return parts.join("");
+}
+
+/**
+ * Source files of this project, in parts, again and again. The sanitizer's own are left out: they are full of made-up
+ * secrets.
+ *
+ * @param {string} root
+ * @param {number} length
+ */
+export function code(root, length) {
+	const files = [
+		...sources(root, "extension"),
+		...sources(root, "scripts"),
+		...sources(root, "src").filter((path) => !/[/\\]text[/\\]/.test(path)),
+	];
+	const parts = files.map((path) => readFileSync(path, "utf8"));
+	const random = new Random(13);
+	let text = "";
+	while (text.length < length) text += random.pick(parts);
+	return text;
+}
+
+/**
+ * @param {string} root
+ * @param {string} folder
+ */
+function sources(root, folder) {
+	return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+		.filter((name) => /\.(rs|ts|mjs)$/.test(name))
+		.sort()
+		.map((name) => join(root, folder, name));
+}
+
+/**
+ * What tools print as JSON: lists of records, pretty or not, some with text in text.
+ *
+ * @param {number} length
+ */
+export function jsonOutput(length) {
+	const random = new Random(17);
+	const parts = [];
+	for (let total = 0; total < length; ) {
+		const records = Array.from({ length: random.between(3, 20) }, () => ({
+			id: random.characters(8, "0123456789abcdef"),
+			path: `/home/user/project/src/${random.word()}/${random.word()}.ts`,
+			size: random.between(10, 90_000),
+			mtime: "2026-11-21T21:24:12.920Z",
+			sha: random.characters(40, "0123456789abcdef"),
+			message: random.sentence(),
+			author: { name: random.word(), email: `${random.word()}@example.com` },
+			tokens: random.between(1, 9000),
+			nested: random.chance(0.2) ? JSON.stringify({ key: random.word(), text: random.sentence() }) : null,
+			...(random.chance(0.01) ? { api_key: random.characters(32) } : {}),
+		}));
+		const part = `${JSON.stringify(records, null, random.chance(0.5) ? 2 : 0)}\n`;
+		parts.push(part);
+		total += part.length;
+	}
+	return parts.join("");
+}
+
+/**
+ * Texts that send a backtracking expression, or one tried anew at each place, into quadratic time.
+ *
+ * @param {number} length
+ * @returns {Record<string, string>}
+ */
+export function hostile(length) {
+	/** @param {string} unit */
+	const fill = (unit) => unit.repeat(Math.ceil(length / unit.length)).slice(0, length);
+	const repeated = [
+		...["eyJ", "eyJhb.", "sk-", "ghp_", "AKIA", "xoxb-", "a://", "a=", "&a=1", "token=", "TOKEN=x", "?token=", "token:"],
+		...["key: ", "api_key ", "--password ", '"token", ', '"password": "', "password='x ", "<token>", "Bearer "],
+		...["Authorization: ", "authorization=", "Cookie: a=b; ", " -u a:", "-----BEGIN PRIVATE KEY-----\n", "-----END "],
+		...["/home/user/", "C:\\Users\\", "    at f (/home/user/a.js:1:1)\n", '  File "a.py", line 1, in f\n', "12: a::b\n"],
+		...["\u001b]", "\u001b[1;", "\u009d", "\r", "\\", '\\"', "1.", "x", "数", " ", "\n", " \n", "=", ":", '"'],
+	];
+	const texts = Object.fromEntries(repeated.map((unit) => [`repeated \`${shown(unit)}\``, fill(unit)]));
+	return {
+		...texts,
+		"blanks after `password`": `password${fill(" ")}`,
+		"letters before `://`": `${fill("a")}://`,
+		"user and password without an end": `https://${fill("a:b:")}`,
+		"backslashes after a quote": `{"token":"${fill("\\")}`,
+		"long value without an end": `token="${fill("word and ")}`,
+		"unterminated PEM": `-----BEGIN RSA PRIVATE KEY-----\n${fill("MIIEow\n")}`,
+		"unterminated OSC": `\u001b]8;;${fill("x")}`,
+		"parameters of CSI without an end": `\u001b[${fill("1;")}`,
+	};
+}
+
+/** A text as a table can show it. */
+function shown(/** @type {string} */ text) {
+	return JSON.stringify(text).slice(1, -1).replaceAll("|", "\\|").replaceAll("`", "'");
+}
+
+/**
+ * Chinese text of about so many bytes of UTF-8, without a line end.
+ *
+ * @param {number} bytes
+ */
+export function chinese(bytes) {
+	const random = new Random(19);
+	let text = "";
+	for (let i = 0; i < bytes / 3; i++) text += String.fromCharCode(0x4e00 + random.between(0, 5000));
+	return text;
+}

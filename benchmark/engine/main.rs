@@ -1,0 +1,39 @@
+//! The native side of the benchmarks: one small program for everything that is measured or poured.
+//!
+//! `scripts/bench.mjs` runs it; each command prints one line of JSON. It uses nothing but the crate's public API, and
+//! knows nothing of what the numbers are compared with.
+
+mod buffer;
+mod flood;
+mod memory;
+mod pipe;
+mod pour;
+mod text;
+
+use std::error::Error;
+use std::io::Write;
+
+const USAGE: &str = "usage: engine drain | collect | supervise <drain|collect> <program> <argument>… | \
+    pour <file> <chunks|lines> | flood <kind> <bytes> | memory <kind> <bytes> | sanitize <file> | truncate <file>";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // cargo adds `--bench` when it runs a benchmark itself.
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let report = match arguments.as_slice() {
+        ["drain"] => pipe::drain()?,
+        ["collect"] => pipe::collect()?,
+        ["supervise", consumer, program, rest @ ..] => pipe::supervised(consumer, program, rest)?,
+        ["pour", file, "chunks"] => return Ok(pour::chunks(file)?),
+        ["pour", file, "lines"] => return Ok(pour::lines(file)?),
+        ["flood", kind, bytes] => return Ok(flood::flood(kind, bytes.parse()?)?),
+        ["memory", kind, bytes] => memory::measure(kind, bytes)?,
+        ["sanitize", file] => text::sanitize(file)?,
+        ["truncate", file] => text::truncate(file)?,
+        // `cargo bench` alone: there is nothing to measure without the writer and the baselines.
+        [] => return Ok(writeln!(std::io::stdout(), "run `npm run bench`; {USAGE}")?),
+        _ => return Err(USAGE.into()),
+    };
+    writeln!(std::io::stdout(), "{report}")?;
+    Ok(())
+}

@@ -1,0 +1,56 @@
+//! What a run's native part needs while its child floods it.
+
+use std::error::Error;
+use std::io;
+
+use pi_subagent_native::event::Collector;
+use pi_subagent_native::process::{Cancel, Observer, Pulse, SuperviseLimits, supervise};
+use serde_json::{Value, json};
+
+use super::pipe::child;
+
+/// Reads a flood of this program through `supervise` and a collector, and tells how far the resident set grew at most,
+/// from just before the start of the child. The pages of code that are used for the first time count as well.
+pub(crate) fn measure(kind: &str, bytes: &str) -> Result<Value, Box<dyn Error>> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let program = std::env::current_exe()?;
+    let program = program.to_str().ok_or("the path of this program is not UTF-8")?;
+    let command = child(program, &["flood", kind, bytes])?;
+    let cancel = Cancel::new();
+    let limits = SuperviseLimits::default();
+
+    // 5 resets the peak to what is resident now.
+    std::fs::write("/proc/self/clear_refs", "5")?;
+    let before = status("VmRSS")?;
+    let mut watch = Watch(Collector::new());
+    let supervised = runtime.block_on(supervise(command, limits, None, &cancel, &mut watch))?;
+    watch.0.finish();
+    let collected = watch.0.into_collected();
+    let peak = status("VmHWM")?;
+    Ok(json!({
+        "beforeKib": before,
+        "peakKib": peak,
+        "seconds": supervised.duration.as_secs_f64(),
+        "stdoutBytes": collected.counts.bytes,
+        "events": collected.counts.events,
+        "stderrOmitted": supervised.stderr.omitted(),
+        "complete": supervised.complete,
+    }))
+}
+
+struct Watch(Collector);
+
+impl Observer for Watch {
+    fn stdout(&mut self, chunk: &[u8]) -> Pulse {
+        let progress = self.0.push(chunk);
+        Pulse { alive: progress.events > 0, silence: None, settled: false }
+    }
+}
+
+/// A value of `/proc/self/status` in KiB.
+fn status(name: &str) -> io::Result<u64> {
+    let text = std::fs::read_to_string("/proc/self/status")?;
+    text.lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(':')?.split_whitespace().next()?.parse().ok())
+        .ok_or_else(|| io::Error::other(format!("/proc/self/status has no {name}")))
+}

@@ -1,0 +1,145 @@
+//! Readers of a pipe: one that throws the bytes away, one that folds them as a run does.
+
+use std::error::Error;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use pi_subagent_native::event::{Collector, DisplayItem};
+use pi_subagent_native::process::{Cancel, ChildCommand, Observer, Pulse, SuperviseLimits, supervise};
+use serde_json::{Value, json};
+
+use super::buffer::Buffer;
+
+/// A caller sees at most 20 updates a second.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Reads standard input and does nothing with it.
+pub(crate) fn drain() -> io::Result<Value> {
+    let mut bytes = 0;
+    let started = Instant::now();
+    read_all(|chunk| bytes += chunk.len())?;
+    Ok(json!({ "bytes": bytes, "ns": nanoseconds(started), "cpuNs": cpu_nanoseconds() }))
+}
+
+/// Folds standard input, with a look at the live state as often as a caller gets one.
+pub(crate) fn collect() -> io::Result<Value> {
+    let started = Instant::now();
+    let mut fold = Fold::new();
+    read_all(|chunk| fold.push(chunk))?;
+    Ok(fold.finish(started))
+}
+
+/// The same with a child of this process, read by `supervise`.
+pub(crate) fn supervised(consumer: &str, program: &str, arguments: &[&str]) -> Result<Value, Box<dyn Error>> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let command = child(program, arguments)?;
+    let is_drain = consumer == "drain";
+    let started = Instant::now();
+    let mut watch = Watch { fold: (!is_drain).then(Fold::new), bytes: 0 };
+    let cancel = Cancel::new();
+    runtime.block_on(supervise(command, SuperviseLimits::default(), None, &cancel, &mut watch))?;
+    Ok(match watch.fold {
+        Some(fold) => fold.finish(started),
+        None => json!({ "bytes": watch.bytes, "ns": nanoseconds(started) }),
+    })
+}
+
+/// A program with this process's environment and nothing to read.
+pub(crate) fn child(program: &str, arguments: &[&str]) -> io::Result<ChildCommand> {
+    Ok(ChildCommand {
+        program: PathBuf::from(program),
+        args: arguments.iter().map(OsString::from).collect(),
+        cwd: std::env::current_dir()?,
+        env: std::env::vars_os().collect(),
+        stdin: Vec::new(),
+    })
+}
+
+/// The observer of a run, without its policies.
+struct Watch {
+    fold: Option<Fold>,
+    bytes: usize,
+}
+
+impl Observer for Watch {
+    fn stdout(&mut self, chunk: &[u8]) -> Pulse {
+        self.bytes += chunk.len();
+        if let Some(fold) = &mut self.fold {
+            fold.push(chunk);
+        }
+        Pulse { alive: true, silence: None, settled: false }
+    }
+}
+
+/// A collector and somebody who looks at it.
+struct Fold {
+    collector: Collector,
+    looked: Instant,
+    looks: u64,
+    seen: (String, Vec<DisplayItem>),
+}
+
+impl Fold {
+    fn new() -> Self {
+        Self {
+            collector: Collector::new(),
+            looked: Instant::now(),
+            looks: 0,
+            seen: (String::new(), Vec::new()),
+        }
+    }
+
+    fn push(&mut self, chunk: &[u8]) {
+        self.collector.push(chunk);
+        let now = Instant::now();
+        if now - self.looked >= LOOK_EVERY {
+            self.looked = now;
+            self.looks += 1;
+            // What an update copies out of the collector.
+            let live = self.collector.live();
+            self.seen = (live.text.to_owned(), live.display_items.to_vec());
+        }
+    }
+
+    fn finish(mut self, started: Instant) -> Value {
+        self.collector.finish();
+        let collected = self.collector.into_collected();
+        let ns = nanoseconds(started);
+        json!({
+            "bytes": collected.counts.bytes,
+            "ns": ns,
+            "cpuNs": cpu_nanoseconds(),
+            "looks": self.looks,
+            "turns": collected.usage.turns,
+            "output": collected.usage.output,
+            "toolsCompleted": collected.tools_completed,
+            "textBytes": collected.text.map_or(0, |text| text.len()),
+            "lastLook": self.seen.0.len() + self.seen.1.len(),
+        })
+    }
+}
+
+fn read_all(mut each: impl FnMut(&[u8])) -> io::Result<()> {
+    let mut input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let mut buffer = Buffer::new();
+    loop {
+        let count = input.read(&mut buffer.0)?;
+        if count == 0 {
+            return Ok(());
+        }
+        each(&buffer.0[..count]);
+    }
+}
+
+fn nanoseconds(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Processor time of this thread so far, where the system tells.
+fn cpu_nanoseconds() -> Option<u64> {
+    std::fs::read_to_string("/proc/thread-self/schedstat").ok()?.split(' ').next()?.parse().ok()
+}

@@ -1,0 +1,36 @@
+//! Writers: a file to standard output, in the writes of `cat` or in those of pi.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+
+use super::buffer::Buffer;
+
+/// In writes of 64 KiB.
+pub(crate) fn chunks(file: &str) -> io::Result<()> {
+    let mut input = File::open(file)?;
+    let mut output = stdout()?;
+    let mut buffer = Buffer::new();
+    loop {
+        let count = input.read(&mut buffer.0)?;
+        if count == 0 {
+            return Ok(());
+        }
+        output.write_all(&buffer.0[..count])?;
+    }
+}
+
+/// In one write per line, as pi writes its events.
+pub(crate) fn lines(file: &str) -> io::Result<()> {
+    let bytes = std::fs::read(file)?;
+    let mut output = stdout()?;
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        output.write_all(line)?;
+    }
+    Ok(())
+}
+
+/// Standard output without the buffer that Rust puts before it.
+pub(crate) fn stdout() -> io::Result<File> {
+    Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
+}

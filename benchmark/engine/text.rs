@@ -1,0 +1,43 @@
+//! The sanitizer and the truncator on a text that is already there.
+
+use std::hint::black_box;
+use std::io;
+use std::time::{Duration, Instant};
+
+use pi_subagent_native::text::{Sanitizer, SanitizerOptions, TruncateLimits};
+use serde_json::{Value, json};
+
+/// Long enough that a scheduler's pause does not show in the median.
+const MEASURE_FOR: Duration = Duration::from_millis(200);
+const MIN_RUNS: usize = 5;
+
+pub(crate) fn sanitize(file: &str) -> io::Result<Value> {
+    let text = std::fs::read_to_string(file)?;
+    let sanitizer = Sanitizer::new(SanitizerOptions {
+        secrets: vec!["correct-horse-battery-staple-42".into()],
+        homes: vec!["/home/user".into()],
+    });
+    Ok(repeat(&text, || sanitizer.sanitize(&text).len()))
+}
+
+pub(crate) fn truncate(file: &str) -> io::Result<Value> {
+    let text = std::fs::read_to_string(file)?;
+    Ok(repeat(&text, || {
+        pi_subagent_native::text::truncate(&text, TruncateLimits::default(), Some("/tmp/full.txt")).text.len()
+    }))
+}
+
+/// Runs the work again and again; the first run warms up.
+fn repeat(text: &str, work: impl Fn() -> usize) -> Value {
+    let bytes_out = black_box(work());
+    let begin = Instant::now();
+    let mut times = Vec::new();
+    while times.len() < MIN_RUNS || begin.elapsed() < MEASURE_FOR {
+        let started = Instant::now();
+        black_box(work());
+        times.push(started.elapsed());
+    }
+    times.sort_unstable();
+    let median = u64::try_from(times[times.len() / 2].as_nanos()).unwrap_or(u64::MAX);
+    json!({ "bytes": text.len(), "bytesOut": bytes_out, "ns": median, "runs": times.len() })
+}

@@ -1,0 +1,70 @@
+/**
+ * How long the JavaScript thread of a grown process is blocked by starting a child: `startRun` of the addon against Node's
+ * own `spawn`, alternating. Usage: start-block.mjs <megabytes> <starts> <empty folder>
+ */
+
+import { spawn } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { argv } from "node:process";
+
+const require = createRequire(import.meta.url);
+const addon = require("../index.js");
+const [megabytes, starts, folder] = [Number(argv[2]), Number(argv[3]), argv[4]];
+const agentDir = join(folder, "agent");
+mkdirSync(agentDir, { recursive: true });
+
+/** Memory that is really there: each page is written to. */
+const ballast = [];
+while (process.memoryUsage.rss() < megabytes * 2 ** 20) ballast.push(Buffer.alloc(16 * 2 ** 20, ballast.length + 1));
+
+/** The longest time between two turns of the event loop until `done` is settled. */
+async function longestPause(/** @type {Promise<unknown>} */ done) {
+	let isDone = false;
+	let longest = 0;
+	let last = performance.now();
+	const finished = done.finally(() => {
+		isDone = true;
+	});
+	while (!isDone) {
+		await new Promise((resolve) => setImmediate(resolve));
+		const now = performance.now();
+		longest = Math.max(longest, now - last);
+		last = now;
+	}
+	await finished;
+	return longest;
+}
+
+/** @param {() => Promise<unknown>} start starts a child, and returns its end */
+async function measure(start) {
+	const begin = performance.now();
+	const done = start();
+	const call = performance.now() - begin;
+	return { call, pause: Math.max(call, await longestPause(done)) };
+}
+
+function startRun() {
+	const options = { agent: "explorer", task: "look", cwd: folder, agentDir, piCommand: ["/bin/cat"] };
+	return addon.startRun(options).result();
+}
+
+function spawnChild() {
+	const child = spawn("/bin/cat", [], { cwd: folder, stdio: ["pipe", "pipe", "pipe"] });
+	child.stdin.end("look");
+	return new Promise((resolve, reject) => {
+		child.once("error", reject);
+		child.once("close", resolve);
+	});
+}
+
+const ours = [];
+const baseline = [];
+for (let i = 0; i < starts; i++) {
+	ours.push(await measure(startRun));
+	baseline.push(await measure(spawnChild));
+}
+const sample = await startRun();
+const report = { rss: process.memoryUsage.rss(), ballast: ballast.length, ours, baseline, sample };
+process.stdout.write(`${JSON.stringify(report)}\n`);

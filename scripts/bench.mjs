@@ -1,0 +1,72 @@
+#!/usr/bin/env node
+/**
+ * Measures what is promised about speed and memory, side by side with the usual way, and writes `benchmark/RESULTS.md`.
+ * `--quick` takes smaller data and only prints; `--only collector,memory` measures some sections and only prints.
+ */
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+
+import { endReports } from "./lib/bench-run.mjs";
+import { sections } from "./lib/bench-sections.mjs";
+import { page } from "./lib/bench-table.mjs";
+import { root, setupDir } from "./lib/places.mjs";
+import { runMain, SetupProblem } from "./lib/problem.mjs";
+import { endRunning, runQuietly } from "./lib/programs.mjs";
+import { note, step } from "./lib/progress.mjs";
+import { setUp } from "./setup.mjs";
+
+await runMain(async () => {
+	const { values } = parseArgs({ options: { quick: { type: "boolean" }, only: { type: "string" } } });
+	const names = values.only?.split(",") ?? Object.keys(sections);
+	const unknown = names.find((name) => !(name in sections));
+	if (unknown) throw new SetupProblem(`There is no section ${unknown}.`, `There are: ${Object.keys(sections)}`);
+	if (process.platform === "win32") {
+		throw new SetupProblem("The benchmarks run on Linux and macOS only.", "They need a shell's pipes.");
+	}
+	const needsAddon = names.includes("addon") || names.includes("start");
+	await setUp({ pi: [], addon: needsAddon });
+
+	mkdirSync(setupDir, { recursive: true });
+	const folder = mkdtempSync(join(setupDir, "bench-"));
+	const clean = () => {
+		endReports();
+		rmSync(folder, { recursive: true, force: true });
+	};
+	const interrupted = () => {
+		endRunning();
+		clean();
+		process.exit(130);
+	};
+	process.once("SIGINT", interrupted);
+	process.once("SIGTERM", interrupted);
+	try {
+		const engine = await step("the native program (cargo bench --no-run)", buildEngine);
+		const found = [];
+		for (const name of names) found.push(await sections[name]({ engine, folder, quick: values.quick ?? false }));
+		const text = page(found);
+		process.stdout.write(`\n${text}\n`);
+		const promised = found.flatMap(({ rows }) => rows).filter(({ reached }) => reached !== undefined);
+		note(`${promised.filter(({ reached }) => reached).length} of ${promised.length} targets reached.`);
+		if (values.quick || values.only) {
+			note("benchmark/RESULTS.md stays as it is: that was not everything.");
+		} else {
+			writeFileSync(join(root, "benchmark", "RESULTS.md"), text);
+			note("Written to benchmark/RESULTS.md.");
+		}
+		return 0;
+	} finally {
+		clean();
+	}
+});
+
+/** Builds the native side without the napi edge, and returns the path of the program. */
+async function buildEngine() {
+	/** @type {import("./lib/programs.mjs").Command} */
+	const command = ["cargo", "bench", "--no-run", "--no-default-features", "--bench", "engine"];
+	const output = await runQuietly("cargo bench --no-run", [...command, "--message-format=json-render-diagnostics"]);
+	const path = [...output.matchAll(/"executable":("(?:[^"\\]|\\.)*")/g)].at(-1)?.[1];
+	if (!path) throw new SetupProblem("cargo names no program.", command.join(" "));
+	return /** @type {string} */ (JSON.parse(path));
+}

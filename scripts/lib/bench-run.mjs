@@ -1,0 +1,88 @@
+/** Runs what is measured: programs that print one line of JSON, each in a process group of its own and bounded in time. */
+
+import { spawn } from "node:child_process";
+
+import { root } from "./places.mjs";
+import { SetupProblem } from "./problem.mjs";
+
+/** Long enough for the slowest baseline on a slow machine; those that may take longer say so. */
+const usualLimitMs = 180_000;
+
+/** @type {Set<number>} */
+const groups = new Set();
+
+/**
+ * Runs a program and returns what it reports.
+ *
+ * @param {string[]} command
+ * @param {{ limitMs?: number }} [options]
+ * @returns {Promise<any>} the report; nothing when the limit was reached, after the end of the program
+ */
+export async function report(command, options = {}) {
+	const [program, ...args] = command;
+	// A group of its own, so that a pipeline ends as a whole.
+	const child = spawn(program, args, { cwd: root, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+	let output = "";
+	let complaints = "";
+	child.stdout.setEncoding("utf8").on("data", (text) => {
+		output += text;
+	});
+	child.stderr.setEncoding("utf8").on("data", (text) => {
+		complaints = (complaints + text).slice(-4000);
+	});
+	if (child.pid) groups.add(child.pid);
+	let overran = false;
+	const timer = setTimeout(() => {
+		overran = true;
+		if (child.pid) endGroup(child.pid);
+	}, options.limitMs ?? usualLimitMs);
+	const end = await new Promise((resolve) => {
+		child.once("error", (error) => resolve(error.message));
+		child.once("close", (code, signal) => resolve(code ?? signal));
+	});
+	clearTimeout(timer);
+	if (child.pid) groups.delete(child.pid);
+	if (overran) return undefined;
+	if (end !== 0) throw new SetupProblem(`${command.join(" ")} failed (${end}).`, complaints || "It said nothing.");
+	return JSON.parse(output.trim().split("\n").at(-1) ?? "");
+}
+
+/**
+ * A pipeline of a writer and a reader, connected by a pipe as the shell makes it.
+ *
+ * @param {[program: string, a: string, b: string, c: string]} writer
+ * @param {string[]} reader
+ * @returns {string[]}
+ */
+export function pipeline(writer, reader) {
+	const script = 'a=$1 b=$2 c=$3 d=$4; shift 4; "$a" "$b" "$c" "$d" | "$@"';
+	return ["/bin/sh", "-c", script, "sh", ...writer, ...reader];
+}
+
+/** Ends everything that is still being measured. */
+export function endReports() {
+	for (const pid of groups) endGroup(pid);
+}
+
+/** @param {number} pid */
+function endGroup(pid) {
+	try {
+		process.kill(-pid, "SIGKILL");
+	} catch {
+		// It has ended by itself.
+	}
+}
+
+/** @param {number[]} values */
+export function median(values) {
+	return quantile(values, 0.5);
+}
+
+/**
+ * @param {number[]} values
+ * @param {number} part 0.9 for p90
+ */
+export function quantile(values, part) {
+	const sorted = values.toSorted((a, b) => a - b);
+	return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+}

@@ -1,0 +1,80 @@
+/** The table of results. */
+
+import { cpus, release } from "node:os";
+
+import { probe } from "./programs.mjs";
+
+/**
+ * One line of the table. `reached` is absent where nothing was promised.
+ *
+ * @typedef {{ what: string, ours: string, baseline?: string, ratio?: string, target?: string, reached?: boolean }} Row
+ * @typedef {{ title: string, about: string, rows: Row[] }} Section
+ */
+
+/**
+ * @param {Section[]} sections
+ * @returns {string} Markdown
+ */
+export function page(sections) {
+	const head = [
+		"# Benchmark results",
+		"",
+		"Written by `npm run bench`. Everything was measured side by side on one machine, in medians of alternating runs;",
+		"the ratios are the point, absolute figures do not travel.",
+		"",
+		machine(),
+	];
+	return `${[head.join("\n"), ...sections.map(section)].join("\n\n")}\n`;
+}
+
+function machine() {
+	const kernel = /^\d+\.\d+(\.\d+)?/.exec(release())?.[0] ?? release();
+	const rust = /\d+\.\d+\.\d+/.exec(probe("rustc", ["--version"]) ?? "")?.[0] ?? "?";
+	const system = { linux: "Linux", darwin: "Darwin", win32: "Windows" }[process.platform] ?? process.platform;
+	return `Machine: ${cpus().length} cores, ${process.arch}, ${system} ${kernel}, Node ${process.version.slice(1)}, Rust ${rust}.`;
+}
+
+/** @param {Section} section */
+function section({ title, about, rows }) {
+	const lines = [
+		`## ${title}`,
+		"",
+		about,
+		"",
+		"| what | ours | baseline | ratio | target | reached |",
+		"|---|---|---|---|---|---|",
+		...rows.map(line),
+	];
+	return lines.join("\n");
+}
+
+/** @param {Row} row */
+function line({ what, ours, baseline, ratio, target, reached }) {
+	const mark = reached === undefined ? "" : reached ? "yes" : "**no**";
+	return `| ${[what, ours, baseline ?? "", ratio ?? "", target ?? "", mark].join(" | ")} |`;
+}
+
+/**
+ * @param {number} bytes
+ * @param {number} nanoseconds
+ */
+export function megabytesPerSecond(bytes, nanoseconds) {
+	return (bytes / nanoseconds) * 1000;
+}
+
+/** @param {number} speed */
+export function speed(speed) {
+	return `${speed < 10 ? speed.toFixed(1) : Math.round(speed)} MB/s`;
+}
+
+/** @param {number} factor */
+export function times(factor) {
+	return `${factor < 10 ? factor.toFixed(2) : factor.toFixed(1)}×`;
+}
+
+/** @param {number} nanoseconds */
+export function duration(nanoseconds) {
+	if (nanoseconds >= 1e9) return `${(nanoseconds / 1e9).toFixed(1)} s`;
+	if (nanoseconds >= 1e6) return `${(nanoseconds / 1e6).toFixed(nanoseconds < 1e7 ? 2 : 0)} ms`;
+	return `${(nanoseconds / 1e3).toFixed(nanoseconds < 1e4 ? 1 : 0)} µs`;
+}
