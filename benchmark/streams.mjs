@@ -1,8 +1,9 @@
 /**
  * Event streams in the shapes of pi: `cumulative` as before 0.84, where each update repeats the message so far twice, and
  * `delta` as from 0.84 on. Both tell the same story: runs of 20 turns, in each an answer in deltas of 50 to 300 bytes, now
- * and then with thinking before it, and a tool call with its progress. An ordinary run has a few MB; a long stream is many
- * runs after each other, so that no single line grows beyond what pi writes in practice.
+ * and then with thinking before it, and a tool call with its progress. The answers are long, so that updates make up as
+ * much of the stream as they do with the shorter deltas of real models. An ordinary run has a few MB; a long stream is
+ * many runs after each other, so that no single line grows beyond what pi writes in practice.
  */
 
 import { closeSync, openSync, writeSync } from "node:fs";
@@ -86,8 +87,12 @@ class Story {
 			if (turn > 1) emit({ type: "turn_start" });
 			this.#turn(turn === turnsPerRun, messages);
 		}
-		emit({ type: "agent_end", messages });
-		if (this.#form === "delta") emit({ type: "agent_settled", aborted: false });
+		if (this.#form === "cumulative") {
+			emit({ type: "agent_end", messages });
+		} else {
+			emit({ type: "agent_end", messages, willRetry: false });
+			emit({ type: "agent_settled", aborted: false });
+		}
 	}
 
 	/**
