@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: terminal control is what some of the rules remove.
 /**
  * The sanitizer's rules the way extensions write them: one regular expression after the other. Started as a program, it
  * measures itself on a file.
@@ -7,7 +8,8 @@ import { readFileSync } from "node:fs";
 import { argv } from "node:process";
 import { pathToFileURL } from "node:url";
 
-const secretName = "[\\w.-]*(?:api[_-]?key|access[_-]?key|private[_-]?key|secret|token|passw(?:or)?d|credentials?)[\\w.-]*";
+const secretName =
+	"[\\w.-]*(?:api[_-]?key|access[_-]?key|private[_-]?key|secret|token|passw(?:or)?d|credentials?)[\\w.-]*";
 
 /** @type {[expression: RegExp, replacement: string][]} */
 const rules = [

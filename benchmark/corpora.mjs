@@ -1,4 +1,4 @@
-/** Texts for the sanitizer and the truncator: ordinary ones, and those that make a careless expression slow. */
+/** Ordinary texts for the sanitizer and the truncator. */
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -96,41 +96,6 @@ export function jsonOutput(length) {
 		total += part.length;
 	}
 	return parts.join("");
-}
-
-/**
- * Texts that send a backtracking expression, or one tried anew at each place, into quadratic time.
- *
- * @param {number} length
- * @returns {Record<string, string>}
- */
-export function hostile(length) {
-	/** @param {string} unit */
-	const fill = (unit) => unit.repeat(Math.ceil(length / unit.length)).slice(0, length);
-	const repeated = [
-		...["eyJ", "eyJhb.", "sk-", "ghp_", "AKIA", "xoxb-", "a://", "a=", "&a=1", "token=", "TOKEN=x", "?token=", "token:"],
-		...["key: ", "api_key ", "--password ", '"token", ', '"password": "', "password='x ", "<token>", "Bearer "],
-		...["Authorization: ", "authorization=", "Cookie: a=b; ", " -u a:", "-----BEGIN PRIVATE KEY-----\n", "-----END "],
-		...["/home/user/", "C:\\Users\\", "    at f (/home/user/a.js:1:1)\n", '  File "a.py", line 1, in f\n', "12: a::b\n"],
-		...["\u001b]", "\u001b[1;", "\u009d", "\r", "\\", '\\"', "1.", "x", "数", " ", "\n", " \n", "=", ":", '"'],
-	];
-	const texts = Object.fromEntries(repeated.map((unit) => [`repeated \`${shown(unit)}\``, fill(unit)]));
-	return {
-		...texts,
-		"blanks after `password`": `password${fill(" ")}`,
-		"letters before `://`": `${fill("a")}://`,
-		"user and password without an end": `https://${fill("a:b:")}`,
-		"backslashes after a quote": `{"token":"${fill("\\")}`,
-		"long value without an end": `token="${fill("word and ")}`,
-		"unterminated PEM": `-----BEGIN RSA PRIVATE KEY-----\n${fill("MIIEow\n")}`,
-		"unterminated OSC": `\u001b]8;;${fill("x")}`,
-		"parameters of CSI without an end": `\u001b[${fill("1;")}`,
-	};
-}
-
-/** A text as a table can show it. */
-function shown(/** @type {string} */ text) {
-	return JSON.stringify(text).slice(1, -1).replaceAll("|", "\\|").replaceAll("`", "'");
 }
 
 /**

@@ -1,6 +1,7 @@
 /**
- * How long the JavaScript thread of a grown process is blocked by starting a child: `startRun` of the addon against Node's
- * own `spawn`, alternating. Usage: start-block.mjs <megabytes> <starts> <empty folder>
+ * How long the JavaScript thread of a grown process is blocked by starting a child, with `startRun` of the addon or with
+ * Node's own `spawn`. Each in a process of its own: a fork leaves the pages of its parent to be copied when they are next
+ * written to, which would slow whatever is measured after it. Usage: start-block.mjs run|spawn <megabytes> <starts> <folder>
  */
 
 import { spawn } from "node:child_process";
@@ -11,7 +12,7 @@ import { argv } from "node:process";
 
 const require = createRequire(import.meta.url);
 const addon = require("../index.js");
-const [megabytes, starts, folder] = [Number(argv[2]), Number(argv[3]), argv[4]];
+const [way, megabytes, starts, folder] = [argv[2], Number(argv[3]), Number(argv[4]), argv[5]];
 const agentDir = join(folder, "agent");
 mkdirSync(agentDir, { recursive: true });
 
@@ -59,12 +60,8 @@ function spawnChild() {
 	});
 }
 
-const ours = [];
-const baseline = [];
-for (let i = 0; i < starts; i++) {
-	ours.push(await measure(startRun));
-	baseline.push(await measure(spawnChild));
-}
-const sample = await startRun();
-const report = { rss: process.memoryUsage.rss(), ballast: ballast.length, ours, baseline, sample };
+const start = way === "run" ? startRun : spawnChild;
+const times = [];
+for (let i = 0; i < starts; i++) times.push(await measure(start));
+const report = { rss: process.memoryUsage.rss(), ballast: ballast.length, times };
 process.stdout.write(`${JSON.stringify(report)}\n`);

@@ -8,14 +8,19 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
+import { collector } from "./lib/bench-collector.mjs";
+import { addon, memory, start } from "./lib/bench-host.mjs";
 import { endReports } from "./lib/bench-run.mjs";
-import { sections } from "./lib/bench-sections.mjs";
 import { page } from "./lib/bench-table.mjs";
+import { hostileTexts, sanitizer, truncator } from "./lib/bench-text.mjs";
 import { root, setupDir } from "./lib/places.mjs";
 import { runMain, SetupProblem } from "./lib/problem.mjs";
 import { endRunning, runQuietly } from "./lib/programs.mjs";
 import { note, step } from "./lib/progress.mjs";
 import { setUp } from "./setup.mjs";
+
+/** @type {Record<string, (setting: import("./lib/bench-run.mjs").Setting) => Promise<import("./lib/bench-table.mjs").Section>>} */
+const sections = { collector, sanitizer, hostile: hostileTexts, truncator, addon, start, memory };
 
 await runMain(async () => {
 	const { values } = parseArgs({ options: { quick: { type: "boolean" }, only: { type: "string" } } });

@@ -15,8 +15,11 @@ struct Shape {
 
 /// Writes about so many bytes of the kind: to standard error for `stderr`, else to standard output.
 pub(crate) fn flood(kind: &str, bytes: usize) -> io::Result<()> {
-    let output =
-        if kind == "stderr" { File::from(io::stderr().as_fd().try_clone_to_owned()?) } else { pour::stdout()? };
+    let output = if kind == "stderr" {
+        File::from(io::stderr().as_fd().try_clone_to_owned()?)
+    } else {
+        pour::stdout()?
+    };
     let shape = shape(kind)?;
     write(output, &shape, bytes)
 }

@@ -1,9 +1,17 @@
 /** Runs what is measured: programs that print one line of JSON, each in a process group of its own and bounded in time. */
 
 import { spawn } from "node:child_process";
+import { join } from "node:path";
 
 import { root } from "./places.mjs";
 import { SetupProblem } from "./problem.mjs";
+
+/**
+ * @typedef {object} Setting
+ * @property {string} engine the native program
+ * @property {string} folder for data
+ * @property {boolean} quick
+ */
 
 /** Long enough for the slowest baseline on a slow machine; those that may take longer say so. */
 const usualLimitMs = 180_000;
@@ -57,6 +65,36 @@ export async function report(command, options = {}) {
 export function pipeline(writer, reader) {
 	const script = 'a=$1 b=$2 c=$3 d=$4; shift 4; "$a" "$b" "$c" "$d" | "$@"';
 	return ["/bin/sh", "-c", script, "sh", ...writer, ...reader];
+}
+
+/**
+ * Runs commands in turn, several times, and returns the reports of each.
+ *
+ * @template {string} Name
+ * @param {Record<Name, string[]>} commands
+ * @param {number} rounds
+ * @returns {Promise<Record<Name, any[]>>}
+ */
+export async function alternate(commands, rounds) {
+	const found = /** @type {Record<Name, any[]>} */ ({});
+	for (let round = 0; round < rounds; round++) {
+		for (const [name, command] of /** @type {[Name, string[]][]} */ (Object.entries(commands))) {
+			const one = await report(command);
+			if (!one) throw new SetupProblem(`${command.join(" ")} does not end.`, "It was ended.");
+			found[name] ??= [];
+			found[name].push(one);
+		}
+	}
+	return found;
+}
+
+/**
+ * One of the programs in `benchmark/`, on the Node that runs this.
+ *
+ * @param {string} name
+ */
+export function baseline(name) {
+	return [process.execPath, join(root, "benchmark", `${name}.mjs`)];
 }
 
 /** Ends everything that is still being measured. */

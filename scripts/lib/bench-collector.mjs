@@ -1,0 +1,80 @@
+/** Measures the collector against a JavaScript one and against the pipe itself. */
+
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+
+import { writeStream } from "../../benchmark/streams.mjs";
+import { alternate, baseline, median, pipeline } from "./bench-run.mjs";
+import { megabytesPerSecond, speed, times } from "./bench-table.mjs";
+import { SetupProblem } from "./problem.mjs";
+import { step } from "./progress.mjs";
+
+/**
+ * @typedef {import("./bench-table.mjs").Row} Row
+ * @typedef {import("./bench-table.mjs").Section} Section
+ * @typedef {import("./bench-run.mjs").Setting} Setting
+ */
+
+/** @param {Setting} setting @returns {Promise<Section>} */
+export async function collector({ engine, folder, quick }) {
+	/** @type {Row[]} */
+	const rows = [];
+	for (const form of /** @type {const} */ (["cumulative", "delta"])) {
+		const file = join(folder, `${form}.jsonl`);
+		await step(`writing a ${form} stream`, async () => writeStream(file, form, quick ? 30e6 : 200e6));
+		const pour = (/** @type {string} */ writes) =>
+			/** @type {[string, string, string, string]} */ ([engine, "pour", file, writes]);
+		const poured = pour("chunks");
+		/** @type {Record<string, string[]>} */
+		const readers = {
+			drain: pipeline(poured, [engine, "drain"]),
+			collect: pipeline(poured, [engine, "collect"]),
+			superviseDrain: [engine, "supervise", "drain", ...poured],
+			supervise: [engine, "supervise", "collect", ...poured],
+			drainLines: pipeline(pour("lines"), [engine, "drain"]),
+			collectLines: pipeline(pour("lines"), [engine, "collect"]),
+			javascript: pipeline(poured, baseline("baseline-collector")),
+		};
+		const found = await step(`collector, ${form} stream`, () => alternate(readers, quick ? 3 : 7));
+		checkSame(found.collect[0], found.javascript[0]);
+		rmSync(file);
+		const at = (/** @type {string} */ name) =>
+			median(found[name].map((/** @type {any} */ one) => megabytesPerSecond(one.bytes, one.ns)));
+		const cpu = (/** @type {string} */ name) =>
+			median(found[name].map((/** @type {any} */ one) => megabytesPerSecond(one.bytes, one.cpuNs)));
+		/** @type {(what: string, ours: number, baseline: number, least?: number) => Row} */
+		const row = (what, ours, baseline, least) => ({
+			what: `${form}: ${what}`,
+			ours: speed(ours),
+			baseline: speed(baseline),
+			ratio: times(ours / baseline),
+			...(least ? { target: `≥ ${least}×`, reached: ours / baseline >= least } : {}),
+		});
+		rows.push(
+			row("against the JavaScript collector, same pipe", at("collect"), at("javascript"), form === "delta" ? 10 : 20),
+			row("against draining the same pipe", at("collect"), at("drain"), 0.5),
+			row("the same, both through `process::supervise`", at("supervise"), at("superviseDrain")),
+			row("the same, one write per event as pi does", at("collectLines"), at("drainLines")),
+			row("per second of processor time, against JavaScript", cpu("collect"), cpu("javascript")),
+		);
+	}
+	const about =
+		"A stream of 200 MB in pi's shapes, from a writer with 64 KiB writes through a pipe, the live text folded along and\n" +
+		"looked at 20 times a second. JavaScript: string concatenation, split, `JSON.parse`, messages kept.";
+	return { title: "Collector", about: quick ? about.replace("200 MB", "30 MB") : about, rows };
+}
+
+/**
+ * A collector that leaves something out would be fast.
+ *
+ * @param {Record<string, number>} ours
+ * @param {Record<string, number>} theirs
+ */
+function checkSame(ours, theirs) {
+	for (const key of ["bytes", "turns", "output", "toolsCompleted", "textBytes"]) {
+		if (ours[key] !== theirs[key]) {
+			const what = `The two collectors do not agree on ${key}: ${ours[key]} here, ${theirs[key]} in JavaScript.`;
+			throw new SetupProblem(what, "One of them, or the generated stream, is wrong.");
+		}
+	}
+}

@@ -1,0 +1,104 @@
+/** Measures what the host feels: loading the addon, starting a child, and the memory of a run. */
+
+import { mkdtempSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+import { alternate, baseline, median, quantile, report } from "./bench-run.mjs";
+import { times } from "./bench-table.mjs";
+import { root } from "./places.mjs";
+import { SetupProblem } from "./problem.mjs";
+import { step } from "./progress.mjs";
+
+/**
+ * @typedef {import("./bench-table.mjs").Row} Row
+ * @typedef {import("./bench-table.mjs").Section} Section
+ * @typedef {import("./bench-run.mjs").Setting} Setting
+ */
+
+/** @param {Setting} setting @returns {Promise<Section>} */
+export async function addon() {
+	const found = await step("loading the addon", () => alternate({ load: baseline("addon-load") }, 20));
+	const ms = median(found.load.map((/** @type {any} */ one) => one.ms));
+	const file = readdirSync(root).find((name) => name.endsWith(".node"));
+	if (!file) throw new SetupProblem("There is no addon.", "npm run build makes it.");
+	const size = statSync(join(root, file)).size / 1e6;
+	const rows = [
+		{ what: "`require`, first time in a process", ours: `${ms.toFixed(1)} ms`, target: "< 6 ms", reached: ms < 6 },
+		{ what: "size, stripped", ours: `${size.toFixed(2)} MB`, target: "< 4 MB", reached: size < 4 },
+	];
+	return { title: "Addon", about: "Median of 20 fresh processes.", rows };
+}
+
+/** @param {Setting} setting @returns {Promise<Section>} */
+export async function start({ folder, quick }) {
+	const starts = quick ? 10 : 25;
+	const rounds = 2;
+	const megabytes = quick ? 300 : 1024;
+	const place = mkdtempSync(join(folder, "start-"));
+	const measure = (/** @type {string} */ way) => [
+		...baseline("start-block"),
+		...[way, String(megabytes), String(starts), place],
+	];
+	const found = await step(`starting children from a process of ${megabytes} MB`, () =>
+		alternate({ ours: measure("run"), theirs: measure("spawn") }, rounds),
+	);
+	/** @type {(name: "ours" | "theirs", kind: "call" | "pause") => number[]} */
+	const all = (name, kind) =>
+		found[name].flatMap((/** @type {any} */ one) => one.times.map((/** @type {any} */ time) => time[kind]));
+	/** @type {(kind: "call" | "pause", part: number) => { ours: number, theirs: number }} */
+	const at = (kind, part) => ({ ours: quantile(all("ours", kind), part), theirs: quantile(all("theirs", kind), part) });
+	/** @type {(what: string, found: { ours: number, theirs: number }, most?: number) => Row} */
+	const row = (what, { ours, theirs }, most) => ({
+		what,
+		ours: `${ours.toFixed(2)} ms`,
+		baseline: `${theirs.toFixed(2)} ms`,
+		ratio: times(theirs / ours),
+		...(most ? { target: `≤ ${most} ms`, reached: ours <= most } : {}),
+	});
+	const rows = [
+		row("the call, p50", at("call", 0.5)),
+		row("the call, p90", at("call", 0.9), 1),
+		row("the call, max", at("call", 1)),
+		row("longest pause of the event loop until the result, p50", at("pause", 0.5)),
+		row("longest pause of the event loop until the result, p90", at("pause", 0.9)),
+	];
+	const about =
+		`${starts * rounds} starts of each, from Node processes with ${megabytes} MB resident: \`startRun\` of the addon (baseline:\n` +
+		"`spawn` of Node), with a child that ends at once. A pause is that of the whole run, with the delivery of its result.";
+	return { title: "JavaScript thread blocked by starting a child", about, rows };
+}
+
+/** @param {Setting} setting @returns {Promise<Section>} */
+export async function memory({ engine, quick }) {
+	const bytes = String(quick ? 2 ** 26 : 2 ** 30);
+	/** @type {Record<string, string>} */
+	const kinds = {
+		"noise-line": "one line that is not JSON",
+		"result-line": "one tool result",
+		"nested-line": "one line of nested brackets",
+		message: "one answer",
+		arguments: "one tool argument",
+		deltas: "deltas of one answer",
+		"tool-calls": "tool calls",
+		"garbage-lines": "lines that are not JSON",
+		stderr: "standard error",
+	};
+	/** @type {Row[]} */
+	const rows = [];
+	if (process.platform === "linux") {
+		for (const [kind, what] of Object.entries(kinds)) {
+			const found = await step(`memory, ${what}`, () => report([engine, "memory", kind, bytes]));
+			const mebibytes = (found.peakKib - found.beforeKib) / 1024;
+			rows.push({
+				what,
+				ours: `${mebibytes.toFixed(2)} MiB`,
+				target: "< 4 MiB",
+				reached: mebibytes < 4 && found.complete,
+			});
+		}
+	}
+	const about =
+		`Growth of the resident set, at its peak, of a fresh process that reads a child's ${quick ? "64 MiB" : "1 GiB"} through\n` +
+		"`process::supervise` and the collector; code that is used for the first time is included. Linux only.";
+	return { title: "Memory of a run", about, rows };
+}

@@ -1,0 +1,115 @@
+/** Measures the sanitizer and the truncator against what they replace, and on what makes others slow. */
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { chinese, code, jsonOutput, prose } from "../../benchmark/corpora.mjs";
+import { hostile } from "../../benchmark/hostile.mjs";
+import { alternate, baseline, median, report } from "./bench-run.mjs";
+import { duration, megabytesPerSecond, speed, times } from "./bench-table.mjs";
+import { root } from "./places.mjs";
+import { step } from "./progress.mjs";
+
+/**
+ * @typedef {import("./bench-table.mjs").Row} Row
+ * @typedef {import("./bench-table.mjs").Section} Section
+ * @typedef {import("./bench-run.mjs").Setting} Setting
+ */
+
+/** @param {Setting} setting @returns {Promise<Section>} */
+export async function sanitizer({ engine, folder, quick }) {
+	const length = quick ? 500_000 : 4_000_000;
+	/** @type {[name: string, text: string, least?: number][]} */
+	const texts = [
+		["prose", prose(length, { secrets: false }), 200],
+		["prose with a secret every 20 KB", prose(length, { secrets: true })],
+		["code", code(root, length), 200],
+		["JSON tool output with home directories", jsonOutput(length)],
+	];
+	/** @type {Row[]} */
+	const rows = [];
+	for (const [name, text, least] of texts) {
+		const file = join(folder, "text");
+		writeFileSync(file, text);
+		const commands = { ours: [engine, "sanitize", file], theirs: [...baseline("baseline-sanitizer"), file] };
+		const found = await step(`sanitizer, ${name}`, () => alternate(commands, quick ? 3 : 5));
+		const [ours, theirs] = [found.ours, found.theirs].map((list) =>
+			median(list.map((/** @type {any} */ one) => megabytesPerSecond(one.bytes, one.ns))),
+		);
+		const target = least ? { target: `≥ ${least} MB/s`, reached: ours >= least } : {};
+		rows.push({ what: name, ours: speed(ours), baseline: speed(theirs), ratio: times(ours / theirs), ...target });
+	}
+	const about = `${length / 1e6} MB each. Baseline: the same rules as JavaScript regular expressions, one after the other.`;
+	return { title: "Sanitizer", about, rows };
+}
+
+/** @param {Setting} setting @returns {Promise<Section>} */
+export async function hostileTexts({ engine, folder, quick }) {
+	const length = 80_000;
+	const limitMs = quick ? 2000 : 10_000;
+	/** @type {Row[]} */
+	const rows = [];
+	const [small, large] = [hostile(length), hostile(length * 10)];
+	await step("sanitizer, worst inputs", async () => {
+		const files = { small: join(folder, "small"), large: join(folder, "large") };
+		for (const [name, text] of Object.entries(small)) {
+			writeFileSync(files.small, text);
+			writeFileSync(files.large, large[name]);
+			const theirs = await report([...baseline("baseline-sanitizer"), files.small], { limitMs });
+			const one = await leastOf([engine, "sanitize", files.small], 3, limitMs);
+			const ten = one && (await leastOf([engine, "sanitize", files.large], 3, limitMs));
+			const over = `> ${duration(limitMs * 1e6)}`;
+			rows.push({
+				what: name,
+				ours: `${one ? duration(one) : over}, ${ten ? duration(ten) : over}`,
+				baseline: theirs ? duration(theirs.ns) : over,
+				ratio: one && ten ? times(ten / one) : "",
+				target: "≤ 12×",
+				reached: one !== undefined && ten !== undefined && ten / one <= 12,
+			});
+		}
+	});
+	const about =
+		"Ours at 80,000 and at 800,000 characters, and the ratio of the two: linear is 10. Baseline: JavaScript at 80,000.";
+	return { title: "Sanitizer, worst inputs", about, rows };
+}
+
+/**
+ * The least of all times: what the work takes when nothing else runs.
+ *
+ * @param {string[]} command
+ * @param {number} rounds
+ * @param {number} limitMs
+ * @returns {Promise<number | undefined>} nanoseconds, or nothing when it takes longer than the limit
+ */
+async function leastOf(command, rounds, limitMs) {
+	let least = Number.POSITIVE_INFINITY;
+	for (let round = 0; round < rounds; round++) {
+		const found = await report(command, { limitMs });
+		if (!found) return undefined;
+		least = Math.min(least, found.leastNs);
+	}
+	return least;
+}
+
+/** @param {Setting} setting @returns {Promise<Section>} */
+export async function truncator({ engine, folder, quick }) {
+	const bytes = quick ? 150_000 : 1_000_000;
+	const limitMs = 240_000;
+	const file = join(folder, "text");
+	writeFileSync(file, chinese(bytes));
+	const [ours, theirs] = await step("truncator", async () => [
+		await alternate({ ours: [engine, "truncate", file] }, 3),
+		await report([...baseline("baseline-truncator"), file], { limitMs }),
+	]);
+	const ns = median(ours.ours.map((/** @type {any} */ one) => one.ns));
+	const theirNs = theirs?.ns ?? limitMs * 1e6;
+	const row = {
+		what: `${bytes / 1e6} MB of Chinese on one line`,
+		ours: duration(ns),
+		baseline: `${theirs ? "" : "> "}${duration(theirNs)}`,
+		ratio: times(theirNs / ns),
+	};
+	const about = "To 50 KiB. Baseline: `slice(0, -1)` until `Buffer.byteLength` fits; one run.";
+	return { title: "Truncator", about, rows: [row] };
+}
