@@ -2,9 +2,8 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::AsFd;
 
-use super::pour;
+use super::stdio::{stderr, stdout};
 
 /// What is written between the beginning and the end of a flood.
 struct Shape {
@@ -15,11 +14,7 @@ struct Shape {
 
 /// Writes about so many bytes of the kind: to standard error for `stderr`, else to standard output.
 pub(crate) fn flood(kind: &str, bytes: usize) -> io::Result<()> {
-    let output = if kind == "stderr" {
-        File::from(io::stderr().as_fd().try_clone_to_owned()?)
-    } else {
-        pour::stdout()?
-    };
+    let output = if kind == "stderr" { stderr()? } else { stdout()? };
     let shape = shape(kind)?;
     write(output, &shape, bytes)
 }

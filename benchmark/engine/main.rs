@@ -8,6 +8,7 @@ mod flood;
 mod memory;
 mod pipe;
 mod pour;
+mod stdio;
 mod text;
 
 use std::error::Error;

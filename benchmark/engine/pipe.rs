@@ -2,9 +2,7 @@
 
 use std::error::Error;
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -13,6 +11,7 @@ use pi_subagent_native::process::{Cancel, ChildCommand, Observer, Pulse, Supervi
 use serde_json::{Value, json};
 
 use super::buffer::Buffer;
+use super::stdio::stdin;
 
 /// A caller sees at most 20 updates a second.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -124,7 +123,7 @@ impl Fold {
 }
 
 fn read_all(mut each: impl FnMut(&[u8])) -> io::Result<()> {
-    let mut input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let mut input = stdin()?;
     let mut buffer = Buffer::new();
     loop {
         let count = input.read(&mut buffer.0)?;

@@ -2,9 +2,9 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
 
 use super::buffer::Buffer;
+use super::stdio::stdout;
 
 /// In writes of 64 KiB.
 pub(crate) fn chunks(file: &str) -> io::Result<()> {
@@ -28,9 +28,4 @@ pub(crate) fn lines(file: &str) -> io::Result<()> {
         output.write_all(line)?;
     }
     Ok(())
-}
-
-/// Standard output without the buffer that Rust puts before it.
-pub(crate) fn stdout() -> io::Result<File> {
-    Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
 }
