@@ -43,6 +43,7 @@ interface RequestBody {
 	model?: string;
 	messages?: ChatMessage[];
 	tools?: ToolDefinition[];
+	reasoning_effort?: string;
 }
 
 /** The running server. End it with `close`, whatever its connections are doing. */
@@ -123,6 +124,7 @@ export class ModelServer {
 			model: body.model ?? "",
 			messages: body.messages ?? [],
 			tools: body.tools ?? [],
+			reasoning: body.reasoning_effort,
 		});
 		const left = new AbortController();
 		response.once("close", () => {

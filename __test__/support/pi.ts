@@ -1,5 +1,6 @@
 /** Everything that a test needs to drive real pi. */
 
+export * from "./delegation.ts";
 export { EventLog, type PiEvent, type ToolEnd, type ToolUpdate } from "./event-log.ts";
 export { type JsonOptions, type JsonResult, type JsonSession, runJson, runPrint, startJson } from "./headless.ts";
 export { ModelServer, type Rule, type Script } from "./model-server.ts";

@@ -29,6 +29,7 @@ interface RequestFields {
 	model: string;
 	messages: ChatMessage[];
 	tools: ToolDefinition[];
+	reasoning: string | undefined;
 }
 
 /** One recorded request. */
@@ -38,6 +39,8 @@ export class ModelRequest {
 	readonly model: string;
 	readonly messages: ChatMessage[];
 	readonly tools: ToolDefinition[];
+	/** The thinking level as the provider gets it; undefined where the model has none or it is off. */
+	readonly reasoning: string | undefined;
 	/** Settles when the response is over; true when the client left before its end. */
 	readonly over: Promise<boolean>;
 	/** Undefined while the response is under way. */
@@ -49,6 +52,7 @@ export class ModelRequest {
 		this.model = fields.model;
 		this.messages = fields.messages;
 		this.tools = fields.tools;
+		this.reasoning = fields.reasoning;
 		this.over = new Promise((resolve) => {
 			this.#settle = resolve;
 		});

@@ -1,0 +1,204 @@
+/** One delegation in real pi, in each of its modes, with the package loaded in each way that users load it. */
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { after, before, describe, test } from "node:test";
+
+import type { RunDetails } from "../../index.js";
+import {
+	call,
+	childUsage,
+	delegate,
+	detailsOf,
+	lastEnd,
+	type ModelRequest,
+	makeGate,
+	parentUsage,
+	piCommand,
+	piVersions,
+	runJson,
+	runOf,
+	runPrint,
+	Stage,
+	say,
+	startRpc,
+	startTui,
+	type ToolUpdate,
+	textOf,
+	until,
+} from "../support/pi.ts";
+
+const request = { agent: "explorer", task: "look around" };
+const answer = "Folder: .git/ README.md; title: # A project";
+
+/** What two turns of the looking child come to: pi counts cached tokens apart. */
+const spent = {
+	input: 2 * (childUsage.input - childUsage.cached),
+	output: 2 * childUsage.output,
+	cacheRead: 2 * childUsage.cached,
+	cacheWrite: 0,
+};
+
+/** Dollars for `spent` by the world's price list. */
+const cost = (spent.input * 3 + spent.output * 15 + spent.cacheRead * 0.3) / 1_000_000;
+
+/** Writes down what the process is that loads it. */
+const witness = `import { writeFileSync } from "node:fs";
+export default () => {
+	const { execPath, argv, env } = process;
+	if (env.PI_SUBAGENT_CHILD) writeFileSync(env.HOME + "/child.json", JSON.stringify({ execPath, script: argv[1], argv, env }));
+};
+`;
+
+interface Witness {
+	execPath: string;
+	script: string;
+	argv: string[];
+	env: Record<string, string>;
+}
+
+for (const version of piVersions) {
+	describe(`pi ${version}, loaded with -e`, { timeout: 60_000 }, () => {
+		let stage: Stage;
+
+		before(async () => {
+			stage = await Stage.open({ version });
+		});
+
+		after(() => stage.close());
+
+		test("print mode prints the parent's answer and nothing else", async () => {
+			const { code, stdout, stderr } = await runPrint(stage.world, delegate(request));
+			assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: `The child says: ${answer}\n`, stderr: "" });
+		});
+
+		test("the terminal shows the card, and the child's spend in pi's own totals", async () => {
+			const tui = await startTui(stage.world, { prompt: delegate(request) });
+			const screen = await tui.waitFor("The child says:");
+			assert.match(screen, /✓ subagent explorer · \d\.\ds/);
+			assert.match(screen, /2 turns · ↑800 ↓80 R1\.2k · \$0\.0040/);
+			// Parent 4000 in, 60 out; child 800 in, 80 out.
+			await tui.waitFor(/↑4\.8k ↓140 R1\.2k/);
+			await tui.close();
+		});
+	});
+
+	describe(`pi ${version}, installed from a folder`, { timeout: 60_000 }, () => {
+		let stage: Stage;
+		const seen = makeGate();
+
+		before(async () => {
+			const wait = ({ toolAnswers }: ModelRequest) =>
+				toolAnswers.length === 0 ? [say("I wait."), call("ls", { path: "." })] : [until(seen.opened), say("Seen.")];
+			stage = await Stage.open({ version, load: "install", children: { wait } });
+			stage.configure({ inheritExtensions: [stage.world.writeAgentDir("witness.ts", witness)] });
+		});
+
+		after(() => stage.close());
+
+		test("JSON mode hands out updates and a whole result", async () => {
+			const { code, log, stderr } = await runJson(stage.world, delegate(request));
+			assert.deepEqual({ code, stderr }, { code: 0, stderr: "" });
+			const end = lastEnd(log);
+			assert.equal(textOf(end), answer);
+			assert.equal(end.isError, false);
+			const run = runOf(end);
+			assert.deepEqual(
+				{ ...run, durationMs: 0, sessionFile: "", sandbox: undefined, diagnostics: undefined, displayItems: undefined },
+				{
+					agent: "explorer",
+					task: "look around",
+					exitCode: 0,
+					outcome: "completed",
+					attempts: 1,
+					durationMs: 0,
+					sessionFile: "",
+					output: answer,
+					model: "scripted/scripted-model",
+					stopReason: "stop",
+					usage: { ...spent, cost: run.usage.cost, turns: 2 },
+					sandbox: undefined,
+					diagnostics: undefined,
+					displayItems: undefined,
+				},
+			);
+			assert.deepEqual(run.displayItems, [
+				{ type: "text", text: "I look." },
+				{ type: "toolCall", name: "ls", args: { path: "." } },
+				{ type: "toolCall", name: "read", args: { path: "README.md" } },
+				{ type: "text", text: answer },
+			]);
+			assert.ok(Math.abs(run.usage.cost - cost) < 1e-9, `${run.usage.cost}`);
+		});
+
+		test("an update comes while the child works, and the last one before the result", async () => {
+			const { log } = await runJson(stage.world, delegate({ agent: "explorer", task: "wait until seen" }), {
+				onEvent: (event) => {
+					if (event.type === "tool_execution_update" && showsCall((event as ToolUpdate).partialResult)) seen.open();
+				},
+			});
+			const updates = log.toolUpdates("subagent").map(({ partialResult }) => partialResult);
+			for (const { details } of updates) assert.deepEqual((details as RunDetails).results, []);
+			assert.ok(updates.some(showsCall));
+			assert.equal(updates.at(-1)?.content[0]?.text, "Seen.");
+		});
+
+		test("the child is the pi that hosts us, started by the contract, and cleans up after itself", async () => {
+			const { log } = await runJson(stage.world, delegate(request));
+			const run = runOf(lastEnd(log));
+			const child = JSON.parse(readFileSync(`${stage.world.home}/child.json`, "utf8")) as Witness;
+			const [node, script] = piCommand(version);
+			assert.equal(child.execPath, realNode(node));
+			assert.equal(child.script, script);
+			assert.ok(!child.argv.some((argument) => argument.includes("look around")), "the task is in no argument");
+			const { runId } = detailsOf(lastEnd(log));
+			assert.match(runId ?? "", /^[0-9a-f]{8}$/);
+			const { PI_SUBAGENT_CHILD, PI_SUBAGENT_DEPTH, PI_SUBAGENT_MAX_DEPTH, PI_SUBAGENT_RUN_ID } = child.env;
+			assert.deepEqual([PI_SUBAGENT_CHILD, PI_SUBAGENT_DEPTH, PI_SUBAGENT_MAX_DEPTH], ["1", "1", "1"]);
+			assert.equal(PI_SUBAGENT_RUN_ID, runId);
+			assert.equal(child.argv.includes("--no-mcp"), version === "1.5.2");
+
+			const session = run.sessionFile ?? "";
+			const folder = dirname(session);
+			assert.equal(folder.endsWith(`/${runId}`), true);
+			assert.deepEqual(readdirSync(folder), ["session.jsonl"], "prompt and guard are gone");
+			assert.equal(statSync(folder).mode & 0o777, 0o700);
+			const parentSession = readdirSync(dirname(dirname(folder))).find((name) => name.endsWith(".jsonl"));
+			assert.ok(parentSession && existsSync(`${dirname(dirname(folder))}/${parentSession}`));
+		});
+
+		test("over RPC the totals include the child, and pi opens the child's session", async () => {
+			const rpc = startRpc(stage.world);
+			await rpc.prompt(delegate(request));
+			assert.match(rpc.log.answer, /The child says: Folder/);
+			const { data } = await rpc.send({ type: "get_session_stats" });
+			const stats = data as { tokens: Record<string, number>; cost: number };
+			assert.equal(stats.tokens.input, 2 * parentUsage.input + spent.input);
+			assert.equal(stats.tokens.output, 2 * parentUsage.output + spent.output);
+			assert.equal(stats.tokens.cacheRead, spent.cacheRead);
+			const { sessionFile } = runOf(lastEnd(rpc.log));
+			assert.equal((await rpc.close()).code, 0);
+
+			const reader = startRpc(stage.world, { args: ["--session", sessionFile ?? ""] });
+			const { data: kept } = await reader.send({ type: "get_messages" });
+			const { messages } = kept as { messages: { role: string; content: { text?: string }[] | string }[] };
+			const roles = messages.map(({ role }) => role).filter((role) => role !== "system");
+			assert.deepEqual(roles, ["user", "assistant", "toolResult", "toolResult", "assistant"]);
+			assert.match(JSON.stringify(messages.at(-1)), /title: # A project/);
+			assert.equal((await reader.close()).code, 0);
+		});
+	});
+}
+
+/** Whether an update has the words of the child and the call that they came with. */
+function showsCall({ content, details }: ToolUpdate["partialResult"]): boolean {
+	const items = (details as RunDetails).streaming?.displayItems ?? [];
+	return content[0]?.text === "I wait." && items.some((item) => item.type === "toolCall" && item.name === "ls");
+}
+
+/** What the command calls itself: it may be a link. */
+function realNode(node: string): string {
+	return execFileSync(node, ["-p", "process.execPath"], { encoding: "utf8" }).trim();
+}
