@@ -1,0 +1,95 @@
+/** `/subagents` in each mode of real pi. */
+
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+
+import { piVersions, runJson, runPrint, Stage, startRpc, startTui } from "../support/pi.ts";
+
+for (const version of piVersions) {
+	describe(`/subagents in pi ${version}`, { timeout: 60_000 }, () => {
+		let stage: Stage;
+
+		before(async () => {
+			stage = await Stage.open({ version });
+			stage.world.writeAgentDir("agents/scout.md", "---\nname: scout\ndescription: Scouts\n---\nScout.\n");
+			stage.world.writeAgentDir("agents/tester.md", "---\nname: tester\ndescription: My tester\n---\nTest.\n");
+			stage.world.writeAgentDir("agents/broken.md", "---\nname: [x\n---\nBroken.\n");
+		});
+
+		after(async () => {
+			await stage.close();
+			assert.equal(stage.server.requests.length, 0, "no command reaches the model");
+		});
+
+		test("print mode: agents on standard output", async () => {
+			const { code, stdout } = await runPrint(stage.world, "/subagents agents");
+			assert.equal(code, 0);
+			assert.match(stdout, /^Sub-agents: 6 agents\n/);
+			assert.match(stdout, /✓ explorer \(builtin, readonly\) {2}Finds code.*\n {4}tools {2}read, grep, find, ls\n/);
+			assert.match(stdout, /✗ researcher .*\n {4}cannot run {2}agent `researcher` needs one of web_search/);
+			assert.match(stdout, /✓ scout \(user\) {2}Scouts\n/);
+			assert.match(stdout, /Shadowed\n· tester \(builtin\): hidden by the user agent/);
+			assert.match(stdout, /✗ FRONTMATTER_SYNTAX ~\/\.pi\/agent\/agents\/broken\.md:2:\d+: /);
+		});
+
+		test("print mode: usage for what is no subcommand", async () => {
+			const { code, stdout } = await runPrint(stage.world, "/subagents agent");
+			assert.equal(code, 0);
+			assert.match(stdout, /✗ Unknown subcommand `agent`:\n {4}\/subagents agents: .*\n {4}\/subagents doctor: /);
+		});
+
+		test("JSON mode: one entry, with its plain text", async () => {
+			const { code, log } = await runJson(stage.world, "/subagents agents");
+			assert.equal(code, 0);
+			assert.deepEqual(log.noise, []);
+			const appended = log.events.find(({ type }) => type === "entry_appended");
+			const entry = appended?.entry as { customType: string; data: { text: string } } | undefined;
+			assert.equal(entry?.customType, "subagents-report");
+			assert.match(entry.data.text, /^Sub-agents: 6 agents\n[\s\S]*✓ scout/);
+		});
+
+		test("RPC: a notification", async () => {
+			const rpc = startRpc(stage.world);
+			const { success } = await rpc.send({ type: "prompt", message: "/subagents doctor" });
+			assert.equal(success, true);
+			const told = rpc.uiRequests.find(
+				({ method, message }) => method === "notify" && message?.startsWith("Sub-agents:"),
+			);
+			assert.match(told?.message ?? "", /✓ addon {2}pi-subagent-native \d/);
+			assert.match(
+				told?.message ?? "",
+				new RegExp(`✓ child command {2}pi ${version} \\(the pi that hosts us\\): .*cli\\.js`),
+			);
+			await rpc.close();
+		});
+
+		test("the terminal: completed with Tab, drawn in the transcript, kept in a narrow window", async () => {
+			const tui = await startTui(stage.world, { rows: 50 });
+			// The editor is there when what is typed is.
+			await tui.waitFor("scripted-model");
+			// In steps, as a user types: pi completes what has been typed when it looks.
+			await tui.type("/sub");
+			await tui.waitFor("/sub");
+			await tui.type("agents");
+			await tui.waitFor("→ subagents");
+			await tui.type(" ");
+			const list = await tui.waitFor(/agents +the agents there are[\s\S]*doctor +whether/);
+			assert.ok(list.split("\n").every((line) => line.length <= 120));
+			await tui.type("d");
+			await tui.waitFor((screen) => !screen.includes("the agents there are"));
+			await tui.press("Tab");
+			await tui.waitFor("/subagents doctor");
+			await tui.press("Enter");
+			await tui.waitFor(/Sub-agents: 1 error[\s\S]*✓ child command[\s\S]*· sandbox/);
+			await tui.resize(60, 50);
+			const narrow = await tui.waitFor(
+				(screen) => /· sandbox/.test(screen) && screen.split("\n").every((line) => line.length <= 60),
+			);
+			assert.match(narrow, /→ {2}/);
+			await tui.type("/subagents");
+			await tui.press("Enter");
+			await tui.waitFor("Say what to show");
+			await tui.close();
+		});
+	});
+}

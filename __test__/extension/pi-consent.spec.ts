@@ -1,0 +1,110 @@
+/** Agents that a project defines: who is asked in which mode of real pi, and how often. */
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import {
+	delegate,
+	detailsOf,
+	lastEnd,
+	onStage,
+	piVersions,
+	type RpcSession,
+	runPrint,
+	type Stage,
+	startRpc,
+	startTui,
+	textOf,
+	type UiRequest,
+} from "../support/pi.ts";
+
+const request = delegate({ agent: "scout", task: "say hello" });
+
+function writeScout(stage: Stage, prompt = "You scout."): string {
+	return stage.world.write(".pi/agents/scout.md", `---\nname: scout\ndescription: Scouts around\n---\n${prompt}\n`);
+}
+
+function questions({ uiRequests }: RpcSession): UiRequest[] {
+	return uiRequests.filter(({ method }) => method === "confirm");
+}
+
+for (const version of piVersions) {
+	describe(`a project's agent in pi ${version}`, { timeout: 60_000 }, () => {
+		test("is refused in print mode, where nobody can be asked", async () => {
+			await onStage({ version }, async (stage) => {
+				writeScout(stage);
+				const { stdout } = await runPrint(stage.world, request);
+				assert.match(stdout, /The child says: agent `scout` is defined by the project .*`deny`/);
+				assert.equal(stage.childRequests().length, 0);
+				stage.configure({ nonInteractivePolicy: "allow" });
+				assert.match((await runPrint(stage.world, request)).stdout, /The child says: hello/);
+			});
+		});
+
+		test("is asked about once per definition over RPC", async () => {
+			await onStage({ version }, async (stage) => {
+				const path = writeScout(stage);
+				let confirmed = false;
+				const rpc = startRpc(stage.world, { answer: () => ({ confirmed }) });
+				await rpc.prompt(request);
+				const [question] = questions(rpc);
+				assert.match(question?.title ?? "", /scout/);
+				assert.ok(question?.message?.includes(path));
+				assert.match(question?.message ?? "", /Scouts around/);
+				const refused = lastEnd(rpc.log);
+				assert.deepEqual([refused.isError, detailsOf(refused).error?.code], [true, "SUBAGENT_DISABLED"]);
+				assert.match(textOf(refused), /the user did not allow it/);
+				assert.equal(stage.childRequests().length, 0);
+
+				confirmed = true;
+				await rpc.prompt(request);
+				assert.equal(questions(rpc).length, 2, "a no is not remembered");
+				assert.equal(textOf(lastEnd(rpc.log)), "hello");
+				await rpc.prompt(request);
+				assert.equal(questions(rpc).length, 2, "a yes is remembered");
+				writeScout(stage, "You scout elsewhere.");
+				await rpc.prompt(request);
+				assert.equal(questions(rpc).length, 3, "a changed definition is asked about again");
+				await rpc.close();
+			});
+		});
+
+		const todo = "calls of one message each ask before the first answer is remembered";
+		test("is asked about once when one message calls it three times", { todo }, async () => {
+			await onStage({ version }, async (stage) => {
+				writeScout(stage);
+				const rpc = startRpc(stage.world, { answer: () => ({ confirmed: true }) });
+				const calls = ["one", "two", "three"].map((word) => ({ agent: "scout", task: `say ${word}` }));
+				await rpc.prompt(delegate(...calls));
+				assert.match(rpc.log.answer, /one \| two \| three/);
+				assert.equal(questions(rpc).length, 1);
+				await rpc.close();
+			});
+		});
+
+		test("is asked about in a dialog of the terminal, and not again after a yes", async () => {
+			await onStage({ version }, async (stage) => {
+				writeScout(stage);
+				const tui = await startTui(stage.world, { prompt: request });
+				const dialog = await tui.waitFor("Run the project's agent scout?");
+				assert.match(dialog, /\.pi\/agents\/scout\.md/);
+				assert.match(dialog, /○|● subagent scout/);
+				await tui.press("Escape");
+				const refused = await tui.waitFor("The child says: agent");
+				assert.match(refused, /✗ subagent scout/);
+				assert.match(refused, /did not allow/);
+				await tui.type(request);
+				await tui.press("Enter");
+				await tui.waitFor("Run the project's agent scout?");
+				await tui.press("Enter");
+				await tui.waitFor("The child says: hello");
+				await tui.close();
+
+				const again = await startTui(stage.world, { prompt: request });
+				const screen = await again.waitFor("The child says: hello");
+				assert.doesNotMatch(screen, /Run the project's agent/);
+				await again.close();
+			});
+		});
+	});
+}
