@@ -1,0 +1,150 @@
+/** Whatever ends a session of real pi ends the children in it: no process stays, and pi does not crash. */
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import {
+	call,
+	delegate,
+	lastEnd,
+	makeGate,
+	onStage,
+	piVersions,
+	runOf,
+	type Stage,
+	say,
+	startJson,
+	startRpc,
+	startTui,
+	survivors,
+	type Tui,
+	until,
+} from "../support/pi.ts";
+
+const hanging = delegate({ agent: "explorer", task: "hang" });
+
+/** How long the end of pi may take: its child is asked politely first. */
+const endLimitMs = 8_000;
+
+function processes(stage: Stage): number {
+	return survivors(stage.world.mark).length;
+}
+
+async function send(tui: Tui, text: string): Promise<void> {
+	await tui.type(text);
+	await tui.press("Enter");
+}
+
+/** A pi in JSON mode whose child hangs. */
+async function startHanging(stage: Stage) {
+	const session = startJson(stage.world, hanging);
+	await session.log.waitFor((event) => JSON.stringify(event.partialResult ?? "").includes("I begin."));
+	assert.equal(processes(stage), 2, "pi and its child");
+	return session;
+}
+
+for (const version of piVersions) {
+	describe(`pi ${version}`, { timeout: 60_000 }, () => {
+		test("goes on with a run when /reload is refused, and delegates and draws after one that is not", async () => {
+			const gate = makeGate();
+			const wait = () => [say("I wait."), until(gate.opened), say(" Done.")];
+			await onStage({ version, children: { wait } }, async (stage) => {
+				const tui = await startTui(stage.world, { prompt: delegate({ agent: "explorer", task: "wait for it" }) });
+				await tui.waitFor("I wait.");
+				await send(tui, "/reload");
+				await tui.waitFor("Wait for the current response");
+				gate.open();
+				await tui.waitFor("The child says: I wait. Done.");
+				await send(tui, "/reload");
+				const reloaded = await tui.waitFor("Reloaded");
+				assert.match(reloaded, /✓ subagent explorer · \S+\n {3}wait for it\n {3}I wait\. Done\.\n {3}1 turn/);
+				await send(tui, delegate({ agent: "explorer", task: "say again" }));
+				await tui.waitFor("The child says: again");
+				await tui.close();
+			});
+		});
+
+		test("ends a run with its session on /new, and delegates in the next; a closed terminal ends that one", async () => {
+			await onStage({ version }, async (stage) => {
+				const tui = await startTui(stage.world, { prompt: hanging });
+				await tui.waitFor("I begin.");
+				await send(tui, "/new");
+				await tui.waitFor("New session started");
+				assert.equal(processes(stage), 1, "the child of the old session is gone");
+				await send(tui, hanging);
+				await tui.waitFor("I begin.");
+				assert.equal(processes(stage), 2);
+				// Proves that nothing is left.
+				await tui.close();
+			});
+		});
+
+		test("quits on Ctrl+C twice in the middle of a run", async () => {
+			await onStage({ version }, async (stage) => {
+				const tui = await startTui(stage.world, { prompt: hanging });
+				await tui.waitFor("I begin.");
+				await tui.press("C-c");
+				await tui.press("C-c");
+				await stage.world.assertNothingLeft(endLimitMs);
+				const screen = await tui.waitFor("Pane is dead (status 0");
+				assert.doesNotMatch(screen, /Error|at .*\.ts:\d+/);
+				await tui.close();
+			});
+		});
+
+		test("takes its child along on SIGTERM, on SIGHUP and at the end of its input", async () => {
+			await onStage({ version }, async (stage) => {
+				for (const [signal, code] of [
+					["SIGTERM", 143],
+					["SIGHUP", 129],
+				] as const) {
+					const { pi, finished } = await startHanging(stage);
+					pi.kill(signal);
+					assert.equal((await finished).code, code);
+					await stage.world.assertNothingLeft(endLimitMs);
+				}
+				const rpc = startRpc(stage.world);
+				await rpc.send({ type: "prompt", message: hanging });
+				await rpc.log.waitFor((event) => JSON.stringify(event.partialResult ?? "").includes("I begin."));
+				const { code, stderr } = await rpc.close();
+				assert.deepEqual({ code, stderr }, { code: 0, stderr: "" });
+				await stage.world.assertNothingLeft(endLimitMs);
+			});
+		});
+
+		const todo = "a host without a terminal dies of SIGINT at once, and nothing tells the child";
+		test("takes its child along on SIGINT, which Ctrl+C sends to a headless pi", { todo }, async () => {
+			await onStage({ version }, async (stage) => {
+				const { pi, finished } = await startHanging(stage);
+				pi.kill("SIGINT");
+				await finished;
+				await stage.world.assertNothingLeft(2_000);
+			});
+		});
+
+		test("takes along what a child's tool has started", async () => {
+			const sleep = () => [say("I sleep."), call("bash", { command: "sleep 600 & sleep 601" })];
+			await onStage({ version, children: { sleep } }, async (stage) => {
+				stage.configure({ allowWrite: true });
+				stage.world.writeAgentDir("agents/doer.md", "---\nname: doer\ndescription: Does\ntools: bash\n---\nDo.\n");
+				const rpc = startRpc(stage.world);
+				await rpc.send({ type: "prompt", message: delegate({ agent: "doer", task: "sleep" }) });
+				await waitForProcess(stage, "sleep 600");
+				await rpc.send({ type: "abort" });
+				await rpc.log.waitFor(({ type }) => type === "agent_settled");
+				assert.equal(runOf(lastEnd(rpc.log)).outcome, "aborted");
+				assert.equal(processes(stage), 1, "only pi itself");
+				await rpc.close();
+			});
+		});
+	});
+}
+
+/** Waits until a command runs in the stage's world. */
+async function waitForProcess(stage: Stage, command: string, limitMs = 20_000): Promise<void> {
+	const deadline = performance.now() + limitMs;
+	while (!survivors(stage.world.mark).some((process) => process.command.startsWith(command))) {
+		if (performance.now() > deadline) throw new Error(`${command} was not started within ${limitMs} ms`);
+		await new Promise((resolve) => setTimeout(resolve, 20));
+	}
+}
