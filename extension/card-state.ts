@@ -3,7 +3,8 @@
 import type { RunDetails, SingleResult, Streaming } from "../index.js";
 import type { ToolRenderContext } from "./pi.ts";
 
-const TICK_MS = 1_000;
+/** How often the clock looks whether the card shows an old second. */
+const TICK_MS = 250;
 
 export type Phase = "pending" | "running" | "done";
 
@@ -13,7 +14,8 @@ export interface CardState {
 	startedAt?: number;
 	/** When the child was last heard of. */
 	heardAt?: number;
-	drawnAt?: number;
+	/** The second that the card shows. */
+	drawnSecond?: number;
 	details?: RunDetails;
 	failed?: boolean;
 	tick?: NodeJS.Timeout;
@@ -31,11 +33,11 @@ export function cardState(context: ToolRenderContext): CardState {
 
 /** Takes in what pi knows about the call itself. */
 export function noteCall(state: CardState, context: ToolRenderContext): void {
-	state.drawnAt = Date.now();
 	if (!context.isPartial) return;
 	if (!context.executionStarted || state.phase === "done") return;
 	state.phase = "running";
 	state.startedAt ??= Date.now();
+	state.drawnSecond = second(state);
 	startClock(state, context);
 }
 
@@ -53,6 +55,7 @@ export function noteResult(state: CardState, details: RunDetails | undefined, co
 	if (!fresh || !details?.streaming) return;
 	state.startedAt = now - details.streaming.elapsedMs;
 	state.heardAt = now - details.streaming.sinceEventMs;
+	state.drawnSecond = second(state);
 }
 
 export function elapsedMs(state: CardState): number | undefined {
@@ -72,11 +75,17 @@ export function streaming(state: CardState): Streaming | undefined {
 	return state.details?.streaming;
 }
 
+function second(state: CardState): number {
+	return Math.floor((elapsedMs(state) ?? 0) / 1_000);
+}
+
 function startClock(state: CardState, context: ToolRenderContext): void {
 	if (state.tick) return;
 	state.tick = setInterval(() => {
-		// Updates redraw too; the clock adds a redraw only where they leave a gap.
-		if (Date.now() - (state.drawnAt ?? 0) >= TICK_MS / 2) context.invalidate();
+		// Updates redraw too; the clock adds a redraw only for a second that none of them has shown.
+		if (second(state) === state.drawnSecond) return;
+		state.drawnSecond = second(state);
+		context.invalidate();
 	}, TICK_MS);
 	state.tick.unref();
 	ticking.add(state);

@@ -62,60 +62,82 @@ function fitting(text: string, width: number): string {
 	return text.slice(0, end);
 }
 
+/** What must stay together: pieces of adjacent spans without a blank between them, or blanks. */
 interface Word {
-	span: Span;
-	text: string;
+	pieces: Span[];
 	width: number;
 	blank: boolean;
 }
 
-/** Breaks a line at blanks, and words that are too long anywhere; lines after the first are indented by `hang`. */
+/** Breaks a line at blanks, and words longer than a line anywhere; lines after the first are indented by `hang`. */
 export function wrap(line: Line, width: number, hang = 0): Line[] {
 	const columns = Math.max(1, width);
 	const indent = hang < columns - 1 ? hang : 0;
 	const lines: Span[][] = [[]];
 	let used = 0;
-	const put = (span: Span, text: string, textColumns: number) => {
-		lines.at(-1)?.push({ ...span, text });
-		used += textColumns;
+	const put = (piece: Span, pieceColumns: number) => {
+		lines.at(-1)?.push(piece);
+		used += pieceColumns;
 	};
 	const breakLine = () => {
 		trimEnd(lines.at(-1));
 		lines.push(indent > 0 ? [{ text: " ".repeat(indent) }] : []);
 		used = indent;
 	};
-	for (const word of line.flatMap(words)) {
+	/** Fills lines character by character, in one pass: a piece can be a whole answer without a blank. */
+	const pour = (piece: Span) => {
+		let text = "";
+		let textColumns = 0;
+		const flush = () => {
+			if (text !== "") put({ ...piece, text }, textColumns);
+			text = "";
+			textColumns = 0;
+		};
+		for (const character of characters(piece.text)) {
+			const columnsOfIt = characterWidth(character);
+			// What no line has room for is left out.
+			if (columnsOfIt > columns - indent) continue;
+			if (used + textColumns + columnsOfIt > columns) {
+				flush();
+				breakLine();
+			}
+			text += character;
+			textColumns += columnsOfIt;
+		}
+		flush();
+	};
+	for (const word of words(line)) {
 		if (used + word.width <= columns) {
-			if (!word.blank || used > indent || lines.length === 1) put(word.span, word.text, word.width);
+			if (word.blank && used <= indent && lines.length > 1) continue;
+			for (const piece of word.pieces) put(piece, textWidth(piece.text));
 			continue;
 		}
 		if (word.blank) continue;
-		if (used > indent) breakLine();
-		let rest = word.text;
-		while (textWidth(rest) > columns - used) {
-			const part = fitting(rest, columns - used) || firstCharacter(rest);
-			if (textWidth(part) <= columns - used) put(word.span, part, textWidth(part));
-			rest = rest.slice(part.length);
-			breakLine();
-		}
-		put(word.span, rest, textWidth(rest));
+		const mustBreak = word.width > columns - indent;
+		// A word that has to be broken starts where it is, unless next to nothing of it would fit there.
+		if (used > indent && !(mustBreak && columns - used >= columns / 4)) breakLine();
+		for (const piece of word.pieces) pour(piece);
 	}
 	trimEnd(lines.at(-1));
 	return lines;
 }
 
-function words(span: Span): Word[] {
-	return (span.text.match(/\s+|\S+/gu) ?? []).map((text) => ({
-		span,
-		text,
-		width: textWidth(text),
-		blank: text.trim() === "",
-	}));
-}
-
-function firstCharacter(text: string): string {
-	for (const character of characters(text)) return character;
-	return "";
+function words(line: Line): Word[] {
+	const found: Word[] = [];
+	for (const span of line) {
+		for (const text of span.text.match(/\s+|\S+/gu) ?? []) {
+			const blank = text.trim() === "";
+			const piece = { ...span, text };
+			const last = found.at(-1);
+			if (last && !last.blank && !blank) {
+				last.pieces.push(piece);
+				last.width += textWidth(text);
+			} else {
+				found.push({ pieces: [piece], width: textWidth(text), blank });
+			}
+		}
+	}
+	return found;
 }
 
 function trimEnd(line: Span[] | undefined): void {

@@ -72,6 +72,22 @@ describe("layout", () => {
 		}
 	});
 
+	it("keeps together what no blank separates, whatever its styles", () => {
+		const line = [{ text: "load it, " }, { text: "user first", bold: true }, { text: ", then the project" }];
+		assert.deepEqual(wrap(line, 19).map(unstyled), ["load it, user", "first, then the", "project"]);
+	});
+
+	it("starts a word that has to be broken where it is", () => {
+		const line = [{ text: "session " }, { text: "/a/path/that/is/longer/than/a/line" }];
+		assert.deepEqual(wrap(line, 20, 2).map(unstyled), ["session /a/path/that", "  /is/longer/than/a/", "  line"]);
+	});
+
+	it("lays out an answer of one long line in little time", () => {
+		const start = performance.now();
+		assert.ok(wrap([{ text: "設定".repeat(30_000) }], 100).length > 1_000);
+		assert.ok(performance.now() - start < 2_000);
+	});
+
 	it("clips with an ellipsis and only where it must", () => {
 		assert.equal(unstyled(clip([{ text: "abcdef" }], 6)), "abcdef");
 		assert.equal(unstyled(clip([{ text: "abcdef" }], 5)), "abcd…");
