@@ -1,25 +1,38 @@
 /** The lines of a card. Collapsed it says how the run goes; expanded it shows all that is known of it. */
 
-import type { DisplayItem, RunUsage, SingleResult } from "../index.js";
+import type { SingleResult } from "../index.js";
+import {
+	callLines,
+	clipped,
+	compactProse,
+	figures,
+	PREVIEW_CHARACTERS,
+	paragraph,
+	partLines,
+	prose,
+	remark,
+	SEPARATOR,
+	wrapped,
+} from "./card-lines.ts";
 import { type CardState, elapsedMs, finalResult, silentMs, streaming } from "./card-state.ts";
-import { duration, usageParts } from "./figures.ts";
-import { markdown } from "./markdown.ts";
+import { duration } from "./figures.ts";
 import type { Color } from "./pi.ts";
-import { shortForm, shortPath } from "./short-forms.ts";
-import { clip, type Line, lineWidth, oneLine, plainText, type Span, wrap } from "./spans.ts";
+import { shortPath } from "./short-forms.ts";
+import { clip, type Line, oneLine, plainText, type Span } from "./spans.ts";
 
 const RECENT_CALLS = 3;
 const ANSWER_LINES = 6;
 const ERROR_LINES = 6;
 const PARTIAL_LINES = 3;
-/** Lines of live text in an expanded card. */
-const LIVE_LINES = 8;
+const LIVE_TEXT_LINES = 2;
 /** Silence shorter than this is no news. */
 const SILENCE_SHOWN_MS = 10_000;
-/** Text looked at for a preview; an answer can be 50 KB and a card shows a few lines of it. */
-const PREVIEW_CHARACTERS = 4_000;
-const INDENT = 2;
-const SEPARATOR: Span = { text: " · ", color: "dim" };
+
+/**
+ * What an expanded card shows while the run goes on; the rest comes when it is over. It must not be much higher than a
+ * terminal: a pi before 1.x clears the screen, and what can be scrolled back to, to redraw a line that is out of sight.
+ */
+const EXPANDED = { calls: 20, textLines: 8, taskLines: 12 };
 
 export interface CardInput {
 	agent: string;
@@ -44,15 +57,10 @@ export function headLines(input: CardInput, state: CardState, width: number): Li
 		{ text: "subagent ", color: "toolTitle", bold: true },
 		{ text: oneLine(input.agent) || "…", color: "accent" },
 	];
-	const elapsed = elapsedMs(state);
-	if (elapsed !== undefined)
-		head.push(SEPARATOR, { text: duration(elapsed, state.phase === "running"), color: "muted" });
+	if (!clockIsBelow(input, state)) for (const part of clock(state)) head.push(SEPARATOR, part);
 	const outcome = outcomeWord(finalResult(state));
 	if (outcome) head.push(SEPARATOR, { text: outcome, color: mark.color });
-	const task = input.expanded
-		? paragraph(input.task, width, "muted")
-		: [clip(indented([{ text: oneLine(input.task.slice(0, PREVIEW_CHARACTERS)), color: "muted" }]), width)];
-	return [clip(head, width), ...(input.task.trim() === "" ? [] : task)];
+	return [clip(head, width), ...(input.task.trim() === "" ? [] : taskLines(input, state, width))];
 }
 
 /** What comes below: the run so far, or its result. */
@@ -63,11 +71,11 @@ export function bodyLines(input: CardInput, state: CardState, width: number): Li
 	const failed = state.failed === true || (error !== undefined && error.code !== "SUBAGENT_OUTPUT_TRUNCATED");
 	if (!result) return failureLines(error, input.text, undefined, input, width);
 	const lines: Line[] = [];
-	if (input.expanded) lines.push(...itemLines(result.displayItems ?? [], width, Number.POSITIVE_INFINITY));
+	if (input.expanded) lines.push(...callLines(result.displayItems ?? [], width, Number.POSITIVE_INFINITY, () => true));
 	if (failed) lines.push(...failureLines(error, input.text, result, input, width));
 	else lines.push(...answerLines(result.output ?? input.text, input, width, ANSWER_LINES));
 	if (!failed && error) lines.push(...paragraph(error.message, width, "warning"));
-	lines.push(...usageLines(result.usage, result.model, [], width));
+	lines.push(...partLines(figures(result.usage, result.model), width));
 	if (input.expanded) lines.push(...whereabouts(result, width));
 	return lines;
 }
@@ -82,6 +90,16 @@ function stateMark(state: CardState): Mark {
 	return code || result?.stopReason === "length" ? { text: "⚠", color: "warning" } : { text: "✓", color: "success" };
 }
 
+/** An expanded card can be higher than the terminal; then its clock would tick out of sight (see `EXPANDED`). */
+function clockIsBelow(input: CardInput, state: CardState): boolean {
+	return input.expanded && state.phase === "running" && streaming(state) !== undefined;
+}
+
+function clock(state: CardState): Span[] {
+	const elapsed = elapsedMs(state);
+	return elapsed === undefined ? [] : [{ text: duration(elapsed, state.phase === "running"), color: "muted" }];
+}
+
 function outcomeWord(result: SingleResult | undefined): string | undefined {
 	if (!result) return undefined;
 	if (result.outcome === "completed") return result.stopReason === "length" ? "cut at the output limit" : undefined;
@@ -89,64 +107,48 @@ function outcomeWord(result: SingleResult | undefined): string | undefined {
 	return oneLine(result.outcome.replace("_", " "));
 }
 
+function taskLines(input: CardInput, state: CardState, width: number): Line[] {
+	const { task, expanded } = input;
+	if (!expanded) return [clipped([{ text: oneLine(task.slice(0, PREVIEW_CHARACTERS)), color: "muted" }], width)];
+	const lines = paragraph(task, width, "muted");
+	const rest = lines.length - EXPANDED.taskLines;
+	if (state.phase === "done" || rest <= 1) return lines;
+	return [...lines.slice(0, EXPANDED.taskLines), remark(`${rest} more lines of the task`, width)];
+}
+
 function runningLines(input: CardInput, state: CardState, width: number): Line[] {
 	const live = streaming(state);
 	if (!live) return [];
-	const lines = itemLines(live.displayItems, width, input.expanded ? Number.POSITIVE_INFINITY : RECENT_CALLS);
-	// The live text stands in for text items; before the first word it is a placeholder.
-	const text = input.text.startsWith("(") && input.text.endsWith("...)") ? "" : input.text;
-	const shown = plainText(text.slice(-PREVIEW_CHARACTERS))
-		.trim()
-		.split("\n")
-		.slice(input.expanded ? -LIVE_LINES : -1);
-	for (const part of shown) {
-		if (part.trim() !== "") lines.push(clip(indented([{ text: part.trim(), color: "toolOutput" }]), width));
+	const { displayItems } = live;
+	// Before the first word there is a placeholder.
+	const text = input.text.startsWith("(") && input.text.endsWith("...)") ? "" : input.text.trim();
+	// What was said last can be the words before calls that run now; then it stands with them, and not below as news.
+	const words = displayItems.findLastIndex((item) => item.type === "text");
+	const item = displayItems[words];
+	const isOld = displayItems.at(-1)?.type === "toolCall" && item?.type === "text" && item.text.trim() === text;
+	const lines = input.expanded
+		? callLines(displayItems, width, EXPANDED.calls, (index, from) => index >= from)
+		: callLines(displayItems, width, RECENT_CALLS, (index) => isOld && index === words);
+	if (!isOld) {
+		const limit = input.expanded ? EXPANDED.textLines : LIVE_TEXT_LINES;
+		lines.push(...compactProse(text.slice(-PREVIEW_CHARACTERS), width).slice(-limit));
 	}
-	const extra: Span[] = [];
+	const parts = figures({ ...live.usage, turns: live.turnCount }, live.model);
+	if (clockIsBelow(input, state)) parts.unshift(...clock(state));
 	const silent = silentMs(state);
-	if (silent > SILENCE_SHOWN_MS) extra.push({ text: `silent for ${duration(silent, true)}`, color: "warning" });
-	const usage = { ...live.usage, turns: live.turnCount };
-	return [...lines, ...usageLines(usage, live.model, extra, width)];
-}
-
-/** Tool calls in pi's short forms; collapsed the last few, expanded every one, with the words between them. */
-function itemLines(items: readonly DisplayItem[], width: number, limit: number): Line[] {
-	const all = limit === Number.POSITIVE_INFINITY;
-	const calls = items.filter((item) => item.type === "toolCall");
-	const hidden = Math.max(0, calls.length - limit);
-	const shown: readonly DisplayItem[] = all ? items.slice(0, lastCall(items) + 1) : calls.slice(hidden);
-	const lines: Line[] = [];
-	if (hidden > 0) {
-		const count = hidden === 1 ? "1 earlier call" : `${hidden} earlier calls`;
-		lines.push(clip(indented([{ text: `… ${count}`, color: "dim" }]), width));
-	}
-	for (const item of shown) {
-		const line: Line =
-			item.type === "toolCall"
-				? shortForm(item.name, item.args)
-				: [{ text: oneLine(item.text.slice(0, PREVIEW_CHARACTERS)), color: "dim" }];
-		lines.push(clip(indented(line), width));
-	}
-	return lines;
-}
-
-/** Text after the last call is the answer, which stands below on its own. */
-function lastCall(items: readonly DisplayItem[]): number {
-	return items.findLastIndex((item) => item.type === "toolCall");
+	if (silent > SILENCE_SHOWN_MS) parts.push({ text: `silent for ${duration(silent, true)}`, color: "warning" });
+	return [...lines, ...partLines(parts, width)];
 }
 
 function answerLines(answer: string, input: CardInput, width: number, limit: number): Line[] {
-	const source = input.expanded ? answer : answer.slice(0, PREVIEW_CHARACTERS);
-	const lines = markdown(source).flatMap(({ line, hang, verbatim }) =>
-		verbatim ? [clip(indented(line), width)] : wrap(line, width - INDENT, hang).map(indented),
-	);
-	if (input.expanded) return [[], ...lines, []];
-	const compact = lines.filter((line) => lineWidth(line) > INDENT);
-	const rest = compact.length - limit;
-	if (rest <= 1 && source === answer) return compact;
+	if (input.expanded) return [[], ...prose(answer, width), []];
+	const source = answer.slice(0, PREVIEW_CHARACTERS);
+	const lines = compactProse(source, width);
+	const rest = lines.length - limit;
+	if (rest <= 1 && source === answer) return lines;
 	const more = source === answer ? `${rest} more lines` : "more";
 	const how = input.expandKey ? `, ${input.expandKey} to expand` : "";
-	return [...compact.slice(0, limit), clip(indented([{ text: `… ${more}${how}`, color: "dim" }]), width)];
+	return [...lines.slice(0, limit), remark(`${more}${how}`, width)];
 }
 
 function failureLines(
@@ -161,54 +163,24 @@ function failureLines(
 	// An abort is what the user asked for: no code, no alarm.
 	const aborted = result?.outcome === "aborted";
 	const lines: Line[] = [];
-	if (error && !aborted) lines.push(clip(indented([{ text: error.code, color: "error", bold: true }]), width));
+	if (error && !aborted) lines.push(clipped([{ text: error.code, color: "error", bold: true }], width));
 	lines.push(...paragraph(message, width, aborted ? "warning" : "error").slice(0, limit));
 	if (result?.output) lines.push(...answerLines(result.output, input, width, PARTIAL_LINES));
 	return lines;
 }
 
-function usageLines(usage: RunUsage, model: string | undefined, extra: readonly Span[], width: number): Line[] {
-	const parts: Span[] = [
-		...usageParts(usage, model && oneLine(model)).map((text): Span => ({ text, color: "dim" })),
-		...extra,
-	];
-	const lines: Span[][] = [];
-	for (const part of parts) {
-		const last = lines.at(-1);
-		const room = width - INDENT - (last ? lineWidth(last) : 0);
-		if (last && lineWidth([SEPARATOR, part]) <= room) last.push(SEPARATOR, part);
-		else lines.push([part]);
-	}
-	return lines.map((line) => clip(indented(line), width));
-}
-
 function whereabouts(result: SingleResult, width: number): Line[] {
 	const lines: Line[] = [];
 	const say = (label: string, value: string) => {
-		lines.push(
-			...wrap(
-				[
-					{ text: `${label} `, color: "muted" },
-					{ text: shortPath(plainText(value)), color: "dim" },
-				],
-				width - INDENT,
-			).map(indented),
-		);
+		const named: Line = [
+			{ text: `${label} `, color: "muted" },
+			{ text: shortPath(plainText(value)), color: "dim" },
+		];
+		lines.push(...wrapped(named, width));
 	};
 	if (result.attempts > 1) say("attempts", String(result.attempts));
 	if (result.sessionFile) say("session", result.sessionFile);
 	if (result.fullOutputFile) say("full answer", result.fullOutputFile);
 	for (const diagnostic of result.diagnostics ?? []) say("note", diagnostic);
 	return lines;
-}
-
-function paragraph(text: string, width: number, color: Color): Line[] {
-	return plainText(text)
-		.trim()
-		.split("\n")
-		.flatMap((line) => wrap([{ text: line, color }], width - INDENT).map(indented));
-}
-
-function indented(line: Line): Line {
-	return [{ text: " ".repeat(INDENT) }, ...line];
 }

@@ -109,9 +109,49 @@ describe("the card of a run under way", () => {
 			"  grep /fn load/ in src",
 			"  $ cargo test echo done",
 			"  ls .",
+			"  Reading.",
 			"  The merge happens in tighten.",
 			"  2 turns · ↑12k ↓932 R40k · $0.023 · fake/big",
 		]);
+	});
+
+	it("shows the end of what is being written, as it will look", () => {
+		const text = `# Answer\n\n${"It is **not** in `a.rs`, which only reads it. ".repeat(4)}`;
+		assert.deepEqual(new Card().update(running(1_000, 0), text).lines(50).slice(6), [
+			"  a.rs, which only reads it. It is not in a.rs,",
+			"  which only reads it.",
+			"  2 turns · ↑12k ↓932 R40k · $0.023 · fake/big",
+		]);
+	});
+
+	it("puts words that led to the last calls before them, once", () => {
+		const card = new Card().update(running(1_000, 0), "Now the tests.");
+		const lines = [
+			"  … 1 earlier call",
+			"  grep /fn load/ in src",
+			"  Now the tests.",
+			"  $ cargo test echo done",
+			"  ls .",
+		];
+		assert.deepEqual(card.lines().slice(2, -1), lines);
+		card.expanded = true;
+		assert.deepEqual(card.lines().slice(2, -1), ["  read src/a.rs:1-40", ...lines.slice(1)]);
+	});
+
+	it("keeps an expanded card low, and its clock at the end", () => {
+		const card = new Card({ agent: "explorer", task: "a line of the task\n".repeat(40) });
+		const details = running(12_300, 0);
+		const { streaming } = details;
+		assert.ok(streaming);
+		streaming.displayItems = Array.from({ length: 60 }, (_, call) => CALLS[call % 2] ?? CALLS[0]) as DisplayItem[];
+		card.expanded = true;
+		const lines = card.update(details, "word\n\n".repeat(40)).lines();
+		assert.equal(lines[0], "● subagent explorer");
+		assert.ok(lines.includes("  … 28 more lines of the task"));
+		assert.ok(lines.includes("  … 40 earlier calls"));
+		assert.equal(lines.at(-1), "  12s · 2 turns · ↑12k ↓932 R40k · $0.023 · fake/big");
+		assert.equal(lines.length, 1 + 13 + 21 + 8 + 1);
+		assert.equal(card.finish(ended({})).lines()[0], "✓ subagent explorer · 3.2s");
 	});
 
 	it("mentions a silence of more than ten seconds", () => {

@@ -1,0 +1,90 @@
+/** What the lines of a card are made of. */
+
+import type { DisplayItem, RunUsage } from "../index.js";
+import { usageParts } from "./figures.ts";
+import { markdown } from "./markdown.ts";
+import type { Color } from "./pi.ts";
+import { shortForm } from "./short-forms.ts";
+import { clip, type Line, lineWidth, oneLine, plainText, type Span, wrap } from "./spans.ts";
+
+/** Text looked at for a preview; an answer can be 50 KB and a card shows a few lines of it. */
+export const PREVIEW_CHARACTERS = 4_000;
+const INDENT = 2;
+export const SEPARATOR: Span = { text: " · ", color: "dim" };
+
+/** One indented line, cut where the terminal ends. */
+export function clipped(line: Line, width: number): Line {
+	return clip(indented(line), width);
+}
+
+/** A remark of the card itself. */
+export function remark(text: string, width: number): Line {
+	return clipped([{ text: `… ${text}`, color: "dim" }], width);
+}
+
+/** Text in one colour. */
+export function paragraph(text: string, width: number, color: Color): Line[] {
+	const lines = plainText(text).trim().split("\n");
+	return lines.flatMap((line) => wrapped([{ text: line, color }], width));
+}
+
+export function wrapped(line: Line, width: number, hang = 0): Line[] {
+	return wrap(line, width - INDENT, hang).map(indented);
+}
+
+/** Markdown. */
+export function prose(source: string, width: number): Line[] {
+	return markdown(source).flatMap(({ line, hang, verbatim }) =>
+		verbatim ? [clipped(line, width)] : wrapped(line, width, hang),
+	);
+}
+
+/** The same without its blank lines. */
+export function compactProse(source: string, width: number): Line[] {
+	return prose(source, width).filter((line) => lineWidth(line) > INDENT);
+}
+
+/** The last `limit` calls in pi's short forms, with the words among them that `isShown` wants. */
+export function callLines(
+	items: readonly DisplayItem[],
+	width: number,
+	limit: number,
+	isShown: (words: number, from: number) => boolean,
+): Line[] {
+	const calls = items.flatMap((item, index) => (item.type === "toolCall" ? [index] : []));
+	const hidden = Math.max(0, calls.length - limit);
+	// After the last hidden call: with the words that led to the first one shown.
+	const from = hidden === 0 ? 0 : (calls[hidden - 1] ?? 0) + 1;
+	// Text after the last call is the answer, which stands below on its own.
+	const upToLastCall = items.slice(0, (calls.at(-1) ?? -1) + 1);
+	const shown = upToLastCall.filter((item, index) => (item.type === "toolCall" ? index >= from : isShown(index, from)));
+	const lines = shown.map((item) => itemLine(item, width));
+	if (hidden === 0) return lines;
+	return [remark(hidden === 1 ? "1 earlier call" : `${hidden} earlier calls`, width), ...lines];
+}
+
+function itemLine(item: DisplayItem, width: number): Line {
+	if (item.type === "toolCall") return clipped(shortForm(item.name, item.args), width);
+	return clipped([{ text: oneLine(item.text.slice(0, PREVIEW_CHARACTERS)), color: "dim" }], width);
+}
+
+/** Turns, tokens, cost and model. */
+export function figures(usage: RunUsage, model: string | undefined): Span[] {
+	return usageParts(usage, model && oneLine(model)).map((text): Span => ({ text, color: "dim" }));
+}
+
+/** Parts side by side, as many to a line as fit. */
+export function partLines(parts: readonly Span[], width: number): Line[] {
+	const lines: Span[][] = [];
+	for (const part of parts) {
+		const last = lines.at(-1);
+		const room = width - INDENT - (last ? lineWidth(last) : 0);
+		if (last && lineWidth([SEPARATOR, part]) <= room) last.push(SEPARATOR, part);
+		else lines.push([part]);
+	}
+	return lines.map((line) => clipped(line, width));
+}
+
+function indented(line: Line): Line {
+	return [{ text: " ".repeat(INDENT) }, ...line];
+}
