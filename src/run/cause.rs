@@ -3,7 +3,13 @@
 use std::error::Error;
 
 /// An error with its causes, as one sentence.
-pub(super) fn chain(error: &(dyn Error + 'static)) -> String {
-    let causes = std::iter::successors(Some(error), |error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+pub(super) fn chain(error: &dyn Error) -> String {
+    let mut sentence = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        sentence.push_str(": ");
+        sentence.push_str(&error.to_string());
+        cause = error.source();
+    }
+    sentence
 }
