@@ -26,10 +26,6 @@ export default function subagentNative(pi: PiApi): void {
 	const early = rememberedSurface();
 	if (early) pi.registerTool(tool.definition(early));
 
-	// pi ends sessions with `session_shutdown`; this is for an exit that skips it.
-	const lastResort = () => runs.abortAll("pi exits");
-	process.on("exit", lastResort);
-
 	registerCommands(pi);
 
 	pi.on("session_start", async (_event, context) => {
@@ -51,7 +47,6 @@ export default function subagentNative(pi: PiApi): void {
 	pi.on("session_shutdown", async () => {
 		stopClocks();
 		await runs.close();
-		process.off("exit", lastResort);
 	});
 }
 

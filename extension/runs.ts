@@ -15,11 +15,6 @@ export class Runs {
 		}
 	}
 
-	/** Aborts every live run, synchronously. */
-	abortAll(reason: string): void {
-		for (const handle of this.live) handle.abort(reason);
-	}
-
 	/** Ends every live run because pi is going, and waits until the children are gone. */
 	async close(): Promise<void> {
 		await Promise.allSettled([...this.live].map((handle) => handle.close()));

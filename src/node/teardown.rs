@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use napi::bindgen_prelude::Env;
+use napi::bindgen_prelude::{Env, FnArgs, Function, JsObjectValue, Object, Unknown};
 
 use super::handle::EndOnDrop;
 use crate::process::CancelReason;
@@ -16,22 +16,39 @@ thread_local! {
 }
 
 /// Ends the run when the JavaScript thread that started it ends: a promise that is pending then would keep it alive and
-/// could never be heard. Node runs this on a natural exit and when a worker is terminated, not on `process.exit`.
+/// could never be heard.
+///
+/// Two ways, because Node tells neither of all ends: its `exit` event comes before `process.exit` and after an uncaught
+/// error, the cleanup hook when a worker is terminated. A host that a signal kills runs neither.
 pub(super) fn end_with_thread(env: Env, run: &Arc<EndOnDrop>) -> napi::Result<()> {
     let runs = RUNS.with_borrow_mut(|known| {
         if let Some(runs) = known {
             return Ok(Arc::clone(runs));
         }
         let runs = Runs::default();
-        env.add_env_cleanup_hook(Arc::clone(&runs), |runs| {
-            let live = runs.lock().unwrap_or_else(PoisonError::into_inner);
-            live.iter().filter_map(Weak::upgrade).for_each(|run| run.0.cancel(CancelReason::Shutdown));
-        })?;
+        env.add_env_cleanup_hook(Arc::clone(&runs), |runs| end_all(&runs))?;
+        on_exit(env, Arc::clone(&runs))?;
         *known = Some(Arc::clone(&runs));
         Ok::<_, napi::Error>(runs)
     })?;
     let mut runs = runs.lock().unwrap_or_else(PoisonError::into_inner);
     runs.retain(|run| run.strong_count() > 0);
     runs.push(Arc::downgrade(run));
+    Ok(())
+}
+
+fn end_all(runs: &Runs) {
+    let live = runs.lock().unwrap_or_else(PoisonError::into_inner);
+    live.iter().filter_map(Weak::upgrade).for_each(|run| run.0.cancel(CancelReason::Shutdown));
+}
+
+fn on_exit(env: Env, runs: Runs) -> napi::Result<()> {
+    let process: Object = env.get_global()?.get_named_property("process")?;
+    let on: Function<FnArgs<(&str, Function<(), ()>)>, Unknown> = process.get_named_property("on")?;
+    let listener = env.create_function_from_closure::<(), (), _>("endSubagents", move |_| {
+        end_all(&runs);
+        Ok(())
+    })?;
+    on.apply(process, FnArgs::from(("exit", listener)))?;
     Ok(())
 }

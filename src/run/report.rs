@@ -159,7 +159,7 @@ fn has_text(collected: &Collected) -> bool {
 
 fn cancel_text(reason: &CancelReason) -> String {
     match reason {
-        CancelReason::Caller(Some(why)) if !why.trim().is_empty() => format!("cancelled: {why}"),
+        CancelReason::Caller(Some(why)) if !why.trim().is_empty() => format!("cancelled by user: {why}"),
         CancelReason::Caller(_) => "cancelled by user".to_owned(),
         CancelReason::Dropped => "cancelled: the handle of the run was dropped".to_owned(),
         CancelReason::Shutdown => "cancelled: the session ended".to_owned(),
@@ -304,7 +304,7 @@ impl Subject {
                     single.full_output_file = Some(path);
                 }
                 Err(error) => {
-                    single.diagnostics.push(self.field(&format!("the full text is lost: {}", chain(&error))))
+                    single.diagnostics.push(self.field(&format!("the full text is lost: {}", chain(&error))));
                 }
             }
         }
