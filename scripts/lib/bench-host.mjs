@@ -88,6 +88,9 @@ export async function memory({ engine, quick }) {
 	if (process.platform === "linux") {
 		for (const [kind, what] of Object.entries(kinds)) {
 			const found = await step(`memory, ${what}`, () => report([engine, "memory", kind, bytes]));
+			if (found.stdoutBytes + found.stderrOmitted < Number(bytes) * 0.99) {
+				throw new SetupProblem(`Only ${found.stdoutBytes} bytes of ${what} arrived.`, "The flood broke off.");
+			}
 			const mebibytes = (found.peakKib - found.beforeKib) / 1024;
 			rows.push({
 				what,

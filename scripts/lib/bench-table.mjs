@@ -1,6 +1,6 @@
 /** The table of results. */
 
-import { cpus, release } from "node:os";
+import { cpus, loadavg, release } from "node:os";
 
 import { probe } from "./programs.mjs";
 
@@ -10,6 +10,9 @@ import { probe } from "./programs.mjs";
  * @typedef {{ what: string, ours: string, baseline?: string, ratio?: string, target?: string, reached?: boolean }} Row
  * @typedef {{ title: string, about: string, rows: Row[] }} Section
  */
+
+/** What other programs did when the measuring began; half a core and more blurs the figures. */
+const loadBefore = loadavg()[0] ?? 0;
 
 /**
  * @param {Section[]} sections
@@ -31,7 +34,8 @@ function machine() {
 	const kernel = /^\d+\.\d+(\.\d+)?/.exec(release())?.[0] ?? release();
 	const rust = /\d+\.\d+\.\d+/.exec(probe("rustc", ["--version"]) ?? "")?.[0] ?? "?";
 	const system = { linux: "Linux", darwin: "Darwin", win32: "Windows" }[process.platform] ?? process.platform;
-	return `Machine: ${cpus().length} cores, ${process.arch}, ${system} ${kernel}, Node ${process.version.slice(1)}, Rust ${rust}.`;
+	const parts = [`${cpus().length} cores`, process.arch, `${system} ${kernel}`, `Node ${process.version.slice(1)}`];
+	return `Machine: ${parts.join(", ")}, Rust ${rust}; load average before: ${loadBefore.toFixed(1)}.`;
 }
 
 /** @param {Section} section */
