@@ -42,10 +42,9 @@ export async function start({ folder, quick }) {
 	const found = await step(`starting children from a process of ${megabytes} MB`, () =>
 		alternate({ ours: measure("run"), theirs: measure("spawn") }, rounds),
 	);
-	/** @type {(name: "ours" | "theirs", kind: "call" | "pause") => number[]} */
-	const all = (name, kind) =>
-		found[name].flatMap((/** @type {any} */ one) => one.times.map((/** @type {any} */ time) => time[kind]));
-	/** @type {(kind: "call" | "pause", part: number) => { ours: number, theirs: number }} */
+	/** @type {(name: "ours" | "theirs", kind: "calls" | "pauses") => number[]} */
+	const all = (name, kind) => found[name].flatMap((/** @type {any} */ one) => one[kind]);
+	/** @type {(kind: "calls" | "pauses", part: number) => { ours: number, theirs: number }} */
 	const at = (kind, part) => ({ ours: quantile(all("ours", kind), part), theirs: quantile(all("theirs", kind), part) });
 	/** @type {(what: string, found: { ours: number, theirs: number }, most?: number) => Row} */
 	const row = (what, { ours, theirs }, most) => ({
@@ -56,11 +55,11 @@ export async function start({ folder, quick }) {
 		...(most ? { target: `≤ ${most} ms`, reached: ours <= most } : {}),
 	});
 	const rows = [
-		row("the call, p50", at("call", 0.5)),
-		row("the call, p90", at("call", 0.9), 1),
-		row("the call, max", at("call", 1)),
-		row("longest pause of the event loop until the result, p50", at("pause", 0.5)),
-		row("longest pause of the event loop until the result, p90", at("pause", 0.9)),
+		row("the call, p50", at("calls", 0.5)),
+		row("the call, p90", at("calls", 0.9), 1),
+		row("the call, max", at("calls", 1)),
+		row("longest pause of the event loop until the result, p50", at("pauses", 0.5)),
+		row("longest pause of the event loop until the result, p90", at("pauses", 0.9)),
 	];
 	const about =
 		`${starts * rounds} starts of each, from Node processes with ${megabytes} MB resident: \`startRun\` of the addon (baseline:\n` +
