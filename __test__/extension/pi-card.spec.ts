@@ -1,0 +1,140 @@
+/** The live card as real pi draws it, in a wide dark and in a narrow light terminal. */
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import { call, delegate, makeGate, onStage, piVersions, say, startTui, until, usage } from "../support/pi.ts";
+
+const task = "walk through the whole project, and say in which order its many parts come into play and why";
+
+const answer = [
+	"# Order",
+	"The parts load in `order`, **user first**, then the project.",
+	...Array.from({ length: 12 }, (_, part) => `${part + 1}. part ${part + 1}`),
+].join("\n");
+
+/** Lines of the card with this head, down to the one that `last` fits. */
+function cardIn(screen: string, last: RegExp): string[] {
+	const lines = screen.split("\n");
+	const from = lines.findIndex((line) => /^ [○●✓✗⚠] subagent /.test(line));
+	const length = lines.slice(from).findIndex((line) => last.test(line)) + 1;
+	assert.ok(from >= 0 && length > 0, screen);
+	return lines.slice(from, from + length).map((line) => line.slice(1));
+}
+
+const start = "\u001b\\[";
+const colouredMark = new RegExp(`${start}38;2;[\\d;]+m✓ .*${start}1m`);
+const background = new RegExp(`${start}48;2;[\\d;]+m`, "g");
+
+const sizes = [
+	{ columns: 120, theme: "dark" },
+	{ columns: 60, theme: "light" },
+];
+
+for (const version of piVersions) {
+	for (const { columns, theme } of sizes) {
+		test(`the card in pi ${version}, ${columns} columns, ${theme}`, { timeout: 60_000 }, async () => {
+			const [looked, done] = [makeGate(), makeGate()];
+			const walk = ({ toolAnswers }: { toolAnswers: unknown[] }) => {
+				if (toolAnswers.length === 0) {
+					const calls = [call("ls", { path: "." }), call("read", { path: "README.md", offset: 1, limit: 2 })];
+					return [usage({ input: 1_400, output: 45 }), say("First the lay of the land."), ...calls];
+				}
+				if (toolAnswers.length === 2) {
+					const calls = [call("ls", { path: "src" }), call("read", { path: "src/main.ts" })];
+					return [
+						usage({ input: 2_400, output: 55, cached: 1_200 }),
+						until(looked.opened),
+						say("Now the code."),
+						...calls,
+					];
+				}
+				return [usage({ input: 4_600, output: 260, cached: 3_000 }), say("I am "), until(done.opened), say(answer)];
+			};
+			await onStage({ version, settings: { theme }, children: { walk } }, async (stage) => {
+				stage.world.write("src/main.ts", "start();\n");
+				const tui = await startTui(stage.world, { columns, rows: 50, prompt: delegate({ agent: "explorer", task }) });
+				const narrow = (wide: string) => (wide.length < columns ? wide : `${wide.slice(0, columns - 3)}…`);
+				const head = (mark: string) =>
+					[new RegExp(`^${mark} subagent explorer · \\d+s$`), narrow(`  ${task}`)] as const;
+
+				// Words and the calls they led to; the clock moves although nothing arrives.
+				const first = cardIn(await tui.waitFor(/read README\.md:1-2[\s\S]*\$0\.0049/), /\$0\.0049/);
+				assert.match(first[0] ?? "", head("●")[0]);
+				assert.deepEqual(first.slice(1), [
+					head("●")[1],
+					"  First the lay of the land.",
+					"  ls .",
+					"  read README.md:1-2",
+					"  1 turn · ↑1.4k ↓45 · $0.0049 · scripted/scripted-model",
+				]);
+				await tui.waitFor(/subagent explorer · [23]s/, 5_000);
+
+				// The newest three calls, and what is being written.
+				looked.open();
+				const second = cardIn(await tui.waitFor(/I am$/m), /2 turns/);
+				assert.deepEqual(second.slice(1), [
+					head("●")[1],
+					"  … 1 earlier call",
+					"  read README.md:1-2",
+					"  ls src",
+					"  read src/main.ts",
+					"  I am",
+					`  2 turns · ↑2.6k ↓100 R1.2k · $0.0097${columns < 100 ? "" : " · scripted/scripted-model"}`,
+				]);
+
+				// Expanded: all that was said and called, once, and the clock at the end.
+				await tui.press("C-o");
+				const third = cardIn(await tui.waitFor(/Now the code\.\n.*ls src\n.*\n {3}I am$/m), /2 turns/);
+				assert.equal(third[0], "● subagent explorer");
+				assert.deepEqual(third.slice(columns < 100 ? 3 : 2, -1), [
+					"  First the lay of the land.",
+					"  ls .",
+					"  read README.md:1-2",
+					"  Now the code.",
+					"  ls src",
+					"  read src/main.ts",
+					"  I am",
+				]);
+				assert.match(third.at(-1) ?? "", /^ {2}\d+s · 2 turns · /);
+				await tui.press("C-o");
+
+				// Over: the answer as it reads, with what is missing and what it cost.
+				done.open();
+				const fourth = cardIn(await tui.waitFor("The child says:"), /3 turns/);
+				assert.match(fourth[0] ?? "", /^✓ subagent explorer · \d+(\.\d)?s$/);
+				assert.equal(fourth[2], "  I am # Order");
+				assert.match(fourth.join("\n"), /in order, user first, then the project\./);
+				assert.match(fourth.at(-2) ?? "", /^ {2}… \d+ more lines/);
+				assert.match(fourth.at(-1) ?? "", /^ {2}3 turns · ↑4\.2k ↓360 R4\.2k · \$0\.0\d\d/);
+				const styled = (await tui.styledScreen()).split("\n").find((line) => line.includes("✓"));
+				assert.match(styled ?? "", colouredMark, "the mark has a colour, the name is bold");
+
+				await tui.press("C-o");
+				const last = await tui.waitFor("session ~/");
+				assert.match(last, /12\. part 12/);
+				assert.ok(last.split("\n").every((line) => line.length <= columns));
+				await tui.close();
+			});
+		});
+	}
+
+	describe(`a failed card in pi ${version}`, { timeout: 60_000 }, () => {
+		test("shows the mark, the code and the reason, on another ground than success", async () => {
+			const settings = { theme: "dark", retry: { enabled: false } };
+			await onStage({ version, settings }, async (stage) => {
+				const calls = ["fail now", "say fine"].map((task) => ({ agent: "explorer", task }));
+				const tui = await startTui(stage.world, { prompt: delegate(...calls) });
+				const screen = await tui.waitFor("The child says:");
+				assert.match(
+					screen,
+					/✗ subagent explorer · \S+s · failed\n {3}fail now\n {3}SUBAGENT_FAILED\n {3}.*scripted error 500/,
+				);
+				assert.match(screen, /✓ subagent explorer · \S+s\n {3}say fine\n {3}fine\n/);
+				const grounds = (await tui.styledScreen()).match(background) ?? [];
+				assert.ok(new Set(grounds).size >= 3, "user's message, failure, success");
+				await tui.close();
+			});
+		});
+	});
+}
