@@ -111,9 +111,16 @@ export class Tui {
 		return Number(await this.#tmux("list-panes", "-F", "#{pane_pid}"));
 	}
 
-	/** Whether pi has left the terminal. */
-	async hasEnded(): Promise<boolean> {
-		return (await this.#tmux("list-panes", "-F", "#{pane_dead}")).trim() === "1";
+	/** Waits until pi has left the terminal and returns its exit code; rejects with the last screen. */
+	async ended(limitMs = defaultWaitMs): Promise<number> {
+		const deadline = performance.now() + limitMs;
+		for (;;) {
+			const [dead, code] = (await this.#tmux("list-panes", "-F", "#{pane_dead} #{pane_dead_status}")).trim().split(" ");
+			if (dead === "1") return Number(code);
+			if (performance.now() > deadline)
+				throw new Error(`pi has not ended within ${limitMs} ms:\n${await this.screen()}`);
+			await delay(lookEveryMs);
+		}
 	}
 
 	/** Closes the terminal, as a user does with the window: pi gets SIGHUP. Waits until its processes are gone. */
