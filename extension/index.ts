@@ -28,7 +28,13 @@ export default function subagentNative(pi: PiApi): void {
 
 	registerCommands(pi);
 
+	// Without a terminal of its own pi dies of Ctrl+C at once, and a child in its own process group hears nothing of it.
+	const interrupted = () => {
+		void runs.close().finally(() => process.kill(process.pid, "SIGINT"));
+	};
+
 	pi.on("session_start", async (_event, context) => {
+		if (!context.hasUI) process.once("SIGINT", interrupted);
 		surface = await describe(pi, context);
 		rememberSurface(surface);
 		if (surface.register) pi.registerTool(tool.definition(surface));
@@ -46,6 +52,7 @@ export default function subagentNative(pi: PiApi): void {
 
 	pi.on("session_shutdown", async () => {
 		stopClocks();
+		process.off("SIGINT", interrupted);
 		await runs.close();
 	});
 }

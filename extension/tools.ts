@@ -32,7 +32,6 @@ export class SubagentTool {
 	private readonly runs: Runs;
 	/** Calls that failed: pi flags them in a `tool_result` handler, where a flag returned by a tool may be lost. */
 	private readonly failed = new Set<string>();
-	private confirmations: Promise<unknown> = Promise.resolve();
 
 	constructor(pi: PiApi, runs: Runs) {
 		this.pi = pi;
@@ -86,15 +85,14 @@ export class SubagentTool {
 		}
 	}
 
-	/** Asks the user, one question at a time: calls of one message run in parallel. */
-	private confirm(request: ConfirmRequest, signal: AbortSignal | undefined, context: PiContext): Promise<boolean> {
-		const ask = async () => {
-			if (signal?.aborted) return false;
-			return await context.ui.confirm(request.title, request.message, signal ? { signal } : {});
-		};
-		const answer = this.confirmations.then(ask).catch(() => false);
-		this.confirmations = answer;
-		return answer;
+	/** Asks the user. An abort closes the dialog, which is no. */
+	private async confirm(
+		request: ConfirmRequest,
+		signal: AbortSignal | undefined,
+		context: PiContext,
+	): Promise<boolean> {
+		if (signal?.aborted) return false;
+		return await context.ui.confirm(request.title, request.message, signal ? { signal } : {});
 	}
 }
 

@@ -69,8 +69,7 @@ for (const version of piVersions) {
 			});
 		});
 
-		const todo = "calls of one message each ask before the first answer is remembered";
-		test("is asked about once when one message calls it three times", { todo }, async () => {
+		test("is asked about once when one message calls it three times", async () => {
 			await onStage({ version }, async (stage) => {
 				writeScout(stage);
 				const rpc = startRpc(stage.world, { answer: () => ({ confirmed: true }) });

@@ -8,7 +8,7 @@ use super::changes::WorkTree;
 use super::files::{RunFiles, RunId};
 use super::invocation::Invocation;
 use super::pi::PiProgram;
-use super::prepare::{Confirm, Prepared};
+use super::prepare::{Confirm, ConfirmRequest, Prepared};
 use super::protocol::{JsonChild, SharedCollector, SilenceLimits};
 use super::refusal::Refusal;
 use super::report::{Ending, Subject};
@@ -30,6 +30,9 @@ const MAX_NAME: usize = 64;
 const SECRETS_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long an aborted run looks for what it changed. Whoever aborted is waiting.
 const CHANGES_AFTER_ABORT: Duration = Duration::from_secs(1);
+
+/// Held while a person is asked.
+static ASKING: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 /// Runs one agent on one task. Whatever a user or a child can cause ends in a result, never in an error.
 ///
@@ -121,22 +124,32 @@ impl Call {
         limits: TruncateLimits,
     ) -> Result<Option<String>, Stop> {
         let refuse = |refusal| Stop::Refused(refusal, limits);
-        let (spec, decided, sanitizer) =
-            (Arc::clone(&self.spec), Arc::clone(prepared), Arc::clone(&self.sanitizer));
-        let interactive = confirm.is_some();
-        let question = self
-            .unless_aborted(blocking(move || decided.question(&spec.world, interactive, &sanitizer)))
-            .await?;
-        let Some(request) = question.map_err(refuse)? else { return Ok(None) };
+        if self.question(prepared, confirm.is_some()).await?.map_err(refuse)?.is_none() {
+            return Ok(None);
+        }
+        // One question at a time: several calls of one message ask about the same agent, and one answer is enough.
+        let _turn = self.unless_aborted(ASKING.lock()).await?;
+        let question = self.question(prepared, confirm.is_some()).await?.map_err(refuse)?;
+        let Some(request) = question else { return Ok(None) };
         let Some(confirm) = confirm else { return Err(refuse(prepared.refused())) };
         if !self.unless_aborted(confirm.confirm(request)).await? {
             return Err(refuse(prepared.refused()));
         }
         let (spec, decided) = (Arc::clone(&self.spec), Arc::clone(prepared));
         let kept = self.unless_aborted(blocking(move || decided.remember(&spec.world))).await?;
-        Ok(kept
-            .err()
-            .map(|error| format!("your answer could not be kept and will be asked for again: {error}")))
+        let lost = |error| format!("your answer could not be kept and will be asked for again: {error}");
+        Ok(kept.err().map(lost))
+    }
+
+    /// The question to ask now, if there is one; or why policy refuses the run without asking.
+    async fn question(
+        &self,
+        prepared: &Arc<Prepared>,
+        interactive: bool,
+    ) -> Result<Result<Option<ConfirmRequest>, Refusal>, Stop> {
+        let (spec, decided, sanitizer) =
+            (Arc::clone(&self.spec), Arc::clone(prepared), Arc::clone(&self.sanitizer));
+        self.unless_aborted(blocking(move || decided.question(&spec.world, interactive, &sanitizer))).await
     }
 
     fn subject(&self, prepared: &Prepared) -> Subject {
