@@ -81,6 +81,20 @@ for (const version of piVersions) {
 			});
 		});
 
+		test("is neither run nor refused when the call is aborted while the question is open", async () => {
+			await onStage({ version }, async (stage) => {
+				writeScout(stage);
+				const rpc = startRpc(stage.world, { answer: () => undefined });
+				await rpc.send({ type: "prompt", message: request });
+				await rpc.log.waitFor(({ type, method }) => type === "extension_ui_request" && method === "confirm");
+				await rpc.send({ type: "abort" });
+				await rpc.log.waitFor(({ type }) => type === "agent_settled");
+				assert.match(textOf(lastEnd(rpc.log)), /cancelled by user/);
+				assert.equal(stage.childRequests().length, 0);
+				await rpc.close();
+			});
+		});
+
 		test("is asked about in a dialog of the terminal, and not again after a yes", async () => {
 			await onStage({ version }, async (stage) => {
 				writeScout(stage);

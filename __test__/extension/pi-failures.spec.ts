@@ -151,6 +151,18 @@ for (const version of piVersions) {
 			assert.ok(existsSync(run.sessionFile ?? ""));
 		});
 
+		test("a child that something else kills is told from one that failed", async () => {
+			const from = rpc.log.events.length;
+			await rpc.send({ type: "prompt", message: delegate({ agent: "explorer", task: "hang" }) });
+			await rpc.log.waitFor((event) => JSON.stringify(event.partialResult ?? "").includes("I begin."), 20_000, from);
+			const child = survivors(stage.world.mark).find(({ pid }) => pid !== rpc.pi.pid);
+			process.kill(child?.pid ?? assert.fail("no child"), "SIGKILL");
+			await rpc.log.waitFor(({ type }) => type === "agent_settled", 20_000, from);
+			const run = runOf(lastEnd(rpc.log));
+			assert.deepEqual([run.outcome, run.exitCode, run.signal], ["failed", 137, "SIGKILL"]);
+			assert.match(textOf(lastEnd(rpc.log)), /SIGKILL[\s\S]*I begin\./);
+		});
+
 		test("limits end a child that hangs and name their setting", async () => {
 			stage.configure({ idleTimeoutMs: 1_500 });
 			try {

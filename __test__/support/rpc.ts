@@ -16,8 +16,8 @@ export interface UiRequest extends PiEvent {
 export type UiAnswer = { confirmed: boolean } | { value: string } | { cancelled: true };
 
 export interface RpcOptions extends StartOptions {
-	/** Answers `select`, `confirm`, `input` and `editor`; without it they are cancelled. */
-	answer?: (request: UiRequest) => UiAnswer;
+	/** Answers `select`, `confirm`, `input` and `editor`, or leaves them open; without it they are cancelled. */
+	answer?: (request: UiRequest) => UiAnswer | undefined;
 }
 
 export interface RpcResponse extends PiEvent {
@@ -36,7 +36,7 @@ export class RpcSession {
 	readonly log: EventLog;
 	/** Everything that extensions asked or told, oldest first. */
 	readonly uiRequests: UiRequest[] = [];
-	readonly #answer: (request: UiRequest) => UiAnswer;
+	readonly #answer: NonNullable<RpcOptions["answer"]>;
 	#sent = 0;
 
 	constructor(world: World, options: RpcOptions = {}) {
@@ -78,7 +78,8 @@ export class RpcSession {
 		const request = event as UiRequest;
 		this.uiRequests.push(request);
 		if (!dialogs.includes(request.method)) return;
-		this.#write({ type: "extension_ui_response", id: request.id, ...this.#answer(request) });
+		const answer = this.#answer(request);
+		if (answer) this.#write({ type: "extension_ui_response", id: request.id, ...answer });
 	}
 
 	#write(record: Record<string, unknown>): void {

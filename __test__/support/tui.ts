@@ -115,8 +115,11 @@ export class Tui {
 	async ended(limitMs = defaultWaitMs): Promise<number> {
 		const deadline = performance.now() + limitMs;
 		for (;;) {
-			const [dead, code] = (await this.#tmux("list-panes", "-F", "#{pane_dead} #{pane_dead_status}")).trim().split(" ");
-			if (dead === "1") return Number(code);
+			const format = "#{pane_dead} #{pid} #{pane_dead_status}";
+			const [dead, server, code] = (await this.#tmux("list-panes", "-F", format)).trim().split(" ");
+			if (dead === "1" && code) return Number(code);
+			// tmux can miss the signal that says that its child has ended; it is told again.
+			if (dead === "1") process.kill(Number(server), "SIGCHLD");
 			if (performance.now() > deadline)
 				throw new Error(`pi has not ended within ${limitMs} ms:\n${await this.screen()}`);
 			await delay(lookEveryMs);
