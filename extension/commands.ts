@@ -14,7 +14,7 @@ interface Subcommand {
 
 const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
 	agents: {
-		description: "the agents there are, their tools, and what is wrong with the others",
+		description: "the agents there are, their tools, what is wrong",
 		run: async (native, pi, context) => agentsReport(await native.discoverAgents(surfaceOptions(pi, context))),
 	},
 	doctor: {

@@ -47,7 +47,7 @@ function agentLines(agent: AgentInfo): ReportLine[] {
 	const mark = agent.runnable ? MARKS.ok : MARKS.error;
 	const lines = [entry(mark.text, mark.color, agent.name, ` (${traits})  ${oneLine(agent.description)}`)];
 	if (!agent.runnable && agent.problem) lines.push(detail("cannot run", oneLine(agent.problem), "warning"));
-	lines.push(detail("tools", agent.tools.map(oneLine).join(", ") || "none"));
+	if (agent.runnable) lines.push(detail("tools", agent.tools.map(oneLine).join(", ") || "none"));
 	for (const { tool, reason } of agent.dropped) lines.push(detail(`without ${oneLine(tool)}`, oneLine(reason)));
 	const model = [agent.model, agent.thinking && `thinking ${agent.thinking}`].filter(Boolean).join(", ");
 	if (model) lines.push(detail("model", oneLine(model)));

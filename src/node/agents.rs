@@ -135,6 +135,8 @@ pub fn describe_tools(env: &Env, options: SurfaceOptions) -> napi::Result<Promis
     let (cwd, world) = options.into_world();
     env.spawn_future(off_thread(move || {
         let described = run::describe(&cwd, &world);
+        let sanitizer = run::sanitizer_for(&cwd, &world);
+        let clean = |notice: String| sanitizer.sanitize(&notice).into_string();
         let owned = |texts: Vec<&str>| texts.into_iter().map(str::to_owned).collect();
         let surface = described.surface;
         ToolSurface {
@@ -146,7 +148,7 @@ pub fn describe_tools(env: &Env, options: SurfaceOptions) -> napi::Result<Promis
             prompt_guidelines: owned(surface.prompt_guidelines),
             parameters: surface.parameters,
             delegation_policy: described.inject_policy.then_some(surface.delegation_policy),
-            notices: described.notices,
+            notices: described.notices.into_iter().map(clean).collect(),
         }
     }))
 }
