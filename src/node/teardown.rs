@@ -11,6 +11,9 @@ use crate::process::CancelReason;
 /// The runs of one thread. Those that have ended are dropped when the next one starts.
 type Runs = Arc<Mutex<Vec<Weak<EndOnDrop>>>>;
 
+/// The arguments of `process.on`.
+type ExitListener<'env> = FnArgs<(&'static str, Function<'env, (), ()>)>;
+
 thread_local! {
     static RUNS: RefCell<Option<Runs>> = const { RefCell::new(None) };
 }
@@ -44,7 +47,7 @@ fn end_all(runs: &Runs) {
 
 fn on_exit(env: Env, runs: Runs) -> napi::Result<()> {
     let process: Object = env.get_global()?.get_named_property("process")?;
-    let on: Function<FnArgs<(&str, Function<(), ()>)>, Unknown> = process.get_named_property("on")?;
+    let on: Function<ExitListener, Unknown> = process.get_named_property("on")?;
     let listener = env.create_function_from_closure::<(), (), _>("endSubagents", move |_| {
         end_all(&runs);
         Ok(())
