@@ -79,6 +79,13 @@ class Story {
 		const user = { role: "user", content: [textBlock(this.#random.sentence())], timestamp: this.#clock };
 		emit({ type: "agent_start" });
 		emit({ type: "turn_start" });
+		if (this.#form === "delta") {
+			// pi 0.84 and later show the system prompt and its tools.
+			const prompt = { preamble: this.#prose(1500), tools: this.#prose(2500), rules: this.#prose(1000) };
+			const system = { role: "system", content: "", sections: prompt, timestamp: this.#clock };
+			emit({ type: "message_start", message: system });
+			emit({ type: "message_end", message: system });
+		}
 		emit({ type: "message_start", message: user });
 		emit({ type: "message_end", message: user });
 		/** @type {object[]} */

@@ -210,6 +210,7 @@ fn the_work_is_done_when_pi_says_so() {
     let settled = json!({"type": "agent_settled"});
     let retry = json!({"type": "auto_retry_start", "attempt": 1});
     let compaction = json!({"type": "compaction_start"});
+    let system = json!({"type": "message_end", "message": {"role": "system", "content": ""}});
     let cases: &[(&str, &[&Value], bool)] = &[
         ("nothing", &[&start], false),
         ("old, ended", &[&start, &end], true),
@@ -221,6 +222,8 @@ fn the_work_is_done_when_pi_says_so() {
         ("new, will retry", &[&start, &end_of(true)], false),
         ("new, settled", &[&start, &end_of(false), &settled], true),
         ("new, asked again", &[&start, &end_of(false), &settled, &start], false),
+        ("new by its system message", &[&start, &system, &end], false),
+        ("new by its system message, settled", &[&start, &system, &end_of(false), &settled], true),
     ];
     for (label, records, expected) in cases {
         let records: Vec<Value> = records.iter().map(|record| (*record).clone()).collect();

@@ -34,10 +34,10 @@ for (const version of piVersions) {
 	describe(`pi ${version}`, { timeout: 60_000 }, () => {
 		test("refuses each call while a configuration file is broken, and names file and line", async () => {
 			await onStage({ version }, async (stage) => {
-				const file = stage.world.writeAgentDir("subagents.json", '{ "subagents": {\n\t"maxDepth": 1,\n\toops\n} }\n');
+				stage.world.writeAgentDir("subagents.json", '{ "subagents": {\n\t"maxDepth": 1,\n\toops\n} }\n');
 				const { code, log, stderr } = await runJson(stage.world, request);
 				assert.equal(code, 0);
-				assert.equal(stderr.split(`${file}:3:`).length, 2, `said once at start: ${stderr}`);
+				assert.equal(stderr.split("~/.pi/agent/subagents.json:3:").length, 2, `said once at start: ${stderr}`);
 				const end = lastEnd(log);
 				assert.deepEqual([end.isError, detailsOf(end).error?.code], [true, "SUBAGENTS_DISABLED"]);
 				assert.match(textOf(end), /subagents\.json:3:2/);

@@ -84,20 +84,34 @@ impl DisplayItems {
     }
 }
 
+/// What an item takes as JSON, at most: names of fields and numbers are taken for longer than they are.
 fn json_bytes(item: &DisplayItem) -> usize {
-    struct Counter(usize);
-    impl std::io::Write for Counter {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
+    match item {
+        DisplayItem::Text { text } => 24 + string_bytes(text),
+        DisplayItem::ToolCall { name, args } => 40 + string_bytes(name) + value_bytes(args),
+    }
+}
+
+fn value_bytes(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) => 5,
+        Value::Number(_) => 25,
+        Value::String(text) => string_bytes(text),
+        Value::Array(values) => 2 + values.iter().map(|value| 1 + value_bytes(value)).sum::<usize>(),
+        Value::Object(map) => {
+            2 + map.iter().map(|(key, value)| 2 + string_bytes(key) + value_bytes(value)).sum::<usize>()
         }
     }
-    let mut counter = Counter(0);
-    serde_json::to_writer(&mut counter, item).expect("a counter accepts everything and the keys are strings");
-    counter.0
+}
+
+/// A control character takes six bytes, a quote or a backslash two.
+fn string_bytes(text: &str) -> usize {
+    let extra = |byte: &u8| match byte {
+        0..0x20 => 5,
+        b'"' | b'\\' => 1,
+        _ => 0,
+    };
+    2 + text.len() + text.as_bytes().iter().map(extra).sum::<usize>()
 }
 
 #[cfg(test)]

@@ -99,7 +99,7 @@ impl State {
                 self.running.clear();
                 // Since 0.84 it says whether a retry follows, and `agent_settled` comes at the very end. Before,
                 // it says nothing, and a retry is announced right after it.
-                self.is_settled = record.will_retry.is_none();
+                self.is_settled = record.will_retry.is_none() && !record.announces_end;
                 self.is_settled
             }
             EventKind::AgentSettled => {
@@ -139,6 +139,8 @@ impl State {
     }
 
     fn message_started(&mut self, record: &mut Record) -> bool {
+        // Only a pi that announces its end lets its system message be seen.
+        record.announces_end |= record.message.is_system;
         if record.message.is_assistant != Some(true) {
             return false;
         }
@@ -171,6 +173,8 @@ impl State {
     }
 
     fn message_ended(&mut self, record: &mut Record) -> bool {
+        // Only a pi that announces its end lets its system message be seen.
+        record.announces_end |= record.message.is_system;
         if record.message.is_assistant != Some(true) {
             return false;
         }

@@ -20,6 +20,7 @@ const MAX_DISPLAY_TEXT: usize = 4 * 1024;
 
 /// The wanted fields of the record that is being read.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the record")]
 pub(super) struct Record {
     pub(super) kind: Option<EventKind>,
     /// The name of an event type that is not known here, empty for the others.
@@ -38,6 +39,8 @@ pub(super) struct Record {
     pub(super) method: Option<String>,
     /// The model is known already, so a `message_start` has nothing to tell but the role.
     pub(super) knows_model: bool,
+    /// This pi says by `agent_settled` when its work is done; set by the fold, kept over records.
+    pub(super) announces_end: bool,
 
     places: Vec<Place>,
     field: Option<Field>,
@@ -51,6 +54,7 @@ pub(super) struct Record {
 #[derive(Debug)]
 pub(super) struct Message {
     pub(super) is_assistant: Option<bool>,
+    pub(super) is_system: bool,
     pub(super) text: HeadTail,
     text_parts: u32,
     pub(super) has_tool_call: bool,
@@ -81,6 +85,7 @@ impl Record {
             type_name: String::new(),
             message: Message {
                 is_assistant: None,
+                is_system: false,
                 text: HeadTail::new(MAX_TEXT),
                 text_parts: 0,
                 has_tool_call: false,
@@ -103,6 +108,7 @@ impl Record {
             request_id: None,
             method: None,
             knows_model: false,
+            announces_end: false,
             places: Vec::new(),
             field: None,
             part: Part {
@@ -167,6 +173,11 @@ impl Record {
             Some(EventKind::MessageUpdate) => {
                 matches!(self.update, Some(UpdateKind::TextStart | UpdateKind::Other))
             }
+            // What a tool returned is passed over.
+            Some(EventKind::ToolStart) => self.tool_call_id.is_some() && self.tool_name.is_some(),
+            Some(EventKind::ToolEnd) => self.tool_call_id.is_some(),
+            // It repeats all messages, only to say behind them whether a retry follows.
+            Some(EventKind::AgentEnd) if self.announces_end => true,
             Some(kind) => !kind.has_body(),
         }
     }
@@ -221,6 +232,7 @@ impl Message {
 
     fn clear(&mut self) {
         self.is_assistant = None;
+        self.is_system = false;
         self.clear_content();
         self.provider = None;
         self.model = None;
@@ -384,6 +396,7 @@ impl Sink for Record {
             }
             Some(Field::Role) => {
                 self.message.is_assistant = Some(self.short.head() == "assistant");
+                self.message.is_system = self.short.head() == "system";
                 return Self::finish_if(self.is_enough());
             }
             Some(Field::UpdateType) => {
@@ -413,8 +426,14 @@ impl Sink for Record {
                 self.part_ended();
             }
             Some(Field::PartName) => self.part.name = Some(self.name()),
-            Some(Field::ToolCallId) => self.tool_call_id = Some(self.name()),
-            Some(Field::ToolName) => self.tool_name = Some(self.name()),
+            Some(Field::ToolCallId) => {
+                self.tool_call_id = Some(self.name());
+                return Self::finish_if(self.is_enough());
+            }
+            Some(Field::ToolName) => {
+                self.tool_name = Some(self.name());
+                return Self::finish_if(self.is_enough());
+            }
             Some(Field::RequestId) => self.request_id = Some(self.name()),
             Some(Field::Method) => self.method = Some(self.name()),
             Some(Field::StopReason) => self.message.stop_reason = Some(self.name()),

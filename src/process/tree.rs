@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use super::command::ChildCommand;
 use super::error::SpawnError;
-use super::platform::Group;
+use super::platform::{self, Group};
 
 /// How long a child that was killed may take to end. The kernel needs milliseconds, unless the child hangs in a system
 /// call that cannot be interrupted; then it is left to the guard thread, and nobody waits for it.
@@ -157,10 +157,8 @@ fn guard(command: &ChildCommand, started: oneshot::Sender<Result<(ProcessTree, P
 impl Pipes {
     fn take_from(child: &mut Child) -> Self {
         const PIPED: &str = "the command asks for a pipe";
-        Self {
-            stdin: child.stdin.take().expect(PIPED),
-            stdout: child.stdout.take().expect(PIPED),
-            stderr: child.stderr.take().expect(PIPED),
-        }
+        let stdout = child.stdout.take().expect(PIPED);
+        platform::widen(&stdout);
+        Self { stdin: child.stdin.take().expect(PIPED), stdout, stderr: child.stderr.take().expect(PIPED) }
     }
 }

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::io;
 use std::iter;
+use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
@@ -21,6 +22,18 @@ const LEFTOVER_GRACE: Duration = Duration::from_millis(500);
 pub(super) fn lead_own_group(command: &mut Command) {
     command.process_group(0);
 }
+
+/// Gives a child that writes much room to go on while its output is read: fewer switches between the two. A system
+/// that refuses (users share a quota) leaves the pipe as it is.
+#[cfg(target_os = "linux")]
+pub(super) fn widen(pipe: &impl AsFd) {
+    /// The most that an ordinary user may ask for.
+    const PIPE_BYTES: usize = 1024 * 1024;
+    let _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE_BYTES);
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn widen(_pipe: &impl AsFd) {}
 
 /// A child and the process group that it leads.
 ///
