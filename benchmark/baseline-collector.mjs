@@ -1,7 +1,10 @@
 /**
  * A collector of the kind extensions write: chunks to strings, concatenated, split, each line parsed, messages kept, live
- * text taken from each update. Reads standard input and prints what the native one prints, for comparison.
+ * text taken from each update. Reads the program it is given, started as an extension starts a child, or standard input,
+ * and prints what the native one prints, for comparison.
  */
+
+import { spawn } from "node:child_process";
 
 /** A caller sees at most 20 updates a second. */
 const lookEveryMs = 50;
@@ -81,15 +84,17 @@ function finalText() {
 	return "";
 }
 
+const [program, ...args] = process.argv.slice(2);
+const source = program ? spawn(program, args, { stdio: ["ignore", "pipe", "inherit"] }).stdout : process.stdin;
 const timer = setInterval(look, lookEveryMs);
-process.stdin.on("data", (chunk) => {
+source.on("data", (chunk) => {
 	bytes += chunk.length;
 	buffer += chunk.toString();
 	const lines = buffer.split("\n");
 	buffer = lines.pop() ?? "";
 	for (const line of lines) processLine(line);
 });
-process.stdin.on("end", () => {
+source.on("end", () => {
 	clearInterval(timer);
 	if (buffer.trim()) processLine(buffer);
 	const textBytes = Buffer.byteLength(finalText());

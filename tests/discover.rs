@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 const BUILTINS: [&str; 5] = ["explorer", "researcher", "reviewer", "implementer", "tester"];
 
-/// `home/agent` is pi's agent directory, `home/work/project` a repository.
+/// `home/agent` is pi's agent directory, `home/code/project` a repository.
 struct World {
     root: TempDir,
     home: PathBuf,
@@ -19,8 +19,8 @@ impl World {
         let root = tempfile::tempdir().expect("a temporary directory");
         let home = fs::canonicalize(root.path()).expect("it exists").join("home");
         fs::create_dir_all(home.join("agent/agents")).expect("an agent directory");
-        fs::create_dir_all(home.join("work/project/.git")).expect("a repository");
-        fs::create_dir_all(home.join("work/project/a/b")).expect("directories in it");
+        fs::create_dir_all(home.join("code/project/.git")).expect("a repository");
+        fs::create_dir_all(home.join("code/project/a/b")).expect("directories in it");
         Self { root, home }
     }
 
@@ -44,7 +44,7 @@ impl World {
     }
 
     fn discover(&self) -> Catalog {
-        self.discover_in("work/project")
+        self.discover_in("code/project")
     }
 
     /// Name and source of what is not builtin.
@@ -85,8 +85,8 @@ fn the_list_is_builtins_then_user_then_project_by_name() {
     let world = World::new();
     world.agent("agent/agents/1.md", "zeta");
     world.agent("agent/agents/2.markdown", "beta");
-    world.agent("work/project/.pi/agents/1.md", "yes");
-    world.agent("work/project/.pi/agents/2.md", "alpha");
+    world.agent("code/project/.pi/agents/1.md", "yes");
+    world.agent("code/project/.pi/agents/2.md", "alpha");
     let catalog = world.discover();
     let names: Vec<_> = catalog.agents.iter().skip(5).map(|agent| agent.name.as_str()).collect();
     assert_eq!(names, ["beta", "zeta", "alpha", "yes"]);
@@ -97,7 +97,7 @@ fn the_project_hides_the_user_and_the_user_hides_the_builtin() {
     let world = World::new();
     world.agent("agent/agents/e.md", "explorer");
     world.agent("agent/agents/own.md", "own");
-    world.agent("work/project/.pi/agents/e.md", "explorer");
+    world.agent("code/project/.pi/agents/e.md", "explorer");
     let catalog = world.discover();
     let explorers: Vec<_> = catalog.agents.iter().filter(|agent| agent.name == "explorer").collect();
     assert_eq!(explorers.len(), 1);
@@ -110,28 +110,28 @@ fn the_project_hides_the_user_and_the_user_hides_the_builtin() {
 #[test]
 fn a_folder_named_agents_in_a_project_means_nothing() {
     let world = World::new();
-    world.agent("work/project/agents/explorer.md", "explorer");
-    assert_eq!(world.found_in("work/project"), []);
+    world.agent("code/project/agents/explorer.md", "explorer");
+    assert_eq!(world.found_in("code/project"), []);
 }
 
 #[test]
 fn the_project_is_the_nearest_directory_up_to_the_repository_or_home() {
     let world = World::new();
-    world.agent("work/.pi/agents/x.md", "beyond-the-repository");
-    assert_eq!(world.found_in("work/project/a/b"), []);
+    world.agent("code/.pi/agents/x.md", "beyond-the-repository");
+    assert_eq!(world.found_in("code/project/a/b"), []);
 
-    world.agent("work/project/.agents/x.md", "plain");
-    assert_eq!(world.found_in("work/project/a/b"), [("plain".to_owned(), Source::Project)]);
+    world.agent("code/project/.agents/x.md", "plain");
+    assert_eq!(world.found_in("code/project/a/b"), [("plain".to_owned(), Source::Project)]);
 
-    world.agent("work/project/.pi/agents/x.md", "pi");
+    world.agent("code/project/.pi/agents/x.md", "pi");
     assert_eq!(
-        world.found_in("work/project/a/b"),
+        world.found_in("code/project/a/b"),
         [("pi".to_owned(), Source::Project)],
         "`.pi/agents` comes first"
     );
 
-    world.agent("work/project/a/.agents/x.md", "nearer");
-    assert_eq!(world.found_in("work/project/a/b"), [("nearer".to_owned(), Source::Project)]);
+    world.agent("code/project/a/.agents/x.md", "nearer");
+    assert_eq!(world.found_in("code/project/a/b"), [("nearer".to_owned(), Source::Project)]);
 
     fs::create_dir_all(world.home.join("loose/a")).expect("a directory outside any repository");
     fs::create_dir_all(world.root.path().join(".pi/agents")).expect("a directory above home");
@@ -146,7 +146,7 @@ fn the_users_own_directory_is_never_a_project() {
     let world = World::new();
     world.agent(".pi/agents/x.md", "mine");
     let catalog = discover(&DiscoverOptions {
-        cwd: world.home.join("work"),
+        cwd: world.home.join("code"),
         agent_dir: world.home.join(".pi"),
         home: Some(world.home.clone()),
     });
@@ -170,7 +170,7 @@ fn of_two_files_with_one_name_the_first_by_file_name_counts() {
 #[test]
 fn a_broken_definition_hides_nothing() {
     let world = World::new();
-    world.file("work/project/.pi/agents/e.md", "---\nname: explorer\nreadonly: perhaps\n---\n");
+    world.file("code/project/.pi/agents/e.md", "---\nname: explorer\nreadonly: perhaps\n---\n");
     let catalog = world.discover();
     assert_eq!(catalog.find("explorer").expect("the builtin").source, Source::Builtin);
     assert_eq!(catalog.diagnostics.len(), 1);
@@ -207,7 +207,7 @@ fn links_are_followed_and_unreadable_entries_are_told() {
         0,
     )
     .expect("a pipe");
-    world.file("work/project/.pi/agents", "not a directory");
+    world.file("code/project/.pi/agents", "not a directory");
     let catalog = world.discover();
     assert!(catalog.find("linked").is_ok());
     insta::assert_snapshot!("discover_unreadable", world.told(&catalog));
@@ -232,21 +232,21 @@ fn a_directory_with_too_many_agents_is_read_in_part() {
 fn a_changed_file_is_read_again_and_an_unchanged_one_gives_the_same() {
     let world = World::new();
     world.agent("agent/agents/a.md", "first");
-    assert_eq!(world.found_in("work/project").len(), 1);
-    assert_eq!(world.found_in("work/project")[0].0, "first");
+    assert_eq!(world.found_in("code/project").len(), 1);
+    assert_eq!(world.found_in("code/project")[0].0, "first");
     // The same length, within the same tick of the clock.
     world.agent("agent/agents/a.md", "other");
-    assert_eq!(world.found_in("work/project")[0].0, "other");
+    assert_eq!(world.found_in("code/project")[0].0, "other");
 
     let old = fs::File::options().append(true).open(world.home.join("agent/agents/a.md")).expect("the file");
     old.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(3600))
         .expect("an old file");
     drop(old);
-    assert_eq!(world.found_in("work/project"), world.found_in("work/project"));
+    assert_eq!(world.found_in("code/project"), world.found_in("code/project"));
     world.agent("agent/agents/a.md", "third");
-    assert_eq!(world.found_in("work/project")[0].0, "third");
+    assert_eq!(world.found_in("code/project")[0].0, "third");
     fs::remove_file(world.home.join("agent/agents/a.md")).expect("the file");
-    assert_eq!(world.found_in("work/project"), []);
+    assert_eq!(world.found_in("code/project"), []);
 }
 
 #[test]
@@ -272,10 +272,10 @@ fn an_unknown_name_is_answered_with_those_that_exist() {
 #[test]
 fn a_confirmation_is_bound_to_file_and_content() {
     let world = World::new();
-    world.agent("work/project/.pi/agents/a.md", "a");
-    world.agent("work/project/.pi/agents/b.md", "b");
+    world.agent("code/project/.pi/agents/a.md", "a");
+    world.agent("code/project/.pi/agents/b.md", "b");
     let (a, b) =
-        (world.home.join("work/project/.pi/agents/a.md"), world.home.join("work/project/.pi/agents/b.md"));
+        (world.home.join("code/project/.pi/agents/a.md"), world.home.join("code/project/.pi/agents/b.md"));
     let consent = Consent::new(&world.home.join("agent"));
     assert!(!consent.is_confirmed(&a, "1"));
     consent.remember(&a, "1").expect("the directory can be written");
@@ -299,9 +299,9 @@ fn a_confirmation_is_bound_to_file_and_content() {
 #[test]
 fn confirmations_that_make_no_sense_are_kept_aside_and_count_for_nothing() {
     let world = World::new();
-    world.agent("work/project/.pi/agents/a.md", "a");
+    world.agent("code/project/.pi/agents/a.md", "a");
     world.file("agent/subagents/confirmed-agents.json", "{ \"confirmed\": [ {");
-    let a = world.home.join("work/project/.pi/agents/a.md");
+    let a = world.home.join("code/project/.pi/agents/a.md");
     let consent = Consent::new(&world.home.join("agent"));
     assert!(!consent.is_confirmed(&a, "1"));
     consent.remember(&a, "1").expect("a new file");
@@ -313,8 +313,8 @@ fn confirmations_that_make_no_sense_are_kept_aside_and_count_for_nothing() {
 #[test]
 fn confirmations_are_bounded_and_the_oldest_go_first() {
     let world = World::new();
-    world.agent("work/project/.pi/agents/a.md", "a");
-    let a = world.home.join("work/project/.pi/agents/a.md");
+    world.agent("code/project/.pi/agents/a.md", "a");
+    let a = world.home.join("code/project/.pi/agents/a.md");
     let entry = |hash: usize| serde_json::json!({ "path": a, "sha256": hash.to_string() });
     let full: Vec<_> = (0..1000).map(entry).collect();
     let text = serde_json::json!({ "confirmed": full }).to_string();

@@ -165,7 +165,7 @@ export class HostDouble implements PiApi {
 
 	context(overrides: Partial<PiContext> = {}): PiContext {
 		return {
-			cwd: "/work",
+			cwd: "/project",
 			mode: "tui",
 			hasUI: true,
 			ui: {

@@ -32,7 +32,7 @@ describe("the subagent tool", BOUNDED, () => {
 			{
 				agent: "explorer",
 				task: "find it",
-				cwd: "/work",
+				cwd: "/project",
 				tools: [{ name: "read" }, { name: "grep" }, { name: "made" }, { name: "web_search", extension: "/ext/web.ts" }],
 				hostExecutable: "",
 				hostScript: "",

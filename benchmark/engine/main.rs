@@ -15,7 +15,7 @@ use std::error::Error;
 use std::io::Write;
 
 const USAGE: &str = "usage: engine drain | collect | supervise <drain|collect> <program> <argument>… | \
-    pour <file> <chunks|lines> | flood <kind> <bytes> | memory <kind> <bytes> | sanitize <file> | truncate <file>";
+    pour <file> <chunks|lines|sent> | flood <kind> <bytes> | memory <kind> <bytes> | sanitize <file> | truncate <file>";
 
 fn main() -> Result<(), Box<dyn Error>> {
     // cargo adds `--bench` when it runs a benchmark itself.
@@ -26,6 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["collect"] => pipe::collect()?,
         ["supervise", consumer, program, rest @ ..] => pipe::supervised(consumer, program, rest)?,
         ["pour", file, "chunks"] => return Ok(pour::chunks(file)?),
+        ["pour", file, "sent"] => return Ok(pour::sent(file)?),
         ["pour", file, "lines"] => return Ok(pour::lines(file)?),
         ["flood", kind, bytes] => return Ok(flood::flood(kind, bytes.parse()?)?),
         ["memory", kind, bytes] => memory::measure(kind, bytes)?,

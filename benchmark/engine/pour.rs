@@ -6,6 +6,10 @@ use std::io::{self, Read, Write};
 use super::buffer::Buffer;
 use super::stdio::stdout;
 
+/// What `process` asks for when it reads a child.
+#[cfg(target_os = "linux")]
+const PIPE_BYTES: usize = 1024 * 1024;
+
 /// In writes of 64 KiB.
 pub(crate) fn chunks(file: &str) -> io::Result<()> {
     let mut input = File::open(file)?;
@@ -18,6 +22,18 @@ pub(crate) fn chunks(file: &str) -> io::Result<()> {
         }
         output.write_all(&buffer.0[..count])?;
     }
+}
+
+/// Without a copy of its own, so that the reader sets the pace.
+pub(crate) fn sent(file: &str) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        let (input, output) = (File::open(file)?, wide(stdout()?));
+        while rustix::fs::sendfile(&output, &input, None, PIPE_BYTES)? > 0 {}
+        Ok(())
+    }
+    #[cfg(not(target_os = "linux"))]
+    chunks(file)
 }
 
 /// In one write per line, as pi writes its events.
@@ -33,6 +49,6 @@ pub(crate) fn lines(file: &str) -> io::Result<()> {
 /// The pipe as a run has it: `process` widens the one it reads from, whoever reads here gets the same.
 fn wide(output: File) -> File {
     #[cfg(target_os = "linux")]
-    let _ = rustix::pipe::fcntl_setpipe_size(&output, 1024 * 1024);
+    let _ = rustix::pipe::fcntl_setpipe_size(&output, PIPE_BYTES);
     output
 }

@@ -109,13 +109,11 @@ impl Verdict {
             ),
             Outcome::IdleTimeout { limit } => {
                 let (during, setting) = if ending.tool_was_running {
-                    ("while a tool ran", "toolTimeoutMs")
+                    (" while a tool ran", "toolTimeoutMs")
                 } else {
                     ("", "idleTimeoutMs")
                 };
-                let gap = if during.is_empty() { "" } else { " " };
-                let limit = limit.as_millis();
-                let error = format!("no sign of life for {limit} ms{gap}{during} (`{setting}`)");
+                let error = format!("no sign of life for {} ms{during} (`{setting}`)", limit.as_millis());
                 Self::timed_out(RunOutcome::IdleTimeout, TimeoutReason::Idle, error)
             }
             Outcome::Settled { lingered: true, .. }
