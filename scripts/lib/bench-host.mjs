@@ -17,7 +17,9 @@ import { step } from "./progress.mjs";
 
 /** @param {Setting} setting @returns {Promise<Section>} */
 export async function addon() {
-	const found = await step("loading the addon", () => alternate({ load: [process.execPath, join(root, "benchmark", "addon-load.cjs")] }, 20));
+	const found = await step("loading the addon", () =>
+		alternate({ load: [process.execPath, join(root, "benchmark", "addon-load.cjs")] }, 20),
+	);
 	const ms = median(found.load.map((/** @type {any} */ one) => one.ms));
 	const file = readdirSync(root).find((name) => name.endsWith(".node"));
 	if (!file) throw new SetupProblem("There is no addon.", "npm run build makes it.");

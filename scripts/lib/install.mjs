@@ -1,6 +1,7 @@
 /** Puts something into `.setup` as a whole or not at all, and keeps two set-ups out of each other's way. */
 
 import {
+	chmodSync,
 	existsSync,
 	mkdirSync,
 	mkdtempSync,
@@ -36,6 +37,8 @@ export async function installInto(name, fill) {
 		writeFileSync(join(folder, "package.json"), `${JSON.stringify({ private: true })}\n`);
 		await fill(folder);
 		rmSync(place, { recursive: true, force: true });
+		// `mkdtemp` closes it to others, and a test becomes another user to be refused.
+		chmodSync(folder, 0o755);
 		renameSync(folder, place);
 	} finally {
 		rmSync(folder, { recursive: true, force: true });
