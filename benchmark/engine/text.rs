@@ -23,7 +23,7 @@ pub(crate) fn sanitize(file: &str) -> io::Result<Value> {
 pub(crate) fn truncate(file: &str) -> io::Result<Value> {
     let text = std::fs::read_to_string(file)?;
     Ok(repeat(&text, || {
-        pi_subagent_native::text::truncate(&text, TruncateLimits::default(), Some("/tmp/full.txt")).text.len()
+        pi_subagent_native::text::truncate(&text, TruncateLimits::default(), Some("output.md")).text.len()
     }))
 }
 

@@ -37,7 +37,8 @@ impl Drop for EndOnDrop {
 ///
 /// `onUpdate` gets the newest state at most twenty times a second, the last time before the result resolves; when it
 /// throws, no more updates follow. `onConfirm` is asked before an agent that the project defines runs for the first
-/// time; without it `nonInteractivePolicy` decides. Neither keeps the process alive.
+/// time; without it `nonInteractivePolicy` decides. Neither keeps the process alive. A callback that mentions the handle
+/// keeps the handle: such a run is ended by `abort`, not by forgetting it.
 ///
 /// Throws for arguments of the wrong type only. Everything else that can go wrong is in the result.
 #[napi(catch_unwind, async_runtime)]
