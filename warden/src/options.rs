@@ -1,0 +1,191 @@
+//! The arguments of the warden.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Everything that a warden is told before it starts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// From the polite request to the forced end, when the warden ends the tree by itself because its host has gone.
+    pub grace: Duration,
+    /// The read-only sandbox of the child, if it gets one.
+    pub sandbox: Option<Sandbox>,
+    /// What the whole tree may use.
+    pub limits: Limits,
+    /// What is removed once the tree has gone, but only when the host has gone before: its own way to clean up.
+    pub scratch: Vec<PathBuf>,
+    /// Whether the tree gets a pid namespace of its own, which dies with the warden.
+    pub pid_namespace: bool,
+    /// The program, a path, and its arguments.
+    pub command: Vec<OsString>,
+}
+
+/// What a sandboxed child may write. Everything can be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sandbox {
+    /// Files and directories (with everything below) that may be written. They must exist.
+    pub writable: Vec<PathBuf>,
+    /// Whether modes, owners, times and attributes are covered too, where the kernel can do it.
+    pub metadata: bool,
+}
+
+/// What a whole tree may use; `None` is no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Resident memory of all processes together.
+    pub memory_bytes: Option<u64>,
+    /// Processes at once.
+    pub processes: Option<u64>,
+    /// Processor time of all processes together.
+    pub cpu_seconds: Option<u64>,
+    /// Open descriptors of all processes together.
+    pub open_files: Option<u64>,
+}
+
+/// Arguments that no warden understands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadOptions(pub String);
+
+impl std::fmt::Display for BadOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BadOptions {}
+
+const GRACE: &str = "--grace-ms";
+const READ_ONLY: &str = "--read-only";
+const METADATA: &str = "--metadata";
+const WRITABLE: &str = "--writable";
+const SCRATCH: &str = "--scratch";
+const PID_NAMESPACE: &str = "--pid-namespace";
+const MEMORY: &str = "--memory-bytes";
+const PROCESSES: &str = "--processes";
+const CPU: &str = "--cpu-seconds";
+const OPEN_FILES: &str = "--open-files";
+const COMMAND: &str = "--";
+
+impl Options {
+    /// The arguments, without the program's own name.
+    #[must_use]
+    pub fn to_args(&self) -> Vec<OsString> {
+        let mut args = Vec::new();
+        let mut pair = |name: &str, value: &OsStr| args.extend([name.into(), value.to_owned()]);
+        pair(GRACE, self.grace.as_millis().to_string().as_ref());
+        for (name, limit) in self.limits.named() {
+            if let Some(value) = limit {
+                pair(name, value.to_string().as_ref());
+            }
+        }
+        for path in &self.scratch {
+            pair(SCRATCH, path.as_os_str());
+        }
+        for path in self.sandbox.iter().flat_map(|sandbox| &sandbox.writable) {
+            pair(WRITABLE, path.as_os_str());
+        }
+        let flags = [
+            (READ_ONLY, self.sandbox.is_some()),
+            (METADATA, self.sandbox.as_ref().is_some_and(|sandbox| sandbox.metadata)),
+            (PID_NAMESPACE, self.pid_namespace),
+            (COMMAND, true),
+        ];
+        args.extend(flags.into_iter().filter(|(_, set)| *set).map(|(name, _)| name.into()));
+        args.extend(self.command.iter().cloned());
+        args
+    }
+
+    /// Reads the arguments, without the program's own name.
+    ///
+    /// # Errors
+    ///
+    /// For an unknown argument, a missing or malformed value, and a missing command.
+    pub fn from_args(args: impl IntoIterator<Item = OsString>) -> Result<Self, BadOptions> {
+        let mut args = args.into_iter();
+        let (mut options, mut sandbox, mut read_only) = (Self::default(), Sandbox::default(), false);
+        while let Some(arg) = args.next() {
+            let name =
+                arg.to_str().ok_or_else(|| BadOptions(format!("unknown argument {}", arg.display())))?;
+            let mut value = || args.next().ok_or_else(|| BadOptions(format!("{name} needs a value")));
+            match name {
+                GRACE => options.grace = Duration::from_millis(number(name, &value()?)?),
+                MEMORY => options.limits.memory_bytes = Some(number(name, &value()?)?),
+                PROCESSES => options.limits.processes = Some(number(name, &value()?)?),
+                CPU => options.limits.cpu_seconds = Some(number(name, &value()?)?),
+                OPEN_FILES => options.limits.open_files = Some(number(name, &value()?)?),
+                SCRATCH => options.scratch.push(value()?.into()),
+                WRITABLE => sandbox.writable.push(value()?.into()),
+                READ_ONLY => read_only = true,
+                METADATA => sandbox.metadata = true,
+                PID_NAMESPACE => options.pid_namespace = true,
+                COMMAND => {
+                    options.command = args.by_ref().collect();
+                    break;
+                }
+                unknown => return Err(BadOptions(format!("unknown argument {unknown}"))),
+            }
+        }
+        if options.command.is_empty() {
+            return Err(BadOptions("a program is missing after --".into()));
+        }
+        options.sandbox = read_only.then_some(sandbox);
+        Ok(options)
+    }
+}
+
+impl Limits {
+    fn named(&self) -> [(&'static str, Option<u64>); 4] {
+        [
+            (MEMORY, self.memory_bytes),
+            (PROCESSES, self.processes),
+            (CPU, self.cpu_seconds),
+            (OPEN_FILES, self.open_files),
+        ]
+    }
+}
+
+fn number(name: &str, value: &OsStr) -> Result<u64, BadOptions> {
+    let bad = || BadOptions(format!("{name} needs a number, not {}", value.display()));
+    value.to_str().and_then(|text| text.parse().ok()).ok_or_else(bad)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_survive_the_way_through_arguments() {
+        let all = Options {
+            grace: Duration::from_millis(1500),
+            sandbox: Some(Sandbox { writable: vec!["/a b".into(), "--".into()], metadata: true }),
+            limits: Limits {
+                memory_bytes: Some(1),
+                processes: Some(2),
+                cpu_seconds: Some(3),
+                open_files: Some(4),
+            },
+            scratch: vec!["/tmp/x".into()],
+            pid_namespace: true,
+            command: vec!["/bin/sh".into(), "--".into(), "--grace-ms".into(), String::new().into()],
+        };
+        let few = Options { command: vec!["/bin/true".into()], ..Options::default() };
+        for options in [all, few] {
+            assert_eq!(Options::from_args(options.to_args()), Ok(options));
+        }
+    }
+
+    #[test]
+    fn bad_arguments_are_named() {
+        for (args, complaint) in [
+            (vec!["--grace-ms", "soon", "--", "x"], "--grace-ms needs a number, not soon"),
+            (vec!["--writable"], "--writable needs a value"),
+            (vec!["--loud", "--", "x"], "unknown argument --loud"),
+            (vec!["--read-only", "--"], "a program is missing after --"),
+            (vec![], "a program is missing after --"),
+        ] {
+            let parsed = Options::from_args(args.into_iter().map(OsString::from));
+            assert_eq!(parsed.map_err(|error| error.0), Err(complaint.into()));
+        }
+    }
+}
