@@ -1,0 +1,89 @@
+//! The socket to the host, whose end is the end of the host.
+
+use std::io::{self, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use pi_subagent_warden::{MAX_MESSAGE, Order, Report};
+use rustix::io::Errno;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendFlags, recvmsg, send,
+};
+
+/// The warden's end of the socket.
+pub(crate) struct Channel(OwnedFd);
+
+/// What came from the host.
+pub(crate) enum Heard {
+    /// An order, with the descriptor that came along.
+    Order(Order, Option<OwnedFd>),
+    /// Something that means nothing to this version.
+    Noise,
+    /// Nothing for now.
+    Nothing,
+    /// The host has gone.
+    Gone,
+}
+
+impl Channel {
+    /// Takes the socket from standard input, which becomes empty.
+    pub(crate) fn from_stdin() -> io::Result<Self> {
+        let socket = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
+        let empty = std::fs::File::open("/dev/null")?;
+        rustix::stdio::dup2_stdin(&empty)?;
+        Ok(Self(socket))
+    }
+
+    /// Waits for the first order and the child's standard input that comes with it. `None` when the host went first, or
+    /// spoke nonsense.
+    pub(crate) fn wait_for_start(&self) -> Option<OwnedFd> {
+        match self.receive(RecvFlags::CMSG_CLOEXEC) {
+            Heard::Order(Order::Start, Some(stdin)) => Some(stdin),
+            _ => None,
+        }
+    }
+
+    /// Takes the next message, without waiting for one.
+    pub(crate) fn hear(&self) -> Heard {
+        self.receive(RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT)
+    }
+
+    fn receive(&self, flags: RecvFlags) -> Heard {
+        let mut bytes = [0; MAX_MESSAGE];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        loop {
+            let mut control = RecvAncillaryBuffer::new(&mut space);
+            match recvmsg(&self.0, &mut [IoSliceMut::new(&mut bytes)], &mut control, flags) {
+                Ok(message) => {
+                    let mut descriptors = control.drain().filter_map(|message| match message {
+                        RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+                        _ => None,
+                    });
+                    let descriptor = descriptors.next();
+                    return match (message.bytes, Order::parse(&bytes[..message.bytes])) {
+                        _ if message.flags.contains(ReturnFlags::TRUNC) => Heard::Noise,
+                        (0, _) => Heard::Gone,
+                        (_, Some(order)) => Heard::Order(order, descriptor),
+                        (_, None) => Heard::Noise,
+                    };
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return Heard::Nothing,
+                Err(_) => return Heard::Gone,
+            }
+        }
+    }
+
+    /// Tells the host. One that does not listen is no reason to stop.
+    pub(crate) fn tell(&self, report: &Report) {
+        let text = report.to_string();
+        let bytes = &text.as_bytes()[..text.len().min(MAX_MESSAGE)];
+        let _ = send(&self.0, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
+    }
+}
+
+impl AsFd for Channel {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}

@@ -1,0 +1,237 @@
+//! The watch over one tree, from its start to its end.
+
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::time::{Duration, Instant};
+
+use pi_subagent_warden::{Ending, Mechanism, Options, Order, Report};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::Pid;
+
+use crate::channel::{Channel, Heard};
+use crate::sandbox::Prepared;
+use crate::start::{Failure, start};
+use crate::sys;
+use crate::tree::Tree;
+use crate::usage::Meter;
+
+/// How often the tree's use of the machine is looked at.
+const SAMPLE: Duration = Duration::from_millis(250);
+
+/// How soon for the first time: most of what a child needs it has by then, and a short one is not missed.
+const FIRST_SAMPLE: Duration = Duration::from_millis(50);
+
+/// How long those whom a child leaves behind may take to leave after SIGTERM. They were abandoned, so they have less to
+/// finish than a child that is still at work.
+const LEFTOVER_GRACE: Duration = Duration::from_millis(500);
+
+/// How often SIGKILL is repeated for those who were born meanwhile.
+const KILL_AGAIN: Duration = Duration::from_millis(2);
+
+/// How long a process that was killed may stay. The kernel needs milliseconds, unless it hangs in a system call that
+/// cannot be interrupted, or is not ours to kill (a set-user-ID program).
+const KILL_WAIT: Duration = Duration::from_secs(5);
+
+/// How far the end of the tree has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// The child works.
+    Working,
+    /// Whoever is left when the time comes is ended by force.
+    Leaving { until: Instant },
+    /// Everybody is ended by force.
+    Killing { since: Instant },
+}
+
+/// A tree and the warden's knowledge of it.
+struct Guard<'a> {
+    channel: &'a Channel,
+    options: &'a Options,
+    tree: Tree,
+    child: Pid,
+    meter: Meter,
+    phase: Phase,
+    ending: Option<Ending>,
+    host_gone: bool,
+    asked: bool,
+}
+
+/// What is left to do when the tree has gone.
+pub(crate) struct After {
+    /// How the child itself ended.
+    pub ending: Ending,
+    /// Whether the host went first, so that nobody else cleans up.
+    pub host_gone: bool,
+}
+
+/// Starts the child and watches over its tree until nobody is left. `held` is what holds the tree already.
+pub(crate) fn guard(
+    options: &Options,
+    channel: &Channel,
+    stdin: OwnedFd,
+    held: &[Mechanism],
+) -> Result<After, Failure> {
+    let failed = Failure::at(pi_subagent_warden::Stage::Warden);
+    let events = sys::child_events().map_err(&failed)?;
+    let sandbox = options.sandbox.as_ref().map(Prepared::new).transpose();
+    let sandbox = sandbox.map_err(Failure::at(pi_subagent_warden::Stage::Sandbox))?;
+    let (child, sandboxed) = start(&options.command, stdin, sandbox)?;
+    // The child's output is the child's: its reader must see the end of it although the warden is still there.
+    release_output().map_err(&failed)?;
+    let mechanisms = [held, &sandboxed].concat();
+    channel.tell(&Report::Started { pid: child.as_raw_nonzero().get().unsigned_abs(), mechanisms });
+    let mut guard = Guard {
+        channel,
+        options,
+        tree: Tree::under(held),
+        child,
+        meter: Meter::new(options.limits),
+        phase: Phase::Working,
+        ending: None,
+        host_gone: false,
+        asked: false,
+    };
+    guard.watch(&events);
+    channel.tell(&Report::Gone(guard.meter.tally()));
+    // A child that could not even be killed has ended as far as anybody will ever know.
+    let ending = guard.ending.unwrap_or(Ending::Signal { number: libc::SIGKILL, core: false });
+    Ok(After { ending, host_gone: guard.host_gone })
+}
+
+fn release_output() -> io::Result<()> {
+    let nowhere = std::fs::OpenOptions::new().write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdout(&nowhere)?;
+    rustix::stdio::dup2_stderr(&nowhere)?;
+    Ok(())
+}
+
+impl Guard<'_> {
+    fn watch(&mut self, events: &OwnedFd) {
+        let mut sample = Instant::now() + FIRST_SAMPLE;
+        while !self.reap() {
+            let now = Instant::now();
+            if now >= sample {
+                self.measure();
+                sample = now + SAMPLE;
+            }
+            match self.phase {
+                Phase::Leaving { until } if now >= until => self.kill(),
+                Phase::Killing { since } if now >= since + KILL_WAIT => return,
+                Phase::Killing { .. } => self.kill_everybody(),
+                _ => {}
+            }
+            self.wait(events, sample);
+        }
+    }
+
+    /// Takes those who have ended. Returns whether nobody is left.
+    fn reap(&mut self) -> bool {
+        loop {
+            match sys::reap() {
+                Ok(Some(process)) => {
+                    self.meter.ended(&process);
+                    if process.pid == self.child.as_raw_nonzero().get() {
+                        self.child_ended(process.ending);
+                    }
+                }
+                Ok(None) => return false,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // No child, so no descendant: an orphan would be a child.
+                Err(_) => return true,
+            }
+        }
+    }
+
+    /// The others were there for the child; without it they are asked to leave, and soon told to.
+    fn child_ended(&mut self, ending: Ending) {
+        self.ending = Some(ending);
+        self.channel.tell(&Report::Ended(ending));
+        if !self.asked {
+            self.tree.ask();
+            self.asked = true;
+        }
+        self.leave_until(Instant::now() + LEFTOVER_GRACE);
+    }
+
+    fn leave_until(&mut self, until: Instant) {
+        self.phase = match self.phase {
+            Phase::Working => Phase::Leaving { until },
+            Phase::Leaving { until: sooner } => Phase::Leaving { until: until.min(sooner) },
+            killing @ Phase::Killing { .. } => killing,
+        };
+    }
+
+    fn measure(&mut self) {
+        if let Some(over) = self.meter.sample()
+            && !matches!(self.phase, Phase::Killing { .. })
+        {
+            self.channel.tell(&Report::OverLimit(over));
+            self.kill();
+        }
+    }
+
+    fn kill(&mut self) {
+        if !matches!(self.phase, Phase::Killing { .. }) {
+            self.phase = Phase::Killing { since: Instant::now() };
+        }
+        self.kill_everybody();
+    }
+
+    fn kill_everybody(&mut self) {
+        let killed = self.tree.kill();
+        self.meter.killed(killed);
+    }
+
+    /// Sleeps until a child ends, the host says something, or it is time.
+    fn wait(&mut self, events: &OwnedFd, sample: Instant) {
+        let until = match self.phase {
+            Phase::Working => sample,
+            Phase::Leaving { until } => until.min(sample),
+            Phase::Killing { .. } => Instant::now() + KILL_AGAIN,
+        };
+        let timeout = until.saturating_duration_since(Instant::now());
+        let timeout =
+            Timespec { tv_sec: timeout.as_secs().cast_signed(), tv_nsec: timeout.subsec_nanos().into() };
+        let channel = self.channel.as_fd();
+        let mut watched = vec![PollFd::new(events, PollFlags::IN)];
+        if !self.host_gone {
+            watched.push(PollFd::from_borrowed_fd(channel, PollFlags::IN));
+        }
+        // An interrupted or failed wait is followed by a look at everything, like any other.
+        let _ = poll(&mut watched, Some(&timeout));
+        let host_spoke = watched.get(1).is_some_and(|fd| !fd.revents().is_empty());
+        drain(events);
+        if host_spoke {
+            self.obey();
+        }
+    }
+
+    fn obey(&mut self) {
+        loop {
+            match self.channel.hear() {
+                Heard::Order(Order::Ask, _) => {
+                    self.tree.ask();
+                    self.asked = true;
+                }
+                Heard::Order(Order::Kill, _) => self.kill(),
+                Heard::Order(Order::Start, _) | Heard::Noise => {}
+                Heard::Nothing => return,
+                Heard::Gone => return self.host_has_gone(),
+            }
+        }
+    }
+
+    /// Nobody will ever ask for the rest, so it ends as if somebody had asked now.
+    fn host_has_gone(&mut self) {
+        self.host_gone = true;
+        self.tree.ask();
+        self.asked = true;
+        self.leave_until(Instant::now() + self.options.grace);
+    }
+}
+
+/// Empties the descriptor, or it would stay readable; who has ended is found out by waiting for them.
+fn drain(events: &OwnedFd) {
+    let mut bytes = [0; 1024];
+    while rustix::io::read(events, &mut bytes).is_ok_and(|count| count == bytes.len()) {}
+}

@@ -1,0 +1,77 @@
+//! The program on Linux.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::process::exit;
+
+use pi_subagent_warden::{Abilities, Ability, Ending, Options, Report, Stage};
+
+use crate::channel::Channel;
+use crate::guard::{After, guard};
+use crate::start::Failure;
+use crate::{namespace, sandbox, sys};
+
+/// The exit code of a warden that could not do its work; a child's own code means something else.
+const UNABLE: i32 = 125;
+
+pub(crate) fn main() {
+    let args: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if args.first().is_some_and(|arg| arg == "--probe") {
+        let written = write!(io::stdout(), "{}", probe());
+        exit(if written.is_ok() { 0 } else { UNABLE });
+    }
+    let options = Options::from_args(args).unwrap_or_else(|error| refuse(&error));
+    sys::block_signals();
+    sys::close_from(3);
+    let channel = Channel::from_stdin().unwrap_or_else(|error| refuse(&error));
+    match run(&options, &channel) {
+        Ok(()) => {}
+        Err(failure) => {
+            channel.tell(&Report::Failed { stage: failure.stage, errno: failure.errno() });
+            exit(UNABLE);
+        }
+    }
+}
+
+/// Complains where somebody who has started this by hand can see it.
+fn refuse(error: &dyn std::error::Error) -> ! {
+    let _ = writeln!(io::stderr(), "pi-subagent-warden: {error}");
+    exit(UNABLE)
+}
+
+fn run(options: &Options, channel: &Channel) -> Result<(), Failure> {
+    let failed = Failure::at(Stage::Warden);
+    // Out of the host's group and away from its terminal, so that nothing sent to those arrives here.
+    rustix::process::setsid().map_err(|error| failed(error.into()))?;
+    let held = if options.pid_namespace { namespace::enter()? } else { Vec::new() };
+    let this = Some(rustix::process::getpid());
+    rustix::process::set_child_subreaper(this).map_err(|error| failed(error.into()))?;
+    let after = match channel.wait_for_start() {
+        Some(stdin) => guard(options, channel, stdin, &held)?,
+        None => After { ending: Ending::Code(UNABLE), host_gone: true },
+    };
+    if after.host_gone {
+        options.scratch.iter().for_each(|path| remove(path));
+    }
+    sys::die_like(after.ending)
+}
+
+/// Removes a file, or a directory with everything in it; links are removed, not followed.
+fn remove(path: &Path) {
+    let is_directory = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir());
+    // Nobody is left to be told of a failure.
+    let _ = if is_directory { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+}
+
+/// Tries out what this machine allows. Changes nothing that outlives the call.
+fn probe() -> Abilities {
+    Abilities {
+        version: env!("CARGO_PKG_VERSION").into(),
+        landlock: sandbox::landlock(),
+        mount_namespace: sandbox::mount_namespace(),
+        pid_namespace: namespace::pid_namespace(),
+        cgroup: Ability::No("not used by this version".into()),
+    }
+}

@@ -1,0 +1,215 @@
+//! Processes and signals, where the safe wrappers end.
+
+use std::ffi::{CString, OsString};
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStringExt as _;
+use std::time::Duration;
+
+use pi_subagent_warden::Ending;
+use rustix::thread::UnshareFlags;
+
+/// The two sides of a fork.
+pub(crate) enum Forked {
+    /// In the new process.
+    Child,
+    /// In the old one, with the new one's id.
+    Parent(i32),
+}
+
+/// A process that has ended and is no more.
+pub(crate) struct Reaped {
+    /// Its id, which may be given away from now on.
+    pub pid: i32,
+    /// How it ended.
+    pub ending: Ending,
+    /// Its processor time and that of the children it had waited for.
+    pub cpu: Duration,
+    /// The most memory it, or one of those, ever had resident.
+    pub max_rss_bytes: u64,
+}
+
+/// Splits this process in two.
+pub(crate) fn fork() -> io::Result<Forked> {
+    // SAFETY: the program has one thread, so the child's copy of memory holds no lock that nobody would release.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => Ok(Forked::Child),
+        pid => Ok(Forked::Parent(pid)),
+    }
+}
+
+/// Replaces this process by a program, a path, with its arguments. Returns only when that failed.
+pub(crate) fn exec(command: &[OsString]) -> io::Error {
+    let texts: Result<Vec<CString>, _> =
+        command.iter().map(|word| CString::new(word.clone().into_vec())).collect();
+    let Ok(texts) = texts else { return io::ErrorKind::InvalidInput.into() };
+    let mut pointers: Vec<_> = texts.iter().map(|text| text.as_ptr()).collect();
+    pointers.push(std::ptr::null());
+    // SAFETY: the pointers are of strings that live until the end of this function, and a null ends them; the first
+    // exists because a command is never empty.
+    unsafe { libc::execv(pointers[0], pointers.as_ptr()) };
+    io::Error::last_os_error()
+}
+
+/// Blocks every signal that can be blocked, so that none but SIGKILL and SIGSTOP reaches this process, and has its
+/// ended children kept until they are waited for, whatever it inherited.
+pub(crate) fn block_signals() {
+    // SAFETY: the set is initialized by `sigfillset` before it is read; the calls take no other pointers.
+    unsafe {
+        let mut all = MaybeUninit::uninit();
+        libc::sigfillset(all.as_mut_ptr());
+        libc::sigprocmask(libc::SIG_SETMASK, all.as_ptr(), std::ptr::null_mut());
+        libc::signal(libc::SIGCHLD, libc::SIG_DFL);
+    }
+}
+
+/// Gives a new process the signals as every program expects them: all open, all with their default effect.
+pub(crate) fn unblock_signals() {
+    // SAFETY: as above; that some signals cannot be changed is what the return value says, and is of no interest.
+    unsafe {
+        for signal in 1..=libc::SIGRTMAX() {
+            libc::signal(signal, libc::SIG_DFL);
+        }
+        let mut none = MaybeUninit::uninit();
+        libc::sigemptyset(none.as_mut_ptr());
+        libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut());
+    }
+}
+
+/// A descriptor that becomes readable when a child ends.
+pub(crate) fn child_events() -> io::Result<OwnedFd> {
+    // SAFETY: the set is initialized by `sigemptyset`; a descriptor that is not -1 is new and ours.
+    unsafe {
+        let mut set = MaybeUninit::uninit();
+        libc::sigemptyset(set.as_mut_ptr());
+        libc::sigaddset(set.as_mut_ptr(), libc::SIGCHLD);
+        match libc::signalfd(-1, set.as_ptr(), libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) {
+            -1 => Err(io::Error::last_os_error()),
+            fd => Ok(OwnedFd::from_raw_fd(fd)),
+        }
+    }
+}
+
+/// Closes every descriptor from a number on: what a careless host let through is not the child's.
+pub(crate) fn close_from(first: RawFd) {
+    let first = first.unsigned_abs();
+    // SAFETY: nothing in this process owns such a descriptor yet; the caller calls this before it opens any.
+    if unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, 0) } == -1 {
+        for fd in first..1024 {
+            // SAFETY: as above.
+            unsafe { libc::close(fd.cast_signed()) };
+        }
+    }
+}
+
+/// Takes the next child that has ended, without waiting for one.
+///
+/// # Errors
+///
+/// `ECHILD` when there is no child at all, ended or not.
+pub(crate) fn reap() -> io::Result<Option<Reaped>> {
+    wait4(libc::WNOHANG)
+}
+
+/// Waits for a child to end, and takes it.
+///
+/// # Errors
+///
+/// `ECHILD` when there is no child at all.
+pub(crate) fn wait() -> io::Result<Reaped> {
+    wait4(0)?.ok_or_else(|| io::ErrorKind::Interrupted.into())
+}
+
+fn wait4(options: i32) -> io::Result<Option<Reaped>> {
+    let mut status = 0;
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: both pointers are of live variables of the right types.
+    let pid = unsafe { libc::wait4(-1, &raw mut status, options, usage.as_mut_ptr()) };
+    match pid {
+        -1 => return Err(io::Error::last_os_error()),
+        0 => return Ok(None),
+        _ => {}
+    }
+    // SAFETY: all bits zero is a valid value, and the call has filled it.
+    let usage = unsafe { usage.assume_init() };
+    let ending = if libc::WIFSIGNALED(status) {
+        Ending::Signal { number: libc::WTERMSIG(status), core: libc::WCOREDUMP(status) }
+    } else {
+        Ending::Code(libc::WEXITSTATUS(status))
+    };
+    Ok(Some(Reaped {
+        pid,
+        ending,
+        cpu: duration(usage.ru_utime) + duration(usage.ru_stime),
+        max_rss_bytes: u64::try_from(usage.ru_maxrss).unwrap_or(0) * 1024,
+    }))
+}
+
+/// Tries something out in a process of its own, which it may change as it likes.
+///
+/// # Errors
+///
+/// What was tried failed with, or the fork did.
+pub(crate) fn in_fork(attempt: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    match fork()? {
+        Forked::Child => {
+            let errno = attempt().map_or_else(|error| error.raw_os_error().unwrap_or(libc::EIO), |()| 0);
+            std::process::exit(errno)
+        }
+        Forked::Parent(pid) => loop {
+            match wait() {
+                Ok(process) if process.pid != pid => {}
+                Ok(Reaped { ending: Ending::Code(0), .. }) => return Ok(()),
+                Ok(Reaped { ending: Ending::Code(errno), .. }) => {
+                    return Err(io::Error::from_raw_os_error(errno));
+                }
+                Ok(Reaped { ending: Ending::Signal { .. }, .. }) => return Err(io::ErrorKind::Other.into()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        },
+    }
+}
+
+/// Leaves namespaces that this process shares with its parent.
+pub(crate) fn unshare(namespaces: UnshareFlags) -> io::Result<()> {
+    // SAFETY: none of the flags that are used here shares descriptors or memory with anybody.
+    Ok(unsafe { rustix::thread::unshare_unsafe(namespaces) }?)
+}
+
+fn duration(time: libc::timeval) -> Duration {
+    let micros = u32::try_from(time.tv_usec).unwrap_or(0);
+    Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), micros * 1000)
+}
+
+/// Sends a signal to every process but this one. Only the first process of a pid namespace may call this: for it,
+/// everybody is the namespace.
+pub(crate) fn signal_everybody(signal: i32) {
+    assert_eq!(std::process::id(), 1, "anybody else would signal all of the user's processes");
+    // SAFETY: takes no pointers.
+    unsafe { libc::kill(-1, signal) };
+}
+
+/// Ends this process as its child ended, so that whoever waits for it sees the same.
+pub(crate) fn die_like(ending: Ending) -> ! {
+    let code = match ending {
+        Ending::Code(code) => code,
+        Ending::Signal { number, .. } => {
+            let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+            // SAFETY: the pointer is of a live variable. The dump, if there is one, is the child's and not this one's.
+            unsafe {
+                libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
+            }
+            unblock_signals();
+            // SAFETY: takes no pointers.
+            unsafe {
+                libc::raise(number);
+            }
+            // A signal that does not end a process cannot have ended the child.
+            128 + number
+        }
+    };
+    std::process::exit(code)
+}

@@ -1,0 +1,107 @@
+//! What a tree uses.
+
+use std::fs;
+use std::time::Duration;
+
+use pi_subagent_warden::{LimitKind, Limits, OverLimit, Tally};
+use rustix::process::Pid;
+
+use crate::sys::Reaped;
+use crate::tree::{Stat, descendants};
+
+/// Adds up what a tree uses, and compares it with what it may.
+pub(crate) struct Meter {
+    limits: Limits,
+    page_bytes: u64,
+    ticks_per_second: u64,
+    /// Processor time of those that have ended.
+    ended_cpu: Duration,
+    tally: Tally,
+}
+
+/// How much of what is limited a process is to blame for.
+type Blame<'a> = &'a dyn Fn(&Share) -> u64;
+
+/// What one process uses now.
+struct Share {
+    pid: Pid,
+    parent: Pid,
+    name: String,
+    rss_bytes: u64,
+    cpu_ms: u64,
+    files: u64,
+}
+
+impl Meter {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            page_bytes: rustix::param::page_size() as u64,
+            ticks_per_second: rustix::param::clock_ticks_per_second().max(1),
+            ended_cpu: Duration::ZERO,
+            tally: Tally { processes: 1, ..Tally::default() },
+        }
+    }
+
+    /// Counts a process that has ended.
+    pub(crate) fn ended(&mut self, process: &Reaped) {
+        self.ended_cpu += process.cpu;
+        self.tally.peak_rss_bytes = self.tally.peak_rss_bytes.max(process.max_rss_bytes);
+    }
+
+    /// Counts processes that were ended by force.
+    pub(crate) fn killed(&mut self, count: usize) {
+        self.tally.killed = self.tally.killed.max(count as u64);
+    }
+
+    /// Looks at the whole tree, and says which limit it has reached.
+    pub(crate) fn sample(&mut self) -> Option<OverLimit> {
+        let shares: Vec<Share> = descendants().into_iter().filter_map(|pid| self.share(pid)).collect();
+        let total = |share: fn(&Share) -> u64| shares.iter().map(share).sum::<u64>();
+        let rss = total(|share| share.rss_bytes);
+        let count = shares.len() as u64;
+        self.tally.peak_rss_bytes = self.tally.peak_rss_bytes.max(rss);
+        self.tally.processes = self.tally.processes.max(count);
+        // Rounded up: a tree that has used 2.1 of 2 seconds is over.
+        let cpu_seconds = (millis(self.ended_cpu) + total(|share| share.cpu_ms)).div_ceil(1000);
+        let children =
+            |parent: &Share| shares.iter().filter(|share| share.parent == parent.pid).count() as u64;
+        let Limits { memory_bytes, processes, cpu_seconds: cpu_allowed, open_files } = self.limits;
+        // Each limit with what it is compared to, and by what the process that is to blame is told.
+        let limits: [(LimitKind, u64, Option<u64>, Blame<'_>); 4] = [
+            (LimitKind::Memory, rss, memory_bytes, &|share| share.rss_bytes),
+            (LimitKind::Processes, count, processes, &children),
+            (LimitKind::Cpu, cpu_seconds, cpu_allowed, &|share| share.cpu_ms),
+            (LimitKind::OpenFiles, total(|share| share.files), open_files, &|share| share.files),
+        ];
+        limits.into_iter().find_map(|(limit, value, allowed, share)| {
+            let allowed = allowed.filter(|allowed| value > *allowed)?;
+            let offender = shares.iter().max_by_key(|process| share(process))?;
+            let pid = offender.pid.as_raw_nonzero().get().unsigned_abs();
+            Some(OverLimit { limit, value, allowed, pid, name: offender.name.clone() })
+        })
+    }
+
+    /// Everything until now.
+    pub(crate) fn tally(&self) -> Tally {
+        Tally { cpu_ms: millis(self.ended_cpu), ..self.tally }
+    }
+
+    fn share(&self, pid: Pid) -> Option<Share> {
+        let stat = Stat::of(pid).filter(|stat| stat.state != b'Z')?;
+        let count_files = self.limits.open_files.is_some();
+        let files = || fs::read_dir(format!("/proc/{}/fd", pid.as_raw_nonzero())).map_or(0, Iterator::count);
+        Some(Share {
+            pid,
+            parent: stat.parent,
+            name: stat.name,
+            rss_bytes: stat.rss_pages * self.page_bytes,
+            cpu_ms: stat.cpu_ticks * 1000 / self.ticks_per_second,
+            files: if count_files { files() as u64 } else { 0 },
+        })
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
