@@ -55,6 +55,7 @@ pub(crate) fn child(program: &str, arguments: &[&str]) -> io::Result<ChildComman
         cwd: std::env::current_dir()?,
         env: std::env::vars_os().collect(),
         stdin: Vec::new(),
+        guardian: None,
     })
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use super::error::SpawnError;
+use super::warden::Guardian;
 use super::{platform, program};
 
 /// A program with everything it is given. It is executed directly; no shell ever reads any of this.
@@ -21,32 +22,47 @@ pub struct ChildCommand {
     pub env: Vec<(OsString, OsString)>,
     /// What the child finds on its standard input, before the end of it.
     pub stdin: Vec<u8>,
+    /// The warden that it is started through; without one, the child and its process group are all that is followed.
+    pub guardian: Option<Guardian>,
+}
+
+/// A command whose program and directory were found.
+pub(super) struct Located<'a> {
+    pub(super) command: &'a ChildCommand,
+    pub(super) program: PathBuf,
+    pub(super) cwd: PathBuf,
 }
 
 impl ChildCommand {
-    /// Starts the program with pipes for its standard streams, as leader of a group of its own.
-    ///
-    /// Blocks: the file system is asked, and the calling thread sleeps until the child has executed the program. The
-    /// standard library takes `posix_spawn` as long as there is no `pre_exec` and the program is a path; otherwise it
-    /// forks, which costs a grown host 50 ms and more. So the name is looked up here and nothing is hooked in.
-    pub(super) fn start(&self) -> Result<Child, SpawnError> {
+    /// Looks up the program. Blocks: the file system is asked.
+    pub(super) fn locate(&self) -> Result<Located<'_>, SpawnError> {
         let cwd = std::path::absolute(&self.cwd)
             .map_err(|source| SpawnError::Cwd { path: self.cwd.clone(), source })?;
-        let program = match program::locate(&self.program, &cwd, program::search_path(&self.env)) {
-            Ok(program) => program,
+        match program::locate(&self.program, &cwd, program::search_path(&self.env)) {
+            Ok(program) => Ok(Located { command: self, program, cwd }),
             // A missing directory makes everything in it look missing, so it is blamed first.
-            Err(error) => return Err(program::check_cwd(&cwd).err().unwrap_or(error)),
-        };
-        let mut command = Command::new(&program);
+            Err(error) => Err(program::check_cwd(&cwd).err().unwrap_or(error)),
+        }
+    }
+}
+
+impl Located<'_> {
+    /// Starts the program with pipes for its standard streams, as leader of a group of its own.
+    ///
+    /// Blocks: the calling thread sleeps until the child has executed the program. The standard library takes
+    /// `posix_spawn` as long as there is no `pre_exec` and the program is a path; otherwise it forks, which costs a
+    /// grown host 50 ms and more. So the name was looked up before and nothing is hooked in.
+    pub(super) fn start(&self) -> Result<Child, SpawnError> {
+        let mut command = Command::new(&self.program);
         command
-            .args(&self.args)
-            .current_dir(&cwd)
+            .args(&self.command.args)
+            .current_dir(&self.cwd)
             .env_clear()
-            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .envs(self.command.env.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         platform::lead_own_group(&mut command);
-        command.spawn().map_err(|source| program::diagnose(&program, &cwd, source))
+        command.spawn().map_err(|source| program::diagnose(&self.program, &self.cwd, source))
     }
 }

@@ -46,10 +46,15 @@ pub enum SpawnError {
     InvalidArgument { path: PathBuf, source: io::Error },
     #[error("program `{}` cannot be started", path.display())]
     Exec { path: PathBuf, source: io::Error },
+
+    #[error("the read-only sandbox of `{}` cannot be set up", path.display())]
+    Sandbox { path: PathBuf, source: io::Error },
+    #[error("the warden `{}` cannot guard a child", path.display())]
+    Warden { path: PathBuf, source: io::Error },
 }
 
 impl SpawnError {
-    /// What was under way: `cwd`, `executable` or `exec`.
+    /// What was under way: `cwd`, `executable`, `exec`, `sandbox` or `warden`.
     #[must_use]
     pub fn stage(&self) -> &'static str {
         match self {
@@ -69,6 +74,8 @@ impl SpawnError {
             | Self::ArgumentsTooLong { .. }
             | Self::InvalidArgument { .. }
             | Self::Exec { .. } => "exec",
+            Self::Sandbox { .. } => "sandbox",
+            Self::Warden { .. } => "warden",
         }
     }
 
@@ -101,7 +108,9 @@ impl SpawnError {
             | Self::TooManyProcesses { path, source }
             | Self::ArgumentsTooLong { path, source }
             | Self::InvalidArgument { path, source }
-            | Self::Exec { path, source } => (path, source),
+            | Self::Exec { path, source }
+            | Self::Sandbox { path, source }
+            | Self::Warden { path, source } => (path, source),
         }
     }
 

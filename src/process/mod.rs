@@ -17,6 +17,7 @@ mod supervise;
 mod tree;
 #[cfg(unix)]
 mod unix;
+mod warden;
 #[cfg(windows)]
 mod windows;
 
@@ -35,3 +36,7 @@ pub use outcome::{Outcome, Supervised, exit_code, exit_signal, signal_name};
 pub use program::{check_cwd, resolve_program, search_path};
 pub use supervise::{Observer, Pulse, supervise};
 pub use tree::{Pipes, ProcessTree};
+pub use warden::{
+    Abilities, Ability, Guardian, LimitKind, Limits, Mechanism, OverLimit, ProbeError, Sandbox, Supervision,
+    Tally, probe,
+};

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::cancel::CancelReason;
 use super::clip::Clip;
 use super::platform;
+use super::warden::{Mechanism, OverLimit, Supervision, Tally};
 
 /// How a supervised child came to its end. The first cause wins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +32,10 @@ pub enum Outcome {
         /// The limit of the whole run.
         limit: Duration,
     },
+    /// Its tree used more than it may, and was ended.
+    OverLimit(OverLimit),
+    /// Its warden was killed, and whoever could be found of its tree with it.
+    Orphaned,
     /// Somebody asked for the end.
     Cancelled(CancelReason),
 }
@@ -45,6 +50,12 @@ pub struct Supervised {
     pub status: Option<ExitStatus>,
     /// Whether its output was read to the end. `false`: somebody out of reach still holds its pipes.
     pub complete: bool,
+    /// How far the end of its tree was certain.
+    pub supervision: Supervision,
+    /// What the kernel held it with.
+    pub mechanisms: Vec<Mechanism>,
+    /// What its tree used; `None` without a warden.
+    pub tally: Option<Tally>,
     /// Both ends of what it wrote to its standard error. Not sanitized.
     pub stderr: Clip,
     /// From the request to start it until everything was over.

@@ -16,6 +16,7 @@ use super::outcome::{Outcome, Supervised};
 use super::patience::{Overdue, Patience};
 use super::streams::Streams;
 use super::tree::ProcessTree;
+use super::warden::Supervision;
 
 /// The longest grace of a child whose host is going down.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
@@ -38,14 +39,14 @@ pub struct Pulse {
     pub settled: bool,
 }
 
-/// Starts a program, feeds its output to `observer`, and returns when it and the others of its process group are gone.
+/// Starts a program, feeds its output to `observer`, and returns when it and the others of its tree are gone.
 ///
 /// The first of these ends the run: `cancel`, the hard limit, silence, lingering after the work was settled, or the
-/// child's own exit. Unless it left by itself, the child and its group are asked to leave and killed after
+/// child's own exit. Unless it left by itself, the child and its tree are asked to leave and killed after
 /// `limits.grace`; output goes on reaching the observer meanwhile, and until the end of it or `limits.drain` after the
 /// exit. A hard limit that comes after the work was settled only shortens the stay; a cancel is a cancel until the end.
 ///
-/// When already cancelled, nothing is started; a child that was just being started is killed as soon as it is there. When the future is dropped, the whole group is killed. Standard error is
+/// When already cancelled, nothing is started; a child that was just being started is killed as soon as it is there. When the future is dropped, the whole tree is killed. Standard error is
 /// folded; memory does not grow with what the child writes. Needs a tokio runtime with time and IO enabled.
 ///
 /// # Errors
@@ -85,19 +86,26 @@ pub async fn supervise(
     run.intake.pump(run.tree.cleared()).await;
     let complete = run.intake.drain(limits.drain).await;
 
-    let settled = run.intake.patience.is_settled();
+    let outcome = match (end, run.tree.over_limit()) {
+        (End::Left(status), _) if run.intake.patience.is_settled() => {
+            Outcome::Settled { status, lingered: false }
+        }
+        (End::Left(_), Some(over)) => Outcome::OverLimit(over),
+        (End::Left(_), None) if run.tree.is_orphaned() => Outcome::Orphaned,
+        (End::Left(None), None) => Outcome::Lost,
+        (End::Left(Some(status)), None) => Outcome::Exited(status),
+        (End::Outstayed, _) => Outcome::Settled { status, lingered: true },
+        (End::Silent(limit), _) => Outcome::IdleTimeout { limit },
+        (End::Overran(limit), _) => Outcome::HardTimeout { limit },
+        (End::Cancelled(reason), _) => Outcome::Cancelled(reason),
+    };
     Ok(Supervised {
-        outcome: match end {
-            End::Left(status) if settled => Outcome::Settled { status, lingered: false },
-            End::Left(None) => Outcome::Lost,
-            End::Left(Some(status)) => Outcome::Exited(status),
-            End::Outstayed => Outcome::Settled { status, lingered: true },
-            End::Silent(limit) => Outcome::IdleTimeout { limit },
-            End::Overran(limit) => Outcome::HardTimeout { limit },
-            End::Cancelled(reason) => Outcome::Cancelled(reason),
-        },
+        outcome,
         status,
         complete,
+        supervision: run.tree.supervision(),
+        mechanisms: run.tree.mechanisms().to_vec(),
+        tally: run.tree.tally(),
         stderr: run.intake.streams.into_stderr(),
         duration: started.elapsed(),
     })
@@ -108,6 +116,9 @@ fn never_started(reason: CancelReason, since: Instant) -> Supervised {
         outcome: Outcome::Cancelled(reason),
         status: None,
         complete: true,
+        supervision: Supervision::BARE,
+        mechanisms: Vec::new(),
+        tally: None,
         stderr: Clip::default(),
         duration: since.elapsed(),
     }

@@ -12,6 +12,7 @@ use tokio::time::timeout;
 use super::command::ChildCommand;
 use super::error::SpawnError;
 use super::platform::{self, Group};
+use super::warden::{Link, Mechanism, News, OverLimit, Supervision, Tally};
 
 /// How long a child that was killed may take to end. The kernel needs milliseconds, unless the child hangs in a system
 /// call that cannot be interrupted; then it is left to the guard thread, and nobody waits for it.
@@ -20,16 +21,23 @@ const KILL_WAIT: Duration = Duration::from_secs(2);
 /// The stack of a guard thread: it makes a few system calls and no deep ones.
 const GUARD_STACK_BYTES: usize = 256 * 1024;
 
-/// A running child and the processes that it started: its process group on Unix; see the module's Windows part for what
-/// holds there.
+/// A running child and everything that it starts: behind a warden the whole tree, however it tries to leave; without
+/// one its process group on Unix, and see the module's Windows part for what holds there.
 ///
-/// Dropping it kills all of them, without blocking. Whoever leaves the group (`setsid`) is not followed.
+/// Dropping it kills all of them, without blocking.
 ///
-/// Each child has a thread of its own, which starts it, waits for it, ends what it leaves behind in the group, and reaps
-/// it. So nothing of that can block a task or be forgotten with one, a runtime on its way down included.
+/// Each child has a thread of its own, which starts it, waits for it, ends what it leaves behind, and reaps it. So nothing
+/// of that can block a task or be forgotten with one, a runtime on its way down included.
 pub struct ProcessTree {
-    group: Arc<Group>,
-    stage: watch::Receiver<Stage>,
+    keeper: Arc<Keeper>,
+    known: watch::Receiver<Known>,
+    mechanisms: Vec<Mechanism>,
+}
+
+/// How the processes of a tree are reached.
+enum Keeper {
+    Group(Group),
+    Warden(Link),
 }
 
 /// The parent's ends of a child's standard streams.
@@ -43,13 +51,18 @@ pub struct Pipes {
     pub stderr: ChildStderr,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Stage {
-    Running,
-    /// The child has ended; others of its group may still be there.
-    Ended(Option<ExitStatus>),
+/// What is known of a tree so far.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    /// The child has ended; others of its tree may still be there.
+    ended: bool,
+    /// How it ended, if that could be seen.
+    status: Option<ExitStatus>,
     /// The others are gone as well.
-    Gone(Option<ExitStatus>),
+    gone: bool,
+    over_limit: Option<OverLimit>,
+    tally: Option<Tally>,
+    orphaned: bool,
 }
 
 impl ProcessTree {
@@ -74,56 +87,97 @@ impl ProcessTree {
         })
     }
 
-    /// The process id of the child.
+    /// The process id of the child, or of the warden before it.
     #[must_use]
     pub fn id(&self) -> u32 {
-        self.group.id()
+        match &*self.keeper {
+            Keeper::Group(group) => group.id(),
+            Keeper::Warden(link) => link.id(),
+        }
+    }
+
+    /// How far the end of the tree is certain.
+    #[must_use]
+    pub fn supervision(&self) -> Supervision {
+        match &*self.keeper {
+            Keeper::Group(_) => Supervision::BARE,
+            Keeper::Warden(_) => Supervision::by(&self.mechanisms),
+        }
+    }
+
+    /// What the kernel holds the tree with.
+    #[must_use]
+    pub fn mechanisms(&self) -> &[Mechanism] {
+        &self.mechanisms
+    }
+
+    /// The limit that the tree has reached, if it has.
+    #[must_use]
+    pub fn over_limit(&self) -> Option<OverLimit> {
+        self.known.borrow().over_limit.clone()
+    }
+
+    /// What the tree has used, once it has gone.
+    #[must_use]
+    pub fn tally(&self) -> Option<Tally> {
+        self.known.borrow().tally
+    }
+
+    /// Whether somebody has killed the warden, so that what the tree did at its end is not known.
+    #[must_use]
+    pub fn is_orphaned(&self) -> bool {
+        self.known.borrow().orphaned
     }
 
     /// Waits for the end of the child itself. `None` when its status went to somebody else. Cancel safe.
     pub fn ended(&self) -> impl Future<Output = Option<ExitStatus>> + Send + use<> {
-        let mut stage = self.stage.clone();
-        async move {
-            let ended = stage.wait_for(|stage| !matches!(stage, Stage::Running)).await;
-            match ended.as_deref() {
-                Ok(Stage::Ended(status) | Stage::Gone(status)) => *status,
-                // The thread has panicked, so nothing is known.
-                Ok(Stage::Running) | Err(_) => None,
-            }
-        }
+        let mut known = self.known.clone();
+        // Without a sender the thread has panicked, and nothing is known.
+        async move { known.wait_for(|known| known.ended).await.ok().and_then(|known| known.status) }
     }
 
     /// Whether the child itself has ended.
     #[must_use]
     pub fn has_ended(&self) -> bool {
-        !matches!(*self.stage.borrow(), Stage::Running)
+        self.known.borrow().ended
     }
 
-    /// After the child has ended: waits until those whom it left behind in its group have been ended too. They are asked
-    /// to leave and killed soon after, without being told to from here. Bounded; cancel safe.
+    /// After the child has ended: waits until those whom it left behind have been ended too. They are asked to leave and
+    /// killed soon after, without being told to from here. Bounded; cancel safe.
     pub async fn cleared(&self) {
-        let mut stage = self.stage.clone();
-        let gone = stage.wait_for(|stage| matches!(stage, Stage::Gone(_)));
-        drop(timeout(KILL_WAIT, gone).await);
+        let mut known = self.known.clone();
+        drop(timeout(KILL_WAIT, known.wait_for(|known| known.gone)).await);
     }
 
-    /// Ends the child and the others of its group: asks them to leave, and kills them when the child is still there
-    /// after `grace`. Returns its status; `None` when that went to somebody else, or when even the kill did not end it
-    /// in time. Bounded. When dropped, the escalation stops where it is.
+    /// Ends the tree: asks everybody to leave, and kills them when the child is still there after `grace`. Returns its
+    /// status; `None` when that went to somebody else, or when even the kill did not end it in time. Bounded. When dropped,
+    /// the escalation stops where it is.
     ///
     /// Output has to be read meanwhile, or a child that wants to say goodbye cannot.
     pub async fn terminate(&self, grace: Duration) -> Option<ExitStatus> {
-        self.group.ask();
+        match &*self.keeper {
+            Keeper::Group(group) => group.ask(),
+            Keeper::Warden(link) => link.ask(),
+        }
         if let Ok(status) = timeout(grace, self.ended()).await {
             return status;
         }
         self.kill();
+        if let Ok(status) = timeout(KILL_WAIT, self.ended()).await {
+            return status;
+        }
+        let Keeper::Warden(link) = &*self.keeper else { return None };
+        // Somebody has stopped the warden itself.
+        link.abandon();
         timeout(KILL_WAIT, self.ended()).await.ok().flatten()
     }
 
-    /// Kills the child and the others of its group at once. Does nothing once they are gone.
+    /// Kills the whole tree at once. Does nothing once it has gone.
     pub fn kill(&self) {
-        self.group.kill();
+        match &*self.keeper {
+            Keeper::Group(group) => group.kill(),
+            Keeper::Warden(link) => link.kill(),
+        }
     }
 }
 
@@ -133,32 +187,71 @@ impl Drop for ProcessTree {
     }
 }
 
+type Started = oneshot::Sender<Result<(ProcessTree, Pipes), SpawnError>>;
+
 /// The life of a child, on a thread of its own.
-fn guard(command: &ChildCommand, started: oneshot::Sender<Result<(ProcessTree, Pipes), SpawnError>>) {
-    let mut child = match command.start() {
+fn guard(command: &ChildCommand, started: Started) {
+    let (keeper, pipes, mechanisms) = match start(command) {
         Ok(child) => child,
         Err(error) => {
             drop(started.send(Err(error)));
             return;
         }
     };
-    let pipes = Pipes::take_from(&mut child);
-    let group = Arc::new(Group::new(child));
-    let (stage, watch) = watch::channel(Stage::Running);
-    let tree = ProcessTree { group: Arc::clone(&group), stage: watch };
+    let keeper = Arc::new(keeper);
+    let (known, watch) = watch::channel(Known::default());
+    let tree = ProcessTree { keeper: Arc::clone(&keeper), known: watch, mechanisms };
     // When nobody waits for it any more, the tree comes back and is dropped, which kills it.
     drop(started.send(Ok((tree, pipes))));
-    let status = group.wait();
-    stage.send_replace(Stage::Ended(status));
-    group.clear();
-    stage.send_replace(Stage::Gone(status));
+    match &*keeper {
+        Keeper::Group(group) => {
+            let status = group.wait();
+            known.send_modify(|known| known.end(status));
+            group.clear();
+        }
+        Keeper::Warden(link) => link.follow(|news| known.send_modify(|known| known.learn(news))),
+    }
+    known.send_modify(|known| known.gone = true);
 }
 
+/// Blocks until the child has executed its program.
+fn start(command: &ChildCommand) -> Result<(Keeper, Pipes, Vec<Mechanism>), SpawnError> {
+    let located = command.locate()?;
+    if let Some(guardian) = &command.guardian {
+        let (link, pipes, mechanisms) = Link::start(command, guardian, &located.program, &located.cwd)?;
+        return Ok((Keeper::Warden(link), pipes, mechanisms));
+    }
+    let mut child = located.start()?;
+    let stdin = child.stdin.take().expect(PIPED);
+    let pipes = Pipes::new(stdin, &mut child);
+    Ok((Keeper::Group(Group::new(child)), pipes, Vec::new()))
+}
+
+impl Known {
+    fn end(&mut self, status: Option<ExitStatus>) {
+        (self.ended, self.status) = (true, status);
+    }
+
+    fn learn(&mut self, news: News) {
+        match news {
+            News::Ended(status) => self.end(Some(status)),
+            News::OverLimit(over) => self.over_limit = Some(over),
+            News::Gone(tally) => self.tally = Some(tally),
+            News::Orphaned => {
+                self.orphaned = true;
+                self.ended = true;
+            }
+        }
+    }
+}
+
+const PIPED: &str = "the command asks for a pipe";
+
 impl Pipes {
-    fn take_from(child: &mut Child) -> Self {
-        const PIPED: &str = "the command asks for a pipe";
+    /// The parent's ends of what a child, or the warden that it shares its output with, was started with.
+    pub(super) fn new(stdin: ChildStdin, child: &mut Child) -> Self {
         let stdout = child.stdout.take().expect(PIPED);
         platform::widen(&stdout);
-        Self { stdin: child.stdin.take().expect(PIPED), stdout, stderr: child.stderr.take().expect(PIPED) }
+        Self { stdin, stdout, stderr: child.stderr.take().expect(PIPED) }
     }
 }

@@ -99,6 +99,7 @@ impl WorkTree {
             cwd: self.root.clone(),
             env,
             stdin: Vec::new(),
+            guardian: None,
         };
         let captured = capture(command, GIT_TIMEOUT, GIT_BYTES).await.ok()?;
         // A listing that was cut would make files look cleaned that were not.

@@ -158,8 +158,14 @@ async fn child_command(cwd: &Path, world: &World, config: &Config) -> Check {
     args.push(OsString::from("--version"));
     // A directory that is not there is a fault of the call, not of pi.
     let cwd = if cwd.is_dir() { cwd.to_path_buf() } else { std::env::temp_dir() };
-    let command =
-        ChildCommand { program: pi.program.clone(), args, cwd, env: world.env.clone(), stdin: Vec::new() };
+    let command = ChildCommand {
+        program: pi.program.clone(),
+        args,
+        cwd,
+        env: world.env.clone(),
+        stdin: Vec::new(),
+        guardian: None,
+    };
     let said = match capture(command, VERSION_TIMEOUT, VERSION_BYTES).await {
         Ok(captured) if captured.is_success() => captured,
         Ok(captured) => {

@@ -61,6 +61,7 @@ impl Invocation<'_> {
             cwd: self.cwd.to_path_buf(),
             env: self.environment(),
             stdin: self.task.as_bytes().to_vec(),
+            guardian: None,
         })
     }
 

@@ -16,13 +16,15 @@ use super::result::{
 use super::update::millis;
 use crate::agent::ToolPlan;
 use crate::event::{Collected, Usage};
-use crate::process::{CancelReason, Outcome, Supervised, exit_code, exit_signal, signal_name};
+use crate::process::{CancelReason, Outcome, OverLimit, Supervised, exit_code, exit_signal, signal_name};
 use crate::text::{Sanitizer, TruncateLimits, one_line, truncate};
 
 /// The exit code of a run that a limit ended, as `timeout(1)` has it.
 const EXIT_TIMEOUT: i32 = 124;
 /// The exit code of a run that its caller ended: 128 + SIGINT, as a shell has it.
 const EXIT_ABORTED: i32 = 130;
+/// The exit code of a run whose processes used more than they may: 128 + SIGKILL.
+const EXIT_KILLED: i32 = 137;
 /// What a task, an error or a diagnostic may fill in `details`. The full ones are in the session file.
 const FIELD: TruncateLimits = TruncateLimits { max_bytes: 16 * 1024, max_lines: usize::MAX };
 /// What the name of a changed file may fill in `details`.
@@ -116,6 +118,24 @@ impl Verdict {
                 let error = format!("no sign of life for {} ms{during} (`{setting}`)", limit.as_millis());
                 Self::timed_out(RunOutcome::IdleTimeout, TimeoutReason::Idle, error)
             }
+            Outcome::OverLimit(over) => {
+                let OverLimit { limit, value, allowed, pid, name } = over;
+                let limit = limit.as_str();
+                Self {
+                    outcome: RunOutcome::Killed,
+                    ..Self::failed(
+                        EXIT_KILLED,
+                        format!(
+                            "`limits.{limit}` reached: {value} of {allowed} (largest: {name}, process {pid})"
+                        ),
+                    )
+                }
+            }
+            Outcome::Orphaned => Self::failed(
+                1,
+                "somebody killed the warden of the child; what could be found of its processes was ended"
+                    .to_owned(),
+            ),
             Outcome::Settled { lingered: true, .. }
             | Outcome::Settled { status: None, .. }
             | Outcome::Lost => Self::by_message(&ending.collected),

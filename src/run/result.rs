@@ -78,6 +78,8 @@ pub enum RunOutcome {
     IdleTimeout,
     /// The run reached its hard limit.
     HardTimeout,
+    /// The child's processes used more than they may.
+    Killed,
 }
 
 impl RunOutcome {
@@ -90,6 +92,7 @@ impl RunOutcome {
             Self::Aborted => "aborted",
             Self::IdleTimeout => "idle_timeout",
             Self::HardTimeout => "hard_timeout",
+            Self::Killed => "killed",
         }
     }
 }

@@ -14,6 +14,7 @@ pub(crate) fn fixture(name: &str, args: &[&str]) -> ChildCommand {
         cwd: std::env::temp_dir(),
         env: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
         stdin: Vec::new(),
+        guardian: None,
     }
 }
 

@@ -1,0 +1,55 @@
+//! The same where there is no warden: nothing can be started through one.
+
+use std::io;
+use std::path::Path;
+use std::process::ExitStatus;
+
+use pi_subagent_warden::{Mechanism, OverLimit, Tally};
+
+use super::super::command::ChildCommand;
+use super::super::error::SpawnError;
+use super::super::tree::Pipes;
+use super::Guardian;
+
+/// The wire to a warden, which nobody can have.
+pub(in crate::process) enum Link {}
+
+/// What happens to a tree.
+#[expect(dead_code, reason = "the same names as on Linux")]
+pub(in crate::process) enum News {
+    Ended(ExitStatus),
+    OverLimit(OverLimit),
+    Gone(Tally),
+    Orphaned,
+}
+
+impl Link {
+    pub(in crate::process) fn start(
+        _command: &ChildCommand,
+        guardian: &Guardian,
+        _program: &Path,
+        _cwd: &Path,
+    ) -> Result<(Self, Pipes, Vec<Mechanism>), SpawnError> {
+        Err(SpawnError::Warden { path: guardian.program.clone(), source: io::ErrorKind::Unsupported.into() })
+    }
+
+    pub(in crate::process) fn id(&self) -> u32 {
+        match *self {}
+    }
+
+    pub(in crate::process) fn follow(&self, _tell: impl FnMut(News)) {
+        match *self {}
+    }
+
+    pub(in crate::process) fn ask(&self) {
+        match *self {}
+    }
+
+    pub(in crate::process) fn kill(&self) {
+        match *self {}
+    }
+
+    pub(in crate::process) fn abandon(&self) {
+        match *self {}
+    }
+}

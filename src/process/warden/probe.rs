@@ -1,0 +1,77 @@
+//! Asking the warden what this machine allows.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use pi_subagent_warden::Abilities;
+
+use super::super::capture::capture;
+use super::super::command::ChildCommand;
+use super::super::error::SpawnError;
+
+/// A probe takes milliseconds; a warden that needs this long is none.
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// A probe says a few lines.
+const MAX_BYTES: usize = 16 * 1024;
+
+/// What was found, by program. Only successes stay, so that a repaired installation is noticed.
+static FOUND: Mutex<Option<HashMap<PathBuf, Arc<Abilities>>>> = Mutex::new(None);
+
+/// Why there is no warden.
+#[derive(Debug, thiserror::Error)]
+pub enum ProbeError {
+    /// It did not start.
+    #[error("{0}")]
+    Start(#[from] SpawnError),
+    /// It is something else, or broken.
+    #[error("`{}` is not a working warden: {said}", path.display())]
+    NotAWarden {
+        /// What was started.
+        path: PathBuf,
+        /// What it said, or how it ended.
+        said: String,
+    },
+    /// It belongs to another version of this package.
+    #[error("`{}` is the warden of version {found}, and this is {}; install the package again", path.display(), env!("CARGO_PKG_VERSION"))]
+    Version {
+        /// What was started.
+        path: PathBuf,
+        /// Its version.
+        found: String,
+    },
+}
+
+/// What the machine lets this warden do. Asked once per process.
+///
+/// # Errors
+///
+/// When there is no warden of this version at that place, or it cannot be run.
+pub async fn probe(warden: &Path) -> Result<Arc<Abilities>, ProbeError> {
+    let known = |map: &Option<HashMap<PathBuf, Arc<Abilities>>>| map.as_ref()?.get(warden).cloned();
+    if let Some(abilities) = known(&FOUND.lock().unwrap_or_else(PoisonError::into_inner)) {
+        return Ok(abilities);
+    }
+    let command = ChildCommand {
+        program: warden.to_path_buf(),
+        args: vec!["--probe".into()],
+        cwd: "/".into(),
+        ..ChildCommand::default()
+    };
+    let said = capture(command, TIMEOUT, MAX_BYTES).await?;
+    let text = String::from_utf8_lossy(&said.stdout);
+    let path = || warden.to_path_buf();
+    let abilities = Abilities::parse(&text).filter(|_| said.is_success()).ok_or_else(|| {
+        let stderr = said.stderr.to_text();
+        let said = if stderr.trim().is_empty() { format!("{:?}", said.outcome) } else { stderr };
+        ProbeError::NotAWarden { path: path(), said: said.trim().to_owned() }
+    })?;
+    if abilities.version != env!("CARGO_PKG_VERSION") {
+        return Err(ProbeError::Version { path: path(), found: abilities.version });
+    }
+    let abilities = Arc::new(abilities);
+    let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    found.get_or_insert_default().insert(path(), Arc::clone(&abilities));
+    Ok(abilities)
+}
