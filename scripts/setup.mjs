@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
- * Makes a fresh clone ready: checks the machine, installs what is needed below the clone, builds the addon. Safe to run
- * again and to interrupt; what is up to date is left alone. The demo, the tests and the benchmarks call it by themselves.
+ * Makes a fresh clone ready: checks the machine, installs what is needed below the clone, builds the addon and the
+ * warden. Safe to run again and to interrupt; what is up to date is left alone. The demo, the tests and the benchmarks
+ * call it by themselves.
  */
 
 import { realpathSync } from "node:fs";
@@ -17,6 +18,7 @@ import { newestPi, oldestPi } from "./lib/places.mjs";
 import { runMain } from "./lib/problem.mjs";
 import { endRunning } from "./lib/programs.mjs";
 import { note } from "./lib/progress.mjs";
+import { buildWarden } from "./lib/warden.mjs";
 
 /**
  * Sets the clone up.
@@ -40,7 +42,10 @@ export async function setUp(wanted = {}) {
 			/** @type {Record<string, string>} */
 			const pi = {};
 			for (const version of versions) pi[version] = await installPi(version);
-			if (wanted.addon !== false) await buildAddon();
+			if (wanted.addon !== false) {
+				await buildAddon();
+				await buildWarden();
+			}
 			return { node, pi };
 		});
 	} finally {

@@ -30,7 +30,8 @@ const filesAtOnce = 2;
  */
 
 const parts = ["lint", "rust", "edge", "extension"];
-const core = ["--no-default-features"];
+/** Without the edge, but with the warden: the flag alone would switch off the program of that member as well. */
+const core = ["--no-default-features", "--features", "pi-subagent-warden/guardian"];
 const clippy = ["clippy", "--locked", "--workspace", "--all-targets"];
 
 /** @type {Step[]} */
@@ -39,7 +40,7 @@ const steps = [
 	{ part: "lint", name: "clippy, core", command: () => cargo(...clippy, ...core, "--", "-D", "warnings") },
 	{ part: "lint", name: "clippy, edge", command: () => cargo(...clippy, "--", "-D", "warnings") },
 	{ part: "rust", name: "Rust tests", command: rustTests },
-	{ part: "rust", name: "Rust doc tests", command: () => cargo("test", "--locked", "--doc", ...core) },
+	{ part: "rust", name: "Rust doc tests", command: () => cargo("test", "--locked", "--doc", "--workspace", ...core) },
 	{ part: "lint", name: "generated loader", check: checkLoader },
 	{ part: "lint", name: "platform packages", check: checkPlatformPackages },
 	{ part: "lint", name: "types", command: () => [...packageProgram("typescript", "tsc"), "-p", root] },

@@ -22,11 +22,11 @@ export async function buildAddon() {
 	const wanted = hashOf(sources, [process.platform, process.arch, probe("rustc", ["--version"]) ?? ""]);
 	const stamp = () => `${wanted} ${hashOf(products())}`;
 	if (readStamp("addon") === stamp()) return;
-	await step("the native addon (npm run build; the first build takes a few minutes)", async () => {
+	await step("the native addon (npm run build:addon; the first build takes a few minutes)", async () => {
 		dropStamp("addon");
-		await runQuietly("npm run build", [...npm(), "run", "build"]);
+		await runQuietly("npm run build:addon", [...npm(), "run", "build:addon"]);
 		if (!products().some((name) => name.endsWith(".node"))) {
-			throw new SetupProblem("npm run build made no .node file.", `Nothing named *.node lies in ${join(root)}.`);
+			throw new SetupProblem("npm run build:addon made no .node file.", `Nothing named *.node lies in ${join(root)}.`);
 		}
 		writeStamp("addon", stamp());
 	});

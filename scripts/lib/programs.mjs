@@ -49,9 +49,20 @@ export function pathWith(...folders) {
  * @returns {string | undefined}
  */
 export function probe(program, args) {
+	return outputOf(program, args)?.split("\n")[0];
+}
+
+/**
+ * What a program prints, or nothing when it cannot be run.
+ *
+ * @param {string} program
+ * @param {string[]} args
+ * @returns {string | undefined}
+ */
+export function outputOf(program, args) {
 	const result = spawnSync(program, args, { encoding: "utf8", timeout: 30_000, windowsHide: true });
 	if (result.error || result.status !== 0) return undefined;
-	return `${result.stdout}${result.stderr}`.trim().split("\n")[0];
+	return `${result.stdout}${result.stderr}`.trim();
 }
 
 /**

@@ -1,0 +1,19 @@
+#!/usr/bin/env node
+/**
+ * Builds the warden and puts it beside the addon, at the root of the clone, in the best way that this machine can link it.
+ * `--target aarch64-unknown-linux-gnu` builds it for another platform, as `napi build --target` does with the addon.
+ */
+
+import { parseArgs } from "node:util";
+
+import { runMain } from "./lib/problem.mjs";
+import { note } from "./lib/progress.mjs";
+import { hasWarden, hostTarget, kindsFor, linkWarden } from "./lib/warden.mjs";
+
+await runMain(async () => {
+	const { values } = parseArgs({ options: { target: { type: "string" } } });
+	const target = values.target ?? hostTarget();
+	if (hasWarden(target)) await linkWarden(kindsFor(target));
+	else note("There is no warden for Windows: the addon holds its children in job objects.");
+	return 0;
+});
