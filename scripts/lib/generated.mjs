@@ -1,11 +1,12 @@
 /** Generated files are committed; these checks fail when they are not what the sources give now. */
 
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { join, relative } from "node:path";
-
+import { basename, join } from "node:path";
+import { writePlatformPackages } from "./packages.mjs";
 import { root, setupDir } from "./places.mjs";
 import { SetupProblem } from "./problem.mjs";
-import { packageProgram, run, runQuietly } from "./programs.mjs";
+import { run } from "./programs.mjs";
+import { wardenName } from "./warden.mjs";
 
 const loader = ["index.js", "index.d.ts"];
 
@@ -30,23 +31,21 @@ export async function checkLoader() {
 export async function checkPlatformPackages() {
 	const folder = mkdtempSync(join(setupDir, "npm.part-"));
 	try {
-		const [node, napi] = packageProgram("@napi-rs/cli", "napi");
-		const command = [node, napi, "create-npm-dirs", "--npm-dir", relative(root, folder)];
-		await runQuietly("napi create-npm-dirs", /** @type {import("./programs.mjs").Command} */ (command));
+		await writePlatformPackages(folder);
 		const wanted = files(folder);
 		const found = files(join(root, "npm"));
 		const names = new Set([...wanted.keys(), ...found.keys()]);
 		const stale = [...names].filter((name) => wanted.get(name) !== found.get(name)).sort();
 		if (stale.length === 0) return;
 		const list = stale.map((name) => `npm/${name}`).join("\n");
-		throw new SetupProblem("The platform packages are stale.", `Run \`npx napi create-npm-dirs\`:\n${list}`);
+		throw new SetupProblem("The platform packages are stale.", `Run \`npm run packages\`:\n${list}`);
 	} finally {
 		rmSync(folder, { recursive: true, force: true });
 	}
 }
 
 /**
- * Every text file below a folder by its relative path; built addons are no part of it.
+ * Every text file below a folder by its relative path; what is built is no part of it.
  *
  * @param {string} folder
  */
@@ -56,7 +55,8 @@ function files(folder) {
 	if (!existsSync(folder)) return found;
 	for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
 		const path = join(folder, name);
-		if (statSync(path).isFile() && !name.endsWith(".node")) found.set(name, readFileSync(path, "utf8"));
+		const isBuilt = name.endsWith(".node") || basename(name) === wardenName;
+		if (statSync(path).isFile() && !isBuilt) found.set(name, readFileSync(path, "utf8"));
 	}
 	return found;
 }

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import {
+	chmodSync,
+	cpSync,
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	rmSync,
+	statSync,
+	writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+
+import { checkFilledPackages, fillPlatformPackages } from "../../scripts/lib/packages.mjs";
+import { npm } from "../../scripts/lib/programs.mjs";
+import { wardenName } from "../../scripts/lib/warden.mjs";
+import { packageDir } from "./versions.ts";
+
+const platform = "linux-x64-gnu";
+const addonName = `pi-subagent-native.${platform}.node`;
+
+let folder: string;
+
+before(() => {
+	folder = mkdtempSync(join(tmpdir(), "psn-packages-"));
+});
+
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The platform packages as they are committed, and what a build service hands over: files without their modes. */
+function scene(name: string): { packages: string; artifacts: string } {
+	const packages = join(folder, name, "npm");
+	const artifacts = join(folder, name, "artifacts");
+	cpSync(join(packageDir, "npm"), packages, {
+		recursive: true,
+		filter: (path) => !path.endsWith(".node") && !path.endsWith(wardenName),
+	});
+	const built = join(artifacts, "from-linux", platform);
+	mkdirSync(built, { recursive: true });
+	writeFileSync(join(built, addonName), "addon");
+	writeFileSync(join(built, wardenName), "#!/bin/sh\necho warden\n", { mode: 0o644 });
+	return { packages, artifacts };
+}
+
+/** Runs npm without a network, and returns what it prints. */
+function runNpm(cwd: string, ...args: string[]): string {
+	const [program, ...first] = npm();
+	const options = ["--offline", "--no-audit", "--no-fund", "--ignore-scripts"];
+	return execFileSync(program, [...first, ...args, ...options], {
+		cwd,
+		encoding: "utf8",
+		stdio: ["ignore", "pipe", "pipe"],
+		timeout: 60_000,
+	});
+}
+
+test("an installed platform package has a warden that runs beside its addon", () => {
+	const { packages, artifacts } = scene("whole");
+	cpSync(join(artifacts, "from-linux", platform, addonName), join(packages, platform, addonName));
+	fillPlatformPackages(artifacts, packages);
+	checkFilledPackages(packages);
+
+	const home = join(folder, "whole", "home");
+	mkdirSync(home);
+	writeFileSync(join(home, "package.json"), "{}");
+	runNpm(join(packages, platform), "pack", "--pack-destination", home);
+	const tarball = readdirSync(home).find((name) => name.endsWith(".tgz")) ?? "";
+	runNpm(home, "install", "--force", join(home, tarball));
+
+	const installed = join(home, "node_modules", `pi-subagent-native-${platform}`);
+	assert.ok(existsSync(join(installed, addonName)));
+	assert.equal(statSync(join(installed, wardenName)).mode & 0o777, 0o755);
+	assert.equal(execFileSync(join(installed, wardenName), { encoding: "utf8" }), "warden\n");
+});
+
+test("a build without its warden is not put into a package", () => {
+	const { packages, artifacts } = scene("half");
+	rmSync(join(artifacts, "from-linux", platform, wardenName));
+	assert.throws(() => fillPlatformPackages(artifacts, packages), /no warden for linux-x64-gnu/);
+});
+
+test("a package whose warden is missing or cannot be run is not published", () => {
+	const { packages } = scene("bad");
+	checkFilledPackages(packages);
+	writeFileSync(join(packages, platform, addonName), "addon");
+	assert.throws(() => checkFilledPackages(packages), /without a warden: linux-x64-gnu/);
+	writeFileSync(join(packages, platform, wardenName), "warden", { mode: 0o644 });
+	assert.throws(() => checkFilledPackages(packages), /without a warden: linux-x64-gnu/);
+	chmodSync(join(packages, platform, wardenName), 0o755);
+	checkFilledPackages(packages);
+});
+
+test("the package of all platforms brings neither an addon nor a warden of its own", () => {
+	const [{ files }] = JSON.parse(runNpm(packageDir, "pack", "--dry-run", "--json"));
+	const names = files.map(({ path }: { path: string }) => path);
+	assert.ok(names.includes("index.js"));
+	assert.deepEqual(
+		names.filter((name: string) => name.endsWith(".node") || name.endsWith(wardenName)),
+		[],
+	);
+});

@@ -1,0 +1,64 @@
+/** The npm packages of the platforms: their descriptions are generated, addon and warden are put in for publishing. */
+
+import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+
+import { root } from "./places.mjs";
+import { SetupProblem } from "./problem.mjs";
+import { packageProgram, runQuietly } from "./programs.mjs";
+import { hasWarden, wardenName } from "./warden.mjs";
+
+/**
+ * Writes the description of each platform's package: what napi makes of package.json, with the warden among the files.
+ *
+ * @param {string} folder for one folder per platform
+ */
+export async function writePlatformPackages(folder) {
+	const napi = packageProgram("@napi-rs/cli", "napi");
+	await runQuietly("napi create-npm-dirs", [...napi, "create-npm-dirs", "--npm-dir", relative(root, folder)]);
+	for (const platform of readdirSync(folder).filter(hasWarden)) {
+		const path = join(folder, platform, "package.json");
+		const description = JSON.parse(readFileSync(path, "utf8"));
+		description.files.push(wardenName);
+		writeFileSync(path, `${JSON.stringify(description, null, 2)}\n`);
+	}
+}
+
+/**
+ * Puts what was built for each platform into its package. A warden lies beside its addon, as everywhere.
+ *
+ * @param {string} artifacts the folder in which each platform's build has a folder, however deep
+ * @param {string} packages the folder with the packages
+ */
+export function fillPlatformPackages(artifacts, packages) {
+	const built = readdirSync(artifacts, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".node"));
+	for (const platform of readdirSync(packages)) {
+		const addon = built.find((name) => name.endsWith(`.${platform}.node`));
+		if (!addon || !hasWarden(platform)) continue;
+		const warden = join(dirname(join(artifacts, addon)), wardenName);
+		if (!existsSync(warden)) {
+			throw new SetupProblem(`There is no warden for ${platform}.`, `${warden} should be there, beside ${addon}.`);
+		}
+		const place = join(packages, platform, wardenName);
+		copyFileSync(warden, place);
+		// What goes through an archive of a build service comes out without its mode.
+		chmodSync(place, 0o755);
+	}
+}
+
+/**
+ * Fails for a package that has an addon and lacks a warden that can be run.
+ *
+ * @param {string} packages the folder with the packages
+ */
+export function checkFilledPackages(packages) {
+	const bad = readdirSync(packages).filter((platform) => {
+		const folder = join(packages, platform);
+		const hasAddon = readdirSync(folder).some((name) => name.endsWith(".node"));
+		if (!hasAddon || !hasWarden(platform)) return false;
+		const warden = statSync(join(folder, wardenName), { throwIfNoEntry: false });
+		return !warden || (warden.mode & 0o111) !== 0o111;
+	});
+	if (bad.length === 0) return;
+	throw new SetupProblem(`Packages without a warden: ${bad.join(", ")}.`, "Run `npm run artifacts`.");
+}
