@@ -168,6 +168,8 @@ fn words(ended: &Supervised) -> String {
         Outcome::Settled { lingered: true, .. } => format!("lingered {status}"),
         Outcome::IdleTimeout { .. } => format!("idle {status}"),
         Outcome::HardTimeout { .. } => format!("hard {status}"),
+        Outcome::OverLimit(_) => format!("over a limit {status}"),
+        Outcome::Orphaned => format!("orphaned {status}"),
         Outcome::Cancelled(_) => format!("cancelled {status}"),
     }
 }

@@ -12,6 +12,7 @@ use rustix::process::Signal;
 use rustix::thread::UnshareFlags;
 
 use crate::start::Failure;
+use crate::sys::trial::in_a_fork;
 use crate::sys::{self, Forked};
 
 /// Goes on as the first process of a pid namespace: when that one ends, however, the kernel ends everybody in it. The
@@ -81,7 +82,7 @@ fn show_own_processes() {
 
 /// Whether a child could get one, tried out in a process of its own.
 pub(crate) fn pid_namespace() -> Ability<()> {
-    match sys::in_fork(unshare) {
+    match in_a_fork(unshare) {
         Ok(()) => Ability::Yes(()),
         Err(error) => Ability::No(format!("a pid namespace is refused: {error}")),
     }

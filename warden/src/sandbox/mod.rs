@@ -1,18 +1,31 @@
-//! stub
-use pi_subagent_warden::{Ability, Mechanism, Sandbox};
-use std::io;
-pub(crate) struct Prepared(bool);
-impl Prepared {
-    pub(crate) fn new(sandbox: &Sandbox) -> io::Result<Self> {
-        if sandbox.metadata { Ok(Self(true)) } else { Err(io::ErrorKind::Unsupported.into()) }
-    }
-    pub(crate) fn enter(self) -> io::Result<Vec<Mechanism>> {
-        if self.0 { Ok(vec![]) } else { Err(io::ErrorKind::Unsupported.into()) }
-    }
-}
-pub(crate) fn landlock() -> Ability<u32> {
-    Ability::default()
-}
-pub(crate) fn mount_namespace() -> Ability<()> {
-    Ability::default()
-}
+//! The read-only sandbox of a child: everything can be read, and only what it was given can be written.
+//!
+//! Two layers. Landlock refuses to write, create, remove, rename, link and truncate, and to signal what is outside; without
+//! it there is no sandbox. It does not know modes, owners, times and attributes, so where the kernel allows it a mount
+//! namespace in which everything else is read-only comes first. Whatever could undo one of them is taken away before the
+//! program starts: capabilities, inherited descriptors, new privileges.
+//!
+//! The sandbox knows nothing of agents, hosts or messages. It does not cover the network and the sockets of other
+//! processes of the same user.
+
+#[cfg(target_os = "linux")]
+mod capabilities;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+#[cfg(target_os = "linux")]
+mod landlock;
+#[cfg(target_os = "linux")]
+mod mounts;
+#[cfg(target_os = "linux")]
+mod place;
+#[cfg(target_os = "linux")]
+mod prepared;
+#[cfg(target_os = "linux")]
+mod probe;
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) use elsewhere::{Prepared, landlock, mount_namespace};
+#[cfg(target_os = "linux")]
+pub(crate) use prepared::Prepared;
+#[cfg(target_os = "linux")]
+pub(crate) use probe::{landlock, mount_namespace};

@@ -147,32 +147,6 @@ fn wait4(options: i32) -> io::Result<Option<Reaped>> {
     }))
 }
 
-/// Tries something out in a process of its own, which it may change as it likes.
-///
-/// # Errors
-///
-/// What was tried failed with, or the fork did.
-pub(crate) fn in_fork(attempt: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
-    match fork()? {
-        Forked::Child => {
-            let errno = attempt().map_or_else(|error| error.raw_os_error().unwrap_or(libc::EIO), |()| 0);
-            std::process::exit(errno)
-        }
-        Forked::Parent(pid) => loop {
-            match wait() {
-                Ok(process) if process.pid != pid => {}
-                Ok(Reaped { ending: Ending::Code(0), .. }) => return Ok(()),
-                Ok(Reaped { ending: Ending::Code(errno), .. }) => {
-                    return Err(io::Error::from_raw_os_error(errno));
-                }
-                Ok(Reaped { ending: Ending::Signal { .. }, .. }) => return Err(io::ErrorKind::Other.into()),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        },
-    }
-}
-
 /// Leaves namespaces that this process shares with its parent.
 pub(crate) fn unshare(namespaces: UnshareFlags) -> io::Result<()> {
     // SAFETY: none of the flags that are used here shares descriptors or memory with anybody.

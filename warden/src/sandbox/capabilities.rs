@@ -1,0 +1,52 @@
+//! What root must not be able to do inside a sandbox.
+
+use std::io;
+
+use rustix::thread::{
+    CapabilitySet, capabilities, clear_ambient_capability_set, remove_capability_from_bounding_set,
+    set_capabilities,
+};
+
+/// Everything by which a program could undo a sandbox, write around it, or change the system instead of its files.
+///
+/// What is left lets root work with the files of others, change its identity and use the network.
+const TAKEN: CapabilitySet = CapabilitySet::SYS_ADMIN // mounts, other namespaces, attributes of mounts
+    .union(CapabilitySet::DAC_READ_SEARCH) // files by handle, which goes past every mount; DAC_OVERRIDE still reads all
+    .union(CapabilitySet::SYS_MODULE)
+    .union(CapabilitySet::SYS_RAWIO)
+    .union(CapabilitySet::SYS_PTRACE)
+    .union(CapabilitySet::SYS_BOOT)
+    .union(CapabilitySet::SYS_TIME)
+    .union(CapabilitySet::SYS_PACCT) // the kernel would write the file
+    .union(CapabilitySet::SYS_RESOURCE) // limits of others, size of a file system
+    .union(CapabilitySet::SYS_TTY_CONFIG)
+    .union(CapabilitySet::MKNOD)
+    .union(CapabilitySet::LINUX_IMMUTABLE)
+    .union(CapabilitySet::SETFCAP)
+    .union(CapabilitySet::NET_ADMIN)
+    .union(CapabilitySet::IPC_OWNER)
+    .union(CapabilitySet::MAC_ADMIN)
+    .union(CapabilitySet::MAC_OVERRIDE)
+    .union(CapabilitySet::AUDIT_CONTROL)
+    .union(CapabilitySet::SYSLOG)
+    .union(CapabilitySet::BPF)
+    .union(CapabilitySet::PERFMON)
+    .union(CapabilitySet::CHECKPOINT_RESTORE);
+
+/// Gives up what could undo the sandbox, for this process and all that it starts.
+///
+/// Lowering the own sets always works, and no program can regain anything once it may gain no new privileges, which
+/// Landlock asks for. The bounding set says the same to whoever looks, where the process may change it.
+pub(super) fn give_up() -> io::Result<()> {
+    for capability in TAKEN.iter() {
+        if remove_capability_from_bounding_set(capability).is_err() {
+            break;
+        }
+    }
+    clear_ambient_capability_set()?;
+    let mut sets = capabilities(None)?;
+    sets.effective.remove(TAKEN);
+    sets.permitted.remove(TAKEN);
+    sets.inheritable = CapabilitySet::empty();
+    Ok(set_capabilities(None, sets)?)
+}

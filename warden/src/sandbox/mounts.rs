@@ -1,0 +1,121 @@
+//! The layer that refuses to change modes, owners, times and attributes: a view of everything that is read-only.
+
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags,
+    fsconfig_create, fsconfig_set_string, fsmount, fsopen, mount_change, move_mount, open_tree,
+};
+use rustix::process::{getegid, geteuid};
+
+use super::place::Place;
+use crate::sys::mount::{Extent, set_read_only, set_writable, unshare_mounts};
+use crate::sys::trial::in_a_fork;
+
+/// What came of the layer.
+#[derive(Debug)]
+pub(super) enum Layer {
+    /// It is there.
+    Entered {
+        /// Whether the pseudoterminals are of its own, so that no terminal outside can be reached by name.
+        own_terminals: bool,
+    },
+    /// It cannot be had, and nothing that a program could notice has changed.
+    LeftOut(io::Error),
+}
+
+/// Gives this process a view in which only `places` can be changed.
+///
+/// # Errors
+///
+/// When it failed where there is no way back. This process must not go on then.
+pub(super) fn enter(places: &[Place]) -> io::Result<Layer> {
+    // A mount namespace alone can fail at any point before it is read-only, and nobody notices.
+    if unshare_mounts(false).is_ok() {
+        return arrange(places).map_or_else(|error| Ok(Layer::LeftOut(error)), Arranged::close);
+    }
+    // A user namespace is for ever, and some systems grant one that can do nothing. A copy of this process tries first.
+    match in_a_fork(|| alone(places).map(drop)) {
+        Ok(()) => alone(places),
+        Err(error) => Ok(Layer::LeftOut(error)),
+    }
+}
+
+/// The layer for a process without rights over mounts.
+fn alone(places: &[Place]) -> io::Result<Layer> {
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+    unshare_mounts(true)?;
+    // Groups that are not mapped cannot be given up, which the kernel wants to hear before it maps one.
+    std::fs::write("/proc/self/setgroups", "deny")?;
+    std::fs::write("/proc/self/uid_map", format!("{user} {user} 1\n"))?;
+    std::fs::write("/proc/self/gid_map", format!("{group} {group} 1\n"))?;
+    arrange(places)?.close()
+}
+
+/// A namespace in which everything has its place and is still as writable as before.
+struct Arranged {
+    root: OwnedFd,
+    writable: Vec<OwnedFd>,
+    own_terminals: bool,
+}
+
+fn arrange(places: &[Place]) -> io::Result<Arranged> {
+    let here = std::env::current_dir();
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+    let own_terminals = own_terminals().is_ok();
+    let writable = outermost(places).map(attach).collect::<io::Result<_>>()?;
+    // The directory that was entered before lies below the new mount, where all will be read-only.
+    if let Some(here) = here.ok().filter(|here| places.iter().any(|place| here.starts_with(place.path()))) {
+        rustix::process::chdir(&here)?;
+    }
+    let root = openat(CWD, "/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+    Ok(Arranged { root, writable, own_terminals })
+}
+
+/// Makes a place a mount of its own. The descriptor is the mount's.
+fn attach(place: &Place) -> io::Result<OwnedFd> {
+    const NOTHING: &CStr = c"";
+    let target = place.reopen()?;
+    let copy = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+    let mount =
+        open_tree(&target, NOTHING, copy | OpenTreeFlags::AT_RECURSIVE | OpenTreeFlags::AT_EMPTY_PATH)?;
+    let both = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    move_mount(&mount, NOTHING, &target, NOTHING, both)?;
+    Ok(mount)
+}
+
+/// Places that lie in no other.
+fn outermost(places: &[Place]) -> impl Iterator<Item = &Place> {
+    let inside = |inner: &Place| {
+        let path = inner.path();
+        places.iter().any(|outer| path != outer.path() && path.starts_with(outer.path()))
+    };
+    places.iter().filter(move |place| !inside(place))
+}
+
+/// Hides the pseudoterminals of others behind an empty set.
+fn own_terminals() -> io::Result<()> {
+    let kind = fsopen("devpts", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_set_string(kind.as_fd(), "mode", "0600")?;
+    fsconfig_set_string(kind.as_fd(), "ptmxmode", "0666")?;
+    fsconfig_create(kind.as_fd())?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    let mount = fsmount(kind.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
+    Ok(move_mount(&mount, "", CWD, "/dev/pts", MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?)
+}
+
+impl Arranged {
+    /// Makes everything read-only but the writable places.
+    fn close(self) -> io::Result<Layer> {
+        if let Err(error) = set_read_only(self.root.as_fd(), Extent::Tree) {
+            return Ok(Layer::LeftOut(error));
+        }
+        for mount in &self.writable {
+            set_writable(mount.as_fd(), Extent::One)?;
+        }
+        Ok(Layer::Entered { own_terminals: self.own_terminals })
+    }
+}

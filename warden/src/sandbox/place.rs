@@ -1,0 +1,107 @@
+//! A file or directory that may be written.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, fstat, openat};
+use rustix::io::Errno;
+
+/// A file or directory that may be written, held open so that what is meant cannot change any more.
+#[derive(Debug)]
+pub(super) struct Place {
+    fd: OwnedFd,
+    path: PathBuf,
+    is_directory: bool,
+}
+
+impl Place {
+    /// Opens a file or directory.
+    ///
+    /// # Errors
+    ///
+    /// `ELOOP` for a symbolic link: the host makes these paths, so somebody else made that one. `EINVAL` for what is
+    /// neither a file nor a directory.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let fd = reach(path)?;
+        let is_directory = match FileType::from_raw_mode(fstat(&fd)?.st_mode) {
+            FileType::Directory => true,
+            FileType::RegularFile => false,
+            FileType::Symlink => return Err(Errno::LOOP.into()),
+            _ => return Err(Errno::INVAL.into()),
+        };
+        let path = std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd()))?;
+        Ok(Self { fd, path, is_directory })
+    }
+
+    /// Whether everything below may be written too.
+    pub(super) fn is_directory(&self) -> bool {
+        self.is_directory
+    }
+
+    /// Where it is, without links and dots.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The same place as it is reached now, in another mount namespace or below another mount.
+    ///
+    /// # Errors
+    ///
+    /// `ESTALE` when something else is there.
+    pub(super) fn reopen(&self) -> io::Result<OwnedFd> {
+        let now = reach(&self.path)?;
+        let identity = |stat: Stat| (stat.st_dev, stat.st_ino);
+        if identity(fstat(&now)?) != identity(fstat(&self.fd)?) {
+            return Err(Errno::STALE.into());
+        }
+        Ok(now)
+    }
+}
+
+impl AsFd for Place {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+fn reach(path: &Path) -> io::Result<OwnedFd> {
+    Ok(openat(CWD, path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_real_files_and_directories_are_places() {
+        let scene = tempfile::tempdir().expect("a directory for the test");
+        let (file, link) = (scene.path().join("file"), scene.path().join("link"));
+        std::fs::write(&file, "").expect("a file");
+        std::os::unix::fs::symlink(&file, &link).expect("a link");
+        let open = |path: &Path| {
+            Place::open(path).map(|place| place.is_directory()).map_err(|error| error.raw_os_error())
+        };
+        for (label, path, expected) in [
+            ("file", file.as_path(), Ok(false)),
+            ("directory", scene.path(), Ok(true)),
+            ("link", link.as_path(), Err(Some(libc::ELOOP))),
+            ("device", Path::new("/dev/null"), Err(Some(libc::EINVAL))),
+            ("missing", Path::new("/nowhere/at/all"), Err(Some(libc::ENOENT))),
+        ] {
+            assert_eq!(open(path), expected, "{label}");
+        }
+    }
+
+    #[test]
+    fn a_place_that_was_exchanged_is_noticed() {
+        let scene = tempfile::tempdir().expect("a directory for the test");
+        let path = scene.path().join("tmp");
+        std::fs::create_dir(&path).expect("a directory");
+        let place = Place::open(&path).expect("it is a directory");
+        assert!(place.reopen().is_ok());
+        std::fs::rename(&path, scene.path().join("old")).expect("it can be moved");
+        std::fs::create_dir(&path).expect("another directory");
+        assert_eq!(place.reopen().map_err(|error| error.raw_os_error()).err(), Some(Some(libc::ESTALE)));
+    }
+}

@@ -1,0 +1,60 @@
+//! Trying something in a copy of this process that ends right after, because it cannot be taken back.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, retry_on_intr};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, kill_process, pidfd_open, waitpid};
+
+/// What is tried takes well below a millisecond; the rest is for a machine under load.
+const PATIENCE: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
+/// The exit code of an attempt without an error number, or with one that no exit code can carry.
+const NAMELESS: i32 = 255;
+
+/// Whether `attempt` succeeds in a fork of this process. The process must have one thread only.
+pub(crate) fn in_a_fork(attempt: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    // SAFETY: the caller has one thread, so nothing in the copy waits for a lock that a missing thread holds.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        let code = match catch_unwind(AssertUnwindSafe(attempt)) {
+            Ok(Ok(())) => 0,
+            Ok(Err(error)) => {
+                error.raw_os_error().filter(|code| (1..NAMELESS).contains(code)).unwrap_or(NAMELESS)
+            }
+            Err(_) => NAMELESS,
+        };
+        // SAFETY: ends the copy without the exit handlers and buffers that belong to the original.
+        unsafe { libc::_exit(code) }
+    }
+    let pid = Pid::from_raw(pid).filter(|_| pid > 0).ok_or_else(io::Error::last_os_error)?;
+    answer(pid)
+}
+
+fn answer(pid: Pid) -> io::Result<()> {
+    let handle = pidfd_open(pid, PidfdFlags::empty())?;
+    let mut ends = [PollFd::new(&handle, PollFlags::IN)];
+    if retry_on_intr(|| poll(&mut ends, Some(&PATIENCE)))? == 0 {
+        kill_process(pid, Signal::KILL)?;
+    }
+    let status = retry_on_intr(|| waitpid(Some(pid), WaitOptions::empty()))?;
+    match status.and_then(|(_, status): (Pid, WaitStatus)| status.exit_status()) {
+        Some(0) => Ok(()),
+        Some(NAMELESS) => Err(io::Error::other("it failed without a reason")),
+        Some(code) => Err(io::Error::from_raw_os_error(code)),
+        None => Err(Errno::TIMEDOUT.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_happened_in_the_fork_is_known_here() {
+        assert!(in_a_fork(|| Ok(())).is_ok());
+        let refused = in_a_fork(|| Err(io::Error::from_raw_os_error(libc::EPERM)));
+        assert_eq!(refused.map_err(|error| error.raw_os_error()), Err(Some(libc::EPERM)));
+        assert!(in_a_fork(|| Err(io::Error::other("anything"))).is_err());
+    }
+}
