@@ -256,8 +256,9 @@ async fn an_abort_is_never_a_success_and_keeps_the_partial_text() {
             }
         }
     };
-    let (result, ()) =
-        tokio::time::timeout(PATIENCE, async { tokio::join!(run, stop) }).await.expect("the run ends");
+    let (result, ()) = Box::pin(tokio::time::timeout(PATIENCE, async { tokio::join!(run, stop) }))
+        .await
+        .expect("the run ends");
     assert_eq!(shape(&result), (Some(ErrorCode::SubagentFailed), 130, RunOutcome::Aborted, true));
     assert!(message(&result).contains("cancelled by user: not needed"), "{}", message(&result));
     assert!(result.text.contains("so far"), "{}", result.text);
