@@ -3,6 +3,7 @@
 //! Joins its siblings below: an agent's definition becomes a command line, a child's events become a result. It knows
 //! nothing of Node and starts no program itself.
 
+pub mod agent_dir;
 mod cause;
 mod changes;
 mod clean;

@@ -1,0 +1,41 @@
+//! Bounded reading of files that may be anything by now.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use rustix::fs::{CWD, Mode, OFlags, openat};
+
+/// The largest file that is taken to be credentials; real ones have a few kilobytes.
+pub(super) const MAX_CREDENTIALS: u64 = 1024 * 1024;
+/// The largest file that is copied; the cached model lists of many providers have a few megabytes.
+pub(super) const MAX_COPIED: u64 = 16 * 1024 * 1024;
+
+/// Neither waits for the other end of a FIFO nor lets a terminal become ours.
+const CAREFUL: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+
+/// Reads a regular file of the user's, links followed. One that is larger is an error, not a part.
+pub(super) fn read_file(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    read_whole(openat(CWD, path, CAREFUL, Mode::empty())?.into(), most)
+}
+
+/// Reads a regular file that somebody else may have put there: no link is followed.
+pub(super) fn read_hostile(directory: impl AsFd, name: &str, most: u64) -> io::Result<Vec<u8>> {
+    read_whole(openat(directory, name, CAREFUL | OFlags::NOFOLLOW, Mode::empty())?.into(), most)
+}
+
+fn read_whole(file: File, most: u64) -> io::Result<Vec<u8>> {
+    let found = file.metadata()?;
+    if !found.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    let too_large = || io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {most} bytes"));
+    if found.len() > most {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::new();
+    // It may grow meanwhile.
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most { Err(too_large()) } else { Ok(bytes) }
+}

@@ -1,0 +1,126 @@
+//! A token that a child hands over, and what it must not be.
+
+use std::fmt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::{Map, Value};
+
+/// The longest string; those of large organisations have about 10 KiB.
+const MAX_STRING: usize = 32 * 1024;
+/// How far ahead an expiry may lie. The longest-lived tokens that a provider refreshes live a year.
+const MAX_AHEAD: Duration = Duration::from_secs(400 * 24 * 60 * 60);
+/// Numbers beyond this are not exact in JavaScript.
+const MAX_EXACT: f64 = 9_007_199_254_740_991.0;
+/// Where pi finds the address of GitHub Copilot's servers: inside the token.
+const ENDPOINT: &str = "proxy-ep=";
+
+/// Why a child's token is not one to hand on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnusableToken {
+    /// A part is missing or has another type.
+    #[error("its `{0}` is missing or has the wrong type")]
+    Shape(&'static str),
+    /// A string is empty, too long, or has characters that no token has.
+    #[error("its `{0}` is not the text of a token")]
+    Text(&'static str),
+    /// A string would be run as a command where pi takes it for a key.
+    #[error("its `{0}` would be a command")]
+    Command(&'static str),
+    /// The expiry is not later than the one the user's token has, or absurdly late.
+    #[error("its `expires` is not a later time")]
+    Expiry,
+    /// The token would send the user's requests to another server.
+    #[error("its `access` names another server")]
+    Endpoint,
+}
+
+/// The three things that may come back.
+#[derive(Clone, PartialEq)]
+pub(super) struct Token {
+    access: String,
+    refresh: String,
+    expires: f64,
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Token").field("expires", &self.expires).finish_non_exhaustive()
+    }
+}
+
+impl Token {
+    /// Takes the token out of a child's entry, if it can follow the one in the user's.
+    pub(super) fn following(
+        known: &Map<String, Value>,
+        child: &Map<String, Value>,
+        now: SystemTime,
+    ) -> Result<Self, UnusableToken> {
+        let access = text(child, "access", known)?;
+        let refresh = text(child, "refresh", known)?;
+        let expires = expires_of(child).ok_or(UnusableToken::Shape("expires"))?;
+        let before = expires_of(known).ok_or(UnusableToken::Expiry)?;
+        let latest = millis(now) + MAX_AHEAD.as_secs_f64() * 1000.0;
+        if expires <= before || expires > latest.min(MAX_EXACT) {
+            return Err(UnusableToken::Expiry);
+        }
+        let known_access = known.get("access").and_then(Value::as_str).unwrap_or_default();
+        if !endpoints(&access).eq(endpoints(known_access)) {
+            return Err(UnusableToken::Endpoint);
+        }
+        Ok(Self { access, refresh, expires })
+    }
+
+    /// Whether two entries have the same token.
+    pub(super) fn is_same(one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
+        ["access", "refresh", "expires"].iter().all(|name| one.get(*name) == other.get(*name))
+    }
+
+    /// The members to write, each with its value as pi would write it.
+    pub(super) fn members(&self) -> [(&'static str, Value); 3] {
+        // JavaScript writes a whole number without a fraction.
+        #[expect(clippy::cast_possible_truncation, reason = "checked to be exact and in range")]
+        let expires =
+            if self.expires.fract() == 0.0 { Value::from(self.expires as i64) } else { self.expires.into() };
+        [
+            ("access", self.access.as_str().into()),
+            ("refresh", self.refresh.as_str().into()),
+            ("expires", expires),
+        ]
+    }
+}
+
+/// When an entry's token expires, in milliseconds since 1970.
+pub(super) fn expires_of(entry: &Map<String, Value>) -> Option<f64> {
+    entry.get("expires")?.as_f64().filter(|value| value.is_finite())
+}
+
+/// A time as pi writes it.
+pub(super) fn millis(time: SystemTime) -> f64 {
+    time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64() * 1000.0
+}
+
+/// A string of visible characters, spaces only inside: no line break that would begin a header of its own, and nothing
+/// in front of a `!` that anyone would trim. Only what was empty may be empty.
+fn text(
+    entry: &Map<String, Value>,
+    name: &'static str,
+    known: &Map<String, Value>,
+) -> Result<String, UnusableToken> {
+    let text = entry.get(name).and_then(Value::as_str).ok_or(UnusableToken::Shape(name))?;
+    if text.is_empty() && known.get(name).and_then(Value::as_str) == Some("") {
+        return Ok(String::new());
+    }
+    if text.trim_start_matches(|char: char| !char.is_ascii_graphic()).starts_with('!') {
+        return Err(UnusableToken::Command(name));
+    }
+    let visible = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
+    if text.is_empty() || text.len() > MAX_STRING || !visible || text.trim() != text {
+        return Err(UnusableToken::Text(name));
+    }
+    Ok(text.to_owned())
+}
+
+/// The servers that a token names.
+fn endpoints(access: &str) -> impl Iterator<Item = &str> {
+    access.split(ENDPOINT).skip(1).map(|rest| rest.split(';').next().unwrap_or_default())
+}
