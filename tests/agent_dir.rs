@@ -1,0 +1,221 @@
+//! The private agent directory of a sandboxed child: what is in it, and that nothing of it stays.
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+
+use pi_subagent_native::run::agent_dir::{AgentDirError, PrivateAgentDir, remove_tree};
+use rustix::fs::{CWD, Mode, mkdirat};
+use serde_json::{Value, json};
+
+/// A user's agent directory, and a place for a private one beside it.
+struct Scene {
+    root: tempfile::TempDir,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let scene = Self { root: tempfile::tempdir().expect("a temporary directory") };
+        fs::create_dir(scene.real()).expect("made");
+        scene
+    }
+
+    fn real(&self) -> PathBuf {
+        self.root.path().join("real")
+    }
+
+    fn at(&self) -> PathBuf {
+        self.root.path().join("private")
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.real().join(name);
+        fs::create_dir_all(path.parent().expect("below the root")).expect("made");
+        fs::write(path, text).expect("written");
+    }
+
+    fn create(&self) -> PrivateAgentDir {
+        PrivateAgentDir::create(&self.real(), &self.at()).expect("a private directory")
+    }
+
+    fn reasons(&self, private: &PrivateAgentDir) -> Vec<(String, String)> {
+        let name =
+            |path: &Path| path.strip_prefix(self.real()).expect("inside").to_string_lossy().into_owned();
+        private.left_out().iter().map(|left| (name(&left.path), left.reason.clone())).collect()
+    }
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).expect("a directory");
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::symlink_metadata(path).expect("exists").permissions().mode() & 0o7777
+}
+
+#[test]
+fn what_pi_writes_is_a_private_copy_and_what_it_reads_leads_to_the_original() {
+    let scene = Scene::new();
+    for name in ["auth.json", "models.json", "models-store.json", "settings.json", "trust.json"] {
+        scene.write(name, "{}");
+        fs::set_permissions(scene.real().join(name), fs::Permissions::from_mode(0o644)).expect("changed");
+    }
+    for name in ["AGENTS.md", "SYSTEM.md", "extensions/mine.ts", "skills/knots/SKILL.md", "npm/x", "mcp.json"]
+    {
+        scene.write(name, name);
+    }
+    let private = scene.create();
+    assert_eq!(mode(private.path()), 0o700);
+    for name in ["auth.json", "models.json", "models-store.json", "settings.json", "trust.json"] {
+        let copy = private.path().join(name);
+        assert!(fs::symlink_metadata(&copy).expect("copied").is_file(), "{name}");
+        assert_eq!(mode(&copy), 0o600, "{name}");
+    }
+    for name in ["AGENTS.md", "SYSTEM.md", "extensions", "skills", "npm", "mcp.json"] {
+        let target = fs::read_link(private.path().join(name)).expect("a link");
+        assert_eq!(target, scene.real().join(name));
+    }
+    assert_eq!(private.left_out(), []);
+}
+
+#[test]
+fn what_belongs_to_others_is_not_there() {
+    let scene = Scene::new();
+    for name in [
+        "sessions/--project--/a.jsonl",
+        "subagents/runs/1/prompt.md",
+        "auth.json.lock/x",
+        "pi-debug.log",
+        "old.jsonl",
+        ".auth.0123.tmp",
+        "oauth.json",
+        "crashes.json",
+        "commands/x.md",
+    ] {
+        scene.write(name, "{}");
+    }
+    assert_eq!(names(scene.create().path()), [""; 0]);
+}
+
+#[test]
+fn a_missing_directory_and_a_linked_file_are_what_they_are_to_pi() {
+    let scene = Scene::new();
+    fs::remove_dir(scene.real()).expect("removed");
+    assert_eq!(names(scene.create().path()), [""; 0]);
+
+    let scene = Scene::new();
+    let dotfiles = scene.root.path().join("dotfiles.json");
+    fs::write(&dotfiles, r#"{"a":{"type":"api_key","key":"k"}}"#).expect("written");
+    symlink(&dotfiles, scene.real().join("auth.json")).expect("linked");
+    symlink("nowhere", scene.real().join("models.json")).expect("linked");
+    let private = scene.create();
+    let copy = private.path().join("auth.json");
+    assert!(fs::symlink_metadata(&copy).expect("copied").is_file());
+    assert_eq!(fs::read(copy).expect("readable"), fs::read(&dotfiles).expect("readable"));
+    assert_eq!(names(private.path()), ["auth.json"]);
+    assert_eq!(names(scene.root.path()), ["dotfiles.json", "private", "real"], "no lock is left");
+}
+
+#[test]
+fn what_cannot_be_copied_is_left_out_and_named() {
+    let scene = Scene::new();
+    rustix::fs::mknodat(CWD, scene.real().join("auth.json"), rustix::fs::FileType::Fifo, Mode::RUSR, 0)
+        .expect("a FIFO");
+    fs::create_dir(scene.real().join("models.json")).expect("made");
+    let _socket = UnixListener::bind(scene.real().join("trust.json")).expect("bound");
+    fs::File::create(scene.real().join("models-store.json"))
+        .and_then(|file| file.set_len(1 << 40))
+        .expect("a huge file");
+    scene.write("mcp-auth.json", "{ broken");
+    let private = scene.create();
+    assert_eq!(names(private.path()), [""; 0]);
+    let reasons = scene.reasons(&private);
+    let mut left: Vec<&str> = reasons.iter().map(|(name, _)| name.as_str()).collect();
+    left.sort_unstable();
+    assert_eq!(left, ["auth.json", "mcp-auth.json", "models-store.json", "models.json", "trust.json"]);
+    assert!(reasons.iter().any(|(_, reason)| reason == "it is not a regular file"), "{reasons:?}");
+}
+
+#[test]
+fn credentials_that_make_no_sense_are_copied_as_they_are() {
+    let scene = Scene::new();
+    scene.write("auth.json", "{ broken");
+    assert_eq!(fs::read_to_string(scene.create().path().join("auth.json")).expect("copied"), "{ broken");
+}
+
+#[test]
+fn settings_lead_where_they_led_and_mcp_tokens_cannot_be_spent() {
+    let scene = Scene::new();
+    scene.write("settings.json", r#"{"theme":"dark","packages":["../../code"],"extensions":["./own.ts"]}"#);
+    scene.write("mcp-auth.json", r#"{"s":{"tokens":{"access_token":"a","refresh_token":"r"}}}"#);
+    let private = scene.create();
+    let read = |name: &str| -> Value {
+        serde_json::from_slice(&fs::read(private.path().join(name)).expect("copied")).expect("JSON")
+    };
+    let package = format!("{}/../../code", scene.real().display());
+    assert_eq!(
+        read("settings.json"),
+        json!({"theme": "dark", "packages": [package], "extensions": ["./own.ts"]})
+    );
+    assert_eq!(read("mcp-auth.json"), json!({"s": {"tokens": {"access_token": "a"}}}));
+}
+
+#[test]
+fn an_existing_place_is_not_taken_over() {
+    let scene = Scene::new();
+    fs::create_dir(scene.at()).expect("made");
+    fs::write(scene.at().join("mine"), "").expect("written");
+    let error = PrivateAgentDir::create(&scene.real(), &scene.at()).expect_err("it exists");
+    assert!(matches!(error, AgentDirError::Write { .. }), "{error}");
+    assert_eq!(names(&scene.at()), ["mine"]);
+}
+
+#[test]
+fn dropping_removes_all_of_it_and_nothing_behind_a_link() {
+    let scene = Scene::new();
+    scene.write("extensions/mine.ts", "mine");
+    let private = scene.create();
+    // What a child may leave.
+    symlink(scene.real(), private.path().join("elsewhere")).expect("linked");
+    fs::create_dir_all(private.path().join("sessions/closed/inner")).expect("made");
+    fs::write(private.path().join("sessions/closed/inner/x"), "x").expect("written");
+    fs::create_dir(private.path().join(".gone-1")).expect("made");
+    for closed in ["sessions/closed/inner", "sessions/closed", "sessions"] {
+        fs::set_permissions(private.path().join(closed), fs::Permissions::from_mode(0)).expect("changed");
+    }
+    drop(private);
+    assert!(!scene.at().exists());
+    assert_eq!(fs::read_to_string(scene.real().join("extensions/mine.ts")).expect("there"), "mine");
+}
+
+#[test]
+fn directories_nested_beyond_any_stack_are_removed() {
+    let scene = Scene::new();
+    fs::create_dir(scene.at()).expect("made");
+    let flags = rustix::fs::OFlags::DIRECTORY | rustix::fs::OFlags::CLOEXEC;
+    let mut inner = rustix::fs::openat(CWD, scene.at(), flags, Mode::empty()).expect("opened");
+    for _ in 0..20_000 {
+        mkdirat(&inner, "d", Mode::RWXU).expect("made");
+        inner = rustix::fs::openat(&inner, "d", flags, Mode::empty()).expect("opened");
+    }
+    let small = std::thread::Builder::new().stack_size(64 * 1024);
+    let at = scene.at();
+    small.spawn(move || remove_tree(&at)).expect("a thread").join().expect("no overflow").expect("removed");
+    assert!(!scene.at().exists());
+}
+
+#[test]
+fn removing_takes_a_link_away_and_leaves_its_target() {
+    let scene = Scene::new();
+    scene.write("kept", "kept");
+    symlink(scene.real(), scene.at()).expect("linked");
+    remove_tree(&scene.at()).expect("removed");
+    remove_tree(&scene.at()).expect("not there any more");
+    assert_eq!(names(&scene.real()), ["kept"]);
+}

@@ -1,0 +1,143 @@
+//! A token is refreshed before it is copied: when, and how often.
+#![cfg(unix)]
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use pi_subagent_native::run::agent_dir::{Freshness, Refresh, needs_refresh, refresh_before_copy};
+use serde_json::{Value, json};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Stands for the host's pi.
+struct Pi {
+    real: PathBuf,
+    /// How long the tokens live that it gets; none when it gets none.
+    life: Option<Duration>,
+    asked: AtomicUsize,
+}
+
+impl Refresh for Pi {
+    async fn refresh(&self, provider: &str, valid_for: Duration) -> bool {
+        assert_eq!(provider, "p");
+        assert!(valid_for > MINUTE);
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        tokio::task::yield_now().await;
+        let Some(life) = self.life else { return false };
+        write(&self.real, &entry(life));
+        true
+    }
+}
+
+fn entry(left: Duration) -> Value {
+    let expires = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970") + left;
+    let expires = u64::try_from(expires.as_millis()).expect("in range");
+    json!({"type": "oauth", "access": "a", "refresh": "r", "expires": expires})
+}
+
+fn write(real: &std::path::Path, entry: &Value) {
+    fs::write(real.join("auth.json"), json!({"p": entry}).to_string()).expect("written");
+}
+
+struct Scene {
+    _root: tempfile::TempDir,
+    pi: Pi,
+}
+
+impl Scene {
+    fn new(entry: &Value, life: Option<Duration>) -> Self {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        write(root.path(), entry);
+        let pi = Pi { real: root.path().to_owned(), life, asked: AtomicUsize::new(0) };
+        Self { _root: root, pi }
+    }
+
+    async fn refresh(&self, run: Duration) -> Freshness {
+        refresh_before_copy(&self.pi.real, "p", SystemTime::now() + run, &self.pi).await
+    }
+
+    fn asked(&self) -> usize {
+        self.pi.asked.load(Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn a_token_that_expires_during_the_run_needs_one() {
+    let without = |name: &str| {
+        let mut entry = entry(MINUTE);
+        entry.as_object_mut().expect("an object").remove(name);
+        entry
+    };
+    let rows = [
+        ("long enough", entry(MINUTE * 20), false),
+        ("during the run", entry(MINUTE * 5), true),
+        ("so shortly after it that pi refreshes before its end", entry(MINUTE * 12), true),
+        ("a key", json!({"type": "api_key", "key": "k"}), false),
+        ("nothing to refresh with", without("refresh"), false),
+        ("no expiry", without("expires"), false),
+    ];
+    for (label, entry, expected) in rows {
+        let scene = Scene::new(&entry, None);
+        let until = SystemTime::now() + MINUTE * 10;
+        assert_eq!(needs_refresh(&scene.pi.real, "p", until), expected, "{label}");
+        assert!(!needs_refresh(&scene.pi.real, "q", until), "{label}");
+    }
+    assert!(!needs_refresh(&PathBuf::from("/nowhere"), "p", SystemTime::now()));
+}
+
+#[tokio::test]
+async fn it_is_asked_for_once_and_only_when_it_is_needed() {
+    let scene = Scene::new(&entry(MINUTE * 5), Some(MINUTE * 60));
+    assert_eq!(scene.refresh(MINUTE * 10).await, Freshness::Refreshed);
+    assert_eq!(scene.refresh(MINUTE * 10).await, Freshness::Enough);
+    assert_eq!(scene.asked(), 1);
+}
+
+#[tokio::test]
+async fn runs_that_begin_together_ask_once() {
+    let scene = Scene::new(&entry(MINUTE * 5), Some(MINUTE * 60));
+    let (one, two, three) =
+        tokio::join!(scene.refresh(MINUTE * 10), scene.refresh(MINUTE * 10), scene.refresh(MINUTE * 10));
+    assert_eq!(scene.asked(), 1);
+    assert_eq!([one, two, three].iter().filter(|it| **it == Freshness::Refreshed).count(), 1);
+    assert!(![one, two, three].contains(&Freshness::Short));
+}
+
+#[tokio::test]
+async fn tokens_that_never_live_as_long_as_the_run_are_not_asked_for_each_time() {
+    let scene = Scene::new(&entry(MINUTE * 5), Some(MINUTE * 60));
+    for _ in 0..3 {
+        assert_eq!(scene.refresh(MINUTE * 120).await, Freshness::Short);
+    }
+    assert_eq!(scene.asked(), 1);
+}
+
+#[tokio::test]
+async fn a_refusal_is_not_asked_for_again_at_once() {
+    let scene = Scene::new(&entry(MINUTE * 5), None);
+    for _ in 0..3 {
+        assert_eq!(scene.refresh(MINUTE * 10).await, Freshness::Short);
+    }
+    assert_eq!(scene.asked(), 1);
+    // Another token is another question.
+    write(&scene.pi.real, &entry(MINUTE * 6));
+    assert_eq!(scene.refresh(MINUTE * 10).await, Freshness::Short);
+    assert_eq!(scene.asked(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_that_never_answers_does_not_hold_the_run() {
+    struct Silent;
+    impl Refresh for Silent {
+        async fn refresh(&self, _provider: &str, _valid_for: Duration) -> bool {
+            std::future::pending().await
+        }
+    }
+    let scene = Scene::new(&entry(MINUTE * 5), None);
+    let until = SystemTime::now() + MINUTE * 10;
+    let before = tokio::time::Instant::now();
+    assert_eq!(refresh_before_copy(&scene.pi.real, "p", until, &Silent).await, Freshness::Short);
+    assert!(before.elapsed() <= Duration::from_secs(60));
+}

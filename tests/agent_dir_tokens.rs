@@ -1,0 +1,404 @@
+//! What comes back from a sandboxed child: its refreshed token, under pi's lock, and nothing else.
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::PathBuf;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use pi_subagent_native::run::agent_dir::{
+    AuthLock, GiveBack, GiveBackError, LockError, PrivateAgentDir, Refused, UnusableToken,
+};
+use rustix::fs::{CWD, Mode};
+use serde_json::{Value, json};
+
+/// How long these tests wait for a lock that stays taken.
+const SHORT: Duration = Duration::from_millis(150);
+
+struct Scene {
+    root: tempfile::TempDir,
+}
+
+impl Scene {
+    fn with(auth: &str) -> Self {
+        let scene = Self { root: tempfile::tempdir().expect("a temporary directory") };
+        fs::create_dir(scene.root.path().join("real")).expect("made");
+        fs::write(scene.auth(), auth).expect("written");
+        scene
+    }
+
+    fn new() -> Self {
+        Self::with(&host().to_string())
+    }
+
+    fn auth(&self) -> PathBuf {
+        self.root.path().join("real/auth.json")
+    }
+
+    fn lock(&self) -> PathBuf {
+        self.root.path().join("real/auth.json.lock")
+    }
+
+    fn create(&self) -> PrivateAgentDir {
+        PrivateAgentDir::create(&self.root.path().join("real"), &self.root.path().join("private"))
+            .expect("a private directory")
+    }
+
+    fn text(&self) -> String {
+        fs::read_to_string(self.auth()).expect("readable")
+    }
+}
+
+fn millis(ahead: Duration) -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
+    u64::try_from((since + ahead).as_millis()).expect("in range")
+}
+
+fn in_an_hour() -> u64 {
+    millis(Duration::from_secs(3600))
+}
+
+/// The user's entry; it expires soon.
+fn entry() -> Value {
+    json!({"type": "oauth", "access": "old-access", "refresh": "old-refresh", "expires": 1_000_000, "accountId": "me"})
+}
+
+fn host() -> Value {
+    json!({"a": {"type": "api_key", "key": "k"}, "p": entry()})
+}
+
+fn with(mut value: Value, changes: Value) -> Value {
+    if let (Some(object), Value::Object(changes)) = (value.as_object_mut(), changes) {
+        object.extend(changes);
+    }
+    value
+}
+
+fn refreshed() -> Value {
+    with(entry(), json!({"access": "new-access", "refresh": "new-refresh", "expires": in_an_hour()}))
+}
+
+fn write_child(private: &PrivateAgentDir, auth: &Value) {
+    fs::write(private.path().join("auth.json"), auth.to_string()).expect("written");
+}
+
+#[test]
+fn a_refreshed_token_comes_back_and_every_other_byte_stays() {
+    // A mark, an order of keys, a number and an escape that another writer would change.
+    let before = concat!(
+        "\u{feff}{\n  \"z\": {\"type\":\"api_key\", \"key\": \"caf\\u00e9\", \"n\": 1.50},\n",
+        "  \"p\": {\n    \"expires\": 1000000,\n    \"type\": \"oauth\",\n    \"refresh\": \"old-refresh\",\n",
+        "    \"extra\": {\"access\": \"not this\"},\n    \"access\": \"old-access\"\n  },\n  \"a\": {}\n}\n",
+    );
+    let scene = Scene::with(before);
+    let private = scene.create();
+    let expires = in_an_hour();
+    let child = json!({"p": {
+        "type": "oauth", "access": "new-access", "refresh": "new-refresh", "expires": expires,
+        "extra": "changed", "key": "!evil", "env": {"X": "y"},
+    }, "new": {"type": "api_key", "key": "!evil"}});
+    write_child(&private, &child);
+    assert_eq!(private.give_back("p").expect("written"), GiveBack::Returned);
+    let after = before
+        .replace("old-refresh", "new-refresh")
+        .replace("old-access", "new-access")
+        .replace("1000000", &expires.to_string());
+    assert_eq!(scene.text(), after);
+    assert!(!scene.lock().exists());
+}
+
+#[test]
+fn only_the_provider_that_was_used_is_looked_at() {
+    let scene = Scene::with(&json!({"p": entry(), "q": entry()}).to_string());
+    let private = scene.create();
+    write_child(&private, &json!({"p": refreshed(), "q": refreshed()}));
+    assert_eq!(private.give_back("p").expect("written"), GiveBack::Returned);
+    let after: Value = serde_json::from_str(&scene.text()).expect("JSON");
+    assert_eq!(after["q"], entry());
+}
+
+#[test]
+fn a_token_that_did_not_change_is_not_written() {
+    let scene = Scene::new();
+    let private = scene.create();
+    let before = fs::metadata(scene.auth()).expect("there");
+    assert_eq!(private.give_back("p").expect("read"), GiveBack::Unchanged);
+    let after = fs::metadata(scene.auth()).expect("there");
+    assert_eq!((after.ino(), after.mtime_nsec()), (before.ino(), before.mtime_nsec()));
+}
+
+#[test]
+fn whatever_else_a_child_writes_stays_with_it() {
+    use GiveBack::Refused as No;
+    let token = |error| No(Refused::Token(error));
+    let changed = |changes| json!({"p": with(refreshed(), changes)});
+    let copilot = "tid=1;proxy-ep=proxy.individual.example;x";
+    let rows: Vec<(&str, Value, GiveBack)> = vec![
+        ("the entry is gone", json!({}), No(Refused::OtherType)),
+        ("the entry is a text", json!({"p": "oauth"}), No(Refused::OtherType)),
+        ("a key", changed(json!({"type": "api_key", "key": "k"})), No(Refused::OtherType)),
+        ("a command as a key", json!({"p": {"type": "api_key", "key": "!evil"}}), No(Refused::OtherType)),
+        ("no type", changed(json!({"type": null})), No(Refused::OtherType)),
+        ("a list", json!([refreshed()]), No(Refused::Unreadable)),
+        ("no access", changed(json!({"access": null})), token(UnusableToken::Shape("access"))),
+        ("access is no string", changed(json!({"access": {"a": 1}})), token(UnusableToken::Shape("access"))),
+        ("refresh is no string", changed(json!({"refresh": 5})), token(UnusableToken::Shape("refresh"))),
+        (
+            "expires is no number",
+            changed(json!({"expires": "9999999999999"})),
+            token(UnusableToken::Shape("expires")),
+        ),
+        ("a command", changed(json!({"access": "!evil"})), token(UnusableToken::Command("access"))),
+        (
+            "a command to refresh",
+            changed(json!({"refresh": "!evil"})),
+            token(UnusableToken::Command("refresh")),
+        ),
+        (
+            "a command behind blanks",
+            changed(json!({"access": " \t\n!evil"})),
+            token(UnusableToken::Command("access")),
+        ),
+        (
+            "a command behind a mark",
+            changed(json!({"access": "\u{feff}!evil"})),
+            token(UnusableToken::Command("access")),
+        ),
+        (
+            "a command behind a wide blank",
+            changed(json!({"access": "\u{a0}\u{2003}!evil"})),
+            token(UnusableToken::Command("access")),
+        ),
+        (
+            "a command behind a control character",
+            changed(json!({"access": "\u{0}!evil"})),
+            token(UnusableToken::Command("access")),
+        ),
+        ("nothing", changed(json!({"access": ""})), token(UnusableToken::Text("access"))),
+        ("nothing to refresh with", changed(json!({"refresh": ""})), token(UnusableToken::Text("refresh"))),
+        ("a line break", changed(json!({"access": "a\r\nX-Evil: 1"})), token(UnusableToken::Text("access"))),
+        ("a blank before", changed(json!({"access": " a"})), token(UnusableToken::Text("access"))),
+        ("another script", changed(json!({"access": "tökén"})), token(UnusableToken::Text("access"))),
+        ("64 KiB", changed(json!({"access": "a".repeat(64 * 1024)})), token(UnusableToken::Text("access"))),
+        ("earlier", changed(json!({"expires": 999_999})), token(UnusableToken::Expiry)),
+        ("as early", changed(json!({"expires": 1_000_000})), token(UnusableToken::Expiry)),
+        (
+            "in a thousand years",
+            changed(json!({"expires": 33_000_000_000_000_u64})),
+            token(UnusableToken::Expiry),
+        ),
+        ("an absurd number", changed(json!({"expires": 1e300})), token(UnusableToken::Expiry)),
+        ("another server", changed(json!({"access": copilot})), token(UnusableToken::Endpoint)),
+    ];
+    for (label, child, expected) in rows {
+        let scene = Scene::new();
+        let private = scene.create();
+        write_child(&private, &child);
+        assert_eq!(private.give_back("p").expect("decided"), expected, "{label}");
+        assert_eq!(scene.text(), host().to_string(), "{label}");
+    }
+}
+
+#[test]
+fn a_provider_without_a_login_gets_none() {
+    for (label, auth) in [
+        ("a new provider", json!({})),
+        ("a key", json!({"p": {"type": "api_key", "key": "k"}})),
+        ("a list", json!([entry()])),
+    ] {
+        let scene = Scene::with(&auth.to_string());
+        let private = scene.create();
+        write_child(&private, &json!({"p": refreshed()}));
+        let given = private.give_back("p").expect("decided");
+        assert_eq!(given, GiveBack::Refused(Refused::NotLoggedIn), "{label}");
+        assert_eq!(scene.text(), auth.to_string(), "{label}");
+    }
+}
+
+#[test]
+fn a_token_never_replaces_what_the_user_did_meanwhile() {
+    for (label, now) in [
+        ("refreshed", json!({"p": with(entry(), json!({"access": "other", "expires": in_an_hour()}))})),
+        ("another field", json!({"p": with(entry(), json!({"accountId": "another"}))})),
+        ("logged out", json!({})),
+        ("a key instead", json!({"p": {"type": "api_key", "key": "k"}})),
+    ] {
+        let scene = Scene::new();
+        let private = scene.create();
+        write_child(&private, &json!({"p": refreshed()}));
+        fs::write(scene.auth(), now.to_string()).expect("written");
+        let given = private.give_back("p").expect("decided");
+        assert_eq!(given, GiveBack::Refused(Refused::Overtaken), "{label}");
+        assert_eq!(scene.text(), now.to_string(), "{label}");
+    }
+    for (label, now) in [
+        ("broken", "{ broken".to_owned()),
+        ("twice", format!(r#"{{"p":{},"p":{}}}"#, entry(), entry())),
+        ("one part twice", entry().to_string().replacen('{', r#"{"p":{"access":"x","#, 1) + "}"),
+    ] {
+        let scene = Scene::new();
+        let private = scene.create();
+        write_child(&private, &json!({"p": refreshed()}));
+        fs::write(scene.auth(), &now).expect("written");
+        let given = private.give_back("p").expect("decided");
+        assert_eq!(given, GiveBack::Refused(Refused::Overtaken), "{label}");
+        assert_eq!(scene.text(), now, "{label}");
+    }
+    let scene = Scene::new();
+    let private = scene.create();
+    write_child(&private, &json!({"p": refreshed()}));
+    fs::remove_file(scene.auth()).expect("removed");
+    assert_eq!(private.give_back("p").expect("decided"), GiveBack::Refused(Refused::Overtaken));
+    assert!(!scene.auth().exists());
+}
+
+#[test]
+fn a_hostile_file_neither_hangs_nor_harms() {
+    let secret = Scene::with(&json!({"p": refreshed()}).to_string());
+    type Plant<'a> = &'a dyn Fn(&std::path::Path);
+    let rows: [(&str, Plant<'_>); 7] = [
+        ("nothing", &|_| ()),
+        ("a FIFO", &|path| {
+            rustix::fs::mknodat(CWD, path, rustix::fs::FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)
+                .expect("a FIFO");
+        }),
+        ("a link to other credentials", &|path| symlink(secret.auth(), path).expect("linked")),
+        ("a directory", &|path| fs::create_dir(path).expect("made")),
+        ("a device", &|path| symlink("/dev/zero", path).expect("linked")),
+        ("a terabyte", &|path| {
+            fs::File::create(path).and_then(|file| file.set_len(1 << 40)).expect("made");
+        }),
+        ("a million levels", &|path| fs::write(path, "[".repeat(1_000_000)).expect("written")),
+    ];
+    for (label, plant) in rows {
+        let scene = Scene::new();
+        let private = scene.create();
+        let path = private.path().join("auth.json");
+        fs::remove_file(&path).expect("removed");
+        plant(&path);
+        let begun = Instant::now();
+        let given = private.give_back("p").expect("decided");
+        assert_eq!(given, GiveBack::Refused(Refused::Unreadable), "{label}");
+        assert!(begun.elapsed() < Duration::from_secs(5), "{label}");
+        assert_eq!(scene.text(), host().to_string(), "{label}");
+    }
+}
+
+#[test]
+fn a_directory_put_in_the_place_of_the_private_one_is_not_read() {
+    let scene = Scene::new();
+    let private = scene.create();
+    let moved = scene.root.path().join("moved");
+    fs::rename(private.path(), &moved).expect("moved");
+    fs::create_dir(private.path()).expect("made");
+    write_child(&private, &json!({"p": refreshed()}));
+    assert_eq!(private.give_back("p").expect("decided"), GiveBack::Unchanged);
+}
+
+#[test]
+fn a_linked_file_keeps_its_link_and_every_file_its_mode() {
+    let scene = Scene::new();
+    let dotfiles = scene.root.path().join("dotfiles.json");
+    fs::rename(scene.auth(), &dotfiles).expect("moved");
+    symlink(&dotfiles, scene.auth()).expect("linked");
+    fs::set_permissions(&dotfiles, fs::Permissions::from_mode(0o640)).expect("changed");
+    let private = scene.create();
+    write_child(&private, &json!({"p": refreshed()}));
+    assert_eq!(private.give_back("p").expect("written"), GiveBack::Returned);
+    assert_eq!(fs::read_link(scene.auth()).expect("a link"), dotfiles);
+    let found = fs::metadata(&dotfiles).expect("there");
+    assert_eq!(found.permissions().mode() & 0o777, 0o640);
+    assert!(fs::read_to_string(&dotfiles).expect("readable").contains("new-access"));
+}
+
+#[test]
+fn a_file_with_two_names_keeps_both() {
+    let scene = Scene::new();
+    let other = scene.root.path().join("other.json");
+    fs::hard_link(scene.auth(), &other).expect("linked");
+    let private = scene.create();
+    // Shorter than the old text, so that something of it could be left at the end.
+    write_child(&private, &json!({"p": with(refreshed(), json!({"access": "a", "refresh": "r"}))}));
+    assert_eq!(private.give_back("p").expect("written"), GiveBack::Returned);
+    assert_eq!(fs::read_to_string(&other).expect("readable"), scene.text());
+    let after: Value = serde_json::from_str(&scene.text()).expect("JSON");
+    assert_eq!(after["p"]["access"], "a");
+}
+
+#[test]
+fn a_live_lock_is_waited_for_and_never_stolen() {
+    let scene = Scene::new();
+    let private = scene.create();
+    write_child(&private, &json!({"p": refreshed()}));
+    fs::create_dir(scene.lock()).expect("made");
+    let error = private.give_back_within("p", SHORT).expect_err("it is held");
+    assert!(matches!(error, GiveBackError::Lock(LockError::Busy { .. })), "{error}");
+    assert!(scene.lock().exists());
+    assert_eq!(scene.text(), host().to_string());
+    // A time ahead of the clock is how pi finds out what the file system can tell.
+    age(&scene, Duration::from_secs(25));
+    private.give_back_within("p", SHORT).expect_err("still held");
+
+    let lock = scene.lock();
+    let holder = std::thread::spawn(move || {
+        std::thread::sleep(SHORT);
+        fs::remove_dir(lock).expect("released");
+    });
+    assert_eq!(private.give_back("p").expect("written"), GiveBack::Returned);
+    holder.join().expect("it ended");
+}
+
+/// Sets the time of the lock back.
+fn age(scene: &Scene, by: Duration) {
+    let directory = fs::File::open(scene.lock()).expect("opened");
+    directory.set_modified(SystemTime::now() - by).expect("set");
+}
+
+#[test]
+fn the_lock_of_a_dead_holder_is_taken_over() {
+    let scene = Scene::new();
+    let private = scene.create();
+    write_child(&private, &json!({"p": refreshed()}));
+    fs::create_dir(scene.lock()).expect("made");
+    age(&scene, Duration::from_secs(31));
+    assert_eq!(private.give_back_within("p", SHORT).expect("written"), GiveBack::Returned);
+    assert!(!scene.lock().exists());
+}
+
+#[test]
+fn a_lock_that_was_taken_away_is_not_ours_and_stays() {
+    let scene = Scene::new();
+    let lock = AuthLock::acquire(&scene.auth(), SHORT).expect("free");
+    assert!(lock.is_ours());
+    fs::remove_dir(scene.lock()).expect("removed");
+    fs::create_dir(scene.lock()).expect("somebody else's");
+    assert!(!lock.is_ours());
+    drop(lock);
+    assert!(scene.lock().exists());
+}
+
+#[test]
+fn a_linked_file_is_locked_at_both_its_names_or_not_at_all() {
+    let scene = Scene::new();
+    let dotfiles = scene.root.path().join("dotfiles.json");
+    fs::rename(scene.auth(), &dotfiles).expect("moved");
+    symlink(&dotfiles, scene.auth()).expect("linked");
+    let target = scene.root.path().join("dotfiles.json.lock");
+    let lock = AuthLock::acquire(&scene.auth(), SHORT).expect("free");
+    assert!(target.exists() && scene.lock().exists());
+    drop(lock);
+    assert!(!target.exists() && !scene.lock().exists());
+    for held in [&target, &scene.lock()] {
+        fs::create_dir(held).expect("made");
+        AuthLock::acquire(&scene.auth(), SHORT).expect_err("one is held");
+        fs::remove_dir(held).expect("still there");
+        assert!(!target.exists() && !scene.lock().exists());
+    }
+}
+
+#[test]
+fn no_secret_is_shown() {
+    let scene = Scene::new();
+    let shown = format!("{:?}", scene.create());
+    assert!(!shown.contains("old-access") && !shown.contains("old-refresh"), "{shown}");
+}
