@@ -153,7 +153,10 @@ export interface Diagnostic {
   column?: number
 }
 
-/** Finds the agents of a directory and says what a child of each would get. Reads files; starts nothing. */
+/**
+ * Finds the agents of a directory and says what a child of each would get. Reads files, and asks the
+ * warden what this machine allows.
+ */
 export declare function discoverAgents(options: SurfaceOptions): Promise<AgentCatalog>
 
 /** Something a child said or did. */
@@ -272,6 +275,19 @@ export interface Redaction {
   count: number
   /** Where, as byte ranges of the input in UTF-8, the end excluded. */
   ranges: Array<ByteRange>
+}
+
+/** What all processes of a child used together. */
+export interface Resources {
+  /**
+   * The most resident memory at once, in bytes; pages that processes share count for each of them. Sampled every
+   * quarter of a second, and never less than the largest process.
+   */
+  peakRssBytes: number
+  /** Processor time, in milliseconds. */
+  cpuMs: number
+  /** The most processes at once. Sampled. */
+  processes: number
 }
 
 /** Everything about a call that is not its text. */
@@ -411,8 +427,12 @@ export interface SingleResult {
   signal?: string
   /** Which limit ended the run. */
   timeoutReason?: "runtime" | "idle"
-  /** Whether the kernel held the child to reading; only for readonly agents. */
+  /** Whether the kernel held the child to reading. */
   sandbox?: SandboxReport
+  /** How far the end of everything that the child started was certain; absent when no child was started. */
+  supervision?: "warden+pid-ns" | "warden" | "process-group" | "process"
+  /** What the child's processes used together; absent without a warden. */
+  resources?: Resources
   /** Where the whole sanitized text lies when `content` was truncated. */
   fullOutputFile?: string
   /** The files the run changed, when it was allowed to write inside a git work tree. */

@@ -45,7 +45,7 @@ impl Scene {
         let env = std::env::vars_os().filter(|(name, _)| name == "PATH").collect();
         let pi_command = Some(vec!["/bin/sh".to_owned(), pi.to_string_lossy().into_owned()]);
         let home = Some(root.path().join("home"));
-        let world = World { agent_dir, home, env, config: None, pi_command, host: Host::default() };
+        let world = World { agent_dir, home, env, config: None, pi_command, warden: None, host: Host::default() };
         let spec = RunSpec { agent: "explorer".into(), task: "look around".into(), cwd: project, world };
         Self { root, spec }
     }
@@ -472,7 +472,7 @@ async fn the_child_gets_an_explicit_allow_list_and_only_what_its_agent_needs() {
     let sandbox = single.sandbox.as_ref().expect("a report on a readonly agent");
     assert!(
         !sandbox.enforced
-            && sandbox.reason.as_deref().is_some_and(|reason| reason.contains("`bash` was dropped"))
+            && sandbox.reason.as_deref().is_some_and(|reason| reason.contains("warden"))
     );
     assert!(single.diagnostics.iter().any(|text| text.contains("bash")), "{:?}", single.diagnostics);
     let left: Vec<_> = fs::read_dir(

@@ -72,6 +72,8 @@ pub struct Config {
     pub session_budget: SessionBudget,
     /// Limits of one child's process tree.
     pub limits: Limits,
+    /// Whether a child's process tree gets a pid namespace of its own.
+    pub pid_namespace: bool,
     /// Children of this pi process at once.
     pub max_concurrent: usize,
     /// Children of one parallel call at once.
@@ -265,7 +267,7 @@ pub struct Limits {
     /// CPU time.
     #[serde(with = "count_or_none")]
     pub cpu_seconds: Option<u64>,
-    /// Open files of one process.
+    /// Open files.
     #[serde(with = "count_or_none")]
     pub open_files: Option<u64>,
 }

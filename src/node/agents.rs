@@ -1,5 +1,7 @@
 //! The agents that exist and the tool that offers them, as JavaScript sees them.
 
+use std::path::Path;
+
 use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
 use serde_json::Value;
@@ -7,7 +9,7 @@ use serde_json::Value;
 use super::options::SurfaceOptions;
 use super::runtime::off_thread;
 use crate::agent::{AgentDefinition, Shadowed, ToolPlan};
-use crate::run::{self, Listed};
+use crate::run::{self, Listed, Machine};
 use crate::text;
 
 /// The agents of a directory.
@@ -115,42 +117,48 @@ pub struct ToolSurface {
     pub notices: Vec<String>,
 }
 
-/// Finds the agents of a directory and says what a child of each would get. Reads files; starts nothing.
+/// Finds the agents of a directory and says what a child of each would get. Reads files, and asks the
+/// warden what this machine allows.
 #[napi(catch_unwind, ts_return_type = "Promise<AgentCatalog>")]
 pub fn discover_agents(env: &Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'_, AgentCatalog>> {
     let (cwd, world) = options.into_world();
-    env.spawn_future(off_thread(move || {
-        let listing = run::list_agents(&cwd, &world);
-        AgentCatalog {
+    env.spawn_future(async move {
+        let machine = Machine::look(&world).await;
+        let listing = off_thread(move || run::list_agents(&cwd, &world, &machine)).await?;
+        Ok(AgentCatalog {
             agents: listing.agents.into_iter().map(Into::into).collect(),
             shadowed: listing.shadowed.into_iter().map(Into::into).collect(),
             diagnostics: listing.diagnostics.into_iter().map(Into::into).collect(),
-        }
-    }))
+        })
+    })
 }
 
 /// Describes the tool to register. The same world gives the same bytes, which a prompt cache depends on.
 #[napi(catch_unwind, ts_return_type = "Promise<ToolSurface>")]
 pub fn describe_tools(env: &Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'_, ToolSurface>> {
     let (cwd, world) = options.into_world();
-    env.spawn_future(off_thread(move || {
-        let described = run::describe(&cwd, &world);
-        let sanitizer = run::sanitizer_for(&cwd, &world);
-        let clean = |notice: String| sanitizer.sanitize(&notice).into_string();
-        let owned = |texts: Vec<&str>| texts.into_iter().map(str::to_owned).collect();
-        let surface = described.surface;
-        ToolSurface {
-            register: described.register,
-            name: surface.name.to_owned(),
-            label: surface.label.to_owned(),
-            description: surface.description,
-            prompt_snippet: surface.prompt_snippet.to_owned(),
-            prompt_guidelines: owned(surface.prompt_guidelines),
-            parameters: surface.parameters,
-            delegation_policy: described.inject_policy.then_some(surface.delegation_policy),
-            notices: described.notices.into_iter().map(clean).collect(),
-        }
-    }))
+    env.spawn_future(async move {
+        let machine = Machine::look(&world).await;
+        off_thread(move || surface_of(run::describe(&cwd, &world, &machine), &cwd, &world)).await
+    })
+}
+
+fn surface_of(described: run::Described, cwd: &Path, world: &run::World) -> ToolSurface {
+    let sanitizer = run::sanitizer_for(cwd, world);
+    let clean = |notice: String| sanitizer.sanitize(&notice).into_string();
+    let owned = |texts: Vec<&str>| texts.into_iter().map(str::to_owned).collect();
+    let surface = described.surface;
+    ToolSurface {
+        register: described.register,
+        name: surface.name.to_owned(),
+        label: surface.label.to_owned(),
+        description: surface.description,
+        prompt_snippet: surface.prompt_snippet.to_owned(),
+        prompt_guidelines: owned(surface.prompt_guidelines),
+        parameters: surface.parameters,
+        delegation_policy: described.inject_policy.then_some(surface.delegation_policy),
+        notices: described.notices.into_iter().map(clean).collect(),
+    }
 }
 
 impl From<Listed> for AgentInfo {

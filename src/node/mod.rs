@@ -10,6 +10,7 @@ mod doctor;
 mod handle;
 mod options;
 mod output;
+mod place;
 mod result;
 mod runtime;
 mod teardown;

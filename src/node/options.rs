@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use napi_derive::napi;
 use serde_json::Value;
 
+use super::place::warden;
 use crate::run::{Host, HostTool as CoreTool, RunSpec, World};
 
 /// Where pi looks for its own directory first.
@@ -120,7 +121,8 @@ impl Parts {
         // Without a home there is no user's directory: never one below the working directory, which is the project's.
         let default = || home.as_deref().unwrap_or(Path::new("/")).join(".pi").join("agent");
         let agent_dir = chosen.or_else(configured).unwrap_or_else(default);
-        World { agent_dir, home, env, config: self.config, pi_command: self.pi_command, host: self.host }
+        let Self { config, pi_command, host, .. } = self;
+        World { agent_dir, home, env, config, pi_command, warden: warden(), host }
     }
 }
 

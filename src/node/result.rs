@@ -129,8 +129,13 @@ pub struct SingleResult {
     /// Which limit ended the run.
     #[napi(ts_type = "\"runtime\" | \"idle\"")]
     pub timeout_reason: Option<&'static str>,
-    /// Whether the kernel held the child to reading; only for readonly agents.
+    /// Whether the kernel held the child to reading.
     pub sandbox: Option<SandboxReport>,
+    /// How far the end of everything that the child started was certain; absent when no child was started.
+    #[napi(ts_type = "\"warden+pid-ns\" | \"warden\" | \"process-group\" | \"process\"")]
+    pub supervision: Option<&'static str>,
+    /// What the child's processes used together; absent without a warden.
+    pub resources: Option<Resources>,
     /// Where the whole sanitized text lies when `content` was truncated.
     pub full_output_file: Option<String>,
     /// The files the run changed, when it was allowed to write inside a git work tree.
@@ -148,6 +153,18 @@ pub struct SandboxReport {
     pub mechanism: Vec<String>,
     /// Why it was not enforced, and what that changed.
     pub reason: Option<String>,
+}
+
+/// What all processes of a child used together.
+#[napi(object, object_from_js = false)]
+pub struct Resources {
+    /// The most resident memory at once, in bytes; pages that processes share count for each of them. Sampled every
+    /// quarter of a second, and never less than the largest process.
+    pub peak_rss_bytes: f64,
+    /// Processor time, in milliseconds.
+    pub cpu_ms: f64,
+    /// The most processes at once. Sampled.
+    pub processes: f64,
 }
 
 /// What a run spent, added up over its assistant messages.
@@ -269,10 +286,20 @@ impl From<run::SingleResult> for SingleResult {
             signal: single.signal,
             timeout_reason: single.timeout_reason.map(run::TimeoutReason::as_str),
             sandbox: single.sandbox.map(Into::into),
+            supervision: single.supervision,
+            resources: single.resources.map(Into::into),
             full_output_file: single.full_output_file,
             changes: single.changes,
             diagnostics: (!single.diagnostics.is_empty()).then_some(single.diagnostics),
         }
+    }
+}
+
+impl From<run::Resources> for Resources {
+    fn from(resources: run::Resources) -> Self {
+        let run::Resources { peak_rss_bytes, cpu_ms, processes } = resources;
+        let [peak_rss_bytes, cpu_ms, processes] = [peak_rss_bytes, cpu_ms, processes].map(number);
+        Self { peak_rss_bytes, cpu_ms, processes }
     }
 }
 

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use super::cause::chain;
 use super::changes::WorkTree;
-use super::files::{RunFiles, RunId};
+use super::files::{RunFiles, RunId, Wanted};
 use super::invocation::Invocation;
+use super::machine::Machine;
 use super::pi::PiProgram;
 use super::prepare::{Confirm, ConfirmRequest, Prepared};
 use super::protocol::{JsonChild, SharedCollector, SilenceLimits};
@@ -36,7 +37,7 @@ static ASKING: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 /// Runs one agent on one task. Whatever a user or a child can cause ends in a result, never in an error.
 ///
-/// Dropping the future ends the child and everything in its process group.
+/// Dropping the future ends the child and everything that it has started.
 pub async fn execute(
     spec: RunSpec,
     run_id: RunId,
@@ -83,7 +84,8 @@ struct Call {
 impl Call {
     async fn run(&self, updates: UpdateSender, confirm: Option<impl Confirm>) -> Result<ToolResult, Stop> {
         let spec = Arc::clone(&self.spec);
-        let checked = self.unless_aborted(blocking(move || Prepared::check(&spec))).await?;
+        let machine = self.unless_aborted(Machine::look(&self.spec.world)).await?;
+        let checked = self.unless_aborted(blocking(move || Prepared::check(&spec, machine))).await?;
         let prepared = checked.map_err(|refusal| Stop::Refused(refusal, TruncateLimits::default()))?;
         let prepared = Arc::new(prepared);
         let mut subject = self.subject(&prepared);
@@ -244,7 +246,13 @@ fn child(
     let pi = PiProgram::locate(config.pi_command.as_deref(), &spec.cwd, world)
         .map_err(|error| format!("executable: {error}"))?;
     let parent = RunFiles::parent_directory(&world.agent_dir, world.host.session_file.as_deref());
-    let files = RunFiles::create(&parent, run_id, &spec.cwd, &prepared.prompt(plan), config.persist_session)
+    let wanted = Wanted {
+        cwd: &spec.cwd,
+        prompt: &prepared.prompt(plan),
+        session: config.persist_session,
+        sandboxed: prepared.sandbox().is_held().then_some(world.agent_dir.as_path()),
+    };
+    let files = RunFiles::create(&parent, run_id, wanted)
         .map_err(|error| format!("session directory: {}", chain(&error)))?;
     let (cwd, tools, task) = (&spec.cwd, &plan.tools, &spec.task);
     let command =

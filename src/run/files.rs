@@ -9,6 +9,8 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
 
+use super::places::Places;
+
 /// How often a taken run id is drawn again. With 32 random bits and thousands of runs, once is already rare.
 const ID_ATTEMPTS: usize = 16;
 /// The version of pi's session format that the header states.
@@ -59,14 +61,29 @@ const GUARD: &str = include_str!("../../extension/child-guard.ts");
 
 /// The directory of one run, private to the user.
 ///
-/// The prompt and the guard live as long as this value; the session file and the full output stay.
+/// The prompt, the guard and what a sandboxed child may write live as long as this value; the session file and the full
+/// output stay. A sandboxed child may not write the directory itself, so that nothing in it is of a child's making.
 #[derive(Debug)]
 pub(super) struct RunFiles {
     directory: PathBuf,
     prompt: PathBuf,
     guard: PathBuf,
     session: Option<PathBuf>,
+    places: Option<Places>,
     run_id: String,
+}
+
+/// What a run's directory is made for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted<'a> {
+    /// The directory that the child works in.
+    pub cwd: &'a Path,
+    /// The agent's system prompt.
+    pub prompt: &'a str,
+    /// Whether the child keeps a session.
+    pub session: bool,
+    /// The user's agent directory, when the child is sandboxed and needs one of its own.
+    pub sandboxed: Option<&'a Path>,
 }
 
 impl RunFiles {
@@ -77,7 +94,7 @@ impl RunFiles {
         beside.unwrap_or_else(|| agent_dir.join("subagents").join("runs"))
     }
 
-    /// Makes the run's directory, its prompt file and, unless `persist` is false, a session file with its header.
+    /// Makes the run's directory and what is wanted in it; a session file has its header. Blocks.
     ///
     /// The header is written here and not left to the child: pi creates the file only with its first answer, and a
     /// caller must find one after a failure too.
@@ -85,23 +102,18 @@ impl RunFiles {
     /// # Errors
     ///
     /// When one of them cannot be written; nothing of this run is left then.
-    pub(super) fn create(
-        parent: &Path,
-        run_id: &str,
-        cwd: &Path,
-        prompt: &str,
-        persist: bool,
-    ) -> Result<Self, FilesError> {
+    pub(super) fn create(parent: &Path, run_id: &str, wanted: Wanted<'_>) -> Result<Self, FilesError> {
         let (directory, run_id) = create_directory(parent, run_id)?;
-        let session = persist.then(|| directory.join("session.jsonl"));
-        let files = Self {
+        let session = wanted.session.then(|| directory.join("session.jsonl"));
+        let mut files = Self {
             prompt: directory.join("prompt.md"),
             guard: directory.join("guard.ts"),
             directory,
             session,
+            places: None,
             run_id,
         };
-        match files.write_all(cwd, prompt) {
+        match files.write_all(wanted) {
             Ok(()) => Ok(files),
             Err(error) => {
                 // A half-made directory of a run that never starts would be litter; what it holds is ours.
@@ -111,9 +123,11 @@ impl RunFiles {
         }
     }
 
-    fn write_all(&self, cwd: &Path, prompt: &str) -> Result<(), FilesError> {
-        write_private(&self.prompt, prompt.as_bytes())?;
+    fn write_all(&mut self, wanted: Wanted<'_>) -> Result<(), FilesError> {
+        write_private(&self.prompt, wanted.prompt.as_bytes())?;
         write_private(&self.guard, GUARD.as_bytes())?;
+        self.places =
+            wanted.sandboxed.map(|agent_dir| Places::create(&self.directory, agent_dir)).transpose()?;
         let Some(session) = &self.session else { return Ok(()) };
         let timestamp =
             OffsetDateTime::now_utc().format(&Rfc3339).expect("the current time has an RFC 3339 form");
@@ -122,7 +136,7 @@ impl RunFiles {
             "version": SESSION_VERSION,
             "id": Uuid::new_v4().to_string(),
             "timestamp": timestamp,
-            "cwd": cwd.to_string_lossy(),
+            "cwd": wanted.cwd.to_string_lossy(),
         });
         write_private(session, format!("{header}\n").as_bytes())
     }
@@ -151,6 +165,26 @@ impl RunFiles {
         self.session.as_deref()
     }
 
+    /// What a sandboxed child may write beside its session.
+    #[must_use]
+    pub(super) fn places(&self) -> Option<&Places> {
+        self.places.as_ref()
+    }
+
+    /// Everything that a sandboxed child may write.
+    #[must_use]
+    pub(super) fn writable(&self) -> Vec<PathBuf> {
+        let places = self.places.iter().flat_map(|places| [places.temporary(), places.agent()]);
+        places.chain(self.session()).map(Path::to_path_buf).collect()
+    }
+
+    /// What has to be removed when this process dies before the child does.
+    #[must_use]
+    pub(super) fn scratch(&self) -> Vec<PathBuf> {
+        let places = self.places.iter().flat_map(|_| Places::paths(&self.directory));
+        places.chain([self.prompt.clone(), self.guard.clone()]).collect()
+    }
+
     /// Keeps a text that was too long to return, and says where.
     ///
     /// # Errors
@@ -173,6 +207,7 @@ impl Drop for RunFiles {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.prompt);
         let _ = fs::remove_file(&self.guard);
+        self.places = None;
         // Goes only when nothing is kept in it; a directory that is not empty stays.
         let _ = fs::remove_dir(&self.directory);
     }
@@ -198,7 +233,7 @@ fn create_directory(parent: &Path, run_id: &str) -> Result<(PathBuf, String), Fi
 }
 
 #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has a mode to set"))]
-fn private_dir_builder() -> fs::DirBuilder {
+pub(super) fn private_dir_builder() -> fs::DirBuilder {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -221,7 +256,9 @@ mod tests {
     use super::*;
 
     fn create(parent: &Path, id: &str, persist: bool) -> Result<RunFiles, FilesError> {
-        RunFiles::create(parent, id, Path::new("/project"), "You explore.", persist)
+        let wanted =
+            Wanted { cwd: Path::new("/project"), prompt: "You explore.", session: persist, sandboxed: None };
+        RunFiles::create(parent, id, wanted)
     }
 
     #[test]

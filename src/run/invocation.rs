@@ -21,6 +21,9 @@ const TOOLS: &str = "PI_SUBAGENT_TOOLS";
 const ALLOW_LSP: &str = "PI_SUBAGENT_ALLOW_LSP";
 const LSP_ACTIONS: &str = "PI_SUBAGENT_LSP_ACTIONS";
 const RUN_ID: &str = "PI_SUBAGENT_RUN_ID";
+const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
+const TEMPORARY: &str = "TMPDIR";
+const GIT_NO_LOCKS: &str = "GIT_OPTIONAL_LOCKS";
 /// Tools of MCP servers begin like this in pi.
 const MCP_PREFIX: &str = "mcp__";
 
@@ -61,7 +64,7 @@ impl Invocation<'_> {
             cwd: self.cwd.to_path_buf(),
             env: self.environment(),
             stdin: self.task.as_bytes().to_vec(),
-            guardian: None,
+            guardian: self.prepared.guardian(self.files),
         })
     }
 
@@ -118,12 +121,24 @@ impl Invocation<'_> {
             (RUN_ID, self.files.run_id().to_owned()),
         ];
         let mut env = self.world.env.clone();
-        let configured = config.env.iter().map(|(name, value)| (name.as_str(), value.clone()));
-        for (name, value) in configured.chain(own) {
+        let configured = config.env.iter().map(|(name, value)| (name.as_str(), OsString::from(value)));
+        let own = own.map(|(name, value)| (name, OsString::from(value)));
+        for (name, value) in configured.chain(own).chain(self.places()) {
             env.retain(|(existing, _)| existing != name);
-            env.push((name.into(), value.into()));
+            env.push((name.into(), value));
         }
         env
+    }
+
+    /// Where a sandboxed child may write.
+    fn places(&self) -> Vec<(&'static str, OsString)> {
+        let Some(places) = self.files.places() else { return Vec::new() };
+        vec![
+            (AGENT_DIR, places.agent().into()),
+            (TEMPORARY, places.temporary().into()),
+            // `git status` otherwise refreshes the index, which is a write that nobody asked for.
+            (GIT_NO_LOCKS, "0".into()),
+        ]
     }
 }
 

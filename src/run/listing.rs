@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::machine::Machine;
 use super::prepare::{find_agents, load_config, plan_for};
 use super::spec::World;
 use crate::agent::{AgentDefinition, NoToolsLeft, Shadowed, Surface, ToolPlan, surface};
@@ -44,15 +45,16 @@ pub struct Described {
 
 /// Finds the agents of a directory. A configuration that cannot be read counts as the defaults.
 #[must_use]
-pub fn list_agents(cwd: &Path, world: &World) -> Listing {
+pub fn list_agents(cwd: &Path, world: &World, machine: &Machine) -> Listing {
     let config = load_config(cwd, world).map_or_else(|_| Config::default(), |loaded| loaded.config);
-    list(cwd, world, &config)
+    list(cwd, world, &config, machine)
 }
 
 /// Finds the agents of a directory under a configuration.
-pub(super) fn list(cwd: &Path, world: &World, config: &Config) -> Listing {
+pub(super) fn list(cwd: &Path, world: &World, config: &Config, machine: &Machine) -> Listing {
     let catalog = find_agents(cwd, world);
-    let planned = |agent: Arc<AgentDefinition>| Listed { plan: plan_for(&agent, config, world), agent };
+    let planned =
+        |agent: Arc<AgentDefinition>| Listed { plan: plan_for(&agent, config, world, machine), agent };
     Listing {
         agents: catalog.agents.into_iter().map(planned).collect(),
         shadowed: catalog.shadowed,
@@ -65,7 +67,7 @@ pub(super) fn list(cwd: &Path, world: &World, config: &Config) -> Listing {
 /// A configuration that cannot be read does not keep the tool away: every call of it then says what is wrong, which a
 /// tool that is silently absent could not.
 #[must_use]
-pub fn describe(cwd: &Path, world: &World) -> Described {
+pub fn describe(cwd: &Path, world: &World, machine: &Machine) -> Described {
     let (config, mut notices) = match load_config(cwd, world) {
         Ok(loaded) => {
             let worth_saying =
@@ -80,7 +82,7 @@ pub fn describe(cwd: &Path, world: &World) -> Described {
     notices.extend(errors.map(ToString::to_string));
     Described {
         register: config.enabled,
-        surface: surface(&catalog, |agent| plan_for(agent, &config, world).is_ok()),
+        surface: surface(&catalog, |agent| plan_for(agent, &config, world, machine).is_ok()),
         inject_policy: config.inject_delegation_policy,
         notices,
     }

@@ -12,12 +12,16 @@ mod execute;
 mod files;
 mod invocation;
 mod listing;
+mod machine;
 mod pi;
+#[cfg_attr(not(unix), path = "places_elsewhere.rs")]
+mod places;
 mod prepare;
 mod protocol;
 mod refusal;
 mod report;
 mod result;
+mod sandbox;
 mod secrets;
 mod settings;
 mod spec;
@@ -28,12 +32,13 @@ pub use doctor::{Check, Status, doctor};
 pub use execute::execute;
 pub use files::RunId;
 pub use listing::{Described, Listed, Listing, describe, list_agents};
+pub use machine::Machine;
 pub use pi::{Origin, PiError, PiProgram, PiVersion};
 pub use prepare::{Confirm, ConfirmRequest, find_agents, load_config, plan_for};
 pub use protocol::steer;
 pub use refusal::Refusal;
 pub use result::{
-    CallError, ErrorCode, Mode, RunDetails, RunOutcome, SandboxReport, SingleResult, Streaming,
+    CallError, ErrorCode, Mode, Resources, RunDetails, RunOutcome, SandboxReport, SingleResult, Streaming,
     TimeoutReason, ToolResult,
 };
 pub use secrets::sanitizer_for;

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::invocation::{DEPTH, MAX_DEPTH};
+use super::machine::Machine;
 use super::refusal::Refusal;
+use super::sandbox::SandboxPlan;
 use super::spec::{RunSpec, World};
 use crate::agent::{
     AgentDefinition, Catalog, Consent, Depth, DiscoverOptions, NoToolsLeft, Source, ToolPlan, ToolPolicy,
@@ -45,6 +47,8 @@ pub(super) struct Prepared {
     pub agent: Arc<AgentDefinition>,
     /// How deep this process is, and how deep it may go.
     pub depth: Depth,
+    /// What this machine can hold a child with.
+    pub machine: Machine,
 }
 
 /// The configuration in force in a directory, with the caller's own values laid over it.
@@ -75,7 +79,7 @@ impl Prepared {
     /// # Errors
     ///
     /// A [`Refusal`] for everything that ends a call before a child exists.
-    pub(super) fn check(spec: &RunSpec) -> Result<Self, Refusal> {
+    pub(super) fn check(spec: &RunSpec, machine: Machine) -> Result<Self, Refusal> {
         let loaded = load_config(&spec.cwd, &spec.world)?;
         if let Some(broken) = &loaded.broken {
             return Err(Refusal::BrokenConfig(broken.to_string()));
@@ -97,7 +101,7 @@ impl Prepared {
             return Err(Refusal::Blank { parameter: "task", expected: "it says what the agent is to do" });
         }
         let agent = find_agents(&spec.cwd, &spec.world).find(&spec.agent)?;
-        Ok(Self { config, agent, depth })
+        Ok(Self { config, agent, depth, machine })
     }
 
     /// Whether a person has to allow the agent first; `None` when it may run as it is.
@@ -187,7 +191,7 @@ impl Prepared {
     ///
     /// When the agent declares tools and this pi has none of them.
     pub(super) fn tools(&self, world: &World) -> Result<ToolPlan, NoToolsLeft> {
-        plan_for(&self.agent, &self.config, world)
+        plan_for(&self.agent, &self.config, world, &self.machine)
     }
 
     /// The child's system prompt: its agent's, and what the agent cannot know of this run.
@@ -206,13 +210,18 @@ impl Prepared {
 /// # Errors
 ///
 /// When the agent declares tools and this pi has none of them.
-pub fn plan_for(agent: &AgentDefinition, config: &Config, world: &World) -> Result<ToolPlan, NoToolsLeft> {
+pub fn plan_for(
+    agent: &AgentDefinition,
+    config: &Config,
+    world: &World,
+    machine: &Machine,
+) -> Result<ToolPlan, NoToolsLeft> {
     let available: Option<BTreeSet<String>> =
         world.host.tools.as_ref().map(|tools| tools.iter().map(|tool| tool.name.clone()).collect());
     let policy = ToolPolicy {
         allow_write: config.allow_write,
         allow_lsp: config.allow_lsp_tools,
-        sandboxed: false,
+        sandboxed: SandboxPlan::of(agent, config, machine).is_held(),
         deny: config.tools.deny.clone(),
         allow: config.tools.allow.clone(),
     };

@@ -10,9 +10,9 @@ use super::clean::clean;
 use super::files::{RunFiles, RunId};
 use super::prepare::Prepared;
 use super::result::{
-    CallError, ErrorCode, Mode, RunDetails, RunOutcome, SandboxReport, SingleResult, TimeoutReason,
-    ToolResult,
+    CallError, ErrorCode, Mode, RunDetails, RunOutcome, SingleResult, TimeoutReason, ToolResult,
 };
+use super::sandbox::SandboxPlan;
 use super::update::millis;
 use crate::agent::ToolPlan;
 use crate::event::{Collected, Usage};
@@ -44,8 +44,8 @@ pub(super) struct Subject {
     pub sanitizer: Arc<Sanitizer>,
     /// What the text of the result may fill.
     pub limits: TruncateLimits,
-    /// How the child was held to reading, if it was to be.
-    pub sandbox: Option<SandboxReport>,
+    /// How the child is to be held to reading, once that is decided.
+    pub sandbox: Option<SandboxPlan>,
     /// What the caller should know of how the run was set up.
     pub diagnostics: Vec<String>,
 }
@@ -208,7 +208,8 @@ fn no_text(collected: &Collected) -> String {
 impl Subject {
     /// Adds what was decided about the child's tools.
     pub(super) fn plan(&mut self, prepared: &Prepared, plan: &ToolPlan) {
-        self.sandbox = prepared.sandbox(plan);
+        self.sandbox = Some(prepared.sandbox());
+        self.diagnostics.extend(prepared.degraded());
         self.diagnostics.extend(plan.dropped.iter().map(ToString::to_string));
     }
 
@@ -216,7 +217,7 @@ impl Subject {
     #[must_use]
     pub(super) fn ended(mut self, ending: Ending, files: &RunFiles) -> ToolResult {
         let verdict = Verdict::of(&ending);
-        let Ending { collected, duration, changes, .. } = ending;
+        let Ending { collected, duration, changes, supervised, .. } = ending;
         let collected = clean(collected, &self.sanitizer);
         let cut = collected.omitted_bytes > 0;
         if cut {
@@ -227,7 +228,15 @@ impl Subject {
         let is_completed = verdict.outcome == RunOutcome::Completed;
         let answer = if is_completed { collected.text } else { collected.partial.or(collected.text) };
         let answer = answer.filter(|text| !text.trim().is_empty());
+        if let Some(places) = files.places() {
+            let provider = collected.model.as_deref().and_then(|model| model.split_once('/'));
+            self.diagnostics.extend(places.left_out());
+            self.diagnostics.extend(provider.and_then(|(provider, _)| places.give_back(provider)));
+        }
         let mut single = self.single(&verdict, duration, files.session());
+        single.sandbox = self.sandbox.as_ref().map(|plan| plan.report(&supervised.mechanisms));
+        single.supervision = Some(supervised.supervision.as_str());
+        single.resources = supervised.tally.map(Into::into);
         single.output = answer.as_deref().map(|text| truncate(text, OUTPUT_FIELD, None).text);
         single.usage = collected.usage;
         single.display_items = collected.display_items;
@@ -285,7 +294,9 @@ impl Subject {
             stop_reason: None,
             signal: verdict.signal.clone(),
             timeout_reason: verdict.timeout,
-            sandbox: self.sandbox.clone(),
+            sandbox: self.sandbox.as_ref().map(|plan| plan.report(&[])),
+            supervision: None,
+            resources: None,
             full_output_file: None,
             changes: None,
             diagnostics: self.diagnostics.iter().map(|text| self.field(text)).collect(),

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::event::{DisplayItem, Usage};
+use crate::process::Tally;
 
 /// Why a call did not simply succeed. The set is closed; callers match on it and never on message text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -130,6 +131,24 @@ pub struct SandboxReport {
     pub reason: Option<String>,
 }
 
+/// What all processes of a child used together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Resources {
+    /// The most resident memory at once.
+    pub peak_rss_bytes: u64,
+    /// Processor time.
+    pub cpu_ms: u64,
+    /// The most processes at once.
+    pub processes: u64,
+}
+
+impl From<Tally> for Resources {
+    fn from(Tally { peak_rss_bytes, cpu_ms, processes, .. }: Tally) -> Self {
+        Self { peak_rss_bytes, cpu_ms, processes }
+    }
+}
+
 /// What one agent did with one task. All strings are sanitized and bounded.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -175,6 +194,12 @@ pub struct SingleResult {
     /// Whether the kernel held the child to reading.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxReport>,
+    /// How far the end of the child's processes was certain; absent when no child was started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub supervision: Option<&'static str>,
+    /// What the child's processes used together; absent where nobody could measure it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<Resources>,
     /// Where the whole text lies when `content` was truncated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub full_output_file: Option<String>,

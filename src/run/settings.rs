@@ -3,11 +3,13 @@
 use std::path::Path;
 use std::time::Duration;
 
+use super::files::RunFiles;
 use super::prepare::Prepared;
-use super::result::SandboxReport;
+use super::sandbox::SandboxPlan;
 use super::spec::World;
-use crate::agent::{Context, Source, ToolPlan};
-use crate::config::{InheritContext, InheritExtensions, SandboxMode};
+use crate::agent::{Context, Source};
+use crate::config::{self, InheritContext, InheritExtensions};
+use crate::process::{Guardian, Limits, Sandbox, Supervision};
 
 /// Which extensions a child loads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,31 +107,65 @@ impl Prepared {
         world.host.model_from_extension && self.model(world) == world.host.model.as_deref()
     }
 
-    /// How the child is held to reading: not by the kernel, in this release.
+    /// How the child is held to reading.
     #[must_use]
-    pub(super) fn sandbox(&self, plan: &ToolPlan) -> Option<SandboxReport> {
-        let reason = if plan.dropped.iter().any(|dropped| dropped.tool == "bash") {
-            "this release has no read-only sandbox, so `bash` was dropped"
-        } else {
-            "this release has no read-only sandbox; the child has no tool that writes"
-        };
-        let report =
-            || SandboxReport { enforced: false, mechanism: Vec::new(), reason: Some(reason.to_owned()) };
-        self.agent.readonly.then(report)
+    pub(super) fn sandbox(&self) -> SandboxPlan {
+        SandboxPlan::of(&self.agent, &self.config, &self.machine)
     }
 
-    /// What the run was promised and this release does not have, which is a reason not to start. An agent can ask for
-    /// isolation, not waive it.
+    /// What the run was promised and does not get here, which is a reason not to start.
     #[must_use]
     pub(super) fn lacks(&self) -> Option<String> {
-        let own = self.agent.sandbox.as_deref().and_then(SandboxMode::named).unwrap_or(SandboxMode::Off);
-        if self.agent.readonly && own.max(self.config.sandbox.mode) == SandboxMode::Required {
-            return Some("sandbox: it is `required` and this release has none".to_owned());
+        let launcher = self.agent.launcher.as_ref().or(self.config.launcher.as_ref());
+        let elsewhere = |launcher: &String| {
+            format!(
+                "launcher: `{launcher}` was asked for and this release starts children on this machine only"
+            )
+        };
+        self.sandbox().forbids().or_else(|| launcher.map(elsewhere))
+    }
+
+    /// The warden of the child, if there is one, and what it is told.
+    #[must_use]
+    pub(super) fn guardian(&self, files: &RunFiles) -> Option<Guardian> {
+        let config::Limits { memory_bytes, processes, cpu_seconds, open_files } = self.config.limits;
+        let sandbox = match self.sandbox() {
+            SandboxPlan::Held { metadata, .. } => Some(Sandbox { writable: files.writable(), metadata }),
+            SandboxPlan::Loose { .. } => None,
+        };
+        Some(Guardian {
+            program: self.machine.warden()?.to_path_buf(),
+            sandbox,
+            limits: Limits { memory_bytes, processes, cpu_seconds, open_files },
+            scratch: files.scratch(),
+            pid_namespace: self.supervision() == Supervision::WardenNamespace,
+            grace: self.config.grace,
+        })
+    }
+
+    /// How far the end of the child's tree is certain.
+    #[must_use]
+    pub(super) fn supervision(&self) -> Supervision {
+        self.machine.supervision(self.config.pid_namespace)
+    }
+
+    /// What the configuration asks for and this machine does not give, where that is no reason not to start.
+    #[must_use]
+    pub(super) fn degraded(&self) -> Vec<String> {
+        let config::Limits { memory_bytes, processes, cpu_seconds, open_files } = self.config.limits;
+        let is_limited = [memory_bytes, processes, cpu_seconds, open_files].iter().any(Option::is_some);
+        let namespace = self.config.pid_namespace && self.supervision() != Supervision::WardenNamespace;
+        let (abilities, mut lacks) = (self.machine.abilities(), Vec::new());
+        if let Err(reason) = abilities
+            && is_limited
+        {
+            lacks.push(format!("`limits` are not in force: {reason}"));
         }
-        let launcher = self.agent.launcher.as_ref().or(self.config.launcher.as_ref())?;
-        Some(format!(
-            "launcher: `{launcher}` was asked for and this release starts children on this machine only"
-        ))
+        if namespace {
+            let reason = abilities.map_or_else(Some, |abilities| abilities.pid_namespace.reason());
+            lacks.push(format!("`pidNamespace` is not in force: {}", reason.unwrap_or_default()));
+        }
+        lacks
     }
 
     /// The fields of the agent that this release knows and does not heed.

@@ -47,6 +47,8 @@ pub struct World {
     pub config: Option<Value>,
     /// The command that starts pi, when the caller chooses it.
     pub pi_command: Option<Vec<String>>,
+    /// The warden's program, where there is one beside the addon.
+    pub warden: Option<PathBuf>,
     /// The hosting pi.
     pub host: Host,
 }

@@ -1,77 +1,26 @@
-//! Whether delegation would work here, and what stands in its way.
+//! Everything that a delegation needs, looked at in the order in which a person would.
 
 use std::ffi::OsString;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use super::files::RunFiles;
-use super::listing::{Listed, list};
-use super::pi::{Origin, PiProgram, PiVersion};
-use super::prepare::load_config;
-use super::spec::World;
+use super::check::{Check, Status};
+use super::directories::directories;
+use super::guards::{sandbox, supervision};
 use crate::config::Config;
-use crate::process::{ChildCommand, capture};
+use crate::process::{ChildCommand, Guardian, capture};
+use crate::run::listing::{Listed, list};
+use crate::run::pi::{Origin, PiProgram, PiVersion};
+use crate::run::prepare::load_config;
+use crate::run::{Machine, World};
 use crate::text::{Diagnostic, Severity};
 
 /// pi starts in half a second; one that takes this long is not usable.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
 /// What `pi --version` may print.
 const VERSION_BYTES: usize = 64 * 1024;
-/// How many files are counted for the disk use of past runs before the answer is "more than".
-const MAX_COUNTED: usize = 20_000;
 /// The oldest pi that is tested.
 const OLDEST: PiVersion = PiVersion { parts: [0, 87, 1] };
-
-/// How good the answer of one check is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
-    /// As it should be.
-    Ok,
-    /// Worth knowing.
-    Info,
-    /// Works, but not as one might think.
-    Warning,
-    /// Delegation does not work, or not all of it.
-    Error,
-}
-
-impl Status {
-    /// The status as callers see it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Info => "info",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
-    }
-}
-
-/// The answer of one check.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Check {
-    /// What was looked at.
-    pub area: &'static str,
-    /// How good the answer is.
-    pub status: Status,
-    /// The answer.
-    pub message: String,
-    /// What to do about it.
-    pub hint: Option<String>,
-}
-
-impl Check {
-    fn new(area: &'static str, status: Status, message: impl Into<String>) -> Self {
-        Self { area, status, message: message.into(), hint: None }
-    }
-
-    fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
-}
 
 /// Looks at everything a delegation from `cwd` would need. Starts pi once, to ask for its version; writes only to
 /// see whether it can.
@@ -106,10 +55,11 @@ pub async fn doctor(cwd: &Path, world: &World) -> Vec<Check> {
             Config::default()
         }
     };
-    checks.extend(agents(cwd, world, &config));
-    checks.push(child_command(cwd, world, &config).await);
-    checks.push(supervision());
-    checks.push(sandbox());
+    let machine = Machine::look(world).await;
+    checks.extend(agents(cwd, world, &config, &machine));
+    checks.push(child_command(cwd, world, &config, &machine).await);
+    checks.push(supervision(&config, &machine));
+    checks.push(sandbox(&config, &machine));
     checks.extend(directories(world));
     checks
 }
@@ -129,8 +79,8 @@ fn noted(area: &'static str, diagnostic: &Diagnostic) -> Check {
     Check::new(area, status, diagnostic.to_string())
 }
 
-fn agents(cwd: &Path, world: &World, config: &Config) -> Vec<Check> {
-    let listing = list(cwd, world, config);
+fn agents(cwd: &Path, world: &World, config: &Config, machine: &Machine) -> Vec<Check> {
+    let listing = list(cwd, world, config, machine);
     let names: Vec<&str> = listing.agents.iter().map(|listed| listed.agent.name.as_str()).collect();
     let mut checks = vec![Check::new("agents", Status::Ok, names.join(", "))];
     for Listed { agent, plan } in &listing.agents {
@@ -148,7 +98,7 @@ fn agents(cwd: &Path, world: &World, config: &Config) -> Vec<Check> {
     checks
 }
 
-async fn child_command(cwd: &Path, world: &World, config: &Config) -> Check {
+async fn child_command(cwd: &Path, world: &World, config: &Config, machine: &Machine) -> Check {
     const AREA: &str = "child command";
     let pi = match PiProgram::locate(config.pi_command.as_deref(), cwd, world) {
         Ok(pi) => pi,
@@ -158,13 +108,14 @@ async fn child_command(cwd: &Path, world: &World, config: &Config) -> Check {
     args.push(OsString::from("--version"));
     // A directory that is not there is a fault of the call, not of pi.
     let cwd = if cwd.is_dir() { cwd.to_path_buf() } else { std::env::temp_dir() };
+    let guardian = machine.warden().map(|warden| Guardian { program: warden.into(), ..Guardian::default() });
     let command = ChildCommand {
         program: pi.program.clone(),
         args,
         cwd,
         env: world.env.clone(),
         stdin: Vec::new(),
-        guardian: None,
+        guardian,
     };
     let said = match capture(command, VERSION_TIMEOUT, VERSION_BYTES).await {
         Ok(captured) if captured.is_success() => captured,
@@ -191,83 +142,4 @@ async fn child_command(cwd: &Path, world: &World, config: &Config) -> Check {
         None => Check::new(AREA, Status::Warning, message)
             .hint("its version is unknown, so newer options are not used"),
     }
-}
-
-fn supervision() -> Check {
-    let message = if cfg!(unix) {
-        "process group: abort, limits and a dropped run end the child and its group"
-    } else {
-        "single process: abort, limits and a dropped run end the child"
-    };
-    Check::new("supervision", Status::Info, message)
-        .hint("what leaves the group (setsid), and children of a host that was killed with SIGKILL, are not covered yet")
-}
-
-fn sandbox() -> Check {
-    Check::new("sandbox", Status::Info, "none in this release")
-        .hint("readonly agents are held by their tools alone and therefore have no `bash`")
-}
-
-fn directories(world: &World) -> Vec<Check> {
-    const AREA: &str = "directories";
-    let fallback = RunFiles::parent_directory(&world.agent_dir, None);
-    let current = RunFiles::parent_directory(&world.agent_dir, world.host.session_file.as_deref());
-    let mut checks = vec![writable(AREA, &current)];
-    if current != fallback {
-        checks.push(writable(AREA, &fallback));
-    }
-    let (bytes, complete) = disk_use(&[current, fallback]);
-    let about = if complete { "" } else { "more than " };
-    checks.push(Check::new(
-        "disk",
-        Status::Ok,
-        format!("runs of this session and of no session use {about}{}", human(bytes)),
-    ));
-    checks
-}
-
-/// Writes and removes one file in the nearest directory that exists; makes none.
-fn writable(area: &'static str, directory: &Path) -> Check {
-    // The nearest thing that exists, which is in the way when it is no directory.
-    let Some(existing) = directory.ancestors().find(|ancestor| fs::symlink_metadata(ancestor).is_ok()) else {
-        return Check::new(area, Status::Error, format!("`{}` has no parent directory", directory.display()));
-    };
-    let probe = existing.join(format!(".subagent-probe-{}", uuid::Uuid::new_v4().simple()));
-    match fs::File::create_new(&probe).and_then(|_| fs::remove_file(&probe)) {
-        Ok(()) => Check::new(area, Status::Ok, format!("`{}` can be written", directory.display())),
-        Err(error) => {
-            Check::new(area, Status::Error, format!("`{}` cannot be written: {error}", existing.display()))
-                .hint("a child needs a place for its prompt and its session")
-        }
-    }
-}
-
-/// The size of what lies below some directories, and whether all of it was counted. Links are not followed.
-fn disk_use(roots: &[PathBuf]) -> (u64, bool) {
-    let (mut pending, mut bytes, mut counted) = (roots.to_vec(), 0, 0);
-    pending.dedup();
-    while let Some(directory) = pending.pop() {
-        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-            counted += 1;
-            if counted > MAX_COUNTED {
-                return (bytes, false);
-            }
-            match entry.metadata() {
-                Ok(metadata) if metadata.is_dir() => pending.push(entry.path()),
-                Ok(metadata) => bytes += metadata.len(),
-                Err(_) => {}
-            }
-        }
-    }
-    (bytes, true)
-}
-
-fn human(bytes: u64) -> String {
-    const UNITS: [&str; 5] = ["bytes", "KiB", "MiB", "GiB", "TiB"];
-    let (mut whole, mut unit) = (bytes, 0);
-    while whole >= 10 * 1024 && unit + 1 < UNITS.len() {
-        whole /= 1024;
-        unit += 1;
-    }
-    format!("{whole} {}", UNITS[unit])
 }

@@ -1,0 +1,74 @@
+//! Where the addon lies, and the warden beside it.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use napi::bindgen_prelude::{Env, Object};
+use napi_derive::napi;
+
+/// Names another warden, or none when it is empty: children are then held by their process group alone.
+const OVERRIDE: &str = "PI_SUBAGENT_WARDEN";
+
+/// The directory of the addon's own file.
+static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
+
+/// Remembers where the addon was loaded from; only Node knows. One that does not say so leaves the place unknown.
+#[napi(module_exports, catch_unwind)]
+#[expect(clippy::unnecessary_wraps, reason = "the shape that napi calls")]
+pub fn remember_place(_exports: Object, env: Env) -> napi::Result<()> {
+    if let Some(file) = env.get_module_file_name().ok().as_deref().and_then(file_path) {
+        DIRECTORY.get_or_init(|| file.parent().unwrap_or(Path::new("/")).to_path_buf());
+    }
+    Ok(())
+}
+
+/// The path that a `file:` URL names. Node escapes what a URL may not hold.
+fn file_path(url: &str) -> Option<PathBuf> {
+    let escaped = url.strip_prefix("file://")?.as_bytes();
+    let mut path = Vec::with_capacity(escaped.len());
+    let mut rest = escaped;
+    while let Some((&first, after)) = rest.split_first() {
+        let (byte, after) = match (first, after) {
+            (b'%', [high, low, after @ ..]) => {
+                let digits = [*high, *low];
+                (u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?, after)
+            }
+            (byte, after) => (byte, after),
+        };
+        path.push(byte);
+        rest = after;
+    }
+    let path = String::from_utf8(path).ok()?;
+    // `file:///C:/x` is `C:/x`.
+    let drive = path.strip_prefix('/').filter(|rest| rest.as_bytes().get(1) == Some(&b':'));
+    Some(drive.unwrap_or(&path).into())
+}
+
+/// The warden of this installation, whether it works or not, unless the environment chooses another.
+pub(super) fn warden() -> Option<PathBuf> {
+    if !cfg!(target_os = "linux") {
+        return None;
+    }
+    match std::env::var_os(OVERRIDE).map(PathBuf::from) {
+        Some(path) => path.is_absolute().then_some(path),
+        None => Some(DIRECTORY.get()?.join("pi-subagent-warden")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_become_paths() {
+        for (url, path) in [
+            ("file:///opt/a%20b/%C3%A9/x.node", Some("/opt/a b/é/x.node")),
+            ("file:///C:/x.node", Some("C:/x.node")),
+            ("file:///50%25/x", Some("/50%/x")),
+            ("file:///bad%zz", None),
+            ("/plain", None),
+        ] {
+            assert_eq!(file_path(url), path.map(PathBuf::from), "{url}");
+        }
+    }
+}
