@@ -1,0 +1,185 @@
+//! Nothing that a child in the sandbox tries changes the project or pi's own directory, and what must work works.
+//!
+//! The attempts and the work are shell scripts in `tests/inputs`, so that they can be made from anywhere.
+
+#![cfg(target_os = "linux")]
+
+mod sandboxed;
+mod scene;
+mod snapshot;
+
+use std::io::Write;
+use std::path::Path;
+
+use pi_subagent_warden::{Mechanism, Sandbox};
+
+use sandboxed::{finish, in_sandbox, sandboxed};
+use scene::{Scene, User};
+
+/// How the scripts say that this machine lacks a program.
+const MISSING: i32 = 77;
+/// Fewer attempts than that prove nothing.
+const ENOUGH: usize = 25;
+
+#[test]
+fn nothing_changes_under_both_layers() {
+    User::all().into_iter().for_each(|user| matrix(user, true));
+}
+
+#[test]
+fn nothing_changes_under_landlock_alone() {
+    User::all().into_iter().for_each(|user| matrix(user, false));
+}
+
+/// Without a sandbox the attempts do what they are meant to. Otherwise the tests above prove nothing.
+#[test]
+fn the_attempts_are_real() {
+    for user in User::all() {
+        let mut scene = Scene::new(user);
+        let mut failed = Vec::new();
+        for (name, kind) in rows(&scene, "mutations.sh") {
+            if kind == "wild" || (kind.ends_with("-root") && !user.is_root()) {
+                continue;
+            }
+            let script = scene.path("mutations.sh");
+            let (status, text) = finish(scene.command("/bin/sh").arg(script).arg(&name));
+            if status.code() == Some(MISSING) {
+                say(&format!("{user:?}: {name} is skipped, a program is missing"));
+            } else if scene.changes().expect("the scene can be seen").is_empty() {
+                failed.push(format!("{name}: {text}"));
+                continue;
+            }
+            scene = Scene::new(user);
+        }
+        assert!(failed.len() <= 3, "{user:?}: too many attempts change nothing:\n{}", failed.join("\n"));
+        for row in failed {
+            say(&format!("{user:?}: changes nothing here even without a sandbox: {row}"));
+        }
+    }
+}
+
+#[test]
+fn what_must_work_works() {
+    for (user, metadata) in User::all().into_iter().flat_map(|user| [(user, true), (user, false)]) {
+        let mut scene = Scene::new(user);
+        let mut failed = Vec::new();
+        for (name, wants) in rows(&scene, "works.sh") {
+            let script = scene.path("works.sh");
+            let tree = scene.path("tree");
+            let ran = sandboxed(&scene, metadata, &tree, &["/bin/sh", &script.to_string_lossy(), &name]);
+            let has_view = ran.mechanisms.contains(&Mechanism::MountNamespace);
+            match ran.status.code() {
+                Some(0) => {}
+                Some(MISSING) => say(&format!("{name} is skipped, a program is missing")),
+                _ if wants == "view" && !has_view => {
+                    say(&format!("{name} does not work without a mount namespace"))
+                }
+                _ => failed.push(format!("{name}: {}", ran.text)),
+            }
+        }
+        failed.extend(scene.changes().expect("the scene can be seen"));
+        assert!(failed.is_empty(), "{user:?}, metadata {metadata}:\n{}", failed.join("\n"));
+    }
+}
+
+/// A working directory that becomes a mount is entered again, or it would be the read-only directory below.
+#[test]
+fn a_writable_working_directory_stays_writable() {
+    for user in User::all() {
+        let scene = Scene::new(user);
+        let here = scene.path("tmp/below");
+        let made = finish(scene.command("mkdir").arg(&here));
+        assert!(made.0.success(), "{}", made.1);
+        let script = "echo text >file && cat file && [ \"$(pwd -P)\" = \"$PWD\" ]";
+        let ran = sandboxed(&scene, true, &here, &["/bin/sh", "-c", script]);
+        assert!(ran.status.success(), "{user:?}: {}", ran.text);
+        assert!(here.join("file").exists());
+    }
+}
+
+#[test]
+fn a_writable_path_that_is_a_link_or_missing_is_refused() {
+    let scene = Scene::new(User::Myself);
+    let link = scene.path("link");
+    std::os::unix::fs::symlink(scene.path("tree"), &link).expect("a link");
+    for path in [link, scene.path("missing")] {
+        let sandbox = Sandbox { writable: vec![path.clone()], metadata: true };
+        let ran = in_sandbox(&scene, &sandbox, Path::new("/"), &["/bin/true"], &[]);
+        assert!(!ran.status.success() && ran.mechanisms.is_empty(), "{}: {}", path.display(), ran.text);
+    }
+}
+
+/// Where no namespace can be had, nobody notices the attempt: Landlock holds, and users and groups look as before.
+#[test]
+fn without_namespaces_landlock_holds_alone() {
+    // A user namespace in which no other can be made, and nobody has rights over mounts.
+    let before = [
+        "unshare",
+        "--user",
+        "--map-root-user",
+        "sh",
+        "-c",
+        "echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --bounding-set=-all \"$@\"",
+        "sh",
+    ];
+    for user in User::all() {
+        let mut scene = Scene::new(user);
+        let check = finish(scene.command(before[0]).args(&before[1..]).arg("true"));
+        if !check.0.success() {
+            say(&format!("{user:?}: this machine cannot take namespaces away: {}", check.1));
+            continue;
+        }
+        let sandbox = Sandbox { writable: scene.writable(), metadata: true };
+        let script = "id -u; stat -c %u .; echo changed >src/a.txt; echo text >\"$TMPDIR/file\"";
+        let tree = scene.path("tree");
+        let ran = in_sandbox(&scene, &sandbox, &tree, &["/bin/sh", "-c", script], &before);
+        assert_eq!(ran.mechanisms, [Mechanism::Landlock], "{user:?}: {}", ran.text);
+        assert!(ran.status.success() && ran.text.contains("\n0\n0\n"), "{user:?}: {}", ran.text);
+        assert_eq!(scene.changes().expect("the scene can be seen"), Vec::<String>::new(), "{user:?}");
+    }
+}
+
+/// Makes every attempt in a sandbox.
+fn matrix(user: User, metadata: bool) {
+    let mut scene = Scene::new(user);
+    let (mut ran_rows, mut failed, mut uncovered) = (0, Vec::new(), Vec::new());
+    for (name, kind) in rows(&scene, "mutations.sh") {
+        let (script, tree) = (scene.path("mutations.sh"), scene.path("tree"));
+        let ran = sandboxed(&scene, metadata, &tree, &["/bin/sh", &script.to_string_lossy(), &name]);
+        assert!(ran.mechanisms.contains(&Mechanism::Landlock), "{name} ran without a sandbox: {}", ran.text);
+        if ran.status.code() == Some(MISSING) {
+            continue;
+        }
+        let changes = scene.changes().expect("the scene can be seen");
+        if !changes.is_empty() {
+            scene = Scene::new(user);
+        }
+        if kind.starts_with("meta") && !ran.mechanisms.contains(&Mechanism::MountNamespace) {
+            uncovered.push(name);
+            continue;
+        }
+        ran_rows += 1;
+        if kind == "wild" && ran.status.success() {
+            failed.push(format!("{name} worked: {}", ran.text));
+        }
+        if !changes.is_empty() {
+            failed.push(format!("{name}: {} ({})", changes.join(", "), ran.text));
+        }
+    }
+    say(&format!("{user:?}, metadata {metadata}: {ran_rows} attempts, not covered: {}", uncovered.join(" ")));
+    assert!(failed.is_empty(), "{user:?}, metadata {metadata}:\n{}", failed.join("\n"));
+    assert!(ran_rows >= ENOUGH, "only {ran_rows} attempts could be made");
+}
+
+/// The names and kinds that a script lists.
+fn rows(scene: &Scene, script: &str) -> Vec<(String, String)> {
+    let (status, text) = finish(scene.command("/bin/sh").arg(scene.path(script)).arg("--list"));
+    assert!(status.success(), "{text}");
+    let pair = |line: &str| line.split_once(' ').map(|(name, kind)| (name.to_owned(), kind.to_owned()));
+    text.lines().filter_map(pair).collect()
+}
+
+/// Says something to whoever runs the tests with `--nocapture`.
+fn say(text: &str) {
+    drop(writeln!(std::io::stdout(), "{text}"));
+}

@@ -1,0 +1,156 @@
+//! A project, an agent directory and a run's own directory, for the user that will attack them.
+
+use std::fs::{self, File, Permissions};
+use std::io;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use rustix::io::FdFlags;
+use tempfile::TempDir;
+
+use crate::sandboxed::finish;
+use crate::snapshot::Snapshot;
+
+const INPUTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/inputs");
+/// A user that no system has, and not the one that stands for unknown users in namespaces.
+const STRANGER: u32 = 54_321;
+
+/// Who makes the attempts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum User {
+    /// Whoever runs the tests.
+    Myself,
+    /// Somebody without any rights. Only root can become that.
+    Stranger,
+}
+
+impl User {
+    /// Everybody whom this test can be.
+    pub(crate) fn all() -> Vec<Self> {
+        if is_root() { vec![Self::Myself, Self::Stranger] } else { vec![Self::Myself] }
+    }
+
+    /// Whether the attempts are root's.
+    pub(crate) fn is_root(self) -> bool {
+        self == Self::Myself && is_root()
+    }
+}
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+pub(crate) struct Scene {
+    directory: TempDir,
+    user: User,
+    victim: Child,
+    /// Stays open in the test, and every program that is started inherits it.
+    _leak: File,
+    _listener: UnixListener,
+    before: Snapshot,
+}
+
+impl Scene {
+    pub(crate) fn new(user: User) -> Self {
+        let directory = tempfile::tempdir().expect("a directory for the scene");
+        let root = directory.path();
+        fs::set_permissions(root, Permissions::from_mode(0o755)).expect("it is ours");
+        for name in ["tmp", "private", "home"] {
+            fs::create_dir(root.join(name)).expect("a directory of the scene");
+        }
+        fs::write(root.join("session.jsonl"), "").expect("the session file");
+        for name in ["mutations.sh", "works.sh"] {
+            fs::copy(Path::new(INPUTS).join(name), root.join(name)).expect("a copy that everybody can read");
+        }
+        if user == User::Stranger {
+            for name in [".", "tmp", "private", "home", "session.jsonl"] {
+                chown(root.join(name), Some(STRANGER), Some(STRANGER)).expect("root may do that");
+            }
+        }
+        let mut fixture = plain_command(root, user, "/bin/sh");
+        fixture.args([root.join("mutations.sh"), "--fixture".into(), root.join("tree"), root.join("agent")]);
+        let (status, text) = finish(&mut fixture);
+        assert!(status.success(), "the fixture was not made: {text}");
+
+        let log = || File::options().append(true).open(root.join("tree/victim.log")).expect("the log");
+        let leak = log();
+        rustix::io::fcntl_setfd(&leak, FdFlags::empty()).expect("the descriptor is open");
+        let mut victim = plain_command(root, user, "sleep");
+        victim.arg("600").current_dir(root.join("tree")).stdin(Stdio::null()).stdout(log());
+        let victim = victim.spawn().expect("somebody to attack");
+        let name = SocketAddr::from_abstract_name(abstract_name(root)).expect("a short name");
+        let listener = UnixListener::bind_addr(&name).expect("a socket without a file");
+        let before = look(root);
+        Self { directory, user, victim, _leak: leak, _listener: listener, before }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    pub(crate) fn user(&self) -> User {
+        self.user
+    }
+
+    /// What a child in the sandbox may write.
+    pub(crate) fn writable(&self) -> Vec<PathBuf> {
+        ["tmp", "private", "session.jsonl"].map(|name| self.path(name)).to_vec()
+    }
+
+    /// A command of the user, with everything in the environment that the scripts want.
+    pub(crate) fn command(&self, program: impl AsRef<Path>) -> Command {
+        let root = self.directory.path();
+        let mut command = plain_command(root, self.user, program);
+        command
+            .current_dir(root.join("tree"))
+            .env("TREE", root.join("tree"))
+            .env("AGENT", root.join("agent"))
+            .env("PRIVATE", root.join("private"))
+            .env("SESSION", root.join("session.jsonl"))
+            .env("VICTIM", self.victim.id().to_string())
+            .env("ABSTRACT", abstract_name(root))
+            .env("GIT_OPTIONAL_LOCKS", "0");
+        command
+    }
+
+    /// What has changed since the scene was made.
+    pub(crate) fn changes(&mut self) -> io::Result<Vec<String>> {
+        let mut changes = self.before.differences(&look(self.directory.path()));
+        if self.victim.try_wait()?.is_some() {
+            changes.push("the process outside was ended".into());
+        }
+        Ok(changes)
+    }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        drop(self.victim.kill());
+        drop(self.victim.wait());
+    }
+}
+
+fn look(root: &Path) -> Snapshot {
+    Snapshot::of(&[&root.join("tree"), &root.join("agent")])
+}
+
+fn abstract_name(root: &Path) -> String {
+    format!("readonly{}", root.display())
+}
+
+fn plain_command(root: &Path, user: User, program: impl AsRef<Path>) -> Command {
+    let mut command = Command::new(program.as_ref());
+    command
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into()))
+        .env("HOME", root.join("home"))
+        .env("TMPDIR", root.join("tmp"));
+    if user == User::Stranger {
+        command.uid(STRANGER).gid(STRANGER);
+    }
+    command
+}
