@@ -23,12 +23,16 @@ const ENOUGH: usize = 25;
 
 #[test]
 fn nothing_changes_under_both_layers() {
-    User::all().into_iter().for_each(|user| matrix(user, true));
+    for user in User::all() {
+        matrix(user, true);
+    }
 }
 
 #[test]
 fn nothing_changes_under_landlock_alone() {
-    User::all().into_iter().for_each(|user| matrix(user, false));
+    for user in User::all() {
+        matrix(user, false);
+    }
 }
 
 /// Without a sandbox the attempts do what they are meant to. Otherwise the tests above prove nothing.
@@ -72,7 +76,7 @@ fn what_must_work_works() {
                 Some(0) => {}
                 Some(MISSING) => say(&format!("{name} is skipped, a program is missing")),
                 _ if wants == "view" && !has_view => {
-                    say(&format!("{name} does not work without a mount namespace"))
+                    say(&format!("{name} does not work without a mount namespace"));
                 }
                 _ => failed.push(format!("{name}: {}", ran.text)),
             }

@@ -26,7 +26,9 @@ struct Entry {
 impl Snapshot {
     pub(crate) fn of(roots: &[&Path]) -> Self {
         let mut entries = BTreeMap::new();
-        roots.iter().for_each(|root| add(root, &mut entries));
+        for root in roots {
+            add(root, &mut entries);
+        }
         Self(entries)
     }
 
