@@ -1,11 +1,19 @@
-//! Running a command of a scene, in the sandbox and without.
+//! Running a command of a scene, below a warden in the sandbox and without.
 
-use std::io::Read;
+use std::io::{IoSlice, IoSliceMut, Read};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use pi_subagent_warden::{Mechanism, Options, Sandbox};
+use pi_subagent_warden::{Abilities, Ending, MAX_MESSAGE, Mechanism, Options, Order, Report, Sandbox};
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
+    SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
+};
 
 use crate::scene::Scene;
 
@@ -15,24 +23,30 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const TICK: Duration = Duration::from_millis(2);
 
 /// What came of a command in the sandbox.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Ran {
-    pub(crate) status: ExitStatus,
+    /// What it left with; nothing when it was never started or ended by a signal.
+    pub(crate) code: Option<i32>,
     pub(crate) text: String,
     /// What held it; nothing when it was refused.
     pub(crate) mechanisms: Vec<Mechanism>,
+    /// Whether its warden was there to the end.
+    pub(crate) was_guarded: bool,
 }
 
-/// The program that enters the sandbox, where every user can execute it.
-fn program(scene: &Scene) -> PathBuf {
-    let copy = scene.path("sandboxed");
+/// The warden, where every user can execute it.
+fn warden(scene: &Scene) -> PathBuf {
+    let copy = scene.path("warden");
     if !copy.exists() {
-        let mut built = std::env::current_exe().expect("this program has a path");
-        built.pop();
-        built.pop();
-        std::fs::copy(built.join("examples/sandboxed"), &copy).expect("it was built with this test");
+        std::fs::copy(env!("CARGO_BIN_EXE_pi-subagent-warden"), &copy).expect("it was built with this test");
     }
     copy
+}
+
+/// What the warden says that this machine can do for the scene's user.
+pub(crate) fn probe(scene: &Scene) -> Abilities {
+    let (_, text) = finish(scene.command(warden(scene)).arg("--probe"));
+    Abilities::parse(&text).unwrap_or_else(|| panic!("no warden answered: {text}"))
 }
 
 /// Runs a command in a sandbox in which the scene's own directories can be written.
@@ -41,7 +55,7 @@ pub(crate) fn sandboxed(scene: &Scene, metadata: bool, directory: &Path, command
     in_sandbox(scene, &sandbox, directory, command, &[])
 }
 
-/// Runs a command in a sandbox, which is entered by a program that `before` starts.
+/// Runs a command in a sandbox, below a warden that `before` starts.
 pub(crate) fn in_sandbox(
     scene: &Scene,
     sandbox: &Sandbox,
@@ -54,41 +68,64 @@ pub(crate) fn in_sandbox(
         command: command.iter().map(Into::into).collect(),
         ..Options::default()
     };
-    let program = program(scene);
+    let warden = warden(scene);
     let mut start = match before {
-        [] => scene.command(&program),
+        [] => scene.command(&warden),
         [first, rest @ ..] => {
             let mut start = scene.command(first);
-            start.args(rest).arg(&program);
+            start.args(rest).arg(&warden);
             start
         }
     };
-    let (status, text) = finish(start.args(options.to_args()).current_dir(directory));
-    let names = text.lines().find_map(|line| line.strip_prefix("mechanisms: ")).unwrap_or_default();
-    let known = [Mechanism::Landlock, Mechanism::MountNamespace];
-    let mechanisms =
-        known.into_iter().filter(|known| names.split(' ').any(|name| name == known.as_str())).collect();
-    Ran { status, text, mechanisms }
+    let kind = (AddressFamily::UNIX, SocketType::SEQPACKET);
+    let (ours, theirs) = socketpair(kind.0, kind.1, SocketFlags::CLOEXEC, None).expect("a control socket");
+    set_socket_timeout(&ours, Timeout::Recv, Some(PATIENCE)).expect("it is a socket");
+    let (mut child, output) =
+        spawn(start.args(options.to_args()).current_dir(directory).stdin(Stdio::from(theirs)));
+    let mut ran = converse(&ours);
+    // Without its host, a warden that is still there ends everything.
+    drop(ours);
+    child.wait().expect("it is our child");
+    ran.text = output.join().expect("reading does not panic");
+    ran
 }
 
-/// Runs a command to its end. Its output is short.
-pub(crate) fn finish(command: &mut Command) -> (ExitStatus, String) {
-    let (mut reader, writer) = std::io::pipe().expect("a pipe");
-    command.stdin(Stdio::null()).stdout(writer.try_clone().expect("a descriptor")).stderr(writer);
-    let mut child = loop {
-        match command.spawn() {
-            // Another thread was starting a program when this one was being written.
-            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
-            started => break started.expect("the program can be started"),
+/// Has the child started, and listens until nobody of its tree is left.
+fn converse(warden: &OwnedFd) -> Ran {
+    let nothing = std::fs::File::open("/dev/null").expect("every system has it");
+    let descriptors = [nothing.as_fd()];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    control.push(SendAncillaryMessage::ScmRights(&descriptors));
+    let order = IoSlice::new(Order::Start.as_str().as_bytes());
+    let mut ran = Ran::default();
+    if sendmsg(warden, &[order], &mut control, SendFlags::NOSIGNAL).is_err() {
+        return ran;
+    }
+    let mut bytes = [0; MAX_MESSAGE];
+    while let Ok(message) = recvmsg(
+        warden,
+        &mut [IoSliceMut::new(&mut bytes)],
+        &mut RecvAncillaryBuffer::new(&mut []),
+        RecvFlags::empty(),
+    ) {
+        match Report::parse(&bytes[..message.bytes]) {
+            Some(Report::Started { mechanisms, .. }) => ran.mechanisms = mechanisms,
+            Some(Report::Ended(Ending::Code(code))) => ran.code = Some(code),
+            Some(Report::Gone(_)) => {
+                ran.was_guarded = true;
+                break;
+            }
+            Some(Report::Failed { .. }) | None => break,
+            Some(_) => {}
         }
-    };
-    // The command holds the writing ends of the pipe.
-    command.stdout(Stdio::null()).stderr(Stdio::null());
-    let output = std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        drop(reader.read_to_end(&mut bytes));
-        String::from_utf8_lossy(&bytes).into_owned()
-    });
+    }
+    ran
+}
+
+/// Runs a command to its end, without a sandbox. Its output is short.
+pub(crate) fn finish(command: &mut Command) -> (Option<i32>, String) {
+    let (mut child, output) = spawn(command.stdin(Stdio::null()));
     let begin = Instant::now();
     let status = loop {
         if let Some(status) = child.try_wait().expect("it is our child") {
@@ -99,5 +136,25 @@ pub(crate) fn finish(command: &mut Command) -> (ExitStatus, String) {
         }
         std::thread::sleep(TICK);
     };
-    (status, output.join().expect("reading does not panic"))
+    (status.code(), output.join().expect("reading does not panic"))
+}
+
+fn spawn(command: &mut Command) -> (Child, JoinHandle<String>) {
+    let (mut reader, writer) = std::io::pipe().expect("a pipe");
+    command.stdout(writer.try_clone().expect("a descriptor")).stderr(writer);
+    let child = loop {
+        match command.spawn() {
+            // Another thread was starting a program when this one was being written.
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
+            started => break started.expect("the program can be started"),
+        }
+    };
+    // The command holds the other ends of the pipe and of the socket.
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let output = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        drop(reader.read_to_end(&mut bytes));
+        String::from_utf8_lossy(&bytes).into_owned()
+    });
+    (child, output)
 }

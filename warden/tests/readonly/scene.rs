@@ -74,7 +74,7 @@ impl Scene {
         let mut fixture = plain_command(root, user, "/bin/sh");
         fixture.args([root.join("mutations.sh"), "--fixture".into(), root.join("tree"), root.join("agent")]);
         let (status, text) = finish(&mut fixture);
-        assert!(status.success(), "the fixture was not made: {text}");
+        assert_eq!(status, Some(0), "the fixture was not made: {text}");
 
         let log = || File::options().append(true).open(root.join("tree/victim.log")).expect("the log");
         let leak = log();
@@ -90,10 +90,6 @@ impl Scene {
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
-    }
-
-    pub(crate) fn user(&self) -> User {
-        self.user
     }
 
     /// What a child in the sandbox may write.
