@@ -1,21 +1,27 @@
 //! Removes a directory that a child could write.
 
+use std::ffi::{CStr, CString};
 use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::os::fd::OwnedFd;
+use std::path::Path;
 
-use rustix::fs::{CWD, Mode, OFlags, fchmod, openat};
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, chmodat, fchmod, fstat, mkdirat, openat, renameat, statat,
+    unlinkat,
+};
+use rustix::io::Errno;
+
+/// How many directories are open at once. What is nested deeper is moved up first, so that neither the stack nor the
+/// number of open files depends on what a child has made.
+const MAX_OPEN: usize = 64;
 
 /// Removes a file or a directory with all that is in it, once nobody writes there any more. Links are removed, not
-/// followed. What is not there is removed already.
-///
-/// However deep a child has nested its directories, neither the stack nor the number of open files grows: what lies in a
-/// subdirectory is moved up until nothing is nested. Directories that their owner may not enter are opened up.
+/// followed; directories may be nested to any depth and closed to their owner. What is not there is removed already.
 ///
 /// # Errors
 ///
-/// When something cannot be removed; what could be is gone then.
+/// When something cannot be removed.
 pub fn remove_tree(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -23,86 +29,93 @@ pub fn remove_tree(path: &Path) -> io::Result<()> {
         Ok(found) if !found.is_dir() => return fs::remove_file(path),
         Ok(_) => (),
     }
-    open_up(path)?;
-    let mut names = Names { top: path, next: 0 };
-    let mut failed = None;
+    let name = CString::new(path.as_os_str().as_encoded_bytes())?;
+    empty(enter(CWD, &name)?)?;
+    fs::remove_dir(path)
+}
+
+/// A directory that is being emptied, and its name in the one above.
+struct Level {
+    directory: OwnedFd,
+    name: CString,
+}
+
+/// Empties a directory from the innermost one outwards.
+fn empty(top: OwnedFd) -> io::Result<()> {
+    let mut inner: Vec<Level> = Vec::new();
+    let mut moved = 0_u64;
     loop {
-        let mut again = false;
-        for entry in fs::read_dir(path)? {
-            let entry = entry?;
-            let nested = entry.path();
-            let removed =
-                if entry.file_type()?.is_dir() { flatten(&nested, &mut names) } else { remove(&nested) };
-            match removed {
-                Ok(moved) => again |= moved,
-                Err(error) => failed = Some(error),
+        let directory = inner.last().map_or(&top, |level| &level.directory);
+        match first_nested(directory)? {
+            Some(name) if inner.len() < MAX_OPEN => {
+                let directory = enter(directory, &name)?;
+                inner.push(Level { directory, name });
             }
-        }
-        if !again {
-            break;
-        }
-    }
-    match failed {
-        Some(error) => Err(error),
-        None => fs::remove_dir(path),
-    }
-}
-
-/// Unused names at the top. A child that could have guessed one has nothing of it: moving onto a name fails or replaces
-/// what has to go anyway.
-struct Names<'a> {
-    top: &'a Path,
-    next: u64,
-}
-
-impl Names<'_> {
-    fn unused(&mut self) -> PathBuf {
-        loop {
-            self.next += 1;
-            let path = self.top.join(format!(".gone-{}", self.next));
-            if fs::symlink_metadata(&path).is_err() {
-                return path;
+            Some(name) => {
+                // A directory is moved only by who may write it, because its `..` changes.
+                enter(directory, &name)?;
+                renameat(directory, &name, &top, unused(&top, &mut moved)?)?;
+            }
+            None => {
+                let Some(level) = inner.pop() else { return Ok(()) };
+                let above = inner.last().map_or(&top, |level| &level.directory);
+                unlinkat(above, &level.name, AtFlags::REMOVEDIR)?;
             }
         }
     }
 }
 
-fn remove(path: &Path) -> io::Result<bool> {
-    fs::remove_file(path).map(|()| false)
-}
-
-/// Removes one directory: its files at once, its subdirectories by moving them to the top. Says whether any was moved.
-fn flatten(directory: &Path, names: &mut Names<'_>) -> io::Result<bool> {
-    if fs::remove_dir(directory).is_ok() {
-        return Ok(false);
-    }
-    open_up(directory)?;
-    let mut moved = false;
-    for entry in fs::read_dir(directory)? {
+/// Removes what can be removed at once. The first directory in which something lies ends that and is returned.
+fn first_nested(directory: &OwnedFd) -> io::Result<Option<CString>> {
+    for entry in Dir::read_from(directory)? {
         let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            // A directory is moved only by who may write it, because its `..` changes.
-            open_up(&entry.path())?;
-            fs::rename(entry.path(), names.unused())?;
-            moved = true;
-        } else {
-            fs::remove_file(entry.path())?;
+        let name = entry.file_name();
+        if [c".", c".."].contains(&name) {
+            continue;
+        }
+        let kind = match entry.file_type() {
+            FileType::Unknown => {
+                FileType::from_raw_mode(statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode)
+            }
+            known => known,
+        };
+        let flags = if kind == FileType::Directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+        match unlinkat(directory, name, flags) {
+            Err(Errno::NOTEMPTY | Errno::EXIST) if kind == FileType::Directory => {
+                return Ok(Some(name.to_owned()));
+            }
+            removed => removed?,
         }
     }
-    fs::remove_dir(directory)?;
-    Ok(moved)
+    Ok(None)
 }
 
-/// Lets its owner list and change a directory; never what a link leads to.
-fn open_up(directory: &Path) -> io::Result<()> {
-    let mode = fs::symlink_metadata(directory)?.permissions().mode();
-    if mode & 0o700 == 0o700 {
-        return Ok(());
+/// Opens a directory, and opens it up for its owner.
+fn enter(above: impl std::os::fd::AsFd, name: &CStr) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let open = || openat(above.as_fd(), name, flags, Mode::empty());
+    let directory = match open() {
+        // By name, because it cannot be read. Nobody is left who could put a link there.
+        Err(Errno::ACCESS) => {
+            chmodat(above.as_fd(), name, Mode::RWXU, AtFlags::empty())?;
+            open()?
+        }
+        opened => opened?,
+    };
+    if !Mode::from_raw_mode(fstat(&directory)?.st_mode).contains(Mode::RWXU) {
+        fchmod(&directory, Mode::RWXU)?;
     }
-    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    match openat(CWD, directory, OFlags::RDONLY | flags, Mode::empty()) {
-        Ok(opened) => Ok(fchmod(opened, Mode::RWXU)?),
-        // Not even readable: by name then. Nobody is left to put a link there.
-        Err(_) => fs::set_permissions(directory, fs::Permissions::from_mode(0o700)),
+    Ok(directory)
+}
+
+/// An empty directory of an unused name, which another one can be moved onto.
+fn unused(top: &OwnedFd, moved: &mut u64) -> io::Result<String> {
+    loop {
+        *moved += 1;
+        let name = format!(".gone-{moved}");
+        match mkdirat(top, &name, Mode::RWXU) {
+            Err(Errno::EXIST) => (),
+            made => return Ok(made.map(|()| name)?),
+        }
     }
 }
