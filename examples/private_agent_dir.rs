@@ -32,13 +32,13 @@ mod driver {
     use pi_subagent_native::run::agent_dir::{AuthLock, PrivateAgentDir};
 
     #[derive(Default)]
-    pub struct Driver {
+    pub(super) struct Driver {
         private: Option<PrivateAgentDir>,
         lock: Option<AuthLock>,
     }
 
     impl Driver {
-        pub fn obey(&mut self, words: &[&str]) -> Result<String, String> {
+        pub(super) fn obey(&mut self, words: &[&str]) -> Result<String, String> {
             let text = |error: &dyn std::error::Error| error.to_string();
             match words {
                 ["create", real, at] => {

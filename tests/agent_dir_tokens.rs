@@ -2,8 +2,8 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-use std::path::PathBuf;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use pi_subagent_native::run::agent_dir::{
@@ -252,10 +252,12 @@ fn a_token_never_replaces_what_the_user_did_meanwhile() {
     assert!(!scene.auth().exists());
 }
 
+/// Puts something in the place of the child's credentials.
+type Plant<'a> = &'a dyn Fn(&Path);
+
 #[test]
 fn a_hostile_file_neither_hangs_nor_harms() {
     let secret = Scene::with(&json!({"p": refreshed()}).to_string());
-    type Plant<'a> = &'a dyn Fn(&std::path::Path);
     let rows: [(&str, Plant<'_>); 7] = [
         ("nothing", &|_| ()),
         ("a FIFO", &|path| {
@@ -296,18 +298,22 @@ fn a_directory_put_in_the_place_of_the_private_one_is_not_read() {
 }
 
 #[test]
-fn a_linked_file_keeps_its_link_and_every_file_its_mode() {
+fn a_linked_file_keeps_its_link_and_every_file_its_owner_and_mode() {
     let scene = Scene::new();
     let dotfiles = scene.root.path().join("dotfiles.json");
     fs::rename(scene.auth(), &dotfiles).expect("moved");
     symlink(&dotfiles, scene.auth()).expect("linked");
+    // Only root can; anybody else's own file stays their own just as well.
+    let _ = chown(&dotfiles, Some(4711), Some(4712));
     fs::set_permissions(&dotfiles, fs::Permissions::from_mode(0o640)).expect("changed");
+    let before = fs::metadata(&dotfiles).expect("there");
     let private = scene.create();
     write_child(&private, &json!({"p": refreshed()}));
     assert_eq!(private.give_back("p").expect("written"), GiveBack::Returned);
     assert_eq!(fs::read_link(scene.auth()).expect("a link"), dotfiles);
-    let found = fs::metadata(&dotfiles).expect("there");
-    assert_eq!(found.permissions().mode() & 0o777, 0o640);
+    let after = fs::metadata(&dotfiles).expect("there");
+    let owner_and_mode = |found: &fs::Metadata| (found.uid(), found.gid(), found.mode());
+    assert_eq!(owner_and_mode(&after), owner_and_mode(&before));
     assert!(fs::read_to_string(&dotfiles).expect("readable").contains("new-access"));
 }
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, lstatSync, readFileSync, utimesSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, renameSync, symlinkSync, utimesSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
@@ -12,6 +12,7 @@ import { createInterface } from "node:readline";
 import { afterEach, before, beforeEach, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 
+import { refreshToken } from "../../extension/refresh.ts";
 import { ModelServer, oldestPi, packageDir, piCommand, piVersions, runPrint, say, World } from "../support/pi.ts";
 
 /** Long enough for pi to be a child of somebody who waits, short enough for a test. */
@@ -159,6 +160,13 @@ export default function (pi) {
 `;
 }
 
+/** An extension with one tool. */
+function tool(name: string): string {
+	return `export default (pi) => pi.registerTool({ name: "${name}", label: "A knot", description: "Ties",
+	parameters: { type: "object", properties: {} }, async execute() { return { content: [], details: {} }; } });
+`;
+}
+
 interface Entry {
 	type: string;
 	access: string;
@@ -214,15 +222,16 @@ for (const version of piVersions) {
 
 		test("a child works in it, with the user's context and an extension, and nothing of it stays", async () => {
 			world.writeAgentDir("AGENTS.md", "The user's own rule: seven knots.\n");
-			world.writeAgentDir(
-				"tools-of-mine/knot.ts",
-				'export default (pi) => pi.registerTool({ name: "knot", label: "Knot", description: "Ties", parameters: { type: "object", properties: {} }, async execute() { return { content: [], details: {} }; } });\n',
-			);
+			world.writeAgentDir("tools-of-mine/knot.ts", tool("knot"));
+			// A package that settings name by a path from the agent directory, as `pi install <folder>` writes it.
+			const settings = JSON.parse(readFileSync(join(world.agentDir, "settings.json"), "utf8")) as object;
+			world.writeAgentDir("settings.json", JSON.stringify({ ...settings, packages: ["../../bowline"] }));
+			world.writeAgentDir("../../bowline/extensions/bowline.ts", tool("bowline"));
 			await create();
-			await child(["-e", join(world.agentDir, "tools-of-mine/knot.ts"), "--tools", "read,knot"]);
+			await child(["-e", join(world.agentDir, "tools-of-mine/knot.ts"), "--tools", "read,knot,bowline"]);
 			const [request] = model.requests;
 			assert.match(JSON.stringify(request?.messages), /seven knots/);
-			assert.deepEqual(request?.tools.map((tool) => tool.function.name).sort(), ["knot", "read"]);
+			assert.deepEqual(request?.tools.map((tool) => tool.function.name).sort(), ["bowline", "knot", "read"]);
 			assert.ok(!existsSync(join(world.agentDir, "sessions")), "the child's session is not the user's");
 			assert.ok(!existsSync(authFile()), "the child's files are its own");
 			assert.equal(await host.ask("drop"), "ok true");
@@ -302,21 +311,28 @@ for (const version of piVersions) {
 			assert.deepEqual(tokens.spent, ["first", "refresh-1"]);
 		});
 
-		test("the package that pi locks with and we exclude each other", async () => {
-			logIn(60_000);
-			const file = authFile();
-			const options = { ...lockOptions[version], retries: 0, stale: staleMs };
-			const locked = (error: unknown) => (error as { code?: string }).code === "ELOCKED";
+		for (const linked of [false, true]) {
+			const what = linked ? "linked credentials" : "credentials";
+			test(`for ${what}, the package that pi locks with and we exclude each other`, async () => {
+				logIn(60_000);
+				const file = authFile();
+				if (linked) {
+					renameSync(file, join(world.root, "dotfiles.json"));
+					symlinkSync(join(world.root, "dotfiles.json"), file);
+				}
+				const options = { ...lockOptions[version], retries: 0, stale: staleMs };
+				const locked = (error: unknown) => (error as { code?: string }).code === "ELOCKED";
 
-			const release = await lockfile.lock(file, options);
-			assert.match(await host.ask("lock", file, "200"), /^no .*is held by another process/);
-			await release();
-			assert.match(await host.ask("lock", file, "200"), /^ok /);
-			await assert.rejects(lockfile.lock(file, options), locked);
-			assert.throws(() => lockfile.lockSync(file, lockOptions[version]), locked);
-			assert.equal(await host.ask("unlock"), "ok true");
-			(await lockfile.lock(file, options))();
-		});
+				const release = await lockfile.lock(file, options);
+				assert.match(await host.ask("lock", file, "200"), /^no .*is held by another process/);
+				await release();
+				assert.match(await host.ask("lock", file, "200"), /^ok /);
+				await assert.rejects(lockfile.lock(file, options), locked);
+				assert.throws(() => lockfile.lockSync(file, lockOptions[version]), locked);
+				assert.equal(await host.ask("unlock"), "ok true");
+				await (await lockfile.lock(file, options))();
+			});
+		}
 
 		test("a dead holder's lock is taken over, by us and from us", async () => {
 			logIn(60_000);
@@ -342,3 +358,12 @@ for (const version of piVersions) {
 		});
 	});
 }
+
+test("where pi exports no runtime, asking for a token is refused and harms nothing", async () => {
+	const registry = {
+		getRegisteredNativeProvider: () => undefined,
+		getRegisteredProviderConfig: () => undefined,
+		getProviderAuth: async () => undefined,
+	};
+	assert.equal(await refreshToken(registry, "corp", 1_000), false);
+});

@@ -30,7 +30,7 @@ pub fn remove_tree(path: &Path) -> io::Result<()> {
         Ok(_) => (),
     }
     let name = CString::new(path.as_os_str().as_encoded_bytes())?;
-    empty(enter(CWD, &name)?)?;
+    empty(&enter(CWD, &name)?)?;
     fs::remove_dir(path)
 }
 
@@ -41,11 +41,11 @@ struct Level {
 }
 
 /// Empties a directory from the innermost one outwards.
-fn empty(top: OwnedFd) -> io::Result<()> {
+fn empty(top: &OwnedFd) -> io::Result<()> {
     let mut inner: Vec<Level> = Vec::new();
     let mut moved = 0_u64;
     loop {
-        let directory = inner.last().map_or(&top, |level| &level.directory);
+        let directory = inner.last().map_or(top, |level| &level.directory);
         match first_nested(directory)? {
             Some(name) if inner.len() < MAX_OPEN => {
                 let directory = enter(directory, &name)?;
@@ -54,11 +54,11 @@ fn empty(top: OwnedFd) -> io::Result<()> {
             Some(name) => {
                 // A directory is moved only by who may write it, because its `..` changes.
                 enter(directory, &name)?;
-                renameat(directory, &name, &top, unused(&top, &mut moved)?)?;
+                renameat(directory, &name, top, unused(top, &mut moved)?)?;
             }
             None => {
                 let Some(level) = inner.pop() else { return Ok(()) };
-                let above = inner.last().map_or(&top, |level| &level.directory);
+                let above = inner.last().map_or(top, |level| &level.directory);
                 unlinkat(above, &level.name, AtFlags::REMOVEDIR)?;
             }
         }
