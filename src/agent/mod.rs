@@ -20,5 +20,6 @@ pub use definition::{AgentDefinition, Context, Source};
 pub use depth::{Depth, TooDeep, depth_from_env};
 pub use discover::{DiscoverOptions, discover};
 pub use error::{NoToolsLeft, UnknownAgent};
+pub use parse::{Parsed, parse};
 pub use policy::{DropReason, DroppedTool, ToolPlan, ToolPolicy, plan_tools};
 pub use surface::{DELEGATION_HEADING, Surface, surface};

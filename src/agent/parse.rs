@@ -55,13 +55,16 @@ pub(super) const READ_FAILED: &str = "AGENT_FILE_READ_FAILED";
 
 /// What a file came to. Neither an agent nor a diagnostic: the file is something else, a README for instance.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Parsed {
-    pub(super) agent: Option<AgentDefinition>,
-    pub(super) diagnostics: Vec<Diagnostic>,
+pub struct Parsed {
+    /// The agent, unless something about it is an error.
+    pub agent: Option<AgentDefinition>,
+    /// What its author should know, in the order of the fields.
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 /// Reads an agent file's content. `path` is only named, never opened.
-pub(super) fn parse(bytes: &[u8], source: Source, path: Option<&Path>) -> Parsed {
+#[must_use]
+pub fn parse(bytes: &[u8], source: Source, path: Option<&Path>) -> Parsed {
     let mut reader = Reader { path, diagnostics: Vec::new() };
     let agent = reader.agent(bytes, source);
     let agent = agent.filter(|_| reader.diagnostics.iter().all(|found| found.severity != Severity::Error));

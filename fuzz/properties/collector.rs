@@ -1,0 +1,45 @@
+//! A stream comes to the same in any chunks, within bounded memory.
+
+use pi_subagent_native::event::{Collected, Collector};
+
+use super::draw::Draw;
+
+/// The promise of the collector's documentation.
+const MOST_MEMORY: usize = 3 * 1024 * 1024;
+/// The same for the text on show.
+const MOST_LIVE: usize = 64 * 1024;
+/// The same for the items on show.
+const MOST_ITEMS: usize = 48 * 1024;
+
+/// Any chunking gives the same view at the end and the same result; the view and the memory stay within their bounds.
+pub fn collector(stream: &[u8]) {
+    let mut draw = Draw::from(stream);
+    // Some streams come several times over, so that short inputs reach the bounds too.
+    let again = if draw.upto(7) == 0 { 1 + draw.upto(40) } else { 1 };
+    let stream = stream.repeat(again.min(1 + 300_000 / stream.len().max(1)));
+    let expected = collect([stream.as_slice()]);
+    let counts = expected.1.counts;
+    assert_eq!(counts.lines, counts.events + counts.invalid_lines, "a line is an event or invalid");
+    assert_eq!(counts.bytes, stream.len() as u64);
+    for most in [1, 16, 4096] {
+        assert_eq!(collect(draw.chunks(&stream, most)), expected, "chunks of at most {most}");
+    }
+}
+
+fn collect<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> (String, Collected) {
+    let mut collector = Collector::new();
+    let mut events = 0;
+    for chunk in chunks {
+        events += u64::from(collector.push(chunk).events);
+        assert!(collector.memory_bytes() < MOST_MEMORY, "{} bytes held", collector.memory_bytes());
+    }
+    let live = collector.live();
+    assert!(live.text.len() <= MOST_LIVE, "{} bytes on show", live.text.len());
+    let items = serde_json::to_string(live.display_items).expect("items are JSON");
+    assert!(items.len() <= MOST_ITEMS, "{} bytes of items", items.len());
+    let view = format!("{live:?}");
+    events += u64::from(collector.finish().events);
+    let collected = collector.into_collected();
+    assert_eq!(collected.counts.events, events, "every event is told once");
+    (view, collected)
+}

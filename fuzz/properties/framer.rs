@@ -1,0 +1,30 @@
+//! Lines are what lies between line feeds, wherever the chunks end.
+
+use pi_subagent_native::text::lines::Lines;
+
+use super::draw::Draw;
+
+/// Any chunking gives the lines that a split of the whole gives.
+pub fn framer(stream: &[u8]) {
+    let whole = stream.strip_prefix("\u{feff}".as_bytes());
+    // A mark that is only begun may still become one.
+    let is_begun = stream.len() < 3 && "\u{feff}".as_bytes().starts_with(stream);
+    let expected: Vec<&[u8]> =
+        if is_begun { vec![b""] } else { whole.unwrap_or(stream).split(|byte| *byte == b'\n').collect() };
+    let mut draw = Draw::from(stream);
+    for most in [1, 2, 7, 4096] {
+        let mut framer = Lines::new();
+        let mut lines = vec![Vec::new()];
+        for chunk in draw.chunks(stream, most) {
+            for piece in framer.pieces(chunk) {
+                assert!(!piece.bytes.contains(&b'\n'), "a piece holds no line end");
+                assert!(piece.ends || !piece.bytes.is_empty(), "a piece brings something");
+                lines.last_mut().expect("never empty").extend_from_slice(piece.bytes);
+                if piece.ends {
+                    lines.push(Vec::new());
+                }
+            }
+        }
+        assert_eq!(lines, expected, "chunks of at most {most}");
+    }
+}

@@ -1,0 +1,40 @@
+//! An agent file is an agent, a diagnostic or something else; never a panic, never a half.
+
+use std::path::Path;
+
+use pi_subagent_native::agent::{AgentDefinition, Parsed, Source, parse};
+use pi_subagent_native::text::Severity;
+
+/// An agent comes without errors and within its bounds; the ways of Windows to write a file change nothing.
+pub fn frontmatter(content: &[u8]) {
+    let Parsed { agent, diagnostics } = read(content);
+    let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
+    assert!(agent.is_none() || errors == 0, "an agent with errors: {diagnostics:?}");
+    assert!(diagnostics.iter().all(|found| !found.to_string().contains('\n')), "{diagnostics:?}");
+    let Some(agent) = agent else { return };
+    let name = agent.name.as_bytes();
+    assert!((1..=64).contains(&name.len()) && name[0].is_ascii_alphanumeric(), "{:?}", agent.name);
+    assert!(name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(byte)), "{:?}", agent.name);
+    let description = &agent.description;
+    assert!(description.chars().count() <= 1000 && !description.contains('\n'), "{description:?}");
+    assert!(agent.tools.iter().chain(&agent.extensions).all(|list| list.len() <= 256));
+    assert!(agent.prompt.trim() == agent.prompt && !agent.prompt.contains("\r\n"), "{:?}", agent.prompt);
+
+    let text = std::str::from_utf8(content).expect("an agent is UTF-8");
+    if !text.starts_with('\u{feff}') {
+        let marked = read(format!("\u{feff}{text}").as_bytes());
+        assert_eq!(marked.agent.map(without_hash), Some(without_hash(agent.clone())), "with a byte order mark");
+    }
+    if !text.contains('\r') {
+        let windows = read(text.replace('\n', "\r\n").as_bytes());
+        assert_eq!(windows.agent.map(without_hash), Some(without_hash(agent)), "with CRLF");
+    }
+}
+
+fn read(content: &[u8]) -> Parsed {
+    parse(content, Source::Project, Some(Path::new("agent.md")))
+}
+
+fn without_hash(agent: AgentDefinition) -> AgentDefinition {
+    AgentDefinition { content_hash: String::new(), ..agent }
+}

@@ -1,0 +1,51 @@
+//! Sanitized text is clean, stays as it is, and is cut within limits.
+
+use std::sync::LazyLock;
+
+use pi_subagent_native::text::{Sanitizer, SanitizerOptions, TruncateLimits, truncate, truncate_head, truncate_tail};
+
+use super::draw::Draw;
+
+/// A secret that the sanitizer under test knows.
+pub const KNOWN: &str = "Kn0wn-Value-77";
+
+static SANITIZER: LazyLock<Sanitizer> = LazyLock::new(|| {
+    Sanitizer::new(SanitizerOptions {
+        secrets: vec![KNOWN.to_owned(), "multi\nline-Kn0wn".to_owned()],
+        homes: vec!["/root".to_owned(), "/srv/people/ann/".to_owned()],
+    })
+});
+
+/// The longest marker in the place of the shortest secret.
+const MOST_GROWTH: usize = 16;
+
+/// Sanitizing twice changes nothing, leaves no control character and no known secret, and does not blow a text up.
+pub fn sanitizer(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let once = SANITIZER.sanitize(&text);
+    assert_eq!(*SANITIZER.sanitize(&once), *once, "sanitizing twice changes nothing");
+    assert!(!once.contains(KNOWN));
+    assert!(once.len() <= text.len() * MOST_GROWTH, "{} bytes from {}", once.len(), text.len());
+    let is_control = |found: char| found.is_control() && !matches!(found, '\n' | '\t' | '\r');
+    assert!(!once.contains(is_control));
+
+    for redaction in SANITIZER.inspect(&text) {
+        assert_eq!(redaction.count, redaction.ranges.len());
+        for range in redaction.ranges {
+            assert!(text.get(range.clone()).is_some_and(|hit| !hit.is_empty()), "{} {range:?}", redaction.rule);
+        }
+    }
+    if let Ok(value) = serde_json::from_str::<serde_json::Value>(&text) {
+        let clean = SANITIZER.sanitize_json(&value);
+        assert_eq!(SANITIZER.sanitize_json(&clean), clean, "sanitizing JSON twice changes nothing");
+    }
+    let mut draw = Draw::from(bytes);
+    let limits = TruncateLimits { max_bytes: draw.upto(text.len() + 8), max_lines: draw.upto(12) };
+    for cut in [truncate, truncate_head, truncate_tail].map(|form| form(&text, limits, Some("/tmp/x"))) {
+        assert!(cut.text.len() <= limits.max_bytes, "{limits:?} {cut:?}");
+        assert!(cut.text.split_inclusive('\n').count() <= limits.max_lines, "{limits:?} {cut:?}");
+        assert!(cut.truncated || cut.text == text, "{limits:?} {cut:?}");
+    }
+    assert!(once.clip(limits.max_bytes).len() <= limits.max_bytes);
+    assert!(once.clip_tail(limits.max_bytes).len() <= limits.max_bytes);
+}

@@ -1,0 +1,6 @@
+#![no_main]
+
+#[path = "../properties/mod.rs"]
+mod properties;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| properties::sanitizer(data));
