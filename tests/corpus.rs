@@ -4,7 +4,8 @@ use pi_subagent_native::text::{Sanitizer, SanitizerOptions};
 
 /// The corpus that the rules were tuned on, and the part that was written before they were.
 const SECRETS: [&str; 2] = [include_str!("inputs/secrets.txt"), include_str!("inputs/held-out/secrets.txt")];
-const INNOCENT: [&str; 2] = [include_str!("inputs/innocent.txt"), include_str!("inputs/held-out/innocent.txt")];
+const INNOCENT: [&str; 2] =
+    [include_str!("inputs/innocent.txt"), include_str!("inputs/held-out/innocent.txt")];
 
 /// At least so many of a thousand secrets go.
 const LEAST_RECALL: f64 = 990.0;
@@ -50,7 +51,8 @@ fn without_sequences(text: &str) -> String {
 /// Wrong cases of both kinds, by part.
 fn measure() -> ([Vec<String>; 2], [Vec<String>; 2]) {
     let sanitizer = plain();
-    let missed = SECRETS.map(|part| cases(part).iter().filter_map(|case| is_found(case, &sanitizer).err()).collect());
+    let missed =
+        SECRETS.map(|part| cases(part).iter().filter_map(|case| is_found(case, &sanitizer).err()).collect());
     let changed = INNOCENT.map(|part| {
         let outputs = cases(part).into_iter().map(|case| (sanitizer.sanitize(&case).into_string(), case));
         outputs.filter(|(out, case)| out != case).map(|(out, case)| format!("{case}\n  -> {out}")).collect()
@@ -63,7 +65,13 @@ fn figures() {
     let (missed, changed) = measure();
     let tuned_only = std::env::var_os("HELD_OUT").is_none();
     for part in 0..2 {
-        println!("part {part}: {} of {} missed, {} of {} changed", missed[part].len(), cases(SECRETS[part]).len(), changed[part].len(), cases(INNOCENT[part]).len());
+        println!(
+            "part {part}: {} of {} missed, {} of {} changed",
+            missed[part].len(),
+            cases(SECRETS[part]).len(),
+            changed[part].len(),
+            cases(INNOCENT[part]).len()
+        );
         if part == 0 || !tuned_only {
             println!("{}\n------ changed\n{}", missed[part].join("\n"), changed[part].join("\n"));
         }

@@ -105,7 +105,8 @@ pub(super) fn read(text: &str) -> Result<Option<Document>, SyntaxError> {
         return Err(SyntaxError { at: start, message });
     };
     let yaml = &text[offset..offset + length];
-    let body = text[offset + length + closing.len()..].trim().replace("\r\n", "\n");
+    let body = text[offset + length + closing.len()..].trim();
+    let body = body.split('\n').map(|line| line.trim_end_matches('\r')).collect::<Vec<_>>().join("\n");
     let fields = fields(yaml, first_line, start)?;
     Ok(Some(Document { fields, start, body }))
 }
@@ -368,6 +369,13 @@ mod tests {
             let document = read(text).expect("valid").expect("has frontmatter");
             assert_eq!((document.fields.len(), document.body.as_str()), (1, "body"), "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_body_has_line_feeds_only_at_the_ends_of_its_lines() {
+        let document =
+            read("---\na: b\n---\none\r\r\ntwo\r\nthree\n").expect("valid").expect("has frontmatter");
+        assert_eq!(document.body, "one\ntwo\nthree");
     }
 
     #[test]

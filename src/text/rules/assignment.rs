@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::cursor::Cursor;
+use super::entry::entry;
 use super::header;
 use super::look::{Look, is_marker, look};
 use super::name::{NameKind, name_kind};
@@ -21,7 +22,7 @@ pub(super) fn assignment(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
     let trigger = trigger.start..trigger.end - usize::from(is_signed);
     let name = cursor.name_around(trigger.clone());
     let nothing = Found::nothing(name.end);
-    let Some(separator) = separator(cursor, &name) else { return nothing };
+    let Some(separator) = entry(cursor, &name).or_else(|| separator(cursor, &name)) else { return nothing };
     let text = &cursor.text[name.clone()];
     if let Some(kind) = header::kind(text) {
         return header::header(cursor, &name, &separator, kind).unwrap_or(nothing);
@@ -60,13 +61,12 @@ fn place(cursor: &Cursor<'_>, name: &Range<usize>, separator: &Separator, found:
             || (separator.tie == Tie::Tight && matches!(cursor.byte(end), Some(b' ' | b'\t' | b'\\' | b'"')))
     };
     match separator.tie {
-        Tie::Comma => Place::Argument,
+        Tie::Comma | Tie::Spoken => Place::Argument,
         _ if found.quote.is_some() => Place::Quoted,
         Tie::Element => Place::Quoted,
         Tie::Parameter => Place::Parameter,
-        // `the password is …`: prose, so only what is plainly a secret.
-        Tie::Blank if cursor.bytes[..separator.value].ends_with(b" is ") => Place::Argument,
         Tie::Blank => Place::Alone,
+        Tie::Entry => Place::Setting,
         Tie::Tight if is_setting(cursor, name, separator) => Place::Setting,
         // `--password=x` can only be a value.
         Tie::Tight if cursor.byte(name.start) == Some(b'-') => Place::Parameter,

@@ -85,6 +85,9 @@ fn words(value: &str) -> Look {
     let letters = bytes.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
     let is_name =
         bytes.iter().all(|&byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':'));
+    if is_placeholder_word(bytes) {
+        return Look::Placeholder;
+    }
     if letters == bytes.len() && one_case(bytes) {
         return match bytes.len() {
             0..=3 => Look::Word,
@@ -188,11 +191,27 @@ pub(super) fn has_upper(bytes: &[u8]) -> bool {
 /// A marker of the sanitizer, `<…>`, or nothing but mask characters.
 fn is_mask(value: &str) -> bool {
     is_marker(value)
-        || (value.starts_with('<') && (value.contains('>') || value.starts_with("<-")))
+        || value.strip_prefix('<').is_some_and(|name| {
+            name.contains('>')
+                || name.starts_with('-')
+                || name.bytes().all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_'))
+        })
+        || is_filled(value.as_bytes())
         || ["****", "...", "…"].iter().any(|mask| value.contains(mask))
         || value
             .chars()
             .all(|character| matches!(character, '*' | 'x' | 'X' | '•' | '.' | '-' | '_' | '#' | '?' | '…'))
+}
+
+/// Whether most of a value is one character again and again, where a form wants to be filled in: `ghp_xxxxxxxx`.
+pub(super) fn is_filled(value: &[u8]) -> bool {
+    const LEAST: usize = 8;
+    let Some(last) = value.last().filter(|last| matches!(last, b'x' | b'X' | b'*' | b'.' | b'_' | b'0'))
+    else {
+        return false;
+    };
+    let same = value.iter().rev().take_while(|byte| *byte == last).count();
+    same >= LEAST && same * 2 >= value.len()
 }
 
 /// Whether a value is one of our own markers, with what may follow a value in a sentence.

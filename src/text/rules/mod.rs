@@ -10,7 +10,9 @@
 
 mod assignment;
 mod bearer;
+mod command;
 mod cursor;
+mod entry;
 mod header;
 mod look;
 mod name;

@@ -2,7 +2,7 @@
 
 use super::cursor::Cursor;
 use super::triggers::Triggers;
-use super::{assignment, bearer, pem, url, vendor};
+use super::{assignment, bearer, command, pem, url, vendor};
 use crate::text::sanitize::{Edit, Homes};
 
 /// Parts of names whose value may be a secret. Case does not matter, and neither does what stands around them.
@@ -32,6 +32,7 @@ enum Trigger {
     PemBegin,
     PemEnd,
     CurlUser,
+    Command,
     Basic,
     UserHome,
     Home,
@@ -81,6 +82,9 @@ impl Rules {
         for flag in [" -u ", " --user ", " --user="] {
             add(Trigger::CurlUser, flag);
         }
+        for flag in command::FLAGS {
+            add(Trigger::Command, flag);
+        }
         for name in NAMES {
             add(Trigger::Name, name);
         }
@@ -103,10 +107,11 @@ impl Rules {
                 Trigger::PemBegin => pem::begin(&cursor, hit.clone()),
                 Trigger::PemEnd => pem::orphan_end(&cursor, hit.clone()),
                 Trigger::CurlUser => url::curl_user(&cursor, hit.clone()),
+                Trigger::Command if is_exact => command::password(&cursor, hit.clone()),
                 Trigger::Vendor(row) if is_exact => vendor::token(&cursor, *row, hit.clone()),
                 Trigger::UserHome => home(of_user(text, hit.start, hit.end), hit.end),
                 Trigger::Home if is_exact => home(Homes::actual(text, hit.start, hit.end), hit.start + 1),
-                Trigger::Vendor(_) | Trigger::Home => Found::nothing(hit.start + 1),
+                Trigger::Vendor(_) | Trigger::Home | Trigger::Command => Found::nothing(hit.start + 1),
             };
             at = found.resume.max(hit.start + 1);
             if let Some(edit) = found.edit {

@@ -4,6 +4,9 @@ use std::ops::Range;
 
 use super::cursor::{Cursor, Quote};
 
+/// The words between a password and the colon before its value: `is generated for root@localhost: `.
+const SENTENCE: usize = 64;
+
 /// How a value is tied to its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tie {
@@ -21,8 +24,12 @@ pub(super) enum Tie {
     Comma,
     /// `NAME "value"`, `ENV NAME value`, `login x password y`.
     Blank,
+    /// `token abc`, `the password is abc`, `set the secret to abc`: a sentence, so only what is plainly a secret.
+    Spoken,
     /// `<name>value</name>`.
     Element,
+    /// `name: X` and `value: y`.
+    Entry,
 }
 
 /// A name's tie, where the value begins, and whether the name itself is quoted.
@@ -64,8 +71,8 @@ pub(super) fn separator(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Sepa
         _ if next == at || is_quoted => return None,
         _ if is_flag => (Tie::Flag, next),
         _ => {
-            let value = blank_value(cursor, name, next)?;
-            return Some(Separator { tie: Tie::Blank, value, name_quote });
+            let (tie, value) = blank_value(cursor, name, next)?;
+            return Some(Separator { tie, value, name_quote });
         }
     };
     Some(Separator { tie, value: cursor.skip_blanks(after), name_quote })
@@ -85,21 +92,32 @@ fn is_element(cursor: &Cursor<'_>, name: &Range<usize>) -> bool {
 }
 
 /// Where the value of a name begins that is followed by blanks alone: `#define NAME "x"`, `ENV NAME x`,
-/// `PASSWORD 'x'` in SQL, `password x` in a netrc line, `const name string = "x"` in Go, `password is x`.
-fn blank_value(cursor: &Cursor<'_>, name: &Range<usize>, next: usize) -> Option<usize> {
+/// `PASSWORD 'x'` in SQL, `password x` in a netrc line, `const name string = "x"` in Go, and sentences.
+fn blank_value(cursor: &Cursor<'_>, name: &Range<usize>, next: usize) -> Option<(Tie, usize)> {
     let text = &cursor.text[name.clone()];
     let is_constant = !text.bytes().any(|byte| byte.is_ascii_lowercase());
     let before = cursor.line_before(name.start, 128).trim_ascii_end();
     if is_constant && (cursor.quote(next).is_some() || before.ends_with(b"ENV") || before.ends_with(b"ARG")) {
-        return Some(next);
+        return Some((Tie::Blank, next));
     }
     if text == "password" && memchr::memmem::find(before, b"login ").is_some() {
-        return Some(next);
+        return Some((Tie::Blank, next));
     }
     let rest = &cursor.bytes[next..];
-    if rest.starts_with(b"is ") {
-        return Some(next + "is ".len());
+    if let Some(typed) = rest.strip_prefix(b"string = ").or_else(|| rest.strip_prefix(b"[]byte = ")) {
+        return (typed.first() == Some(&b'"')).then(|| (Tie::Blank, cursor.bytes.len() - typed.len()));
     }
-    let typed = rest.strip_prefix(b"string = ").or_else(|| rest.strip_prefix(b"[]byte = "))?;
-    (typed.first() == Some(&b'"')).then(|| cursor.bytes.len() - typed.len())
+    Some((Tie::Spoken, spoken_value(cursor, rest, next)))
+}
+
+/// Where the value of a sentence may begin: behind a small word, or behind the colon that ends its line's words.
+fn spoken_value(cursor: &Cursor<'_>, rest: &[u8], next: usize) -> usize {
+    let window = &rest[..rest.len().min(SENTENCE)];
+    let words =
+        window.iter().take_while(|&&byte| byte.is_ascii_alphabetic() || b" @.-'".contains(&byte)).count();
+    if window[words..].starts_with(b": ") {
+        return cursor.skip_blanks(next + words + 1);
+    }
+    let small = [&b"is "[..], b"to ", b"was ", b"of "].into_iter().find(|word| rest.starts_with(word));
+    next + small.map_or(0, |word| word.len())
 }

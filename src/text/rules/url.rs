@@ -37,6 +37,8 @@ pub(super) fn user_info(cursor: &Cursor<'_>, start: usize) -> Found {
     let is_secret = match look(value) {
         Look::Empty | Look::Placeholder | Look::Reference => false,
         Look::Random | Look::Mixed => true,
+        // `USER:PASSWORD@HOST`.
+        Look::Plain if value.bytes().all(|byte| byte.is_ascii_uppercase()) => false,
         _ => colon.is_some(),
     };
     if !is_secret {

@@ -19,7 +19,7 @@ pub(super) fn value(cursor: &Cursor<'_>, name: &Range<usize>, separator: &Separa
     if separator.tie == Tie::Element {
         return element(cursor, name, separator.value);
     }
-    let at = separator.value;
+    let at = after_tag(cursor, separator);
     if let Some(start) = opening(cursor, name, separator, at) {
         return quoted(cursor, start);
     }
@@ -34,6 +34,23 @@ pub(super) fn value(cursor: &Cursor<'_>, name: &Range<usize>, separator: &Separa
     }
     let end = unquoted_end(cursor, name, separator, at, JUDGED);
     (end > at).then_some(Value { range: at..end, quote: None })
+}
+
+/// Position of the value behind a YAML tag, unless the tag says that the secret is elsewhere.
+fn after_tag(cursor: &Cursor<'_>, separator: &Separator) -> usize {
+    const ELSEWHERE: [&[u8]; 8] =
+        [b"!ref", b"!get", b"!sub", b"!import", b"!env", b"!secret", b"!include", b"!find"];
+    let at = separator.value;
+    let window = &cursor.bytes[at..cursor.bytes.len().min(at + 32)];
+    if separator.tie != Tie::Colon || window.first() != Some(&b'!') {
+        return at;
+    }
+    let tag =
+        window.iter().take_while(|&&byte| byte.is_ascii_alphanumeric() || b"!_-./".contains(&byte)).count();
+    let is_elsewhere = ELSEWHERE
+        .iter()
+        .any(|tag| window.get(..tag.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(tag)));
+    if is_elsewhere || tag < 2 || window.get(tag) != Some(&b' ') { at } else { cursor.skip_blanks(at + tag) }
 }
 
 /// The whole of a value whose beginning was judged a secret.
@@ -143,6 +160,7 @@ pub(super) fn is_setting(cursor: &Cursor<'_>, name: &Range<usize>, separator: &S
     match separator.tie {
         Tie::Tight => !cursor.bytes[name.clone()].iter().any(u8::is_ascii_lowercase),
         Tie::Colon => leads_line(cursor, name.start),
+        Tie::Entry => true,
         _ => false,
     }
 }

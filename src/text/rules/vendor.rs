@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::cursor::Cursor;
-use super::look::{has_digit, has_upper};
+use super::look::{has_digit, has_upper, is_filled};
 use super::scan::Found;
 use crate::text::sanitize::Edit;
 
@@ -22,6 +22,8 @@ enum Set {
     /// Capitals and digits.
     Upper,
     Hex,
+    /// Letters, digits, `+`, `/`, `=`.
+    Base64,
 }
 
 impl Set {
@@ -34,6 +36,7 @@ impl Set {
             Self::Path => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/'),
             Self::Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
             Self::Hex => byte.is_ascii_hexdigit(),
+            Self::Base64 => byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='),
         }
     }
 }
@@ -110,6 +113,11 @@ static VENDORS: &[Vendor] = vendors! {
     "mailgun_key" "MAILGUN_KEY": "key-" Hex 32;
     "age_key" "AGE_KEY": "AGE-SECRET-KEY-1" Upper 30;
     "fly_token" "FLY_TOKEN": "fm1r_" Url 24, "fm2_" Url 24, "fo1_" Url 24;
+    // `-----BEGIN … PRIVATE KEY` in base64.
+    "private_key" "PRIVATE_KEY": "LS0tLS1CRUdJTiBQUklWQVRF" Base64 16, "LS0tLS1CRUdJTiBSU0EgUFJJVkFUR" Base64 16,
+        "LS0tLS1CRUdJTiBFQyBQUklWQVRF" Base64 16, "LS0tLS1CRUdJTiBPUEVOU1NIIFBSSVZBVE" Base64 16,
+        "LS0tLS1CRUdJTiBFTkNSWVBURUQgUFJJVkFUR" Base64 16, "LS0tLS1CRUdJTiBQR1AgUFJJVkFUR" Base64 16,
+        "LS0tLS1CRUdJTiBEU0EgUFJJVkFUR" Base64 16;
     "telegram_token" "TELEGRAM_TOKEN": ":AA" Url 30;
 };
 
@@ -158,6 +166,9 @@ pub(super) fn token(cursor: &Cursor<'_>, row: usize, prefix: Range<usize>) -> Fo
 
 /// What a shape alone cannot tell apart from names and prose.
 fn is_plausible(vendor: &Vendor, body: &[u8]) -> bool {
+    if is_filled(body) {
+        return false;
+    }
     match vendor.prefix {
         "sk-" => has_digit(body) && (has_upper(body) || body.len() >= 32),
         "AKIA" | "ASIA" => body.len() == 16,

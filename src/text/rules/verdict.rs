@@ -103,7 +103,7 @@ fn is_bare(kind: NameKind, value: &str) -> bool {
 
 /// Whether a value only says what kind of value belongs there: `"api_key"`, `"new-password"`, `"userToken"`.
 fn is_label(value: &str) -> bool {
-    const LABELS: [&str; 40] = [
+    const LABELS: [&str; 44] = [
         "password",
         "passwd",
         "pass",
@@ -144,6 +144,10 @@ fn is_label(value: &str) -> bool {
         "login",
         "account",
         "hash",
+        "test",
+        "dummy",
+        "fake",
+        "mock",
     ];
     let bytes = value.as_bytes();
     let mut start = 0;

@@ -132,8 +132,19 @@ const PLAIN: &[&str] = &[
 ];
 
 /// Words that make an identifier a placeholder.
-const PLACEHOLDERS: &[&str] =
-    &["your", "example", "placeholder", "insert", "replace", "todo", "xxx", "xxxx", "xxxxx", "redacted"];
+const PLACEHOLDERS: &[&str] = &[
+    "your",
+    "example",
+    "placeholder",
+    "insert",
+    "replace",
+    "todo",
+    "xxx",
+    "xxxx",
+    "xxxxx",
+    "redacted",
+    "changeme",
+];
 
 /// Words that only sentences have. None of them is likely in a passphrase of random words.
 const PROSE: &[&str] = &[

@@ -1,0 +1,53 @@
+//! Lists of names and values: `name: X` with `value: y` behind it, as Kubernetes, compose files and headers in JSON
+//! have it.
+
+use std::ops::Range;
+
+use super::cursor::Cursor;
+use super::separator::{Separator, Tie};
+
+/// What may stand between a name and the field of its value: a line end and indentation.
+const GAP: usize = 64;
+
+/// The separator of a name that is itself the value of a field `name` or `key`, when a field `value` comes next.
+pub(super) fn entry(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separator> {
+    let name_quote = cursor.quote_before(name.start);
+    let start = name.start - name_quote.map_or(0, super::cursor::Quote::len);
+    let before = without_mark(cursor.line_before(start, GAP).trim_ascii_end(), b":=")?;
+    let before = before.strip_suffix(b"\"").unwrap_or(before).strip_suffix(b"\\").unwrap_or(before);
+    ends_with_word(before.trim_ascii_end(), &[b"name", b"key"]).then_some(())?;
+
+    let mut at = name.end + cursor.quote(name.end).map_or(0, super::cursor::Quote::len);
+    at += usize::from(cursor.byte(at) == Some(b','));
+    let gap = &cursor.bytes[at..cursor.bytes.len().min(at + GAP)];
+    let blank = gap.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    if gap[..blank].iter().filter(|&&byte| byte == b'\n').count() > 1 {
+        return None;
+    }
+    at += blank;
+    at += cursor.quote(at).map_or(0, super::cursor::Quote::len);
+    let field = cursor.bytes.get(at..at + "value".len())?;
+    field.eq_ignore_ascii_case(b"value").then_some(())?;
+    at += field.len();
+    at += cursor.quote(at).map_or(0, super::cursor::Quote::len);
+    at = cursor.skip_blanks(at);
+    matches!(cursor.byte(at), Some(b':' | b'=')).then(|| Separator {
+        tie: Tie::Entry,
+        value: cursor.skip_blanks(at + 1),
+        name_quote,
+    })
+}
+
+fn without_mark<'a>(text: &'a [u8], marks: &[u8]) -> Option<&'a [u8]> {
+    let (last, rest) = text.split_last()?;
+    marks.contains(last).then(|| rest.trim_ascii_end())
+}
+
+/// Whether a text ends with one of these words, as a word of its own.
+fn ends_with_word(text: &[u8], words: &[&[u8]]) -> bool {
+    words.iter().any(|word| {
+        text.len().checked_sub(word.len()).is_some_and(|at| {
+            text[at..].eq_ignore_ascii_case(word) && (at == 0 || !text[at - 1].is_ascii_alphanumeric())
+        })
+    })
+}
