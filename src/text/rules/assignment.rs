@@ -42,6 +42,21 @@ pub(super) fn assignment(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
     Found::edit(Edit::new(range, REDACTED, RULE), end)
 }
 
+/// Judges a name in another language: what follows it must be plainly a secret.
+pub(super) fn foreign(cursor: &Cursor<'_>, name: Range<usize>) -> Found {
+    let nothing = Found::nothing(name.end);
+    let Some(separator) = separator(cursor, &name) else { return nothing };
+    let Some(found) = value(cursor, &name, &separator) else { return nothing };
+    let content = &cursor.text[found.range.clone()];
+    let is_secret = is_secret(NameKind::Secret, &cursor.text[name.clone()], content, Place::Argument);
+    if is_marker(content) || !is_secret || is_call(cursor, Place::Argument, &found) {
+        return nothing;
+    }
+    let range = whole(cursor, &name, &separator, &found);
+    let end = range.end;
+    Found::edit(Edit::new(range, REDACTED, RULE), end)
+}
+
 /// The kind of a name, with `API key` as two words.
 fn kind_of(cursor: &Cursor<'_>, name: &Range<usize>, text: &str) -> NameKind {
     let kind = name_kind(text);

@@ -9,9 +9,15 @@ use super::separator::{Separator, Tie};
 /// What may stand between a name and the field of its value: a line end and indentation.
 const GAP: usize = 64;
 
+/// How far the default of a variable is looked for.
+const BLOCK: usize = 256;
+
 /// The separator of a name that is itself the value of a field `name` or `key`, when a field `value` comes next.
 pub(super) fn entry(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separator> {
     let name_quote = cursor.quote_before(name.start);
+    if let Some(value) = default_of_variable(cursor, name) {
+        return Some(Separator { tie: Tie::Entry, value, name_quote });
+    }
     let start = name.start - name_quote.map_or(0, super::cursor::Quote::len);
     let before = without_mark(cursor.line_before(start, GAP).trim_ascii_end(), b":=")?;
     let before = before.strip_suffix(b"\"").unwrap_or(before).strip_suffix(b"\\").unwrap_or(before);
@@ -36,6 +42,17 @@ pub(super) fn entry(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separato
         value: cursor.skip_blanks(at + 1),
         name_quote,
     })
+}
+
+/// `variable "X" { default = "y" }`, as Terraform has it: where the default begins.
+fn default_of_variable(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<usize> {
+    cursor.line_before(name.start, GAP).ends_with(b"variable \"").then_some(())?;
+    let block = &cursor.bytes[name.end..cursor.bytes.len().min(name.end + BLOCK)];
+    let block = block.strip_prefix(b"\" {")?;
+    let block = &block[..memchr::memchr(b'}', block).unwrap_or(block.len())];
+    let default = memchr::memmem::find(block, b"default")? + "default".len();
+    let equals = default + block[default..].iter().take_while(|&&byte| byte == b' ').count();
+    (block.get(equals) == Some(&b'=')).then(|| cursor.skip_blanks(name.end + "\" {".len() + equals + 1))
 }
 
 fn without_mark<'a>(text: &'a [u8], marks: &[u8]) -> Option<&'a [u8]> {

@@ -260,6 +260,9 @@ pub(super) fn is_reference(value: &str) -> bool {
 }
 
 fn is_number(bytes: &[u8]) -> bool {
+    // `22528u16`, as Rust has it.
+    const TYPES: [&[u8]; 8] = [b"u8", b"i8", b"u16", b"i16", b"u32", b"i32", b"u64", b"i64"];
+    let bytes = TYPES.iter().find_map(|name| bytes.strip_suffix(*name)).unwrap_or(bytes);
     let digits = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
     let others = bytes.len() - digits;
     digits > 0
@@ -272,9 +275,10 @@ fn is_number(bytes: &[u8]) -> bool {
 }
 
 fn is_path(value: &str) -> bool {
-    const ENDINGS: [&str; 22] = [
+    const ENDINGS: [&str; 27] = [
         ".pem", ".key", ".pub", ".crt", ".cer", ".p12", ".pfx", ".jks", ".json", ".yaml", ".yml", ".toml",
-        ".txt", ".env", ".js", ".ts", ".rs", ".py", ".go", ".md", ".sock", ".gpg",
+        ".txt", ".env", ".js", ".ts", ".rs", ".py", ".go", ".md", ".sock", ".gpg", ".csv", ".parquet",
+        ".html", ".log", ".lock",
     ];
     let is_rooted = value.starts_with('/')
         || value.starts_with("./")
@@ -287,7 +291,8 @@ fn is_path(value: &str) -> bool {
     (is_rooted || is_file || value.contains('/'))
         && !base64_only
         && segments.all(|segment| {
-            !matches!(words(segment), Look::Random | Look::Mixed) || (is_rooted && segment.len() < 12)
+            !matches!(words(segment), Look::Random | Look::Mixed)
+                || ((is_rooted || is_file) && segment.len() < 12)
         })
 }
 

@@ -70,6 +70,8 @@ pub(super) const KEY_OF: &[&str] = &[
     "license",
     "preshared",
     "psk",
+    "unseal",
+    "recovery",
     "shared",
     "integration",
     "ingest",

@@ -23,9 +23,28 @@ const NAMES: [&str; 14] = [
     "jwt",
 ];
 
+/// What other languages say for a password.
+const FOREIGN: [&str; 13] = [
+    "passwort",
+    "kennwort",
+    "contraseña",
+    "contrasena",
+    "mot de passe",
+    "senha",
+    "wachtwoord",
+    "hasło",
+    "пароль",
+    "密码",
+    "密碼",
+    "パスワード",
+    "비밀번호",
+];
+
 #[derive(Clone, Copy)]
 enum Trigger {
     Name,
+    /// A name in a language that writes it with other letters, or in several words.
+    ForeignName,
     /// Row of the vendor table.
     Vendor(usize),
     Url,
@@ -88,6 +107,9 @@ impl Rules {
         for name in NAMES {
             add(Trigger::Name, name);
         }
+        for name in FOREIGN {
+            add(Trigger::ForeignName, name);
+        }
         let finder = Triggers::new(triggers.iter().map(|(_, text)| text.clone()).collect());
         Self { finder, triggers }
     }
@@ -103,6 +125,7 @@ impl Rules {
                 Trigger::Basic => bearer::basic(&cursor, hit.clone()),
                 Trigger::Name if literal == "bearer" => bearer::bearer(&cursor, hit.clone()),
                 Trigger::Name => assignment::assignment(&cursor, hit.clone()),
+                Trigger::ForeignName => assignment::foreign(&cursor, hit.clone()),
                 Trigger::Url => url::user_info(&cursor, hit.end),
                 Trigger::PemBegin => pem::begin(&cursor, hit.clone()),
                 Trigger::PemEnd => pem::orphan_end(&cursor, hit.clone()),

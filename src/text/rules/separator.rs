@@ -20,7 +20,7 @@ pub(super) enum Tie {
     Parameter,
     /// `--name value`.
     Flag,
-    /// `"name", "value"`.
+    /// `"name", "value"`, `:name, "value"`, `setName("value")`.
     Comma,
     /// `NAME "value"`, `ENV NAME value`, `login x password y`.
     Blank,
@@ -65,8 +65,12 @@ pub(super) fn separator(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Sepa
         }
         [b'=', ..] => (Tie::Equals, next + 1),
         [b':', ..] => (Tie::Colon, next + 1),
+        [0xef, 0xbc, 0x9a, ..] => (Tie::Colon, next + '：'.len_utf8()),
         [b'>', ..] if next == at && !is_quoted && is_element(cursor, name) => (Tie::Element, next + 1),
-        [b',', ..] if is_quoted => (Tie::Comma, next + 1),
+        [b',', ..] if is_quoted || cursor.before(name.start) == Some(b':') => (Tie::Comma, next + 1),
+        [b'(', b'"' | b'\'', ..] if next == at && is_setter(&cursor.text[name.clone()]) => {
+            (Tie::Comma, next + 1)
+        }
         _ if is_quoted && next > at && rest.starts_with(b"value=") => (Tie::Equals, next + "value=".len()),
         _ if next == at || is_quoted => return None,
         _ if is_flag => (Tie::Flag, next),
@@ -85,6 +89,16 @@ fn is_parameter(cursor: &Cursor<'_>, start: usize) -> bool {
         Some(b';') => !matches!(cursor.before(start - 1), None | Some(b'\n' | b' ')),
         _ => false,
     }
+}
+
+/// Whether a name is that of a method that takes the value: `factory.setPassword`, `withApiKey`.
+fn is_setter(name: &str) -> bool {
+    let method = name.rsplit('.').next().unwrap_or(name);
+    ["set", "with"].iter().any(|verb| {
+        method
+            .strip_prefix(verb)
+            .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase() || first == '_'))
+    })
 }
 
 fn is_element(cursor: &Cursor<'_>, name: &Range<usize>) -> bool {
@@ -107,17 +121,19 @@ fn blank_value(cursor: &Cursor<'_>, name: &Range<usize>, next: usize) -> Option<
     if let Some(typed) = rest.strip_prefix(b"string = ").or_else(|| rest.strip_prefix(b"[]byte = ")) {
         return (typed.first() == Some(&b'"')).then(|| (Tie::Blank, cursor.bytes.len() - typed.len()));
     }
-    Some((Tie::Spoken, spoken_value(cursor, rest, next)))
+    // A pass is a test or a walk over something as often as a password.
+    (!text.ends_with("pass")).then(|| (Tie::Spoken, spoken_value(cursor, rest, next)))
 }
 
 /// Where the value of a sentence may begin: behind a small word, or behind the colon that ends its line's words.
 fn spoken_value(cursor: &Cursor<'_>, rest: &[u8], next: usize) -> usize {
     let window = &rest[..rest.len().min(SENTENCE)];
     let words =
-        window.iter().take_while(|&&byte| byte.is_ascii_alphabetic() || b" @.-'".contains(&byte)).count();
+        window.iter().take_while(|&&byte| byte.is_ascii_alphanumeric() || b" @.-'".contains(&byte)).count();
     if window[words..].starts_with(b": ") {
         return cursor.skip_blanks(next + words + 1);
     }
-    let small = [&b"is "[..], b"to ", b"was ", b"of "].into_iter().find(|word| rest.starts_with(word));
+    let small =
+        [&b"is "[..], b"to ", b"was ", b"of ", b"by extra("].into_iter().find(|word| rest.starts_with(word));
     next + small.map_or(0, |word| word.len())
 }

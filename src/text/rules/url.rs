@@ -37,8 +37,7 @@ pub(super) fn user_info(cursor: &Cursor<'_>, start: usize) -> Found {
     let is_secret = match look(value) {
         Look::Empty | Look::Placeholder | Look::Reference => false,
         Look::Random | Look::Mixed => true,
-        // `USER:PASSWORD@HOST`.
-        Look::Plain if value.bytes().all(|byte| byte.is_ascii_uppercase()) => false,
+        Look::Plain if is_form(&window[..secret.start.max(1) - 1], value) => false,
         _ => colon.is_some(),
     };
     if !is_secret {
@@ -68,11 +67,18 @@ pub(super) fn curl_user(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
     let range = start + colon + 1..start + length;
     match look(&cursor.text[range.clone()]) {
         Look::Empty | Look::Placeholder | Look::Reference => nothing,
+        Look::Plain if is_form(&window[..colon], &cursor.text[range.clone()]) => nothing,
         _ => {
             let end = range.end;
             Found::edit(Edit::new(range, REDACTED, "url_credentials"), end)
         }
     }
+}
+
+/// Whether credentials only say what belongs there: `USER:PASSWORD`, `user:password`.
+fn is_form(user: &[u8], password: &str) -> bool {
+    password.bytes().all(|byte| byte.is_ascii_uppercase())
+        || [&b"user"[..], b"username"].iter().any(|word| user.eq_ignore_ascii_case(word))
 }
 
 fn ends_url(byte: u8) -> bool {

@@ -32,6 +32,9 @@ pub(super) fn value(cursor: &Cursor<'_>, name: &Range<usize>, separator: &Separa
     if matches!(separator.tie, Tie::Comma) || cursor.quote(at).is_some() {
         return None;
     }
+    if let Some(start) = after_wrapper(cursor, at) {
+        return quoted(cursor, start);
+    }
     let end = unquoted_end(cursor, name, separator, at, JUDGED);
     (end > at).then_some(Value { range: at..end, quote: None })
 }
@@ -110,6 +113,24 @@ fn after_type(cursor: &Cursor<'_>, at: usize) -> Option<usize> {
     }
     let quote = cursor.skip_blanks(at + equals + 1);
     matches!(cursor.byte(quote), Some(b'"' | b'\'' | b'`')).then_some(quote)
+}
+
+/// `String::from("value")`: position of the quote.
+fn after_wrapper(cursor: &Cursor<'_>, at: usize) -> Option<usize> {
+    const WRAPPERS: [&[u8]; 8] = [
+        b"String::from",
+        b"SecretString::from",
+        b"SecretString::new",
+        b"Secret::new",
+        b"Some",
+        b"SecretStr",
+        b"Optional.of",
+        b"new String",
+    ];
+    let rest = &cursor.bytes[at..];
+    let wrapper = WRAPPERS.iter().find(|wrapper| rest.starts_with(wrapper))?;
+    let quote = at + wrapper.len() + 1;
+    (rest.get(wrapper.len()) == Some(&b'(') && cursor.quote(quote).is_some()).then_some(quote)
 }
 
 fn element(cursor: &Cursor<'_>, name: &Range<usize>, at: usize) -> Option<Value> {

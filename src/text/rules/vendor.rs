@@ -170,6 +170,8 @@ fn is_plausible(vendor: &Vendor, body: &[u8]) -> bool {
         return false;
     }
     match vendor.prefix {
+        // As in the documentation of AWS.
+        "AKIA" | "ASIA" if body.ends_with(b"EXAMPLE") => false,
         "sk-" => has_digit(body) && (has_upper(body) || body.len() >= 32),
         "AKIA" | "ASIA" => body.len() == 16,
         "eyJ" => is_jwt(body),
