@@ -1,0 +1,93 @@
+#!/usr/bin/env node
+/**
+ * A stand-in for pi that plays a scenario: the same words on the command line, the same stream of events, no model.
+ *
+ * See README.md for the scenarios and how to write one.
+ */
+
+import { existsSync, readFileSync } from "node:fs";
+import { readToEnd } from "./pipe.mjs";
+import { limitLifetime } from "./processes.mjs";
+import { serve } from "./rpc.mjs";
+import { log, Stage } from "./stage.mjs";
+import { check, isDeaf, playAll } from "./steps.mjs";
+import { newest } from "./wire.mjs";
+
+/** Options of pi that take a value, so that the value is not taken for the task. */
+const withValue = new Set(
+	`--mode --provider --model --api-key --system-prompt --append-system-prompt --name -n --session --session-id --fork
+	--session-dir --models --tools -t --exclude-tools -xt --thinking --export --extension -e --skill --prompt-template
+	--theme --use-theme --tui-mode`.split(/\s+/),
+);
+
+/** What pi leaves with when a signal asks it to. */
+const politeExits = { SIGTERM: 143, SIGHUP: 129 };
+
+/** @param {string[]} words */
+function parseArguments(words) {
+	/** @type {Record<string, string>} */
+	const values = {};
+	const messages = [];
+	let left = [...words];
+	while (left.length > 0) {
+		const [word = "", next = ""] = left;
+		const takesValue = withValue.has(word);
+		if (word === "--") messages.push(...left.splice(0).slice(1));
+		else if (takesValue) values[word] = next;
+		else if (word.startsWith("-")) values[word] = "";
+		else messages.push(word);
+		left = left.slice(takesValue ? 2 : 1);
+	}
+	return { values, messages };
+}
+
+/**
+ * The steps to play: an inline array, the path of a file with one, or the name of a built-in scenario.
+ *
+ * @param {string} wanted
+ */
+function scenario(wanted) {
+	const builtIn = JSON.parse(readFileSync(new URL("scenarios.json", import.meta.url), "utf8"));
+	const isInline = wanted.trimStart().startsWith("[");
+	if (!isInline && !existsSync(wanted) && !Object.hasOwn(builtIn, wanted)) {
+		throw new Error(`\`${wanted}\` is no file and no scenario: ${Object.keys(builtIn).join(", ")}`);
+	}
+	const isFile = !isInline && existsSync(wanted);
+	const steps = isInline ? JSON.parse(wanted) : isFile ? JSON.parse(readFileSync(wanted, "utf8")) : builtIn[wanted];
+	check(steps);
+	return steps;
+}
+
+async function main() {
+	const { values, messages } = parseArguments(process.argv.slice(2));
+	if ("--version" in values || "-v" in values) {
+		console.log(process.env.FAKE_PI_VERSION ?? newest);
+		return;
+	}
+	limitLifetime();
+	const mode = values["--mode"] ?? "text";
+	log({ pid: process.pid, cwd: process.cwd(), argv: process.argv.slice(2) });
+	const steps = scenario(process.env.FAKE_PI_SCENARIO || "answers");
+	if (mode !== "json" && mode !== "rpc") throw new Error("only `--mode json` and `--mode rpc` are played");
+	for (const [signal, code] of Object.entries(politeExits)) process.on(signal, () => process.exit(code));
+	const sessionFile = "--no-session" in values ? undefined : values["--session"];
+	if (mode === "rpc") {
+		await serve(steps, sessionFile);
+		return;
+	}
+	const piped = isDeaf(steps) ? "" : await readToEnd();
+	const task = [piped, ...messages].filter((text) => text !== "").join("\n");
+	log({ task });
+	const stage = new Stage({ mode, task, sessionFile });
+	await playAll(stage, [{ version: process.env.FAKE_PI_VERSION ?? newest }, ...steps]);
+	await stage.settle();
+}
+
+try {
+	await main();
+	// What the scenario has left behind keeps nobody.
+	process.exit();
+} catch (error) {
+	console.error(`fake-pi: ${error instanceof Error ? error.message : error}`);
+	process.exit(64);
+}

@@ -1,0 +1,89 @@
+/** Bytes out, at the pace of the reader and in the pieces that were asked for, and lines in. */
+
+import { write as writeCallback } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
+
+const write = promisify(writeCallback);
+
+/** How soon a full pipe that does not block is tried again. */
+const fullPipeMs = 1;
+
+/** How much is handed to the system at once when there is a lot. */
+const largestPiece = 1 << 20;
+
+/**
+ * Writes everything, however slowly it is read. Not through `process.stdout`, which would keep what is not read yet.
+ *
+ * @param {number} descriptor
+ * @param {string | Uint8Array} data
+ * @param {{ split?: number, pauseMs?: number }} [pieces] how many bytes at once, and the pause between them
+ */
+export async function writeAll(descriptor, data, pieces = {}) {
+	const bytes = typeof data === "string" ? Buffer.from(data) : data;
+	const turn = (turns.get(descriptor) ?? Promise.resolve()).then(() => writePieces(descriptor, bytes, pieces));
+	turns.set(descriptor, turn);
+	await turn;
+}
+
+/** One record is never torn by another. @type {Map<number, Promise<void>>} */
+const turns = new Map();
+
+/** @param {number} descriptor @param {Uint8Array} bytes @param {{ split?: number, pauseMs?: number }} pieces */
+async function writePieces(descriptor, bytes, { split = largestPiece, pauseMs = 0 }) {
+	let done = 0;
+	while (done < bytes.length) {
+		done += await writeSome(descriptor, bytes, done, Math.min(split, bytes.length - done));
+		if (pauseMs > 0) await delay(pauseMs);
+	}
+}
+
+/** @param {number} descriptor @param {Uint8Array} bytes @param {number} from @param {number} length */
+async function writeSome(descriptor, bytes, from, length) {
+	try {
+		return (await write(descriptor, bytes, from, length, null)).bytesWritten;
+	} catch (error) {
+		const { code } = /** @type {NodeJS.ErrnoException} */ (error);
+		// Nobody reads any more: pi ends then, too.
+		if (code === "EPIPE") process.exit(1);
+		if (code !== "EAGAIN") throw error;
+		await delay(fullPipeMs);
+		return 0;
+	}
+}
+
+/**
+ * Writes a number of bytes as fast as they are read, but no half of a pattern.
+ *
+ * @param {number} descriptor
+ * @param {number} total
+ * @param {string} pattern what is written again and again
+ */
+export async function fill(descriptor, total, pattern) {
+	const unit = Buffer.from(pattern);
+	const copies = Math.max(1, Math.floor(largestPiece / unit.length));
+	const block = Buffer.alloc(copies * unit.length, unit);
+	for (let left = total - (total % unit.length); left > 0; left -= block.length) {
+		await writeAll(descriptor, left < block.length ? block.subarray(0, left) : block);
+	}
+}
+
+/** Reads everything until the end. */
+export async function readToEnd(stream = process.stdin) {
+	const chunks = [];
+	for await (const chunk of stream) chunks.push(chunk);
+	return Buffer.concat(chunks).toString("utf8");
+}
+
+/** Lines that end with LF, as they come. `readline` would also split at U+2028. */
+export async function* linesOf(stream = process.stdin) {
+	let rest = Buffer.alloc(0);
+	for await (const chunk of stream) {
+		rest = Buffer.concat([rest, chunk]);
+		for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
+			yield rest.subarray(0, end).toString("utf8").replace(/\r$/, "");
+			rest = rest.subarray(end + 1);
+		}
+	}
+	if (rest.length > 0) yield rest.toString("utf8");
+}

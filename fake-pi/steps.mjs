@@ -1,0 +1,238 @@
+/**
+ * The scenario language: a table of what each step does.
+ *
+ * A step is `{ "name": value, "option": … }`, or `"name"` alone. The first key is the step's name.
+ */
+
+import { appendFileSync, closeSync, openSync, writeFileSync } from "node:fs";
+import { setImmediate as turn } from "node:timers/promises";
+
+import { fill, writeAll } from "./pipe.mjs";
+import { fork, forks, playInChild } from "./processes.mjs";
+import { lifetimeMs, log } from "./stage.mjs";
+import { Wire } from "./wire.mjs";
+
+/**
+ * @typedef {import("./stage.mjs").Stage} Stage
+ * @typedef {{ options: string[], play: (stage: Stage, value: any, options: any) => unknown }} Handler
+ */
+
+const descriptors = { stdin: 0, stdout: 1, stderr: 2 };
+const to = (/** @type {string} */ name = "stdout") => descriptors[/** @type {"stdout"} */ (name)] ?? 1;
+
+/** Memory is taken in pieces, so that a limit is passed gradually. */
+const growStep = 16 << 20;
+
+/** How long a busy process works before it looks whether somebody wants something. */
+const spinSliceMs = 20;
+
+/** @param {string[]} options @param {Handler["play"]} play @returns {Handler} */
+const step = (options, play) => ({ options, play });
+
+/** @type {Record<string, Handler>} */
+export const handlers = {
+	// What a model says. The opening events come by themselves.
+	begin: step([], (stage) => stage.begin()),
+	stream: step(["chunk", "pauseMs"], (stage, text, pace) => stage.addText("text", stage.text(text), pace)),
+	think: step(["chunk", "pauseMs"], (stage, text, pace) => stage.addText("thinking", stage.text(text), pace)),
+	say: step(["chunk", "pauseMs", "stop", "usage"], async (stage, text, { stop = "stop", usage, ...pace }) => {
+		await stage.addText("text", stage.text(text), pace);
+		await stage.endTurn(await stage.endMessage({ stopReason: stop, tokens: usage }));
+	}),
+	call: step(["args", "result", "isError", "takesMs", "usage"], call),
+	fail: step(["usage"], async (stage, errorMessage, { usage }) => {
+		await stage.endTurn(await stage.endMessage({ stopReason: "error", errorMessage, tokens: usage }));
+	}),
+	retry: step(["times", "of", "delayMs"], retry),
+	ask: step(["title", "message", "options", "placeholder", "prefill", "timeoutMs"], ask),
+	settle: step([], (stage) => stage.settle()),
+	event: step([], (stage, event) => stage.emit(event)),
+
+	// What a pipe does to it.
+	raw: step(["as", "to", "split", "pauseMs"], (_, text, { as = "utf8", to: target, ...pieces }) =>
+		writeAll(to(target), Buffer.from(text, as), pieces),
+	),
+	fill: step(["with", "to"], (_, bytes, { with: pattern = "x", to: target }) => fill(to(target), bytes, pattern)),
+	split: step(["pauseMs"], (stage, split, { pauseMs = 0 }) => {
+		stage.pieces = { split, pauseMs };
+	}),
+	noise: step([], (stage, lines) => {
+		stage.noise = [lines].flat();
+	}),
+	lineEnd: step([], (stage, lineEnd) => {
+		stage.lineEnd = lineEnd;
+	}),
+	close: step([], (_, names) => {
+		for (const name of [names].flat()) closeSync(to(name));
+	}),
+
+	// What a process does.
+	sleep: step([], (stage, ms) => stage.sleep(ms)),
+	hang: step([], (stage) => stage.sleep(lifetimeMs)),
+	exit: step([], (_, code) => process.exit(code)),
+	die: step([], async (stage, signal) => {
+		process.removeAllListeners(signal);
+		process.kill(process.pid, signal);
+		await stage.sleep(lifetimeMs);
+	}),
+	ignore: step([], (_, signals) => {
+		for (const signal of [signals].flat())
+			process.removeAllListeners(signal).on(signal, () => log({ ignored: signal }));
+	}),
+	on: step(["do"], (stage, signal, { do: steps = [] }) => {
+		process.removeAllListeners(signal).on(signal, () => void playAll(stage, steps));
+	}),
+	spin: step([], spin),
+	grow: step(["pauseMs"], async (stage, bytes, { pauseMs = 0 }) => {
+		for (let left = bytes; left > 0; left -= growStep) {
+			stage.ballast.push(Buffer.alloc(Math.min(left, growStep), 1));
+			await stage.sleep(pauseMs);
+		}
+	}),
+	open: step([], (stage, count) => {
+		for (let opened = 0; opened < count; opened++) stage.ballast.push(openSync("/dev/null", "r"));
+	}),
+	write: step(["text", "append"], (stage, path, { text = "", append = false }) =>
+		(append ? appendFileSync : writeFileSync)(stage.text(path), stage.text(text)),
+	),
+	fork: step(["polite", "holds", "seconds"], async (_, kinds, { polite = false, holds = "stdout", seconds = 300 }) => {
+		for (const kind of [kinds].flat())
+			await fork(kind, { polite, holds, seconds: Math.min(seconds, lifetimeMs / 1000) });
+	}),
+	child: step(["detached"], (_, steps, { detached = false }) => playInChild(steps, { detached })),
+
+	// How the scenario itself goes on.
+	deaf: step([], () => undefined),
+	version: step([], (stage, version) => {
+		const { clockShift } = stage.wire;
+		stage.wire = Object.assign(new Wire(version), { clockShift });
+	}),
+	clock: step([], (stage, ms) => {
+		stage.wire.clockShift = ms;
+	}),
+	repeat: step(["times"], async (stage, steps, { times = 2 }) => {
+		for (let round = 0; round < times; round++) await playAll(stage, steps);
+	}),
+	when: step(["do", "else"], (stage, pattern, { do: then = [], else: otherwise = [] }) =>
+		playAll(stage, new RegExp(pattern, "u").test(stage.task) ? then : otherwise),
+	),
+	once: step(["do", "else"], (stage, path, { do: then = [], else: otherwise = [] }) =>
+		playAll(stage, isFirst(stage.text(path)) ? then : otherwise),
+	),
+};
+
+/** Plays steps in order. @param {Stage} stage @param {unknown[]} steps */
+export async function playAll(stage, steps) {
+	for (const word of steps) {
+		const { handler, value, options } = parse(word);
+		await handler.play(stage, value, options);
+	}
+}
+
+/** Whether this must not wait for its task. @param {unknown[]} steps */
+export function isDeaf(steps) {
+	return steps.some((word) => parse(word).name === "deaf");
+}
+
+/**
+ * Takes steps apart without playing them.
+ *
+ * @param {unknown} steps
+ * @throws {Error} that names the step and what would be right
+ */
+export function check(steps) {
+	if (!Array.isArray(steps)) throw new Error(`a scenario is an array of steps, not ${JSON.stringify(steps)}`);
+	for (const word of steps) {
+		const { name, value, options } = parse(word);
+		for (const inner of [options.do, options.else]) if (inner !== undefined) check(inner);
+		if (name === "repeat" || name === "child") check(value);
+		const unknown = name === "fork" && [value].flat().find((kind) => !(kind in forks));
+		if (unknown) throw new Error(`there is no way to fork called \`${unknown}\`: ${Object.keys(forks).join(", ")}`);
+	}
+}
+
+/** @param {any} word */
+function parse(word) {
+	const [[name = "", value] = [], ...rest] = typeof word === "string" ? [[word]] : Object.entries(word ?? {});
+	const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
+	if (!handler) throw new Error(`there is no step \`${name}\`: ${Object.keys(handlers).join(", ")}`);
+	const wrong = rest.find(([option]) => !handler.options.includes(option));
+	if (wrong) throw new Error(`step \`${name}\` has no option \`${wrong[0]}\`: ${handler.options.join(", ") || "none"}`);
+	return { name, handler, value, /** @type {any} */ options: Object.fromEntries(rest) };
+}
+
+/**
+ * A turn that calls a tool, runs it for a while and has its result.
+ *
+ * @param {Stage} stage @param {string} name @param {any} options
+ */
+async function call(stage, name, { args = {}, result = "", isError = false, takesMs = 0, usage }) {
+	await stage.beginMessage();
+	const made = { type: "toolCall", id: `call_${++stage.calls}`, name, arguments: args };
+	const content = stage.content ?? [];
+	const at = { contentIndex: content.length };
+	const named = stage.wire.isCumulative ? {} : { id: made.id, toolName: name };
+	content.push({ ...made, partialArgs: JSON.stringify(args), streamIndex: 0 });
+	await stage.update({ type: "toolcall_start", ...at, ...named });
+	await stage.update({ type: "toolcall_delta", ...at, delta: JSON.stringify(args) });
+	content[at.contentIndex] = made;
+	await stage.update({ type: "toolcall_end", ...at, toolCall: made });
+	const message = await stage.endMessage({ stopReason: "toolUse", tokens: usage });
+	const answer = [{ type: "text", text: stage.text(result) }];
+	await stage.emit(stage.wire.toolStart(made));
+	await stage.sleep(takesMs);
+	await stage.emit(stage.wire.toolUpdate(made, answer));
+	await stage.endTurn(message, [await stage.endTool(made, answer, isError)]);
+}
+
+/**
+ * Failures that pi tries again by itself.
+ *
+ * @param {Stage} stage @param {string} errorMessage @param {any} options
+ */
+async function retry(stage, errorMessage, { times = 1, of: maxAttempts = 3, delayMs = 1 }) {
+	for (let round = 0; round < times; round++) {
+		await stage.endTurn(await stage.endMessage({ stopReason: "error", errorMessage }));
+		await stage.emit(stage.wire.agentEnd(stage.messages, true));
+		const attempt = ++stage.attempt;
+		await stage.emit({ type: "auto_retry_start", attempt, maxAttempts, delayMs, errorMessage });
+		await stage.sleep(delayMs);
+		await stage.beginAttempt();
+	}
+}
+
+/**
+ * A question of an extension, which waits for its answer: in JSON mode nobody can give one.
+ *
+ * @param {Stage} stage @param {string} method @param {any} options
+ */
+async function ask(stage, method, { timeoutMs, ...fields }) {
+	const id = `ask-${stage.questions.size + 1}`;
+	/** @type {Promise<object>} */
+	const answer = new Promise((resolve) => stage.questions.set(id, resolve));
+	const timeout = timeoutMs === undefined ? {} : { timeout: timeoutMs };
+	await stage.emit({ type: "extension_ui_request", id, method, ...fields, ...timeout });
+	const given = await Promise.race([answer, stage.sleep(timeoutMs ?? lifetimeMs)]);
+	log({ asked: method, answer: given ?? null });
+}
+
+/** Keeps a processor busy. @param {Stage} stage @param {number} ms */
+async function spin(stage, ms) {
+	const end = performance.now() + Math.min(ms, lifetimeMs);
+	while (performance.now() < end) {
+		const slice = performance.now() + spinSliceMs;
+		while (performance.now() < slice);
+		await turn();
+		stage.abort.signal.throwIfAborted();
+	}
+}
+
+/** Whether no process was here before. @param {string} path */
+function isFirst(path) {
+	try {
+		closeSync(openSync(path, "wx"));
+		return true;
+	} catch {
+		return false;
+	}
+}
