@@ -1,0 +1,136 @@
+/** Hosts of faults that lie around a child: a full disk, a clock that jumps, a host that dies, a second host. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+import type { ToolResult } from "../../index.js";
+import { survivors } from "../support/survivors.ts";
+import { type HostOptions, host, startHost } from "./host.ts";
+import { type Scene, until } from "./scene.ts";
+
+/** What came of a row that was played elsewhere. */
+export interface Elsewhere {
+	/** Absent when nobody lived to see it. */
+	result?: ToolResult;
+	/** Everything in the agent directory of that place. */
+	files?: string[];
+}
+
+const works = (program: string, ...args: string[]) => spawnSync(program, args).status === 0;
+
+const isRoot = process.getuid?.() === 0;
+
+/** A user who owns nothing. */
+const nobody = 65_534;
+
+/** A full or read-only disk needs a mount of our own, which a namespace gives to ordinary users too. */
+export const lacksMounts =
+	!works("unshare", "-rm", "sh", "-c", "mount -t tmpfs none /mnt") && "no namespace to mount in";
+
+/** A clock of our own, an hour and more away from the machine's. */
+const otherTime = ["unshare", "-rT", "--fork", "--kill-child", "--monotonic", "100000000", "--boottime", "100000000"];
+
+export const lacksTime = !works(otherTime[0] ?? "", ...otherTime.slice(1), "true") && "no time namespace";
+
+/** A library that shifts the time of day is compiled on the spot; whoever builds the addon has the compiler. */
+export const lacksCompiler = !(process.platform === "linux" && works("cc", "--version")) && "no C compiler for Linux";
+
+/** Whether another user could run the addon from here. */
+const addon = fileURLToPath(new URL("../../index.js", import.meta.url));
+const asNobody: HostOptions = isRoot ? { uid: nobody } : {};
+export const lacksUser =
+	isRoot &&
+	spawnSync(process.execPath, ["-e", `require(${JSON.stringify(addon)})`], { uid: nobody, cwd: "/" }).status !== 0 &&
+	"the repository is closed to other users";
+
+async function elsewhere(scene: Scene, options: HostOptions = {}): Promise<Elsewhere> {
+	const ended = await host(scene, "disk.mjs", [], options);
+	assert.deepEqual([ended.code, ended.stderr], [0, ""]);
+	return JSON.parse(ended.stdout);
+}
+
+/** The agent directory is a disk with these options, of which `mount` knows more. */
+export function onDisk(options: string): (scene: Scene) => Promise<Elsewhere> {
+	const mount = 'mount -t tmpfs -o "$1" none "$2" && shift 2 && exec "$@"';
+	return async (scene) =>
+		await elsewhere(scene, { before: ["unshare", "-rm", "sh", "-c", mount, "sh", options, scene.agentDir] });
+}
+
+/** Root may write everywhere, so somebody else has to try. */
+export async function asStranger(scene: Scene): Promise<Elsewhere> {
+	chmodSync(scene.root, 0o755);
+	chmodSync(scene.path("tmp"), 0o777);
+	chmodSync(scene.agentDir, isRoot ? 0o755 : 0o555);
+	return await elsewhere(scene, asNobody);
+}
+
+/** The monotonic clock began at another time. */
+export async function inOtherTime(scene: Scene): Promise<Elsewhere> {
+	return await elsewhere(scene, { before: otherTime });
+}
+
+/** What libc answers to those who ask for the time of day: hours ahead or behind, by turns. */
+const jumpingClock = `
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+static long jump(void) { static unsigned asked; return (asked++ / 3 % 2 ? -5 : 5) * 3600L; }
+int clock_gettime(clockid_t id, struct timespec *now) {
+	int failed = syscall(SYS_clock_gettime, id, now);
+	if (!failed && (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE)) now->tv_sec += jump();
+	return failed;
+}
+int gettimeofday(struct timeval *restrict now, void *restrict zone) {
+	int failed = syscall(SYS_gettimeofday, now, zone);
+	if (!failed && now) now->tv_sec += jump();
+	return failed;
+}
+time_t time(time_t *out) { time_t now = syscall(SYS_time, 0) + jump(); if (out) *out = now; return now; }
+`;
+
+/** The time of day jumps by hours, in the host and in its child, each few times that somebody looks at it. */
+export async function withJumpingClock(scene: Scene): Promise<Elsewhere> {
+	const library = scene.path("clock.so");
+	const built = spawnSync("cc", ["-shared", "-fPIC", "-o", library, scene.write("clock.c", jumpingClock)]);
+	assert.equal(built.status, 0, String(built.stderr));
+	const env = { ...process.env, LD_PRELOAD: library };
+	const look = "console.log(new Set(Array.from({ length: 20 }, () => Math.round(Date.now() / 36e5))).size > 1)";
+	assert.equal(String(spawnSync(process.execPath, ["-e", look], { env }).stdout), "true\n", "the clock jumps");
+	return await elsewhere(scene, { before: ["env", `LD_PRELOAD=${library}`] });
+}
+
+/** The host is killed while descendants of all kinds run; nobody tells them, and nobody hears of a result. */
+export async function killed(scene: Scene): Promise<Elsewhere> {
+	const started = startHost(scene, "lifetime.mjs", ["awaited"]);
+	const strays = () => survivors(scene.mark).filter(({ command }) => command.startsWith("sleep ")).length;
+	await until(() => strays() === 4, "the descendants");
+	await started.end();
+	await until(() => survivors(scene.mark).length === 0, "the end of all that ran", 5_000);
+	return {};
+}
+
+/** Two hosts with several runs each; the last one is what the columns look at. */
+export async function twoHosts(scene: Scene): Promise<Elsewhere> {
+	const parents = [scene.path("tmp"), scene.path("sessions")];
+	for (const place of parents) mkdirSync(place, { recursive: true });
+	const ended = await Promise.all(["one", "two"].map((name) => host(scene, "several.mjs", [name, "8"])));
+	const results: ToolResult[] = ended.flatMap(({ code, stderr, stdout }) => {
+		assert.deepEqual([code, stderr], [0, ""]);
+		return JSON.parse(stdout);
+	});
+	const tasks = ["one", "two"].flatMap((name) => Array.from({ length: 8 }, (_, index) => `${name} ${index}`));
+	assert.deepEqual(
+		results.map((result) => result.content[0]?.text),
+		tasks.map((task) => `You said: ${task}`),
+	);
+	for (const key of ["runId", "sessionFile"] as const) {
+		const values = results.map(({ details }) => (key === "runId" ? details.runId : details.results[0]?.sessionFile));
+		assert.equal(new Set(values).size, tasks.length, `each has a ${key} of its own`);
+	}
+	const last = results.at(-1);
+	return { ...(last ? { result: last } : {}), files: [] };
+}

@@ -1,0 +1,202 @@
+/** One row of the table of faults: what is played, what must come of it, and what must not be left. */
+
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import type { TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+
+import type { RunHandle, RunOptions, ToolResult } from "../../index.js";
+import { survivors } from "../support/survivors.ts";
+import type { Elsewhere } from "./fault-hosts.ts";
+import { inTime, Scene, shape, single, textOf } from "./scene.ts";
+
+/** Steps of the stand-in, or the name of one of its scenarios. */
+export type Scenario = string | unknown[];
+
+/** What the columns say. */
+export interface Row {
+	scenario?: Scenario;
+	/** Values of the configuration. */
+	config?: Record<string, unknown>;
+	/** What else is peculiar about the call. */
+	call?: (scene: Scene) => Partial<RunOptions>;
+	/** What is done to the run while it goes on, from the first update with text on. */
+	meanwhile?: (handle: RunHandle) => void;
+	/** Runs elsewhere than in this process. */
+	elsewhere?: (scene: Scene) => Promise<Elsewhere>;
+	/** Code, exit code and outcome; absent when nobody lives to see it. */
+	is?: [code: string | undefined, exitCode: number, outcome: string];
+	/** The error, of a failure. */
+	error?: RegExp;
+	/** The partial output, of a failure. */
+	partial?: string;
+	/** The whole text, of a success. */
+	text?: string | RegExp;
+	/** What stays in the run's directory; without a directory of a run, nothing. */
+	files?: string[];
+	/** Whether it is memory that is at stake. */
+	isFlood?: boolean;
+	/** How long it may take, start of the child included. */
+	withinMs?: number;
+	skip?: string | false;
+	todo?: string | false;
+}
+
+const root = new URL("../../", import.meta.url);
+
+/** The command that starts the stand-in. */
+export const fakePi = [process.execPath, fileURLToPath(new URL("fake-pi/fake-pi.mjs", root))];
+
+/** Whether children have a guardian that finds whatever leaves their process group. */
+export const hasWarden = existsSync(new URL("pi-subagent-warden", root));
+
+/** The share of a run in this process's memory, beyond what a run without any output takes. */
+const growthLimitBytes = 8 << 20;
+
+/** How often the memory of this process is looked at. */
+const lookEveryMs = 10;
+
+/** More than any string of a result may fill, the marker of what was left out included. */
+const stringLimit = 65 * 1024;
+
+/** More than a whole result fills, as JSON. */
+const resultLimit = 256 * 1024;
+
+const succeeded = "completed";
+
+/** The scene of a row. */
+export function sceneOf(test: TestContext, { scenario = "answers", config = {} }: Row): Scene {
+	const before = process.env.TMPDIR;
+	// First, because it must happen whatever the scene finds when it closes.
+	test.after(() => {
+		if (before === undefined) delete process.env.TMPDIR;
+		else process.env.TMPDIR = before;
+	});
+	const scene = new Scene(test, "", {
+		piCommand: fakePi,
+		config,
+	});
+	const named = typeof scenario === "string" ? scenario : scene.write("scenario.json", JSON.stringify(scenario));
+	Object.assign(scene.options.env ?? {}, { FAKE_PI_SCENARIO: named });
+	// Temporary files of the run and of its child have a place of their own, where one that stays is seen.
+	process.env.TMPDIR = scene.path("tmp");
+	mkdirSync(process.env.TMPDIR);
+	return scene;
+}
+
+/** Plays a row and checks every column. */
+export async function check(test: TestContext, row: Row): Promise<void> {
+	const scene = sceneOf(test, row);
+	const growth = row.isFlood ? watchGrowth() : () => 0;
+	const started = performance.now();
+	const { result, files = listed(scene.agentDir) } = await (row.elsewhere ?? ((here) => playHere(here, row)))(scene);
+	const took = performance.now() - started;
+	const grown = growth();
+	const left = survivors(scene.mark);
+
+	assert.deepEqual(left, [], "nothing runs on when the result is there");
+	assert.deepEqual(readdirSync(scene.path("tmp")), [], "no temporary file stays");
+	assert.ok(grown < growthLimitBytes, `the host grew by ${(grown / (1 << 20)).toFixed(1)} MiB`);
+	assert.ok(took < (row.withinMs ?? Number.POSITIVE_INFINITY), `it took ${took.toFixed()} ms`);
+	assert.equal(result === undefined, row.is === undefined);
+	if (result) checkResult(result, row, took);
+	const kept = result && single(result).fullOutputFile ? ["output.md", "session.jsonl"] : ["session.jsonl"];
+	assert.deepEqual(inRun(files), row.files ?? kept, "what stays in the run's directory");
+}
+
+/** Everything below a directory. */
+function listed(place: string): string[] {
+	return readdirSync(place, { recursive: true }).map(String).sort();
+}
+
+/** What lies in the directories of runs; anything else below an agent directory is named in full. */
+function inRun(files: string[]): string[] {
+	const parents = /^subagents(\/runs(\/[0-9a-f]{8})?)?$/;
+	return files.filter((name) => !parents.test(name)).map((name) => name.replace(/^subagents\/runs\/[0-9a-f]{8}\//, ""));
+}
+
+function checkResult(result: ToolResult, row: Row, took: number): void {
+	const run = single(result);
+	const { is = [] } = row;
+	assert.deepEqual(shape(result), [...is, is[2] !== succeeded], textOf(result));
+	checkText(result, row);
+	checkBounds(result);
+	assert.ok(run.durationMs >= 0 && run.durationMs <= took, `it says that it took ${run.durationMs} ms of ${took}`);
+}
+
+async function playHere(scene: Scene, { call, meanwhile }: Row): Promise<Elsewhere> {
+	const { env, ...change } = call?.(scene) ?? {};
+	let isBegun = false;
+	const handle = scene.start({ ...change, env: { ...scene.options.env, ...env } }, (update) => {
+		if (isBegun || !meanwhile || textOf(update) === "(running...)") return;
+		isBegun = true;
+		meanwhile(handle);
+	});
+	return { result: await inTime(handle.result(), "the result") };
+}
+
+/** The text of a success is the answer; that of a failure has its parts in the order that callers know. */
+function checkText(
+	result: ToolResult,
+	{ is: [code, exitCode, outcome] = [undefined, 0, ""], error, partial, text }: Row,
+): void {
+	const run = single(result);
+	const shown = textOf(result);
+	if (outcome === succeeded) {
+		assert.ok(!("error" in run) && !run.error, run.error);
+		if (typeof text === "string") assert.equal(shown, text);
+		else assert.match(shown, text ?? /^Done\.$/);
+		return;
+	}
+	assert.ok(code && run.error, "a failure has a code and an error");
+	assert.match(run.error, error ?? /^$/);
+	assert.equal(result.details.error?.message, run.error);
+	const parts = [
+		`explorer failed with exit code ${exitCode}`,
+		`error: ${run.error}`,
+		...(partial === undefined ? [] : [`partial output:\n${partial}`]),
+		...(run.sessionFile === undefined ? [] : [`session: ${run.sessionFile}`]),
+	];
+	assert.equal(shown, parts.join("\n\n"));
+}
+
+/** A result can be sent anywhere, and nothing in it is long. */
+function checkBounds(result: ToolResult): void {
+	const json = JSON.stringify(result);
+	assert.deepEqual(JSON.parse(json), result);
+	assert.ok(json.length < resultLimit, `the result has ${json.length} characters`);
+	JSON.parse(json, (key, value) => {
+		if (typeof value === "string") assert.ok(Buffer.byteLength(value) < stringLimit, `${key} is too long`);
+		return value;
+	});
+}
+
+let collectGarbage: (() => void) | undefined;
+
+/** The most that this process has grown, from now until asked. */
+function watchGrowth(): () => number {
+	if (!collectGarbage) {
+		setFlagsFromString("--expose-gc");
+		collectGarbage = runInNewContext("gc");
+	}
+	collectGarbage?.();
+	const before = process.memoryUsage.rss();
+	let most = before;
+	const look = () => {
+		most = Math.max(most, process.memoryUsage.rss());
+	};
+	const timer = setInterval(look, lookEveryMs);
+	return () => {
+		clearInterval(timer);
+		look();
+		return most - before;
+	};
+}
+
+/** The steps that write a record with something odd in the place of its text. */
+export function answerOf(...odd: unknown[]): unknown[] {
+	const message = '{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"';
+	return ["begin", { raw: message }, ...odd, { raw: '"}],"stopReason":"stop"}}\n' }];
+}
