@@ -99,7 +99,9 @@ export class Wire {
 	 * @param {{ stopReason: string, errorMessage?: string | undefined, tokens?: object | undefined, under?: boolean }} how
 	 */
 	assistant(content, { stopReason, errorMessage, tokens, under = false }) {
-		const shown = under && this.isCumulative ? "stop" : under ? "pending" : stopReason;
+		const called = content.some(({ type, partialArgs }) => type === "toolCall" && partialArgs === undefined);
+		// Before it is known how a message ends, newer ones say so and older ones guess.
+		const guess = this.isCumulative ? (called ? "toolUse" : "stop") : "pending";
 		const done = !under && errorMessage === undefined;
 		const isNamed = done || (under && this.hasSystem && !this.isTimed);
 		return {
@@ -109,7 +111,7 @@ export class Wire {
 			provider: "fake",
 			model: "fake-model",
 			usage: this.usage(tokens),
-			stopReason: shown,
+			stopReason: under ? guess : stopReason,
 			timestamp: this.now(),
 			...(isNamed ? { responseId: "chatcmpl-1" } : {}),
 			...(done && this.hasSystem ? { rawStopReason: stopReason === "toolUse" ? "tool_calls" : stopReason } : {}),

@@ -1,0 +1,404 @@
+/** The stand-in for pi writes what pi writes, so that what holds for it holds for pi. */
+
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it, type TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+
+import { collectOutput } from "../../index.js";
+import { assertNothingLeft, endAll, markVariable, survivors } from "../support/survivors.ts";
+import { fakePi, type Scenario } from "./fault.ts";
+import { inTime, until } from "./scene.ts";
+
+const BOUNDED = { timeout: 30_000 };
+const [node = "", script = ""] = fakePi;
+const folder = mkdtempSync(join(tmpdir(), "psn-fake-pi-"));
+after(() => rmSync(folder, { recursive: true }));
+
+const recordings = fileURLToPath(new URL("../../tests/inputs/streams/", import.meta.url));
+const builtIn: Record<string, unknown[]> = JSON.parse(
+	readFileSync(new URL("../../fake-pi/scenarios.json", import.meta.url), "utf8"),
+);
+
+/** Plays a scenario to its end. */
+function play(scenario: Scenario, { args = ["--mode", "json", "-p"], input = "the task", env = {} } = {}) {
+	const named = typeof scenario === "string" ? scenario : JSON.stringify(scenario);
+	return spawnSync(node, [script, ...args], {
+		input,
+		encoding: "utf8",
+		maxBuffer: 1 << 28,
+		timeout: 20_000,
+		env: { ...process.env, FAKE_PI_SCENARIO: named, ...env },
+	});
+}
+
+type Json = Record<string, unknown>;
+const eventsOf = (stream: string): Json[] =>
+	stream
+		.split("\n")
+		.filter(Boolean)
+		.map((line) => JSON.parse(line));
+
+/** What an event is: its own type, that of what it carries, and whose message it is about. */
+function nameOf(event: Json): string {
+	const { type, assistantMessageEvent, message } = event as { type: string; [key: string]: Json | string | undefined };
+	const inner = (assistantMessageEvent as Json | undefined)?.type;
+	const { role, stopReason } = (message ?? {}) as Json;
+	return [type, inner, role, stopReason].filter(Boolean).join(" ");
+}
+
+/** Keys and types without values. What a tool is given and gives is its own affair. */
+function shapeOf(value: unknown, key = ""): unknown {
+	if (["arguments", "args", "sections", "toolsAdded"].includes(key)) return "any";
+	if (Array.isArray(value)) return value.slice(0, 1).map((item) => shapeOf(item));
+	if (value === null || typeof value !== "object") return typeof value;
+	const entries = Object.entries(value).filter(([name]) => name !== "details" && name !== "structuredContent");
+	return Object.fromEntries(entries.sort().map(([name, item]) => [name, shapeOf(item, name)]));
+}
+
+/** The shapes of all events of each name that this version of pi was seen to write. */
+function recordedShapes(version: string): Map<string, Set<string>> {
+	const shapes = new Map<string, Set<string>>();
+	for (const name of readdirSync(join(recordings, version))) {
+		for (const event of eventsOf(readFileSync(join(recordings, version, name), "utf8"))) {
+			const known = shapes.get(nameOf(event)) ?? new Set();
+			shapes.set(nameOf(event), known.add(JSON.stringify(shapeOf(event))));
+		}
+	}
+	return shapes;
+}
+
+/** What is compared in order: deltas and what tools show meanwhile come as often as they come. */
+const sequence = (events: Json[]) =>
+	events.map(nameOf).filter((name) => !/_delta|entry_appended|tool_execution_update/.test(name));
+
+/** Recordings and the scenarios that tell the same story. */
+const stories: Record<string, unknown[]> = {
+	plain: [{ say: "Hello there" }],
+	thinking: [{ think: "the quick brown fox", chunk: 7 }, { say: "The answer." }],
+	"tool-read": [{ call: "read", args: { path: "README.md" }, result: "# readme" }, { say: "All done." }],
+	err400: [{ fail: "400: no" }],
+	"err500-retries": [{ retry: "500: no", times: 3 }, { fail: "500: no" }],
+	"err429-recovers": [{ retry: "429: wait" }, { say: "Recovered." }],
+};
+
+/** The oldest version retried some errors below what it tells; such a recording tells another story. */
+function tells(version: string, story: string): boolean {
+	const recorded = readFileSync(join(recordings, version, `${story}.jsonl`), "utf8");
+	return recorded.includes("auto_retry_start") === /retries|recovers/.test(story);
+}
+
+describe("the events of the stand-in", BOUNDED, () => {
+	for (const version of ["0.73.1", "0.87.1", "1.5.2"]) {
+		const told = Object.entries(stories).filter(([story]) => tells(version, story));
+		for (const [story, scenario] of told) {
+			it(`are those of pi ${version}, in its order: ${story}`, () => {
+				const played = eventsOf(play(scenario, { env: { FAKE_PI_VERSION: version } }).stdout);
+				const recorded = eventsOf(readFileSync(join(recordings, version, `${story}.jsonl`), "utf8"));
+				assert.deepEqual(sequence(played), sequence(recorded));
+			});
+		}
+
+		it(`have the keys that pi ${version} gives them`, () => {
+			const recorded = recordedShapes(version);
+			assert.ok(told.length >= 5);
+			for (const [, scenario] of told) {
+				const played = eventsOf(play(scenario, { env: { FAKE_PI_VERSION: version } }).stdout);
+				// pi's read tool shows nothing before its end.
+				for (const event of played.filter(({ type }) => type !== "tool_execution_update")) {
+					const [shape, known] = [JSON.stringify(shapeOf(event)), recorded.get(nameOf(event)) ?? new Set()];
+					assert.ok(known.has(shape), `${nameOf(event)}\n${shape}\nis none of\n${[...known].join("\n")}`);
+				}
+			}
+		});
+	}
+});
+
+describe("a built-in scenario", BOUNDED, () => {
+	/** Those that end by themselves, and what a collector makes of their output. */
+	const rows: Record<string, [code: number | null, output: string, more?: Json]> = {
+		answers: [0, "Done."],
+		streams: [0, "One word after the other, as a model writes."],
+		thinks: [0, "Done."],
+		cumulative: [0, "Done."],
+		calls: [0, "Done."],
+		repeats: [0, "You said: the task"],
+		exits: [0, "", { lastEventType: undefined }],
+		complains: [1, ""],
+		chatty: [0, "Done."],
+		leaves: [0, "Done."],
+		"breaks-off": [0, "", { partialOutput: "so far" }],
+		crashes: [null, "", { partialOutput: "so far" }],
+		"floods-stderr": [0, "Done."],
+		"one-line": [0, "Done."],
+		splits: [0, "日本 😀 é"],
+		noisy: [0, "Done."],
+		fails: [0, "", { stopReason: "error", error: "529: overloaded" }],
+		recovers: [0, "Done.", { stopReason: "stop", error: undefined }],
+		"gives-up": [0, "", { stopReason: "error", error: "500: try again" }],
+	};
+	for (const [name, [code, output, more = {}]] of Object.entries(rows)) {
+		it(`is read as what it is: ${name}`, async () => {
+			const played = play(name);
+			assert.equal(played.status, code, played.stderr.slice(0, 500));
+			const collected = await collectOutput(played.stdout);
+			const picked = Object.fromEntries(Object.keys(more).map((key) => [key, (collected as unknown as Json)[key]]));
+			assert.deepEqual([collected.output, picked], [output, more]);
+		});
+	}
+
+	it("is played by the table of faults or here", () => {
+		const elsewhere = "silent stalls stubborn polite lingers forks asks grows spins".split(" ");
+		assert.deepEqual(Object.keys(builtIn).sort(), [...Object.keys(rows), ...elsewhere].sort());
+	});
+});
+
+describe("the README of the stand-in", BOUNDED, () => {
+	const readme = readFileSync(new URL("../../fake-pi/README.md", import.meta.url), "utf8");
+
+	it("names every step, every option and every scenario", async () => {
+		const { handlers } = await import("../../fake-pi/steps.mjs");
+		const words = Object.entries(handlers).flatMap(([name, { options }]) => [name, ...options]);
+		const missing = [...words, ...Object.keys(builtIn)].filter((word) => !readme.includes(`\`${word}\``));
+		assert.deepEqual(missing, []);
+	});
+
+	it("shows scenarios that can be played", async () => {
+		const shown = /```json\n(\[.*?)```/s.exec(readme)?.[1] ?? "";
+		assert.equal((await collectOutput(play(JSON.parse(shown)).stdout)).output, "It is a readme.");
+	});
+});
+
+describe("the command line of the stand-in", BOUNDED, () => {
+	const answered = (args: string[], input = "") => play("repeats", { args, input });
+	const said = async (...given: Parameters<typeof answered>) => (await collectOutput(answered(...given).stdout)).output;
+
+	it("names a version", () => {
+		assert.match(play("answers", { args: ["--version"] }).stdout, /^\d+\.\d+\.\d+\n$/);
+		assert.equal(play("answers", { args: ["--version"], env: { FAKE_PI_VERSION: "0.87.1" } }).stdout, "0.87.1\n");
+	});
+
+	it("takes the task from standard input, from its words, or from both", async () => {
+		const mode = ["--mode", "json", "-p"];
+		assert.equal(await said(mode, "from the pipe"), "You said: from the pipe");
+		assert.equal(await said([...mode, "a word"]), "You said: a word");
+		assert.equal(await said([...mode, "--", "--a word"]), "You said: --a word");
+		assert.equal(await said([...mode, "a word"], "from the pipe"), "You said: from the pipe\na word");
+	});
+
+	it("does not take the value of an option for the task, nor an unknown option for anything", async () => {
+		const options = [
+			"--model",
+			"m",
+			"--tools",
+			"a,b",
+			"-e",
+			"x.ts",
+			"--append-system-prompt",
+			"p",
+			"--no-mcp",
+			"--new",
+		];
+		assert.equal(await said(["--mode", "json", ...options, "-p", "the task"]), "You said: the task");
+	});
+
+	it("writes the session file it is told to write", () => {
+		const session = join(folder, "session.jsonl");
+		play("calls", { args: ["--mode", "json", "-p", "--session", session] });
+		const entries = eventsOf(readFileSync(session, "utf8")) as { type: string; message?: { role: string } }[];
+		assert.deepEqual(
+			entries.map(({ type, message }) => message?.role ?? type),
+			["session", "system", "user", "assistant", "toolResult", "assistant"],
+		);
+		play("answers", { args: ["--mode", "json", "-p", "--session", session] });
+		assert.equal(eventsOf(readFileSync(session, "utf8")).length, entries.length + 3, "it is continued");
+	});
+
+	it("plays a file, and tells what it was given to a log", () => {
+		const [scenario, log] = [join(folder, "scenario.json"), join(folder, "log")];
+		writeFileSync(scenario, '[{ "when": "task", "do": [{ "say": "Yes." }], "else": [{ "say": "No." }] }]');
+		assert.match(play(scenario, { env: { FAKE_PI_LOG: log } }).stdout, /Yes\./);
+		assert.match(play(scenario, { input: "other" }).stdout, /No\./);
+		const told = Object.assign({}, ...eventsOf(readFileSync(log, "utf8")));
+		assert.deepEqual([told.argv, told.task], [["--mode", "json", "-p"], "the task"]);
+	});
+
+	for (const [label, scenario, says] of [
+		["a scenario that is not there", "no-such", /`no-such` is no file and no scenario: answers, /],
+		["a step that is not there", [{ shout: 1 }], /there is no step `shout`: begin, /],
+		["an option that is not there", [{ say: "x", loud: true }], /step `say` has no option `loud`: chunk, /],
+		["a mistake further in", [{ repeat: [{ say: "x" }, { shout: 1 }] }], /there is no step `shout`/],
+		["a way to fork that is not there", [{ fork: "spoon" }], /`spoon`: plain, group, session, daemon/],
+	] as [string, Scenario, RegExp][]) {
+		it(`is refused before anything is played: ${label}`, () => {
+			const { status, stdout, stderr } = play(scenario);
+			assert.deepEqual([status, stdout], [64, ""]);
+			assert.match(stderr, says);
+		});
+	}
+});
+
+describe("a process of the stand-in", BOUNDED, () => {
+	it("leaves as pi does when it is asked to", async () => {
+		for (const [signal, code] of [
+			["SIGTERM", 143],
+			["SIGHUP", 129],
+		] as const) {
+			const child = spawn(node, [script, "--mode", "json"], { env: { ...process.env, FAKE_PI_SCENARIO: "stalls" } });
+			const ended = new Promise((resolve) => child.once("exit", resolve));
+			child.stdin.end();
+			child.stdout.once("data", () => child.kill(signal));
+			assert.equal(await inTime(ended, "its end"), code);
+		}
+	});
+
+	it("may say something to a signal", async () => {
+		const child = spawn(node, [script, "--mode", "json"], { env: { ...process.env, FAKE_PI_SCENARIO: "polite" } });
+		let stdout = "";
+		const ended = new Promise((resolve) => child.once("close", resolve));
+		child.stdin.end();
+		child.stdout.on("data", (chunk) => {
+			stdout += chunk;
+			if (stdout.includes('"so far"')) child.kill("SIGTERM");
+		});
+		assert.equal(await inTime(ended, "its end"), 143);
+		assert.equal((await collectOutput(stdout)).partialOutput, "so far and goodbye");
+	});
+
+	it("ends when its time is over, whatever it was told", async () => {
+		const { status } = play("stubborn", { env: { FAKE_PI_LIFETIME_MS: "700" } });
+		assert.notEqual(status, null, "nobody had to end it");
+	});
+
+	it("has descendants of each kind, which are where they should be", async (t) => {
+		const mark = randomUUID();
+		t.after(async () => {
+			await endAll(mark, 100);
+			await assertNothingLeft(mark);
+		});
+		const log = join(folder, "forks");
+		const env = {
+			...process.env,
+			FAKE_PI_SCENARIO: '[{"fork":["plain","group","session","daemon"]},"hang"]',
+			FAKE_PI_LOG: log,
+		};
+		const child = spawn(node, [script, "--mode", "json"], {
+			stdio: ["ignore", "ignore", "ignore"],
+			env: { ...env, [markVariable]: mark },
+		});
+		await until(() => survivors(mark).filter(({ command }) => command === "sleep 300").length === 4, "the descendants");
+		const forked = eventsOf(readFileSync(log, "utf8")).filter(({ forked }) => forked);
+		/** Parent, group, session. */
+		const placeOf = (pid: unknown) =>
+			readFileSync(`/proc/${pid}/stat`, "utf8")
+				.replace(/.*\) \S+ /, "")
+				.split(" ")
+				.map(Number);
+		const [, ownGroup, ownSession] = placeOf(child.pid);
+		for (const { forked: kind, pid } of forked) {
+			const [parent, group, session] = placeOf(pid);
+			const place = {
+				isChild: parent === child.pid,
+				group: group === ownGroup ? "ours" : group === pid ? "its own" : "another",
+				session: session === ownSession ? "ours" : session === pid ? "its own" : "another",
+			};
+			const expected: Record<string, object> = {
+				plain: { isChild: true, group: "ours", session: "ours" },
+				group: { isChild: false, group: "its own", session: "ours" },
+				session: { isChild: true, group: "its own", session: "its own" },
+				daemon: { isChild: false, group: "another", session: "another" },
+			};
+			assert.deepEqual(place, expected[String(kind)], String(kind));
+		}
+	});
+});
+
+describe("the stand-in in RPC mode", BOUNDED, () => {
+	/** Starts it and gives the ways to talk to it. */
+	function rpc(test: TestContext, scenario: Scenario) {
+		const named = typeof scenario === "string" ? scenario : JSON.stringify(scenario);
+		const child = spawn(node, [script, "--mode", "rpc", "--no-session"], {
+			env: { ...process.env, FAKE_PI_SCENARIO: named },
+		});
+		test.after(() => child.kill("SIGKILL"));
+		let stdout = "";
+		child.stdout.on("data", (chunk) => (stdout += chunk));
+		const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
+		const events = () => eventsOf(stdout.slice(0, stdout.lastIndexOf("\n") + 1));
+		return {
+			ended,
+			write: (text: string) => child.stdin.write(text),
+			send: (command: object) => child.stdin.write(`${JSON.stringify(command)}\n`),
+			end: () => child.stdin.end(),
+			find: async (wanted: Json) => {
+				const fits = (event: Json) => Object.entries(wanted).every(([key, value]) => event[key] === value);
+				await until(() => events().some(fits), JSON.stringify(wanted));
+				return events().find(fits) ?? {};
+			},
+			events,
+		};
+	}
+
+	it("accepts a prompt, answers it, and takes the next", async (t) => {
+		const pi = rpc(t, "repeats");
+		pi.send({ id: "1", type: "prompt", message: "one" });
+		const accepted = await pi.find({ id: "1" });
+		assert.deepEqual(accepted, {
+			id: "1",
+			type: "response",
+			command: "prompt",
+			success: true,
+			data: { disposition: "started" },
+		});
+		await pi.find({ type: "agent_settled" });
+		assert.deepEqual(pi.events()[0], accepted, "before anything comes of it");
+		pi.send({ id: "2", type: "prompt", message: "two" });
+		pi.send({ id: "3", type: "get_last_assistant_text" });
+		await until(() => pi.events().filter(({ type }) => type === "agent_settled").length === 2, "the second answer");
+		pi.send({ id: "4", type: "get_last_assistant_text" });
+		assert.deepEqual((await pi.find({ id: "4" })).data, { text: "You said: two" });
+		pi.end();
+		assert.equal(await inTime(pi.ended, "its end"), 0);
+		assert.ok(!pi.events().some(({ type }) => type === "session"), "no header in this mode");
+	});
+
+	it("aborts what is under way and keeps its text", async (t) => {
+		const pi = rpc(t, "stalls");
+		pi.send({ type: "prompt", message: "go" });
+		await pi.find({ type: "message_update" });
+		pi.send({ id: "a", type: "abort" });
+		assert.equal((await pi.find({ id: "a" })).success, true);
+		assert.equal((await pi.find({ type: "agent_settled" })).aborted, true);
+		const ends = pi.events().filter(({ type }) => type === "message_end") as { message: Json }[];
+		const { stopReason, content } = ends.at(-1)?.message ?? {};
+		assert.deepEqual([stopReason, content], ["aborted", [{ type: "text", text: "so far" }]]);
+		pi.end();
+		assert.equal(await inTime(pi.ended, "its end"), 0);
+	});
+
+	it("waits for the answer to a question", async (t) => {
+		const pi = rpc(t, "asks");
+		pi.send({ type: "prompt", message: "go" });
+		const { id, method } = await pi.find({ type: "extension_ui_request" });
+		assert.equal(method, "confirm");
+		assert.ok(!pi.events().some(({ type }) => type === "message_update"));
+		pi.send({ type: "extension_ui_response", id, confirmed: true });
+		await pi.find({ type: "agent_settled" });
+		pi.end();
+		assert.equal(await inTime(pi.ended, "its end"), 0);
+	});
+
+	it("says what it cannot read, and goes on", async (t) => {
+		const pi = rpc(t, "answers");
+		pi.write("{broken\n");
+		assert.equal((await pi.find({ command: "parse" })).success, false);
+		pi.send({ id: "s", type: "get_state" });
+		assert.equal(((await pi.find({ id: "s" })).data as Json).isStreaming, false);
+		pi.end();
+		assert.equal(await inTime(pi.ended, "its end"), 0);
+	});
+});
