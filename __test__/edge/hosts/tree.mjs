@@ -1,0 +1,93 @@
+/**
+ * Starts a run whose child has a tree below it, and does what its second word says once the tree is up. The place beside
+ * the project is the stage: `host` gets our process id, `tree/` is the tree's folder. A result is printed as JSON.
+ */
+
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+
+/** @type {typeof import("../../../index.js")} */
+const { startRun } = createRequire(import.meta.url)("../../../index.js");
+
+/** How long a host stays that has nothing to wait for; whoever started it ends it sooner. */
+const stayMs = 15_000;
+
+const [options, deed] = [JSON.parse(process.argv[2] ?? ""), process.argv[3] ?? ""];
+const stage = join(options.cwd, "..");
+
+async function up() {
+	while (!existsSync(join(stage, "tree", "up"))) await delay(10);
+}
+
+/** @param {string} kind */
+function victim(kind) {
+	const lines = readFileSync(join(stage, "tree", "victims"), "utf8").split("\n");
+	return Number(lines.find((line) => line.startsWith(`${kind} `))?.split(" ")[1]);
+}
+
+/** @param {import("../../../index.js").RunHandle} handle */
+async function report(handle) {
+	console.log(JSON.stringify(await handle.result()));
+}
+
+/** @type {Record<string, () => unknown>} */
+const deeds = {
+	/** Waits for the end, whatever brings it. */
+	wait: () => report(startRun(options)),
+	async abort() {
+		const handle = startRun(options);
+		await up();
+		handle.abort();
+		await report(handle);
+	},
+	async "stop the child and abort"() {
+		const handle = startRun(options);
+		await up();
+		process.kill(victim("pi"), "SIGSTOP");
+		handle.abort();
+		await report(handle);
+	},
+	/** Nobody keeps the handle, and the process lives on. */
+	async "drop the handle"() {
+		startRun(options);
+		await up();
+		for (let round = 0; round < 5; round++) {
+			globalThis.gc?.();
+			await delay(10);
+		}
+		await delay(stayMs);
+	},
+	async "end the worker"() {
+		const source = `const { startRun } = require(${JSON.stringify(join(import.meta.dirname, "../../../index.js"))});
+			void startRun(require("node:worker_threads").workerData).result();`;
+		const worker = new Worker(source, { eval: true, workerData: options });
+		await up();
+		await worker.terminate();
+		await delay(stayMs);
+	},
+	async exit() {
+		void startRun(options).result();
+		await up();
+		process.exit(3);
+	},
+	async throw() {
+		void startRun(options).result();
+		await up();
+		setImmediate(() => {
+			throw new Error("a mistake in the host");
+		});
+		await delay(stayMs);
+	},
+	async reject() {
+		void startRun(options).result();
+		await up();
+		void Promise.reject(new Error("a mistake in the host"));
+		await delay(stayMs);
+	},
+};
+
+writeFileSync(join(stage, "host"), `${process.pid}\n`);
+await (deeds[deed] ?? (() => console.log(`no deed ${deed}`)))();

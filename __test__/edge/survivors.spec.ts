@@ -1,0 +1,171 @@
+/**
+ * Nothing is left running. Each row ends a run in another way, with a tree below its child that resists (see
+ * `support/programs/tree.bash`), and counts who is left: nobody. The same row with no more than a process group, which is
+ * what a host without the warden has, leaves those that are named; so it is the warden that ends them.
+ */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import type { RunOptions } from "../../index.js";
+import { escapees, kinds } from "../support/tree.ts";
+import { shape, textOf, until } from "./scene.ts";
+import { type HostEnd, type Level, TreeScene } from "./tree-scene.ts";
+
+const LINUX = { skip: process.platform !== "linux" && "counts in /proc" };
+const BOUNDED = { timeout: 30_000 };
+
+/** From the end of a run, or of its host, to the end of the last process. Within 100 ms is what is measured. */
+const goneMs = 2_000;
+
+/**
+ * Everybody but the child itself, which does not ignore SIGHUP: when a host ends that nobody speaks for, the kernel hangs
+ * up the group because a stopped process is in it and nobody is left who could continue that.
+ */
+const orphans = kinds.filter((kind) => kind !== "pi").sort();
+
+const hangs = "hang";
+
+interface Row {
+	how: string;
+	deed: string;
+	/** What the child does once its tree is up; it hangs unless told otherwise. */
+	script?: string;
+	config?: RunOptions["config"] & object;
+	terminal?: boolean;
+	/** What is done to the host, or from outside, once the tree is up. */
+	act?: (scene: TreeScene) => Promise<void>;
+	/** What comes of the run, where somebody is there to hear it. */
+	result?: ReturnType<typeof shape>;
+	/** How the host ends, where it ends before its run. */
+	host?: Pick<HostEnd, "code" | "signal">;
+	/** Who is left by a process group. */
+	left: string[];
+}
+
+const signalled = (signal: NodeJS.Signals): Row => ({
+	how: `${signal} to the host`,
+	deed: "wait",
+	act: async (scene) => {
+		process.kill(await scene.hostPid(), signal);
+	},
+	host: { code: null, signal },
+	left: orphans,
+});
+
+const aborted: Row["result"] = ["SUBAGENT_FAILED", 130, "aborted", true];
+
+const rows: Row[] = [
+	{
+		how: "the child's own end",
+		deed: "wait",
+		script: "said 'Done.'; settled",
+		result: [undefined, 0, "completed", false],
+		left: escapees,
+	},
+	{
+		how: "a failure of the child",
+		deed: "wait",
+		script: "said 'Done.'; exit 3",
+		result: ["SUBAGENT_FAILED", 3, "failed", true],
+		left: escapees,
+	},
+	{ how: "an abort", deed: "abort", result: aborted, left: escapees },
+	{ how: "an abort of a child that is stopped", deed: "stop the child and abort", result: aborted, left: escapees },
+	{
+		how: "the hard limit",
+		deed: "wait",
+		config: { timeoutMs: 2_500 },
+		result: ["SUBAGENT_TIMEOUT", 124, "hard_timeout", true],
+		left: escapees,
+	},
+	{
+		how: "the limit of silence",
+		deed: "wait",
+		config: { idleTimeoutMs: 1_500 },
+		result: ["SUBAGENT_TIMEOUT", 124, "idle_timeout", true],
+		left: escapees,
+	},
+	{ how: "a handle that nobody keeps", deed: "drop the handle", left: escapees },
+	{ how: "the end of a worker thread", deed: "end the worker", left: escapees },
+	{ how: "process.exit() of the host", deed: "exit", host: { code: 3, signal: null }, left: orphans },
+	{ how: "an uncaught exception of the host", deed: "throw", host: { code: 1, signal: null }, left: orphans },
+	{ how: "an unhandled rejection of the host", deed: "reject", host: { code: 1, signal: null }, left: orphans },
+	signalled("SIGTERM"),
+	signalled("SIGINT"),
+	signalled("SIGHUP"),
+	signalled("SIGKILL"),
+	{
+		how: "a terminal that goes away",
+		deed: "wait",
+		terminal: true,
+		act: async (scene) => {
+			const host = await scene.hostPid();
+			scene.cut();
+			await untilDead(host);
+		},
+		left: orphans,
+	},
+	{
+		how: "SIGKILL to the host of a child that is stopped",
+		deed: "wait",
+		act: async (scene) => {
+			process.kill(scene.tree.pid("pi"), "SIGSTOP");
+			process.kill(await scene.hostPid(), "SIGKILL");
+		},
+		left: orphans,
+	},
+];
+
+/** Starts a row and goes on until there is nothing more to do for its end. */
+async function play(row: Row, scene: TreeScene): Promise<void> {
+	scene.start(row.deed);
+	await scene.tree.up();
+	await row.act?.(scene);
+	if (!row.host) return;
+	const { code, signal, stderr } = await scene.ended();
+	assert.deepEqual({ code, signal }, row.host, stderr);
+}
+
+describe("with the warden nobody is left after", LINUX, () => {
+	for (const row of rows) {
+		it(row.how, BOUNDED, async (t) => {
+			const scene = sceneOf(t, row, "warden");
+			await play(row, scene);
+			if (row.result) {
+				const { result, stderr } = await scene.ended();
+				assert.ok(result, `the host printed no result; ${stderr}`);
+				assert.deepEqual(shape(result), row.result, textOf(result));
+			}
+			assert.deepEqual(await scene.tree.gone(goneMs), []);
+		});
+	}
+});
+
+describe("with no more than a process group somebody is left after", LINUX, () => {
+	for (const row of rows) {
+		it(row.how, BOUNDED, async (t) => {
+			const scene = sceneOf(t, row, "process group");
+			await play(row, scene);
+			// A result is not waited for: it comes when those who hold the output have had their time.
+			await until(() => scene.tree.left().every(({ kind }) => row.left.includes(kind)), "the end of the others");
+			assert.deepEqual(await scene.tree.kindsLeft(), row.left);
+		});
+	}
+});
+
+function sceneOf(test: ConstructorParameters<typeof TreeScene>[0], row: Row, level: Level): TreeScene {
+	const { script = hangs, config = {}, terminal = false } = row;
+	return new TreeScene(test, { level, script, config, terminal });
+}
+
+async function untilDead(pid: number): Promise<void> {
+	const isThere = () => {
+		try {
+			return process.kill(pid, 0);
+		} catch {
+			return false;
+		}
+	};
+	await until(() => !isThere(), `the end of process ${pid}`);
+}

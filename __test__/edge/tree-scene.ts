@@ -1,0 +1,130 @@
+/** Runs in a host of their own, whose child has a tree below it. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import type { TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+
+import type { RunOptions, ToolResult } from "../../index.js";
+import { Tree } from "../support/tree.ts";
+import { inTime, Scene, until } from "./scene.ts";
+
+/** What watches over the child: the warden beside the addon, or no more than a process group. */
+export type Level = "warden" | "process group";
+
+/** Read by the addon: an empty value means that there is no warden. */
+const wardenVariable = "PI_SUBAGENT_WARDEN";
+
+/** Long enough for everything to be asked, short enough to wait for it. */
+export const graceMs = 200;
+
+/** How a host ended. */
+export interface HostEnd {
+	code: number | null;
+	signal: NodeJS.Signals | null;
+	/** What it printed, when that was a result. */
+	result: ToolResult | undefined;
+	stderr: string;
+}
+
+export interface TreeSceneOptions {
+	level: Level;
+	/** What the child does once its tree is up. */
+	script: string;
+	config?: RunOptions["config"] & object;
+	/** Kinds of the tree; all of them unless told otherwise. */
+	kinds?: readonly string[];
+	/** The host gets a terminal of its own. */
+	terminal?: boolean;
+}
+
+/** A host, its run and the tree below. Whatever happens, nothing of it is left after the test. */
+export class TreeScene {
+	readonly tree: Tree;
+	readonly #scene: Scene;
+	readonly #options: TreeSceneOptions;
+	#process: ChildProcess | undefined;
+	#ended: Promise<HostEnd> | undefined;
+
+	constructor(test: TestContext, options: TreeSceneOptions) {
+		this.#options = options;
+		// Before the scene's own end, which insists that nothing is left.
+		test.after(() => this.#close());
+		this.#scene = new Scene(test, "", { config: { graceMs, ...options.config } });
+		this.tree = new Tree(this.#scene.path("tree"), this.#scene.mark);
+		const climb = Tree.script(this.tree.folder, options.kinds);
+		this.#scene.pi("pi.sh", `cat > "$here/task"\nbegin; delta 'so far'\n${climb}\n${options.script}`);
+	}
+
+	/** Starts the host, which does its deed (see `hosts/tree.mjs`) as soon as the tree is up. */
+	start(deed: string): void {
+		const script = fileURLToPath(new URL("hosts/tree.mjs", import.meta.url));
+		const words = [process.execPath, "--expose-gc", script, JSON.stringify(this.#scene.options), deed];
+		const env = { ...process.env };
+		if (this.#options.level === "process group") env[wardenVariable] = "";
+		const [program = "", ...args] = this.#options.terminal
+			? ["script", "-qec", `exec ${words.map(quoted).join(" ")}`, "/dev/null"]
+			: words;
+		const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env });
+		this.#process = child;
+		this.#ended = untilEnded(child);
+		this.#ended.catch(() => undefined);
+	}
+
+	/** The host's process. */
+	async hostPid(): Promise<number> {
+		const file = this.#scene.path("host");
+		await until(() => existsSync(file) && readFileSync(file, "utf8").endsWith("\n"), "the host's process id");
+		return Number(readFileSync(file, "utf8"));
+	}
+
+	/** The warden's process: of the ancestors of the child the one that the host started. */
+	async wardenPid(): Promise<number> {
+		const host = await this.hostPid();
+		for (let pid = this.tree.pid("pi"); pid > 1; pid = parent(pid)) if (parent(pid) === host) return pid;
+		throw new Error("the host has no warden");
+	}
+
+	/** Waits for the end of the host; with a terminal, of that. */
+	async ended(): Promise<HostEnd> {
+		if (!this.#ended) throw new Error("the host was not started");
+		return await inTime(this.#ended, "the end of the host");
+	}
+
+	/** Takes the host's terminal away, or the host itself where it has none. */
+	cut(): void {
+		this.#process?.kill("SIGKILL");
+	}
+
+	async #close(): Promise<void> {
+		this.cut();
+		await this.tree.end();
+	}
+}
+
+async function untilEnded(child: ChildProcess): Promise<HostEnd> {
+	let [stdout, stderr] = ["", ""];
+	child.stdout?.on("data", (chunk) => (stdout += chunk));
+	child.stderr?.on("data", (chunk) => (stderr += chunk));
+	return await new Promise((resolve, reject) => {
+		child.once("error", reject);
+		child.once("exit", (code, signal) => {
+			// What it has printed is in the pipe by now; whoever it left behind does not hold this one.
+			setImmediate(() => resolve({ code, signal, result: resultIn(stdout), stderr }));
+		});
+	});
+}
+
+function resultIn(stdout: string): ToolResult | undefined {
+	const line = stdout.split("\n").find((line) => line.startsWith('{"content"'));
+	return line === undefined ? undefined : (JSON.parse(line) as ToolResult);
+}
+
+function parent(pid: number): number {
+	const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+	return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+}
+
+function quoted(word: string): string {
+	return `'${word.replaceAll("'", "'\\''")}'`;
+}

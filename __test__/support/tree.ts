@@ -1,0 +1,166 @@
+/** Process trees that are hard to end (`programs/tree.bash`), and who of them is left. */
+
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+import { survivors } from "./survivors.ts";
+
+/** The kinds of victims, as the program names them. `root` is their parent, `pi` is the parent of that one. */
+export const kinds = [
+	...["pi", "root", "plain", "group", "session", "orphan", "bare", "stopped", "named", "chain", "forker"],
+] as const;
+
+/** The kinds that leave the process group, and so the reach of whoever ends only that. */
+export const escapees = ["bare", "forker", "group", "orphan", "session"];
+
+/** Runs the tree: `bash <program> <folder> [kind…]`. */
+export const treeProgram: string = fileURLToPath(new URL("programs/tree.bash", import.meta.url));
+
+/** A process that is there. */
+export interface Left {
+	pid: number;
+	/** What it called itself, or its command line when it never said. */
+	kind: string;
+}
+
+/** How often /proc is looked at while waiting. */
+const lookEveryMs = 10;
+
+/** More than a busy machine needs to start thirty shells. */
+const upLimitMs = 15_000;
+
+/**
+ * How often in a row a look has to find nobody. A process that forks and leaves can be missed by one, and so can one that
+ * is just being replaced by another program: its environment is not there for a moment.
+ */
+const looks = 5;
+
+/** One tree. It is looked at in two ways: by the mark in the environment, and by what the victims said of themselves. */
+export class Tree {
+	readonly folder: string;
+	readonly #mark: string;
+
+	/** The folder is made when it is not there; `mark` is that of the environment that the tree is started with. */
+	constructor(folder: string, mark: string) {
+		this.folder = folder;
+		this.#mark = mark;
+		mkdirSync(folder, { recursive: true });
+	}
+
+	/** Shell commands that start the tree in the background and return when it is up. */
+	static script(folder: string, wanted: readonly string[] = []): string {
+		return `bash '${treeProgram}' '${folder}' ${wanted.join(" ")} &\nuntil test -e '${folder}/up'; do sleep 0.01; done`;
+	}
+
+	/** Waits until every victim is there. */
+	async up(limitMs = upLimitMs): Promise<void> {
+		const deadline = performance.now() + limitMs;
+		while (!readdirSync(this.folder).includes("up")) {
+			if (performance.now() > deadline) throw new Error(`the tree is not up within ${limitMs} ms`);
+			await delay(lookEveryMs);
+		}
+	}
+
+	/** The last process of a kind that said so. */
+	pid(kind: string): number {
+		const victim = this.#victims().findLast((victim) => victim.kind === kind);
+		if (!victim) throw new Error(`no ${kind} has come`);
+		return victim.pid;
+	}
+
+	/** Who is there now, by either way. It can miss one that forks and leaves all the time. */
+	left(): Left[] {
+		const found = new Map(survivors(this.#mark).map(({ pid, command }) => [pid, kindIn(command)]));
+		const victims = this.#victims();
+		const known = new Map(victims.map((victim) => [`${victim.pid} ${victim.started}`, victim.kind]));
+		for (const name of readdirSync("/proc")) {
+			// Never the first process: whoever is adopted by it may have listed it as its parent.
+			if (!/^\d+$/.test(name) || name === "1") continue;
+			const kind = identities(name)
+				.map((identity) => known.get(identity))
+				.find((kind) => kind !== undefined);
+			if (kind !== undefined) found.set(Number(name), kind);
+		}
+		// Whoever has listed itself meanwhile was there, even if it is somebody else by now.
+		for (const { pid, kind } of this.#victims().slice(victims.length)) found.set(pid, kind);
+		return [...found].map(([pid, kind]) => ({ pid, kind }));
+	}
+
+	/** The kinds of those who are there, each once, sorted. */
+	async kindsLeft(): Promise<string[]> {
+		const found = new Set<string>();
+		for (let look = 0; look < looks; look++) {
+			for (const { kind } of this.left()) found.add(kind);
+			await delay(lookEveryMs);
+		}
+		return [...found].sort();
+	}
+
+	/** Waits until nobody is there any more, and returns those who were there at the end of the wait. */
+	async gone(limitMs: number): Promise<Left[]> {
+		const deadline = performance.now() + limitMs;
+		for (let clean = 0; ; ) {
+			const left = this.left();
+			clean = left.length === 0 ? clean + 1 : 0;
+			if (clean === looks) return [];
+			if (left.length > 0 && performance.now() > deadline) return left;
+			await delay(lookEveryMs);
+		}
+	}
+
+	/** Ends whoever is there, at once. */
+	async end(limitMs = 10_000): Promise<void> {
+		const deadline = performance.now() + limitMs;
+		for (let clean = 0; clean < looks && performance.now() < deadline; ) {
+			const left = this.left();
+			clean = left.length === 0 ? clean + 1 : 0;
+			for (const { pid } of left) kill(pid);
+			// Without a pause while somebody is there: one that forks and leaves has to be met between two forks.
+			if (left.length === 0) await delay(lookEveryMs);
+		}
+	}
+
+	#victims(): { kind: string; pid: number; started: string }[] {
+		const lines = readOrEmpty(join(this.folder, "victims")).split("\n").slice(0, -1);
+		return lines.map((line) => {
+			const [kind = "", pid, started = ""] = line.split(" ");
+			return { kind, pid: Number(pid), started };
+		});
+	}
+}
+
+/**
+ * The process ids under which a live process may have listed itself (inside a pid namespace it has another), each with
+ * its start time.
+ */
+function identities(pid: string): string[] {
+	const stat = readOrEmpty(`/proc/${pid}/stat`);
+	// What follows the last parenthesis begins with field 3, the state; the start is field 22.
+	const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+	if (stat === "" || fields[0] === "Z" || fields[0] === "X") return [];
+	const ids = /^NSpid:\s+(.*)$/m.exec(readOrEmpty(`/proc/${pid}/status`))?.[1] ?? pid;
+	return ids.split(/\s+/).map((id) => `${id} ${fields[19]}`);
+}
+
+/** What a process that has not listed itself yet is going to say, or else its command line. */
+function kindIn(command: string): string {
+	return / as (\w+)(?: \d+)?$/.exec(command)?.[1] ?? command;
+}
+
+function kill(pid: number): void {
+	try {
+		process.kill(pid, "SIGKILL");
+	} catch {
+		// It went by itself.
+	}
+}
+
+function readOrEmpty(path: string): string {
+	try {
+		return readFileSync(path, "utf8");
+	} catch {
+		return "";
+	}
+}
