@@ -9,8 +9,8 @@ import type { RunOptions, ToolResult } from "../../index.js";
 import { Tree } from "../support/tree.ts";
 import { inTime, Scene, until } from "./scene.ts";
 
-/** What watches over the child: the warden beside the addon, or no more than a process group. */
-export type Level = "warden" | "process group";
+/** What watches over the child: the warden beside the addon, the same in a pid namespace, or only a process group. */
+export type Level = "warden" | "pid namespace" | "process group";
 
 /** Read by the addon: an empty value means that there is no warden. */
 const wardenVariable = "PI_SUBAGENT_WARDEN";
@@ -50,7 +50,8 @@ export class TreeScene {
 		this.#options = options;
 		// Before the scene's own end, which insists that nothing is left.
 		test.after(() => this.#close());
-		this.#scene = new Scene(test, "", { config: { graceMs, ...options.config } });
+		const level = options.level === "pid namespace" ? { supervision: { pidNamespace: true } } : {};
+		this.#scene = new Scene(test, "", { config: { graceMs, ...level, ...options.config } });
 		this.tree = new Tree(this.#scene.path("tree"), this.#scene.mark);
 		const climb = Tree.script(this.tree.folder, options.kinds);
 		this.#scene.pi("pi.sh", `cat > "$here/task"\nbegin; delta 'so far'\n${climb}\n${options.script}`);

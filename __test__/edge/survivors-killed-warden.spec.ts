@@ -1,0 +1,96 @@
+/**
+ * A warden that is killed itself. Its host, if it lives, ends whom it finds; without a host it depends on the level who
+ * is left, and the plain one says here what it leaves.
+ */
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+
+import { kinds } from "../support/tree.ts";
+import { shape, single, textOf, until } from "./scene.ts";
+import { TreeScene } from "./tree-scene.ts";
+
+const LINUX = { skip: process.platform !== "linux" && "counts in /proc" };
+const BOUNDED = { timeout: 30_000 };
+
+/** How long the last of a tree may take to go. */
+const goneMs = 2_000;
+
+const warden = fileURLToPath(new URL("../../pi-subagent-warden", import.meta.url));
+
+/** Whether this machine lets a warden have a pid namespace. */
+function hasPidNamespaces(): boolean {
+	return /^pid-ns yes/m.test(execFileSync(warden, ["--probe"], { encoding: "utf8" }));
+}
+
+/** Ends the host and the warden at the same moment: neither can do anything about the other's end. */
+async function killBoth(scene: TreeScene): Promise<void> {
+	const pids = [await scene.hostPid(), await scene.wardenPid()];
+	for (const signal of ["SIGSTOP", "SIGKILL"] as const) for (const pid of pids) process.kill(pid, signal);
+	await scene.ended();
+}
+
+describe("a killed warden", LINUX, () => {
+	it("is a failure that says so, and its host ends whom it can find", BOUNDED, async (t) => {
+		const scene = new TreeScene(t, { level: "warden", script: "hang" });
+		scene.start("wait");
+		await scene.tree.up();
+		process.kill(await scene.wardenPid(), "SIGKILL");
+		const { result, stderr } = await scene.ended();
+		assert.ok(result, `the host printed no result; ${stderr}`);
+		assert.deepEqual(shape(result).slice(0, 1), ["SUBAGENT_FAILED"], textOf(result));
+		assert.match(single(result).error ?? "", /warden/);
+		// It has left the session and has no environment to be known by.
+		await until(() => scene.tree.left().every(({ kind }) => kind === "bare"), "the end of the others", goneMs);
+		assert.deepEqual(await scene.tree.kindsLeft(), ["bare"]);
+	});
+
+	it("leaves with its host everybody who does not leave by itself", BOUNDED, async (t) => {
+		const scene = new TreeScene(t, { level: "warden", script: "hang" });
+		scene.start("wait");
+		await scene.tree.up();
+		await killBoth(scene);
+		// The child itself is asked to leave by the kernel, and does.
+		const others = kinds.filter((kind) => kind !== "pi").sort();
+		await until(() => scene.tree.left().every(({ kind }) => kind !== "pi"), "the end of the child", goneMs);
+		assert.deepEqual(await scene.tree.kindsLeft(), others);
+	});
+
+	it("leaves with its host nobody of a pid namespace", BOUNDED, async (t) => {
+		if (!hasPidNamespaces()) return t.skip("no pid namespaces here");
+		const scene = new TreeScene(t, { level: "pid namespace", script: "hang" });
+		scene.start("wait");
+		await scene.tree.up();
+		await killBoth(scene);
+		assert.deepEqual(await scene.tree.gone(goneMs), []);
+	});
+
+	it("leaves nobody of a pid namespace to its host", BOUNDED, async (t) => {
+		if (!hasPidNamespaces()) return t.skip("no pid namespaces here");
+		const scene = new TreeScene(t, { level: "pid namespace", script: "hang" });
+		scene.start("wait");
+		await scene.tree.up();
+		process.kill(await scene.wardenPid(), "SIGKILL");
+		const { result, stderr } = await scene.ended();
+		assert.ok(result, `the host printed no result; ${stderr}`);
+		assert.match(single(result).error ?? "", /warden/);
+		assert.deepEqual(await scene.tree.gone(goneMs), []);
+	});
+});
+
+describe("a limit of the tree", LINUX, () => {
+	it("ends all of it, and names the one with the largest share", BOUNDED, async (t) => {
+		// Reads a line without an end, and waits for the end of its input; the output is nobody's to read.
+		const grow = "{ head -c 500000000 /dev/zero; sleep 60; } | tail > /dev/null &\nhang";
+		const config = { limits: { memoryBytes: 400_000_000 } };
+		const scene = new TreeScene(t, { level: "warden", script: grow, config });
+		scene.start("wait");
+		const { result, stderr } = await scene.ended();
+		assert.ok(result, `the host printed no result; ${stderr}`);
+		assert.deepEqual(shape(result), ["SUBAGENT_FAILED", 137, "killed", true], textOf(result));
+		assert.match(single(result).error ?? "", /memoryBytes.*tail/s);
+		assert.deepEqual(await scene.tree.gone(goneMs), []);
+	});
+});

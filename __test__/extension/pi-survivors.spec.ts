@@ -1,0 +1,213 @@
+/** A child of real pi whose `bash` starts something that gets away: nobody is left, whatever ends the run. */
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import {
+	call,
+	delegate,
+	endAll,
+	hang,
+	lastEnd,
+	type ModelRequest,
+	makeGate,
+	onStage,
+	type PiEvent,
+	piVersions,
+	type RpcSession,
+	runOf,
+	type Stage,
+	type StageOptions,
+	type Step,
+	say,
+	startRpc,
+	startTui,
+	survivors,
+	until,
+} from "../support/pi.ts";
+
+/** What gets away: it leaves the session of the shell that starts it, and holds the shell's output. */
+const stray = "sleep 301";
+
+/** How long the last of a tree may take to go, the polite request to pi included. */
+const goneMs = 5_000;
+
+/** How long a start of pi, of its child and of the child's shell may take. */
+const upMs = 30_000;
+
+const lookEveryMs = 20;
+
+/** A child that lets something get away and then does what `next` says. */
+function letting(next: () => Step[]): (request: ModelRequest) => Step[] {
+	return ({ toolAnswers }) => (toolAnswers.length > 0 ? next() : [call("bash", { command: `setsid ${stray} &` })]);
+}
+
+const children = {
+	leave: letting(() => [say("It sleeps.")]),
+	stay: letting(() => [say("It sleeps."), hang()]),
+};
+
+const leaving = delegate({ agent: "doer", task: "leave" });
+const staying = delegate({ agent: "doer", task: "stay" });
+
+/** A stage with an agent that has `bash`. */
+async function onStreet(options: StageOptions, work: (stage: Stage) => Promise<void>): Promise<void> {
+	await onStage({ children, ...options }, async (stage) => {
+		stage.configure({ allowWrite: true, graceMs: 500 });
+		stage.world.writeAgentDir("agents/doer.md", "---\nname: doer\ndescription: Does\ntools: bash\n---\nDo.\n");
+		try {
+			await work(stage);
+		} finally {
+			// Not politely: a test that fails has left them to themselves.
+			await endAll(stage.world.mark, 0);
+		}
+	});
+}
+
+function commands(stage: Stage): string[] {
+	return survivors(stage.world.mark).map(({ command }) => command);
+}
+
+/** Waits until the processes of a stage are as they should be. */
+async function eventually(stage: Stage, holds: (commands: string[]) => boolean, limitMs: number): Promise<void> {
+	const deadline = performance.now() + limitMs;
+	while (!holds(commands(stage))) {
+		assert.ok(performance.now() < deadline, `still there: ${commands(stage).join("\n")}`);
+		await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+	}
+}
+
+const isOut = (commands: string[]) => commands.includes(stray);
+
+/** A pi in RPC mode whose child has let something get away. */
+async function startStaying(stage: Stage): Promise<RpcSession> {
+	const rpc = startRpc(stage.world);
+	await rpc.send({ type: "prompt", message: staying });
+	await rpc.log.waitFor(showsSleep, upMs);
+	assert.ok(isOut(commands(stage)));
+	return rpc;
+}
+
+const showsSleep = (event: PiEvent) => JSON.stringify(event.partialResult ?? "").includes("It sleeps.");
+
+for (const version of piVersions) {
+	describe(`pi ${version}`, { timeout: 90_000, skip: process.platform !== "linux" && "looks into /proc" }, () => {
+		test("nobody is left after a run that has ended by itself", async () => {
+			await onStreet({ version }, async (stage) => {
+				const rpc = startRpc(stage.world);
+				await rpc.prompt(leaving);
+				assert.equal(runOf(lastEnd(rpc.log)).outcome, "completed");
+				assert.equal(commands(stage).length, 1, "only pi itself");
+				await rpc.close();
+			});
+		});
+
+		test("nobody is left after an abort", async () => {
+			await onStreet({ version }, async (stage) => {
+				const rpc = await startStaying(stage);
+				await rpc.send({ type: "abort" });
+				await rpc.log.waitFor(({ type }) => type === "agent_settled");
+				assert.equal(runOf(lastEnd(rpc.log)).outcome, "aborted");
+				assert.equal(commands(stage).length, 1, "only pi itself");
+				await rpc.close();
+			});
+		});
+
+		test("nobody is left after SIGKILL to pi", async () => {
+			await onStreet({ version }, async (stage) => {
+				const rpc = await startStaying(stage);
+				rpc.pi.kill("SIGKILL");
+				await rpc.pi.finished;
+				await eventually(stage, (left) => left.length === 0, goneMs);
+			});
+		});
+
+		test("nobody is left when the user quits in the middle of a run", async () => {
+			await onStreet({ version }, async (stage) => {
+				const tui = await startTui(stage.world, { prompt: staying });
+				await tui.waitFor("It sleeps.");
+				assert.ok(isOut(commands(stage)));
+				await tui.press("C-c");
+				await tui.press("C-c");
+				assert.equal(await tui.ended(), 0);
+				await eventually(stage, (left) => left.length === 0, goneMs);
+				await tui.close();
+			});
+		});
+
+		test("nobody is left when the terminal goes away", async () => {
+			await onStreet({ version }, async (stage) => {
+				const tui = await startTui(stage.world, { prompt: staying });
+				await tui.waitFor("It sleeps.");
+				assert.ok(isOut(commands(stage)));
+				// Proves that nothing is left.
+				await tui.close();
+			});
+		});
+
+		test("with no more than a process group somebody is left, after the run's own end and after SIGKILL", async () => {
+			await onStreet({ version, env: { PI_SUBAGENT_WARDEN: "" } }, async (stage) => {
+				const first = startRpc(stage.world);
+				await first.prompt(leaving);
+				assert.ok(isOut(commands(stage)));
+				await first.close();
+				await endAll(stage.world.mark, 0);
+
+				const second = await startStaying(stage);
+				second.pi.kill("SIGKILL");
+				await second.pi.finished;
+				assert.equal(commands(stage).length, 2, "the child and what got away");
+			});
+		});
+
+		test("a run goes on over a reload and ends with pi all the same", async () => {
+			const gate = makeGate();
+			const wait = letting(() => [say("It sleeps."), until(gate.opened), say(" Done.")]);
+			await onStreet({ version, children: { ...children, wait } }, async (stage) => {
+				// pi's own `/reload` is refused while an answer is under way; an extension of somebody's may do it.
+				stage.world.writeAgentDir("extensions/again.js", again);
+				const rpc = startRpc(stage.world);
+				await rpc.send({ type: "prompt", message: delegate({ agent: "doer", task: "wait" }) });
+				await rpc.log.waitFor(showsSleep, upMs);
+				await reload(rpc);
+				assert.ok(isOut(commands(stage)), "the run goes on");
+				gate.open();
+				await rpc.log.waitFor(({ type }) => type === "agent_settled");
+				const run = runOf(lastEnd(rpc.log));
+				assert.deepEqual([run.outcome, run.output], ["completed", "It sleeps. Done."]);
+				assert.equal(commands(stage).length, 1, "only pi itself");
+
+				const from = rpc.log.events.length;
+				await rpc.send({ type: "prompt", message: staying });
+				await rpc.log.waitFor(showsSleep, upMs, from);
+				await reload(rpc);
+				assert.ok(isOut(commands(stage)), "the run goes on");
+				await rpc.close();
+				await eventually(stage, (left) => left.length === 0, goneMs);
+			});
+		});
+	});
+}
+
+/** An extension with a command that reloads pi, and says what came of it: pi 1.5.2 refuses in the middle of a run. */
+const again = `export default (pi) => {
+	pi.on("session_start", ({ reason }, context) => context.ui.notify("session " + reason));
+	pi.registerCommand("again", {
+		description: "Loads everything again",
+		handler: async (_args, context) => {
+			try {
+				await context.reload();
+			} catch (error) {
+				context.ui.notify("refused: " + error.message);
+			}
+		},
+	});
+};
+`;
+
+/** Reloads, and waits until pi has done so or has refused. */
+async function reload(rpc: RpcSession): Promise<void> {
+	const from = rpc.log.events.length;
+	await rpc.send({ type: "prompt", message: "/again" });
+	await rpc.log.waitFor(({ message }) => /^(session reload|refused: )/.test(String(message)), upMs, from);
+}
