@@ -50,8 +50,9 @@ export class TreeScene {
 		this.#options = options;
 		// Before the scene's own end, which insists that nothing is left.
 		test.after(() => this.#close());
-		const level = options.level === "pid namespace" ? { supervision: { pidNamespace: true } } : {};
-		this.#scene = new Scene(test, "", { config: { graceMs, ...level, ...options.config } });
+		// The tree is written about from within, beside the project.
+		const config = { graceMs, sandbox: { mode: "off" }, pidNamespace: options.level === "pid namespace" };
+		this.#scene = new Scene(test, "", { config: { ...config, ...options.config } });
 		this.tree = new Tree(this.#scene.path("tree"), this.#scene.mark);
 		const climb = Tree.script(this.tree.folder, options.kinds);
 		this.#scene.pi("pi.sh", `cat > "$here/task"\nbegin; delta 'so far'\n${climb}\n${options.script}`);

@@ -33,15 +33,29 @@ async function report(handle) {
 	console.log(JSON.stringify(await handle.result()));
 }
 
+/**
+ * Says when something happened, by the clock that all processes of a machine share.
+ *
+ * @param {string} what
+ */
+function tell(what) {
+	console.log(`${what} ${process.hrtime.bigint()}`);
+}
+
 /** @type {Record<string, () => unknown>} */
 const deeds = {
 	/** Waits for the end, whatever brings it. */
-	wait: () => report(startRun(options)),
+	async wait() {
+		await report(startRun(options));
+		tell("result");
+	},
 	async abort() {
 		const handle = startRun(options);
 		await up();
+		tell("aborted");
 		handle.abort();
 		await report(handle);
+		tell("result");
 	},
 	async "stop the child and abort"() {
 		const handle = startRun(options);
@@ -71,6 +85,7 @@ const deeds = {
 	async exit() {
 		void startRun(options).result();
 		await up();
+		tell("exit");
 		process.exit(3);
 	},
 	async throw() {

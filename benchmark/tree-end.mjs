@@ -1,0 +1,209 @@
+/**
+ * How long after a forced end somebody of a process tree is still there. The tree is that of the tests (victims that ignore
+ * SIGTERM, in groups and sessions of their own, orphaned, stopped, forking all the time), below the child of a run whose
+ * grace is nothing, so that the end of the run or of its host is the forced end. /proc is looked at without a pause.
+ * Usage: tree-end.mjs <folder> [rounds] [warden|process-group]. Linux only.
+ */
+
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { argv, execPath } from "node:process";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const [folder = ".", rounds = "20", level = "warden"] = argv.slice(2);
+const tests = fileURLToPath(new URL("../__test__/", import.meta.url));
+const mark = "PSN_BENCH_TREE";
+
+/** Longer than any end that is one; what is there then is left. */
+const limitMs = 1_500;
+
+/** How long a tree may need to be up. */
+const upMs = 20_000;
+
+/** Looks in a row that have to find nobody: one that forks and leaves can be missed by one. */
+const looks = 5;
+
+/**
+ * The ways to end a run: what the host does (see `hosts/tree.mjs`), what is done to it, and the word by which it says when
+ * that was.
+ *
+ * @type {Record<string, { deed: string, signal?: NodeJS.Signals, since?: string, child?: string }>}
+ */
+const ways = {
+	"SIGKILL to the host": { deed: "wait", signal: "SIGKILL" },
+	"SIGTERM to the host": { deed: "wait", signal: "SIGTERM" },
+	"process.exit() of the host": { deed: "exit", since: "exit" },
+	"an abort, from the call": { deed: "abort", since: "aborted" },
+	"an abort, from the result": { deed: "abort", since: "result" },
+	"the child's own end, from the result": { deed: "wait", since: "result", child: "exit 0" },
+};
+
+/** @typedef {{ pid: string, started: string }} Victim */
+
+/** @param {string} file */
+function read(file) {
+	try {
+		return readFileSync(file, "utf8");
+	} catch {
+		return "";
+	}
+}
+
+/** @param {Victim} victim */
+function isAlive({ pid, started }) {
+	const stat = read(`/proc/${pid}/stat`);
+	const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+	return fields[19] === started && fields[0] !== "Z" && fields[0] !== "X";
+}
+
+/** One run with a tree, in a place of its own. */
+class Round {
+	#place = mkdtempSync(join(folder, "tree-"));
+	#mark = randomUUID();
+	#victims = join(this.#place, "tree", "victims");
+	/** @type {import("node:child_process").ChildProcess | undefined} */
+	#host;
+	#said = "";
+
+	/**
+	 * @param {string} deed
+	 * @param {string} child what it does once its tree is up
+	 */
+	async start(deed, child) {
+		const [project, tree] = ["project", "tree"].map((name) => join(this.#place, name));
+		for (const path of [join(project, ".git"), tree, join(this.#place, "agent")]) mkdirSync(path, { recursive: true });
+		const pi = join(this.#place, "pi.sh");
+		const program = join(tests, "support", "programs", "tree.bash");
+		const event = '{"type":"agent_start"}';
+		const climb = `bash '${program}' '${tree}' &\nuntil test -e '${tree}/up'; do sleep 0.01; done`;
+		writeFileSync(pi, `cat > /dev/null\necho '${event}'\n${climb}\n${child}\n`);
+		const options = {
+			...{ agent: "explorer", task: "look", cwd: project, agentDir: join(this.#place, "agent") },
+			...{ piCommand: ["/bin/sh", pi], env: { [mark]: this.#mark } },
+			config: { graceMs: 0, sandbox: { mode: "off" } },
+		};
+		const words = [join(tests, "edge", "hosts", "tree.mjs"), JSON.stringify(options), deed];
+		const warden = level === "process-group" ? { PI_SUBAGENT_WARDEN: "" } : {};
+		const env = { ...process.env, ...warden };
+		this.#host = spawn(execPath, words, { stdio: ["ignore", "pipe", "ignore"], env });
+		this.#host.stdout?.setEncoding("utf8").on("data", (text) => {
+			this.#said += text;
+		});
+		const deadline = performance.now() + upMs;
+		while (!existsSync(join(tree, "up"))) {
+			if (performance.now() > deadline) throw new Error("the tree is not up in time");
+			await delay(5);
+		}
+	}
+
+	/** @param {NodeJS.Signals} signal */
+	signal(signal) {
+		const now = process.hrtime.bigint();
+		this.#host?.kill(signal);
+		return now;
+	}
+
+	/**
+	 * When the host did what it says; `undefined` while it has not said so.
+	 *
+	 * @param {string} what
+	 */
+	when(what) {
+		const time = new RegExp(`^${what} (\\d+)$`, "m").exec(this.#said)?.[1];
+		return time === undefined ? undefined : BigInt(time);
+	}
+
+	/** @returns {Victim[]} those who have listed themselves */
+	listed() {
+		const lines = read(this.#victims).split("\n").slice(0, -1);
+		return lines.map((line) => {
+			const [, pid = "", started = ""] = line.split(" ");
+			return { pid, started };
+		});
+	}
+
+	/**
+	 * Those who are there.
+	 *
+	 * @param {Victim[]} known
+	 */
+	alive(known) {
+		const found = known.filter(isAlive).map(({ pid }) => pid);
+		if (found.length > 0) return found;
+		const wanted = `${mark}=${this.#mark}\0`;
+		return readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && read(`/proc/${pid}/environ`).includes(wanted));
+	}
+
+	end() {
+		this.#host?.kill("SIGKILL");
+		for (let clean = 0; clean < looks; ) {
+			const there = this.alive(this.listed());
+			clean = there.length === 0 ? clean + 1 : 0;
+			for (const pid of there) {
+				try {
+					if (pid !== "1") process.kill(Number(pid), "SIGKILL");
+				} catch {
+					// It went by itself.
+				}
+			}
+		}
+		rmSync(this.#place, { recursive: true, force: true, maxRetries: 5 });
+	}
+}
+
+/**
+ * Ends one run, and returns when the last process was gone, in milliseconds after the forced end, or how many were left.
+ *
+ * @param {(typeof ways)[string]} way
+ */
+async function measure({ deed, signal, since, child = "sleep 60" }) {
+	const round = new Round();
+	try {
+		await round.start(deed, child);
+		let began = signal && round.signal(signal);
+		let listed = round.listed();
+		let known = listed;
+		let clean = 0;
+		let gone = process.hrtime.bigint();
+		const deadline = performance.now() + upMs;
+		for (;;) {
+			const now = process.hrtime.bigint();
+			const there = round.alive(known);
+			const later = round.listed();
+			// Whoever has listed itself meanwhile was there.
+			if (there.length === 0 && later.length === listed.length) {
+				if (clean++ === 0) gone = now;
+			} else {
+				clean = 0;
+			}
+			known = [...known.filter(isAlive), ...later.slice(listed.length)];
+			listed = later;
+			// What the host says has to be heard meanwhile.
+			await new Promise((resolve) => setImmediate(resolve));
+			if (since && began === undefined) began = round.when(since);
+			if (began !== undefined) {
+				if (clean >= looks) return { ms: Math.max(0, Number(gone - began) / 1e6) };
+				if (Number(now - began) / 1e6 > limitMs) return { left: there.length };
+			}
+			if (performance.now() > deadline) throw new Error(`${since} was never said`);
+		}
+	} finally {
+		round.end();
+	}
+}
+
+/** @type {Record<string, { ms: number[], left: number[] }>} */
+const report = {};
+for (const [name, way] of Object.entries(ways)) {
+	const found = { ms: /** @type {number[]} */ ([]), left: /** @type {number[]} */ ([]) };
+	for (let round = 0; round < Number(rounds); round++) {
+		const one = await measure(way);
+		if (one.ms === undefined) found.left.push(one.left);
+		else found.ms.push(one.ms);
+	}
+	report[name] = found;
+}
+process.stdout.write(`${JSON.stringify({ level, rounds: Number(rounds), ways: report })}\n`);
