@@ -63,11 +63,11 @@ export class Tree {
 		}
 	}
 
-	/** The last process of a kind that said so. */
+	/** The process id of a kind that is there. In a pid namespace the victims themselves know only another. */
 	pid(kind: string): number {
-		const victim = this.#victims().findLast((victim) => victim.kind === kind);
-		if (!victim) throw new Error(`no ${kind} has come`);
-		return victim.pid;
+		const there = this.left().find((left) => left.kind === kind);
+		if (!there) throw new Error(`there is no ${kind}`);
+		return there.pid;
 	}
 
 	/** Who is there now, by either way. It can miss one that forks and leaves all the time. */
