@@ -10,6 +10,7 @@ import { parseArgs } from "node:util";
 
 import { collector } from "./lib/bench-collector.mjs";
 import { addon, memory, start } from "./lib/bench-host.mjs";
+import { loop } from "./lib/bench-loop.mjs";
 import { endReports } from "./lib/bench-run.mjs";
 import { page } from "./lib/bench-table.mjs";
 import { hostileTexts, sanitizer, truncator } from "./lib/bench-text.mjs";
@@ -20,7 +21,7 @@ import { note, step } from "./lib/progress.mjs";
 import { setUp } from "./setup.mjs";
 
 /** @type {Record<string, (setting: import("./lib/bench-run.mjs").Setting) => Promise<import("./lib/bench-table.mjs").Section>>} */
-const sections = { collector, sanitizer, hostile: hostileTexts, truncator, addon, start, memory };
+const sections = { collector, sanitizer, hostile: hostileTexts, truncator, addon, start, memory, loop };
 
 await runMain(async () => {
 	const { values } = parseArgs({ options: { quick: { type: "boolean" }, only: { type: "string" } } });
@@ -30,7 +31,7 @@ await runMain(async () => {
 	if (process.platform === "win32") {
 		throw new SetupProblem("The benchmarks run on Linux and macOS only.", "They need a shell's pipes.");
 	}
-	const needsAddon = names.includes("addon") || names.includes("start");
+	const needsAddon = names.some((name) => ["addon", "start", "loop"].includes(name));
 	await setUp({ pi: [], addon: needsAddon });
 
 	mkdirSync(setupDir, { recursive: true });

@@ -26,7 +26,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["collect"] => pipe::collect()?,
         ["supervise", consumer, program, rest @ ..] => pipe::supervised(consumer, program, rest)?,
         ["pour", file, "chunks"] => return Ok(pour::chunks(file)?),
-        ["pour", file, "sent"] => return Ok(pour::sent(file)?),
+        // What is told to a pi comes after it.
+        ["pour", file, "sent", ..] => return Ok(pour::sent(file)?),
         ["pour", file, "lines"] => return Ok(pour::lines(file)?),
         ["flood", kind, bytes] => return Ok(flood::flood(kind, bytes.parse()?)?),
         ["memory", kind, bytes] => memory::measure(kind, bytes)?,

@@ -1,0 +1,124 @@
+/**
+ * What a host feels while its children write as fast as they can: the delay of its event loop, and its memory. One way to
+ * read them per process, so that neither inherits the other's heap; `elsewhere` lets other processes read them, which
+ * shows what the machine alone does to a host.
+ * Usage: node --expose-gc host.mjs run|javascript|elsewhere <rounds> <folder> <engine> <warm-up file> <file>…
+ * Each file is poured by a child of its own.
+ */
+
+import { spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { argv } from "node:process";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { JavaScriptCollector } from "./javascript-collector.mjs";
+
+const [way = "", rounds, folder = "", engine = "", warmUp = "", ...files] = argv.slice(2);
+const isLinux = process.platform === "linux";
+
+/** Long enough for timers to be where they are when nothing happens. */
+const restMs = 100;
+
+/** @type {Record<string, (file: string) => Promise<number | undefined>>} what resolves with the turns it has counted */
+const ways = { run: readByAddon, javascript: readByJavaScript, elsewhere: readElsewhere };
+const read = ways[way];
+if (!read) throw new Error(`there is no way ${way}`);
+const addon = way === "run" ? createRequire(import.meta.url)("../index.js") : undefined;
+
+let updates = 0;
+
+// Code that is used for the first time, on either side, belongs to no run.
+await read(warmUp);
+globalThis.gc?.();
+await sleep(restMs);
+
+updates = 0;
+const before = resetPeak();
+const delay = monitorEventLoopDelay({ resolution: 1 });
+delay.enable();
+await sleep(restMs);
+delay.reset();
+const thread = mainThread();
+const began = performance.now();
+/** @type {(number | undefined)[]} */
+let turns = [];
+for (let round = 0; round < Number(rounds); round++) turns = await Promise.all(files.map(read));
+const ms = performance.now() - began;
+// The turn that ends the last run is still to be counted.
+await sleep(2);
+delay.disable();
+const milliseconds = (/** @type {number} */ nanoseconds) => nanoseconds / 1e6;
+const now = mainThread();
+const report = {
+	...{ ms, updates, turns, samples: delay.count },
+	p50: milliseconds(delay.percentile(50)),
+	p99: milliseconds(delay.percentile(99)),
+	max: milliseconds(delay.max),
+	...(isLinux && {
+		busyMs: milliseconds(now.busy - thread.busy),
+		queuedMs: milliseconds(now.queued - thread.queued),
+		beforeKib: before,
+		peakKib: status("VmHWM"),
+	}),
+};
+process.stdout.write(`${JSON.stringify(report)}\n`);
+
+/** As the extension does it: updates are looked at, and the result is awaited. */
+async function readByAddon(/** @type {string} */ file) {
+	const agentDir = join(folder, "agent");
+	const piCommand = [engine, "pour", file, "sent"];
+	let seen;
+	const run = addon.startRun(
+		{ agent: "explorer", task: "look", cwd: folder, agentDir, piCommand },
+		(/** @type {unknown} */ update) => {
+			updates++;
+			seen = update;
+		},
+	);
+	const result = await run.result();
+	const [{ exitCode, error, usage }] = result.details.results;
+	if (exitCode !== 0) throw new Error(`the run failed: ${error}`);
+	if (!seen) throw new Error("no update came");
+	return usage.turns;
+}
+
+/** As an extension without native code does it. */
+async function readByJavaScript(/** @type {string} */ file) {
+	const collector = new JavaScriptCollector();
+	const child = spawn(engine, ["pour", file, "sent"], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
+	await collector.read(child.stdout);
+	updates += collector.looks;
+	return collector.usage.turns;
+}
+
+/** The same children and the same work, none of it in this process. */
+function readElsewhere(/** @type {string} */ file) {
+	const command = ["supervise", "collect", engine, "pour", file, "sent"];
+	const child = spawn(engine, command, { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
+	return new Promise((resolve, reject) => {
+		child.once("error", reject);
+		child.once("close", (code) => (code === 0 ? resolve(undefined) : reject(new Error(`exit code ${code}`))));
+	});
+}
+
+/** Makes the peak of the resident set what is resident now, and tells it in KiB. */
+function resetPeak() {
+	if (!isLinux) return undefined;
+	writeFileSync("/proc/self/clear_refs", "5");
+	return status("VmRSS");
+}
+
+/** @param {string} name */
+function status(name) {
+	return Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(readFileSync("/proc/self/status", "utf8"))?.[1]);
+}
+
+/** How long the JavaScript thread has worked, and how long it has waited for a processor, in nanoseconds. */
+function mainThread() {
+	if (!isLinux) return { busy: Number.NaN, queued: Number.NaN };
+	const [busy, queued] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ").map(Number);
+	return { busy: busy ?? Number.NaN, queued: queued ?? Number.NaN };
+}

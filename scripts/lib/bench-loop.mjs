@@ -1,0 +1,144 @@
+/** Measures what a host feels while its children write as fast as they can. */
+
+import { spawnSync } from "node:child_process";
+import { closeSync, mkdtempSync, openSync } from "node:fs";
+import { join } from "node:path";
+
+import { writeStream } from "../../benchmark/streams.mjs";
+import { report } from "./bench-run.mjs";
+import { times } from "./bench-table.mjs";
+import { root } from "./places.mjs";
+import { SetupProblem } from "./problem.mjs";
+import { step } from "./progress.mjs";
+
+/**
+ * @typedef {import("./bench-table.mjs").Row} Row
+ * @typedef {import("./bench-table.mjs").Section} Section
+ * @typedef {import("./bench-run.mjs").Setting} Setting
+ */
+
+/** A JavaScript collector scans a line of 64 MB again for each chunk of it; with 31 others that takes two minutes. */
+const longestMs = 400_000;
+
+/** What a host may be made to wait, and how much memory a run may take from it. */
+const most = { p99: 8, max: 20, mebibytes: 4 };
+
+/** How much better than JavaScript. */
+const leastRatio = 20;
+
+/** @param {Setting} setting @returns {Promise<Section>} */
+export async function loop({ engine, folder, quick }) {
+	const rounds = quick ? 1 : 5;
+	const stream = join(folder, "stream.jsonl");
+	const line = join(folder, "line.jsonl");
+	const warmUp = join(folder, "warm-up.jsonl");
+	const place = mkdtempSync(join(folder, "host-"));
+	await step("writing a stream and a line for each child", async () => {
+		writeStream(stream, "delta", quick ? 5e6 : 50e6);
+		writeStream(warmUp, "delta", 1e6);
+		writeLine(engine, line, quick ? 2 ** 22 : 2 ** 26);
+	});
+	const streams = (/** @type {number} */ count) => Array.from({ length: count }, () => stream);
+	/** @type {{ what: string, files: string[], isPromised?: true }[]} */
+	const scenes = [
+		{ what: "1 child", files: streams(1) },
+		{ what: "8 children", files: streams(8) },
+		{ what: "8 children, one with the line", files: [...streams(7), line], isPromised: true },
+		{ what: "32 children, one with the line", files: [...streams(31), line] },
+	];
+	/** @type {Row[]} */
+	const rows = [];
+	for (const { what, files, isPromised } of scenes) {
+		const measure = async (/** @type {string} */ way, /** @type {number} */ rounds) => {
+			const program = [process.execPath, "--expose-gc", join(root, "benchmark", "host.mjs")];
+			const command = [...program, way, String(rounds), place, engine, warmUp, ...files];
+			const found = await report(command, { limitMs: longestMs });
+			if (!found) throw new SetupProblem(`${command.join(" ")} does not end.`, "It was ended.");
+			return found;
+		};
+		const ours = await step(`event loop, ${what}`, () => measure("run", rounds));
+		const theirs = await step(`event loop, ${what}, JavaScript`, () => measure("javascript", 1));
+		checkSame(ours.turns, theirs.turns);
+		rows.push(...sceneRows(what, files.length, rounds, ours, theirs, isPromised ?? false));
+		if (!isPromised) continue;
+		const elsewhere = await step(`event loop, ${what}, read elsewhere`, () => measure("elsewhere", rounds));
+		rows.push(
+			{ what: `${what}, read by other processes: delay, p99`, ours: milliseconds(elsewhere.p99) },
+			{ what: `${what}, read by other processes: delay, max`, ours: milliseconds(elsewhere.max) },
+		);
+	}
+	const about =
+		`Delay of the event loop (\`monitorEventLoopDelay\`, every millisecond, so that an idle host shows 1.1 ms) of a host whose\n` +
+		`children each pour ${quick ? 5 : 50} MB of pi's events, one of them a single answer of ${quick ? 4 : 64} MiB in one line, with updates\n` +
+		`subscribed: \`startRun\` of the addon, ${rounds} times one after the other, all of it in one histogram (baseline: the JavaScript\n` +
+		"collector on Node's `spawn`, once). Busy is the processor time of the JavaScript thread for reading all children once.\n" +
+		"Memory is the growth of the resident set at its peak, by child. Read by other processes: what the machine alone does.";
+	return { title: "Host while its children write as fast as they can", about, rows };
+}
+
+/**
+ * @param {string} what
+ * @param {number} children
+ * @param {number} rounds
+ * @param {any} ours
+ * @param {any} theirs
+ * @param {boolean} isPromised
+ * @returns {Row[]}
+ */
+function sceneRows(what, children, rounds, ours, theirs, isPromised) {
+	/** @type {(name: string, ours: number, theirs: number, most?: number) => Row} */
+	const row = (name, ours, theirs, most) => ({
+		what: `${what}: ${name}`,
+		ours: milliseconds(ours),
+		baseline: milliseconds(theirs),
+		ratio: times(theirs / ours),
+		...(most && isPromised
+			? { target: `< ${most} ms, ≥ ${leastRatio}×`, reached: ours < most && theirs / ours >= leastRatio }
+			: {}),
+	});
+	const rows = [
+		row("delay, p50", ours.p50, theirs.p50),
+		row("delay, p99", ours.p99, theirs.p99, most.p99),
+		row("delay, max", ours.max, theirs.max, most.max),
+	];
+	if (process.platform !== "linux") return rows;
+	const growth = (/** @type {any} */ { beforeKib, peakKib }) => (peakKib - beforeKib) / 1024 / children;
+	rows.push(row("busy", ours.busyMs / rounds, theirs.busyMs), {
+		what: `${what}: memory by child`,
+		ours: `${growth(ours).toFixed(2)} MiB`,
+		baseline: `${growth(theirs).toFixed(2)} MiB`,
+		ratio: times(growth(theirs) / growth(ours)),
+		target: `< ${most.mebibytes} MiB`,
+		reached: growth(ours) < most.mebibytes,
+	});
+	return rows;
+}
+
+/** @param {number} value */
+function milliseconds(value) {
+	return `${value < 10 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : Math.round(value)} ms`;
+}
+
+/**
+ * @param {string} engine
+ * @param {string} path
+ * @param {number} bytes
+ */
+function writeLine(engine, path, bytes) {
+	const file = openSync(path, "w");
+	const { status } = spawnSync(engine, ["flood", "message", String(bytes)], { stdio: ["ignore", file, "inherit"] });
+	closeSync(file);
+	if (status !== 0) throw new SetupProblem("The line could not be written.", `Is there room in ${path}?`);
+}
+
+/**
+ * A host that did not read everything would feel little.
+ *
+ * @param {number[]} ours
+ * @param {number[]} theirs
+ */
+function checkSame(ours, theirs) {
+	if (ours.join() === theirs.join()) return;
+	const what = `The two hosts do not agree on the turns: ${ours} here, ${theirs} in JavaScript.`;
+	throw new SetupProblem(what, "One of them, or the generated stream, is wrong.");
+}
