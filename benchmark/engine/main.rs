@@ -5,6 +5,8 @@
 
 mod buffer;
 mod flood;
+#[cfg(target_os = "linux")]
+mod guarded;
 mod memory;
 mod pipe;
 mod pour;
@@ -15,7 +17,8 @@ use std::error::Error;
 use std::io::Write;
 
 const USAGE: &str = "usage: engine drain | collect | supervise <drain|collect> <program> <argument>… | \
-    pour <file> <chunks|lines|sent> | flood <kind> <bytes> | memory <kind> <bytes> | sanitize <file> | truncate <file>";
+    pour <file> <chunks|lines|sent> | flood <kind> <bytes> | memory <kind> <bytes> | sanitize <file> | truncate <file> | \
+    guarded <warden> <folder> <count> | opens <file>";
 
 fn main() -> Result<(), Box<dyn Error>> {
     // cargo adds `--bench` when it runs a benchmark itself.
@@ -33,6 +36,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["memory", kind, bytes] => memory::measure(kind, bytes)?,
         ["sanitize", file] => text::sanitize(file)?,
         ["truncate", file] => text::truncate(file)?,
+        #[cfg(target_os = "linux")]
+        ["guarded", warden, folder, count] => guarded::measure(warden, folder, count)?,
+        #[cfg(target_os = "linux")]
+        ["opens", file] => guarded::opens(file)?,
         // `cargo bench` alone: there is nothing to measure without the writer and the baselines.
         [] => return Ok(writeln!(std::io::stdout(), "run `npm run bench`; {USAGE}")?),
         _ => return Err(USAGE.into()),

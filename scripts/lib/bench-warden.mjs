@@ -1,0 +1,107 @@
+/** Measures what a warden costs, and what its sandbox adds. */
+
+import { mkdtempSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { median, quantile, report } from "./bench-run.mjs";
+import { root } from "./places.mjs";
+import { SetupProblem } from "./problem.mjs";
+import { step } from "./progress.mjs";
+import { wardenName } from "./warden.mjs";
+
+/**
+ * @typedef {import("./bench-table.mjs").Row} Row
+ * @typedef {import("./bench-table.mjs").Section} Section
+ * @typedef {import("./bench-run.mjs").Setting} Setting
+ * @typedef {{ mechanisms: string[], callMs: number[], byteMs: number[], openNs: number }} Way
+ */
+
+/** What a warden may add to a start, and hold: half of it where it is linked statically. */
+const most = { milliseconds: 2, mebibytes: 2 };
+
+/** @param {Setting} setting @returns {Promise<Section>} */
+export async function warden({ engine, folder, quick }) {
+	const about =
+		`${quick ? 20 : 100} starts of \`/bin/echo\` in each way, in turn: by \`posix_spawn\` alone (baseline) and through the warden; what a\n` +
+		"sandbox adds has a warden without one as its baseline. An `open` is that of a child, of a file some folders deep.\n" +
+		"Linux only.";
+	const title = "Warden";
+	if (process.platform !== "linux") return { title, about, rows: [] };
+
+	const program = join(root, wardenName);
+	const part = isStatic(program) ? 2 : 1;
+	const command = [engine, "guarded", program, mkdtempSync(join(folder, "guarded-")), String(quick ? 20 : 100)];
+	const found = await step("starting children through a warden", () => report(command));
+	/** @type {Record<string, Way | undefined>} */
+	const ways = found?.ways ?? {};
+	const { plain, warden } = ways;
+	if (!plain || !warden) throw new SetupProblem("The warden starts nothing.", `Does ${program} --probe answer?`);
+
+	const mebibytes = found.residentKib / 1024;
+	const [mostMs, mostMebibytes] = [most.milliseconds / part, most.mebibytes / part];
+	/** @type {Row[]} */
+	const rows = [
+		...startRows("through a warden", warden, plain, mostMs),
+		row("the calling thread, p50", median(warden.callMs), median(plain.callMs), "ms"),
+		row("the calling thread, p90", quantile(warden.callMs, 0.9), quantile(plain.callMs, 0.9), "ms"),
+		{
+			what: `resident, ${part === 2 ? "static" : "with shared libraries"}`,
+			ours: `${mebibytes.toFixed(2)} MiB`,
+			target: `≤ ${mostMebibytes} MiB`,
+			reached: mebibytes <= mostMebibytes,
+		},
+		{ what: "size", ours: `${(readFileSync(program).length / 1e6).toFixed(2)} MB` },
+	];
+	const more = { pidNamespace: "in a pid namespace", readOnly: "read only", metadata: "read only, metadata as well" };
+	for (const [name, what] of Object.entries(more)) {
+		const way = ways[name];
+		// This machine does not allow it.
+		if (!way) continue;
+		rows.push(...startRows(`${what} (${way.mechanisms.join(", ")})`, way, warden));
+		rows.push(row(`${what}: one \`open\``, way.openNs / 1000, warden.openNs / 1000, "µs"));
+	}
+	return { title, about, rows };
+}
+
+/**
+ * @param {string} what
+ * @param {Way} ours
+ * @param {Way} baseline
+ * @param {number} [most] milliseconds more than the baseline
+ */
+function startRows(what, ours, baseline, most) {
+	return [
+		row(`${what}: first byte, p50`, median(ours.byteMs), median(baseline.byteMs), "ms", most),
+		row(`${what}: first byte, p90`, quantile(ours.byteMs, 0.9), quantile(baseline.byteMs, 0.9), "ms"),
+	];
+}
+
+/**
+ * @param {string} what
+ * @param {number} ours
+ * @param {number} baseline
+ * @param {string} unit
+ * @param {number} [most] more than the baseline
+ * @returns {Row}
+ */
+function row(what, ours, baseline, unit, most) {
+	const more = ours - baseline;
+	return {
+		what,
+		ours: `${ours.toFixed(2)} ${unit} (${more < 0 ? "−" : "+"}${Math.abs(more).toFixed(2)})`,
+		baseline: `${baseline.toFixed(2)} ${unit}`,
+		...(most ? { target: `≤ ${most} ${unit} more`, reached: more <= most } : {}),
+	};
+}
+
+/**
+ * Whether a 64-bit program for Linux needs nobody to load it.
+ *
+ * @param {string} path
+ */
+function isStatic(path) {
+	const elf = readFileSync(path);
+	const [interpreter, size, count] = [3, elf.readUInt16LE(54), elf.readUInt16LE(56)];
+	const headers = Array.from({ length: count }, (_, index) => Number(elf.readBigUInt64LE(32)) + index * size);
+	return headers.every((at) => elf.readUInt32LE(at) !== interpreter);
+}
