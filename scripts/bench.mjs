@@ -14,6 +14,7 @@ import { loop } from "./lib/bench-loop.mjs";
 import { endReports } from "./lib/bench-run.mjs";
 import { page } from "./lib/bench-table.mjs";
 import { hostileTexts, sanitizer, truncator } from "./lib/bench-text.mjs";
+import { tree } from "./lib/bench-tree.mjs";
 import { warden } from "./lib/bench-warden.mjs";
 import { root, setupDir } from "./lib/places.mjs";
 import { runMain, SetupProblem } from "./lib/problem.mjs";
@@ -22,7 +23,7 @@ import { note, step } from "./lib/progress.mjs";
 import { setUp } from "./setup.mjs";
 
 /** @type {Record<string, (setting: import("./lib/bench-run.mjs").Setting) => Promise<import("./lib/bench-table.mjs").Section>>} */
-const sections = { collector, sanitizer, hostile: hostileTexts, truncator, addon, start, memory, loop, warden };
+const sections = { collector, sanitizer, hostile: hostileTexts, truncator, addon, start, memory, loop, warden, tree };
 
 await runMain(async () => {
 	const { values } = parseArgs({ options: { quick: { type: "boolean" }, only: { type: "string" } } });
@@ -32,7 +33,7 @@ await runMain(async () => {
 	if (process.platform === "win32") {
 		throw new SetupProblem("The benchmarks run on Linux and macOS only.", "They need a shell's pipes.");
 	}
-	const needsAddon = names.some((name) => ["addon", "start", "loop", "warden"].includes(name));
+	const needsAddon = names.some((name) => ["addon", "start", "loop", "warden", "tree"].includes(name));
 	await setUp({ pi: [], addon: needsAddon });
 
 	mkdirSync(setupDir, { recursive: true });

@@ -71,8 +71,9 @@ export async function loop({ engine, folder, quick }) {
 		`Delay of the event loop (\`monitorEventLoopDelay\`, every millisecond, so that an idle host shows 1.1 ms) of a host whose\n` +
 		`children each pour ${quick ? 5 : 50} MB of pi's events, one of them a single answer of ${quick ? 4 : 64} MiB in one line, with updates\n` +
 		`subscribed: \`startRun\` of the addon, ${rounds} times one after the other, all of it in one histogram (baseline: the JavaScript\n` +
-		"collector on Node's `spawn`, once). Busy is the processor time of the JavaScript thread for reading all children once.\n" +
-		"Memory is the growth of the resident set at its peak, by child. Read by other processes: what the machine alone does.";
+		"collector on Node's `spawn`, once). Busy is the processor time of the JavaScript thread, and waiting what others made it\n" +
+		"wait for one, while all children were read once. Memory is the growth of the resident set at its peak, by child. Read\n" +
+		"by other processes: what the machine alone does.";
 	return { title: "Host while its children write as fast as they can", about, rows };
 }
 
@@ -103,14 +104,18 @@ function sceneRows(what, children, rounds, ours, theirs, isPromised) {
 	];
 	if (process.platform !== "linux") return rows;
 	const growth = (/** @type {any} */ { beforeKib, peakKib }) => (peakKib - beforeKib) / 1024 / children;
-	rows.push(row("busy", ours.busyMs / rounds, theirs.busyMs), {
-		what: `${what}: memory by child`,
-		ours: `${growth(ours).toFixed(2)} MiB`,
-		baseline: `${growth(theirs).toFixed(2)} MiB`,
-		ratio: times(growth(theirs) / growth(ours)),
-		target: `< ${most.mebibytes} MiB`,
-		reached: growth(ours) < most.mebibytes,
-	});
+	rows.push(
+		row("busy", ours.busyMs / rounds, theirs.busyMs),
+		row("waiting for a processor", ours.queuedMs / rounds, theirs.queuedMs),
+		{
+			what: `${what}: memory by child`,
+			ours: `${growth(ours).toFixed(2)} MiB`,
+			baseline: `${growth(theirs).toFixed(2)} MiB`,
+			ratio: times(growth(theirs) / growth(ours)),
+			target: `< ${most.mebibytes} MiB`,
+			reached: growth(ours) < most.mebibytes,
+		},
+	);
 	return rows;
 }
 

@@ -1,0 +1,71 @@
+/** Measures how soon nobody of a process tree is left. */
+
+import { mkdtempSync } from "node:fs";
+import { join } from "node:path";
+
+import { baseline, median, report } from "./bench-run.mjs";
+import { SetupProblem } from "./problem.mjs";
+import { step } from "./progress.mjs";
+
+/**
+ * @typedef {import("./bench-table.mjs").Row} Row
+ * @typedef {import("./bench-table.mjs").Section} Section
+ * @typedef {import("./bench-run.mjs").Setting} Setting
+ * @typedef {{ ms: number[], left: number[] }} Way when the last process was gone, and how many were left where some were
+ */
+
+/** How long anybody may be there after the forced end. */
+const mostMs = 100;
+
+/** Each end of a run is waited for, with a tree that has to come up before. */
+const longestMs = 600_000;
+
+/** @param {Setting} setting @returns {Promise<Section>} */
+export async function tree({ folder, quick }) {
+	const rounds = quick ? 2 : 20;
+	const about =
+		`${rounds} runs for each way to end one, with a child below which processes ignore SIGTERM, leave their group and session, lose\n` +
+		"their parent, are stopped, or go on forking: the time from the forced end until the last of them is gone, median and\n" +
+		"longest (baseline: the same with a process group instead of a warden; how many were there 1.5 s later). Linux only.";
+	const title = "End of a process tree";
+	if (process.platform !== "linux") return { title, about, rows: [] };
+
+	const ours = await measure("warden", rounds, folder);
+	const theirs = await measure("process-group", quick ? 1 : 3, folder);
+	return { title, about, rows: Object.keys(ours).map((name) => row(name, ours[name], theirs[name])) };
+}
+
+/**
+ * @param {string} level what holds the tree
+ * @param {number} rounds
+ * @param {string} folder
+ * @returns {Promise<Record<string, Way>>}
+ */
+async function measure(level, rounds, folder) {
+	const command = [...baseline("tree-end"), mkdtempSync(join(folder, "trees-")), String(rounds), level];
+	const found = await step(`ends of process trees, ${level}`, () => report(command, { limitMs: longestMs }));
+	if (!found) throw new SetupProblem(`${command.join(" ")} does not end.`, "It was ended.");
+	return found.ways;
+}
+
+/**
+ * @param {string} what
+ * @param {Way} [ours]
+ * @param {Way} [theirs]
+ * @returns {Row}
+ */
+function row(what, ours = { ms: [], left: [] }, theirs = { ms: [], left: [] }) {
+	return {
+		what,
+		ours: words(ours),
+		baseline: words(theirs),
+		target: `≤ ${mostMs} ms, none left`,
+		reached: ours.ms.length > 0 && ours.left.length === 0 && Math.max(...ours.ms) <= mostMs,
+	};
+}
+
+/** @param {Way} way */
+function words({ ms, left }) {
+	const times = ms.length > 0 ? [`${median(ms).toFixed(1)} ms, at most ${Math.max(...ms).toFixed(1)} ms`] : [];
+	return [...times, ...(left.length > 0 ? [`${median(left)} left`] : [])].join("; ");
+}
