@@ -5,10 +5,10 @@ use std::io;
 use pi_subagent_warden::{Mechanism, Sandbox};
 use rustix::io::Errno;
 
-use super::capabilities;
 use super::landlock::{OLDEST, restrict};
 use super::mounts::{self, Layer};
 use super::place::Place;
+use super::{calls, capabilities};
 use crate::sys::landlock::abi;
 use crate::sys::mount::close_others_on_exec;
 
@@ -47,6 +47,7 @@ impl Prepared {
         capabilities::give_up()?;
         let own_terminals = matches!(layer, Some(Layer::Entered { own_terminals: true }));
         restrict(&self.places, own_terminals)?;
+        calls::refuse()?;
         let mut mechanisms = vec![Mechanism::Landlock];
         if matches!(layer, Some(Layer::Entered { .. })) {
             mechanisms.push(Mechanism::MountNamespace);

@@ -4,6 +4,7 @@ use std::io;
 
 use pi_subagent_warden::Ability;
 
+use super::calls;
 use super::landlock::{OLDEST, restrict};
 use super::mounts::{self, Layer};
 use super::place::Place;
@@ -27,7 +28,7 @@ pub(crate) fn landlock() -> Ability<u32> {
             "Landlock ABI {version} cannot stop files from being truncated; ABI {OLDEST} (Linux 6.2) can"
         ));
     }
-    match in_a_fork(|| restrict(&[], false)) {
+    match in_a_fork(|| restrict(&[], false).and_then(|()| calls::refuse())) {
         Ok(()) => Ability::Yes(version),
         Err(error) => Ability::No(format!("Landlock cannot be applied: {error}")),
     }

@@ -3,6 +3,7 @@
 pub(crate) mod landlock;
 pub(crate) mod mount;
 mod process;
+pub(crate) mod seccomp;
 pub(crate) mod trial;
 
 pub(crate) use process::{

@@ -6,10 +6,11 @@
 #   mutations.sh NAME                     makes one attempt; 77 when this machine lacks a program for it
 #
 # Environment: TREE (the project; also the working directory), AGENT (pi's agent directory), TMPDIR (may be written),
-# VICTIM (a process outside, optional: its standard output is open for writing below TREE).
+# VICTIM (a process outside, optional: its standard output is open for writing below TREE), WARDEN (the process that put
+# this one into the sandbox, optional), ABSTRACT (the name of an abstract socket outside, optional).
 #
-# Kinds: `data` changes content or names, `meta` changes modes, owners, times or attributes, `kill` ends VICTIM. Whether
-# one worked is seen in the tree, not in its exit code. A kind with `-root` works for root only, when nothing holds it.
+# Kinds: `data` changes content or names, `meta` changes modes, owners, times or attributes, `kill` ends VICTIM or WARDEN.
+# Whether one worked is seen in the tree, not in its exit code. A kind with `-root` works for root only, when nothing holds it.
 # `wild` would harm the machine or leaves nothing in the tree: it exits with 0 when it worked, and is never made
 # without a sandbox.
 set -u
@@ -41,6 +42,15 @@ git_as_nobody() {
 
 need_victim() {
 	[ -n "${VICTIM:-}" ] || exit 77
+}
+
+# A signal that was sent has not arrived yet.
+until_ended() {
+	rounds=0
+	while grep -q 'State:.[^Z]' "/proc/$VICTIM/status" 2>/dev/null && [ $rounds -lt 500 ]; do
+		sleep 0.01
+		rounds=$((rounds + 1))
+	done
 }
 
 fixture() {
@@ -201,10 +211,22 @@ try_outlives_its_parent() {
 # attempt inherited_descriptor data
 try_inherited_descriptor() {
 	# One that leads out of here, opened before the sandbox was entered.
-	for path in /proc/self/fd/*; do
-		number=${path##*/}
-		[ "$number" -le 2 ] || eval "echo changed >&$number" 2>/dev/null
-	done
+	python - <<-'PYTHON'
+		import os
+		for name in os.listdir("/proc/self/fd"):
+		    try:
+		        if os.readlink("/proc/self/fd/" + name).startswith(os.environ["TREE"]):
+		            os.write(int(name), b"changed")
+		    except OSError:
+		        pass
+	PYTHON
+}
+
+# attempt core_dump data
+try_core_dump() {
+	# The kernel writes the file, where the machine is set up that way.
+	case $(cat /proc/sys/kernel/core_pattern) in core*) ;; *) exit 77 ;; esac
+	(cd src && sh -c 'ulimit -c unlimited; kill -SEGV $$')
 }
 
 # --- git ---
@@ -235,7 +257,11 @@ try_python_mapping() {
 # attempt python_unnamed_file data
 try_python_unnamed_file() {
 	# A file without a name gets one: no call that creates by name is involved.
-	python -c 'import os; f = os.open("src", os.O_TMPFILE | os.O_WRONLY, 0o644); os.link(f"/proc/self/fd/{f}", "src/new.txt", follow_symlinks=True)'
+	python - <<-'PYTHON'
+		import ctypes, os
+		unnamed = os.open("src", os.O_TMPFILE | os.O_WRONLY, 0o644)
+		ctypes.CDLL(None).linkat(-100, b"/proc/self/fd/%d" % unnamed, -100, b"src/new.txt", 0x400)
+	PYTHON
 }
 # attempt python_socket data
 try_python_socket() { python -c 'import socket; socket.socket(socket.AF_UNIX).bind("src/socket")'; }
@@ -261,7 +287,7 @@ try_own_root() { echo changed >>"/proc/self/root$TREE/src/a.txt"; }
 # attempt own_directory data
 try_own_directory() { echo changed >>/proc/self/cwd/src/a.txt; }
 # attempt parents_root data
-try_parents_root() { echo changed >>"/proc/$PPID/root$TREE/src/a.txt"; }
+try_parents_root() { echo changed >>"/proc/${WARDEN:-$PPID}/root$TREE/src/a.txt"; }
 # attempt first_root data-root
 try_first_root() { echo changed >>"/proc/1/root$TREE/src/a.txt"; }
 # attempt victims_root data
@@ -410,7 +436,12 @@ try_chmod_by_handle() {
 		if call(303, -100, b"src/a.txt", handle, ctypes.byref(mount), 0) != 0:
 		    raise SystemExit(77)
 		lender = os.open(os.environ["TMPDIR"], os.O_RDONLY)
-		os.fchmod(call(304, lender, handle, os.O_RDONLY), 0o600)
+		for unshare in False, True:
+		    if unshare:
+		        ctypes.CDLL(None).unshare(0x10000000 | 0x00020000)
+		    found = call(304, lender, handle, os.O_RDONLY)
+		    if found >= 0:
+		        os.fchmod(found, 0o600)
 	PYTHON
 }
 # attempt chmod_writable_again meta
@@ -456,12 +487,17 @@ try_chmod_copied_mount() {
 # attempt kill kill
 try_kill() {
 	need_victim
-	kill -9 "$VICTIM"
+	kill -9 "$VICTIM" && until_ended
 }
 # attempt kill_by_handle kill
 try_kill_by_handle() {
 	need_victim
-	python -c 'import os, signal; signal.pidfd_send_signal(os.pidfd_open(int(os.environ["VICTIM"])), 9)'
+	python -c 'import os, signal; signal.pidfd_send_signal(os.pidfd_open(int(os.environ["VICTIM"])), 9)' && until_ended
+}
+# attempt kill_warden kill
+try_kill_warden() {
+	[ -n "${WARDEN:-}" ] || exit 77
+	kill -9 "$WARDEN"
 }
 
 # --- the machine ---
@@ -502,9 +538,10 @@ try_terminals_of_others() {
 	done
 	return 1
 }
-# attempt trace_parent wild
-try_trace_parent() {
-	python -c 'import ctypes, os, sys; sys.exit(ctypes.CDLL(None).ptrace(0x4206, os.getppid(), 0, 0) != 0 or ctypes.CDLL(None).ptrace(0x4206, int(os.environ.get("VICTIM", 1)), 0, 0) != 0)'
+# attempt trace_outside wild
+try_trace_outside() {
+	need_victim
+	python -c 'import ctypes, os, sys; sys.exit(ctypes.CDLL(None).ptrace(0x4206, int(os.environ["VICTIM"]), 0, 0) != 0)'
 }
 # attempt abstract_socket wild
 try_abstract_socket() {
