@@ -2,31 +2,37 @@
 
 use std::error::Error;
 use std::fs::File;
-use std::io::{self, IoSlice, Read as _};
-use std::mem::MaybeUninit;
-use std::os::fd::{AsFd as _, OwnedFd};
-use std::os::unix::process::CommandExt as _;
-use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::io;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use pi_subagent_warden::{MAX_MESSAGE, Mechanism, Options, Order, Report, Sandbox};
-use rustix::net::{
-    AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
-    recv, sendmsg, socketpair,
+use pi_subagent_native::process::{
+    Cancel, ChildCommand, Guardian, Mechanism, Observer, Pulse, Sandbox, SuperviseLimits, Supervised,
+    supervise,
 };
 use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+
+use super::pipe::child;
 
 /// How often a file is opened to learn what one time costs.
 const OPENS: u32 = 20_000;
 
-/// Long enough for a warden to have looked at its tree several times.
-const SETTLED: Duration = Duration::from_millis(700);
+/// Shows the status of the warden when it has looked at its tree several times.
+const LOOK_AT_PARENT: &str = "sleep 0.7; cat /proc/$PPID/status";
 
-/// The ways to start a child.
+/// The ways to start a child, and what has to be in force.
+const WAYS: [(Way, &str, Option<Mechanism>); 5] = [
+    (Way::Plain, "plain", None),
+    (Way::Warden, "warden", None),
+    (Way::PidNamespace, "pidNamespace", Some(Mechanism::PidNamespace)),
+    (Way::ReadOnly, "readOnly", Some(Mechanism::Landlock)),
+    (Way::Metadata, "metadata", Some(Mechanism::MountNamespace)),
+];
+
 #[derive(Clone, Copy, Debug)]
 enum Way {
-    /// As any program starts one, in a process group of its own.
+    /// In a process group of its own.
     Plain,
     /// Through a warden.
     Warden,
@@ -38,45 +44,37 @@ enum Way {
     Metadata,
 }
 
-const WAYS: [(Way, &str); 5] = [
-    (Way::Plain, "plain"),
-    (Way::Warden, "warden"),
-    (Way::PidNamespace, "pidNamespace"),
-    (Way::ReadOnly, "readOnly"),
-    (Way::Metadata, "metadata"),
-];
-
 /// Starts a child in each way, in turn, `count` times, and tells everything about it that is to be compared.
 pub(crate) fn measure(warden: &str, folder: &str, count: &str) -> Result<Value, Box<dyn Error>> {
-    let host = Host { warden: Path::new(warden), folder: Path::new(folder) };
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let host = Host { runtime, warden: warden.into(), folder: folder.into() };
     let count: usize = count.parse()?;
-    let mut found = WAYS.map(|(way, name)| (way, name, host.is_possible(way), Vec::new(), Vec::new()));
-    // The first start of each pays for reading the programs.
-    for round in 0..=count {
-        for (way, _, is_possible, calls, bytes) in &mut found {
-            if is_possible.is_some() {
-                let (call, byte) = host.time(*way)?;
-                if round > 0 {
-                    calls.push(call.as_secs_f64() * 1000.0);
-                    bytes.push(byte.as_secs_f64() * 1000.0);
-                }
-            }
+    let mut found = Vec::new();
+    for (way, name, wanted) in WAYS {
+        // The first start of each pays for reading the programs, and may show that this machine does not allow it.
+        let Ok(first) = host.run(way, &["/bin/echo", "ready"]) else { continue };
+        if wanted.is_none_or(|wanted| first.supervised.mechanisms.contains(&wanted)) {
+            found.push((way, name, first.supervised.mechanisms, Vec::new(), Vec::new()));
+        }
+    }
+    for _ in 0..count {
+        for (way, _, _, bytes, lives) in &mut found {
+            let run = host.run(*way, &["/bin/echo", "ready"])?;
+            bytes.push(milliseconds(run.first_byte));
+            lives.push(milliseconds(run.supervised.duration));
         }
     }
     let mut ways = serde_json::Map::new();
-    for (way, name, mechanisms, calls, bytes) in found {
-        let Some(mechanisms) = mechanisms else { continue };
+    for (way, name, mechanisms, bytes, lives) in found {
         let mechanisms: Vec<_> = mechanisms.into_iter().map(Mechanism::as_str).collect();
-        let opens = host.opens(way)?;
-        ways.insert(
-            name.into(),
-            json!({ "mechanisms": mechanisms, "callMs": calls, "byteMs": bytes, "openNs": opens }),
-        );
+        let report =
+            json!({ "mechanisms": mechanisms, "byteMs": bytes, "lifeMs": lives, "openNs": host.opens(way)? });
+        ways.insert(name.into(), report);
     }
     Ok(json!({ "ways": ways, "residentKib": host.resident()? }))
 }
 
-/// Opens a file again and again, and prints the nanoseconds that one time takes.
+/// Opens a file again and again, and tells how many nanoseconds one time takes.
 pub(crate) fn opens(path: &str) -> io::Result<Value> {
     let batch = || -> io::Result<u64> {
         let started = Instant::now();
@@ -91,136 +89,76 @@ pub(crate) fn opens(path: &str) -> io::Result<Value> {
 }
 
 /// Whoever starts children.
-struct Host<'a> {
-    warden: &'a Path,
-    folder: &'a Path,
+struct Host {
+    runtime: Runtime,
+    warden: PathBuf,
+    folder: PathBuf,
 }
 
-/// A child and what belongs to it.
-struct Started {
-    process: Child,
-    stdout: ChildStdout,
-    /// The child's standard input and the lifeline, where there is a warden.
-    held: Option<(File, OwnedFd)>,
+/// A child that has ended.
+struct Run {
+    first_byte: Duration,
+    output: String,
+    supervised: Supervised,
 }
 
-impl Host<'_> {
-    /// Starts a child, and tells how long the call took and when the first byte of its output was there.
-    fn time(&self, way: Way) -> io::Result<(Duration, Duration)> {
-        let began = Instant::now();
-        let mut started = self.start(way, &["/bin/echo", "ready"])?;
-        let call = began.elapsed();
-        let mut byte = [0];
-        started.stdout.read_exact(&mut byte)?;
-        let first = began.elapsed();
-        started.end()?;
-        Ok((call, first))
-    }
-
-    /// What holds a child that is started like this; `None` where this machine does not allow it.
-    fn is_possible(&self, way: Way) -> Option<Vec<Mechanism>> {
-        let started = self.start(way, &["/bin/echo"]).ok()?;
-        let Some((_, lifeline)) = &started.held else {
-            let _ = started.end();
-            return Some(Vec::new());
-        };
-        let mut mechanisms = None;
-        let mut message = [MaybeUninit::uninit(); MAX_MESSAGE];
-        while let Ok(((bytes, _), length)) = recv(lifeline, &mut message, RecvFlags::empty()) {
-            match Report::parse(bytes) {
-                Some(Report::Started { mechanisms: held, .. }) => mechanisms = Some(held),
-                Some(Report::Gone(_)) => break,
-                _ if length == 0 => break,
-                _ => {}
-            }
-        }
-        let _ = started.end();
-        let wanted = match way {
-            Way::Metadata => Some(Mechanism::MountNamespace),
-            Way::PidNamespace => Some(Mechanism::PidNamespace),
-            Way::Plain | Way::Warden | Way::ReadOnly => None,
-        };
-        mechanisms.filter(|held| wanted.is_none_or(|wanted| held.contains(&wanted)))
-    }
-
+impl Host {
     /// What one `open` costs a child, in nanoseconds.
     fn opens(&self, way: Way) -> Result<u64, Box<dyn Error>> {
         let program = std::env::current_exe()?;
         let program = program.to_str().ok_or("the path of this program is not UTF-8")?;
-        let mut started = self.start(way, &[program, "opens", program])?;
-        let mut report = String::new();
-        started.stdout.read_to_string(&mut report)?;
-        started.end()?;
-        serde_json::from_str::<Value>(&report)?["ns"]
+        let output = self.run(way, &[program, "opens", program])?.output;
+        serde_json::from_str::<Value>(&output)?["ns"]
             .as_u64()
             .ok_or_else(|| "the child reports nothing".into())
     }
 
     /// What a warden with a child that waits has resident, in KiB.
-    fn resident(&self) -> io::Result<u64> {
-        let started = self.start(Way::Warden, &["/bin/cat"])?;
-        std::thread::sleep(SETTLED);
-        let status = std::fs::read_to_string(format!("/proc/{}/status", started.process.id()));
-        started.end()?;
-        status?
-            .lines()
-            .find_map(|line| line.strip_prefix("VmRSS:")?.split_whitespace().next()?.parse().ok())
-            .ok_or_else(|| io::Error::other("a warden has no VmRSS"))
+    fn resident(&self) -> Result<u64, Box<dyn Error>> {
+        let status = self.run(Way::Warden, &["/bin/sh", "-c", LOOK_AT_PARENT])?.output;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let word = line.and_then(|line| line.split_whitespace().next()).ok_or("a warden has no VmRSS")?;
+        Ok(word.parse()?)
     }
 
-    fn start(&self, way: Way, words: &[&str]) -> io::Result<Started> {
-        let Some(options) = self.options(way, words) else {
-            let mut command = Command::new(words[0]);
-            let command = command.args(&words[1..]).process_group(0);
-            let mut process = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
-            return Ok(Started { stdout: output(&mut process)?, process, held: None });
-        };
-        let (ours, theirs) =
-            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
-        let (read, write) = io::pipe()?;
-        let mut command = Command::new(self.warden);
-        let mut process =
-            command.args(options.to_args()).stdin(Stdio::from(theirs)).stdout(Stdio::piped()).spawn()?;
-        // The command keeps the other end, which would outlive the warden.
-        drop(command);
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-        let mut along = SendAncillaryBuffer::new(&mut space);
-        let descriptors = [read.as_fd()];
-        along.push(SendAncillaryMessage::ScmRights(&descriptors));
-        let order = [IoSlice::new(Order::Start.as_str().as_bytes())];
-        sendmsg(&ours, &order, &mut along, SendFlags::NOSIGNAL)?;
-        let input = File::from(OwnedFd::from(write));
-        Ok(Started { stdout: output(&mut process)?, process, held: Some((input, ours)) })
+    fn run(&self, way: Way, words: &[&str]) -> Result<Run, Box<dyn Error>> {
+        let command = ChildCommand { guardian: self.guardian(way), ..child(words[0], &words[1..])? };
+        let mut watch = Watch { first: None, output: Vec::new() };
+        let cancel = Cancel::new();
+        let started = Instant::now();
+        let run = supervise(command, SuperviseLimits::default(), None, &cancel, &mut watch);
+        let supervised = self.runtime.block_on(run)?;
+        let first = watch.first.ok_or_else(|| format!("{} said nothing: {supervised:?}", words[0]))?;
+        Ok(Run { first_byte: first - started, output: String::from_utf8(watch.output)?, supervised })
     }
 
-    fn options(&self, way: Way, words: &[&str]) -> Option<Options> {
-        let sandbox = |metadata| Some(Sandbox { writable: vec![self.folder.to_path_buf()], metadata });
-        let options = Options {
-            grace: Duration::from_secs(1),
-            command: words.iter().map(Into::into).collect(),
-            ..Options::default()
-        };
+    fn guardian(&self, way: Way) -> Option<Guardian> {
+        let sandbox = |metadata| Some(Sandbox { writable: vec![self.folder.clone()], metadata });
+        let warden = Guardian { program: self.warden.clone(), ..Guardian::default() };
         Some(match way {
             Way::Plain => return None,
-            Way::Warden => options,
-            Way::PidNamespace => Options { pid_namespace: true, ..options },
-            Way::ReadOnly => Options { sandbox: sandbox(false), ..options },
-            Way::Metadata => Options { sandbox: sandbox(true), ..options },
+            Way::Warden => warden,
+            Way::PidNamespace => Guardian { pid_namespace: true, ..warden },
+            Way::ReadOnly => Guardian { sandbox: sandbox(false), ..warden },
+            Way::Metadata => Guardian { sandbox: sandbox(true), ..warden },
         })
     }
 }
 
-impl Started {
-    /// Lets go of the child's input and waits for its end, and for that of its warden.
-    fn end(mut self) -> io::Result<()> {
-        let lifeline = self.held.take().map(|(_, lifeline)| lifeline);
-        io::copy(&mut self.stdout, &mut io::sink())?;
-        let status = self.process.wait()?;
-        drop(lifeline);
-        if status.success() { Ok(()) } else { Err(io::Error::other(format!("a child ended with {status}"))) }
+/// Keeps what a child says, and when it said something first.
+struct Watch {
+    first: Option<Instant>,
+    output: Vec<u8>,
+}
+
+impl Observer for Watch {
+    fn stdout(&mut self, chunk: &[u8]) -> Pulse {
+        self.first.get_or_insert_with(Instant::now);
+        self.output.extend_from_slice(chunk);
+        Pulse::default()
     }
 }
 
-fn output(process: &mut Child) -> io::Result<ChildStdout> {
-    process.stdout.take().ok_or_else(|| io::Error::other("a child has no output"))
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
 }
