@@ -14,7 +14,11 @@ pub fn frontmatter(content: &[u8]) {
     let Some(agent) = agent else { return };
     let name = agent.name.as_bytes();
     assert!((1..=64).contains(&name.len()) && name[0].is_ascii_alphanumeric(), "{:?}", agent.name);
-    assert!(name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(byte)), "{:?}", agent.name);
+    assert!(
+        name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(byte)),
+        "{:?}",
+        agent.name
+    );
     let description = &agent.description;
     assert!(description.chars().count() <= 1000 && !description.contains('\n'), "{description:?}");
     assert!(agent.tools.iter().chain(&agent.extensions).all(|list| list.len() <= 256));
@@ -23,7 +27,11 @@ pub fn frontmatter(content: &[u8]) {
     let text = std::str::from_utf8(content).expect("an agent is UTF-8");
     if !text.starts_with('\u{feff}') {
         let marked = read(format!("\u{feff}{text}").as_bytes());
-        assert_eq!(marked.agent.map(without_hash), Some(without_hash(agent.clone())), "with a byte order mark");
+        assert_eq!(
+            marked.agent.map(without_hash),
+            Some(without_hash(agent.clone())),
+            "with a byte order mark"
+        );
     }
     if !text.contains('\r') {
         let windows = read(text.replace('\n', "\r\n").as_bytes());

@@ -2,7 +2,9 @@
 
 use std::sync::LazyLock;
 
-use pi_subagent_native::text::{Sanitizer, SanitizerOptions, TruncateLimits, truncate, truncate_head, truncate_tail};
+use pi_subagent_native::text::{
+    Sanitizer, SanitizerOptions, TruncateLimits, settled_length, truncate, truncate_head, truncate_tail,
+};
 
 use super::draw::Draw;
 
@@ -32,7 +34,11 @@ pub fn sanitizer(bytes: &[u8]) {
     for redaction in SANITIZER.inspect(&text) {
         assert_eq!(redaction.count, redaction.ranges.len());
         for range in redaction.ranges {
-            assert!(text.get(range.clone()).is_some_and(|hit| !hit.is_empty()), "{} {range:?}", redaction.rule);
+            assert!(
+                text.get(range.clone()).is_some_and(|hit| !hit.is_empty()),
+                "{} {range:?}",
+                redaction.rule
+            );
         }
     }
     if let Ok(value) = serde_json::from_str::<serde_json::Value>(&text) {
@@ -40,8 +46,18 @@ pub fn sanitizer(bytes: &[u8]) {
         assert_eq!(SANITIZER.sanitize_json(&clean), clean, "sanitizing JSON twice changes nothing");
     }
     let mut draw = Draw::from(bytes);
+    let text = &*text;
+    let at = (draw.upto(text.len())..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    let settled = settled_length(&text[..at]);
+    assert!(settled <= at && text.is_char_boundary(settled), "{settled} of {at}");
+    let shown = SANITIZER.sanitize_growing(&text[..settled]);
+    assert!(
+        !shown.contains(&KNOWN[..8])
+            || text.replace(KNOWN, "").contains(&KNOWN[..8])
+            || once.contains(&KNOWN[..8])
+    );
     let limits = TruncateLimits { max_bytes: draw.upto(text.len() + 8), max_lines: draw.upto(12) };
-    for cut in [truncate, truncate_head, truncate_tail].map(|form| form(&text, limits, Some("/tmp/x"))) {
+    for cut in [truncate, truncate_head, truncate_tail].map(|form| form(text, limits, Some("/tmp/x"))) {
         assert!(cut.text.len() <= limits.max_bytes, "{limits:?} {cut:?}");
         assert!(cut.text.split_inclusive('\n').count() <= limits.max_lines, "{limits:?} {cut:?}");
         assert!(cut.truncated || cut.text == text, "{limits:?} {cut:?}");

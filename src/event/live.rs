@@ -2,12 +2,7 @@
 
 use super::record::MAX_LIVE;
 use super::tail::{HeadTail, Tail};
-
-/// A run of this many characters at the end of a text under way may be the beginning of a secret that no rule recognizes
-/// before it is complete. What is shorter gives nothing away.
-const TORN_CHARS: usize = 8;
-/// No secret is longer than this.
-const MAX_TORN: usize = 8 * 1024;
+use crate::text::settled_length;
 
 #[derive(Debug)]
 pub(super) struct LiveText {
@@ -27,7 +22,7 @@ impl LiveText {
 
     pub(super) fn view(&self) -> &str {
         let text = self.text.view_from_word();
-        if self.is_under_way { without_torn_end(text) } else { text }
+        if self.is_under_way { &text[..settled_length(text)] } else { text }
     }
 
     /// The text, unless it is the answer.
@@ -76,31 +71,5 @@ impl LiveText {
 
     pub(super) fn memory_bytes(&self) -> usize {
         self.text.memory_bytes()
-    }
-}
-
-/// The text up to a long word at its end that may go on.
-fn without_torn_end(text: &str) -> &str {
-    let word = text.bytes().rev().take(MAX_TORN).take_while(u8::is_ascii_graphic).count();
-    if word < TORN_CHARS { text } else { &text[..text.len() - word] }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::without_torn_end;
-
-    #[test]
-    fn only_a_long_word_at_the_end_waits_for_its_rest() {
-        for (text, shown) in [
-            ("", ""),
-            ("so far", "so far"),
-            ("the key is s3cr3tTokenVal", "the key is "),
-            ("s3cr3tTokenVal ", "s3cr3tTokenVal "),
-            ("漢字漢字漢字漢字漢字", "漢字漢字漢字漢字漢字"),
-            ("漢字s3cr3tTokenVal", "漢字"),
-        ] {
-            assert_eq!(without_torn_end(text), shown);
-        }
-        assert_eq!(without_torn_end(&"x".repeat(10_000)).len(), 10_000 - super::MAX_TORN);
     }
 }

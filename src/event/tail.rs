@@ -1,5 +1,7 @@
 //! Bounded text: the newest of a stream, or its head and tail.
 
+use crate::text::settled_length;
+
 /// Distance within which a cut looks for white space, so that half of a torn token does not stay behind.
 const MAX_CUT_WINDOW: usize = 4 * 1024;
 
@@ -169,7 +171,7 @@ impl HeadTail {
             text.push_str(self.tail.view());
             return (text, 0);
         }
-        let head = before_torn_word(&self.head, cut_window(self.half));
+        let head = before_torn_word(&self.head[..settled_length(&self.head)], cut_window(self.half));
         let tail = after_torn_word(self.tail.view(), cut_window(self.half));
         let omitted = self.head.len() as u64 + self.tail.pushed - (head.len() + tail.len()) as u64;
         text.push_str(head);
@@ -217,9 +219,11 @@ fn before_torn_word(text: &str, window: usize) -> &str {
     space.map_or(text, |at| &text[..=from + at])
 }
 
+/// Whole lines where one ends near, because a value can have several words.
 fn after_torn_word(text: &str, window: usize) -> &str {
     let near = &text.as_bytes()[..window.min(text.len())];
-    let space = near.iter().position(u8::is_ascii_whitespace);
+    let line = near.iter().position(|&byte| byte == b'\n');
+    let space = line.or_else(|| near.iter().position(u8::is_ascii_whitespace));
     space.map_or(text, |at| &text[at + 1..])
 }
 

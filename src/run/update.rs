@@ -61,7 +61,7 @@ impl Updates<'_> {
         let text = if text.trim().is_empty() {
             RUNNING.to_owned()
         } else {
-            newest(&self.sanitizer.sanitize(&text), TEXT_BYTES)
+            newest(&self.sanitizer.sanitize_growing(&text), TEXT_BYTES)
         };
         let streaming = Streaming {
             display_items: bounded(clean_items(&items, self.sanitizer), ITEM_BYTES),

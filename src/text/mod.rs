@@ -15,6 +15,6 @@ pub mod unescape;
 pub use diagnostic::{Diagnostic, Severity};
 pub(crate) use diagnostic::{one_line, quoted};
 pub(crate) use nearest::nearest;
-pub use sanitize::{Redaction, Sanitized, Sanitizer, SanitizerOptions};
+pub use sanitize::{Redaction, Sanitized, Sanitizer, SanitizerOptions, settled_length};
 pub use secrets::{auth_secrets, secret_values};
 pub use truncate::{TruncateLimits, Truncated, resume_point, truncate, truncate_head, truncate_tail};

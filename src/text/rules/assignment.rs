@@ -57,6 +57,29 @@ pub(super) fn foreign(cursor: &Cursor<'_>, name: Range<usize>) -> Found {
     Found::edit(Edit::new(range, REDACTED, RULE), end)
 }
 
+/// Where the value of a name begins when what follows may still decide what it is.
+pub(super) fn open_value(cursor: &Cursor<'_>, trigger: Range<usize>, is_foreign: bool) -> Option<usize> {
+    /// No value is judged by more than this, and no element is longer.
+    const JUDGED: usize = 1024;
+    let name = if is_foreign { trigger } else { cursor.name_around(trigger) };
+    let text = &cursor.text[name.clone()];
+    let separator = entry(cursor, &name).or_else(|| separator(cursor, &name))?;
+    let rest = cursor.bytes.get(separator.value..)?;
+    let goes_on = rest.len() < JUDGED && !rest.contains(&b'\n');
+    let is_open = if header::kind(text).is_some() {
+        goes_on
+    } else if !is_foreign && kind_of(cursor, &name, text) == NameKind::Plain {
+        false
+    } else {
+        match value(cursor, &name, &separator) {
+            // The byte behind a value tells a call from a value.
+            Some(found) => found.range.end + 1 >= cursor.bytes.len() && goes_on,
+            None => goes_on,
+        }
+    };
+    (is_open && !rest.is_empty()).then_some(separator.value)
+}
+
 /// The kind of a name, with `API key` as two words.
 fn kind_of(cursor: &Cursor<'_>, name: &Range<usize>, text: &str) -> NameKind {
     let kind = name_kind(text);

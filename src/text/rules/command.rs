@@ -38,6 +38,12 @@ pub(super) fn password(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
     }
 }
 
+/// Whether the value of a flag may go on.
+pub(super) fn is_open(cursor: &Cursor<'_>, trigger: &Range<usize>) -> bool {
+    let before = cursor.line_before(trigger.start, REACH);
+    value_start(cursor, trigger, before).is_some_and(|start| cursor.word_is_open(start, ends_word))
+}
+
 /// Where the value of a flag begins, when it is the flag of a program that takes a password there.
 fn value_start(cursor: &Cursor<'_>, trigger: &Range<usize>, before: &[u8]) -> Option<usize> {
     let runs = |program: &str| memchr::memmem::find(before, program.as_bytes()).is_some();

@@ -128,6 +128,17 @@ impl<'a> Cursor<'a> {
         Some(Quote { escapes, mark })
     }
 
+    /// Whether the word or string that begins at `start` has no end yet.
+    pub(super) fn word_is_open(&self, start: usize, ends: fn(u8) -> bool) -> bool {
+        match self.quote(start) {
+            Some(quote) => {
+                let end = self.string_end(start + quote.len(), quote, usize::MAX);
+                !end.closed && end.content == self.bytes.len()
+            }
+            None => !self.bytes[start..].iter().any(|&byte| ends(byte)),
+        }
+    }
+
     /// Where the string ends whose content begins at `at`: at its closing quote, the line end, or `at + reach`.
     pub(super) fn string_end(&self, at: usize, quote: Quote, reach: usize) -> StringEnd {
         let stop = self.bytes.len().min(at.saturating_add(reach));

@@ -17,6 +17,7 @@ mod header;
 mod look;
 mod name;
 mod name_words;
+mod open;
 mod pem;
 mod scan;
 mod separator;

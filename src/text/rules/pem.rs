@@ -15,7 +15,7 @@ const MARKER: &str = "[PRIVATE_KEY_REDACTED]";
 const LABEL: usize = 48;
 
 /// Fewer base64 characters than this are not a line of a key.
-const BODY: usize = 16;
+pub(super) const BODY: usize = 16;
 
 /// Judges `-----BEGIN `. A key without its end is redacted to the end of the text, or of the string it stands in.
 pub(super) fn begin(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
@@ -29,14 +29,65 @@ pub(super) fn begin(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
     let end = match is_ended.then(|| memmem::find(rest, b"-----END ")).flatten() {
         Some(length) => {
             let end = label_end + length + "-----END ".len();
-            self::label_end(cursor, end).unwrap_or(end)
+            self::label_end(cursor, end).unwrap_or_else(|| end + torn_label(&cursor.bytes[end..]))
         }
         None => match cursor.quote_before(trigger.start) {
-            Some(quote) => cursor.string_end(label_end, quote, usize::MAX).content,
+            Some(quote) => {
+                let string = cursor.string_end(label_end, quote, usize::MAX);
+                if string.closed { string.content } else { body_end(cursor, label_end) }
+            }
             None => cursor.bytes.len(),
         },
     };
     Found::edit(Edit::new(trigger.start..end, MARKER, RULE), end)
+}
+
+/// Whether `-----BEGIN ` may become the beginning of a private key.
+pub(super) fn is_open(cursor: &Cursor<'_>, trigger: &Range<usize>) -> bool {
+    /// A label, line ends, indentation and the beginning of a body.
+    const UNDECIDED: usize = 160;
+    let rest = &cursor.bytes[trigger.end..];
+    let is_other = memmem::find(rest, b"-----").is_some() && label_end(cursor, trigger.end).is_none();
+    match begin(cursor, trigger.clone()).edit {
+        // Without its end: the body would be left out and the beginning alone not be recognized.
+        Some(edit) => edit.range.end == cursor.bytes.len() && !cursor.bytes.ends_with(b"-----"),
+        None => rest.len() < UNDECIDED && !is_other,
+    }
+}
+
+/// Whether a line is the beginning of `-----END … PRIVATE KEY-----`.
+pub(super) fn begins_end(line: &[u8]) -> bool {
+    let mark = b"-----END ";
+    mark.starts_with(line)
+        || line
+            .strip_prefix(mark)
+            .is_some_and(|label| torn_label(label) == label.len() && !label.ends_with(b"-----"))
+}
+
+/// The length of a label that the end of the text cuts off; 0 for one that is another.
+fn torn_label(rest: &[u8]) -> usize {
+    let label = rest
+        .iter()
+        .take(LABEL)
+        .take_while(|&&byte| byte.is_ascii_uppercase() || matches!(byte, b' ' | b'-' | b'0'..=b'9'))
+        .count();
+    if label == rest.len() { label } else { 0 }
+}
+
+/// Where the body of a key ends whose string has no end on its line: behind the last line of base64.
+fn body_end(cursor: &Cursor<'_>, label_end: usize) -> usize {
+    let mut end = label_end;
+    while end < cursor.bytes.len() {
+        let line_end =
+            memchr::memchr(b'\n', &cursor.bytes[end..]).map_or(cursor.bytes.len(), |length| end + length);
+        let line = cursor.bytes[end..line_end].trim_ascii();
+        let is_body = line.iter().all(|&byte| is_body_byte(byte) || byte == b'\\');
+        if !is_body && memmem::find(line, b": ").is_none() {
+            break;
+        }
+        end = (line_end + 1).min(cursor.bytes.len());
+    }
+    end
 }
 
 /// Judges an `-----END ` whose beginning is not in this text.
@@ -104,6 +155,6 @@ fn has_body(rest: &[u8]) -> bool {
     is_header || rest.iter().take(BODY).take_while(|&&byte| is_body_byte(byte)).count() == BODY
 }
 
-fn is_body_byte(byte: u8) -> bool {
+pub(super) fn is_body_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
 }

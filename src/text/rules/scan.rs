@@ -1,5 +1,7 @@
 //! The scan: one search for all triggers, one rule per trigger.
 
+use std::ops::Range;
+
 use super::cursor::Cursor;
 use super::triggers::Triggers;
 use super::{assignment, bearer, command, pem, url, vendor};
@@ -41,7 +43,7 @@ const FOREIGN: [&str; 13] = [
 ];
 
 #[derive(Clone, Copy)]
-enum Trigger {
+pub(super) enum Trigger {
     Name,
     /// A name in a language that writes it with other letters, or in several words.
     ForeignName,
@@ -112,6 +114,11 @@ impl Rules {
         }
         let finder = Triggers::new(triggers.iter().map(|(_, text)| text.clone()).collect());
         Self { finder, triggers }
+    }
+
+    /// The next trigger at or after `at`.
+    pub(super) fn next(&self, cursor: &Cursor<'_>, at: usize) -> Option<(Trigger, Range<usize>)> {
+        self.finder.find(cursor.bytes, at).map(|(index, hit)| (self.triggers[index].0, hit))
     }
 
     /// Adds an edit for everything that a rule redacts; they do not overlap.

@@ -81,6 +81,17 @@ fn is_form(user: &[u8], password: &str) -> bool {
         || [&b"user"[..], b"username"].iter().any(|word| user.eq_ignore_ascii_case(word))
 }
 
+/// Whether what follows `://` may still turn out to be credentials.
+pub(super) fn is_open(cursor: &Cursor<'_>, start: usize) -> bool {
+    cursor.bytes.len() - start < REACH && !cursor.bytes[start..].iter().any(|&byte| ends_url(byte))
+}
+
+/// Whether the credentials of `curl -u` may go on.
+pub(super) fn curl_user_is_open(cursor: &Cursor<'_>, trigger: &Range<usize>) -> bool {
+    memchr::memmem::find(cursor.line_before(trigger.start + 1, REACH), b"curl").is_some()
+        && cursor.word_is_open(cursor.skip_blanks(trigger.end), ends_url)
+}
+
 fn ends_url(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b'|')
 }

@@ -16,6 +16,9 @@ use crate::text::secrets::is_fit;
 /// second pass finds that, and the third confirms it.
 const MOST_PASSES: usize = 6;
 
+/// Less than this of a secret gives nothing away.
+const LEAST_BEGUN: usize = 8;
+
 /// What a sanitizer knows beside its rules.
 #[derive(Clone, Debug, Default)]
 pub struct SanitizerOptions {
@@ -44,6 +47,7 @@ pub struct Sanitizer {
     rules: Rules,
     /// Exact values; absent when there are none.
     exact: Option<Triggers>,
+    values: Vec<String>,
 }
 
 impl Sanitizer {
@@ -53,8 +57,8 @@ impl Sanitizer {
         let SanitizerOptions { secrets, homes } = options;
         let values: Vec<String> =
             secrets.iter().filter(|value| is_fit(value.trim())).flat_map(|value| spellings(value)).collect();
-        let exact = if values.is_empty() { None } else { Some(Triggers::new(values)) };
-        Self { rules: Rules::new(&Homes::new(&homes)), exact }
+        let exact = if values.is_empty() { None } else { Some(Triggers::new(values.clone())) };
+        Self { rules: Rules::new(&Homes::new(&homes)), exact, values }
     }
 
     /// Makes a text fit to leave the process.
@@ -73,6 +77,24 @@ impl Sanitizer {
             text = Cow::Owned(next);
         }
         Sanitized::new(text.into_owned())
+    }
+
+    /// As [`Sanitizer::sanitize`], for the newest state of a text that goes on: the beginning of an exact value at its
+    /// end is left out, because it is not recognized before it is complete.
+    ///
+    /// What the rules cannot recognize yet is told by [`settled_length`](crate::text::settled_length).
+    #[must_use]
+    pub fn sanitize_growing(&self, text: &str) -> Sanitized {
+        let text = strip(text).text;
+        let begun = |value: &String| {
+            let most = value.len().min(text.len() + 1);
+            let lengths = (LEAST_BEGUN..most).rev();
+            lengths
+                .filter(|length| value.is_char_boundary(*length))
+                .find(|length| text.ends_with(&value[..*length]))
+        };
+        let longest = self.values.iter().filter_map(begun).max().unwrap_or(0);
+        self.sanitize(&text[..text.len() - longest])
     }
 
     /// Says which rules fire on a text, without saying what they hit.
