@@ -36,8 +36,9 @@ const ways = {
 	"SIGKILL to the host": { deed: "wait", signal: "SIGKILL" },
 	"SIGTERM to the host": { deed: "wait", signal: "SIGTERM" },
 	"process.exit() of the host": { deed: "exit", since: "exit" },
-	"an abort, from the call": { deed: "abort", since: "aborted" },
-	"an abort, from the result": { deed: "abort", since: "result" },
+	// A child that leaves when it is asked to gives the others half a second; one that stays forces the end at once.
+	"an abort, from the call": { deed: "abort", since: "aborted", child: "trap '' TERM; sleep 60" },
+	"an abort, from the result": { deed: "abort", since: "result", child: "trap '' TERM; sleep 60" },
 	"the child's own end, from the result": { deed: "wait", since: "result", child: "exit 0" },
 };
 

@@ -34,6 +34,7 @@ export default function subagentNative(pi: PiApi): void {
 	};
 
 	pi.on("session_start", async (_event, context) => {
+		runs.takeOver(context.sessionManager.getSessionId());
 		if (!context.hasUI) process.once("SIGINT", interrupted);
 		surface = await describe(pi, context);
 		rememberSurface(surface);
@@ -50,10 +51,11 @@ export default function subagentNative(pi: PiApi): void {
 
 	pi.on("tool_result", (event) => (tool.takeFailed(event.toolCallId) ? { isError: true } : undefined));
 
-	pi.on("session_shutdown", async () => {
+	pi.on("session_shutdown", async ({ reason }, context) => {
 		stopClocks();
 		process.off("SIGINT", interrupted);
-		await runs.close();
+		if (reason === "reload") runs.handOver(context.sessionManager.getSessionId());
+		else await runs.close();
 	});
 }
 

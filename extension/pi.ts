@@ -4,6 +4,7 @@
  */
 
 import type { PiUsage, RunDetails } from "../index.js";
+import type { ProviderRegistry } from "./refresh.ts";
 
 /** Theme colours that exist in every supported pi. */
 export type Color = "success" | "error" | "warning" | "muted" | "dim" | "accent" | "toolTitle" | "toolOutput";
@@ -88,10 +89,10 @@ export interface PiContext {
 		notify(message: string, type?: "info" | "warning" | "error"): void;
 		confirm(title: string, message: string, options?: { signal?: AbortSignal }): Promise<boolean>;
 	};
-	sessionManager: { getSessionFile(): string | undefined };
+	sessionManager: { getSessionId(): string; getSessionFile(): string | undefined };
 	model: { provider: string; id: string } | undefined;
 	/** `getRegisteredProviderIds`: the providers that extensions have registered. */
-	modelRegistry: { getRegisteredProviderIds(): readonly string[] };
+	modelRegistry: ProviderRegistry & { getRegisteredProviderIds(): readonly string[] };
 	thinkingLevel?: string;
 }
 
@@ -121,7 +122,7 @@ type Handler<Event, Result> = (event: Event, context: PiContext) => Promise<Resu
 
 export interface PiApi {
 	on(event: "session_start", handler: Handler<object, void>): unknown;
-	on(event: "session_shutdown", handler: Handler<object, void>): unknown;
+	on(event: "session_shutdown", handler: Handler<{ readonly reason?: string }, void>): unknown;
 	on(
 		event: "before_agent_start",
 		handler: Handler<{ readonly systemPrompt: string }, { systemPrompt: string }>,

@@ -1,18 +1,39 @@
-/** The runs this load of the extension has started, so that none outlives it. */
+/** The runs of a session, so that none outlives it. They pass from one load of the extension to the next. */
 
 import type { RunHandle } from "../index.js";
 
+/**
+ * Runs of a session that is being reloaded, by its id. Kept where every load of the extension finds them: modules are
+ * loaded anew.
+ */
+const handedOver = ((globalThis as Record<symbol, unknown>)[Symbol.for("pi-subagent-native.runs")] ??=
+	new Map()) as Map<string, Set<RunHandle>>;
+
 export class Runs {
-	private readonly live = new Set<RunHandle>();
+	private live = new Set<RunHandle>();
 
 	/** Keeps `handle` until its run is over. */
 	async settle<T>(handle: RunHandle, result: Promise<T>): Promise<T> {
-		this.live.add(handle);
+		// The set is what is handed over, so a run that ends later is forgotten by the next load as well.
+		const { live } = this;
+		live.add(handle);
 		try {
 			return await result;
 		} finally {
-			this.live.delete(handle);
+			live.delete(handle);
 		}
+	}
+
+	/** Leaves the live runs to the next load of the extension in this session. */
+	handOver(session: string): void {
+		handedOver.set(session, this.live);
+		this.live = new Set();
+	}
+
+	/** Takes over what the load before has left. */
+	takeOver(session: string): void {
+		this.live = handedOver.get(session) ?? this.live;
+		handedOver.delete(session);
 	}
 
 	/** Ends every live run because pi is going, and waits until the children are gone. */

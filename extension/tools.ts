@@ -1,10 +1,11 @@
 /** The `subagent` tool: hands one call to the addon and its result back to pi. */
 
-import type { ConfirmRequest, ToolResult, ToolSurface } from "../index.js";
+import type { ConfirmRequest, RefreshRequest, ToolResult, ToolSurface } from "../index.js";
 import { forwardAbort } from "./abort.ts";
 import { runOptions } from "./host.ts";
 import { loadAddon } from "./native.ts";
 import type { PiApi, PiContext, ToolDefinition, ToolOutput } from "./pi.ts";
+import { refreshToken } from "./refresh.ts";
 import { renderCall, renderResult } from "./render.ts";
 import type { Runs } from "./runs.ts";
 
@@ -75,7 +76,9 @@ export class SubagentTool {
 			if (!settled) onUpdate?.({ content: partial.content, details: partial.details });
 		};
 		const confirm = context.hasUI ? (request: ConfirmRequest) => this.confirm(request, signal, context) : undefined;
-		const handle = native.startRun(options, update, confirm);
+		const refresh = ({ provider, validForMs }: RefreshRequest) =>
+			refreshToken(context.modelRegistry, provider, validForMs, signal);
+		const handle = native.startRun(options, update, confirm, refresh);
 		const release = forwardAbort(signal, handle);
 		try {
 			return await this.runs.settle(handle, handle.result());

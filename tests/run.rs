@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{
-    Confirm, ConfirmRequest, ErrorCode, Host, HostTool, Mode, RunId, RunOutcome, RunSpec, ToolResult, World,
-    execute,
+    Callbacks, Confirm, ConfirmRequest, ErrorCode, Host, HostTool, Mode, Refresh, RunId, RunOutcome, RunSpec,
+    ToolResult, World, execute,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -45,7 +45,8 @@ impl Scene {
         let env = std::env::vars_os().filter(|(name, _)| name == "PATH").collect();
         let pi_command = Some(vec!["/bin/sh".to_owned(), pi.to_string_lossy().into_owned()]);
         let home = Some(root.path().join("home"));
-        let world = World { agent_dir, home, env, config: None, pi_command, warden: None, host: Host::default() };
+        let world =
+            World { agent_dir, home, env, config: None, pi_command, warden: None, host: Host::default() };
         let spec = RunSpec { agent: "explorer".into(), task: "look around".into(), cwd: project, world };
         Self { root, spec }
     }
@@ -84,13 +85,26 @@ impl Scene {
             }
             seen
         });
-        let run = execute(self.spec.clone(), RunId::draw(), sender, confirm, cancel);
+        let run = execute(self.spec.clone(), RunId::draw(), sender, host(confirm), cancel);
         let result = tokio::time::timeout(PATIENCE, run).await.expect("the run ends");
         (result, updates.await.expect("the updates end"))
     }
 }
 
 struct Answer(bool);
+
+/// A caller that answers as told and refreshes nothing.
+fn host<C: Confirm>(confirm: Option<C>) -> Callbacks<C, NoRefresh> {
+    Callbacks { confirm, refresh: None }
+}
+
+struct NoRefresh;
+
+impl Refresh for NoRefresh {
+    async fn refresh(&self, _provider: &str, _valid_for: Duration) -> bool {
+        false
+    }
+}
 
 impl Confirm for Answer {
     async fn confirm(&self, _request: ConfirmRequest) -> bool {
@@ -248,7 +262,7 @@ async fn an_abort_is_never_a_success_and_keeps_the_partial_text() {
     let scene = Scene::new("begin; delta 'so far'; sleep 20").config(json!({ "graceMs": 200 }));
     let cancel = Cancel::new();
     let (sender, mut receiver) = watch::channel(None::<ToolResult>);
-    let run = execute(scene.spec.clone(), RunId::draw(), sender, None::<Answer>, cancel.clone());
+    let run = execute(scene.spec.clone(), RunId::draw(), sender, host(None::<Answer>), cancel.clone());
     let stop = async {
         while receiver.changed().await.is_ok() {
             if receiver.borrow_and_update().as_ref().is_some_and(|update| update.text == "so far") {
@@ -470,10 +484,7 @@ async fn the_child_gets_an_explicit_allow_list_and_only_what_its_agent_needs() {
         assert!(env.contains(expected), "{expected:?} in {env}");
     }
     let sandbox = single.sandbox.as_ref().expect("a report on a readonly agent");
-    assert!(
-        !sandbox.enforced
-            && sandbox.reason.as_deref().is_some_and(|reason| reason.contains("warden"))
-    );
+    assert!(!sandbox.enforced && sandbox.reason.as_deref().is_some_and(|reason| reason.contains("warden")));
     assert!(single.diagnostics.iter().any(|text| text.contains("bash")), "{:?}", single.diagnostics);
     let left: Vec<_> = fs::read_dir(
         Path::new(single.session_file.as_deref().expect("a session")).parent().expect("its directory"),
@@ -605,7 +616,7 @@ async fn a_dropped_run_ends_its_child() {
     let scene = Scene::new("echo $$ > \"${0%/*}/pid\"; begin; delta 'up'; sleep 20");
     let (sender, mut receiver) = watch::channel(None::<ToolResult>);
     {
-        let run = execute(scene.spec.clone(), RunId::draw(), sender, None::<Answer>, Cancel::new());
+        let run = execute(scene.spec.clone(), RunId::draw(), sender, host(None::<Answer>), Cancel::new());
         tokio::pin!(run);
         tokio::select! {
             _ = &mut run => panic!("the child runs on"),

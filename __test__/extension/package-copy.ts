@@ -174,7 +174,7 @@ export class HostDouble implements PiApi {
 				},
 				confirm: (title) => this.confirm(title),
 			},
-			sessionManager: { getSessionFile: () => "/sessions/s.jsonl" },
+			sessionManager: { getSessionId: () => "session", getSessionFile: () => "/sessions/s.jsonl" },
 			model: { provider: "fake", id: "big" },
 			modelRegistry: { getRegisteredProviderIds: () => [] },
 			...overrides,

@@ -9,9 +9,9 @@ use tokio::sync::watch;
 use super::options::RunOptions;
 use super::result::ToolResult;
 use super::teardown::end_with_thread;
-use super::updates::{ConfirmSink, UpdateSink, forward};
+use super::updates::{ConfirmSink, RefreshSink, UpdateSink, forward};
 use crate::process::{Cancel, CancelReason};
-use crate::run::{self, RunId};
+use crate::run::{self, Callbacks, RunId};
 
 /// A run under way. Dropping it, and every promise of its result, ends the run.
 #[napi]
@@ -37,7 +37,9 @@ impl Drop for EndOnDrop {
 ///
 /// `onUpdate` gets the newest state at most twenty times a second, the last time before the result resolves; when it
 /// throws, no more updates follow. `onConfirm` is asked before an agent that the project defines runs for the first
-/// time; without it `nonInteractivePolicy` decides. Neither keeps the process alive. A callback that mentions the handle
+/// time; without it `nonInteractivePolicy` decides. `onRefresh` is asked to have a login's token refreshed that
+/// would expire during the run of a sandboxed child; without it the child refreshes its copy, which is then taken back.
+/// None of them keeps the process alive. A callback that mentions the handle
 /// keeps the handle: such a run is ended by `abort`, not by forgetting it.
 ///
 /// Throws for arguments of the wrong type only. Everything else that can go wrong is in the result.
@@ -48,6 +50,9 @@ pub fn start_run(
     #[napi(ts_arg_type = "(update: ToolResult) => void")] on_update: Option<UpdateSink>,
     #[napi(ts_arg_type = "(request: ConfirmRequest) => Promise<boolean> | boolean")] on_confirm: Option<
         ConfirmSink,
+    >,
+    #[napi(ts_arg_type = "(request: RefreshRequest) => Promise<boolean> | boolean")] on_refresh: Option<
+        RefreshSink,
     >,
 ) -> napi::Result<RunHandle> {
     let (run_id, cancel) = (RunId::draw(), Cancel::new());
@@ -61,9 +66,10 @@ pub fn start_run(
     let handle = RunHandle { run_id: run_id.clone(), guard, outcome };
     spawn(async move {
         let (sender, updates) = watch::channel(None);
+        let host = Callbacks { confirm: on_confirm, refresh: on_refresh };
         // Both end together: the last update comes before the result.
         let run = async {
-            tokio::join!(run::execute(spec, run_id, sender, on_confirm, cancel), forward(updates, on_update))
+            tokio::join!(run::execute(spec, run_id, sender, host, cancel), forward(updates, on_update))
         };
         let result = tokio::spawn(run).await.map(|(result, ())| Arc::new(result));
         settle.send_replace(Some(result.map_err(|error| error.to_string())));

@@ -1,13 +1,15 @@
 //! Calls from a run into JavaScript.
 
+use std::time::Duration;
+
 use napi::Status;
 use napi::bindgen_prelude::{Either, Promise};
 use napi::threadsafe_function::{ThreadsafeFunction, UnknownReturnValue};
 use napi_derive::napi;
 use tokio::sync::watch;
 
-use super::result::ToolResult;
-use crate::run;
+use super::result::{ToolResult, number};
+use crate::run::{self, Refresh};
 
 /// A question that only a person may answer.
 #[napi(object, object_from_js = false)]
@@ -39,6 +41,31 @@ pub(super) async fn forward(mut updates: watch::Receiver<Option<run::ToolResult>
             && sink.call_async_catch(update.into()).await.is_err()
         {
             return;
+        }
+    }
+}
+
+/// A login whose token expires too soon for a run.
+#[napi(object, object_from_js = false)]
+pub struct RefreshRequest {
+    /// The provider, as pi names it.
+    pub provider: String,
+    /// For how long the token has to be good, in milliseconds.
+    pub valid_for_ms: f64,
+}
+
+/// Refreshes tokens.
+pub type RefreshSink =
+    ThreadsafeFunction<RefreshRequest, Either<bool, Promise<bool>>, RefreshRequest, Status, false, true>;
+
+impl Refresh for RefreshSink {
+    async fn refresh(&self, provider: &str, valid_for: Duration) -> bool {
+        let valid_for_ms = number(u64::try_from(valid_for.as_millis()).unwrap_or(u64::MAX));
+        let request = RefreshRequest { provider: provider.to_owned(), valid_for_ms };
+        match self.call_async_catch(request).await {
+            Ok(Either::A(done)) => done,
+            Ok(Either::B(done)) => done.await.unwrap_or(false),
+            Err(_) => false,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One run, from the call to its result.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::cause::chain;
 use super::changes::WorkTree;
@@ -9,8 +9,10 @@ use super::files::{RunFiles, RunId, Wanted};
 use super::invocation::Invocation;
 use super::machine::Machine;
 use super::pi::PiProgram;
+use super::places::Places;
 use super::prepare::{Confirm, ConfirmRequest, Prepared};
 use super::protocol::{JsonChild, SharedCollector, SilenceLimits};
+use super::refresh::Refresh;
 use super::refusal::Refusal;
 use super::report::{Ending, Subject};
 use super::result::ToolResult;
@@ -35,6 +37,15 @@ const CHANGES_AFTER_ABORT: Duration = Duration::from_secs(1);
 /// Held while a person is asked.
 static ASKING: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
+/// What is asked of whoever called; each may be missing.
+#[derive(Clone, Debug, Default)]
+pub struct Callbacks<C, R> {
+    /// Asks a person whether an agent that a project defines may run.
+    pub confirm: Option<C>,
+    /// Refreshes a token that would expire during the run.
+    pub refresh: Option<R>,
+}
+
 /// Runs one agent on one task. Whatever a user or a child can cause ends in a result, never in an error.
 ///
 /// Dropping the future ends the child and everything that it has started.
@@ -42,7 +53,7 @@ pub async fn execute(
     spec: RunSpec,
     run_id: RunId,
     updates: UpdateSender,
-    confirm: Option<impl Confirm>,
+    host: Callbacks<impl Confirm, impl Refresh>,
     cancel: Cancel,
 ) -> ToolResult {
     let (started, spec) = (Instant::now(), Arc::new(spec));
@@ -52,7 +63,7 @@ pub async fn execute(
     let knowing = tokio::time::timeout(SECRETS_TIMEOUT, knowing).await;
     let sanitizer = Arc::new(knowing.unwrap_or_else(|_| Sanitizer::new(SanitizerOptions::default())));
     let call = Call { started, spec, id: run_id, sanitizer, cancel };
-    match call.run(updates, confirm).await {
+    match call.run(updates, host).await {
         Ok(result) => result,
         Err(Stop::Refused(refusal, limits)) => refusal.into_result(&call.sanitizer, limits),
         Err(Stop::Aborted(reason)) => call.nobody().aborted_before_start(&reason, started.elapsed()),
@@ -82,14 +93,18 @@ struct Call {
 }
 
 impl Call {
-    async fn run(&self, updates: UpdateSender, confirm: Option<impl Confirm>) -> Result<ToolResult, Stop> {
+    async fn run(
+        &self,
+        updates: UpdateSender,
+        host: Callbacks<impl Confirm, impl Refresh>,
+    ) -> Result<ToolResult, Stop> {
         let spec = Arc::clone(&self.spec);
         let machine = self.unless_aborted(Machine::look(&self.spec.world)).await?;
         let checked = self.unless_aborted(blocking(move || Prepared::check(&spec, machine))).await?;
         let prepared = checked.map_err(|refusal| Stop::Refused(refusal, TruncateLimits::default()))?;
         let prepared = Arc::new(prepared);
         let mut subject = self.subject(&prepared);
-        if let Some(notice) = self.ask(&prepared, confirm, subject.limits).await? {
+        if let Some(notice) = self.ask(&prepared, host.confirm, subject.limits).await? {
             subject.diagnostics.push(notice);
         }
         let plan = match prepared.tools(&self.spec.world) {
@@ -97,6 +112,7 @@ impl Call {
             Err(none_left) => return Ok(self.not_started(subject, &none_left.to_string())),
         };
         subject.plan(&prepared, &plan);
+        self.unless_aborted(self.refresh(&prepared, host.refresh)).await?;
         let (spec, decided, run_id) = (Arc::clone(&self.spec), Arc::clone(&prepared), self.id.get());
         let child = self.unless_aborted(blocking(move || child(&spec, &decided, &plan, &run_id))).await?;
         match child {
@@ -143,6 +159,20 @@ impl Call {
         Ok(kept.err().map(lost))
     }
 
+    /// Has a token refreshed that would expire during the run, because a sandboxed child works with a copy of it. One that
+    /// expires all the same is refreshed by the child and taken back.
+    async fn refresh(&self, prepared: &Prepared, refresh: Option<impl Refresh>) {
+        let world = &self.spec.world;
+        let provider = prepared.model(world).and_then(|model| model.split_once('/'));
+        let until = prepared.timeout().and_then(|limit| SystemTime::now().checked_add(limit));
+        let (true, Some((provider, _)), Some(until), Some(refresh)) =
+            (prepared.sandbox().is_held(), provider, until, refresh)
+        else {
+            return;
+        };
+        Places::refresh(&world.agent_dir, provider, until, &refresh).await;
+    }
+
     /// The question to ask now, if there is one; or why policy refuses the run without asking.
     async fn question(
         &self,
@@ -158,6 +188,7 @@ impl Call {
         let output = &prepared.config.output;
         Subject {
             agent: prepared.agent.name.clone(),
+            model: prepared.model(&self.spec.world).map(str::to_owned),
             limits: TruncateLimits { max_bytes: output.max_bytes, max_lines: output.max_lines },
             diagnostics: prepared.without_effect(),
             ..self.nobody()
@@ -169,6 +200,7 @@ impl Call {
         Subject {
             agent: self.sanitizer.sanitize(&self.spec.agent).clip(MAX_NAME).into_string(),
             task: self.spec.task.clone(),
+            model: None,
             run_id: self.id.clone(),
             sanitizer: Arc::clone(&self.sanitizer),
             limits: TruncateLimits::default(),

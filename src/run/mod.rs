@@ -18,6 +18,7 @@ mod pi;
 mod places;
 mod prepare;
 mod protocol;
+mod refresh;
 mod refusal;
 mod report;
 mod result;
@@ -29,13 +30,14 @@ mod update;
 
 pub use clean::clean;
 pub use doctor::{Check, Status, doctor};
-pub use execute::execute;
+pub use execute::{Callbacks, execute};
 pub use files::RunId;
 pub use listing::{Described, Listed, Listing, describe, list_agents};
 pub use machine::Machine;
 pub use pi::{Origin, PiError, PiProgram, PiVersion};
 pub use prepare::{Confirm, ConfirmRequest, find_agents, load_config, plan_for};
 pub use protocol::steer;
+pub use refresh::Refresh;
 pub use refusal::Refusal;
 pub use result::{
     CallError, ErrorCode, Mode, Resources, RunDetails, RunOutcome, SandboxReport, SingleResult, Streaming,

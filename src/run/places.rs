@@ -2,10 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
-use super::agent_dir::{AgentDirError, GiveBack, PrivateAgentDir, remove_tree};
+use super::agent_dir::{AgentDirError, GiveBack, PrivateAgentDir, refresh_before_copy, remove_tree};
 use super::cause::chain;
 use super::files::FilesError;
+use super::refresh::Refresh;
 
 /// A temporary directory and an agent directory for one child. Both are removed with this value.
 #[derive(Debug)]
@@ -36,6 +38,17 @@ impl Places {
             .create(&temporary)
             .map_err(|source| FilesError { path: temporary.clone(), source })?;
         Ok(Self { temporary, agent })
+    }
+
+    /// Has a token refreshed that would expire before `until`, which the copy must have in time.
+    pub(super) async fn refresh(
+        user_agent_dir: &Path,
+        provider: &str,
+        until: SystemTime,
+        host: &impl Refresh,
+    ) {
+        // One that expires all the same is refreshed by the child and taken back.
+        let _ = refresh_before_copy(user_agent_dir, provider, until, host).await;
     }
 
     /// For `TMPDIR`.

@@ -1,8 +1,10 @@
 //! The same where there is no sandbox, and so nobody who needs places of his own.
 
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use super::files::FilesError;
+use super::refresh::Refresh;
 
 /// Nothing can be of this type.
 #[derive(Debug)]
@@ -15,6 +17,14 @@ impl Places {
 
     pub(super) fn create(run: &Path, _user_agent_dir: &Path) -> Result<Self, FilesError> {
         Err(FilesError { path: run.to_path_buf(), source: std::io::ErrorKind::Unsupported.into() })
+    }
+
+    pub(super) async fn refresh(
+        _agent_dir: &Path,
+        _provider: &str,
+        _until: SystemTime,
+        _host: &impl Refresh,
+    ) {
     }
 
     pub(super) fn temporary(&self) -> &Path {

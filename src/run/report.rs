@@ -42,6 +42,8 @@ pub(super) struct Subject {
     pub run_id: RunId,
     /// The choke point that every string passes.
     pub sanitizer: Arc<Sanitizer>,
+    /// The model that was chosen for the child, `provider/id`.
+    pub model: Option<String>,
     /// What the text of the result may fill.
     pub limits: TruncateLimits,
     /// How the child is to be held to reading, once that is decided.
@@ -229,7 +231,9 @@ impl Subject {
         let answer = if is_completed { collected.text } else { collected.partial.or(collected.text) };
         let answer = answer.filter(|text| !text.trim().is_empty());
         if let Some(places) = files.places() {
-            let provider = collected.model.as_deref().and_then(|model| model.split_once('/'));
+            // What was chosen here and not what the child says, unless nothing was.
+            let model = self.model.as_deref().or(collected.model.as_deref());
+            let provider = model.and_then(|model| model.split_once('/'));
             self.diagnostics.extend(places.left_out());
             self.diagnostics.extend(provider.and_then(|(provider, _)| places.give_back(provider)));
         }

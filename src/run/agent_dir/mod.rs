@@ -23,6 +23,6 @@ mod token;
 pub use build::{AgentDirError, LeftOut, PrivateAgentDir};
 pub use give_back::{GiveBack, GiveBackError, Refused};
 pub use lock::{AuthLock, LockError};
-pub use refresh::{Freshness, Refresh, needs_refresh, refresh_before_copy};
+pub use refresh::{Freshness, needs_refresh, refresh_before_copy};
 pub use remove::remove_tree;
 pub use token::UnusableToken;

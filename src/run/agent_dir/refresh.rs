@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use tokio::sync::Mutex;
 
+use super::super::refresh::Refresh;
 use super::credentials::Credentials;
 use super::layout::AUTH;
 use super::read::{MAX_CREDENTIALS, read_file};
@@ -16,13 +17,6 @@ use super::token::{expires_of, millis};
 const PI_MARGIN: Duration = Duration::from_secs(5 * 60);
 /// How long an answer may take: pi waits 30 s for its lock and 15 s for the provider.
 const PATIENCE: Duration = Duration::from_secs(50);
-
-/// How the host's pi is asked to refresh a token.
-pub trait Refresh: Send + Sync {
-    /// Makes pi refresh the provider's token if it is not valid for this much longer, and waits until that is done and
-    /// stored. `false` when it could not be.
-    fn refresh(&self, provider: &str, valid_for: Duration) -> impl Future<Output = bool> + Send;
-}
 
 /// How a provider's token stands when it is about to be copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

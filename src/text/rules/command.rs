@@ -23,12 +23,11 @@ pub(super) fn password(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
     let Some(mut start) = value_start(cursor, &trigger, before) else { return nothing };
     let quote = cursor.quote(start);
     start += quote.map_or(0, Quote::len);
-    let end = match quote {
-        Some(quote) => cursor.string_end(start, quote, LONGEST).content,
-        None => {
-            let window = &cursor.bytes[start..cursor.line_end(start, LONGEST)];
-            start + window.iter().position(|&byte| ends_word(byte)).unwrap_or(window.len())
-        }
+    let end = if let Some(quote) = quote {
+        cursor.string_end(start, quote, LONGEST).content
+    } else {
+        let window = &cursor.bytes[start..cursor.line_end(start, LONGEST)];
+        start + window.iter().position(|&byte| ends_word(byte)).unwrap_or(window.len())
     };
     match look(&cursor.text[start..end]) {
         Look::Empty | Look::Placeholder | Look::Reference | Look::Plain | Look::Path | Look::Url => nothing,

@@ -27,7 +27,7 @@ pub(super) fn entry(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separato
     at += usize::from(cursor.byte(at) == Some(b','));
     let gap = &cursor.bytes[at..cursor.bytes.len().min(at + GAP)];
     let blank = gap.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-    if gap[..blank].iter().filter(|&&byte| byte == b'\n').count() > 1 {
+    if memchr::memchr_iter(b'\n', &gap[..blank]).nth(1).is_some() {
         return None;
     }
     at += blank;

@@ -135,5 +135,5 @@ fn spoken_value(cursor: &Cursor<'_>, rest: &[u8], next: usize) -> usize {
     }
     let small =
         [&b"is "[..], b"to ", b"was ", b"of ", b"by extra("].into_iter().find(|word| rest.starts_with(word));
-    next + small.map_or(0, |word| word.len())
+    next + small.map_or(0, <[u8]>::len)
 }

@@ -47,10 +47,15 @@ fn is_root() -> bool {
 pub(crate) struct Scene {
     directory: TempDir,
     user: User,
+    target: Target,
+    _listener: UnixListener,
+}
+
+/// What is attacked: the project and the agent directory as they were made, and somebody who uses them.
+struct Target {
     victim: Child,
     /// Stays open in the test, and every program that is started inherits it.
     _leak: File,
-    _listener: UnixListener,
     before: Snapshot,
 }
 
@@ -59,33 +64,39 @@ impl Scene {
         let directory = tempfile::tempdir().expect("a directory for the scene");
         let root = directory.path();
         fs::set_permissions(root, Permissions::from_mode(0o755)).expect("it is ours");
-        for name in ["tmp", "private", "home"] {
+        for name in ["home", "original"] {
             fs::create_dir(root.join(name)).expect("a directory of the scene");
         }
-        fs::write(root.join("session.jsonl"), "").expect("the session file");
         for name in ["mutations.sh", "works.sh"] {
             fs::copy(Path::new(INPUTS).join(name), root.join(name)).expect("a copy that everybody can read");
         }
         if user == User::Stranger {
-            for name in [".", "tmp", "private", "home", "session.jsonl"] {
+            for name in [".", "home", "original"] {
                 chown(root.join(name), Some(STRANGER), Some(STRANGER)).expect("root may do that");
             }
         }
+        let original = root.join("original");
         let mut fixture = plain_command(root, user, "/bin/sh");
-        fixture.args([root.join("mutations.sh"), "--fixture".into(), root.join("tree"), root.join("agent")]);
-        let (status, text) = finish(&mut fixture);
-        assert_eq!(status, Some(0), "the fixture was not made: {text}");
-
-        let log = || File::options().append(true).open(root.join("tree/victim.log")).expect("the log");
-        let leak = log();
-        rustix::io::fcntl_setfd(&leak, FdFlags::empty()).expect("the descriptor is open");
-        let mut victim = plain_command(root, user, "sleep");
-        victim.arg("600").current_dir(root.join("tree")).stdin(Stdio::null()).stdout(log());
-        let victim = victim.spawn().expect("somebody to attack");
+        fixture.args([
+            root.join("mutations.sh"),
+            "--fixture".into(),
+            original.join("tree"),
+            original.join("agent"),
+        ]);
+        run(&mut fixture);
         let name = SocketAddr::from_abstract_name(abstract_name(root)).expect("a short name");
         let listener = UnixListener::bind_addr(&name).expect("a socket without a file");
-        let before = look(root);
-        Self { directory, user, victim, _leak: leak, _listener: listener, before }
+        let target = Target::new(root, user);
+        Self { directory, user, target, _listener: listener }
+    }
+
+    /// Makes everything as it was.
+    pub(crate) fn renew(&mut self) {
+        let root = self.directory.path();
+        let old =
+            ["tree", "agent", "agent.old", "tmp", "private", "session.jsonl"].map(|name| root.join(name));
+        run(plain_command(root, User::Myself, "rm").arg("-rf").args(old));
+        self.target = Target::new(root, self.user);
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -107,7 +118,7 @@ impl Scene {
             .env("AGENT", root.join("agent"))
             .env("PRIVATE", root.join("private"))
             .env("SESSION", root.join("session.jsonl"))
-            .env("VICTIM", self.victim.id().to_string())
+            .env("VICTIM", self.target.victim.id().to_string())
             .env("ABSTRACT", abstract_name(root))
             .env("GIT_OPTIONAL_LOCKS", "0");
         command
@@ -115,19 +126,42 @@ impl Scene {
 
     /// What has changed since the scene was made.
     pub(crate) fn changes(&mut self) -> io::Result<Vec<String>> {
-        let mut changes = self.before.differences(&look(self.directory.path()));
-        if self.victim.try_wait()?.is_some() {
+        let mut changes = self.target.before.differences(&look(self.directory.path()));
+        if self.target.victim.try_wait()?.is_some() {
             changes.push("the process outside was ended".into());
         }
         Ok(changes)
     }
 }
 
-impl Drop for Scene {
+impl Target {
+    fn new(root: &Path, user: User) -> Self {
+        let made = ["tmp", "private"].map(|name| root.join(name));
+        run(plain_command(root, user, "mkdir").args(made));
+        run(plain_command(root, user, "touch").arg(root.join("session.jsonl")));
+        run(plain_command(root, user, "cp").arg("-a").arg(root.join("original/.")).arg(root));
+        let log = || File::options().append(true).open(root.join("tree/victim.log")).expect("the log");
+        let leak = log();
+        rustix::io::fcntl_setfd(&leak, FdFlags::empty()).expect("the descriptor is open");
+        let mut victim = plain_command(root, user, "sleep");
+        victim.arg("600").current_dir(root.join("tree")).stdin(Stdio::null()).stdout(log());
+        let before = look(root);
+        let victim = victim.stderr(Stdio::null()).spawn().expect("somebody to attack");
+        Self { victim, _leak: leak, before }
+    }
+}
+
+impl Drop for Target {
     fn drop(&mut self) {
         drop(self.victim.kill());
         drop(self.victim.wait());
     }
+}
+
+/// Runs a command that must succeed.
+fn run(command: &mut Command) {
+    let (code, text) = finish(command);
+    assert_eq!(code, Some(0), "{command:?}: {text}");
 }
 
 fn look(root: &Path) -> Snapshot {
