@@ -277,6 +277,14 @@ export interface Redaction {
   ranges: Array<ByteRange>
 }
 
+/** A login whose token expires too soon for a run. */
+export interface RefreshRequest {
+  /** The provider, as pi names it. */
+  provider: string
+  /** For how long the token has to be good, in milliseconds. */
+  validForMs: number
+}
+
 /** What all processes of a child used together. */
 export interface Resources {
   /**
@@ -446,12 +454,14 @@ export interface SingleResult {
  *
  * `onUpdate` gets the newest state at most twenty times a second, the last time before the result resolves; when it
  * throws, no more updates follow. `onConfirm` is asked before an agent that the project defines runs for the first
- * time; without it `nonInteractivePolicy` decides. Neither keeps the process alive. A callback that mentions the handle
+ * time; without it `nonInteractivePolicy` decides. `onRefresh` is asked to have a login's token refreshed that
+ * would expire during the run of a sandboxed child; without it the child refreshes its copy, which is then taken back.
+ * None of them keeps the process alive. A callback that mentions the handle
  * keeps the handle: such a run is ended by `abort`, not by forgetting it.
  *
  * Throws for arguments of the wrong type only. Everything else that can go wrong is in the result.
  */
-export declare function startRun(options: RunOptions, onUpdate?: (update: ToolResult) => void, onConfirm?: (request: ConfirmRequest) => Promise<boolean> | boolean): RunHandle
+export declare function startRun(options: RunOptions, onUpdate?: (update: ToolResult) => void, onConfirm?: (request: ConfirmRequest) => Promise<boolean> | boolean, onRefresh?: (request: RefreshRequest) => Promise<boolean> | boolean): RunHandle
 
 /** How much of what was read. */
 export interface StreamCounts {

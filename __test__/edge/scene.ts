@@ -54,6 +54,14 @@ for (const name of Object.keys(process.env)) if (name.startsWith("PI_")) delete 
 
 type Change = Partial<RunOptions>;
 
+/**
+ * Lets the stand-ins of a scene write down what they see, which the read-only sandbox would refuse them. A test that is
+ * about the sandbox says so in its own configuration.
+ */
+function unconfined<T extends Change>(options: T): T {
+	return { ...options, config: { sandbox: "off", ...options.config } };
+}
+
 /** Where runs happen. Everything in it is gone after its test, which fails when a process is not. */
 export class Scene {
 	readonly root: string;
@@ -69,7 +77,7 @@ export class Scene {
 		this.project = join(this.root, "project");
 		this.agentDir = join(this.root, "agent");
 		for (const folder of [join(this.project, ".git"), this.agentDir]) mkdirSync(folder, { recursive: true });
-		this.options = {
+		this.options = unconfined({
 			agent: "explorer",
 			task: "look around",
 			cwd: this.project,
@@ -77,7 +85,7 @@ export class Scene {
 			piCommand: this.pi("pi.sh", `cat > "$here/task"\n${script}`),
 			...change,
 			env: { [markVariable]: this.mark, ...change.env },
-		};
+		});
 	}
 
 	/** Writes a stand-in for pi and returns the command that starts it. */
@@ -107,7 +115,7 @@ export class Scene {
 	}
 
 	start(change: Change = {}, ...callbacks: Callbacks): RunHandle {
-		return startRun({ ...this.options, ...change }, ...callbacks);
+		return startRun(unconfined({ ...this.options, ...change }), ...callbacks);
 	}
 
 	/** Runs to the end, which has to come in time. */
