@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-import type { RunHandle, RunOptions, ToolResult } from "../../index.js";
+import { type RunHandle, type RunOptions, sanitizeOutput, type ToolResult } from "../../index.js";
 import { survivors } from "../support/survivors.ts";
 import type { Elsewhere } from "./fault-hosts.ts";
 import { inTime, Scene, shape, single, textOf } from "./scene.ts";
@@ -41,16 +41,12 @@ export interface Row {
 	/** How long it may take, start of the child included. */
 	withinMs?: number;
 	skip?: string | false;
-	todo?: string | false;
 }
 
 const root = new URL("../../", import.meta.url);
 
 /** The command that starts the stand-in. */
 export const fakePi = [process.execPath, fileURLToPath(new URL("fake-pi/fake-pi.mjs", root))];
-
-/** Whether children have a guardian that finds whatever leaves their process group. */
-export const hasWarden = existsSync(new URL("pi-subagent-warden", root));
 
 /** The share of a run in this process's memory, beyond what a run without any output takes. */
 const growthLimitBytes = 8 << 20;
@@ -101,7 +97,7 @@ export async function check(test: TestContext, row: Row): Promise<void> {
 	assert.ok(grown < growthLimitBytes, `the host grew by ${(grown / (1 << 20)).toFixed(1)} MiB`);
 	assert.ok(took < (row.withinMs ?? Number.POSITIVE_INFINITY), `it took ${took.toFixed()} ms`);
 	assert.equal(result === undefined, row.is === undefined);
-	if (result) checkResult(result, row, took);
+	if (result) await checkResult(result, row, took);
 	const kept = result && single(result).fullOutputFile ? ["output.md", "session.jsonl"] : ["session.jsonl"];
 	assert.deepEqual(inRun(files), row.files ?? kept, "what stays in the run's directory");
 }
@@ -117,12 +113,14 @@ function inRun(files: string[]): string[] {
 	return files.filter((name) => !parents.test(name)).map((name) => name.replace(/^subagents\/runs\/[0-9a-f]{8}\//, ""));
 }
 
-function checkResult(result: ToolResult, row: Row, took: number): void {
+async function checkResult(result: ToolResult, row: Row, took: number): Promise<void> {
 	const run = single(result);
 	const { is = [] } = row;
 	assert.deepEqual(shape(result), [...is, is[2] !== succeeded], textOf(result));
-	checkText(result, row);
+	await checkText(result, row);
 	checkBounds(result);
+	if (run.sessionFile && !row.elsewhere) assert.ok(existsSync(run.sessionFile), "a session that is named is there");
+	if (run.attempts > 0 && process.platform === "linux") assert.match(run.supervision ?? "", /^warden/);
 	assert.ok(run.durationMs >= 0 && run.durationMs <= took, `it says that it took ${run.durationMs} ms of ${took}`);
 }
 
@@ -138,10 +136,10 @@ async function playHere(scene: Scene, { call, meanwhile }: Row): Promise<Elsewhe
 }
 
 /** The text of a success is the answer; that of a failure has its parts in the order that callers know. */
-function checkText(
+async function checkText(
 	result: ToolResult,
 	{ is: [code, exitCode, outcome] = [undefined, 0, ""], error, partial, text }: Row,
-): void {
+): Promise<void> {
 	const run = single(result);
 	const shown = textOf(result);
 	if (outcome === succeeded) {
@@ -157,7 +155,7 @@ function checkText(
 		`explorer failed with exit code ${exitCode}`,
 		`error: ${run.error}`,
 		...(partial === undefined ? [] : [`partial output:\n${partial}`]),
-		...(run.sessionFile === undefined ? [] : [`session: ${run.sessionFile}`]),
+		...(run.sessionFile === undefined ? [] : [`session: ${await sanitizeOutput(run.sessionFile)}`]),
 	];
 	assert.equal(shown, parts.join("\n\n"));
 }

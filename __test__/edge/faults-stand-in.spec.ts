@@ -263,7 +263,7 @@ describe("a process of the stand-in", BOUNDED, () => {
 		child.stdin.end();
 		child.stdout.on("data", (chunk) => {
 			stdout += chunk;
-			if (stdout.includes('"so far"')) child.kill("SIGTERM");
+			if (stdout.includes('"so far"') && !child.killed) child.kill("SIGTERM");
 		});
 		assert.equal(await inTime(ended, "its end"), 143);
 		assert.equal((await collectOutput(stdout)).partialOutput, "so far and goodbye");

@@ -9,7 +9,7 @@
 import { chmodSync, symlinkSync } from "node:fs";
 import { describe, it } from "node:test";
 
-import { answerOf, check, hasWarden, type Row } from "./fault.ts";
+import { answerOf, check, type Row } from "./fault.ts";
 import * as hosts from "./fault-hosts.ts";
 
 /** A row needs a few starts of Node on a busy machine. */
@@ -31,8 +31,6 @@ const quickHard = { timeoutMs: 1500, graceMs: 200 };
 
 /** A tree of everything that can get away. */
 const everyKind = { fork: ["plain", "group", "session", "daemon"] };
-
-const needsWarden = !hasWarden && "needs the warden";
 
 const sentence = "A sentence that is written to the session again and again, until nothing more fits.";
 
@@ -269,20 +267,17 @@ const faults = {
 			scenario: [{ fork: "group" }, { say: done }],
 			is: completed,
 			withinMs: 8000,
-			todo: needsWarden,
 		},
 		"in another session": {
 			scenario: [{ fork: "session" }, { say: done }],
 			is: completed,
 			withinMs: 8000,
-			todo: needsWarden,
 		},
-		"as a daemon": { scenario: [{ fork: "daemon" }, { say: done }], is: completed, withinMs: 8000, todo: needsWarden },
+		"as a daemon": { scenario: [{ fork: "daemon" }, { say: done }], is: completed, withinMs: 8000 },
 		"of polite ones, without a pipe": {
 			scenario: [{ ...everyKind, polite: true, holds: "nothing" }, { say: done }],
 			is: completed,
 			withinMs: 8000,
-			todo: needsWarden,
 		},
 		"and dies": {
 			scenario: [everyKind, { stream: "so far" }, { die: "SIGKILL" }],
@@ -291,7 +286,6 @@ const faults = {
 			error: /^the child was killed by SIGKILL$/,
 			partial: "so far",
 			withinMs: 8000,
-			todo: needsWarden,
 		},
 		"and is aborted": {
 			scenario: [everyKind, { ignore: "SIGTERM" }, { stream: "so far" }, "hang"],
@@ -301,7 +295,6 @@ const faults = {
 			error: /^cancelled by user$/,
 			partial: "so far",
 			withinMs: 8000,
-			todo: needsWarden,
 		},
 		"and overruns": {
 			scenario: [everyKind, { stream: "so far" }, "hang"],
@@ -310,7 +303,6 @@ const faults = {
 			error: /1500 ms/,
 			partial: "so far",
 			withinMs: 8000,
-			todo: needsWarden,
 		},
 		"and is silent": {
 			scenario: [everyKind, { stream: "so far" }, "hang"],
@@ -319,7 +311,6 @@ const faults = {
 			error: /1500 ms/,
 			partial: "so far",
 			withinMs: 8000,
-			todo: needsWarden,
 		},
 		"whose branches fork": {
 			scenario: [
@@ -329,7 +320,6 @@ const faults = {
 			],
 			config: { graceMs: 200 },
 			is: completed,
-			todo: needsWarden,
 		},
 	},
 	"crashes by signal": Object.fromEntries(
@@ -532,19 +522,17 @@ const faults = {
 			scenario: [{ stream: "so far" }, { grow: 1 << 30, pauseMs: 50 }, "hang"],
 			config: { limits: { memoryBytes: 256 << 20 }, graceMs: 200 },
 			is: killed,
-			error: /memory.*`limits\.memoryBytes`/,
+			error: /^`limits\.memoryBytes` reached: \d+ of 268435456 \(largest: .+, process \d+\)$/,
 			partial: "so far",
 			withinMs: 15_000,
-			todo: needsWarden,
 		},
 		"below it, in another session": {
 			scenario: [{ stream: "so far" }, { child: [{ grow: 1 << 30, pauseMs: 50 }, "hang"], detached: true }, "hang"],
 			config: { limits: { memoryBytes: 256 << 20 }, graceMs: 200 },
 			is: killed,
-			error: /memory.*`limits\.memoryBytes`/,
+			error: /^`limits\.memoryBytes` reached: \d+ of 268435456 \(largest: .+, process \d+\)$/,
 			partial: "so far",
 			withinMs: 15_000,
-			todo: needsWarden,
 		},
 	},
 	"uses up something else": {
@@ -552,28 +540,25 @@ const faults = {
 			scenario: [{ stream: "so far" }, { fork: Array(20).fill("plain") }, "hang"],
 			config: { limits: { processes: 10 }, graceMs: 200 },
 			is: killed,
-			error: /processes.*`limits\.processes`/,
+			error: /^`limits\.processes` reached: \d+ of 10 \(largest: .+, process \d+\)$/,
 			partial: "so far",
 			withinMs: 15_000,
-			todo: needsWarden,
 		},
 		"processor time": {
 			scenario: [{ stream: "so far" }, { spin: 60_000 }],
 			config: { limits: { cpuSeconds: 1 }, graceMs: 200 },
 			is: killed,
-			error: /`limits\.cpuSeconds`/,
+			error: /^`limits\.cpuSeconds` reached: \d+ of 1 \(largest: .+, process \d+\)$/,
 			partial: "so far",
 			withinMs: 15_000,
-			todo: needsWarden,
 		},
 		"open files": {
 			scenario: [{ stream: "so far" }, { open: 500 }, "hang"],
 			config: { limits: { openFiles: 200 }, graceMs: 200 },
 			is: killed,
-			error: /`limits\.openFiles`/,
+			error: /^`limits\.openFiles` reached: \d+ of 200 \(largest: .+, process \d+\)$/,
 			partial: "so far",
 			withinMs: 15_000,
-			todo: needsWarden,
 		},
 	},
 	"host killed": {
@@ -581,7 +566,18 @@ const faults = {
 			scenario: [everyKind, { stream: "so far" }, "hang"],
 			config: { graceMs: 200 },
 			elsewhere: hosts.killed,
-			todo: needsWarden,
+		},
+	},
+	"leaves files": {
+		"in its temporary directory": {
+			scenario: [{ write: "{env.TMPDIR}/scratch", text: "x" }, { say: done }],
+			is: completed,
+		},
+		"there, and dies": {
+			scenario: [{ write: "{env.TMPDIR}/scratch", text: "x" }, { stream: "so far" }, { die: "SIGKILL" }],
+			is: failed(137),
+			error: /SIGKILL/,
+			partial: "so far",
 		},
 	},
 	"disk full": {
@@ -679,7 +675,7 @@ const faults = {
 for (const [fault, rows] of Object.entries<Record<string, Row>>(faults)) {
 	describe(fault, () => {
 		for (const [label, row] of Object.entries(rows)) {
-			it(label, { ...BOUNDED, skip: row.skip || false, todo: row.todo || false }, async (t) => await check(t, row));
+			it(label, { ...BOUNDED, skip: row.skip || false }, async (t) => await check(t, row));
 		}
 	});
 }
