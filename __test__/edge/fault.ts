@@ -72,7 +72,7 @@ export function sceneOf(test: TestContext, { scenario = "answers", config = {} }
 	});
 	const scene = new Scene(test, "", {
 		piCommand: fakePi,
-		config,
+		config: { sandbox: "auto", ...config },
 	});
 	const named = typeof scenario === "string" ? scenario : scene.write("scenario.json", JSON.stringify(scenario));
 	Object.assign(scene.options.env ?? {}, { FAKE_PI_SCENARIO: named });

@@ -1,15 +1,22 @@
 /** What exists here and whether it would work: agents, configuration, the tool to register, the doctor. */
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 
 import { describeTools, discoverAgents, doctor, loadConfig, type SurfaceOptions } from "../../index.js";
-import { Scene, single } from "./scene.ts";
+import { Scene, single, warden } from "./scene.ts";
 
 const BOUNDED = { timeout: 30_000 };
 const builtins = ["explorer", "researcher", "reviewer", "implementer", "tester"];
+
+/** As where there is no warden, and so no sandbox either. */
+const noWarden = { PI_SUBAGENT_WARDEN: "" };
+
+const probed = process.platform === "linux" ? execFileSync(warden, ["--probe"], { encoding: "utf8" }) : "";
+const hasLandlock = /^landlock yes/m.test(probed);
 
 function surfaceOf(scene: Scene, change: Partial<SurfaceOptions> = {}): SurfaceOptions {
 	return { cwd: scene.project, agentDir: scene.agentDir, ...change };
@@ -21,13 +28,19 @@ describe("discovery", BOUNDED, () => {
 		assert.deepEqual([agents.map(({ name }) => name), shadowed, diagnostics], [builtins, [], []]);
 		for (const agent of agents) {
 			assert.deepEqual([agent.source, agent.readonly, agent.path, agent.runnable], ["builtin", true, undefined, true]);
-			assert.ok(!agent.tools.includes("bash") && agent.description.length > 0 && !agent.description.includes("\n"));
+			assert.ok(agent.description.length > 0 && !agent.description.includes("\n"));
 		}
-		assert.deepEqual(agents[0]?.tools, ["read", "grep", "find", "ls", "lsp"]);
-		assert.deepEqual(
-			agents[0]?.dropped.map(({ tool }) => tool),
-			["bash"],
-		);
+	});
+
+	it("gives readonly agents a shell exactly where the kernel holds it", async (t) => {
+		const explorer = async (change: Partial<SurfaceOptions>) => {
+			const { agents } = await discoverAgents(surfaceOf(new Scene(t, ""), change));
+			return [agents[0]?.tools.includes("bash"), agents[0]?.dropped.map(({ tool }) => tool)];
+		};
+		const reading = { cwd: "/", config: {} };
+		if (hasLandlock) assert.deepEqual(await explorer(reading), [true, []]);
+		assert.deepEqual(await explorer({ config: { sandbox: "off" } }), [false, ["bash"]]);
+		assert.deepEqual(await explorer({ env: noWarden }), [false, ["bash"]]);
 	});
 
 	it("orders by source and name, lets the nearer one win and says whom it hides", async (t) => {
@@ -92,7 +105,9 @@ describe("discovery", BOUNDED, () => {
 		scene.write("agent/agents/none.md", "---\nname: none\ntools: []\n---\nThink.");
 		const tools = ["read", "write", "bash"].map((name) => ({ name }));
 		const find = async (name: string, config = {}) =>
-			(await discoverAgents(surfaceOf(scene, { tools, config }))).agents.find((agent) => agent.name === name);
+			(await discoverAgents(surfaceOf(scene, { tools, config, env: noWarden }))).agents.find(
+				(agent) => agent.name === name,
+			);
 		assert.deepEqual((await find("writer"))?.tools, ["read"]);
 		assert.deepEqual((await find("writer", { allowWrite: true }))?.tools, ["read", "write", "bash"]);
 		assert.deepEqual([(await find("none"))?.tools, (await find("none"))?.runnable], [[], true]);

@@ -82,6 +82,8 @@ holds<
 		| "signal"
 		| "timeoutReason"
 		| "sandbox"
+		| "supervision"
+		| "resources"
 		| "fullOutputFile"
 		| "changes"
 		| "diagnostics"

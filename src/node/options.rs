@@ -122,7 +122,7 @@ impl Parts {
         let default = || home.as_deref().unwrap_or(Path::new("/")).join(".pi").join("agent");
         let agent_dir = chosen.or_else(configured).unwrap_or_else(default);
         let Self { config, pi_command, host, .. } = self;
-        World { agent_dir, home, env, config, pi_command, warden: warden(), host }
+        World { agent_dir, home, warden: warden(&env), env, config, pi_command, host }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Where the addon lies, and the warden beside it.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -45,11 +46,11 @@ fn file_path(url: &str) -> Option<PathBuf> {
 }
 
 /// The warden of this installation, whether it works or not, unless the environment chooses another.
-pub(super) fn warden() -> Option<PathBuf> {
+pub(super) fn warden(env: &[(OsString, OsString)]) -> Option<PathBuf> {
     if !cfg!(target_os = "linux") {
         return None;
     }
-    match std::env::var_os(OVERRIDE).map(PathBuf::from) {
+    match env.iter().find(|(name, _)| name == OVERRIDE).map(|(_, value)| PathBuf::from(value)) {
         Some(path) => path.is_absolute().then_some(path),
         None => Some(DIRECTORY.get()?.join("pi-subagent-warden")),
     }

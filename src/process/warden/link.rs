@@ -76,7 +76,14 @@ impl Link {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(failed)?;
+            .map_err(|source| match source.kind() {
+                // The system reports a missing directory and a missing program with the same error.
+                io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => {
+                    program::check_cwd(cwd).err().unwrap_or_else(|| failed(source))
+                }
+                // Too much or too many of something, which the program would have met as well.
+                _ => SpawnError::from_exec(program.into(), source),
+            })?;
         let pipes = Pipes::new(writes.into(), &mut warden);
         let warden_pid = warden.id();
         let link = Self { socket, warden: Mutex::new(Some(warden)), warden_pid, marker };

@@ -9,6 +9,10 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 /// A sweep goes on until nobody is found, but not for longer: somebody who cannot be killed is not waited for.
 const LIMIT: Duration = Duration::from_secs(2);
 
+/// After how many looks in a row that found nobody there is nobody: one that forks and exits all the time can be between
+/// two numbers whenever somebody looks.
+const EMPTY_LOOKS: u32 = 4;
+
 /// Between two looks; a process that was killed needs a moment to go.
 const PAUSE: Duration = Duration::from_millis(2);
 
@@ -18,7 +22,9 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// number is its own.
 pub(super) fn sweep(marker: &str, warden: u32) {
     let deadline = Instant::now() + LIMIT;
-    while kill_all(marker.as_bytes(), warden) && Instant::now() < deadline {
+    let mut empty = 0;
+    while empty < EMPTY_LOOKS && Instant::now() < deadline {
+        empty = if kill_all(marker.as_bytes(), warden) { 0 } else { empty + 1 };
         thread::sleep(PAUSE);
     }
 }

@@ -1,0 +1,111 @@
+/** What holds a child, and what is said where that is less than it could be. */
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { describe, it } from "node:test";
+
+import { doctor } from "../../index.js";
+import { answers, Scene, shape, single, textOf, warden } from "./scene.ts";
+
+const LINUX = { skip: process.platform !== "linux" && "the warden is for Linux" };
+const probed = process.platform === "linux" ? execFileSync(warden, ["--probe"], { encoding: "utf8" }) : "";
+const can = (name: string) => new RegExp(`^${name} yes`, "m").test(probed);
+
+/** A child that tries to write beside its project and says what it could. */
+const tries = `
+cd "$TMPDIR/.." 2>/dev/null
+can() { if ( : > "$1" ) 2>/dev/null; then printf '%s ' "$2"; fi; }
+begin
+said "$(can "$here/outside" outside; can "$TMPDIR/x" temporary; can "$PI_CODING_AGENT_DIR/x" agent; can x run)" stop
+settled`;
+
+/** Wardens that are none, and what is said of each. */
+function broken(scene: Scene): Record<string, [path: string, says: RegExp]> {
+	const script = (name: string, text: string) => {
+		const path = scene.write(name, text);
+		execFileSync("chmod", ["+x", path]);
+		return path;
+	};
+	return {
+		missing: [scene.path("nowhere"), /nowhere.*does not exist/],
+		"not executable": [scene.write("plain", "#!/bin/sh\n"), /plain.*may not be executed/],
+		"something else": [script("other", "#!/bin/sh\necho hello\n"), /other.*not a working warden/],
+		"one that fails": [script("fails", "#!/bin/sh\necho no luck >&2; exit 1\n"), /fails.*no luck/],
+		"of another version": [script("old", "#!/bin/sh\necho warden 0.0.1\n"), /old.*version 0\.0\.1.*install/],
+	};
+}
+
+describe("a warden that cannot be had", LINUX, () => {
+	it("is an error for the doctor and a lower level for a run, never a crash", async (t) => {
+		const scene = new Scene(t, answers);
+		for (const [name, [path, says]] of Object.entries(broken(scene))) {
+			const env = { PI_SUBAGENT_WARDEN: path };
+			const piCommand = scene.pi("version.sh", "echo 1.5.2");
+			const { cwd, agentDir } = scene.options;
+			const { ok, checks } = await doctor({ cwd, env, piCommand, ...(agentDir && { agentDir }) });
+			const [supervision] = checks.filter(({ area }) => area === "supervision");
+			assert.deepEqual([ok, supervision?.status], [false, "error"], name);
+			assert.match(supervision?.message ?? "", says, name);
+			assert.match(supervision?.message ?? "", /^process-group: /, name);
+			const result = await scene.run({ env: { ...scene.options.env, ...env }, config: { sandbox: "auto" } });
+			const { supervision: level, sandbox, resources, diagnostics } = single(result);
+			assert.deepEqual([shape(result)[2], level, resources], ["completed", "process-group", undefined], name);
+			assert.equal(sandbox?.enforced, false, name);
+			assert.match(sandbox?.reason ?? "", says, name);
+			assert.ok(
+				diagnostics?.some((text) => text.includes("`bash` was dropped")),
+				name,
+			);
+		}
+	});
+
+	it("keeps a run that requires a sandbox from starting, and says which limits are not in force", async (t) => {
+		const scene = new Scene(t, answers, { env: { PI_SUBAGENT_WARDEN: "" } });
+		const refused = await scene.run({ config: { sandbox: "required" } });
+		assert.match(single(refused).error ?? "", /^sandbox: it is `required` and cannot be had: .*warden/);
+		assert.equal(scene.wasStarted, false);
+		const limited = await scene.run({ config: { limits: { processes: 3 }, pidNamespace: true } });
+		const said = single(limited).diagnostics?.join("\n") ?? "";
+		assert.match(said, /`limits` are not in force: .*\n?.*`pidNamespace` is not in force/s);
+	});
+});
+
+describe("a child that may not write", { skip: !can("landlock") && "no Landlock here" }, () => {
+	it("writes its own places and nothing else, and the result names what held it", async (t) => {
+		const scene = new Scene(t, "");
+		const piCommand = scene.pi("tries.sh", tries);
+		for (const [metadata, mechanism] of [
+			[true, can("mount-ns") ? ["landlock", "mount-ns"] : ["landlock"]],
+			[false, ["landlock"]],
+		] as const) {
+			const result = await scene.run({ piCommand, config: { sandbox: { mode: "required", metadata } } });
+			assert.equal(single(result).output?.trim(), "temporary agent", textOf(result));
+			assert.deepEqual(single(result).sandbox?.mechanism, mechanism);
+			assert.deepEqual([single(result).sandbox?.enforced, single(result).supervision], [true, "warden"]);
+		}
+		assert.deepEqual([...new Set(scene.filesLeft())], ["session.jsonl"]);
+	});
+
+	it("is told apart from one that may", async (t) => {
+		const scene = new Scene(t, "");
+		scene.write("agent/agents/writer.md", "---\nname: writer\ntools: bash\n---\nWrite.");
+		const piCommand = scene.pi("tries.sh", tries);
+		const config = { sandbox: "required", allowWrite: true };
+		const result = await scene.run({ agent: "writer", piCommand, config });
+		assert.match(single(result).output ?? "", /outside/);
+		assert.deepEqual([single(result).sandbox?.enforced, single(result).sandbox?.mechanism], [false, []]);
+		assert.match(single(result).sandbox?.reason ?? "", /may write/);
+	});
+});
+
+describe("what a tree uses", LINUX, () => {
+	it("stands in every result", async (t) => {
+		// Three processes at once; one of them spins for a while.
+		const script = `begin; sleep 1 & sleep 1 & i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; wait; said ok; settled`;
+		const { resources } = single(await new Scene(t, script).run());
+		assert.ok(resources, "no resources");
+		assert.ok(resources.processes >= 3 && resources.processes <= 5, JSON.stringify(resources));
+		assert.ok(resources.cpuMs >= 10 && resources.cpuMs < 10_000, JSON.stringify(resources));
+		assert.ok(resources.peakRssBytes > 1 << 20 && resources.peakRssBytes < 64 << 20, JSON.stringify(resources));
+	});
+});
