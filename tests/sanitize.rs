@@ -137,6 +137,19 @@ fn json_stays_json_with_secrets_at_any_depth() {
 }
 
 #[test]
+fn json_that_hides_a_secret_behind_control_sequences_is_settled_at_once() {
+    for value in [
+        json!({ "private_key": "-----BE\u{9b}1mGIN PRIVATE E-KY----\nYX16JpXSMAXkyPsIKyhT\u{fffd} a" }),
+        json!({ "pass\u{1b}[1mword": "hunter2", "to\u{0}ken": "k9x2m4p7q1Zz" }),
+        json!({ "password": "a\u{1b}]0;b c \u{7}k9x2m4p7q1" }),
+    ] {
+        let once = knowing().sanitize_json(&value);
+        assert_eq!(knowing().sanitize_json(&once), once, "{value}");
+        assert!(!once.to_string().contains("hunter2") && !once.to_string().contains("k9x2m4p7q1"), "{once}");
+    }
+}
+
+#[test]
 fn keys_that_become_the_same_are_all_kept() {
     let value = json!({ "Kn0wn-Value-77": 1, "multi\nline-Kn0wn": 2 });
     let out = knowing().sanitize_json(&value);

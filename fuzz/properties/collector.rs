@@ -12,7 +12,7 @@ const MOST_LIVE: usize = 64 * 1024;
 const MOST_ITEMS: usize = 48 * 1024;
 
 /// Any chunking gives the same view at the end and the same result; the view and the memory stay within their bounds.
-pub fn collector(stream: &[u8]) {
+pub(crate) fn collector(stream: &[u8]) {
     let mut draw = Draw::from(stream);
     // Some streams come several times over, so that short inputs reach the bounds too.
     let again = if draw.upto(7) == 0 { 1 + draw.upto(40) } else { 1 };

@@ -5,7 +5,7 @@ use pi_subagent_native::text::lines::Lines;
 use super::draw::Draw;
 
 /// Any chunking gives the lines that a split of the whole gives.
-pub fn framer(stream: &[u8]) {
+pub(crate) fn framer(stream: &[u8]) {
     let whole = stream.strip_prefix("\u{feff}".as_bytes());
     // A mark that is only begun may still become one.
     let is_begun = stream.len() < 3 && "\u{feff}".as_bytes().starts_with(stream);

@@ -6,7 +6,7 @@ use pi_subagent_native::agent::{AgentDefinition, Parsed, Source, parse};
 use pi_subagent_native::text::Severity;
 
 /// An agent comes without errors and within its bounds; the ways of Windows to write a file change nothing.
-pub fn frontmatter(content: &[u8]) {
+pub(crate) fn frontmatter(content: &[u8]) {
     let Parsed { agent, diagnostics } = read(content);
     let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
     assert!(agent.is_none() || errors == 0, "an agent with errors: {diagnostics:?}");

@@ -2,7 +2,6 @@
 //!
 //! A function takes what its subject takes in earnest, so that recorded streams and real files are seeds as they are;
 //! where to cut and what to limit is drawn from the bytes themselves.
-#![allow(dead_code, unused_imports, reason = "each target uses one of them")]
 
 mod collector;
 mod draw;
@@ -11,8 +10,8 @@ mod frontmatter;
 mod sanitizer;
 mod warden;
 
-pub use collector::collector;
-pub use framer::framer;
-pub use frontmatter::frontmatter;
-pub use sanitizer::sanitizer;
-pub use warden::warden;
+pub(crate) use collector::collector;
+pub(crate) use framer::framer;
+pub(crate) use frontmatter::frontmatter;
+pub(crate) use sanitizer::sanitizer;
+pub(crate) use warden::warden;

@@ -9,7 +9,7 @@ use pi_subagent_native::text::{
 use super::draw::Draw;
 
 /// A secret that the sanitizer under test knows.
-pub const KNOWN: &str = "Kn0wn-Value-77";
+pub(crate) const KNOWN: &str = "Kn0wn-Value-77";
 
 static SANITIZER: LazyLock<Sanitizer> = LazyLock::new(|| {
     Sanitizer::new(SanitizerOptions {
@@ -22,7 +22,7 @@ static SANITIZER: LazyLock<Sanitizer> = LazyLock::new(|| {
 const MOST_GROWTH: usize = 16;
 
 /// Sanitizing twice changes nothing, leaves no control character and no known secret, and does not blow a text up.
-pub fn sanitizer(bytes: &[u8]) {
+pub(crate) fn sanitizer(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let once = SANITIZER.sanitize(&text);
     assert_eq!(*SANITIZER.sanitize(&once), *once, "sanitizing twice changes nothing");

@@ -7,7 +7,7 @@ use pi_subagent_warden::{Abilities, Options, Order, Report};
 /// No message, no arguments and no probe makes a panic; what means something survives a round trip.
 ///
 /// Arguments are separated by NUL, as the system keeps them.
-pub fn warden(bytes: &[u8]) {
+pub(crate) fn warden(bytes: &[u8]) {
     if let Some(order) = Order::parse(bytes) {
         assert_eq!(order.as_str().as_bytes(), bytes);
     }

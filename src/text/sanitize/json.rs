@@ -13,17 +13,22 @@ impl Sanitizer {
     /// hold for `"name": "value"` in text. The shape stays: no key is lost, not even when two become the same.
     #[must_use]
     pub fn sanitize_json(&self, value: &Value) -> Value {
-        self.value(None, value)
+        self.value(&[], value)
     }
 
-    fn value(&self, name: Option<&str>, value: &Value) -> Value {
+    /// `names` are the name as it came and as it goes: what either of them says of a value counts, and so does what
+    /// the value looks like before and after. Otherwise sanitizing again could find more.
+    fn value(&self, names: &[&str], value: &Value) -> Value {
         match value {
-            Value::String(text) if name.is_some_and(|name| is_secret(name, text)) => REDACTED.into(),
-            Value::String(text) => self.sanitize(text).into_string().into(),
-            Value::Number(number) if name.is_some_and(|name| is_password_number(name, number)) => {
+            Value::String(text) => {
+                let clean = self.sanitize(text).into_string();
+                let is_secret = names.iter().any(|name| is_secret(name, text) || is_secret(name, &clean));
+                if is_secret { REDACTED.into() } else { clean.into() }
+            }
+            Value::Number(number) if names.iter().any(|name| is_password_number(name, number)) => {
                 REDACTED.into()
             }
-            Value::Array(items) => items.iter().map(|item| self.value(name, item)).collect(),
+            Value::Array(items) => items.iter().map(|item| self.value(names, item)).collect(),
             Value::Object(fields) => self.object(fields).into(),
             Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
         }
@@ -38,7 +43,8 @@ impl Sanitizer {
             if *times > 1 {
                 key = format!("{key} ({times})");
             }
-            sanitized.insert(key, self.value(Some(name), value));
+            let value = self.value(&[name, &key], value);
+            sanitized.insert(key, value);
         }
         sanitized
     }
