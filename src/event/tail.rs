@@ -56,6 +56,7 @@ impl Tail {
 
     /// Removes a character at the end.
     pub(super) fn strip(&mut self, end: char) {
+        self.drop_excess();
         if self.text.ends_with(end) {
             self.text.pop();
             self.pushed -= end.len_utf8() as u64;
@@ -64,6 +65,7 @@ impl Tail {
 
     /// Removes the word at the end, of which not all was pushed.
     pub(super) fn strip_torn_word(&mut self) {
+        self.drop_excess();
         let whole = before_torn_word(&self.text, cut_window(self.limit / 8)).len();
         self.pushed -= (self.text.len() - whole) as u64;
         self.text.truncate(whole);
@@ -71,9 +73,7 @@ impl Tail {
 
     /// Takes back what was pushed since the total was `pushed`; what that had displaced stays lost.
     fn rewind(&mut self, pushed: u64) {
-        let excess = self.text.len() - self.view().len();
-        // What exceeds the limit may only be there by the way the text was split.
-        self.drop_front(excess);
+        self.drop_excess();
         let back = usize::try_from(self.pushed - pushed).unwrap_or(usize::MAX);
         self.text.truncate(self.text.len().saturating_sub(back));
         self.pushed = pushed;
@@ -90,6 +90,13 @@ impl Tail {
             self.pushed = other.pushed - other.view().len() as u64;
         }
         self.push(other.view());
+    }
+
+    /// Before text is taken back: what exceeds the limit may only be there by the way the text was split, and must not
+    /// come into view.
+    fn drop_excess(&mut self) {
+        let excess = self.text.len() - self.view().len();
+        self.drop_front(excess);
     }
 
     fn drop_front(&mut self, count: usize) {
@@ -265,6 +272,27 @@ mod tests {
             }
             assert_eq!(tail.view(), &text[ceil_boundary(&text, text.len() - 100)..], "pieces of {size}");
             assert!(tail.is_cut());
+        }
+    }
+
+    #[test]
+    fn what_was_displaced_does_not_come_back_when_the_end_is_taken_back() {
+        let text = format!("{}{} torn\r", "old ".repeat(30), "new ".repeat(20));
+        for size in [1, 2, 3, 7, 50, 1000] {
+            let [mut stripped, mut torn] = [Tail::new(100), Tail::new(100)];
+            for piece in pieces(&text, size) {
+                stripped.push(piece);
+                torn.push(piece);
+            }
+            stripped.strip('\r');
+            torn.strip('\r');
+            torn.strip_torn_word();
+            assert_eq!(stripped.view(), &text[text.len() - 100..text.len() - 1], "pieces of {size}");
+            assert!(
+                stripped.view().ends_with(torn.view()) || stripped.view().starts_with(torn.view()),
+                "{size}"
+            );
+            assert_eq!(torn.view().len() + "torn-word".len(), 99, "pieces of {size}");
         }
     }
 
