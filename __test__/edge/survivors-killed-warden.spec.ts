@@ -4,26 +4,17 @@
  */
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { describe, it } from "node:test";
-import { fileURLToPath } from "node:url";
 
 import { kinds } from "../support/tree.ts";
 import { shape, single, textOf, until } from "./scene.ts";
-import { TreeScene } from "./tree-scene.ts";
+import { TreeScene, wardenCan } from "./tree-scene.ts";
 
 const LINUX = { skip: process.platform !== "linux" && "counts in /proc" };
 const BOUNDED = { timeout: 30_000 };
 
 /** How long the last of a tree may take to go. */
 const goneMs = 2_000;
-
-const warden = fileURLToPath(new URL("../../pi-subagent-warden", import.meta.url));
-
-/** Whether this machine lets a warden have a pid namespace. */
-function hasPidNamespaces(): boolean {
-	return /^pid-ns yes/m.test(execFileSync(warden, ["--probe"], { encoding: "utf8" }));
-}
 
 /** Ends the host and the warden at the same moment: neither can do anything about the other's end. */
 async function killBoth(scene: TreeScene): Promise<void> {
@@ -36,7 +27,7 @@ describe("a killed warden", LINUX, () => {
 	it("is a failure that says so, and its host ends whom it can find", BOUNDED, async (t) => {
 		const scene = new TreeScene(t, { level: "warden", script: "hang" });
 		scene.start("wait");
-		await scene.tree.up();
+		await scene.up();
 		process.kill(await scene.wardenPid(), "SIGKILL");
 		const { result, stderr } = await scene.ended();
 		assert.ok(result, `the host printed no result; ${stderr}`);
@@ -50,7 +41,7 @@ describe("a killed warden", LINUX, () => {
 	it("leaves with its host everybody who does not leave by itself", BOUNDED, async (t) => {
 		const scene = new TreeScene(t, { level: "warden", script: "hang" });
 		scene.start("wait");
-		await scene.tree.up();
+		await scene.up();
 		await killBoth(scene);
 		// The child itself is asked to leave by the kernel, and does.
 		const others = kinds.filter((kind) => kind !== "pi").sort();
@@ -59,19 +50,19 @@ describe("a killed warden", LINUX, () => {
 	});
 
 	it("leaves with its host nobody of a pid namespace", BOUNDED, async (t) => {
-		if (!hasPidNamespaces()) return t.skip("no pid namespaces here");
+		if (!wardenCan("pid-ns")) return t.skip("no pid namespaces here");
 		const scene = new TreeScene(t, { level: "pid namespace", script: "hang" });
 		scene.start("wait");
-		await scene.tree.up();
+		await scene.up();
 		await killBoth(scene);
 		assert.deepEqual(await scene.tree.gone(goneMs), []);
 	});
 
 	it("leaves nobody of a pid namespace to its host", BOUNDED, async (t) => {
-		if (!hasPidNamespaces()) return t.skip("no pid namespaces here");
+		if (!wardenCan("pid-ns")) return t.skip("no pid namespaces here");
 		const scene = new TreeScene(t, { level: "pid namespace", script: "hang" });
 		scene.start("wait");
-		await scene.tree.up();
+		await scene.up();
 		process.kill(await scene.wardenPid(), "SIGKILL");
 		const { result, stderr } = await scene.ended();
 		assert.ok(result, `the host printed no result; ${stderr}`);

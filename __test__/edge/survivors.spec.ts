@@ -10,7 +10,7 @@ import { describe, it } from "node:test";
 import type { RunOptions } from "../../index.js";
 import { escapees, kinds } from "../support/tree.ts";
 import { shape, textOf, until } from "./scene.ts";
-import { type HostEnd, type Level, TreeScene } from "./tree-scene.ts";
+import { type HostEnd, type Level, TreeScene, wardenCan } from "./tree-scene.ts";
 
 const LINUX = { skip: process.platform !== "linux" && "counts in /proc" };
 const BOUNDED = { timeout: 30_000 };
@@ -117,10 +117,13 @@ const rows: Row[] = [
 	},
 ];
 
+/** A child that is held by more than the warden ends in the same ways; these go through different hands. */
+const inSandbox = ["an abort", "SIGKILL to the host"];
+
 /** Starts a row and goes on until there is nothing more to do for its end. */
 async function play(row: Row, scene: TreeScene): Promise<void> {
 	scene.start(row.deed);
-	await scene.tree.up();
+	await scene.up();
 	await row.act?.(scene);
 	if (!row.host) return;
 	const { code, signal, stderr } = await scene.ended();
@@ -137,6 +140,17 @@ describe("with the warden nobody is left after", LINUX, () => {
 				assert.ok(result, `the host printed no result; ${stderr}`);
 				assert.deepEqual(shape(result), row.result, textOf(result));
 			}
+			assert.deepEqual(await scene.tree.gone(goneMs), []);
+		});
+	}
+});
+
+describe("with the warden and the sandbox nobody is left after", LINUX, () => {
+	for (const row of rows.filter(({ how }) => inSandbox.includes(how))) {
+		it(row.how, BOUNDED, async (t) => {
+			if (!wardenCan("landlock")) return t.skip("no Landlock here");
+			const scene = new TreeScene(t, { level: "warden", script: hangs, sandboxed: true });
+			await play(row, scene);
 			assert.deepEqual(await scene.tree.gone(goneMs), []);
 		});
 	}

@@ -1,7 +1,8 @@
 /** Runs in a host of their own, whose child has a tree below it. */
 
-import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { existsSync, linkSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 
@@ -14,6 +15,13 @@ export type Level = "warden" | "pid namespace" | "process group";
 
 /** Read by the addon: an empty value means that there is no warden. */
 const wardenVariable = "PI_SUBAGENT_WARDEN";
+
+const warden = fileURLToPath(new URL("../../pi-subagent-warden", import.meta.url));
+
+/** Whether this machine lets the warden do something. */
+export function wardenCan(what: "landlock" | "pid-ns"): boolean {
+	return execFileSync(warden, ["--probe"], { encoding: "utf8" }).includes(`\n${what} yes`);
+}
 
 /** Long enough for everything to be asked, short enough to wait for it. */
 export const graceMs = 200;
@@ -36,6 +44,8 @@ export interface TreeSceneOptions {
 	kinds?: readonly string[];
 	/** The host gets a terminal of its own. */
 	terminal?: boolean;
+	/** The child is held by the read-only sandbox as well. */
+	sandboxed?: boolean;
 }
 
 /** A host, its run and the tree below. Whatever happens, nothing of it is left after the test. */
@@ -50,12 +60,34 @@ export class TreeScene {
 		this.#options = options;
 		// Before the scene's own end, which insists that nothing is left.
 		test.after(() => this.#close());
-		// The tree is written about from within, beside the project.
-		const config = { graceMs, sandbox: { mode: "off" }, pidNamespace: options.level === "pid namespace" };
-		this.#scene = new Scene(test, "", { config: { ...config, ...options.config } });
+		const sandbox = { mode: options.sandboxed ? "required" : "off" };
+		const config = { graceMs, sandbox, pidNamespace: options.level === "pid namespace", ...options.config };
+		this.#scene = new Scene(test, "", { config });
 		this.tree = new Tree(this.#scene.path("tree"), this.#scene.mark);
-		const climb = Tree.script(this.tree.folder, options.kinds);
-		this.#scene.pi("pi.sh", `cat > "$here/task"\nbegin; delta 'so far'\n${climb}\n${options.script}`);
+		// A child that may write nowhere else has its tree write in its temporary directory; see `#find`.
+		const folder = options.sandboxed ? "$TMPDIR" : this.tree.folder;
+		const climb = Tree.script(folder, options.kinds);
+		this.#scene.pi("pi.sh", `cat > /dev/null\nbegin; delta 'so far'\n${climb}\n${options.script}`);
+	}
+
+	/** Waits until the tree is up. */
+	async up(): Promise<void> {
+		if (this.#options.sandboxed) await this.#find();
+		await this.tree.up();
+	}
+
+	/**
+	 * Brings what a sandboxed tree writes to where it is looked for. Linked, not copied: the list grows on, and the
+	 * directory that it is in goes with the run.
+	 */
+	async #find(): Promise<void> {
+		const runs = this.#scene.path("agent/subagents/runs");
+		const found = (name: string) =>
+			(existsSync(runs) ? readdirSync(runs) : []).map((run) => join(runs, run, "tmp", name)).find(existsSync);
+		for (const name of ["victims", "up"]) {
+			await until(() => found(name) !== undefined, `the tree's ${name}`);
+			linkSync(found(name) ?? "", join(this.tree.folder, name));
+		}
 	}
 
 	/** Starts the host, which does its deed (see `hosts/tree.mjs`) as soon as the tree is up. */

@@ -49,9 +49,9 @@ export class Tree {
 		mkdirSync(folder, { recursive: true });
 	}
 
-	/** Shell commands that start the tree in the background and return when it is up. */
+	/** Shell commands that start the tree in the background and return when it is up; the folder may be a variable. */
 	static script(folder: string, wanted: readonly string[] = []): string {
-		return `bash '${treeProgram}' '${folder}' ${wanted.join(" ")} &\nuntil test -e '${folder}/up'; do sleep 0.01; done`;
+		return `bash '${treeProgram}' "${folder}" ${wanted.join(" ")} &\nuntil test -e "${folder}/up"; do sleep 0.01; done`;
 	}
 
 	/** Waits until every victim is there. */
