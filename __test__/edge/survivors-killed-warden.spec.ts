@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import { kinds } from "../support/tree.ts";
-import { shape, single, textOf, until } from "./scene.ts";
+import { shape, single, textOf } from "./scene.ts";
 import { TreeScene, wardenCan } from "./tree-scene.ts";
 
 const LINUX = { skip: process.platform !== "linux" && "counts in /proc" };
@@ -34,8 +34,7 @@ describe("a killed warden", LINUX, () => {
 		assert.deepEqual(shape(result).slice(0, 1), ["SUBAGENT_FAILED"], textOf(result));
 		assert.match(single(result).error ?? "", /warden/);
 		// It has left the session and has no environment to be known by.
-		await until(() => scene.tree.left().every(({ kind }) => kind === "bare"), "the end of the others", goneMs);
-		assert.deepEqual(await scene.tree.kindsLeft(), ["bare"]);
+		assert.deepEqual(await scene.tree.settled(["bare"], goneMs), ["bare"]);
 	});
 
 	it("leaves with its host everybody who does not leave by itself", BOUNDED, async (t) => {
@@ -45,8 +44,7 @@ describe("a killed warden", LINUX, () => {
 		await killBoth(scene);
 		// The child itself is asked to leave by the kernel, and does.
 		const others = kinds.filter((kind) => kind !== "pi").sort();
-		await until(() => scene.tree.left().every(({ kind }) => kind !== "pi"), "the end of the child", goneMs);
-		assert.deepEqual(await scene.tree.kindsLeft(), others);
+		assert.deepEqual(await scene.tree.settled(others, goneMs), others);
 	});
 
 	it("leaves with its host nobody of a pid namespace", BOUNDED, async (t) => {

@@ -88,8 +88,16 @@ export class Tree {
 		return [...found].map(([pid, kind]) => ({ pid, kind }));
 	}
 
-	/** The kinds of those who are there, each once, sorted. */
-	async kindsLeft(): Promise<string[]> {
+	/** Waits until nobody but these kinds is there, at most for so long, and returns who is, each kind once, sorted. */
+	async settled(expected: readonly string[], limitMs: number): Promise<string[]> {
+		const deadline = performance.now() + limitMs;
+		for (;;) {
+			const found = await this.#kindsLeft();
+			if (found.every((kind) => expected.includes(kind)) || performance.now() > deadline) return found;
+		}
+	}
+
+	async #kindsLeft(): Promise<string[]> {
 		const found = new Set<string>();
 		for (let look = 0; look < looks; look++) {
 			for (const { kind } of this.left()) found.add(kind);
