@@ -5,11 +5,10 @@ import { execFileSync } from "node:child_process";
 import { describe, it } from "node:test";
 
 import { doctor } from "../../index.js";
-import { answers, Scene, shape, single, textOf, warden } from "./scene.ts";
+import { allows } from "../support/warden.ts";
+import { answers, Scene, shape, single, textOf } from "./scene.ts";
 
 const LINUX = { skip: process.platform !== "linux" && "the warden is for Linux" };
-const probed = process.platform === "linux" ? execFileSync(warden, ["--probe"], { encoding: "utf8" }) : "";
-const can = (name: string) => new RegExp(`^${name} yes`, "m").test(probed);
 
 /** A child that tries to write beside its project and says what it could. */
 const tries = `
@@ -70,12 +69,12 @@ describe("a warden that cannot be had", LINUX, () => {
 	});
 });
 
-describe("a child that may not write", { skip: !can("landlock") && "no Landlock here" }, () => {
+describe("a child that may not write", { skip: !allows("landlock") && "no Landlock here" }, () => {
 	it("writes its own places and nothing else, and the result names what held it", async (t) => {
 		const scene = new Scene(t, "");
 		const piCommand = scene.pi("tries.sh", tries);
 		for (const [metadata, mechanism] of [
-			[true, can("mount-ns") ? ["landlock", "mount-ns"] : ["landlock"]],
+			[true, allows("mount-ns") ? ["landlock", "mount-ns"] : ["landlock"]],
 			[false, ["landlock"]],
 		] as const) {
 			const result = await scene.run({ piCommand, config: { sandbox: { mode: "required", metadata } } });

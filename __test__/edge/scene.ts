@@ -16,16 +16,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 
 import { type RunHandle, type RunOptions, type SingleResult, startRun, type ToolResult } from "../../index.js";
 import { assertNothingLeft, markVariable } from "../support/survivors.ts";
 
 /** Longer than any run here needs, shorter than a person waits for a stuck test. */
 export const patienceMs = 20_000;
-
-/** The guardian of a child's processes, beside the addon. */
-export const warden = fileURLToPath(new URL("../../pi-subagent-warden", import.meta.url));
 
 /** How often a state that nothing announces is looked at. */
 const lookEveryMs = 10;

@@ -1,22 +1,19 @@
 /** What exists here and whether it would work: agents, configuration, the tool to register, the doctor. */
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 
 import { describeTools, discoverAgents, doctor, loadConfig, type SurfaceOptions } from "../../index.js";
-import { Scene, single, warden } from "./scene.ts";
+import { allows } from "../support/warden.ts";
+import { Scene, single } from "./scene.ts";
 
 const BOUNDED = { timeout: 30_000 };
 const builtins = ["explorer", "researcher", "reviewer", "implementer", "tester"];
 
 /** As where there is no warden, and so no sandbox either. */
 const noWarden = { PI_SUBAGENT_WARDEN: "" };
-
-const probed = process.platform === "linux" ? execFileSync(warden, ["--probe"], { encoding: "utf8" }) : "";
-const hasLandlock = /^landlock yes/m.test(probed);
 
 function surfaceOf(scene: Scene, change: Partial<SurfaceOptions> = {}): SurfaceOptions {
 	return { cwd: scene.project, agentDir: scene.agentDir, ...change };
@@ -38,7 +35,7 @@ describe("discovery", BOUNDED, () => {
 			return [agents[0]?.tools.includes("bash"), agents[0]?.dropped.map(({ tool }) => tool)];
 		};
 		const reading = { cwd: "/", config: {} };
-		if (hasLandlock) assert.deepEqual(await explorer(reading), [true, []]);
+		if (allows("landlock")) assert.deepEqual(await explorer(reading), [true, []]);
 		assert.deepEqual(await explorer({ config: { sandbox: "off" } }), [false, ["bash"]]);
 		assert.deepEqual(await explorer({ env: noWarden }), [false, ["bash"]]);
 	});

@@ -7,8 +7,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import { kinds } from "../support/tree.ts";
+import { allows } from "../support/warden.ts";
 import { shape, single, textOf } from "./scene.ts";
-import { TreeScene, wardenCan } from "./tree-scene.ts";
+import { TreeScene } from "./tree-scene.ts";
 
 const LINUX = { skip: process.platform !== "linux" && "counts in /proc" };
 const BOUNDED = { timeout: 30_000 };
@@ -48,7 +49,7 @@ describe("a killed warden", LINUX, () => {
 	});
 
 	it("leaves with its host nobody of a pid namespace", BOUNDED, async (t) => {
-		if (!wardenCan("pid-ns")) return t.skip("no pid namespaces here");
+		if (!allows("pid-ns")) return t.skip("no pid namespaces here");
 		const scene = new TreeScene(t, { level: "pid namespace", script: "hang" });
 		scene.start("wait");
 		await scene.up();
@@ -57,7 +58,7 @@ describe("a killed warden", LINUX, () => {
 	});
 
 	it("leaves nobody of a pid namespace to its host", BOUNDED, async (t) => {
-		if (!wardenCan("pid-ns")) return t.skip("no pid namespaces here");
+		if (!allows("pid-ns")) return t.skip("no pid namespaces here");
 		const scene = new TreeScene(t, { level: "pid namespace", script: "hang" });
 		scene.start("wait");
 		await scene.up();

@@ -9,8 +9,9 @@ import { describe, it } from "node:test";
 
 import type { RunOptions } from "../../index.js";
 import { escapees, kinds } from "../support/tree.ts";
+import { allows } from "../support/warden.ts";
 import { shape, textOf, until } from "./scene.ts";
-import { type HostEnd, type Level, TreeScene, wardenCan } from "./tree-scene.ts";
+import { type HostEnd, type Level, TreeScene } from "./tree-scene.ts";
 
 const LINUX = { skip: process.platform !== "linux" && "counts in /proc" };
 const BOUNDED = { timeout: 30_000 };
@@ -151,7 +152,7 @@ describe("with the warden nobody is left after", LINUX, () => {
 describe("with the warden and the sandbox nobody is left after", LINUX, () => {
 	for (const row of rows.filter(({ how }) => inSandbox.includes(how))) {
 		it(row.how, BOUNDED, async (t) => {
-			if (!wardenCan("landlock")) return t.skip("no Landlock here");
+			if (!allows("landlock")) return t.skip("no Landlock here");
 			const scene = new TreeScene(t, { level: "warden", script: hangs, sandboxed: true });
 			await play(row, scene);
 			assert.deepEqual(await scene.tree.gone(goneMs), []);

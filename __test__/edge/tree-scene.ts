@@ -1,6 +1,6 @@
 /** Runs in a host of their own, whose child has a tree below it. */
 
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, linkSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
@@ -15,13 +15,6 @@ export type Level = "warden" | "pid namespace" | "process group";
 
 /** Read by the addon: an empty value means that there is no warden. */
 const wardenVariable = "PI_SUBAGENT_WARDEN";
-
-const warden = fileURLToPath(new URL("../../pi-subagent-warden", import.meta.url));
-
-/** Whether this machine lets the warden do something. */
-export function wardenCan(what: "landlock" | "pid-ns"): boolean {
-	return execFileSync(warden, ["--probe"], { encoding: "utf8" }).includes(`\n${what} yes`);
-}
 
 /** Long enough for everything to be asked, short enough to wait for it. */
 export const graceMs = 200;

@@ -176,7 +176,12 @@ export class HostDouble implements PiApi {
 			},
 			sessionManager: { getSessionId: () => "session", getSessionFile: () => "/sessions/s.jsonl" },
 			model: { provider: "fake", id: "big" },
-			modelRegistry: { getRegisteredProviderIds: () => [] },
+			modelRegistry: {
+				getRegisteredProviderIds: () => [],
+				getRegisteredNativeProvider: () => undefined,
+				getRegisteredProviderConfig: () => undefined,
+				getProviderAuth: async () => undefined,
+			},
 			...overrides,
 		};
 	}

@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
-
 import {
 	call,
 	delegate,
@@ -18,6 +17,7 @@ import {
 	say,
 	startRpc,
 } from "../support/pi.ts";
+import { shell } from "../support/warden.ts";
 
 /** What only a model that was given the project's context knows. */
 const context = "Numbers in this project are written in base seven.";
@@ -82,15 +82,16 @@ for (const version of piVersions) {
 			assert.equal(request.userText, task);
 			assert.match(request.systemText, /You find things in a code base/);
 			assert.ok(request.systemText.includes(context));
-			assert.deepEqual(request.toolNames.toSorted(), ["find", "grep", "ls", "read"]);
+			assert.deepEqual(request.toolNames.toSorted(), [...shell, "find", "grep", "ls", "read"]);
 			assert.deepEqual([request.model, request.reasoning], ["scripted-thinker", "high"]);
 			for (const absent of [/Delegating to sub-agents/, /subagent tool/, /knots/]) {
 				assert.doesNotMatch(request.systemText, absent);
 			}
 			const [parent] = stage.parentRequests();
 			assert.match(parent?.systemText ?? "", /knots/, "the parent has the skill that the child does not see");
-			const { diagnostics = [] } = runOf(lastEnd(rpc.log));
-			assert.match(diagnostics.join("\n"), /`bash` was dropped/);
+			const { sandbox, diagnostics = [] } = runOf(lastEnd(rpc.log));
+			assert.equal(sandbox?.enforced, shell.length > 0);
+			assert.equal(/`bash` was dropped/.test(diagnostics.join("\n")), shell.length === 0);
 		});
 
 		test("gets no context and all skills where the configuration says so", async () => {
@@ -117,7 +118,7 @@ for (const version of piVersions) {
 			stage.configure({ inheritExtensions: "all" });
 			try {
 				const [request, second] = await ask("explorer", "use subagent");
-				assert.deepEqual(request?.toolNames.toSorted(), ["find", "grep", "ls", "read"]);
+				assert.deepEqual(request?.toolNames.toSorted(), [...shell, "find", "grep", "ls", "read"]);
 				assert.doesNotMatch(request?.systemText ?? "", /Delegating to sub-agents/);
 				assert.match(second?.toolAnswers[0]?.text ?? "", /subagent/);
 				assert.equal(runOf(lastEnd(rpc.log)).outcome, "completed");

@@ -38,7 +38,10 @@ for (const version of piVersions) {
 			const { code, stdout } = await runPrint(stage.world, "/subagents agents");
 			assert.equal(code, 0);
 			assert.match(stdout, /^Sub-agents: 6 agents\n/);
-			assert.match(stdout, /✓ explorer \(builtin, readonly\) {2}Finds code.*\n {4}tools {2}read, grep, find, ls\n/);
+			assert.match(
+				stdout,
+				/✓ explorer \(builtin, readonly\) {2}Finds code.*\n {4}tools {2}read, grep, find, ls(?:, bash)?\n/,
+			);
 			assert.match(stdout, /✗ researcher .*\n {4}cannot run {2}agent `researcher` needs one of web_search/);
 			assert.match(stdout, /✓ scout \(user\) {2}Scouts\n/);
 			assert.match(stdout, /Shadowed\n· tester \(builtin\): hidden by the user agent/);
@@ -88,10 +91,10 @@ for (const version of piVersions) {
 			await tui.press("Tab");
 			await tui.waitFor("/subagents doctor");
 			await tui.press("Enter");
-			await tui.waitFor(/Sub-agents: 1 error[\s\S]*✓ child command[\s\S]*· sandbox/);
+			await tui.waitFor(/Sub-agents: 1 error[\s\S]*✓ child command[\s\S]*\S sandbox/);
 			await tui.resize(60, 50);
 			const narrow = await tui.waitFor(
-				(screen) => /· sandbox/.test(screen) && screen.split("\n").every((line) => line.length <= 60),
+				(screen) => /\S sandbox {2}/.test(screen) && screen.split("\n").every((line) => line.length <= 60),
 			);
 			assert.match(narrow, /→ {2}/);
 			await tui.type("/subagents");

@@ -1,5 +1,6 @@
 //! Ending what a killed warden has left behind.
 
+use std::collections::HashSet;
 use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,12 +10,15 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 /// A sweep goes on until nobody is found, but not for longer: somebody who cannot be killed is not waited for.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// After how many looks in a row that found nobody there is nobody: one that forks and exits all the time can be between
-/// two numbers whenever somebody looks.
-const EMPTY_LOOKS: u32 = 4;
+/// Between two looks, shorter than anybody lives that forks and leaves.
+const PAUSE: Duration = Duration::from_micros(500);
 
-/// Between two looks; a process that was killed needs a moment to go.
-const PAUSE: Duration = Duration::from_millis(2);
+/// So many looks in a row have to find nobody: one who forks and leaves is somebody else at the next.
+const QUIET_LOOKS: u32 = 40;
+
+/// After so many looks that found nobody, strangers are looked at again: one that was just being replaced by another
+/// program had no environment.
+const TRUST_LOOKS: u32 = 20;
 
 /// Kills every process that carries the marker of a tree in its environment or belongs to the warden's session. Blocks.
 ///
@@ -22,24 +26,35 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// number is its own.
 pub(super) fn sweep(marker: &str, warden: u32) {
     let deadline = Instant::now() + LIMIT;
-    let mut empty = 0;
-    while empty < EMPTY_LOOKS && Instant::now() < deadline {
-        empty = if kill_all(marker.as_bytes(), warden) { 0 } else { empty + 1 };
+    let mut strangers = HashSet::from([warden]);
+    let mut quiet = 0;
+    while quiet < QUIET_LOOKS && Instant::now() < deadline {
+        if quiet % TRUST_LOOKS == 0 {
+            strangers = HashSet::from([warden]);
+        }
+        quiet = if kill_all(marker.as_bytes(), warden, &mut strangers) { 0 } else { quiet + 1 };
         thread::sleep(PAUSE);
     }
 }
 
-/// Returns whether there was anybody.
-fn kill_all(marker: &[u8], warden: u32) -> bool {
+/// Returns whether there was anybody. Those who do not belong to the tree are not looked at a second time, so that a look
+/// is shorter than the life of one who forks and leaves.
+fn kill_all(marker: &[u8], warden: u32, strangers: &mut HashSet<u32>) -> bool {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = processes.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?));
     let mut found = false;
-    for pid in pids.filter(|pid| pid.as_raw_pid().unsigned_abs() != warden) {
+    for pid in pids {
+        let number = pid.as_raw_pid().unsigned_abs();
+        if strangers.contains(&number) {
+            continue;
+        }
         // Held before it is looked at, so that what is looked at is what is killed.
         let Ok(held) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else { continue };
         if belongs(pid, marker, warden) {
             found = true;
             let _ = rustix::process::pidfd_send_signal(&held, Signal::KILL);
+        } else {
+            strangers.insert(number);
         }
     }
     found
