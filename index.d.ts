@@ -438,7 +438,7 @@ export interface SingleResult {
   /** Whether the kernel held the child to reading. */
   sandbox?: SandboxReport
   /** How far the end of everything that the child started was certain; absent when no child was started. */
-  supervision?: "warden+pid-ns" | "warden" | "process-group" | "process"
+  supervision?: "warden+pid-ns" | "warden+cgroup" | "warden" | "process-group" | "process"
   /** What the child's processes used together; absent without a warden. */
   resources?: Resources
   /** Where the whole sanitized text lies when `content` was truncated. */

@@ -96,7 +96,7 @@ for (const version of piVersions) {
 			const narrow = await tui.waitFor(
 				(screen) => /\S sandbox {2}/.test(screen) && screen.split("\n").every((line) => line.length <= 60),
 			);
-			assert.match(narrow, /→ {2}/);
+			assert.match(narrow, /✓ child command/);
 			await tui.type("/subagents");
 			await tui.press("Enter");
 			await tui.waitFor("Say what to show");

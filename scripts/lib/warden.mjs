@@ -21,12 +21,13 @@ const sources = ["Cargo.toml", "Cargo.lock", "warden"];
  */
 
 /**
- * Whether a platform has a warden: on Windows the addon holds its children's trees in job objects itself.
+ * Whether a platform has a warden. What it does is Linux's; elsewhere children are held by their process group, or, on
+ * Windows, one by one.
  *
  * @param {string} platform a name of Node, of rustc or of a folder below `npm/`
  */
 export function hasWarden(platform) {
-	return !/^win32|-windows-/.test(platform);
+	return /^linux|-linux-/.test(platform);
 }
 
 /** Builds the warden unless the one that is there is of the present sources, linked in the best way there is now. */

@@ -132,7 +132,7 @@ pub struct SingleResult {
     /// Whether the kernel held the child to reading.
     pub sandbox: Option<SandboxReport>,
     /// How far the end of everything that the child started was certain; absent when no child was started.
-    #[napi(ts_type = "\"warden+pid-ns\" | \"warden\" | \"process-group\" | \"process\"")]
+    #[napi(ts_type = "\"warden+pid-ns\" | \"warden+cgroup\" | \"warden\" | \"process-group\" | \"process\"")]
     pub supervision: Option<&'static str>,
     /// What the child's processes used together; absent without a warden.
     pub resources: Option<Resources>,

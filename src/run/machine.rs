@@ -61,6 +61,7 @@ impl Machine {
             Ok(abilities) if pid_namespace && abilities.pid_namespace.is_there() => {
                 Supervision::WardenNamespace
             }
+            Ok(abilities) if abilities.cgroup.is_there() => Supervision::WardenCgroup,
             Ok(_) => Supervision::Warden,
         }
     }

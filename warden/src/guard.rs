@@ -8,6 +8,7 @@ use pi_subagent_warden::{Ending, Mechanism, Options, Order, Report};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
 
+use crate::cgroup::Cgroup;
 use crate::channel::{Channel, Heard};
 use crate::sandbox::Prepared;
 use crate::start::{Failure, start};
@@ -48,6 +49,7 @@ struct Guard<'a> {
     channel: &'a Channel,
     options: &'a Options,
     tree: Tree,
+    cgroup: Option<Cgroup>,
     child: Pid,
     meter: Meter,
     phase: Phase,
@@ -75,15 +77,21 @@ pub(crate) fn guard(
     let events = sys::child_events().map_err(&failed)?;
     let sandbox = options.sandbox.as_ref().map(Prepared::new).transpose();
     let sandbox = sandbox.map_err(Failure::at(pi_subagent_warden::Stage::Sandbox))?;
-    let (child, sandboxed) = start(&options.command, stdin, sandbox)?;
+    let cgroup = Cgroup::create().ok();
+    let (child, applied) = start(&options.command, stdin, cgroup.as_ref(), sandbox)?;
+    let cgroup = cgroup.filter(|_| applied.contains(&Mechanism::Cgroup));
     // The child's output is the child's: its reader must see the end of it although the warden is still there.
     release_output().map_err(&failed)?;
-    let mechanisms = [held, &sandboxed].concat();
+    let mechanisms = [held, &applied].concat();
+    if let Some(cgroup) = &cgroup {
+        channel.tell(&Report::Grouped(cgroup.path().to_path_buf()));
+    }
     channel.tell(&Report::Started { pid: child.as_raw_nonzero().get().unsigned_abs(), mechanisms });
     let mut guard = Guard {
         channel,
         options,
         tree: Tree::under(held),
+        cgroup,
         child,
         meter: Meter::new(options.limits),
         phase: Phase::Working,
@@ -180,6 +188,9 @@ impl Guard<'_> {
     fn kill_everybody(&mut self) {
         let killed = self.tree.kill();
         self.meter.killed(killed);
+        if let Some(cgroup) = &self.cgroup {
+            cgroup.kill();
+        }
     }
 
     /// Sleeps until a child ends, the host says something, or it is time.

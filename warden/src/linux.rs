@@ -6,12 +6,12 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::exit;
 
-use pi_subagent_warden::{Abilities, Ability, Ending, Options, Report, Stage};
+use pi_subagent_warden::{Abilities, Ending, Options, Report, Stage};
 
 use crate::channel::Channel;
 use crate::guard::{After, guard};
 use crate::start::Failure;
-use crate::{namespace, sandbox, sys};
+use crate::{cgroup, namespace, sandbox, sys};
 
 /// The exit code of a warden that could not do its work; a child's own code means something else.
 const UNABLE: i32 = 125;
@@ -72,6 +72,6 @@ fn probe() -> Abilities {
         landlock: sandbox::landlock(),
         mount_namespace: sandbox::mount_namespace(),
         pid_namespace: namespace::pid_namespace(),
-        cgroup: Ability::No("not used by this version".into()),
+        cgroup: cgroup::cgroup(),
     }
 }

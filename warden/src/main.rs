@@ -1,6 +1,8 @@
 //! The guardian of one child's process tree. The library of this crate says what it is told and what it answers.
 
 #[cfg(target_os = "linux")]
+mod cgroup;
+#[cfg(target_os = "linux")]
 mod channel;
 #[cfg(target_os = "linux")]
 mod guard;

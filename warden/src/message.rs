@@ -1,6 +1,7 @@
 //! Orders to a warden and its reports: one line of words each.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::str::SplitAsciiWhitespace;
 
 /// What a host asks of its warden.
@@ -17,6 +18,8 @@ pub enum Order {
 /// What a warden tells its host. After [`Report::Failed`] or [`Report::Gone`] it ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
+    /// The control group that the tree is in. Comes before [`Report::Started`], if there is one.
+    Grouped(PathBuf),
     /// The child has executed its program.
     Started {
         /// Its process id.
@@ -199,6 +202,7 @@ impl fmt::Display for Report {
                 write!(f, "started {pid}")?;
                 mechanisms.iter().try_for_each(|mechanism| write!(f, " {}", mechanism.as_str()))
             }
+            Self::Grouped(path) => write!(f, "grouped {}", path.display()),
             Self::Failed { stage, errno } => write!(f, "failed {} {errno}", stage.as_str()),
             Self::Ended(Ending::Code(code)) => write!(f, "ended code {code}"),
             Self::Ended(Ending::Signal { number, core }) => {
@@ -218,7 +222,11 @@ impl Report {
     /// Reads a message; `None` for one that means nothing.
     #[must_use]
     pub fn parse(message: &[u8]) -> Option<Self> {
-        let mut words = std::str::from_utf8(message).ok()?.split_ascii_whitespace();
+        let text = std::str::from_utf8(message).ok()?;
+        if let Some(path) = text.strip_prefix("grouped ") {
+            return Some(Self::Grouped(path.into()));
+        }
+        let mut words = text.split_ascii_whitespace();
         Some(match words.next()? {
             "started" => Self::Started {
                 pid: number(&mut words)?,
@@ -274,6 +282,7 @@ mod tests {
                     Mechanism::Cgroup,
                 ],
             },
+            Report::Grouped("/sys/fs/cgroup/a  b".into()),
             Report::Failed { stage: Stage::Exec, errno: 2 },
             Report::Ended(Ending::Code(255)),
             Report::Ended(Ending::Signal { number: 11, core: true }),

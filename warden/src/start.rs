@@ -9,6 +9,7 @@ use pi_subagent_warden::{Mechanism, Stage};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal};
 
+use crate::cgroup::Cgroup;
 use crate::sandbox::Prepared;
 use crate::sys::{self, Forked};
 
@@ -31,24 +32,32 @@ impl Failure {
     }
 }
 
-/// Starts the program as leader of a process group of its own, and returns when it has been executed: its id, and what
-/// of the sandbox is in force.
+/// Starts the program as leader of a process group of its own, in the control group if there is one, and returns when it
+/// has been executed: its id, and what holds it.
 ///
 /// The new process tells what became of it through a pipe that closes by itself when the program is executed.
 pub(crate) fn start(
     command: &[OsString],
     stdin: OwnedFd,
+    cgroup: Option<&Cgroup>,
     sandbox: Option<Prepared>,
 ) -> Result<(Pid, Vec<Mechanism>), Failure> {
     let failed = Failure::at(Stage::Warden);
     let (news, telling) = pipe_with(PipeFlags::CLOEXEC).map_err(|error| failed(error.into()))?;
-    match sys::fork().map_err(&failed)? {
+    let (forked, grouped) = match cgroup.map(Cgroup::fork) {
+        Some(Ok(forked)) => (forked, Some(Mechanism::Cgroup)),
+        // A group that does not take anybody is no reason to fail.
+        Some(Err(_)) | None => (sys::fork().map_err(&failed)?, None),
+    };
+    match forked {
         Forked::Parent(pid) => {
             drop((telling, stdin));
             let mut words = Vec::new();
             File::from(news).read_to_end(&mut words).map_err(&failed)?;
             let pid = Pid::from_raw(pid).ok_or_else(|| failed(io::ErrorKind::Other.into()))?;
-            understand(&words).map(|mechanisms| (pid, mechanisms))
+            let mut mechanisms = understand(&words)?;
+            mechanisms.extend(grouped);
+            Ok((pid, mechanisms))
         }
         Forked::Child => {
             let mut telling = File::from(telling);

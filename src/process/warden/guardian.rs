@@ -41,6 +41,8 @@ pub enum Supervision {
     ProcessGroup,
     /// The whole tree is ended, when this process is killed too.
     Warden,
+    /// The whole tree is ended, when this process or the warden is killed too.
+    WardenCgroup,
     /// The whole tree is ended, when this process and the warden are killed too.
     WardenNamespace,
 }
@@ -50,7 +52,13 @@ impl Supervision {
     pub const BARE: Self = if cfg!(unix) { Self::ProcessGroup } else { Self::Process };
 
     pub(in crate::process) fn by(mechanisms: &[Mechanism]) -> Self {
-        if mechanisms.contains(&Mechanism::PidNamespace) { Self::WardenNamespace } else { Self::Warden }
+        if mechanisms.contains(&Mechanism::PidNamespace) {
+            Self::WardenNamespace
+        } else if mechanisms.contains(&Mechanism::Cgroup) {
+            Self::WardenCgroup
+        } else {
+            Self::Warden
+        }
     }
 
     /// Its name in results.
@@ -60,6 +68,7 @@ impl Supervision {
             Self::Process => "process",
             Self::ProcessGroup => "process-group",
             Self::Warden => "warden",
+            Self::WardenCgroup => "warden+cgroup",
             Self::WardenNamespace => "warden+pid-ns",
         }
     }

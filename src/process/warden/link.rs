@@ -4,7 +4,7 @@ use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, PoisonError};
 
@@ -33,6 +33,7 @@ pub(in crate::process) struct Link {
     warden: Mutex<Option<Child>>,
     warden_pid: u32,
     marker: String,
+    cgroup: Option<PathBuf>,
 }
 
 /// What happens to a tree, in the order in which it happens.
@@ -86,10 +87,15 @@ impl Link {
             })?;
         let pipes = Pipes::new(writes.into(), &mut warden);
         let warden_pid = warden.id();
-        let link = Self { socket, warden: Mutex::new(Some(warden)), warden_pid, marker };
+        let mut link = Self { cgroup: None, socket, warden: Mutex::new(Some(warden)), warden_pid, marker };
         link.send_start(&reads).map_err(raw)?;
         drop(reads);
-        match link.hear() {
+        let mut first = link.hear();
+        if let Some(Report::Grouped(path)) = first {
+            link.cgroup = Some(path);
+            first = link.hear();
+        }
+        match first {
             Some(Report::Started { mechanisms, .. }) => Ok((link, pipes, mechanisms)),
             Some(Report::Failed { stage, errno }) => {
                 link.reap();
@@ -123,10 +129,10 @@ impl Link {
                     tell(News::Gone(tally));
                     return self.reap();
                 }
-                Some(Report::Started { .. } | Report::Failed { .. }) => {}
+                Some(Report::Grouped(_) | Report::Started { .. } | Report::Failed { .. }) => {}
                 None => {
                     // Unreaped, the warden keeps its number, which is that of the session it made for its tree.
-                    sweep(&self.marker, self.warden_pid);
+                    sweep(&self.marker, self.warden_pid, self.cgroup.as_deref());
                     tell(News::Orphaned);
                     return self.reap();
                 }

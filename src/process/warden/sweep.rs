@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,9 +23,13 @@ const TRUST_LOOKS: u32 = 20;
 
 /// Kills every process that carries the marker of a tree in its environment or belongs to the warden's session. Blocks.
 ///
-/// Who has left the session and cleared its environment is not found. The warden is not reaped yet, so that the session's
+/// Who has left the session and cleared its environment is not found, unless the tree had a control group. The warden is not reaped yet, so that the session's
 /// number is its own.
-pub(super) fn sweep(marker: &str, warden: u32) {
+pub(super) fn sweep(marker: &str, warden: u32, cgroup: Option<&Path>) {
+    if let Some(cgroup) = cgroup {
+        // Everybody in it at once, those included whom nothing else would find.
+        let _ = fs::write(cgroup.join("cgroup.kill"), "1");
+    }
     let deadline = Instant::now() + LIMIT;
     let mut strangers = HashSet::from([warden]);
     let mut quiet = 0;
@@ -34,6 +39,9 @@ pub(super) fn sweep(marker: &str, warden: u32) {
         }
         quiet = if kill_all(marker.as_bytes(), warden, &mut strangers) { 0 } else { quiet + 1 };
         thread::sleep(PAUSE);
+    }
+    if let Some(cgroup) = cgroup {
+        let _ = fs::remove_dir(cgroup);
     }
 }
 

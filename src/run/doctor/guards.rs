@@ -15,6 +15,9 @@ pub(super) fn supervision(config: &Config, machine: &Machine) -> Check {
         Supervision::Warden => {
             "everything that a child starts ends with it, and with this pi however it dies"
         }
+        Supervision::WardenCgroup => {
+            "everything that a child starts ends with it, with this pi or with the warden, however they die"
+        }
         Supervision::WardenNamespace => {
             "everything that a child starts ends with it, with this pi and with the warden, however they die"
         }

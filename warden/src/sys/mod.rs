@@ -7,6 +7,6 @@ pub(crate) mod seccomp;
 pub(crate) mod trial;
 
 pub(crate) use process::{
-    Forked, Reaped, block_signals, child_events, close_from, die_like, exec, fork, reap, signal_everybody,
-    unblock_signals, unshare, wait,
+    Forked, Reaped, block_signals, child_events, close_from, die_like, exec, fork, fork_into, reap,
+    signal_everybody, unblock_signals, unshare, wait,
 };

@@ -1,0 +1,126 @@
+//! A control group of the tree's own, by which the kernel ends all of it at once: whoever forks without a pause is in it,
+//! and so is whoever has left its parents, its session and its environment behind.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsFd as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use pi_subagent_warden::Ability;
+
+use crate::sys::{self, Forked};
+
+/// What the names of our groups begin with.
+const PREFIX: &str = "pi-subagent-";
+
+/// The age from which an empty group is somebody's who could not remove it. A younger one may be about to be entered.
+const LEFT_BEHIND: Duration = Duration::from_secs(60);
+
+/// A group below the one that this process is in. Dropping it removes it, when nobody is in it.
+#[derive(Debug)]
+pub(crate) struct Cgroup(PathBuf);
+
+impl Cgroup {
+    /// Makes one, and removes those that killed wardens have left.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no second version of control groups, where this user may not make one, and on kernels that cannot
+    /// end one (before 5.14).
+    pub(crate) fn create() -> io::Result<Self> {
+        let parent = own_directory()?;
+        let age = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let group = Self(parent.join(format!("{PREFIX}{:x}-{:x}", age.as_nanos(), std::process::id())));
+        fs::create_dir(&group.0)?;
+        if !group.0.join(KILL).exists() {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        remove_left_behind(&parent);
+        Ok(group)
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Splits this process in two; the new one, and everything that it will start, is in the group.
+    pub(crate) fn fork(&self) -> io::Result<Forked> {
+        sys::fork_into(File::open(&self.0)?.as_fd())
+    }
+
+    /// Ends everybody in it.
+    pub(crate) fn kill(&self) {
+        // What this misses, the walk over the tree does not.
+        let _ = fs::write(self.0.join(KILL), "1");
+    }
+}
+
+impl Drop for Cgroup {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+const KILL: &str = "cgroup.kill";
+
+fn remove_left_behind(parent: &Path) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        let age = || entry.metadata().ok()?.modified().ok()?.elapsed().ok();
+        if is_ours && age().is_some_and(|age| age > LEFT_BEHIND) {
+            // Refused while somebody is in it.
+            let _ = fs::remove_dir(entry.path());
+        }
+    }
+}
+
+/// The directory of this process's own group, in the hierarchy of the second version.
+fn own_directory() -> io::Result<PathBuf> {
+    let missing = || io::Error::from(io::ErrorKind::NotFound);
+    let own = fs::read_to_string("/proc/self/cgroup")?;
+    let own = own.lines().find_map(|line| line.strip_prefix("0::")).ok_or_else(missing)?;
+    let mounts = fs::read_to_string("/proc/self/mountinfo")?;
+    mounts.lines().find_map(|line| directory_in(line, Path::new(own))).ok_or_else(missing)
+}
+
+/// The directory of a group, if this line of `mountinfo` is of a mount that shows it.
+fn directory_in(line: &str, group: &Path) -> Option<PathBuf> {
+    let (mount, kind) = line.split_once(" - ")?;
+    kind.starts_with("cgroup2 ").then_some(())?;
+    let mut fields = mount.split(' ').skip(3);
+    let (root, point) = (fields.next()?, fields.next()?);
+    // Where names are escaped there is nobody who would mount this hierarchy.
+    Some(Path::new(point).join(group.strip_prefix(root).ok()?))
+}
+
+/// Whether a tree can have one here.
+pub(crate) fn cgroup() -> Ability<String> {
+    match Cgroup::create() {
+        Ok(group) => Ability::Yes(group.path().parent().unwrap_or(Path::new("/")).display().to_string()),
+        Err(error) => Ability::No(format!("no control group can be made: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_own_group_is_found_below_whatever_is_mounted() {
+        let line = |root: &str, kind: &str| {
+            format!("30 24 0:26 {root} /sys/fs/cgroup rw,nosuid - {kind} cgroup2 rw")
+        };
+        for (root, kind, group, expected) in [
+            ("/", "cgroup2", "/", Some("/sys/fs/cgroup/")),
+            ("/", "cgroup2", "/user.slice/a.scope", Some("/sys/fs/cgroup/user.slice/a.scope")),
+            ("/docker/x", "cgroup2", "/docker/x/y", Some("/sys/fs/cgroup/y")),
+            ("/docker/x", "cgroup2", "/elsewhere", None),
+            ("/", "cgroup", "/", None),
+        ] {
+            let found = directory_in(&line(root, kind), Path::new(group));
+            assert_eq!(found, expected.map(PathBuf::from), "{root} {kind} {group}");
+        }
+    }
+}
