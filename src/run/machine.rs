@@ -23,7 +23,8 @@ impl Machine {
     pub async fn look(world: &World) -> Self {
         let Some(warden) = &world.warden else {
             return Self(Err(if cfg!(target_os = "linux") {
-                "there is no `pi-subagent-warden` beside the addon; install the package again".to_owned()
+                "there is no warden: `PI_SUBAGENT_WARDEN` is set to none, or the addon does not know where it lies"
+                    .to_owned()
             } else {
                 "there is no warden for this system".to_owned()
             }));

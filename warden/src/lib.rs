@@ -1,4 +1,4 @@
-//! What the warden and its host say to each other.
+//! What the warden and its host say to each other, and what both have to do.
 //!
 //! The warden is a small program that stands between a host and one child: it starts the child, follows everything that
 //! the child starts, and ends all of it when it is told to or when its host dies. It is told what to do by its arguments
@@ -11,10 +11,14 @@
 mod abilities;
 mod message;
 mod options;
+#[cfg(unix)]
+mod remove;
 
 pub use abilities::{Abilities, Ability};
 pub use message::{Ending, LimitKind, Mechanism, Order, OverLimit, Report, Stage, Tally};
 pub use options::{BadOptions, Limits, Options, Sandbox};
+#[cfg(unix)]
+pub use remove::remove_tree;
 
 /// The longest message in either direction, in bytes.
 pub const MAX_MESSAGE: usize = 4096;

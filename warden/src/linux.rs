@@ -1,12 +1,10 @@
 //! The program on Linux.
 
 use std::ffi::OsString;
-use std::fs;
 use std::io::{self, Write as _};
-use std::path::Path;
 use std::process::exit;
 
-use pi_subagent_warden::{Abilities, Ending, Options, Report, Stage};
+use pi_subagent_warden::{Abilities, Ending, Options, Report, Stage, remove_tree};
 
 use crate::channel::Channel;
 use crate::guard::{After, guard};
@@ -53,16 +51,10 @@ fn run(options: &Options, channel: &Channel) -> Result<(), Failure> {
         None => After { ending: Ending::Code(UNABLE), host_gone: true },
     };
     if after.host_gone {
-        options.scratch.iter().for_each(|path| remove(path));
+        // Nobody is left to be told of a failure.
+        options.scratch.iter().for_each(|path| drop(remove_tree(path)));
     }
     sys::die_like(after.ending)
-}
-
-/// Removes a file, or a directory with everything in it; links are removed, not followed.
-fn remove(path: &Path) {
-    let is_directory = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir());
-    // Nobody is left to be told of a failure.
-    let _ = if is_directory { fs::remove_dir_all(path) } else { fs::remove_file(path) };
 }
 
 /// Tries out what this machine allows. Changes nothing that outlives the call.

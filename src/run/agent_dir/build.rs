@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 
+use pi_subagent_warden::remove_tree;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use serde_json::Value;
 
@@ -13,7 +14,6 @@ use super::credentials::Credentials;
 use super::give_back::read_settled;
 use super::layout::{AUTH, Content, Treatment, treatment};
 use super::read::{MAX_COPIED, read_file};
-use super::remove::remove_tree;
 
 /// More entries than anyone's agent directory has.
 const MAX_ENTRIES: usize = 4096;

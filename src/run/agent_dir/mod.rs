@@ -16,13 +16,12 @@ mod layout;
 mod lock;
 mod read;
 mod refresh;
-mod remove;
 mod replace;
 mod token;
 
 pub use build::{AgentDirError, LeftOut, PrivateAgentDir};
 pub use give_back::{GiveBack, GiveBackError, Refused};
 pub use lock::{AuthLock, LockError};
+pub use pi_subagent_warden::remove_tree;
 pub use refresh::{Freshness, needs_refresh, refresh_before_copy};
-pub use remove::remove_tree;
 pub use token::UnusableToken;

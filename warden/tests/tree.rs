@@ -1,0 +1,209 @@
+//! What a host can rely on, seen from the other end of the socket.
+#![cfg(target_os = "linux")]
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{IoSlice, Read as _};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use pi_subagent_warden::{Ending, Mechanism, Options, Order, Report, Stage};
+use rustix::net::{
+    AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
+    recv, send, sendmsg, socketpair,
+};
+use rustix::pipe::{PipeFlags, pipe_with};
+
+/// Longer than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+const WARDEN: &str = env!("CARGO_BIN_EXE_pi-subagent-warden");
+
+/// A host with one warden.
+struct Host {
+    socket: OwnedFd,
+    warden: Child,
+}
+
+impl Host {
+    /// Starts a warden, by `before` if that is not empty, and through it a shell with this script.
+    fn start(before: &[&str], change: impl FnOnce(&mut Options), script: &str) -> Self {
+        let command = ["/bin/sh", "-c", script].map(OsString::from).to_vec();
+        let mut options = Options { grace: Duration::from_millis(200), command, ..Options::default() };
+        change(&mut options);
+        let (socket, theirs) =
+            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
+                .expect("a socket pair");
+        let mut words: Vec<OsString> = before.iter().map(OsString::from).collect();
+        words.push(WARDEN.into());
+        words.extend(options.to_args());
+        let warden = Command::new(&words[0])
+            .args(&words[1..])
+            .stdin(Stdio::from(theirs))
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the warden starts");
+        let host = Self { socket, warden };
+        let (reads, _) = pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
+        let descriptors = [reads.as_fd()];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        control.push(SendAncillaryMessage::ScmRights(&descriptors));
+        let start = [IoSlice::new(Order::Start.as_str().as_bytes())];
+        sendmsg(&host.socket, &start, &mut control, SendFlags::empty()).expect("it listens");
+        host
+    }
+
+    /// The next report; `None` at the end of the socket.
+    fn hear(&self) -> Option<Report> {
+        let mut bytes = [0; pi_subagent_warden::MAX_MESSAGE];
+        let (count, _) = recv(&self.socket, &mut bytes, RecvFlags::empty()).expect("the socket works");
+        (count > 0).then(|| Report::parse(&bytes[..count]).expect("a report"))
+    }
+
+    /// What holds the child, once it has started.
+    fn started(&self) -> Vec<Mechanism> {
+        loop {
+            match self.hear() {
+                Some(Report::Started { mechanisms, .. }) => return mechanisms,
+                Some(Report::Grouped(_)) => {}
+                other => panic!("not started: {other:?}"),
+            }
+        }
+    }
+
+    fn order(&self, order: Order) {
+        send(&self.socket, order.as_str().as_bytes(), SendFlags::empty()).expect("it listens");
+    }
+
+    /// The first line that the child writes.
+    fn line(&mut self) -> String {
+        let stdout = self.warden.stdout.as_mut().expect("a pipe");
+        let mut line = Vec::new();
+        for byte in stdout.bytes() {
+            match byte.expect("readable") {
+                b'\n' => break,
+                byte => line.push(byte),
+            }
+        }
+        String::from_utf8(line).expect("text")
+    }
+
+    fn rest(&mut self) -> String {
+        let mut text = String::new();
+        self.warden.stdout.as_mut().expect("a pipe").read_to_string(&mut text).expect("text");
+        text
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        // Where a test has failed; the warden ends its tree when it has gone or been killed with a namespace.
+        let _ = send(&self.socket, Order::Kill.as_str().as_bytes(), SendFlags::NOSIGNAL);
+        drop(self.warden.wait());
+    }
+}
+
+#[test]
+fn the_end_of_the_child_is_reported_and_passed_on() {
+    for (script, ending, code, signal) in [
+        ("exit 0", Ending::Code(0), Some(0), None),
+        ("exit 77", Ending::Code(77), Some(77), None),
+        ("kill -SEGV $$", Ending::Signal { number: 11, core: false }, None, Some(11)),
+        ("kill -KILL $$", Ending::Signal { number: 9, core: false }, None, Some(9)),
+    ] {
+        let mut host = Host::start(&["prlimit", "--core=0"], |_| {}, script);
+        host.started();
+        assert_eq!(host.hear(), Some(Report::Ended(ending)), "{script}");
+        assert!(matches!(host.hear(), Some(Report::Gone(tally)) if tally.killed == 0), "{script}");
+        assert_eq!(host.hear(), None, "{script}");
+        let status = host.warden.wait().expect("it ends");
+        assert_eq!((status.code(), status.signal()), (code, signal), "{script}");
+    }
+}
+
+#[test]
+fn a_program_that_cannot_be_executed_is_a_failure_of_that_stage() {
+    let host = Host::start(&[], |options| options.command = vec!["/no/such/program".into()], "");
+    assert_eq!(host.hear(), Some(Report::Failed { stage: Stage::Exec, errno: 2 }));
+    assert_eq!(host.hear(), None);
+}
+
+#[test]
+fn a_child_starts_with_its_three_descriptors_and_untouched_signals() {
+    // Descriptor 7 stands for what a careless host lets through.
+    let script =
+        "ls /proc/self/fd | tr '\\n' ' '; grep -E '^Sig(Blk|Ign)' /proc/self/status | tr -d '\\n'; echo";
+    let mut host = Host::start(&["/bin/sh", "-c", "exec 7</dev/null \"$@\"", "sh"], |_| {}, script);
+    host.started();
+    let line = host.line();
+    let (descriptors, signals) = line.split_once("SigBlk:").expect("both");
+    // The fourth is the directory that `ls` reads.
+    assert_eq!(descriptors, "0 1 2 3 ");
+    for set in signals.split("SigIgn:") {
+        let set = u64::from_str_radix(set.trim(), 16).expect("a set of signals");
+        // Beyond 31 are those that no program is asked about; the C library keeps two of them to itself.
+        assert_eq!(set & 0x7fff_ffff, 0, "{line}");
+    }
+}
+
+#[test]
+fn the_end_of_the_host_ends_the_tree_and_removes_what_it_would_have_removed() {
+    let scene = tempfile::tempdir().expect("a directory");
+    let at = |name: &str| scene.path().join(name);
+    fs::write(at("kept"), "").expect("a file");
+    fs::write(at("file"), "").expect("a file");
+    fs::create_dir_all(at("folder/deep")).expect("a folder");
+    std::os::unix::fs::symlink(scene.path(), at("folder/deep/link")).expect("a link");
+    let scratch = ["file", "folder", "missing"].map(at).to_vec();
+    let script =
+        "trap '' TERM; setsid sh -c 'trap \"\" TERM; echo $$; sleep 60; sleep 60' & sleep 60; sleep 60";
+    let mut host = Host::start(&[], |options| options.scratch = scratch, script);
+    host.started();
+    let escaped = host.line();
+    let (other, _) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
+        .expect("a socket pair");
+    drop(std::mem::replace(&mut host.socket, other));
+    // The pipe ends when nobody of the tree holds it any more.
+    host.rest();
+    let status = host.warden.wait().expect("it ends");
+    assert_eq!(status.signal(), Some(9), "the child ignored the polite request");
+    assert!(!Path::new("/proc").join(escaped).exists());
+    let left: Vec<_> = fs::read_dir(scene.path())
+        .expect("readable")
+        .map(|entry| entry.expect("an entry").file_name())
+        .collect();
+    assert_eq!(left, ["kept"]);
+}
+
+/// One that is somebody else at every look. In a pid namespace and with a limit of processes, because nothing less would
+/// be certain to stop it if the warden did not.
+#[test]
+fn who_forks_without_a_pause_ends_with_the_namespace() {
+    let drop_root = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"];
+    let limited = ["prlimit", "--nproc=256"];
+    let before = if rustix::process::getuid().is_root() {
+        [drop_root.as_slice(), &limited].concat()
+    } else {
+        limited.to_vec()
+    };
+    let probed = Command::new(before[0]).args(&before[1..]).args([WARDEN, "--probe"]).output();
+    let probed = String::from_utf8(probed.expect("it can be probed").stdout).expect("text");
+    if !probed.contains("\npid-ns yes") {
+        return;
+    }
+    let script = "f() { f & }; echo up; f; sleep 60";
+    let mut host = Host::start(&before, |options| options.pid_namespace = true, script);
+    assert!(host.started().contains(&Mechanism::PidNamespace));
+    assert_eq!(host.line(), "up");
+    let ordered = Instant::now();
+    host.order(Order::Kill);
+    while !matches!(host.hear(), Some(Report::Gone(_)) | None) {}
+    // The pipe ends when nobody of the tree holds it any more.
+    host.rest();
+    assert!(ordered.elapsed() < PATIENCE);
+}
