@@ -3,12 +3,12 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::{IoSlice, Read as _};
+use std::io::{BufRead as _, BufReader, IoSlice, Read as _};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pi_subagent_warden::{Ending, Mechanism, Options, Order, Report, Stage};
@@ -27,6 +27,7 @@ const WARDEN: &str = env!("CARGO_BIN_EXE_pi-subagent-warden");
 struct Host {
     socket: OwnedFd,
     warden: Child,
+    output: BufReader<ChildStdout>,
 }
 
 impl Host {
@@ -41,13 +42,14 @@ impl Host {
         let mut words: Vec<OsString> = before.iter().map(OsString::from).collect();
         words.push(WARDEN.into());
         words.extend(options.to_args());
-        let warden = Command::new(&words[0])
+        let mut warden = Command::new(&words[0])
             .args(&words[1..])
             .stdin(Stdio::from(theirs))
             .stdout(Stdio::piped())
             .spawn()
             .expect("the warden starts");
-        let host = Self { socket, warden };
+        let output = BufReader::new(warden.stdout.take().expect("a pipe"));
+        let host = Self { socket, warden, output };
         let (reads, _) = pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
         let descriptors = [reads.as_fd()];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -80,23 +82,17 @@ impl Host {
         send(&self.socket, order.as_str().as_bytes(), SendFlags::empty()).expect("it listens");
     }
 
-    /// The first line that the child writes.
+    /// The next line that the child writes.
     fn line(&mut self) -> String {
-        let stdout = self.warden.stdout.as_mut().expect("a pipe");
-        let mut line = Vec::new();
-        for byte in stdout.bytes() {
-            match byte.expect("readable") {
-                b'\n' => break,
-                byte => line.push(byte),
-            }
-        }
-        String::from_utf8(line).expect("text")
+        let mut line = String::new();
+        self.output.read_line(&mut line).expect("text");
+        line.trim_end_matches('\n').to_owned()
     }
 
-    fn rest(&mut self) -> String {
-        let mut text = String::new();
-        self.warden.stdout.as_mut().expect("a pipe").read_to_string(&mut text).expect("text");
-        text
+    /// Waits until nobody of the tree holds the child's output any more.
+    fn silence(&mut self) {
+        let mut rest = String::new();
+        self.output.read_to_string(&mut rest).expect("text");
     }
 }
 
@@ -168,8 +164,7 @@ fn the_end_of_the_host_ends_the_tree_and_removes_what_it_would_have_removed() {
     let (other, _) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
         .expect("a socket pair");
     drop(std::mem::replace(&mut host.socket, other));
-    // The pipe ends when nobody of the tree holds it any more.
-    host.rest();
+    host.silence();
     let status = host.warden.wait().expect("it ends");
     assert_eq!(status.signal(), Some(9), "the child ignored the polite request");
     assert!(!Path::new("/proc").join(escaped).exists());
@@ -203,7 +198,6 @@ fn who_forks_without_a_pause_ends_with_the_namespace() {
     let ordered = Instant::now();
     host.order(Order::Kill);
     while !matches!(host.hear(), Some(Report::Gone(_)) | None) {}
-    // The pipe ends when nobody of the tree holds it any more.
-    host.rest();
+    host.silence();
     assert!(ordered.elapsed() < PATIENCE);
 }
