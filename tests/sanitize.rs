@@ -150,6 +150,18 @@ fn json_that_hides_a_secret_behind_control_sequences_is_settled_at_once() {
 }
 
 #[test]
+fn the_first_password_flag_of_a_program_counts_and_a_second_pass_finds_no_other() {
+    let line = "mysql -pNQEUI2 oks -pykea1 sel -pytel3 mysql -u root -pNQEU9 app";
+    let once = plain().sanitize(line);
+    assert_eq!(&*once, "mysql -p[REDACTED] oks -pykea1 sel -pytel3 mysql -u root -p[REDACTED] app");
+    assert_eq!(plain().sanitize(&once), once);
+    assert_eq!(
+        &*plain().sanitize("docker run --name mysql -p3306:3306 x"),
+        "docker run --name mysql -p3306:3306 x"
+    );
+}
+
+#[test]
 fn keys_that_become_the_same_are_all_kept() {
     let value = json!({ "Kn0wn-Value-77": 1, "multi\nline-Kn0wn": 2 });
     let out = knowing().sanitize_json(&value);
@@ -233,6 +245,17 @@ fn hostile_text_is_settled_at_once() {
         "漢字",
         "password=[",
         "--token ",
+        " -p",
+        "mysql -p",
+        "docker login -p \"",
+        "openssl -passin ",
+        "- name: a_key\n  value: ",
+        "variable \"key\" { default = ",
+        "password is a ",
+        "密码：",
+        "passwort ",
+        "password: !a ",
+        "token = String::from(\"",
     ] {
         let text = format!("{}://a:b@c", piece.repeat(100_000 / piece.len()));
         let clean = plain().sanitize(&text);

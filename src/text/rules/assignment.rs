@@ -21,6 +21,9 @@ pub(super) fn assignment(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
     let is_signed = cursor.bytes[trigger.end - 1] == b'=';
     let trigger = trigger.start..trigger.end - usize::from(is_signed);
     let name = cursor.name_around(trigger.clone());
+    if is_french(cursor, &name) {
+        return judge_foreign(cursor, name);
+    }
     let nothing = Found::nothing(name.end);
     let Some(separator) = entry(cursor, &name).or_else(|| separator(cursor, &name)) else { return nothing };
     let text = &cursor.text[name.clone()];
@@ -43,7 +46,7 @@ pub(super) fn assignment(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
 }
 
 /// Judges a name in another language: what follows it must be plainly a secret.
-pub(super) fn foreign(cursor: &Cursor<'_>, name: Range<usize>) -> Found {
+pub(super) fn judge_foreign(cursor: &Cursor<'_>, name: Range<usize>) -> Found {
     let nothing = Found::nothing(name.end);
     let Some(separator) = separator(cursor, &name) else { return nothing };
     let Some(found) = value(cursor, &name, &separator) else { return nothing };
@@ -78,6 +81,12 @@ pub(super) fn open_value(cursor: &Cursor<'_>, trigger: Range<usize>, is_foreign:
         }
     };
     (is_open && !rest.is_empty()).then_some(separator.value)
+}
+
+/// Whether a name is the last word of `mot de passe`.
+fn is_french(cursor: &Cursor<'_>, name: &Range<usize>) -> bool {
+    &cursor.bytes[name.clone()] == b"passe"
+        && cursor.line_before(name.start, 7).eq_ignore_ascii_case(b"mot de ")
 }
 
 /// The kind of a name, with `API key` as two words.

@@ -19,8 +19,7 @@ pub(super) const FLAGS: [&str; 6] = [" -p", " -a ", " -k ", " -passin ", " -pass
 /// Judges `mysql -psecret`, `sshpass -p secret`, `docker login -p secret` and their like.
 pub(super) fn password(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
     let nothing = Found::nothing(trigger.end - usize::from(cursor.bytes[trigger.end - 1] == b' '));
-    let before = cursor.line_before(trigger.start, REACH);
-    let Some(mut start) = value_start(cursor, &trigger, before) else { return nothing };
+    let Some(mut start) = value_start(cursor, &trigger) else { return nothing };
     let quote = cursor.quote(start);
     start += quote.map_or(0, Quote::len);
     let end = if let Some(quote) = quote {
@@ -39,26 +38,38 @@ pub(super) fn password(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
 
 /// Whether the value of a flag may go on.
 pub(super) fn is_open(cursor: &Cursor<'_>, trigger: &Range<usize>) -> bool {
-    let before = cursor.line_before(trigger.start, REACH);
-    value_start(cursor, trigger, before).is_some_and(|start| cursor.word_is_open(start, ends_word))
+    value_start(cursor, trigger).is_some_and(|start| cursor.word_is_open(start, ends_word))
 }
 
-/// Where the value of a flag begins, when it is the flag of a program that takes a password there.
-fn value_start(cursor: &Cursor<'_>, trigger: &Range<usize>, before: &[u8]) -> Option<usize> {
-    let runs = |program: &str| memchr::memmem::find(before, program.as_bytes()).is_some();
+/// Where the value of a flag begins, when it is the first such flag of a program that takes a password there.
+///
+/// Only the first, and whatever was redacted before it: what a second pass finds must be what the first one found.
+fn value_start(cursor: &Cursor<'_>, trigger: &Range<usize>) -> Option<usize> {
+    let flag = &cursor.bytes[trigger.clone()];
     let next = cursor.skip_blanks(trigger.end);
-    match &cursor.bytes[trigger.clone()] {
-        b" -p" if next == trigger.end => {
-            let is_client = ["mysql", "mariadb"].iter().any(|client| runs(client)) && !runs("docker");
-            is_client.then_some(next)
-        }
-        b" -p" => (before.ends_with(b"sshpass") || runs(" login")).then_some(next),
-        b" -a " => runs("redis-cli").then_some(next),
-        b" -k " => runs("openssl enc").then_some(next),
-        b" -passin " | b" -passout " | b" -pass " => {
-            (runs("openssl") && cursor.bytes[next..].starts_with(b"pass:")).then(|| next + "pass:".len())
-        }
-        _ => None,
+    let is_attached = next == trigger.end;
+    let programs: &[&[u8]] = match flag {
+        b" -p" if is_attached => &[b"mysql", b"mariadb"],
+        b" -p" => &[b"sshpass", b" login"],
+        b" -a " => &[b"redis-cli"],
+        b" -k " => &[b"openssl enc"],
+        _ => &[b"openssl"],
+    };
+    let from = trigger.start.saturating_sub(REACH);
+    let before = &cursor.bytes[from..trigger.start];
+    let before = memchr::memrchr(b'\n', before).map_or(before, |newline| &before[newline + 1..]);
+    let after =
+        |program: &&[u8]| memchr::memmem::rfind(before, program).map(|at| &before[at + program.len()..]);
+    let options = programs.iter().find_map(after)?;
+    if memchr::memmem::find(options, flag).is_some() {
+        return None;
+    }
+    match flag {
+        b" -p" if is_attached => memchr::memmem::find(before, b"docker").is_none().then_some(next),
+        b" -p" => (before.ends_with(b"sshpass") || memchr::memmem::find(before, b" login").is_some())
+            .then_some(next),
+        b" -a " | b" -k " => Some(next),
+        _ => cursor.bytes[next..].starts_with(b"pass:").then(|| next + "pass:".len()),
     }
 }
 

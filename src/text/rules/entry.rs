@@ -14,6 +14,10 @@ const BLOCK: usize = 256;
 
 /// The separator of a name that is itself the value of a field `name` or `key`, when a field `value` comes next.
 pub(super) fn entry(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separator> {
+    // What ends a name in a list, and nothing else gets further.
+    if !matches!(cursor.byte(name.end), Some(b'"' | b'\'' | b'\\' | b',' | b'\n' | b'\r')) {
+        return None;
+    }
     let name_quote = cursor.quote_before(name.start);
     if let Some(value) = default_of_variable(cursor, name) {
         return Some(Separator { tie: Tie::Entry, value, name_quote });

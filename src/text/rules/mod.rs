@@ -13,6 +13,7 @@ mod bearer;
 mod command;
 mod cursor;
 mod entry;
+mod foreign;
 mod header;
 mod look;
 mod name;

@@ -2,6 +2,7 @@
 
 use super::assignment::open_value;
 use super::cursor::Cursor;
+use super::foreign::whole_word;
 use super::scan::{Rules, Trigger};
 use super::{command, pem, url};
 
@@ -33,7 +34,9 @@ impl Rules {
             }
             let open = match trigger {
                 Trigger::Name => open_value(&cursor, hit.clone(), false),
-                Trigger::ForeignName => open_value(&cursor, hit.clone(), true),
+                Trigger::ForeignName(row) => {
+                    whole_word(&cursor, row, &hit).and_then(|name| open_value(&cursor, name, true))
+                }
                 Trigger::CurlUser => url::curl_user_is_open(&cursor, &hit).then_some(hit.end),
                 Trigger::Command => command::is_open(&cursor, &hit).then_some(hit.end),
                 Trigger::Url => url::is_open(&cursor, hit.end).then_some(hit.end),

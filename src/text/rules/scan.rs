@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::cursor::Cursor;
 use super::triggers::Triggers;
-use super::{assignment, bearer, command, pem, url, vendor};
+use super::{assignment, bearer, command, foreign, pem, url, vendor};
 use crate::text::sanitize::{Edit, Homes};
 
 /// Parts of names whose value may be a secret. Case does not matter, and neither does what stands around them.
@@ -25,28 +25,11 @@ const NAMES: [&str; 14] = [
     "jwt",
 ];
 
-/// What other languages say for a password.
-const FOREIGN: [&str; 13] = [
-    "passwort",
-    "kennwort",
-    "contraseña",
-    "contrasena",
-    "mot de passe",
-    "senha",
-    "wachtwoord",
-    "hasło",
-    "пароль",
-    "密码",
-    "密碼",
-    "パスワード",
-    "비밀번호",
-];
-
 #[derive(Clone, Copy)]
 pub(super) enum Trigger {
     Name,
-    /// A name in a language that writes it with other letters, or in several words.
-    ForeignName,
+    /// The end of a name in another language, and its row.
+    ForeignName(usize),
     /// Row of the vendor table.
     Vendor(usize),
     Url,
@@ -109,8 +92,8 @@ impl Rules {
         for name in NAMES {
             add(Trigger::Name, name);
         }
-        for name in FOREIGN {
-            add(Trigger::ForeignName, name);
+        for (row, (ending, _)) in foreign::NAMES.iter().enumerate() {
+            add(Trigger::ForeignName(row), ending);
         }
         let finder = Triggers::new(triggers.iter().map(|(_, text)| text.clone()).collect());
         Self { finder, triggers }
@@ -132,7 +115,7 @@ impl Rules {
                 Trigger::Basic => bearer::basic(&cursor, hit.clone()),
                 Trigger::Name if literal == "bearer" => bearer::bearer(&cursor, hit.clone()),
                 Trigger::Name => assignment::assignment(&cursor, hit.clone()),
-                Trigger::ForeignName => assignment::foreign(&cursor, hit.clone()),
+                Trigger::ForeignName(row) => foreign::name(&cursor, *row, hit.clone()),
                 Trigger::Url => url::user_info(&cursor, hit.end),
                 Trigger::PemBegin => pem::begin(&cursor, hit.clone()),
                 Trigger::PemEnd => pem::orphan_end(&cursor, hit.clone()),

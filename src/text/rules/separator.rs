@@ -3,6 +3,11 @@
 use std::ops::Range;
 
 use super::cursor::{Cursor, Quote};
+use super::look::has_digit;
+use super::name::{NameKind, name_kind};
+
+/// A word of a sentence is a secret when it has a digit, or so many characters.
+const LEAST_PLAIN: usize = 16;
 
 /// The words between a password and the colon before its value: `is generated for root@localhost: `.
 const SENTENCE: usize = 64;
@@ -122,18 +127,24 @@ fn blank_value(cursor: &Cursor<'_>, name: &Range<usize>, next: usize) -> Option<
         return (typed.first() == Some(&b'"')).then(|| (Tie::Blank, cursor.bytes.len() - typed.len()));
     }
     // A pass is a test or a walk over something as often as a password.
-    (!text.ends_with("pass")).then(|| (Tie::Spoken, spoken_value(cursor, rest, next)))
+    let value = if text.ends_with("pass") { return None } else { spoken_value(cursor, text, rest, next) };
+    let word = &cursor.bytes[value..cursor.bytes.len().min(value + LEAST_PLAIN)];
+    let length = word.iter().position(u8::is_ascii_whitespace).unwrap_or(word.len());
+    // Most sentences end here, and cheaply.
+    (length == LEAST_PLAIN || has_digit(&word[..length])).then_some((Tie::Spoken, value))
 }
 
 /// Where the value of a sentence may begin: behind a small word, or behind the colon that ends its line's words.
-fn spoken_value(cursor: &Cursor<'_>, rest: &[u8], next: usize) -> usize {
+fn spoken_value(cursor: &Cursor<'_>, name: &str, rest: &[u8], next: usize) -> usize {
+    const SMALL: [&[u8]; 5] = [b"is ", b"to ", b"was ", b"of ", b"by extra("];
     let window = &rest[..rest.len().min(SENTENCE)];
-    let words =
-        window.iter().take_while(|&&byte| byte.is_ascii_alphanumeric() || b" @.-'".contains(&byte)).count();
-    if window[words..].starts_with(b": ") {
-        return cursor.skip_blanks(next + words + 1);
+    if let Some(colon) = memchr::memchr(b':', window)
+        && window.get(colon + 1) == Some(&b' ')
+        // `Unseal Key 1: x`, and passwords of anything.
+        && (window[..colon].iter().all(u8::is_ascii_digit) || name_kind(name) == NameKind::Password)
+        && window[..colon].iter().all(|&byte| byte.is_ascii_alphanumeric() || b" @.-'".contains(&byte))
+    {
+        return cursor.skip_blanks(next + colon + 1);
     }
-    let small =
-        [&b"is "[..], b"to ", b"was ", b"of ", b"by extra("].into_iter().find(|word| rest.starts_with(word));
-    next + small.map_or(0, <[u8]>::len)
+    next + SMALL.into_iter().find(|word| rest.starts_with(word)).map_or(0, <[u8]>::len)
 }
