@@ -159,6 +159,10 @@ fn the_first_password_flag_of_a_program_counts_and_a_second_pass_finds_no_other(
         &*plain().sanitize("docker run --name mysql -p3306:3306 x"),
         "docker run --name mysql -p3306:3306 x"
     );
+    let line = format!("curl -u a:{0} -u b:{0} -u c:d4e5f6g7", "k9x2m4p7".repeat(30));
+    let once = plain().sanitize(&line);
+    assert!(once.starts_with("curl -u a:[REDACTED] -u b:"), "{once}");
+    assert_eq!(plain().sanitize(&once), once);
 }
 
 #[test]

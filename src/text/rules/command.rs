@@ -7,9 +7,6 @@ use super::look::{Look, look};
 use super::scan::Found;
 use crate::text::sanitize::{Edit, REDACTED};
 
-/// How far before its flag the name of a program is looked for.
-const REACH: usize = 512;
-
 /// The longest password that is looked for.
 const LONGEST: usize = 256;
 
@@ -42,8 +39,6 @@ pub(super) fn is_open(cursor: &Cursor<'_>, trigger: &Range<usize>) -> bool {
 }
 
 /// Where the value of a flag begins, when it is the first such flag of a program that takes a password there.
-///
-/// Only the first, and whatever was redacted before it: what a second pass finds must be what the first one found.
 fn value_start(cursor: &Cursor<'_>, trigger: &Range<usize>) -> Option<usize> {
     let flag = &cursor.bytes[trigger.clone()];
     let next = cursor.skip_blanks(trigger.end);
@@ -55,21 +50,21 @@ fn value_start(cursor: &Cursor<'_>, trigger: &Range<usize>) -> Option<usize> {
         b" -k " => &[b"openssl enc"],
         _ => &[b"openssl"],
     };
-    let from = trigger.start.saturating_sub(REACH);
-    let before = &cursor.bytes[from..trigger.start];
-    let before = memchr::memrchr(b'\n', before).map_or(before, |newline| &before[newline + 1..]);
-    let after =
-        |program: &&[u8]| memchr::memmem::rfind(before, program).map(|at| &before[at + program.len()..]);
-    let options = programs.iter().find_map(after)?;
+    let (program, options) = programs
+        .iter()
+        .find_map(|program| cursor.options_of(trigger.start, program).map(|options| (*program, options)))?;
     if memchr::memmem::find(options, flag).is_some() {
         return None;
     }
-    match flag {
-        b" -p" if is_attached => memchr::memmem::find(before, b"docker").is_none().then_some(next),
-        b" -p" => (before.ends_with(b"sshpass") || memchr::memmem::find(before, b" login").is_some())
-            .then_some(next),
-        b" -a " | b" -k " => Some(next),
-        _ => cursor.bytes[next..].starts_with(b"pass:").then(|| next + "pass:".len()),
+    match (flag, program) {
+        // The ports of a container with such a name.
+        (b" -p", b"mysql" | b"mariadb") if cursor.options_of(trigger.start, b"docker").is_some() => None,
+        // What comes later belongs to the program that gets the password.
+        (b" -p", b"sshpass") => options.is_empty().then_some(next),
+        (b" -passin " | b" -passout " | b" -pass ", _) => {
+            cursor.bytes[next..].starts_with(b"pass:").then(|| next + "pass:".len())
+        }
+        _ => Some(next),
     }
 }
 

@@ -97,6 +97,18 @@ impl<'a> Cursor<'a> {
         memchr::memrchr(b'\n', part).map_or(part, |newline| &part[newline + 1..])
     }
 
+    /// What stands on the line between the last mention of a program and `at`, whatever was redacted of it.
+    ///
+    /// Rules that look so far back take the first flag only: a redaction makes a line shorter and brings more into
+    /// reach, and what a second pass finds must be what the first one found.
+    pub(super) fn options_of(&self, at: usize, program: &[u8]) -> Option<&'a [u8]> {
+        /// How far before its flag the name of a program is looked for.
+        const REACH: usize = 512;
+        let before = &self.bytes[at.saturating_sub(REACH)..at];
+        let line = memchr::memrchr(b'\n', before).map_or(before, |newline| &before[newline + 1..]);
+        memchr::memmem::rfind(line, program).map(|found| &line[found + program.len()..])
+    }
+
     /// The last character boundary at or before `at`.
     pub(super) fn floor_char(&self, at: usize) -> usize {
         crate::text::truncate::floor_char_boundary(self.text, at)

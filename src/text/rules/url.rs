@@ -48,10 +48,17 @@ pub(super) fn user_info(cursor: &Cursor<'_>, start: usize) -> Found {
     Found::edit(Edit::new(range, REDACTED, "url_credentials"), end)
 }
 
+/// Whether a flag is the first of its kind behind `curl`.
+fn is_of_curl(cursor: &Cursor<'_>, flag: &Range<usize>) -> bool {
+    cursor.options_of(flag.start + 1, b"curl").is_some_and(|options| {
+        [&b" -u "[..], b" --user"].iter().all(|flag| memchr::memmem::find(options, flag).is_none())
+    })
+}
+
 /// Judges `curl … -u user:pass`.
 pub(super) fn curl_user(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
     let nothing = Found::nothing(trigger.start + 1);
-    if memchr::memmem::find(cursor.line_before(trigger.start + 1, REACH), b"curl").is_none() {
+    if !is_of_curl(cursor, &trigger) {
         return nothing;
     }
     let mut start = cursor.skip_blanks(trigger.end);
@@ -88,8 +95,7 @@ pub(super) fn is_open(cursor: &Cursor<'_>, start: usize) -> bool {
 
 /// Whether the credentials of `curl -u` may go on.
 pub(super) fn curl_user_is_open(cursor: &Cursor<'_>, trigger: &Range<usize>) -> bool {
-    memchr::memmem::find(cursor.line_before(trigger.start + 1, REACH), b"curl").is_some()
-        && cursor.word_is_open(cursor.skip_blanks(trigger.end), ends_url)
+    is_of_curl(cursor, trigger) && cursor.word_is_open(cursor.skip_blanks(trigger.end), ends_url)
 }
 
 fn ends_url(byte: u8) -> bool {
