@@ -1,6 +1,6 @@
 //! What the sanitizer removes, and what it leaves alone.
 
-use pi_subagent_native::text::{Redaction, Sanitizer, SanitizerOptions};
+use pi_subagent_native::text::{Redaction, Sanitizer, SanitizerOptions, settled_length};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -264,6 +264,7 @@ fn hostile_text_is_settled_at_once() {
         let text = format!("{}://a:b@c", piece.repeat(100_000 / piece.len()));
         let clean = plain().sanitize(&text);
         assert!(plain().sanitize(&clean) == clean, "{piece:?} changes when sanitized twice");
+        assert!(settled_length(&text) <= text.len());
     }
 }
 
