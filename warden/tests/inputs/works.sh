@@ -40,7 +40,7 @@ git_diff() {
 # work test_runner any
 test_runner() {
 	need node
-	node --test test/
+	node --test test/temporary.test.mjs
 }
 # work temporary_files any
 temporary_files() {
