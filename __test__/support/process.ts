@@ -23,6 +23,8 @@ export interface StartOptions {
 	env?: Record<string, string>;
 	/** A working directory other than the place's. */
 	cwd?: string;
+	/** Runs pi as this user and as the group of the same number, with no other group. Only root can. */
+	user?: number;
 	/** pi is ended, and `finished` rejects, when it takes longer. */
 	limitMs?: number;
 }
@@ -60,6 +62,7 @@ export class PiProcess {
 			env: { ...place.env, ...options.env },
 			stdio: [stdin, "pipe", "pipe"],
 			detached: true,
+			...(options.user !== undefined && { uid: options.user, gid: options.user }),
 		});
 		this.child.stdout?.on("data", (chunk: Buffer) => this.#stdout.push(chunk));
 		this.child.stderr?.on("data", (chunk: Buffer) => this.#stderr.push(chunk));

@@ -5,13 +5,25 @@ import { fileURLToPath } from "node:url";
 
 export const warden = fileURLToPath(new URL("../../pi-subagent-warden", import.meta.url));
 
-let probed: string | undefined;
+export type Ability = "landlock" | "mount-ns" | "pid-ns" | "cgroup";
 
-/** Whether this machine lets a warden have `landlock`, `mount-ns`, `pid-ns` or `cgroup`. */
-export function allows(ability: "landlock" | "mount-ns" | "pid-ns" | "cgroup"): boolean {
-	if (process.platform !== "linux") return false;
-	probed ??= execFileSync(warden, ["--probe"], { encoding: "utf8" });
-	return new RegExp(`^${ability} yes`, "m").test(probed);
+const probed = new Map<number | undefined, string>();
+
+/** What the warden says of an ability that it has, such as the version of Landlock; for another user where one is given. */
+export function detailOf(ability: Ability, user?: number): string | undefined {
+	if (process.platform !== "linux") return undefined;
+	let said = probed.get(user);
+	if (said === undefined) {
+		const who = user === undefined ? {} : { uid: user, gid: user };
+		said = execFileSync(warden, ["--probe"], { encoding: "utf8", cwd: "/", ...who });
+		probed.set(user, said);
+	}
+	return new RegExp(`^${ability} yes ?(.*)`, "m").exec(said)?.[1];
+}
+
+/** Whether this machine lets a warden have it. */
+export function allows(ability: Ability, user?: number): boolean {
+	return detailOf(ability, user) !== undefined;
 }
 
 /** The processes of a pi with one child: itself, the child, and what guards that one. */

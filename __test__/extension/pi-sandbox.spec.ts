@@ -1,0 +1,348 @@
+/** A readonly child of real pi whose `bash` tries to change the project and pi's own directory, and does its work. */
+
+import assert from "node:assert/strict";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+	closeSync,
+	existsSync,
+	lchownSync,
+	mkdirSync,
+	openSync,
+	readdirSync,
+	readFileSync,
+	writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, test } from "node:test";
+
+import type { SingleResult } from "../../index.js";
+import {
+	call,
+	delegate,
+	lastEnd,
+	type ModelRequest,
+	newestPi,
+	onStage,
+	packageDir,
+	piCommand,
+	piVersions,
+	runJson,
+	runOf,
+	type Stage,
+	type Step,
+	say,
+	type World,
+} from "../support/pi.ts";
+import { differences, type Snapshot, snapshot } from "../support/snapshot.ts";
+import { allows, detailOf, warden } from "../support/warden.ts";
+
+const inputs = join(packageDir, "warden", "tests", "inputs");
+const mutations = join(inputs, "mutations.sh");
+const works = join(inputs, "works.sh");
+
+/** How the scripts say that this machine lacks a program. */
+const missing = 77;
+
+/** Fewer attempts than that prove nothing. */
+const enough = 25;
+
+/** The version of Landlock that keeps signals inside, and what only such a one stops. */
+const scopes = 6;
+const needScopes = ["kill", "kill_by_handle", "kill_warden"];
+
+/** Somebody without any rights. */
+const nobody = 65_534;
+
+/** What would undo the child itself: its session, and its copies of pi's own files, of which the child makes others. */
+const undoing = ["session_file", "private_directory", "sockets_inside"];
+
+/** Longer than all attempts take on a machine under load. */
+const limitMs = 90_000;
+
+/** What a child plants that may write its agent directory: pi would run each of these. */
+const planted = {
+	extension: "export default () => {};",
+	settings: JSON.stringify({ theme: "light", extensions: ["./planted.ts"] }),
+	auth: JSON.stringify({
+		provider: { type: "api_key", key: "!touch planted" },
+		planted: { type: "api_key", key: "k" },
+	}),
+};
+
+/** The rows of one of the scripts: names and kinds. */
+function rows(script: string): [name: string, kind: string][] {
+	const lines = execFileSync("sh", [script, "--list"], { encoding: "utf8" }).trim().split("\n");
+	return lines.map((line) => line.split(" ") as [string, string]);
+}
+
+/** Shell commands that make each attempt and say how it ended. */
+function each(script: string, names: readonly string[]): string {
+	return `for name in ${names.join(" ")}; do sh '${script}' $name >/dev/null 2>&1 </dev/null; echo "$name $?"; done`;
+}
+
+/** What `each` has said. */
+function codesIn(text: string): Map<string, number> {
+	return new Map([...text.matchAll(/^(\w+) (\d+)$/gm)].map(([, name = "", code]) => [name, Number(code)]));
+}
+
+/** The attempts that this machine's layers are meant to stop. */
+function attemptsFor(user: number | undefined): string[] {
+	const hasScopes = Number(detailOf("landlock", user)) >= scopes;
+	const hasView = allows("mount-ns", user);
+	const wanted = rows(mutations).filter(([name, kind]) => {
+		if (kind === "wild" || (kind.startsWith("meta") && !hasView)) return false;
+		return hasScopes || !needScopes.includes(name);
+	});
+	return wanted.map(([name]) => name);
+}
+
+function worksFor(user: number | undefined): string[] {
+	const wanted = rows(works).filter(([name, wants]) => {
+		return !undoing.includes(name) && (wants !== "view" || allows("mount-ns", user));
+	});
+	return wanted.map(([name]) => name);
+}
+
+/** The process that has put the shell into the sandbox. */
+const findWarden = `WARDEN=$PPID
+until [ "$WARDEN" -le 1 ] || grep -q '^Name:.pi-subagent-war' /proc/$WARDEN/status; do
+	WARDEN=$(sed -n 's/^PPid:.//p' /proc/$WARDEN/status)
+done
+export WARDEN`;
+
+/** Ordinary work, with everything that it writes in the temporary directory. */
+function work(user: number | undefined): string {
+	return `mkdir "$TMPDIR/private" && export PRIVATE="$TMPDIR/private" SESSION=/nowhere
+${each(works, worksFor(user))}
+npm test >"$TMPDIR/npm" 2>&1; echo "npm_test $?"; tail -n 20 "$TMPDIR/npm"
+git status --porcelain; git log --format=%s`;
+}
+
+/** Plants in the child's own agent directory what must not come back, and beside it what pi was started with. */
+const plant = `own=$PI_CODING_AGENT_DIR run=$(dirname "$PI_CODING_AGENT_DIR")
+try() { name=$1; shift; (eval "$*") >/dev/null 2>&1; echo "$name $?"; }
+try same '[ "$own" -ef "$AGENT" ]'
+for place in extensions agents prompts; do
+	try through_$place 'echo "$EXTENSION" >"$own/$place/planted.ts"'
+	try own_$place 'rm "$own/$place" && mkdir "$own/$place" && echo "$EXTENSION" >"$own/$place/planted.ts"'
+done
+try own_settings 'echo "$SETTINGS" >"$own/settings.json"'
+try own_auth 'echo "$AUTH" >"$own/auth.json"'
+for file in guard.ts prompt.md; do
+	try append_$file 'echo "$EXTENSION" >>"$run/$file"'
+	try remove_$file 'rm -f "$run/$file"'
+done | tr . _
+try beside 'echo "$EXTENSION" >"$run/planted.ts"'
+try run_replaced 'mv "$run" "$run.old"'
+try parents_session 'echo "$EXTENSION" >>"$run/../../$(basename "$(dirname "$run")").jsonl"'
+try session_replaced 'rm "$run/session.jsonl"'`;
+
+/** What of it has to succeed, or the rest proves nothing. */
+const mayPlant = ["own_extensions", "own_agents", "own_prompts", "own_settings", "own_auth"];
+
+/** A project and an agent directory to attack, and somebody outside who uses the project. */
+class Target {
+	readonly tree: string;
+	readonly world: World;
+	readonly env: Record<string, string>;
+	readonly #victim: ChildProcess;
+
+	constructor(world: World, user: number | undefined) {
+		this.world = world;
+		this.tree = join(world.root, "tree");
+		const settings = readFileSync(join(world.agentDir, "settings.json"), "utf8");
+		execFileSync("sh", [mutations, "--fixture", this.tree, world.agentDir], { env: world.env });
+		world.writeAgentDir("settings.json", settings);
+		// pi makes it for its first session.
+		mkdirSync(join(world.agentDir, "sessions"));
+		const scripts = { test: "node --test test/temporary.test.mjs" };
+		writeFileSync(join(this.tree, "package.json"), JSON.stringify({ name: "tested", version: "1.0.0", scripts }));
+		if (user !== undefined) give(world.root, user);
+		const log = openSync(join(this.tree, "victim.log"), "a");
+		this.#victim = spawn("sleep", ["600"], {
+			cwd: this.tree,
+			env: { PATH: process.env.PATH ?? "" },
+			stdio: ["ignore", log, "ignore"],
+			...(user !== undefined && { uid: user, gid: user }),
+		});
+		closeSync(log);
+		const { extension, settings: lights, auth } = planted;
+		this.env = {
+			TREE: this.tree,
+			AGENT: world.agentDir,
+			VICTIM: String(this.#victim.pid),
+			EXTENSION: extension,
+			SETTINGS: lights,
+			AUTH: auth,
+		};
+	}
+
+	get hasVictim(): boolean {
+		return this.#victim.exitCode === null && this.#victim.signalCode === null;
+	}
+
+	/** Everything that the child must not change: the project, and pi's directory except for these. */
+	look(without: readonly string[]): Snapshot {
+		return snapshot([this.tree, this.world.agentDir], without);
+	}
+
+	async end(): Promise<void> {
+		if (!this.hasVictim) return;
+		const gone = once(this.#victim, "exit");
+		this.#victim.kill("SIGKILL");
+		await gone;
+	}
+}
+
+function give(path: string, user: number): void {
+	lchownSync(path, user, user);
+	for (const name of readdirSync(path, { recursive: true, encoding: "utf8" })) lchownSync(join(path, name), user, user);
+}
+
+/** The directory of the run that is under way. */
+function runDirectory({ agentDir }: World): string {
+	const files = readdirSync(join(agentDir, "sessions"), { recursive: true, encoding: "utf8" });
+	const guards = files.filter((file) => file.endsWith("/guard.ts"));
+	assert.equal(guards.length, 1, "one run is under way");
+	return join(agentDir, "sessions", dirname(guards[0] ?? ""));
+}
+
+/** What the child's tools have answered, and what had changed by the time of the last answer. */
+interface Seen {
+	answers: string[];
+	changes: string[];
+	run: string;
+}
+
+/** The child: works, attacks, plants, and says so. */
+function attacker(user: number | undefined, target: () => Target, seen: Seen): (request: ModelRequest) => Step[] {
+	let before: Snapshot | undefined;
+	// The run's own places are the only exception: nobody else writes in pi's directory while the child is at work.
+	const look = () => target().look(["session.jsonl", "tmp", "agent"].map((name) => join(seen.run, name)));
+	return ({ toolAnswers }) => {
+		seen.answers = toolAnswers.map(({ text }) => text);
+		switch (toolAnswers.length) {
+			case 0:
+				seen.run = runDirectory(target().world);
+				before = look();
+				return [say("I work."), call("read", { path: "README.md" }), call("bash", { command: work(user) })];
+			case 2:
+				return [call("bash", { command: `${findWarden}\n${each(mutations, attemptsFor(user))}` })];
+			case 3:
+				return [call("bash", { command: plant })];
+			default:
+				assert.ok(before);
+				seen.changes = differences(before, look());
+				return [say("Every attempt was made.")];
+		}
+	};
+}
+
+/** Everything that this user's pi has to read. */
+function unreachable(version: string, user: number | undefined): string | undefined {
+	if (user === undefined) return undefined;
+	const [node, script] = piCommand(version);
+	const check = `for file in ${[script, mutations, works, join(packageDir, "extension", "index.ts")]
+		.map((path) => `'${path}'`)
+		.join(
+			" ",
+		)}; do test -r "$file" || echo "$file"; done; test -x '${warden}' || echo '${warden}'; '${node}' -v >/dev/null`;
+	try {
+		const unread = execFileSync("/bin/sh", ["-c", check], { uid: user, gid: user, cwd: "/", encoding: "utf8" });
+		return unread ? `user ${user} cannot read ${unread.split("\n")[0]}` : undefined;
+	} catch {
+		return `user ${user} cannot run ${node}`;
+	}
+}
+
+function skipped(version: string, user: number | undefined): string | false {
+	if (!allows("landlock")) return "no Landlock here";
+	return unreachable(version, user) ?? false;
+}
+
+/** The child's conversation as it is on disk. */
+function conversation(run: SingleResult): string {
+	return readFileSync(run.sessionFile ?? "", "utf8");
+}
+
+async function attack(version: string, user: number | undefined, say: (line: string) => void): Promise<void> {
+	const seen: Seen = { answers: [], changes: [], run: "" };
+	let target: Target | undefined;
+	const there = () => {
+		assert.ok(target);
+		return target;
+	};
+	await onStage({ version, children: { attack: attacker(user, there, seen) } }, async (stage: Stage) => {
+		const { world } = stage;
+		target = new Target(world, user);
+		try {
+			// Outside the child the host itself writes there: its session with the run beside it, its list of models, and
+			// pi's lock on the credentials while they are copied, which changes the time of the directory itself.
+			const hosts = ["sessions", "models-store.json"].map((name) => join(world.agentDir, name));
+			const look = () => {
+				const all = new Map(there().look(hosts));
+				all.delete(world.agentDir);
+				return all;
+			};
+			const before = look();
+			const who = user === undefined ? {} : { user };
+			const prompt = delegate({ agent: "explorer", task: "attack everything" });
+			const { log } = await runJson(world, prompt, { cwd: target.tree, env: target.env, limitMs, ...who });
+			const run = runOf(lastEnd(log));
+
+			assert.deepEqual([run.outcome, run.output], ["completed", "Every attempt was made."], run.error);
+			assert.deepEqual(seen.changes, [], "nothing has changed while the child was there");
+			assert.deepEqual(differences(before, look()), [], "nothing has changed after it");
+			assert.ok(target.hasVictim, "the process outside lives");
+			const mechanism = allows("mount-ns", user) ? ["landlock", "mount-ns"] : ["landlock"];
+			assert.equal(run.sandbox?.enforced, true);
+			assert.deepEqual(run.sandbox?.mechanism, mechanism, run.sandbox?.reason);
+
+			const [readme = "", worked = "", attempted = "", plantedBy = ""] = seen.answers;
+			assert.equal(readme.trim(), "before");
+			const codes = codesIn(worked);
+			assert.deepEqual([...codes.keys()], [...worksFor(user), "npm_test"]);
+			const failed = [...codes].filter(([, code]) => code !== 0 && code !== missing);
+			assert.deepEqual(failed, [], worked);
+			assert.match(worked, /^\?\? notes\.txt$/m, "git status");
+			assert.match(worked, /^first$/m, "git log");
+
+			const attempts = codesIn(attempted);
+			assert.deepEqual([...attempts.keys()], attemptsFor(user), attempted);
+			const made = [...attempts].filter(([, code]) => code !== missing);
+			const absent = [...attempts.keys()].filter((name) => attempts.get(name) === missing);
+			say(`${made.length} attempts were made, this machine lacks something for ${absent.join(", ") || "none"}`);
+			assert.ok(made.length >= enough);
+			assert.ok(!absent.some((name) => needScopes.includes(name)), "the processes outside were attacked");
+
+			const plants = codesIn(plantedBy);
+			assert.ok(plants.size > mayPlant.length, plantedBy);
+			const planted = [...plants].filter(([, code]) => code === 0).map(([name]) => name);
+			assert.deepEqual(planted.toSorted(), mayPlant.toSorted(), plantedBy);
+
+			// The session was written by the child, in the sandbox, and is all that stays of the run.
+			assert.deepEqual(readdirSync(seen.run), ["session.jsonl"]);
+			assert.equal(run.sessionFile, join(seen.run, "session.jsonl"));
+			for (const said of ["attack everything", "I work.", "remount", "Every attempt was made."]) {
+				assert.ok(conversation(run).includes(said), said);
+			}
+			assert.ok(!existsSync(`${world.agentDir}.old`));
+		} finally {
+			await target.end();
+		}
+	});
+}
+
+/** Who attacks which pi. */
+const attackers: [version: string, user: number | undefined][] = piVersions.map((version) => [version, undefined]);
+if (process.getuid?.() === 0) attackers.push([newestPi, nobody]);
+
+for (const [version, user] of attackers) {
+	const who = user === undefined ? "" : `, as user ${user}`;
+	describe(`a readonly child of pi ${version}${who}`, { timeout: 100_000, skip: skipped(version, user) }, () => {
+		test("changes nothing whatever its shell tries, and its work works", async (context) => {
+			await attack(version, user, (line) => context.diagnostic(line));
+		});
+	});
+}
