@@ -151,7 +151,8 @@ class Round {
 				}
 			}
 		}
-		rmSync(this.#place, { recursive: true, force: true, maxRetries: 5 });
+		// One that was somebody else at every look may write on until it has run out of turns.
+		rmSync(this.#place, { recursive: true, force: true, maxRetries: 10 });
 	}
 }
 
