@@ -7,9 +7,11 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use pi_subagent_warden::{Ending, MAX_MESSAGE, Mechanism, Order, OverLimit, Report, Stage, Tally};
 use rustix::io::Errno;
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{
     AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
     recv, send, sendmsg, socketpair,
@@ -26,6 +28,9 @@ use super::sweep::sweep;
 
 /// The variable by which the processes of a tree are found again when their warden was killed.
 pub(super) const TREE: &str = "PI_SUBAGENT_TREE";
+
+/// How long a warden may take to start a child. It needs milliseconds; one that somebody has stopped would need for ever.
+const START_LIMIT: Duration = Duration::from_secs(30);
 
 /// The wire to one warden.
 pub(in crate::process) struct Link {
@@ -90,13 +95,17 @@ impl Link {
         let mut link = Self { cgroup: None, socket, warden: Mutex::new(Some(warden)), warden_pid, marker };
         link.send_start(&reads).map_err(raw)?;
         drop(reads);
+        link.listen_for(Some(START_LIMIT)).map_err(raw)?;
         let mut first = link.hear();
         if let Some(Report::Grouped(path)) = first {
             link.cgroup = Some(path);
             first = link.hear();
         }
         match first {
-            Some(Report::Started { mechanisms, .. }) => Ok((link, pipes, mechanisms)),
+            Some(Report::Started { mechanisms, .. }) => {
+                link.listen_for(None).map_err(raw)?;
+                Ok((link, pipes, mechanisms))
+            }
             Some(Report::Failed { stage, errno }) => {
                 link.reap();
                 let source = io::Error::from_raw_os_error(errno);
@@ -109,7 +118,7 @@ impl Link {
             _ => {
                 link.abandon();
                 link.reap();
-                Err(failed(io::Error::other("it ended before it had started anything")))
+                Err(failed(io::Error::other("it did not say that it has started anything")))
             }
         }
     }
@@ -161,6 +170,11 @@ impl Link {
     /// A warden that does not listen any more has gone, which [`Link::follow`] notices by itself.
     fn order(&self, order: Order) {
         let _ = send(&self.socket, order.as_str().as_bytes(), SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
+    }
+
+    /// Bounds how long the next reports are waited for.
+    fn listen_for(&self, limit: Option<Duration>) -> Result<(), Errno> {
+        set_socket_timeout(&self.socket, Timeout::Recv, limit)
     }
 
     fn send_start(&self, stdin: &OwnedFd) -> Result<(), Errno> {
