@@ -163,6 +163,11 @@ fn the_first_password_flag_of_a_program_counts_and_a_second_pass_finds_no_other(
     let once = plain().sanitize(&line);
     assert!(once.starts_with("curl -u a:[REDACTED] -u b:"), "{once}");
     assert_eq!(plain().sanitize(&once), once);
+    for line in ["curl --user 'bob:hut1 ", "curl -u bob:hut1", "mysql -p'hut1 x ", "mysql -phut1"] {
+        let once = plain().sanitize(&format!("{line}{}", "k9x2m4p7".repeat(100)));
+        assert!(once.ends_with("[REDACTED]"), "{once}");
+        assert_eq!(plain().sanitize(&once), once);
+    }
 }
 
 #[test]

@@ -5,10 +5,8 @@ use std::ops::Range;
 use super::cursor::{Cursor, Quote};
 use super::look::{Look, look};
 use super::scan::Found;
+use super::value::JUDGED;
 use crate::text::sanitize::{Edit, REDACTED};
-
-/// The longest password that is looked for.
-const LONGEST: usize = 256;
 
 /// The flags, with the blank before them.
 pub(super) const FLAGS: [&str; 6] = [" -p", " -a ", " -k ", " -passin ", " -passout ", " -pass "];
@@ -19,16 +17,13 @@ pub(super) fn password(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
     let Some(mut start) = value_start(cursor, &trigger) else { return nothing };
     let quote = cursor.quote(start);
     start += quote.map_or(0, Quote::len);
-    let end = if let Some(quote) = quote {
-        cursor.string_end(start, quote, LONGEST).content
-    } else {
-        let window = &cursor.bytes[start..cursor.line_end(start, LONGEST)];
-        start + window.iter().position(|&byte| ends_word(byte)).unwrap_or(window.len())
-    };
-    match look(&cursor.text[start..end]) {
+    // To its end, however far: what is left of a value would look like another one to a second pass.
+    let end = cursor.word_end(start, quote, ends_word);
+    let judged = &cursor.text[start..cursor.floor_char(end.min(start + JUDGED))];
+    match look(judged) {
         Look::Empty | Look::Placeholder | Look::Reference | Look::Plain | Look::Path | Look::Url => nothing,
         // A port, or ports.
-        Look::Number if cursor.text[start..end].len() < 6 => nothing,
+        Look::Number if judged.len() < 6 => nothing,
         _ => Found::edit(Edit::new(start..end, REDACTED, "command_password"), end),
     }
 }

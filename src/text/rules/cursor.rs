@@ -151,6 +151,17 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Where the word or the content of a string ends that begins at `start`: at the latest with its line.
+    pub(super) fn word_end(&self, start: usize, quote: Option<Quote>, ends: fn(u8) -> bool) -> usize {
+        match quote {
+            Some(quote) => self.string_end(start, quote, usize::MAX).content,
+            None => self.bytes[start..]
+                .iter()
+                .position(|&byte| ends(byte))
+                .map_or(self.bytes.len(), |at| start + at),
+        }
+    }
+
     /// Where the string ends whose content begins at `at`: at its closing quote, the line end, or `at + reach`.
     pub(super) fn string_end(&self, at: usize, quote: Quote, reach: usize) -> StringEnd {
         let stop = self.bytes.len().min(at.saturating_add(reach));

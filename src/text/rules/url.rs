@@ -64,17 +64,15 @@ pub(super) fn curl_user(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
     let mut start = cursor.skip_blanks(trigger.end);
     let quote = cursor.quote(start);
     start += quote.map_or(0, super::cursor::Quote::len);
-    let window = &cursor.bytes[start..cursor.line_end(start, REACH)];
-    let length = match quote {
-        Some(quote) => cursor.string_end(start, quote, REACH).content - start,
-        None => window.iter().position(|&byte| ends_url(byte)).unwrap_or(window.len()),
-    };
-    let length = length.min(window.len());
-    let Some(colon) = memchr::memchr(b':', &window[..length]) else { return nothing };
-    let range = start + colon + 1..start + length;
-    match look(&cursor.text[range.clone()]) {
+    // To its end, however far: what is left of a value would look like another one to a second pass.
+    let end = cursor.word_end(start, quote, ends_url);
+    let window = &cursor.bytes[start..end];
+    let Some(colon) = memchr::memchr(b':', &window[..window.len().min(REACH)]) else { return nothing };
+    let range = start + colon + 1..end;
+    let judged = start + colon + 1..cursor.floor_char(end.min(start + colon + 1 + REACH));
+    match look(&cursor.text[judged.clone()]) {
         Look::Empty | Look::Placeholder | Look::Reference => nothing,
-        Look::Plain if is_form(&window[..colon], &cursor.text[range.clone()]) => nothing,
+        Look::Plain if is_form(&window[..colon], &cursor.text[judged]) => nothing,
         _ => {
             let end = range.end;
             Found::edit(Edit::new(range, REDACTED, "url_credentials"), end)
