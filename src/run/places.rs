@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::agent_dir::{AgentDirError, GiveBack, PrivateAgentDir, refresh_before_copy, remove_tree};
+use super::agent_dir::{AgentDirError, GiveBack, PrivateAgentDir, Refused, refresh_before_copy, remove_tree};
 use super::cause::chain;
 use super::files::FilesError;
 use super::refresh::Refresh;
@@ -72,7 +72,8 @@ impl Places {
     /// Takes a refreshed token of a provider back into the user's credentials. Blocks. Returns what the user should know.
     pub(super) fn give_back(&self, provider: &str) -> Option<String> {
         match self.agent.give_back(provider) {
-            Ok(GiveBack::Unchanged | GiveBack::Returned) => None,
+            // Whoever never logged in has nothing to lose, and most providers are used with a key.
+            Ok(GiveBack::Unchanged | GiveBack::Returned | GiveBack::Refused(Refused::NotLoggedIn)) => None,
             Ok(GiveBack::Refused(why)) => {
                 Some(format!("the child's new token for `{provider}` was not taken over: {why}"))
             }
