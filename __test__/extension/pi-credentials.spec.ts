@@ -1,91 +1,62 @@
-/** A child's private agent directory and pi: what works in it, what comes back from it, and the lock both sides take. */
+/** The private agent directory of a real child: what works in it, what comes back from it, and pi's lock around both. */
 
 import assert from "node:assert/strict";
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, lstatSync, readFileSync, renameSync, symlinkSync, utimesSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync, renameSync, symlinkSync, utimesSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { afterEach, before, beforeEach, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-
 import { refreshToken } from "../../extension/refresh.ts";
-import { ModelServer, oldestPi, packageDir, piCommand, piVersions, runPrint, say, World } from "../support/pi.ts";
+import type { SingleResult } from "../../index.js";
+import {
+	type Children,
+	call,
+	delegate,
+	lastEnd,
+	makeGate,
+	oldestPi,
+	onStage,
+	piCommand,
+	piVersions,
+	type RpcSession,
+	runOf,
+	runPrint,
+	type Stage,
+	say,
+	startRpc,
+	survivors,
+	until,
+} from "../support/pi.ts";
+import { allows } from "../support/warden.ts";
 
-/** Long enough for pi to be a child of somebody who waits, short enough for a test. */
-const patienceMs = 20_000;
+/** Longer than any step here takes, short enough for a test. */
+const patienceMs = 30_000;
+
+/** How often a state that nothing announces is looked at. */
+const lookEveryMs = 20;
+
+/** Longer than a host that does not wait needs for what it must wait with. */
+const restlessMs = 800;
 
 /** pi's own: from then on the lock of a holder that does not renew it is taken over. */
 const staleMs = 30_000;
 
-type Release = () => Promise<void>;
+const minuteMs = 60_000;
 
 /** The package that both versions of pi take their locks with. */
 interface Lockfile {
-	lock(file: string, options: { realpath?: boolean; retries: number; stale: number }): Promise<Release>;
-	lockSync(file: string, options?: { realpath?: boolean }): () => void;
-	check(file: string, options: { realpath?: boolean; stale: number }): Promise<boolean>;
+	lock(file: string, options: { realpath?: boolean; stale: number }): Promise<() => Promise<void>>;
 }
 
-const lockfile = createRequire(piCommand(oldestPi)[1])("proper-lockfile") as Lockfile;
+const lockfilePath = createRequire(piCommand(oldestPi)[1]).resolve("proper-lockfile");
+const lockfile = createRequire(import.meta.url)(lockfilePath) as Lockfile;
 
 /** How each version of pi takes the lock. */
 const lockOptions: Record<string, { realpath?: boolean }> = { "0.87.1": { realpath: false }, "1.5.2": {} };
-
-/** The addon's part, driven line by line. */
-class Host {
-	readonly #child: ChildProcess;
-	readonly #answers: AsyncIterator<string>;
-
-	constructor() {
-		this.#child = spawn(program, [], { stdio: ["pipe", "pipe", "inherit"] });
-		if (!this.#child.stdout) throw new Error("no output");
-		this.#answers = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
-	}
-
-	async ask(...words: string[]): Promise<string> {
-		this.#child.stdin?.write(`${words.join(" ")}\n`);
-		const answer = await Promise.race([this.#answers.next(), delay(patienceMs, undefined, { ref: false })]);
-		if (!answer || answer.done) throw new Error(`no answer to ${words[0]}`);
-		return answer.value;
-	}
-
-	async kill(): Promise<void> {
-		const gone = once(this.#child, "exit");
-		this.#child.kill("SIGKILL");
-		await gone;
-	}
-
-	async close(): Promise<void> {
-		if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-		const gone = once(this.#child, "exit");
-		this.#child.stdin?.end();
-		await gone;
-	}
-}
-
-let program = "";
-
-before(
-	() => {
-		const args = ["build", "--no-default-features", "--example", "private_agent_dir", "--message-format", "json"];
-		const output = execFileSync("cargo", args, {
-			cwd: packageDir,
-			encoding: "utf8",
-			stdio: ["ignore", "pipe", "ignore"],
-			maxBuffer: 64 * 1024 * 1024,
-		});
-		const messages = output
-			.split("\n")
-			.filter(Boolean)
-			.map((line) => JSON.parse(line) as { executable?: string | null });
-		program = messages.findLast(({ executable }) => executable)?.executable ?? "";
-	},
-	{ timeout: 600_000 },
-);
 
 /** Hands out tokens, each once good for an hour. */
 class TokenServer {
@@ -130,11 +101,9 @@ class TokenServer {
 	}
 }
 
-/** An extension that brings a provider to log in to, and asks for a token that is good for longer when it is told to. */
+/** An extension that brings a provider to log in to. */
 function corporate(modelUrl: string, tokenUrl: string): string {
 	return `
-import { writeFileSync } from "node:fs";
-import { refreshToken } from ${JSON.stringify(join(packageDir, "extension", "refresh.ts"))};
 export default function (pi) {
 	pi.registerProvider("corp", {
 		name: "Corporate", baseUrl: ${JSON.stringify(modelUrl)}, api: "openai-completions",
@@ -149,13 +118,6 @@ export default function (pi) {
 			getApiKey: ({ access }) => access,
 		},
 	});
-	const { TEST_VALID_FOR: validFor, TEST_ANSWER: answer } = process.env;
-	if (!validFor) return;
-	pi.on("session_start", async (_event, { modelRegistry }) => {
-		const begun = performance.now();
-		const done = await refreshToken(modelRegistry, "corp", Number(validFor));
-		writeFileSync(answer, JSON.stringify({ done, ms: performance.now() - begun }));
-	});
 }
 `;
 }
@@ -169,192 +131,363 @@ function tool(name: string): string {
 
 interface Entry {
 	type: string;
-	access: string;
-	refresh: string;
-	expires: number;
+	access?: string;
+	refresh?: string;
+	expires?: number;
 	team?: string;
+	key?: string;
+}
+
+type Credentials = Record<string, Entry>;
+
+/** A command that changes the credentials in the child's own agent directory, and plants an extension there. */
+function plant(change: string): string {
+	const program = `
+const { readFileSync, rmSync, mkdirSync, writeFileSync } = require("fs");
+const own = process.env.PI_CODING_AGENT_DIR;
+const auth = JSON.parse(readFileSync(own + "/auth.json", "utf8"));
+${change}
+writeFileSync(own + "/auth.json", JSON.stringify(auth));
+rmSync(own + "/extensions");
+mkdirSync(own + "/extensions");
+writeFileSync(own + "/extensions/planted.ts", "export default () => {};");
+writeFileSync(own + "/settings.json", "{}");
+console.log("planted");`;
+	return `node -e '${program}'`;
+}
+
+/** Everything that must not come back, beside a token that may. */
+const greedy = `
+auth.planted = { type: "api_key", key: "k" };
+auth.other.key = "!touch planted";
+auth.second = { ...auth.second, access: "theirs", expires: auth.second.expires + 1 };
+auth.corp = { ...auth.corp, team: "y", key: "k", env: { PATH: "/" }, type: "oauth" };`;
+
+/** A token that would be a command where pi takes it for a key. */
+const command = `auth.corp = { ...auth.corp, access: "!touch planted", expires: auth.corp.expires + 1 };`;
+
+/** A user who is logged in to a provider whose model the children use. */
+class Login {
+	readonly stage: Stage;
+	readonly tokens: TokenServer;
+	/** What the children had as their own credentials when their model was asked. */
+	readonly copies: Credentials[] = [];
+	/** The directories of the runs. */
+	readonly runs: string[] = [];
+	readonly file: string;
+
+	constructor(stage: Stage, tokens: TokenServer) {
+		this.stage = stage;
+		this.tokens = tokens;
+		this.file = join(stage.world.agentDir, "auth.json");
+	}
+
+	/** The user's credentials. */
+	get stored(): Credentials {
+		return credentialsIn(this.file);
+	}
+
+	get storedText(): string {
+		return readFileSync(this.file, "utf8");
+	}
+
+	/** Writes the credentials; the token is good for so long. */
+	write(leftMs: number): Credentials {
+		const { world, server } = this.stage;
+		world.writeAgentDir("extensions/corp.ts", corporate(server.baseUrl, this.tokens.url));
+		const expires = Date.now() + leftMs;
+		const credentials = {
+			corp: { type: "oauth", access: "a", refresh: "first", expires, team: "x" },
+			other: { type: "api_key", key: "k" },
+			second: { type: "oauth", access: "b", refresh: "unused", expires },
+		};
+		world.writeAgentDir("auth.json", JSON.stringify(credentials, null, 2));
+		return credentials;
+	}
+
+	/** Without a limit of its time, nobody refreshes for a child what will expire. */
+	configure(timeoutMs: number): void {
+		this.stage.configure({ model: "corp/corp-model", inheritExtensions: "all", timeoutMs });
+	}
+
+	/** Notes what the child has that asks its model. */
+	note(): void {
+		const run = this.stage.runDirectory();
+		if (!this.runs.includes(run)) this.runs.push(run);
+		this.copies.push(credentialsIn(join(run, "agent", "auth.json")));
+	}
+
+	async delegate(rpc: RpcSession, task: string): Promise<SingleResult> {
+		await rpc.prompt(delegate({ agent: "explorer", task }), patienceMs);
+		const run = runOf(lastEnd(rpc.log));
+		assert.equal(run.outcome, "completed", run.error);
+		return run;
+	}
+
+	/** Lets the user's own pi ask the provider's model. */
+	async use(): Promise<void> {
+		const { code, stdout, stderr } = await runPrint(this.stage.world, "Go.", { args: ["--model", "corp/corp-model"] });
+		assert.deepEqual([code, stdout], [0, "Yes.\n"], stderr);
+	}
+
+	/** Waits until nobody but pi itself is there, so that the child's run has all but ended. */
+	async childIsGone(): Promise<void> {
+		const deadline = performance.now() + patienceMs;
+		while (survivors(this.stage.world.mark).length > 1) {
+			assert.ok(performance.now() < deadline, "the child is still there");
+			await delay(lookEveryMs);
+		}
+	}
+}
+
+function credentialsIn(file: string): Credentials {
+	return JSON.parse(readFileSync(file, "utf8")) as Credentials;
+}
+
+/** What a user's credentials are once a token has come back: the rest is what it was. */
+function after(before: Credentials, token: number, expires: number | undefined): Credentials {
+	const { corp } = before;
+	return { ...before, corp: { ...corp, access: `access-${token}`, refresh: `refresh-${token}`, expires } as Entry };
+}
+
+interface LoginOptions {
+	version: string;
+	/** What a child does, given the login; `note` is called for it. */
+	children?: ((login: () => Login) => Children) | undefined;
+}
+
+async function onLogin({ version, children }: LoginOptions, work: (login: Login) => Promise<void>): Promise<void> {
+	const tokens = await TokenServer.start();
+	let login: Login | undefined;
+	const there = () => {
+		assert.ok(login);
+		return login;
+	};
+	const finish: Children = {
+		finish: () => {
+			there().note();
+			return [say("Done.")];
+		},
+		...children?.(there),
+	};
+	try {
+		await onStage({ version, children: finish }, async (stage) => {
+			login = new Login(stage, tokens);
+			await work(login);
+		});
+	} finally {
+		await tokens.close();
+	}
+}
+
+/** A child that plants something in its own directory, once it has asked its model. */
+function planting(change: string): LoginOptions["children"] {
+	return (login) => ({
+		plant: ({ toolAnswers }) => {
+			login().note();
+			const [answer] = toolAnswers;
+			if (!answer) return [call("bash", { command: plant(change) })];
+			assert.equal(answer.text.trim(), "planted");
+			return [say("Done.")];
+		},
+	});
+}
+
+/** What the caller is told about credentials. */
+function notices({ diagnostics = [] }: SingleResult): string[] {
+	return diagnostics.filter((line) => !line.includes("`lsp` was dropped"));
+}
+
+/** Nothing of the run is left but its session, and nothing of the child's making in the user's directory. */
+function assertNothingPlanted(login: Login): void {
+	const [run = ""] = login.runs;
+	const { agentDir } = login.stage.world;
+	assert.deepEqual(readdirSync(run), ["session.jsonl"]);
+	assert.deepEqual(readdirSync(join(agentDir, "extensions")), ["corp.ts"]);
+	assert.ok(existsSync(join(agentDir, "settings.json")));
+	assert.notEqual(readFileSync(join(agentDir, "settings.json"), "utf8"), "{}");
 }
 
 for (const version of piVersions) {
-	describe(`pi ${version} and a private agent directory`, { timeout: 60_000 }, () => {
-		let model: ModelServer;
-		let tokens: TokenServer;
-		let world: World;
-		let host: Host;
-		let at: string;
-
-		beforeEach(async () => {
-			model = await ModelServer.start(() => [say("Done.")]);
-			tokens = await TokenServer.start();
-			world = new World({ version, baseUrl: model.baseUrl });
-			host = new Host();
-			at = join(world.root, "private");
-		});
-
-		afterEach(async () => {
-			await host.close();
-			await world.close();
-			await tokens.close();
-			await model.close();
-		});
-
-		const authFile = () => join(world.agentDir, "auth.json");
-		const readAuth = (folder = world.agentDir) =>
-			JSON.parse(readFileSync(join(folder, "auth.json"), "utf8")) as Record<string, Entry>;
-
-		function logIn(leftMs: number): Entry {
-			world.writeAgentDir("extensions/corp.ts", corporate(model.baseUrl, tokens.url));
-			const entry = { type: "oauth", access: "a", refresh: "first", expires: Date.now() + leftMs, team: "x" };
-			world.writeAgentDir("auth.json", JSON.stringify({ corp: entry, other: { type: "api_key", key: "k" } }, null, 2));
-			return entry;
-		}
-
-		async function create(): Promise<void> {
-			assert.equal(await host.ask("create", world.agentDir, at), "ok []");
-		}
-
-		async function child(args: string[] = []): Promise<void> {
-			const env = { PI_CODING_AGENT_DIR: at };
-			const { code, stdout, stderr } = await runPrint(world, "Go.", { args, env });
-			assert.equal(code, 0, stderr);
-			assert.match(stdout, /Done\./);
-		}
-
-		test("a child works in it, with the user's context and an extension, and nothing of it stays", async () => {
-			world.writeAgentDir("AGENTS.md", "The user's own rule: seven knots.\n");
-			world.writeAgentDir("tools-of-mine/knot.ts", tool("knot"));
-			// A package that settings name by a path from the agent directory, as `pi install <folder>` writes it.
-			const settings = JSON.parse(readFileSync(join(world.agentDir, "settings.json"), "utf8")) as object;
-			world.writeAgentDir("settings.json", JSON.stringify({ ...settings, packages: ["../../bowline"] }));
-			world.writeAgentDir("../../bowline/extensions/bowline.ts", tool("bowline"));
-			await create();
-			await child(["-e", join(world.agentDir, "tools-of-mine/knot.ts"), "--tools", "read,knot,bowline"]);
-			const [request] = model.requests;
-			assert.match(JSON.stringify(request?.messages), /seven knots/);
-			assert.deepEqual(request?.tools.map((tool) => tool.function.name).sort(), ["bowline", "knot", "read"]);
-			assert.ok(!existsSync(join(world.agentDir, "sessions")), "the child's session is not the user's");
-			assert.ok(!existsSync(authFile()), "the child's files are its own");
-			assert.equal(await host.ask("drop"), "ok true");
-			assert.ok(!existsSync(at));
-			assert.ok(existsSync(join(world.agentDir, "tools-of-mine/knot.ts")));
-		});
-
-		test("a token that a child refreshes comes back, and nothing else", async () => {
-			logIn(60_000);
-			await create();
-			await child(["--model", "corp/corp-model"]);
-			assert.deepEqual(tokens.spent, ["first"]);
-			assert.equal(readAuth().corp?.refresh, "first");
-			const fresh = readAuth(at).corp;
-			assert.equal(await host.ask("give-back", "other"), "ok Refused(NotLoggedIn)");
-			assert.equal(await host.ask("give-back", "corp"), "ok Returned");
-			const { access, refresh, expires } = fresh ?? {};
-			assert.deepEqual(readAuth(), {
-				corp: { type: "oauth", access, refresh, expires, team: "x" },
-				other: { type: "api_key", key: "k" },
+	const skip = !allows("landlock") && "no sandbox here, so no private agent directory";
+	describe(`credentials in pi ${version}`, { timeout: 100_000, skip }, () => {
+		test("a child works with the user's context, extensions and packages, and nothing of its own stays", async () => {
+			await onLogin({ version }, async (login) => {
+				const { world } = login.stage;
+				world.writeAgentDir("AGENTS.md", "The user's own rule: seven knots.\n");
+				world.writeAgentDir("extensions/knot.ts", tool("web_search"));
+				// A package that settings name by a path from the agent directory, as `pi install <folder>` writes it.
+				const settings = JSON.parse(readFileSync(join(world.agentDir, "settings.json"), "utf8")) as object;
+				world.writeAgentDir("settings.json", JSON.stringify({ ...settings, packages: ["../../bowline"] }));
+				world.writeAgentDir("../../bowline/extensions/bowline.ts", tool("fetch_content"));
+				world.writeAgentDir(
+					"agents/knotter.md",
+					"---\nname: knotter\ndescription: Ties\ntools: read, web_search, fetch_content\n---\nTie.\n",
+				);
+				login.stage.configure({ inheritExtensions: "all" });
+				const rpc = startRpc(world);
+				await rpc.prompt(delegate({ agent: "knotter", task: "say hello" }));
+				const run = runOf(lastEnd(rpc.log));
+				assert.deepEqual([run.outcome, run.output, run.diagnostics], ["completed", "hello", undefined]);
+				const [request] = login.stage.childRequests();
+				assert.match(request?.systemText ?? "", /seven knots/);
+				assert.deepEqual(request?.toolNames.toSorted(), ["fetch_content", "read", "web_search"]);
+				assert.deepEqual(readdirSync(join(run.sessionFile ?? "", "..")), ["session.jsonl"]);
+				await rpc.close();
 			});
-			assert.equal(readFileSync(authFile(), "utf8"), JSON.stringify(readAuth(), null, 2), "written as pi writes it");
-			// The user's own pi goes on with it.
-			const { code, stderr } = await runPrint(world, "Go.", { args: ["--model", "corp/corp-model"] });
-			assert.equal(code, 0, stderr);
-			assert.deepEqual(tokens.spent, ["first"]);
 		});
 
-		test("a refresh by the user's pi is waited for, so that no spent token is copied", async () => {
-			logIn(60_000);
-			let open = () => {};
-			tokens.gate = new Promise((resolve) => {
-				open = resolve;
+		test("a token that a child refreshes comes back, and nothing else that it writes", async () => {
+			await onLogin({ version, children: planting(greedy) }, async (login) => {
+				login.configure(0);
+				const before = login.write(minuteMs);
+				const rpc = startRpc(login.stage.world);
+				const run = await login.delegate(rpc, "plant everything");
+				await rpc.close();
+				assert.deepEqual(notices(run), []);
+				assert.deepEqual(login.tokens.spent, ["first"], "the child alone has refreshed it");
+				const [, copy] = login.copies;
+				assert.deepEqual([copy?.other?.key, copy?.planted?.key], ["!touch planted", "k"], "it was planted");
+				assert.deepEqual(login.stored, after(before, 1, copy?.corp?.expires));
+				assert.equal(login.storedText, JSON.stringify(login.stored, null, 2), "written as pi writes it");
+				assertNothingPlanted(login);
+				// The user's own pi goes on with it.
+				await login.use();
+				assert.deepEqual(login.tokens.spent, ["first"]);
 			});
-			const users = runPrint(world, "Go.", { args: ["--model", "corp/corp-model"] });
-			await tokens.asked;
-			const created = create();
-			await delay(300);
-			open();
-			await created;
-			assert.equal(readAuth(at).corp?.refresh, "refresh-1");
-			assert.equal((await users).code, 0);
 		});
 
-		test("pi waits for our lock", async () => {
-			logIn(60_000);
-			assert.match(await host.ask("lock", authFile(), "1000"), /^ok /);
-			const users = runPrint(world, "Go.", { args: ["--model", "corp/corp-model"] });
-			// Longer than pi takes to its first request without us.
-			await delay(1_500);
-			assert.deepEqual(tokens.spent, []);
-			assert.equal(await host.ask("unlock"), "ok true");
-			const { code, stderr } = await users;
-			assert.equal(code, 0, stderr);
-			assert.deepEqual(tokens.spent, ["first"]);
+		test("a token that would be run as a command stays where it is, and somebody is told", async () => {
+			await onLogin({ version, children: planting(command) }, async (login) => {
+				login.configure(0);
+				login.write(minuteMs);
+				const before = login.storedText;
+				const rpc = startRpc(login.stage.world);
+				const run = await login.delegate(rpc, "plant a command");
+				await rpc.close();
+				assert.equal(notices(run).length, 1);
+				assert.match(notices(run)[0] ?? "", /new token for `corp` was not taken over: .*would be a command/);
+				assert.equal(login.storedText, before);
+				assertNothingPlanted(login);
+			});
 		});
 
-		test("pi refreshes a token early when the host asks for one that is good for longer", async (context) => {
-			logIn(600_000);
-			const answer = join(world.root, "answer.json");
-			const run = async (validForMs: number) => {
-				const env = { TEST_VALID_FOR: String(validForMs), TEST_ANSWER: answer };
-				const { code, stderr } = await runPrint(world, "Go.", { env });
-				assert.equal(code, 0, stderr);
-				return JSON.parse(readFileSync(answer, "utf8")) as { done: boolean; ms: number };
-			};
-			assert.equal((await run(300_000)).done, true);
-			assert.deepEqual(tokens.spent, [], "good for long enough");
-			const { done, ms } = await run(1_800_000);
-			context.diagnostic(`refreshed within ${Math.round(ms)} ms`);
-			assert.equal(done, true);
-			assert.deepEqual(tokens.spent, ["first"]);
-			assert.equal(readAuth().corp?.refresh, "refresh-1");
-			assert.equal(readAuth().corp?.team, undefined, "pi stores what the provider returns");
-			// Tokens live an hour here: the new one is stored, and it is said that it is too short.
-			assert.equal((await run(7_200_000)).done, false);
-			assert.deepEqual(tokens.spent, ["first", "refresh-1"]);
+		test("the host has a token refreshed that would expire within the run's limit, once", async () => {
+			await onLogin({ version }, async (login) => {
+				const { tokens } = login;
+				// Not so soon that pi itself would refresh it.
+				login.write(10 * minuteMs);
+				const rpc = startRpc(login.stage.world);
+				login.configure(2 * minuteMs);
+				await login.delegate(rpc, "finish");
+				assert.deepEqual(tokens.spent, [], "good for long enough");
+
+				// Tokens live an hour here, so the new one is not good for long enough either; asking again is of no use.
+				login.configure(120 * minuteMs);
+				await login.delegate(rpc, "finish");
+				await login.delegate(rpc, "finish");
+				assert.deepEqual(tokens.spent, ["first"]);
+				assert.equal(login.copies.at(-1)?.corp?.refresh, "refresh-1", "it was refreshed before it was copied");
+				assert.equal(login.stored.corp?.refresh, "refresh-1");
+				assert.equal(login.stored.corp?.team, undefined, "pi stores what the provider returns, so pi has done it");
+				await rpc.close();
+			});
+		});
+
+		test("a refresh by another pi of the user is waited for, so that no spent token is copied", async () => {
+			await onLogin({ version }, async (login) => {
+				const { tokens, stage } = login;
+				login.configure(0);
+				login.write(minuteMs);
+				const rpc = startRpc(stage.world);
+				await rpc.send({ type: "get_state" });
+				const gate = makeGate();
+				tokens.gate = gate.opened;
+				const users = login.use();
+				await tokens.asked;
+				const run = login.delegate(rpc, "finish");
+				await stage.server.waitFor(({ userText }) => userText.includes("explorer"));
+				await delay(restlessMs);
+				assert.equal(stage.childRequests().length, 0);
+				gate.open();
+				await Promise.all([run, users]);
+				assert.deepEqual(tokens.spent, ["first"]);
+				assert.equal(login.copies[0]?.corp?.refresh, "refresh-1");
+				await rpc.close();
+			});
 		});
 
 		for (const linked of [false, true]) {
 			const what = linked ? "linked credentials" : "credentials";
-			test(`for ${what}, the package that pi locks with and we exclude each other`, async () => {
-				logIn(60_000);
-				const file = authFile();
-				if (linked) {
-					renameSync(file, join(world.root, "dotfiles.json"));
-					symlinkSync(join(world.root, "dotfiles.json"), file);
-				}
-				const options = { ...lockOptions[version], retries: 0, stale: staleMs };
-				const locked = (error: unknown) => (error as { code?: string }).code === "ELOCKED";
-
-				const release = await lockfile.lock(file, options);
-				assert.match(await host.ask("lock", file, "200"), /^no .*is held by another process/);
-				await release();
-				assert.match(await host.ask("lock", file, "200"), /^ok /);
-				await assert.rejects(lockfile.lock(file, options), locked);
-				assert.throws(() => lockfile.lockSync(file, lockOptions[version]), locked);
-				assert.equal(await host.ask("unlock"), "ok true");
-				await (await lockfile.lock(file, options))();
+			test(`a token comes back to ${what} only when nobody holds pi's lock`, async () => {
+				let release: (() => Promise<void>) | undefined;
+				const children: LoginOptions["children"] = (login) => ({
+					lock: async () => {
+						login().note();
+						release = await lockfile.lock(login().file, { ...lockOptions[version], stale: staleMs });
+						return [say("Done.")];
+					},
+				});
+				await onLogin({ version, children }, async (login) => {
+					const { world } = login.stage;
+					login.configure(0);
+					const before = login.write(minuteMs);
+					const target = join(world.root, "dotfiles.json");
+					if (linked) {
+						renameSync(login.file, target);
+						symlinkSync(target, login.file);
+					}
+					const rpc = startRpc(world);
+					const run = login.delegate(rpc, "lock it");
+					const asked = login.stage.server.waitFor(({ userText }) => userText === "lock it");
+					await Promise.race([asked, run]);
+					await login.childIsGone();
+					await delay(restlessMs);
+					assert.deepEqual(login.stored, before);
+					assert.equal(rpc.log.toolEnds("subagent").length, 0, "the run waits for the lock");
+					await release?.();
+					assert.deepEqual(notices(await run), []);
+					assert.deepEqual(login.stored, after(before, 1, login.copies[0]?.corp?.expires));
+					assert.equal(lstatSync(login.file).isSymbolicLink(), linked);
+					for (const file of [login.file, target]) assert.ok(!existsSync(`${file}.lock`));
+					await rpc.close();
+				});
 			});
 		}
 
-		test("a dead holder's lock is taken over, by us and from us", async () => {
-			logIn(60_000);
-			const file = authFile();
-			const lock = `${file}.lock`;
-			const options = { ...lockOptions[version], retries: 0, stale: staleMs };
-			const age = (ms: number) => utimesSync(lock, (Date.now() - ms) / 1000, (Date.now() - ms) / 1000);
-
-			const script = `require(${JSON.stringify(createRequire(piCommand(oldestPi)[1]).resolve("proper-lockfile"))}).lockSync(${JSON.stringify(file)}); process.kill(process.pid, "SIGKILL")`;
-			assert.throws(() => execFileSync(process.execPath, ["-e", script], { stdio: "ignore" }));
-			assert.ok(lstatSync(lock).isDirectory(), "it died with the lock");
-			age(staleMs - 2_000);
-			assert.match(await host.ask("lock", file, "200"), /^no /);
-			age(staleMs + 1_000);
-			assert.match(await host.ask("lock", file, "200"), /^ok /);
-
-			await host.kill();
-			assert.equal(await lockfile.check(file, options), true);
-			age(staleMs + 1_000);
-			await (await lockfile.lock(file, options))();
-			assert.ok(!existsSync(lock));
-			host = new Host();
+		test("a dead holder's lock is taken over once it is stale", async () => {
+			/** How long the lock is not stale yet when the child answers. */
+			const leftMs = 2_500;
+			const gate = makeGate();
+			let answered = 0;
+			const children: LoginOptions["children"] = (login) => ({
+				lock: () => {
+					login().note();
+					return [until(gate.opened), say("Done.")];
+				},
+			});
+			await onLogin({ version, children }, async (login) => {
+				login.configure(0);
+				const before = login.write(minuteMs);
+				const rpc = startRpc(login.stage.world);
+				const run = login.delegate(rpc, "lock it");
+				await Promise.race([login.stage.server.waitFor(({ userText }) => userText === "lock it"), run]);
+				const [node] = piCommand(version);
+				const script = `require(${JSON.stringify(lockfilePath)}).lockSync(${JSON.stringify(login.file)}); process.kill(process.pid, "SIGKILL")`;
+				assert.throws(() => execFileSync(node, ["-e", script], { stdio: "ignore" }));
+				const lock = `${login.file}.lock`;
+				assert.ok(lstatSync(lock).isDirectory(), "it died with the lock");
+				const taken = (Date.now() - staleMs + leftMs) / 1000;
+				utimesSync(lock, taken, taken);
+				answered = performance.now();
+				gate.open();
+				assert.deepEqual(notices(await run), []);
+				const waited = performance.now() - answered;
+				assert.ok(waited > leftMs - lookEveryMs, `it was taken over after ${waited} ms`);
+				assert.deepEqual(login.stored, after(before, 1, login.copies[0]?.corp?.expires));
+				assert.ok(!existsSync(lock));
+				await rpc.close();
+			});
 		});
 	});
 }

@@ -13,7 +13,7 @@ import {
 	readFileSync,
 	writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 
 import type { SingleResult } from "../../index.js";
@@ -32,7 +32,6 @@ import {
 	type Stage,
 	type Step,
 	say,
-	type World,
 } from "../support/pi.ts";
 import { differences, type Snapshot, snapshot } from "../support/snapshot.ts";
 import { allows, detailOf, warden } from "../support/warden.ts";
@@ -143,13 +142,14 @@ const mayPlant = ["own_extensions", "own_agents", "own_prompts", "own_settings",
 
 /** A project and an agent directory to attack, and somebody outside who uses the project. */
 class Target {
+	readonly stage: Stage;
 	readonly tree: string;
-	readonly world: World;
 	readonly env: Record<string, string>;
 	readonly #victim: ChildProcess;
 
-	constructor(world: World, user: number | undefined) {
-		this.world = world;
+	constructor(stage: Stage, user: number | undefined) {
+		const { world } = stage;
+		this.stage = stage;
 		this.tree = join(world.root, "tree");
 		const settings = readFileSync(join(world.agentDir, "settings.json"), "utf8");
 		execFileSync("sh", [mutations, "--fixture", this.tree, world.agentDir], { env: world.env });
@@ -184,7 +184,7 @@ class Target {
 
 	/** Everything that the child must not change: the project, and pi's directory except for these. */
 	look(without: readonly string[]): Snapshot {
-		return snapshot([this.tree, this.world.agentDir], without);
+		return snapshot([this.tree, this.stage.world.agentDir], without);
 	}
 
 	async end(): Promise<void> {
@@ -198,14 +198,6 @@ class Target {
 function give(path: string, user: number): void {
 	lchownSync(path, user, user);
 	for (const name of readdirSync(path, { recursive: true, encoding: "utf8" })) lchownSync(join(path, name), user, user);
-}
-
-/** The directory of the run that is under way. */
-function runDirectory({ agentDir }: World): string {
-	const files = readdirSync(join(agentDir, "sessions"), { recursive: true, encoding: "utf8" });
-	const guards = files.filter((file) => file.endsWith("/guard.ts"));
-	assert.equal(guards.length, 1, "one run is under way");
-	return join(agentDir, "sessions", dirname(guards[0] ?? ""));
 }
 
 /** What the child's tools have answered, and what had changed by the time of the last answer. */
@@ -224,7 +216,7 @@ function attacker(user: number | undefined, target: () => Target, seen: Seen): (
 		seen.answers = toolAnswers.map(({ text }) => text);
 		switch (toolAnswers.length) {
 			case 0:
-				seen.run = runDirectory(target().world);
+				seen.run = target().stage.runDirectory();
 				before = look();
 				return [say("I work."), call("read", { path: "README.md" }), call("bash", { command: work(user) })];
 			case 2:
@@ -275,7 +267,7 @@ async function attack(version: string, user: number | undefined, say: (line: str
 	};
 	await onStage({ version, children: { attack: attacker(user, there, seen) } }, async (stage: Stage) => {
 		const { world } = stage;
-		target = new Target(world, user);
+		target = new Target(stage, user);
 		try {
 			// Outside the child the host itself writes there: its session with the run beside it, its list of models, and
 			// pi's lock on the credentials while they are copied, which changes the time of the directory itself.

@@ -5,6 +5,8 @@
  */
 
 import { execFile } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
 import type { RunDetails, SingleResult } from "../../index.js";
@@ -111,6 +113,15 @@ export class Stage {
 	/** Writes the configuration file of the user. */
 	configure(subagents: Record<string, unknown>): void {
 		this.world.writeAgentDir("subagents.json", JSON.stringify({ subagents }));
+	}
+
+	/** The directory of the run that is under way; there has to be exactly one. */
+	runDirectory(): string {
+		const { agentDir } = this.world;
+		const files = readdirSync(agentDir, { recursive: true, encoding: "utf8" });
+		const [guard, other] = files.filter((file) => file.endsWith("/guard.ts"));
+		if (!guard || other) throw new Error(`the run under way is not the only one: ${guard}, ${other}`);
+		return join(agentDir, dirname(guard));
 	}
 
 	/** Requests of children, oldest first, those after the first `from` requests to the server. */
