@@ -12,7 +12,7 @@ const LINUX = { skip: process.platform !== "linux" && "the warden is for Linux" 
 
 /** A child that tries to write beside its project and says what it could. */
 const tries = `
-cd "$TMPDIR/.." 2>/dev/null
+cd "$PI_CODING_AGENT_DIR/.." 2>/dev/null
 can() { if ( : > "$1" ) 2>/dev/null; then printf '%s ' "$2"; fi; }
 begin
 said "$(can "$here/outside" outside; can "$TMPDIR/x" temporary; can "$PI_CODING_AGENT_DIR/x" agent; can x run)" stop

@@ -57,8 +57,8 @@ export class TreeScene {
 		const config = { graceMs, sandbox, pidNamespace: options.level === "pid namespace", ...options.config };
 		this.#scene = new Scene(test, "", { config });
 		this.tree = new Tree(this.#scene.path("tree"), this.#scene.mark);
-		// A child that may write nowhere else has its tree write in its temporary directory; see `#find`.
-		const folder = options.sandboxed ? "$TMPDIR" : this.tree.folder;
+		// A child that may write nowhere else has its tree write in its agent directory; see `#find`.
+		const folder = options.sandboxed ? "$PI_CODING_AGENT_DIR" : this.tree.folder;
 		const climb = Tree.script(folder, options.kinds);
 		this.#scene.pi("pi.sh", `cat > /dev/null\nbegin; delta 'so far'\n${climb}\n${options.script}`);
 	}
@@ -76,7 +76,7 @@ export class TreeScene {
 	async #find(): Promise<void> {
 		const runs = this.#scene.path("agent/subagents/runs");
 		const found = (name: string) =>
-			(existsSync(runs) ? readdirSync(runs) : []).map((run) => join(runs, run, "tmp", name)).find(existsSync);
+			(existsSync(runs) ? readdirSync(runs) : []).map((run) => join(runs, run, "agent", name)).find(existsSync);
 		for (const name of ["victims", "up"]) {
 			await until(() => found(name) !== undefined, `the tree's ${name}`);
 			linkSync(found(name) ?? "", join(this.tree.folder, name));

@@ -54,7 +54,7 @@ const needScopes = ["kill", "kill_by_handle", "kill_warden"];
 const nobody = 65_534;
 
 /** What would undo the child itself: its session, and its copies of pi's own files, of which the child makes others. */
-const undoing = ["session_file", "private_directory", "sockets_inside"];
+const undoing = ["session_file", "private_directory"];
 
 /** Longer than all attempts take on a machine under load. */
 const limitMs = 90_000;
@@ -211,7 +211,7 @@ interface Seen {
 function attacker(user: number | undefined, target: () => Target, seen: Seen): (request: ModelRequest) => Step[] {
 	let before: Snapshot | undefined;
 	// The run's own places are the only exception: nobody else writes in pi's directory while the child is at work.
-	const look = () => target().look(["session.jsonl", "tmp", "agent"].map((name) => join(seen.run, name)));
+	const look = () => target().look(["session.jsonl", "agent"].map((name) => join(seen.run, name)));
 	return ({ toolAnswers }) => {
 		seen.answers = toolAnswers.map(({ text }) => text);
 		switch (toolAnswers.length) {
@@ -315,6 +315,10 @@ async function attack(version: string, user: number | undefined, say: (line: str
 
 			// The session was written by the child, in the sandbox, and is all that stays of the run.
 			assert.deepEqual(readdirSync(seen.run), ["session.jsonl"]);
+			assert.deepEqual(
+				readdirSync(world.tmp).filter((name) => name.startsWith("pi-subagent-")),
+				[],
+			);
 			assert.equal(run.sessionFile, join(seen.run, "session.jsonl"));
 			for (const said of ["attack everything", "I work.", "remount", "Every attempt was made."]) {
 				assert.ok(conversation(run).includes(said), said);

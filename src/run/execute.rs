@@ -283,6 +283,7 @@ fn child(
         prompt: &prepared.prompt(plan),
         session: config.persist_session,
         sandboxed: prepared.sandbox().is_held().then_some(world.agent_dir.as_path()),
+        temporaries: Some(&world.temporaries()),
     };
     let files = RunFiles::create(&parent, run_id, wanted)
         .map_err(|error| format!("session directory: {}", chain(&error)))?;

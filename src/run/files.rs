@@ -84,6 +84,8 @@ pub(super) struct Wanted<'a> {
     pub session: bool,
     /// The user's agent directory, when the child is sandboxed and needs one of its own.
     pub sandboxed: Option<&'a Path>,
+    /// Where temporary files lie, for a sandboxed child's own.
+    pub temporaries: Option<&'a Path>,
 }
 
 impl RunFiles {
@@ -126,8 +128,10 @@ impl RunFiles {
     fn write_all(&mut self, wanted: Wanted<'_>) -> Result<(), FilesError> {
         write_private(&self.prompt, wanted.prompt.as_bytes())?;
         write_private(&self.guard, GUARD.as_bytes())?;
-        self.places =
-            wanted.sandboxed.map(|agent_dir| Places::create(&self.directory, agent_dir)).transpose()?;
+        self.places = wanted
+            .sandboxed
+            .map(|agent_dir| Places::create(&self.directory, agent_dir, wanted.temporaries))
+            .transpose()?;
         let Some(session) = &self.session else { return Ok(()) };
         let timestamp =
             OffsetDateTime::now_utc().format(&Rfc3339).expect("the current time has an RFC 3339 form");
@@ -174,15 +178,17 @@ impl RunFiles {
     /// Everything that a sandboxed child may write.
     #[must_use]
     pub(super) fn writable(&self) -> Vec<PathBuf> {
-        let places = self.places.iter().flat_map(|places| [places.temporary(), places.agent()]);
-        places.chain(self.session()).map(Path::to_path_buf).collect()
+        self.own_places().chain(self.session()).map(Path::to_path_buf).collect()
     }
 
     /// What has to be removed when this process dies before the child does.
     #[must_use]
     pub(super) fn scratch(&self) -> Vec<PathBuf> {
-        let places = self.places.iter().flat_map(|_| Places::paths(&self.directory));
-        places.chain([self.prompt.clone(), self.guard.clone()]).collect()
+        self.own_places().chain([self.prompt(), self.guard()]).map(Path::to_path_buf).collect()
+    }
+
+    fn own_places(&self) -> impl Iterator<Item = &Path> {
+        self.places.iter().flat_map(|places| [places.temporary(), places.agent()])
     }
 
     /// Keeps a text that was too long to return, and says where.
@@ -256,8 +262,13 @@ mod tests {
     use super::*;
 
     fn create(parent: &Path, id: &str, persist: bool) -> Result<RunFiles, FilesError> {
-        let wanted =
-            Wanted { cwd: Path::new("/project"), prompt: "You explore.", session: persist, sandboxed: None };
+        let wanted = Wanted {
+            cwd: Path::new("/project"),
+            prompt: "You explore.",
+            session: persist,
+            sandboxed: None,
+            temporaries: None,
+        };
         RunFiles::create(parent, id, wanted)
     }
 

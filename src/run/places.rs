@@ -1,13 +1,17 @@
 //! What a sandboxed child may write beside its session.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::agent_dir::{AgentDirError, GiveBack, PrivateAgentDir, Refused, refresh_before_copy, remove_tree};
 use super::cause::chain;
-use super::files::FilesError;
+use super::files::{FilesError, private_dir_builder};
 use super::refresh::Refresh;
+
+/// What the names of temporary directories begin with; the run's id follows.
+const PREFIX: &str = "pi-subagent-";
 
 /// A temporary directory and an agent directory for one child. Both are removed with this value.
 #[derive(Debug)]
@@ -17,26 +21,36 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Where the two will be, for whoever has to remove them if this process cannot.
-    pub(super) fn paths(run: &Path) -> [PathBuf; 2] {
-        [run.join("tmp"), run.join("agent")]
-    }
-
-    /// Makes them in the run's directory. Blocks.
+    /// Makes them for a run with this directory. Blocks.
+    ///
+    /// The temporary directory lies among those of others where that can be, and only otherwise in the run's: programs make
+    /// sockets in it, whose paths end after 107 bytes, and a run lies deep below the user's home.
     ///
     /// # Errors
     ///
     /// When one of them cannot be made; nothing of it is left then.
-    pub(super) fn create(run: &Path, user_agent_dir: &Path) -> Result<Self, FilesError> {
-        let [temporary, agent] = Self::paths(run);
-        let agent = PrivateAgentDir::create(user_agent_dir, &agent).map_err(|error| match error {
-            AgentDirError::Read { path, source } | AgentDirError::Write { path, source } => {
-                FilesError { path, source }
-            }
-        })?;
-        super::files::private_dir_builder()
-            .create(&temporary)
-            .map_err(|source| FilesError { path: temporary.clone(), source })?;
+    pub(super) fn create(
+        run: &Path,
+        user_agent_dir: &Path,
+        temporaries: Option<&Path>,
+    ) -> Result<Self, FilesError> {
+        let agent =
+            PrivateAgentDir::create(user_agent_dir, &run.join("agent")).map_err(|error| match error {
+                AgentDirError::Read { path, source } | AgentDirError::Write { path, source } => {
+                    FilesError { path, source }
+                }
+            })?;
+        let make = |path: PathBuf| match private_dir_builder().create(&path) {
+            Ok(()) => Ok(path),
+            Err(source) => Err(FilesError { path, source }),
+        };
+        // Made by us or not taken: nobody else can have put a directory of his own there.
+        let short = temporaries.zip(run.file_name()).and_then(|(temporaries, id)| {
+            let mut name = OsString::from(PREFIX);
+            name.push(id);
+            make(temporaries.join(name)).ok()
+        });
+        let temporary = short.map_or_else(|| make(run.join("tmp")), Ok)?;
         Ok(Self { temporary, agent })
     }
 

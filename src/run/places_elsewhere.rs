@@ -1,6 +1,6 @@
 //! The same where there is no sandbox, and so nobody who needs places of his own.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::SystemTime;
 
 use super::files::FilesError;
@@ -11,11 +11,11 @@ use super::refresh::Refresh;
 pub(super) enum Places {}
 
 impl Places {
-    pub(super) fn paths(_run: &Path) -> [PathBuf; 0] {
-        []
-    }
-
-    pub(super) fn create(run: &Path, _user_agent_dir: &Path) -> Result<Self, FilesError> {
+    pub(super) fn create(
+        run: &Path,
+        _user_agent_dir: &Path,
+        _temporaries: Option<&Path>,
+    ) -> Result<Self, FilesError> {
         Err(FilesError { path: run.to_path_buf(), source: std::io::ErrorKind::Unsupported.into() })
     }
 

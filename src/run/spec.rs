@@ -54,6 +54,13 @@ pub struct World {
 }
 
 impl World {
+    /// Where programs of this world put temporary files.
+    #[must_use]
+    pub fn temporaries(&self) -> PathBuf {
+        let named = self.env.iter().find(|(key, _)| key == "TMPDIR").map(|(_, value)| PathBuf::from(value));
+        named.filter(|path| path.is_absolute()).unwrap_or_else(std::env::temp_dir)
+    }
+
     /// The value of an environment variable, if it is set. What is no Unicode becomes U+FFFD.
     #[must_use]
     pub fn var(&self, name: &str) -> Option<Cow<'_, str>> {
