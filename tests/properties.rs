@@ -160,8 +160,8 @@ fn report() -> impl Strategy<Value = Report> {
     // Words of printable characters, as the warden cleans a process name.
     let name = "([!-~]{1,8}( [!-~]{1,8}){0,2})?";
     prop_oneof![
-        (any::<u32>(), vec(mechanism(), 0..5))
-            .prop_map(|(pid, mechanisms)| Report::Started { pid, mechanisms }),
+        "\\PC{0,20}".prop_map(|path| Report::Grouped(path.into())),
+        vec(mechanism(), 0..5).prop_map(Report::Started),
         (stage, any::<i32>()).prop_map(|(stage, errno)| Report::Failed { stage, errno }),
         any::<i32>().prop_map(|code| Report::Ended(Ending::Code(code))),
         (any::<i32>(), any::<bool>())
@@ -172,11 +172,11 @@ fn report() -> impl Strategy<Value = Report> {
             }
         ),
         (any::<u64>(), any::<u64>(), any::<u64>(), any::<u64>()).prop_map(
-            |(peak_rss_bytes, cpu_ms, processes, killed)| Report::Gone(Tally {
+            |(peak_rss_bytes, cpu_ms, processes, left)| Report::Gone(Tally {
                 peak_rss_bytes,
                 cpu_ms,
                 processes,
-                killed
+                left
             })
         ),
     ]

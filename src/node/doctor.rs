@@ -2,8 +2,10 @@
 
 use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
+use tokio::runtime::Handle;
 
 use super::options::SurfaceOptions;
+use super::runtime::off_thread;
 use crate::run;
 
 /// What one answer may fill: a program that fails can say a lot.
@@ -37,9 +39,10 @@ pub struct DoctorCheck {
 #[napi(catch_unwind, ts_return_type = "Promise<DoctorReport>")]
 pub fn doctor(env: &Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'_, DoctorReport>> {
     let (cwd, world) = options.into_world();
-    env.spawn_future(async move {
+    // Looks at files all along, which may hang in a file system; so not on a thread that serves children.
+    env.spawn_future(off_thread(move || {
         let sanitizer = run::sanitizer_for(&cwd, &world);
-        let checks = run::doctor(&cwd, &world).await;
+        let checks = Handle::current().block_on(run::doctor(&cwd, &world));
         let ok = checks.iter().all(|check| check.status != run::Status::Error);
         let clean = |text: &str| sanitizer.sanitize(text).clip(MAX_MESSAGE).into_string();
         let convert = |check: run::Check| DoctorCheck {
@@ -48,6 +51,6 @@ pub fn doctor(env: &Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'_,
             message: clean(&check.message),
             hint: check.hint.as_deref().map(clean),
         };
-        Ok(DoctorReport { ok, checks: checks.into_iter().map(convert).collect() })
-    })
+        DoctorReport { ok, checks: checks.into_iter().map(convert).collect() }
+    }))
 }

@@ -19,18 +19,28 @@ pub enum CancelReason {
 ///
 /// Clones are cheap and speak of the same request. The first reason stays; later ones change nothing.
 #[derive(Clone, Debug)]
-pub struct Cancel(Arc<watch::Sender<Option<CancelReason>>>);
+pub struct Cancel(Arc<Request>);
+
+#[derive(Debug)]
+struct Request {
+    reason: watch::Sender<Option<CancelReason>>,
+    /// Whether the host is going down, whatever the first reason was.
+    shutdown: watch::Sender<bool>,
+}
 
 impl Cancel {
     /// A request that nobody has made yet.
     #[must_use]
     pub fn new() -> Self {
-        Self(Arc::new(watch::Sender::new(None)))
+        Self(Arc::new(Request { reason: watch::Sender::new(None), shutdown: watch::Sender::new(false) }))
     }
 
     /// Makes the request. Later ones change nothing; [`Cancel::reason`] tells which one counted.
     pub fn cancel(&self, reason: CancelReason) {
-        self.0.send_if_modified(|slot| {
+        if reason == CancelReason::Shutdown {
+            self.0.shutdown.send_replace(true);
+        }
+        self.0.reason.send_if_modified(|slot| {
             let first = slot.is_none();
             if first {
                 *slot = Some(reason);
@@ -42,12 +52,12 @@ impl Cancel {
     /// The reason, once the request was made.
     #[must_use]
     pub fn reason(&self) -> Option<CancelReason> {
-        self.0.borrow().clone()
+        self.0.reason.borrow().clone()
     }
 
     /// Waits for the request; returns at once when it was already made. Cancel safe.
     pub async fn cancelled(&self) -> CancelReason {
-        let mut request = self.0.subscribe();
+        let mut request = self.0.reason.subscribe();
         loop {
             if let Some(reason) = request.borrow_and_update().clone() {
                 return reason;
@@ -56,6 +66,17 @@ impl Cancel {
                 // Unreachable while `self` holds the sender; and without a sender nobody can ask any more.
                 std::future::pending::<()>().await;
             }
+        }
+    }
+}
+
+impl Cancel {
+    /// Waits until the host is going down, even when somebody had asked before for another reason. Cancel safe.
+    pub async fn shut_down(&self) {
+        let mut shutdown = self.0.shutdown.subscribe();
+        if shutdown.wait_for(|down| *down).await.is_err() {
+            // Unreachable while `self` holds the sender.
+            std::future::pending::<()>().await;
         }
     }
 }

@@ -13,7 +13,8 @@ use super::warden::{Mechanism, OverLimit, Supervision, Tally};
 pub enum Outcome {
     /// It left by itself, or a signal that nobody here sent ended it, before its work was settled.
     Exited(ExitStatus),
-    /// It has gone, but its status went to somebody else: the host ignores SIGCHLD, or reaps what is not its own.
+    /// It has gone, but how it ended is not known: its status went to somebody else (the host ignores SIGCHLD, or reaps what
+    /// is not its own).
     Lost,
     /// Its work was done. That it lingered and had to be ended is no failure.
     Settled {
@@ -50,10 +51,12 @@ pub struct Supervised {
     pub status: Option<ExitStatus>,
     /// Whether its output was read to the end. `false`: somebody out of reach still holds its pipes.
     pub complete: bool,
-    /// How far the end of its tree was certain.
-    pub supervision: Supervision,
+    /// How far the end of its tree was certain; `None` when it was never started.
+    pub supervision: Option<Supervision>,
     /// What the kernel held it with.
     pub mechanisms: Vec<Mechanism>,
+    /// Whether everybody of its tree has gone, as far as anybody can know.
+    pub gone: bool,
     /// What its tree used; `None` without a warden.
     pub tally: Option<Tally>,
     /// Both ends of what it wrote to its standard error. Not sanitized.

@@ -5,7 +5,7 @@ use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use tokio::select;
-use tokio::time::{sleep, sleep_until};
+use tokio::time::{sleep, sleep_until, timeout};
 
 use super::cancel::{Cancel, CancelReason};
 use super::clip::Clip;
@@ -16,10 +16,12 @@ use super::outcome::{Outcome, Supervised};
 use super::patience::{Overdue, Patience};
 use super::streams::Streams;
 use super::tree::ProcessTree;
-use super::warden::Supervision;
 
 /// The longest grace of a child whose host is going down.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
+
+/// How long the start of a child that nobody wants any more is waited for. It takes milliseconds.
+const START_WAIT: Duration = Duration::from_secs(2);
 
 /// Reads a child's standard output as it comes.
 pub trait Observer: Send {
@@ -65,10 +67,18 @@ pub async fn supervise(
     }
     let input = std::mem::take(&mut command.stdin);
     let program = command.program.clone();
+    let mut spawned = pin!(ProcessTree::spawn(command));
     let (tree, pipes) = select! {
         biased;
-        reason = cancel.cancelled() => return Ok(never_started(reason, started)),
-        spawned = ProcessTree::spawn(command) => spawned?,
+        reason = cancel.cancelled() => {
+            // It cannot be called back, so it is ended as soon as it is there.
+            if let Ok(Ok((tree, _))) = timeout(START_WAIT, spawned).await {
+                tree.kill();
+                tree.cleared().await;
+            }
+            return Ok(never_started(reason, started));
+        }
+        spawned = &mut spawned => spawned?,
     };
     let streams = Streams::new(pipes, input).map_err(|source| SpawnError::from_exec(program, source))?;
     let patience = Patience::new(initial_silence, limits.linger, Instant::now());
@@ -77,18 +87,15 @@ pub async fn supervise(
     let end = run.watch(&limits, started, cancel).await;
     let status = match end {
         End::Left(status) => status,
-        // A host that is going cannot keep its user waiting, and what is left then would be nobody's.
-        End::Cancelled(CancelReason::Shutdown) => {
-            run.intake.pump(run.tree.terminate(limits.grace.min(SHUTDOWN_GRACE))).await
-        }
-        _ => run.intake.pump(run.tree.terminate(limits.grace)).await,
+        _ => run.intake.pump(terminate(&run.tree, limits.grace, cancel)).await,
     };
     run.intake.pump(run.tree.cleared()).await;
     let complete = run.intake.drain(limits.drain).await;
 
     let outcome = match (end, run.tree.over_limit()) {
-        (End::Left(status), _) if run.intake.patience.is_settled() => {
-            Outcome::Settled { status, lingered: false }
+        // Settled work cannot fail any more, not even by a limit that its leftovers have reached.
+        (End::Left(status), over) if run.intake.patience.is_settled() => {
+            Outcome::Settled { status, lingered: over.is_some() }
         }
         (End::Left(_), Some(over)) => Outcome::OverLimit(over),
         (End::Left(_), None) if run.tree.is_orphaned() => Outcome::Orphaned,
@@ -103,7 +110,8 @@ pub async fn supervise(
         outcome,
         status,
         complete,
-        supervision: run.tree.supervision(),
+        supervision: Some(run.tree.supervision()),
+        gone: run.tree.is_gone(),
         mechanisms: run.tree.mechanisms().to_vec(),
         tally: run.tree.tally(),
         stderr: run.intake.streams.into_stderr(),
@@ -111,13 +119,30 @@ pub async fn supervise(
     })
 }
 
+/// Ends a tree. A host that is going cannot keep its user waiting, and what is left then would be nobody's; so it gets
+/// less time from the moment that the host goes, even when its end is under way already.
+async fn terminate(tree: &ProcessTree, grace: Duration, cancel: &Cancel) -> Option<ExitStatus> {
+    let mut hurry = pin!(async {
+        cancel.shut_down().await;
+        sleep(SHUTDOWN_GRACE).await;
+    });
+    let mut ended = pin!(tree.terminate(grace));
+    select! {
+        biased;
+        status = &mut ended => return status,
+        () = &mut hurry => tree.kill(),
+    }
+    ended.await
+}
+
 fn never_started(reason: CancelReason, since: Instant) -> Supervised {
     Supervised {
         outcome: Outcome::Cancelled(reason),
         status: None,
         complete: true,
-        supervision: Supervision::BARE,
+        supervision: None,
         mechanisms: Vec::new(),
+        gone: true,
         tally: None,
         stderr: Clip::default(),
         duration: since.elapsed(),

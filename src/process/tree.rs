@@ -14,9 +14,10 @@ use super::error::SpawnError;
 use super::platform::{self, Group};
 use super::warden::{Link, Mechanism, News, OverLimit, Supervision, Tally};
 
-/// How long a child that was killed may take to end. The kernel needs milliseconds, unless the child hangs in a system
-/// call that cannot be interrupted; then it is left to the guard thread, and nobody waits for it.
-const KILL_WAIT: Duration = Duration::from_secs(2);
+/// How long a tree that was killed may take to end. The kernel needs milliseconds, unless somebody hangs in a system call
+/// that cannot be interrupted, and a warden that somebody has stopped is given up first; then it is left to the guard
+/// thread, and nobody waits for it.
+const GONE_WAIT: Duration = Duration::from_secs(6);
 
 /// The stack of a guard thread: it makes a few system calls and no deep ones.
 const GUARD_STACK_BYTES: usize = 256 * 1024;
@@ -123,6 +124,13 @@ impl ProcessTree {
         self.known.borrow().tally
     }
 
+    /// Whether everybody has gone, as far as anybody can know.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        let known = self.known.borrow();
+        known.gone && known.tally.is_none_or(|tally| tally.left == 0)
+    }
+
     /// Whether somebody has killed the warden, so that what the tree did at its end is not known.
     #[must_use]
     pub fn is_orphaned(&self) -> bool {
@@ -146,7 +154,7 @@ impl ProcessTree {
     /// killed soon after, without being told to from here. Bounded; cancel safe.
     pub async fn cleared(&self) {
         let mut known = self.known.clone();
-        drop(timeout(KILL_WAIT, known.wait_for(|known| known.gone)).await);
+        drop(timeout(GONE_WAIT, known.wait_for(|known| known.gone)).await);
     }
 
     /// Ends the tree: asks everybody to leave, and kills them when the child is still there after `grace`. Returns its
@@ -163,13 +171,7 @@ impl ProcessTree {
             return status;
         }
         self.kill();
-        if let Ok(status) = timeout(KILL_WAIT, self.ended()).await {
-            return status;
-        }
-        let Keeper::Warden(link) = &*self.keeper else { return None };
-        // Somebody has stopped the warden itself.
-        link.abandon();
-        timeout(KILL_WAIT, self.ended()).await.ok().flatten()
+        timeout(GONE_WAIT, self.ended()).await.ok().flatten()
     }
 
     /// Kills the whole tree at once. Does nothing once it has gone.

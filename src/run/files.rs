@@ -47,9 +47,9 @@ fn draw() -> String {
 
 /// A file or directory of the run could not be made.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot write `{path}`")]
+#[error("cannot use `{path}`")]
 pub(super) struct FilesError {
-    /// What could not be written.
+    /// What could not be written, or read.
     pub path: PathBuf,
     /// Why.
     #[source]

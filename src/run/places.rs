@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use super::agent_dir::{AgentDirError, GiveBack, PrivateAgentDir, Refused, refresh_before_copy, remove_tree};
 use super::cause::chain;
@@ -84,8 +84,8 @@ impl Places {
     }
 
     /// Takes a refreshed token of a provider back into the user's credentials. Blocks. Returns what the user should know.
-    pub(super) fn give_back(&self, provider: &str) -> Option<String> {
-        match self.agent.give_back(provider) {
+    pub(super) fn give_back(&self, provider: &str, patience: Duration) -> Option<String> {
+        match self.agent.give_back_within(provider, patience) {
             // Whoever never logged in has nothing to lose, and most providers are used with a key.
             Ok(GiveBack::Unchanged | GiveBack::Returned | GiveBack::Refused(Refused::NotLoggedIn)) => None,
             Ok(GiveBack::Refused(why)) => {

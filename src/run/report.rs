@@ -16,7 +16,9 @@ use super::sandbox::SandboxPlan;
 use super::update::millis;
 use crate::agent::ToolPlan;
 use crate::event::{Collected, Usage};
-use crate::process::{CancelReason, Outcome, OverLimit, Supervised, exit_code, exit_signal, signal_name};
+use crate::process::{
+    CancelReason, Outcome, OverLimit, Supervised, Supervision, exit_code, exit_signal, signal_name,
+};
 use crate::text::{Sanitizer, TruncateLimits, one_line, truncate};
 
 /// The exit code of a run that a limit ended, as `timeout(1)` has it.
@@ -25,6 +27,10 @@ const EXIT_TIMEOUT: i32 = 124;
 const EXIT_ABORTED: i32 = 130;
 /// The exit code of a run whose processes used more than they may: 128 + SIGKILL.
 const EXIT_KILLED: i32 = 137;
+/// How long the lock on the user's credentials is waited for when a token returns: pi gives up on it after 30 s.
+const LOCK: Duration = Duration::from_secs(35);
+/// The same for a run that somebody has aborted, who is waiting.
+const LOCK_AFTER_ABORT: Duration = Duration::from_secs(1);
 /// What a task, an error or a diagnostic may fill in `details`. The full ones are in the session file.
 const FIELD: TruncateLimits = TruncateLimits { max_bytes: 16 * 1024, max_lines: usize::MAX };
 /// What the name of a changed file may fill in `details`.
@@ -235,11 +241,17 @@ impl Subject {
             let model = self.model.as_deref().or(collected.model.as_deref());
             let provider = model.and_then(|model| model.split_once('/'));
             self.diagnostics.extend(places.left_out());
-            self.diagnostics.extend(provider.and_then(|(provider, _)| places.give_back(provider)));
+            let is_awaited = verdict.outcome == RunOutcome::Aborted;
+            let patience = if is_awaited { LOCK_AFTER_ABORT } else { LOCK };
+            self.diagnostics.extend(provider.and_then(|(provider, _)| places.give_back(provider, patience)));
+        }
+        if !supervised.gone {
+            self.diagnostics.push("not everything that the child has started could be ended".to_owned());
         }
         let mut single = self.single(&verdict, duration, files.session());
-        single.sandbox = self.sandbox.as_ref().map(|plan| plan.report(&supervised.mechanisms));
-        single.supervision = Some(supervised.supervision.as_str());
+        let held = supervised.supervision.map(|_| supervised.mechanisms.as_slice());
+        single.sandbox = self.sandbox.as_ref().map(|plan| plan.report(held));
+        single.supervision = supervised.supervision.map(Supervision::as_str);
         single.resources = supervised.tally.map(Into::into);
         single.output = answer.as_deref().map(|text| truncate(text, OUTPUT_FIELD, None).text);
         single.usage = collected.usage;
@@ -298,7 +310,7 @@ impl Subject {
             stop_reason: None,
             signal: verdict.signal.clone(),
             timeout_reason: verdict.timeout,
-            sandbox: self.sandbox.as_ref().map(|plan| plan.report(&[])),
+            sandbox: self.sandbox.as_ref().map(|plan| plan.report(None)),
             supervision: None,
             resources: None,
             full_output_file: None,

@@ -6,6 +6,9 @@ use crate::agent::AgentDefinition;
 use crate::config::{Config, SandboxMode};
 use crate::process::{Ability, Mechanism};
 
+/// The version of Landlock's ABI that keeps a child from signalling what is outside its sandbox: Linux 6.12.
+const HOLDS_SIGNALS: u32 = 6;
+
 /// How a child is held to reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SandboxPlan {
@@ -41,20 +44,24 @@ impl SandboxPlan {
             Ok(abilities) => abilities,
             Err(reason) => return missing(reason.to_owned()),
         };
-        if let Ability::No(reason) = &abilities.landlock {
-            return missing(reason.clone());
-        }
-        if !config.sandbox.metadata {
-            return Self::Held {
-                metadata: false,
-                lack: Some("modes, owners and times are left out (`sandbox.metadata`)".into()),
-            };
-        }
-        let lack = abilities
-            .mount_namespace
-            .reason()
-            .map(|reason| format!("modes, owners and times are not covered: {reason}"));
-        Self::Held { metadata: lack.is_none(), lack }
+        let version = match &abilities.landlock {
+            Ability::Yes(version) => *version,
+            Ability::No(reason) => return missing(reason.clone()),
+        };
+        let metadata = config.sandbox.metadata && abilities.mount_namespace.is_there();
+        let lacks = [
+            match (config.sandbox.metadata, abilities.mount_namespace.reason()) {
+                (false, _) => Some("modes, owners and times are left out (`sandbox.metadata`)".to_owned()),
+                (true, reason) => {
+                    reason.map(|reason| format!("modes, owners and times are not covered: {reason}"))
+                }
+            },
+            (version < HOLDS_SIGNALS).then(|| {
+                format!("signals to your other processes are not held (Landlock ABI {version}, {HOLDS_SIGNALS} does)")
+            }),
+        ];
+        let lacks: Vec<String> = lacks.into_iter().flatten().collect();
+        Self::Held { metadata, lack: (!lacks.is_empty()).then(|| lacks.join("; ")) }
     }
 
     fn loose(reason: &str) -> Self {
@@ -76,12 +83,15 @@ impl SandboxPlan {
         }
     }
 
-    /// What a caller is told of a child that was started; `mechanisms` is what really held it.
-    pub(super) fn report(&self, mechanisms: &[Mechanism]) -> SandboxReport {
+    /// What a caller is told; `mechanisms` is what really held the child, if one was started.
+    pub(super) fn report(&self, mechanisms: Option<&[Mechanism]>) -> SandboxReport {
+        let was_started = mechanisms.is_some();
+        let mechanisms = mechanisms.unwrap_or_default();
         let names = mechanisms.iter().filter(|mechanism| is_sandbox(**mechanism));
         let mechanism: Vec<String> = names.map(|mechanism| mechanism.as_str().to_owned()).collect();
         let reason = match self {
             Self::Loose { reason, .. } => Some(reason.clone()),
+            Self::Held { .. } if !was_started => None,
             Self::Held { metadata: true, .. } if !mechanisms.contains(&Mechanism::MountNamespace) => {
                 Some("modes, owners and times are not covered: the mount namespace was refused".to_owned())
             }

@@ -1,10 +1,11 @@
 //! The watch over one tree, from its start to its end.
 
+use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::{Duration, Instant};
 
-use pi_subagent_warden::{Ending, Mechanism, Options, Order, Report};
+use pi_subagent_warden::{Ending, Mechanism, Options, Order, Report, Tally};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
 
@@ -13,7 +14,7 @@ use crate::channel::{Channel, Heard};
 use crate::sandbox::Prepared;
 use crate::start::{Failure, start};
 use crate::sys;
-use crate::tree::Tree;
+use crate::tree::{Tree, descendants};
 use crate::usage::Meter;
 
 /// How often the tree's use of the machine is looked at.
@@ -30,8 +31,22 @@ const LEFTOVER_GRACE: Duration = Duration::from_millis(500);
 const KILL_AGAIN: Duration = Duration::from_millis(2);
 
 /// How long a process that was killed may stay. The kernel needs milliseconds, unless it hangs in a system call that
-/// cannot be interrupted, or is not ours to kill (a set-user-ID program).
-const KILL_WAIT: Duration = Duration::from_secs(5);
+/// cannot be interrupted, or is not ours to kill (a set-user-ID program). A host waits for longer than this.
+const KILL_WAIT: Duration = Duration::from_millis(1500);
+
+/// How many who have ended are taken before the host and the clock get a look.
+const REAP_AT_ONCE: usize = 64;
+
+/// How far the taking of those who have ended has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reaped {
+    /// There may be more.
+    Some,
+    /// The others are alive.
+    AllThereAre,
+    /// Nobody is left.
+    Everybody,
+}
 
 /// How far the end of the tree has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,18 +90,21 @@ pub(crate) fn guard(
 ) -> Result<After, Failure> {
     let failed = Failure::at(pi_subagent_warden::Stage::Warden);
     let events = sys::child_events().map_err(&failed)?;
+    let nowhere = OpenOptions::new().write(true).open("/dev/null").map_err(&failed)?;
     let sandbox = options.sandbox.as_ref().map(Prepared::new).transpose();
     let sandbox = sandbox.map_err(Failure::at(pi_subagent_warden::Stage::Sandbox))?;
     let cgroup = Cgroup::create().ok();
     let (child, applied) = start(&options.command, stdin, cgroup.as_ref(), sandbox)?;
     let cgroup = cgroup.filter(|_| applied.contains(&Mechanism::Cgroup));
-    // The child's output is the child's: its reader must see the end of it although the warden is still there.
-    release_output().map_err(&failed)?;
+    // The child's output is the child's: its reader must see the end of it although the warden is still there. That both
+    // are open makes this succeed, and nothing may fail any more now that the child is there.
+    let _ = rustix::stdio::dup2_stdout(&nowhere);
+    let _ = rustix::stdio::dup2_stderr(&nowhere);
     let mechanisms = [held, &applied].concat();
     if let Some(cgroup) = &cgroup {
         channel.tell(&Report::Grouped(cgroup.path().to_path_buf()));
     }
-    channel.tell(&Report::Started { pid: child.as_raw_nonzero().get().unsigned_abs(), mechanisms });
+    channel.tell(&Report::Started(mechanisms));
     let mut guard = Guard {
         channel,
         options,
@@ -99,24 +117,22 @@ pub(crate) fn guard(
         host_gone: false,
         asked: false,
     };
-    guard.watch(&events);
-    channel.tell(&Report::Gone(guard.meter.tally()));
+    let left = guard.watch(&events);
+    channel.tell(&Report::Gone(Tally { left, ..guard.meter.tally() }));
     // A child that could not even be killed has ended as far as anybody will ever know.
     let ending = guard.ending.unwrap_or(Ending::Signal { number: libc::SIGKILL, core: false });
     Ok(After { ending, host_gone: guard.host_gone })
 }
 
-fn release_output() -> io::Result<()> {
-    let nowhere = std::fs::OpenOptions::new().write(true).open("/dev/null")?;
-    rustix::stdio::dup2_stdout(&nowhere)?;
-    rustix::stdio::dup2_stderr(&nowhere)?;
-    Ok(())
-}
-
 impl Guard<'_> {
-    fn watch(&mut self, events: &OwnedFd) {
+    /// Returns how many could not be ended.
+    fn watch(&mut self, events: &OwnedFd) -> u64 {
         let mut sample = Instant::now() + FIRST_SAMPLE;
-        while !self.reap() {
+        loop {
+            let reaped = self.reap();
+            if reaped == Reaped::Everybody {
+                return 0;
+            }
             let now = Instant::now();
             if now >= sample {
                 self.measure();
@@ -124,30 +140,32 @@ impl Guard<'_> {
             }
             match self.phase {
                 Phase::Leaving { until } if now >= until => self.kill(),
-                Phase::Killing { since } if now >= since + KILL_WAIT => return,
+                Phase::Killing { since } if now >= since + KILL_WAIT => return descendants().len() as u64,
                 Phase::Killing { .. } => self.kill_everybody(),
                 _ => {}
             }
-            self.wait(events, sample);
+            self.wait(events, if reaped == Reaped::Some { now } else { sample });
         }
     }
 
-    /// Takes those who have ended. Returns whether nobody is left.
-    fn reap(&mut self) -> bool {
-        loop {
+    /// Takes those who have ended, but not so many at once that nothing else is heard of meanwhile.
+    fn reap(&mut self) -> Reaped {
+        for _ in 0..REAP_AT_ONCE {
             match sys::reap() {
                 Ok(Some(process)) => {
                     self.meter.ended(&process);
-                    if process.pid == self.child.as_raw_nonzero().get() {
+                    // Its number is somebody else's from now on.
+                    if self.ending.is_none() && process.pid == self.child.as_raw_nonzero().get() {
                         self.child_ended(process.ending);
                     }
                 }
-                Ok(None) => return false,
+                Ok(None) => return Reaped::AllThereAre,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 // No child, so no descendant: an orphan would be a child.
-                Err(_) => return true,
+                Err(_) => return Reaped::Everybody,
             }
         }
+        Reaped::Some
     }
 
     /// The others were there for the child; without it they are asked to leave, and soon told to.
@@ -186,19 +204,19 @@ impl Guard<'_> {
     }
 
     fn kill_everybody(&mut self) {
-        let killed = self.tree.kill();
-        self.meter.killed(killed);
+        // First, because it takes everybody at once, those included who would be somebody else by the end of a walk.
         if let Some(cgroup) = &self.cgroup {
             cgroup.kill();
         }
+        self.tree.kill();
     }
 
-    /// Sleeps until a child ends, the host says something, or it is time.
-    fn wait(&mut self, events: &OwnedFd, sample: Instant) {
+    /// Sleeps until a child ends, the host says something, or it is time, which is `latest` at the latest.
+    fn wait(&mut self, events: &OwnedFd, latest: Instant) {
         let until = match self.phase {
-            Phase::Working => sample,
-            Phase::Leaving { until } => until.min(sample),
-            Phase::Killing { .. } => Instant::now() + KILL_AGAIN,
+            Phase::Working => latest,
+            Phase::Leaving { until } => until.min(latest),
+            Phase::Killing { .. } => latest.min(Instant::now() + KILL_AGAIN),
         };
         let timeout = until.saturating_duration_since(Instant::now());
         let timeout =

@@ -6,7 +6,7 @@ use std::process::exit;
 
 use pi_subagent_warden::{Abilities, Ending, Options, Report, Stage, remove_tree};
 
-use crate::channel::Channel;
+use crate::channel::{Channel, Heard};
 use crate::guard::{After, guard};
 use crate::start::Failure;
 use crate::{cgroup, namespace, sandbox, sys};
@@ -28,6 +28,9 @@ pub(crate) fn main() {
         Ok(()) => {}
         Err(failure) => {
             channel.tell(&Report::Failed { stage: failure.stage, errno: failure.errno() });
+            if matches!(channel.hear(), Heard::Gone) {
+                clean_up(&options);
+            }
             exit(UNABLE);
         }
     }
@@ -43,18 +46,24 @@ fn run(options: &Options, channel: &Channel) -> Result<(), Failure> {
     let failed = Failure::at(Stage::Warden);
     // Out of the host's group and away from its terminal, so that nothing sent to those arrives here.
     rustix::process::setsid().map_err(|error| failed(error.into()))?;
+    // Before anything can fail: a socket that is closed with something unread in it loses what was said last.
+    let stdin = channel.wait_for_start();
     let held = if options.pid_namespace { namespace::enter()? } else { Vec::new() };
     let this = Some(rustix::process::getpid());
     rustix::process::set_child_subreaper(this).map_err(|error| failed(error.into()))?;
-    let after = match channel.wait_for_start() {
+    let after = match stdin {
         Some(stdin) => guard(options, channel, stdin, &held)?,
         None => After { ending: Ending::Code(UNABLE), host_gone: true },
     };
     if after.host_gone {
-        // Nobody is left to be told of a failure.
-        options.scratch.iter().for_each(|path| drop(remove_tree(path)));
+        clean_up(options);
     }
     sys::die_like(after.ending)
+}
+
+/// Removes what the host would have removed. Nobody is left to be told of a failure.
+fn clean_up(options: &Options) {
+    options.scratch.iter().for_each(|path| drop(remove_tree(path)));
 }
 
 /// Tries out what this machine allows. Changes nothing that outlives the call.

@@ -20,13 +20,8 @@ pub enum Order {
 pub enum Report {
     /// The control group that the tree is in. Comes before [`Report::Started`], if there is one.
     Grouped(PathBuf),
-    /// The child has executed its program.
-    Started {
-        /// Its process id.
-        pid: u32,
-        /// What holds it.
-        mechanisms: Vec<Mechanism>,
-    },
+    /// The child has executed its program, and this is what holds it.
+    Started(Vec<Mechanism>),
     /// The child was not started, and nothing runs.
     Failed {
         /// What did not work.
@@ -38,7 +33,7 @@ pub enum Report {
     Ended(Ending),
     /// The tree has reached a limit and is being ended.
     OverLimit(OverLimit),
-    /// No process of the tree is left.
+    /// The tree has ended: but for [`Tally::left`], no process of it is there any more.
     Gone(Tally),
 }
 
@@ -119,8 +114,8 @@ pub struct Tally {
     pub cpu_ms: u64,
     /// The most processes at once. Sampled.
     pub processes: u64,
-    /// Processes that were still there when the tree was ended by force.
-    pub killed: u64,
+    /// Processes that could not be ended, not even by force.
+    pub left: u64,
 }
 
 /// Pairs of values and words.
@@ -198,8 +193,8 @@ impl LimitKind {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Started { pid, mechanisms } => {
-                write!(f, "started {pid}")?;
+            Self::Started(mechanisms) => {
+                f.write_str("started")?;
                 mechanisms.iter().try_for_each(|mechanism| write!(f, " {}", mechanism.as_str()))
             }
             Self::Grouped(path) => write!(f, "grouped {}", path.display()),
@@ -211,8 +206,8 @@ impl fmt::Display for Report {
             Self::OverLimit(OverLimit { limit, value, allowed, pid, name }) => {
                 write!(f, "over {} {value} {allowed} {pid} {name}", limit.as_str())
             }
-            Self::Gone(Tally { peak_rss_bytes, cpu_ms, processes, killed }) => {
-                write!(f, "gone {peak_rss_bytes} {cpu_ms} {processes} {killed}")
+            Self::Gone(Tally { peak_rss_bytes, cpu_ms, processes, left }) => {
+                write!(f, "gone {peak_rss_bytes} {cpu_ms} {processes} {left}")
             }
         }
     }
@@ -228,10 +223,7 @@ impl Report {
         }
         let mut words = text.split_ascii_whitespace();
         Some(match words.next()? {
-            "started" => Self::Started {
-                pid: number(&mut words)?,
-                mechanisms: words.filter_map(|word| value(MECHANISMS, word)).collect(),
-            },
+            "started" => Self::Started(words.filter_map(|word| value(MECHANISMS, word)).collect()),
             "failed" => Self::Failed { stage: value(STAGES, words.next()?)?, errno: number(&mut words)? },
             "ended" => Self::Ended(match words.next()? {
                 "code" => Ending::Code(number(&mut words)?),
@@ -251,7 +243,7 @@ impl Report {
                 peak_rss_bytes: number(&mut words)?,
                 cpu_ms: number(&mut words)?,
                 processes: number(&mut words)?,
-                killed: number(&mut words)?,
+                left: number(&mut words)?,
             }),
             _ => return None,
         })
@@ -272,16 +264,13 @@ mod tests {
             assert_eq!(Order::parse(order.as_str().as_bytes()), Some(order));
         }
         for report in [
-            Report::Started { pid: 7, mechanisms: vec![] },
-            Report::Started {
-                pid: 7,
-                mechanisms: vec![
-                    Mechanism::Landlock,
-                    Mechanism::MountNamespace,
-                    Mechanism::PidNamespace,
-                    Mechanism::Cgroup,
-                ],
-            },
+            Report::Started(vec![]),
+            Report::Started(vec![
+                Mechanism::Landlock,
+                Mechanism::MountNamespace,
+                Mechanism::PidNamespace,
+                Mechanism::Cgroup,
+            ]),
             Report::Grouped("/sys/fs/cgroup/a  b".into()),
             Report::Failed { stage: Stage::Exec, errno: 2 },
             Report::Ended(Ending::Code(255)),
@@ -293,7 +282,7 @@ mod tests {
                 pid: 9,
                 name: "tsc --watch".into(),
             }),
-            Report::Gone(Tally { peak_rss_bytes: 1, cpu_ms: 2, processes: 3, killed: 4 }),
+            Report::Gone(Tally { peak_rss_bytes: 1, cpu_ms: 2, processes: 3, left: 4 }),
         ] {
             assert_eq!(Report::parse(report.to_string().as_bytes()), Some(report));
         }
@@ -301,9 +290,7 @@ mod tests {
 
     #[test]
     fn nonsense_is_no_message() {
-        for message in
-            ["", "started", "started x", "ended", "ended code", "gone 1 2 3", "failed soon 2", "\u{0}"]
-        {
+        for message in ["", "ended", "ended code", "gone 1 2 3", "failed soon 2", "\u{0}"] {
             assert_eq!(Report::parse(message.as_bytes()), None, "{message:?}");
             assert_eq!(Order::parse(message.as_bytes()), None, "{message:?}");
         }

@@ -31,7 +31,7 @@ pub(crate) fn enter() -> Result<Vec<Mechanism>, Failure> {
             if has_hung_up(&outside) {
                 return Err(failed(io::ErrorKind::NotFound.into()));
             }
-            show_own_processes();
+            show_own_processes().map_err(&failed)?;
             Ok(vec![Mechanism::PidNamespace])
         }
     }
@@ -70,19 +70,16 @@ fn unshare() -> io::Result<()> {
     fs::write("/proc/self/gid_map", format!("{0} {0} 1", group.as_raw()))
 }
 
-/// Mounts a `/proc` with the numbers of this namespace. Where that is refused the old one stays, and what the tree uses
-/// is known at its end only.
-fn show_own_processes() {
-    let private = mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC);
-    if private.is_ok() {
-        let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-        let _ = mount("proc", "/proc", "proc", flags, None);
-    }
+/// Mounts a `/proc` with the numbers of this namespace. In the old one every number is a stranger's.
+fn show_own_processes() -> io::Result<()> {
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    Ok(mount("proc", "/proc", "proc", flags, None)?)
 }
 
 /// Whether a child could get one, tried out in a process of its own.
 pub(crate) fn pid_namespace() -> Ability<()> {
-    match in_a_fork(unshare) {
+    match in_a_fork(|| unshare().and_then(|()| in_a_fork(show_own_processes))) {
         Ok(()) => Ability::Yes(()),
         Err(error) => Ability::No(format!("a pid namespace is refused: {error}")),
     }

@@ -3,12 +3,13 @@
 use std::ffi::{CStr, CString};
 use std::fs;
 use std::io;
-use std::os::fd::OwnedFd;
+#[cfg(target_os = "linux")]
+use std::os::fd::AsRawFd as _;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, chmodat, fchmod, fstat, mkdirat, openat, renameat, statat,
-    unlinkat,
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, fchmod, fstat, mkdirat, openat, renameat, statat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -90,14 +91,27 @@ fn first_nested(directory: &OwnedFd) -> io::Result<Option<CString>> {
     Ok(None)
 }
 
+/// Gives the owner all rights over a directory that cannot be opened for reading, and not over what a link there names.
+#[cfg(target_os = "linux")]
+fn open_up(above: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<()> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let held = openat(above, name, flags, Mode::empty())?;
+    rustix::fs::chmod(format!("/proc/self/fd/{}", held.as_raw_fd()), Mode::RWXU)
+}
+
+/// The same where a mode can be changed without following.
+#[cfg(not(target_os = "linux"))]
+fn open_up(above: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<()> {
+    rustix::fs::chmodat(above, name, Mode::RWXU, AtFlags::SYMLINK_NOFOLLOW)
+}
+
 /// Opens a directory, and opens it up for its owner.
 fn enter(above: impl std::os::fd::AsFd, name: &CStr) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let open = || openat(above.as_fd(), name, flags, Mode::empty());
     let directory = match open() {
-        // By name, because it cannot be read. Nobody is left who could put a link there.
         Err(Errno::ACCESS) => {
-            chmodat(above.as_fd(), name, Mode::RWXU, AtFlags::empty())?;
+            open_up(above.as_fd(), name)?;
             open()?
         }
         opened => opened?,

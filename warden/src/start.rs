@@ -52,12 +52,21 @@ pub(crate) fn start(
     match forked {
         Forked::Parent(pid) => {
             drop((telling, stdin));
-            let mut words = Vec::new();
-            File::from(news).read_to_end(&mut words).map_err(&failed)?;
             let pid = Pid::from_raw(pid).ok_or_else(|| failed(io::ErrorKind::Other.into()))?;
-            let mut mechanisms = understand(&words)?;
-            mechanisms.extend(grouped);
-            Ok((pid, mechanisms))
+            let mut words = Vec::new();
+            let told = File::from(news).read_to_end(&mut words).map_err(&failed);
+            match told.and_then(|_| understand(&words)) {
+                Ok(mut mechanisms) => {
+                    mechanisms.extend(grouped);
+                    Ok((pid, mechanisms))
+                }
+                Err(failure) => {
+                    // Whatever it is by now, it is nobody's.
+                    let _ = rustix::process::kill_process(pid, Signal::KILL);
+                    while sys::wait().is_err_and(|error| error.kind() == io::ErrorKind::Interrupted) {}
+                    Err(failure)
+                }
+            }
         }
         Forked::Child => {
             let mut telling = File::from(telling);

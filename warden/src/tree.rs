@@ -1,5 +1,6 @@
 //! The processes that descend from this one.
 
+use std::collections::HashSet;
 use std::fs;
 
 use pi_subagent_warden::Mechanism;
@@ -28,67 +29,70 @@ impl Tree {
         self.signal(Signal::CONT);
     }
 
-    /// Ends everybody there is now, and returns how many that were. Who is being born meanwhile is caught next time.
-    pub(crate) fn kill(self) -> usize {
-        self.signal(Signal::KILL)
+    /// Ends everybody there is now. Who is being born meanwhile is caught next time.
+    pub(crate) fn kill(self) {
+        self.signal(Signal::KILL);
     }
 
-    fn signal(self, signal: Signal) -> usize {
+    fn signal(self, signal: Signal) {
         if self == Self::Namespace {
-            let count = descendants().len();
-            sys::signal_everybody(signal.as_raw());
-            return count;
+            return sys::signal_everybody(signal.as_raw());
         }
         let tree = descendants();
+        let members: HashSet<Pid> = tree.iter().copied().collect();
         // Ancestors first: one that is told first cannot start another when it sees its child end.
-        tree.iter().filter(|pid| send(**pid, signal, &tree)).count()
+        for pid in tree {
+            send(pid, signal, &members);
+        }
     }
 }
 
 /// Signals a process that is still one of the tree. Its number may have been given to a stranger since it was read, so
 /// it is held by a descriptor before it is looked at again.
-fn send(pid: Pid, signal: Signal, tree: &[Pid]) -> bool {
-    let Ok(held) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else { return false };
+fn send(pid: Pid, signal: Signal, tree: &HashSet<Pid>) {
+    let Ok(held) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else { return };
     let own = rustix::process::getpid();
     let is_ours = Stat::of(pid)
         .is_some_and(|stat| stat.state != b'Z' && (stat.parent == own || tree.contains(&stat.parent)));
-    is_ours && rustix::process::pidfd_send_signal(&held, signal).is_ok()
+    if is_ours {
+        let _ = rustix::process::pidfd_send_signal(&held, signal);
+    }
 }
 
 /// All descendants, ancestors before their own; ended ones that nobody has waited for are among them.
 pub(crate) fn descendants() -> Vec<Pid> {
-    let mut found = Vec::new();
-    children_of(rustix::process::getpid(), &mut found);
+    let (mut found, mut known) = (Vec::new(), HashSet::new());
+    // A process that changes its parent while the lists are read may stand in two of them.
+    let mut add = |pids: Vec<Pid>, found: &mut Vec<Pid>| {
+        found.extend(pids.into_iter().filter(|pid| known.insert(*pid)));
+    };
+    add(children_of(rustix::process::getpid()), &mut found);
     let mut next = 0;
     while let Some(pid) = found.get(next).copied() {
-        children_of(pid, &mut found);
+        add(children_of(pid), &mut found);
         next += 1;
     }
     found
 }
 
-/// Appends the children of a process. Each thread has its own.
-fn children_of(pid: Pid, found: &mut Vec<Pid>) {
-    let tasks = format!("/proc/{}/task", pid.as_raw_nonzero());
-    let Ok(threads) = fs::read_dir(&tasks) else { return };
+/// The children of a process. Each of its threads has a list of its own.
+fn children_of(pid: Pid) -> Vec<Pid> {
+    let mut found = Vec::new();
+    let Ok(threads) = fs::read_dir(format!("/proc/{}/task", pid.as_raw_nonzero())) else { return found };
     for thread in threads.flatten() {
         match fs::read_to_string(thread.path().join("children")) {
             Ok(list) => {
-                let pids = list.split_ascii_whitespace().filter_map(|word| Pid::from_raw(word.parse().ok()?));
-                for pid in pids {
-                    // A process that changes its parent while the lists are read may stand in two of them.
-                    if !found.contains(&pid) {
-                        found.push(pid);
-                    }
-                }
+                let words = list.split_ascii_whitespace();
+                found.extend(words.filter_map(|word| Pid::from_raw(word.parse().ok()?)));
             }
             // A kernel without these lists; then everybody is asked for a parent.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !has_lists() => {
-                return found.extend(children_by_parent(pid));
+                return children_by_parent(pid);
             }
             Err(_) => {}
         }
     }
+    found
 }
 
 fn has_lists() -> bool {

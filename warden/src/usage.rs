@@ -49,11 +49,6 @@ impl Meter {
         self.tally.peak_rss_bytes = self.tally.peak_rss_bytes.max(process.max_rss_bytes);
     }
 
-    /// Counts processes that were ended by force.
-    pub(crate) fn killed(&mut self, count: usize) {
-        self.tally.killed = self.tally.killed.max(count as u64);
-    }
-
     /// Looks at the whole tree, and says which limit it has reached.
     pub(crate) fn sample(&mut self) -> Option<OverLimit> {
         let shares: Vec<Share> = descendants().into_iter().filter_map(|pid| self.share(pid)).collect();

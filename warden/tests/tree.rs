@@ -71,7 +71,7 @@ impl Host {
     fn started(&self) -> Vec<Mechanism> {
         loop {
             match self.hear() {
-                Some(Report::Started { mechanisms, .. }) => return mechanisms,
+                Some(Report::Started(mechanisms)) => return mechanisms,
                 Some(Report::Grouped(_)) => {}
                 other => panic!("not started: {other:?}"),
             }
@@ -115,7 +115,7 @@ fn the_end_of_the_child_is_reported_and_passed_on() {
         let mut host = Host::start(&["prlimit", "--core=0"], |_| {}, script);
         host.started();
         assert_eq!(host.hear(), Some(Report::Ended(ending)), "{script}");
-        assert!(matches!(host.hear(), Some(Report::Gone(tally)) if tally.killed == 0), "{script}");
+        assert!(matches!(host.hear(), Some(Report::Gone(tally)) if tally.left == 0), "{script}");
         assert_eq!(host.hear(), None, "{script}");
         let status = host.warden.wait().expect("it ends");
         assert_eq!((status.code(), status.signal()), (code, signal), "{script}");

@@ -48,8 +48,4 @@ impl Link {
     pub(in crate::process) fn kill(&self) {
         match *self {}
     }
-
-    pub(in crate::process) fn abandon(&self) {
-        match *self {}
-    }
 }

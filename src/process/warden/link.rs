@@ -6,8 +6,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use pi_subagent_warden::{Ending, MAX_MESSAGE, Mechanism, Order, OverLimit, Report, Stage, Tally};
 use rustix::io::Errno;
@@ -30,7 +30,14 @@ use super::sweep::sweep;
 pub(super) const TREE: &str = "PI_SUBAGENT_TREE";
 
 /// How long a warden may take to start a child. It needs milliseconds; one that somebody has stopped would need for ever.
-const START_LIMIT: Duration = Duration::from_secs(30);
+const START_LIMIT: Duration = Duration::from_secs(10);
+
+/// How long a warden may take from the end of the child, or from the order to end everybody, until nobody is left. It gives
+/// up by itself after two seconds.
+const END_LIMIT: Duration = Duration::from_secs(3);
+
+/// How often a silent warden is asked whether it is overdue.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// The wire to one warden.
 pub(in crate::process) struct Link {
@@ -39,6 +46,17 @@ pub(in crate::process) struct Link {
     warden_pid: u32,
     marker: String,
     cgroup: Option<PathBuf>,
+    /// Since when there should soon be an end.
+    ending: Mutex<Option<Instant>>,
+}
+
+/// What there is to hear of a warden.
+enum Heard {
+    Report(Report),
+    /// Nothing for now.
+    Silence,
+    /// It has gone.
+    End,
 }
 
 /// What happens to a tree, in the order in which it happens.
@@ -92,22 +110,25 @@ impl Link {
             })?;
         let pipes = Pipes::new(writes.into(), &mut warden);
         let warden_pid = warden.id();
-        let mut link = Self { cgroup: None, socket, warden: Mutex::new(Some(warden)), warden_pid, marker };
-        link.send_start(&reads).map_err(raw)?;
+        let mut link = Self {
+            cgroup: None,
+            socket,
+            warden: Mutex::new(Some(warden)),
+            warden_pid,
+            marker,
+            ending: Mutex::default(),
+        };
+        let first = link.send_start(&reads).and_then(|()| link.listen_for(START_LIMIT));
         drop(reads);
-        link.listen_for(Some(START_LIMIT)).map_err(raw)?;
-        let mut first = link.hear();
-        if let Some(Report::Grouped(path)) = first {
+        let mut first = first.map(|()| link.hear());
+        if let Ok(Heard::Report(Report::Grouped(path))) = first {
             link.cgroup = Some(path);
-            first = link.hear();
+            first = Ok(link.hear());
         }
         match first {
-            Some(Report::Started { mechanisms, .. }) => {
-                link.listen_for(None).map_err(raw)?;
-                Ok((link, pipes, mechanisms))
-            }
-            Some(Report::Failed { stage, errno }) => {
-                link.reap();
+            Ok(Heard::Report(Report::Started(mechanisms))) => Ok((link, pipes, mechanisms)),
+            Ok(Heard::Report(Report::Failed { stage, errno })) => {
+                link.give_up();
                 let source = io::Error::from_raw_os_error(errno);
                 Err(match stage {
                     Stage::Exec => program::diagnose(program, cwd, source),
@@ -115,9 +136,12 @@ impl Link {
                     Stage::Warden | Stage::Namespace => failed(source),
                 })
             }
-            _ => {
-                link.abandon();
-                link.reap();
+            Err(error) => {
+                link.give_up();
+                Err(raw(error))
+            }
+            Ok(_) => {
+                link.give_up();
                 Err(failed(io::Error::other("it did not say that it has started anything")))
             }
         }
@@ -130,23 +154,54 @@ impl Link {
 
     /// Follows the tree to its end. Blocks.
     pub(in crate::process) fn follow(&self, mut tell: impl FnMut(News)) {
+        // That this cannot be set means only that a warden that hangs is not noticed.
+        let _ = self.listen_for(LOOK);
         loop {
             match self.hear() {
-                Some(Report::Ended(ending)) => tell(News::Ended(status(ending))),
-                Some(Report::OverLimit(over)) => tell(News::OverLimit(over)),
-                Some(Report::Gone(tally)) => {
+                Heard::Report(Report::Ended(ending)) => {
+                    self.expect_the_end();
+                    tell(News::Ended(status(ending)));
+                }
+                Heard::Report(Report::OverLimit(over)) => tell(News::OverLimit(over)),
+                Heard::Report(Report::Gone(tally)) => {
                     tell(News::Gone(tally));
                     return self.reap();
                 }
-                Some(Report::Grouped(_) | Report::Started { .. } | Report::Failed { .. }) => {}
-                None => {
-                    // Unreaped, the warden keeps its number, which is that of the session it made for its tree.
-                    sweep(&self.marker, self.warden_pid, self.cgroup.as_deref());
+                Heard::Report(Report::Grouped(_) | Report::Started(_) | Report::Failed { .. }) => {}
+                Heard::Silence => {
+                    if self.is_overdue() {
+                        self.abandon();
+                    }
+                }
+                Heard::End => {
+                    self.sweep();
                     tell(News::Orphaned);
                     return self.reap();
                 }
             }
         }
+    }
+
+    /// The tree has to be gone soon from now on.
+    fn expect_the_end(&self) {
+        self.ending().get_or_insert_with(Instant::now);
+    }
+
+    /// Whether the warden takes longer for the end than it can need: somebody has stopped it.
+    fn is_overdue(&self) -> bool {
+        self.ending().is_some_and(|since| since.elapsed() > END_LIMIT)
+    }
+
+    /// Leaves nothing of a start that failed.
+    fn give_up(&self) {
+        self.abandon();
+        self.sweep();
+        self.reap();
+    }
+
+    /// Ends whom a dead warden has left. Unreaped, it keeps its number, which is that of the session it made for its tree.
+    fn sweep(&self) {
+        sweep(&self.marker, self.warden_pid, self.cgroup.as_deref());
     }
 
     /// Asks everybody in the tree to leave.
@@ -156,11 +211,12 @@ impl Link {
 
     /// Has everybody in the tree ended.
     pub(in crate::process) fn kill(&self) {
+        self.expect_the_end();
         self.order(Order::Kill);
     }
 
-    /// Ends a warden that does not obey; its tree is then ended from here.
-    pub(in crate::process) fn abandon(&self) {
+    /// Ends a warden that does not obey; [`Link::follow`] then ends its tree.
+    fn abandon(&self) {
         if let Some(warden) = &mut *self.warden() {
             // That it has ended already is what was wanted.
             drop(warden.kill());
@@ -172,9 +228,9 @@ impl Link {
         let _ = send(&self.socket, order.as_str().as_bytes(), SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
     }
 
-    /// Bounds how long the next reports are waited for.
-    fn listen_for(&self, limit: Option<Duration>) -> Result<(), Errno> {
-        set_socket_timeout(&self.socket, Timeout::Recv, limit)
+    /// Bounds how long the next report is waited for.
+    fn listen_for(&self, limit: Duration) -> Result<(), Errno> {
+        set_socket_timeout(&self.socket, Timeout::Recv, Some(limit))
     }
 
     fn send_start(&self, stdin: &OwnedFd) -> Result<(), Errno> {
@@ -190,22 +246,28 @@ impl Link {
         }
     }
 
-    /// Waits for a report. `None` once the warden has gone.
-    fn hear(&self) -> Option<Report> {
+    /// Waits for a report.
+    fn hear(&self) -> Heard {
         let mut bytes = [0; MAX_MESSAGE];
         loop {
             match recv(&self.socket, &mut bytes, RecvFlags::empty()) {
-                Ok((0, _)) => return None,
+                Ok((0, _)) => return Heard::End,
                 Ok((count, _)) => {
                     // One of another version is passed over; the end will be understood.
                     if let Some(report) = Report::parse(&bytes[..count]) {
-                        return Some(report);
+                        return Heard::Report(report);
                     }
                 }
-                Err(Errno::INTR) => {}
-                Err(_) => return None,
+                // The second is told once, when the warden went with an order unread; what it said last comes after it.
+                Err(Errno::INTR | Errno::CONNRESET) => {}
+                Err(Errno::AGAIN) => return Heard::Silence,
+                Err(_) => return Heard::End,
             }
         }
+    }
+
+    fn ending(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.ending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn reap(&self) {
@@ -215,7 +277,7 @@ impl Link {
         }
     }
 
-    fn warden(&self) -> std::sync::MutexGuard<'_, Option<Child>> {
+    fn warden(&self) -> MutexGuard<'_, Option<Child>> {
         self.warden.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

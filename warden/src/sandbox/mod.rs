@@ -8,26 +8,13 @@
 //! The sandbox knows nothing of agents, hosts or messages. It does not cover the network and the sockets of other
 //! processes of the same user.
 
-#[cfg(target_os = "linux")]
 mod calls;
-#[cfg(target_os = "linux")]
 mod capabilities;
-#[cfg(not(target_os = "linux"))]
-mod elsewhere;
-#[cfg(target_os = "linux")]
 mod landlock;
-#[cfg(target_os = "linux")]
 mod mounts;
-#[cfg(target_os = "linux")]
 mod place;
-#[cfg(target_os = "linux")]
 mod prepared;
-#[cfg(target_os = "linux")]
 mod probe;
 
-#[cfg(not(target_os = "linux"))]
-pub(crate) use elsewhere::{Prepared, landlock, mount_namespace};
-#[cfg(target_os = "linux")]
 pub(crate) use prepared::Prepared;
-#[cfg(target_os = "linux")]
 pub(crate) use probe::{landlock, mount_namespace};

@@ -110,7 +110,7 @@ fn converse(warden: &OwnedFd) -> Ran {
         RecvFlags::empty(),
     ) {
         match Report::parse(&bytes[..message.bytes]) {
-            Some(Report::Started { mechanisms, .. }) => ran.mechanisms = mechanisms,
+            Some(Report::Started(mechanisms)) => ran.mechanisms = mechanisms,
             Some(Report::Ended(Ending::Code(code))) => ran.code = Some(code),
             Some(Report::Gone(_)) => {
                 ran.was_guarded = true;
