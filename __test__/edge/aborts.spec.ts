@@ -78,6 +78,20 @@ describe("an abort", BOUNDED, () => {
 		assert.ok(!isAlive(grandchild));
 	});
 
+	it("is over soon when the host goes meanwhile, whatever grace the child has left", async (t) => {
+		const script = `trap '' TERM; begin; delta 'so far'; while :; do sleep 1; done`;
+		const scene = new Scene(t, script, { config: { graceMs: 15_000 } });
+		const [shown, onUpdate] = shows("so far");
+		const handle = scene.start({}, onUpdate);
+		await inTime(shown, "an update");
+		const started = performance.now();
+		handle.abort();
+		await handle.close();
+		const took = performance.now() - started;
+		assert.deepEqual(shape(await handle.result()), aborted);
+		assert.ok(took >= 1_900 && took < 6_000, `${took} ms`);
+	});
+
 	it("gives the child its time to leave before it is killed", async (t) => {
 		const script = `trap 'delta " and goodbye"; echo bye > $here/bye; exit 0' TERM; begin; delta 'so far'; while :; do sleep 0.05; done`;
 		const scene = new Scene(t, script);

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { describe, it } from "node:test";
 
 import { doctor } from "../../index.js";
-import { allows } from "../support/warden.ts";
+import { allows, warden } from "../support/warden.ts";
 import { answers, Scene, shape, single, textOf } from "./scene.ts";
 
 const LINUX = { skip: process.platform !== "linux" && "the warden is for Linux" };
@@ -69,6 +69,27 @@ describe("a warden that cannot be had", LINUX, () => {
 	});
 });
 
+describe("a warden that hangs", LINUX, () => {
+	it("at the start is a failure with its name, and leaves nothing", { timeout: 40_000 }, async (t) => {
+		const scene = new Scene(t, answers);
+		const path = scene.write("hangs", `#!/bin/sh\ntest "$1" = --probe && exec ${warden} --probe\nexec sleep 60\n`);
+		execFileSync("chmod", ["+x", path]);
+		const result = await scene.run({ env: { ...scene.options.env, PI_SUBAGENT_WARDEN: path } });
+		assert.deepEqual(shape(result), ["SUBAGENT_FAILED", 1, "failed", true], textOf(result));
+		assert.match(single(result).error ?? "", /^warden: .*hangs.*did not say that it has started/);
+		assert.deepEqual([single(result).supervision, single(result).sandbox?.mechanism], [undefined, []]);
+	});
+
+	it("because somebody in its tree has stopped it is given up on, and the tree is ended", async (t) => {
+		// The parent of an orphan is the warden.
+		const stops = `trap "" TERM; sleep 0.2; read _ _ _ warden _ < /proc/$$/stat; kill -STOP $warden; sleep 60`;
+		const script = `begin; setsid sh -c '${stops}' > /dev/null 2>&1 & said ok; settled`;
+		const result = await new Scene(t, script).run();
+		assert.equal(single(result).outcome, "completed", textOf(result));
+		// That nobody is left is looked at when the scene closes.
+	});
+});
+
 describe("a child that may not write", { skip: !allows("landlock") && "no Landlock here" }, () => {
 	it("writes its own places and nothing else, and the result names what held it", async (t) => {
 		const scene = new Scene(t, "");
@@ -99,6 +120,13 @@ describe("a child that may not write", { skip: !allows("landlock") && "no Landlo
 });
 
 describe("what a tree uses", LINUX, () => {
+	it("is no failure any more when the work was settled before the limit was reached", async (t) => {
+		const many = "i=0; while [ $i -lt 30 ]; do sleep 20 & i=$((i+1)); done; wait";
+		const scene = new Scene(t, `begin; said Done.; settled; ${many}`);
+		const result = await scene.run({ config: { limits: { processes: 10 } } });
+		assert.deepEqual(shape(result), [undefined, 0, "completed", false], textOf(result));
+	});
+
 	it("stands in every result", async (t) => {
 		// Three processes at once; one of them spins for a while.
 		const script = `begin; sleep 1 & sleep 1 & i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; wait; said ok; settled`;

@@ -175,10 +175,10 @@ fn the_end_of_the_host_ends_the_tree_and_removes_what_it_would_have_removed() {
     assert_eq!(left, ["kept"]);
 }
 
-/// One that is somebody else at every look. In a pid namespace and with a limit of processes, because nothing less would
+/// Some that are somebody else at every look. In a pid namespace and with a limit of processes, because nothing less would
 /// be certain to stop it if the warden did not.
 #[test]
-fn who_forks_without_a_pause_ends_with_the_namespace() {
+fn who_fork_without_a_pause_end_with_the_namespace() {
     let drop_root = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"];
     let limited = ["prlimit", "--nproc=256"];
     let before = if rustix::process::getuid().is_root() {
@@ -191,7 +191,7 @@ fn who_forks_without_a_pause_ends_with_the_namespace() {
     if !probed.contains("\npid-ns yes") {
         return;
     }
-    let script = "f() { f & }; echo up; f; sleep 60";
+    let script = "f() { f & }; i=0; while [ $i -lt 20 ]; do f; i=$((i+1)); done; echo up; sleep 60";
     let mut host = Host::start(&before, |options| options.pid_namespace = true, script);
     assert!(host.started().contains(&Mechanism::PidNamespace));
     assert_eq!(host.line(), "up");
