@@ -1,4 +1,5 @@
 //! Where the addon lies, and the warden beside it.
+#![expect(clippy::unnecessary_wraps, reason = "napi calls a function that may fail when it loads a module")]
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,6 @@ static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
 
 /// Remembers where the addon was loaded from; only Node knows. One that does not say so leaves the place unknown.
 #[napi(module_exports, catch_unwind)]
-#[expect(clippy::unnecessary_wraps, reason = "the shape that napi calls")]
 pub fn remember_place(_exports: Object, env: Env) -> napi::Result<()> {
     if let Some(file) = env.get_module_file_name().ok().as_deref().and_then(file_path) {
         DIRECTORY.get_or_init(|| file.parent().unwrap_or(Path::new("/")).to_path_buf());

@@ -1,7 +1,7 @@
 //! The same where there is no sandbox, and so nobody who needs places of his own.
 
 use std::path::Path;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use super::files::FilesError;
 use super::refresh::Refresh;
@@ -39,7 +39,7 @@ impl Places {
         match *self {}
     }
 
-    pub(super) fn give_back(&self, _provider: &str) -> Option<String> {
+    pub(super) fn give_back(&self, _provider: &str, _patience: Duration) -> Option<String> {
         match *self {}
     }
 }
