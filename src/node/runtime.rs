@@ -1,5 +1,7 @@
 //! What is set up once, when the addon is loaded.
 
+use std::panic::catch_unwind;
+
 use napi::bindgen_prelude::create_custom_tokio_runtime;
 
 /// Children are read by these threads and nothing else; two keep up with a machine full of them.
@@ -9,12 +11,16 @@ const WORKER_THREADS: usize = 2;
 fn init() {
     // The default hook prints into the terminal, which belongs to pi's interface. A panic still becomes an exception.
     std::panic::set_hook(Box::new(|_| {}));
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(WORKER_THREADS)
-        .thread_name("subagent")
-        .enable_all()
-        .build();
-    if let Ok(runtime) = runtime {
+    // Where no thread can be had this panics, and nothing may unwind out of the loading of a module; the first call then
+    // fails instead of the host.
+    let runtime = catch_unwind(|| {
+        tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(WORKER_THREADS)
+            .thread_name("subagent")
+            .enable_all()
+            .build()
+    });
+    if let Ok(Ok(runtime)) = runtime {
         create_custom_tokio_runtime(runtime);
     }
 }
