@@ -12,6 +12,8 @@ mod limits;
 mod outcome;
 mod patience;
 mod program;
+#[cfg(target_os = "linux")]
+mod stat;
 mod streams;
 mod supervise;
 mod tree;

@@ -15,6 +15,9 @@ use rustix::fs::Access;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
+#[cfg(target_os = "linux")]
+use super::stat::{Stat, processes};
+
 /// How long those whom a child leaves behind in its group may take to leave after SIGTERM. They were abandoned, so they
 /// have less to finish than a child that is still at work.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(500);
@@ -159,12 +162,9 @@ impl Group {
             return false;
         }
         // A signal to the group would say "yes" for the zombie that the leader is, so the members are looked up.
-        let Ok(processes) = std::fs::read_dir("/proc") else { return false };
-        processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok()).any(|pid| {
-            pid != self.leader.as_raw_pid()
-                && std::fs::read(format!("/proc/{pid}/stat"))
-                    .is_ok_and(|stat| is_alive_in(&stat, self.leader.as_raw_pid()))
-        })
+        let leader = self.id();
+        let is_member = |pid| Stat::of(pid).is_some_and(|stat| stat.alive && stat.group == leader);
+        processes().any(|pid| pid != leader && is_member(pid))
     }
 
     /// Whether anybody but the leader is alive in the group. The kernel does not count zombies here.
@@ -176,17 +176,6 @@ impl Group {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Whether a line of `/proc/<pid>/stat` is of a living member of the group. The fields stand after the program's name,
-/// which may itself hold anything, parentheses too: state, parent, group.
-#[cfg(target_os = "linux")]
-fn is_alive_in(stat: &[u8], group: i32) -> bool {
-    let Some(end) = stat.iter().rposition(|byte| *byte == b')') else { return false };
-    let text = String::from_utf8_lossy(&stat[end + 1..]);
-    let mut fields = text.split_ascii_whitespace();
-    let alive = fields.next().is_some_and(|state| !matches!(state, "Z" | "X" | "x"));
-    alive && fields.nth(1).and_then(|field| field.parse().ok()) == Some(group)
 }
 
 pub(super) fn exit_signal(status: ExitStatus) -> Option<i32> {
@@ -243,24 +232,4 @@ pub(super) fn is_too_many_files(error: &io::Error) -> bool {
 
 pub(super) fn is_exec_format(error: &io::Error) -> bool {
     Errno::from_io_error(error) == Some(Errno::NOEXEC)
-}
-
-#[cfg(all(test, target_os = "linux"))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_member_is_told_by_state_and_group_whatever_its_name() {
-        for (label, stat, member) in [
-            ("sleeping", "41 (sleep) S 1 40 40 0 -1", true),
-            ("stopped", "41 (sleep) T 1 40 40 0 -1", true),
-            ("zombie", "41 (sleep) Z 1 40 40 0 -1", false),
-            ("another group", "41 (sleep) S 40 41 40 0 -1", false),
-            ("hostile name", "41 (x) Z 1 7) S 1 40 40 0 -1", true),
-            ("cut short", "41 (sleep", false),
-            ("empty", "", false),
-        ] {
-            assert_eq!(is_alive_in(stat.as_bytes(), 40), member, "{label}");
-        }
-    }
 }

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal};
 
+use super::super::stat::{Stat, processes};
+
 /// A sweep goes on until nobody is found, but not for longer: somebody who cannot be killed is not waited for.
 const LIMIT: Duration = Duration::from_secs(2);
 
@@ -48,17 +50,15 @@ pub(super) fn sweep(marker: &str, warden: u32, cgroup: Option<&Path>) {
 /// Returns whether there was anybody. Those who do not belong to the tree are not looked at a second time, so that a look
 /// is shorter than the life of one who forks and leaves.
 fn kill_all(marker: &[u8], warden: u32, strangers: &mut HashSet<u32>) -> bool {
-    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = processes.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?));
     let mut found = false;
-    for pid in pids {
-        let number = pid.as_raw_pid().unsigned_abs();
+    for number in processes() {
         if strangers.contains(&number) {
             continue;
         }
+        let Some(pid) = number.try_into().ok().and_then(Pid::from_raw) else { continue };
         // Held before it is looked at, so that what is looked at is what is killed.
         let Ok(held) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else { continue };
-        if belongs(pid, marker, warden) {
+        if belongs(number, marker, warden) {
             found = true;
             let _ = rustix::process::pidfd_send_signal(&held, Signal::KILL);
         } else {
@@ -68,24 +68,13 @@ fn kill_all(marker: &[u8], warden: u32, strangers: &mut HashSet<u32>) -> bool {
     found
 }
 
-fn belongs(pid: Pid, marker: &[u8], warden: u32) -> bool {
-    let file = |name: &str| fs::read(format!("/proc/{}/{name}", pid.as_raw_pid())).unwrap_or_default();
-    let (alive, session) = alive_in_session(&file("stat"));
-    let carries = || file("environ").split(|byte| *byte == 0).any(|entry| is_marker(entry, marker));
-    alive && (session == Some(warden) || carries())
+fn belongs(pid: u32, marker: &[u8], warden: u32) -> bool {
+    let environment = || fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let carries = || environment().split(|byte| *byte == 0).any(|entry| is_marker(entry, marker));
+    Stat::of(pid).is_some_and(|stat| stat.alive && (stat.session == warden || carries()))
 }
 
 fn is_marker(entry: &[u8], marker: &[u8]) -> bool {
     let value = entry.strip_prefix(super::link::TREE.as_bytes()).and_then(|rest| rest.strip_prefix(b"="));
     value == Some(marker)
-}
-
-/// Whether a line of `/proc/<pid>/stat` is of a living process, and its session. The fields stand after the program's
-/// name, which may itself hold anything: state, parent, group, session.
-fn alive_in_session(stat: &[u8]) -> (bool, Option<u32>) {
-    let Some(end) = stat.iter().rposition(|byte| *byte == b')') else { return (false, None) };
-    let text = String::from_utf8_lossy(&stat[end + 1..]);
-    let mut fields = text.split_ascii_whitespace();
-    let alive = fields.next().is_some_and(|state| !matches!(state, "Z" | "X" | "x"));
-    (alive, fields.nth(2).and_then(|field| field.parse().ok()))
 }

@@ -1,0 +1,58 @@
+//! What Linux says of a process in `/proc/<pid>/stat`.
+
+use std::fs;
+
+/// The part of it that is needed here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stat {
+    /// Whether it has not ended; one that nobody has waited for has.
+    pub(super) alive: bool,
+    /// Its process group.
+    pub(super) group: u32,
+    /// Its session.
+    pub(super) session: u32,
+}
+
+impl Stat {
+    /// Of a process that may be gone.
+    pub(super) fn of(pid: u32) -> Option<Self> {
+        Self::parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+    }
+
+    /// The fields stand after the program's name, which may itself hold anything, parentheses too: state, parent, group,
+    /// session.
+    fn parse(stat: &[u8]) -> Option<Self> {
+        let end = stat.iter().rposition(|byte| *byte == b')')?;
+        let text = String::from_utf8_lossy(&stat[end + 1..]);
+        let mut fields = text.split_ascii_whitespace();
+        let alive = !matches!(fields.next()?, "Z" | "X" | "x");
+        Some(Self { alive, group: fields.nth(1)?.parse().ok()?, session: fields.next()?.parse().ok()? })
+    }
+}
+
+/// The numbers of all processes that this user can see.
+pub(super) fn processes() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_told_whatever_its_name() {
+        for (label, stat, expected) in [
+            ("sleeping", "41 (sleep) S 1 40 39 0 -1", Some((true, 40, 39))),
+            ("stopped", "41 (sleep) T 1 40 39 0 -1", Some((true, 40, 39))),
+            ("zombie", "41 (sleep) Z 1 40 39 0 -1", Some((false, 40, 39))),
+            ("hostile name", "41 (x) Z 1 7) S 1 40 39 0 -1", Some((true, 40, 39))),
+            ("cut short", "41 (sleep) S 1 40", None),
+            ("cut in the name", "41 (sleep", None),
+            ("empty", "", None),
+        ] {
+            let expected = expected.map(|(alive, group, session)| Stat { alive, group, session });
+            assert_eq!(Stat::parse(stat.as_bytes()), expected, "{label}");
+        }
+    }
+}
