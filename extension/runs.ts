@@ -2,12 +2,13 @@
 
 import type { RunHandle } from "../index.js";
 
-/**
- * Runs of a session that is being reloaded, by its id. Kept where every load of the extension finds them: modules are
- * loaded anew.
- */
-const handedOver = ((globalThis as Record<symbol, unknown>)[Symbol.for("pi-subagent-native.runs")] ??=
-	new Map()) as Map<string, Set<RunHandle>>;
+/** Where every load of the extension finds what the one before has left: modules are loaded anew. */
+const place: { [key: symbol]: Map<string, Set<RunHandle>> | undefined } = globalThis;
+const key = Symbol.for("pi-subagent-native.runs");
+
+/** Runs of sessions that are being reloaded, by the session's id. */
+const handedOver = place[key] ?? new Map<string, Set<RunHandle>>();
+place[key] = handedOver;
 
 export class Runs {
 	private live = new Set<RunHandle>();
