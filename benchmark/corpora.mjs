@@ -40,8 +40,8 @@ export function prose(length, options) {
 }
 
 /**
- * Source files of this project, in parts, again and again. The sanitizer's own are left out: they are full of made-up
- * secrets.
+ * Source files of this project, in parts, again and again. Those about secrets are left out, the sanitizer's own and those
+ * about credentials: no other code names them in every third line.
  *
  * @param {string} root
  * @param {number} length
@@ -50,7 +50,7 @@ export function code(root, length) {
 	const files = [
 		...sources(root, "extension"),
 		...sources(root, "scripts"),
-		...sources(root, "src").filter((path) => !/[/\\]text[/\\]/.test(path)),
+		...sources(root, "src").filter((path) => !/[/\\](?:text|agent_dir)[/\\]/.test(path)),
 	];
 	const parts = files.map((path) => readFileSync(path, "utf8"));
 	const random = new Random(13);
