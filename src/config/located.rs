@@ -2,8 +2,10 @@
 
 use jsonc_parser::ast::Value as Ast;
 use jsonc_parser::common::Ranged;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use jsonc_parser::{CollectOptions, parse_to_ast};
 use serde_json::{Number, Value};
+
+use crate::text::STRICT;
 
 /// A line and a column, both counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,20 +45,6 @@ pub(super) struct Malformed {
     pub(super) at: Position,
     pub(super) message: String,
 }
-
-/// Strict JSON: what other programs would refuse is refused here too.
-const STRICT: ParseOptions = ParseOptions {
-    allow_comments: false,
-    allow_loose_object_property_names: false,
-    allow_trailing_commas: false,
-    allow_missing_commas: false,
-    allow_single_quoted_strings: false,
-    allow_hexadecimal_numbers: false,
-    allow_unary_plus_numbers: false,
-    allow_bare_decimal_point_numbers: false,
-    allow_non_finite_numbers: false,
-    allow_extended_string_escapes: false,
-};
 
 /// Reads a whole file's text.
 pub(super) fn parse(text: &str) -> Result<Located, Malformed> {

@@ -48,8 +48,9 @@ pub struct Pulse {
 /// `limits.grace`; output goes on reaching the observer meanwhile, and until the end of it or `limits.drain` after the
 /// exit. A hard limit that comes after the work was settled only shortens the stay; a cancel is a cancel until the end.
 ///
-/// When already cancelled, nothing is started; a child that was just being started is killed as soon as it is there. When the future is dropped, the whole tree is killed. Standard error is
-/// folded; memory does not grow with what the child writes. Needs a tokio runtime with time and IO enabled.
+/// When already cancelled, nothing is started; a child that was just being started is killed as soon as it is there. When
+/// the future is dropped, the whole tree is killed. Standard error is folded; memory does not grow with what the child
+/// writes. Needs a tokio runtime with time and IO enabled.
 ///
 /// # Errors
 ///

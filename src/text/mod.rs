@@ -9,6 +9,7 @@ pub(crate) mod rules;
 mod sanitize;
 mod secrets;
 pub mod skim;
+mod strict_json;
 mod truncate;
 pub mod unescape;
 
@@ -17,4 +18,5 @@ pub(crate) use diagnostic::{one_line, quoted};
 pub(crate) use nearest::nearest;
 pub use sanitize::{Redaction, Sanitized, Sanitizer, SanitizerOptions, settled_length};
 pub use secrets::{auth_secrets, secret_values};
+pub(crate) use strict_json::STRICT;
 pub use truncate::{TruncateLimits, Truncated, resume_point, truncate, truncate_head, truncate_tail};

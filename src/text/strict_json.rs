@@ -1,0 +1,17 @@
+//! How JSON is read where places in it matter.
+
+use jsonc_parser::ParseOptions;
+
+/// Strict JSON: what pi and other programs would refuse is refused here too.
+pub(crate) const STRICT: ParseOptions = ParseOptions {
+    allow_comments: false,
+    allow_loose_object_property_names: false,
+    allow_trailing_commas: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
