@@ -4,6 +4,7 @@
 //!
 //! - `node`: the napi edge (feature `node`).
 //! - [`run`]: one agent, one task, one child.
+//! - [`store`]: what outlives a process, and what the processes of one user share.
 //! - [`agent`], [`event`], [`process`], [`config`]: siblings that do not know each other.
 //! - [`text`]: pure functions on text and bytes.
 #![cfg_attr(not(feature = "node"), forbid(unsafe_code))]
@@ -17,4 +18,5 @@ pub mod event;
 mod node;
 pub mod process;
 pub mod run;
+pub mod store;
 pub mod text;

@@ -1,0 +1,129 @@
+//! Opening the database file, whatever is found there.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::error::StoreError;
+use super::schema;
+
+/// How long one statement waits for another process. Everybody's turn takes microseconds, so whoever holds the database
+/// longer is stopped, or is a person with a tool.
+const BUSY: Duration = Duration::from_millis(500);
+/// Pages of the database that are kept in memory, in KiB. It has a handful of them.
+const CACHE_KIB: i64 = 256;
+/// Up to which size a file is checked as a whole when it is opened. That takes about a millisecond for each MiB.
+const CHECKED_BYTES: u64 = 16 << 20;
+/// How many damaged files are kept. Nobody has so many, and whoever has must look at them.
+const ASIDE_ATTEMPTS: u32 = 100;
+
+/// A connection, and where a damaged file went that was found in its place.
+#[derive(Debug)]
+pub(super) struct Connected {
+    pub connection: Connection,
+    pub aside: Option<PathBuf>,
+}
+
+/// Opens the database at this path, makes it when it is missing, and brings it up to date. A damaged one is kept under
+/// another name. Only one process at a time may do this.
+///
+/// # Errors
+///
+/// When it cannot be used. A newer one is not touched.
+pub(super) fn connect(path: &Path) -> Result<Connected, StoreError> {
+    match open(path) {
+        Err(StoreError::Database { source, .. }) if is_damage(&source) => {
+            let aside = set_aside(path).map_err(|source| StoreError::Io { path: path.to_owned(), source })?;
+            Ok(Connected { connection: open(path)?, aside: Some(aside) })
+        }
+        opened => Ok(Connected { connection: opened?, aside: None }),
+    }
+}
+
+fn open(path: &Path) -> Result<Connection, StoreError> {
+    let failed = |source| StoreError::Database { path: path.to_owned(), source };
+    make_private(path).map_err(|source| StoreError::Io { path: path.to_owned(), source })?;
+    // The mutex around the connection is ours; without `SQLITE_OPEN_URI` a path is always a path.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+    connection.busy_timeout(BUSY).map_err(failed)?;
+    // First of all: nothing may be written into the file of a newer release.
+    let found = schema::version(&connection).map_err(failed)?;
+    if found > schema::newest() {
+        return Err(StoreError::Newer { path: path.to_owned(), found, known: schema::newest() });
+    }
+    if connection.is_readonly("main").map_err(failed)? {
+        return Err(StoreError::ReadOnly { path: path.to_owned() });
+    }
+    check(path, &connection).map_err(failed)?;
+    let mode: String =
+        connection.query_row("PRAGMA journal_mode = WAL", (), |row| row.get(0)).map_err(failed)?;
+    if !mode.eq_ignore_ascii_case("wal") {
+        return Err(StoreError::NotShared { path: path.to_owned() });
+    }
+    // What was committed survives the process in any case; only a loss of power may cost the last commits.
+    connection.pragma_update(None, "synchronous", "NORMAL").map_err(failed)?;
+    connection.pragma_update(None, "cache_size", -CACHE_KIB).map_err(failed)?;
+    schema::migrate(&mut connection).map_err(failed)?;
+    Ok(connection)
+}
+
+/// Makes the file when it is missing, readable by its owner only. `SQLite` gives its other files the same permissions.
+fn make_private(path: &Path) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        if file.metadata()?.permissions().mode() & 0o077 != 0 {
+            file.set_permissions(fs::Permissions::from_mode(0o600))?;
+        }
+    }
+    drop(file);
+    Ok(())
+}
+
+/// Looks for damage.
+fn check(path: &Path, connection: &Connection) -> rusqlite::Result<()> {
+    if fs::metadata(path).is_ok_and(|found| found.len() > CHECKED_BYTES) {
+        return Ok(());
+    }
+    let verdict: String = connection.query_row("PRAGMA quick_check(1)", (), |row| row.get(0))?;
+    if verdict == "ok" {
+        return Ok(());
+    }
+    let corrupt = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+    Err(rusqlite::Error::SqliteFailure(corrupt, Some(verdict)))
+}
+
+fn is_damage(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt))
+}
+
+/// Renames a damaged file, with what belongs to it: its log must not be taken for that of the next one.
+fn set_aside(path: &Path) -> io::Result<PathBuf> {
+    let is_free = |number: &u32| !with_suffix(path, &format!(".damaged-{number}")).exists();
+    let number = (1..=ASIDE_ATTEMPTS).find(is_free).ok_or(io::ErrorKind::AlreadyExists)?;
+    let kept = |file: &Path| with_suffix(file, &format!(".damaged-{number}"));
+    for belonging in ["-wal", "-shm"].map(|suffix| with_suffix(path, suffix)) {
+        match fs::rename(&belonging, kept(&belonging)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => (),
+        }
+    }
+    let aside = kept(path);
+    fs::rename(path, &aside)?;
+    Ok(aside)
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}

@@ -1,0 +1,98 @@
+//! Why the store cannot be used.
+
+use std::io;
+use std::path::PathBuf;
+
+/// The store cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// A file or directory cannot be made or read.
+    #[error("cannot use `{path}`")]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The file system does not lock files, so nobody could tell who is alive.
+    #[error("`{path}` cannot be locked: a local file system is needed")]
+    Locking {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// Another process has kept the store to itself for too long.
+    #[error("`{path}` is held by another process")]
+    Busy {
+        /// What is held.
+        path: PathBuf,
+    },
+    /// A second copy of this addon in the same process.
+    #[error("another copy of this addon in the same process uses `{path}`")]
+    SecondCopy {
+        /// The database.
+        path: PathBuf,
+    },
+    /// A newer release has written it; it is left alone.
+    #[error("`{path}` has version {found}, and this release knows versions up to {known}")]
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+        /// The newest version that is known here.
+        known: i64,
+    },
+    /// It can be read and not written.
+    #[error("`{path}` cannot be written")]
+    ReadOnly {
+        /// The database.
+        path: PathBuf,
+    },
+    /// The file system cannot share the database between processes.
+    #[error("`{path}` cannot be shared between processes here: a local file system is needed")]
+    NotShared {
+        /// The database.
+        path: PathBuf,
+    },
+    /// `SQLite` says something else.
+    #[error("cannot use the database `{path}`")]
+    Database {
+        /// The database.
+        path: PathBuf,
+        /// What it says.
+        #[source]
+        source: rusqlite::Error,
+    },
+}
+
+impl StoreError {
+    /// Whether waiting may help.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        match self {
+            Self::Busy { .. } => true,
+            Self::Database { source, .. } => matches!(
+                source.sqlite_error_code(),
+                Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked)
+            ),
+            _ => false,
+        }
+    }
+
+    /// The message with all its causes, in one line.
+    #[must_use]
+    pub fn in_full(&self) -> String {
+        let mut text = self.to_string();
+        let mut cause = std::error::Error::source(self);
+        while let Some(error) = cause {
+            text.push_str(": ");
+            text.push_str(&error.to_string());
+            cause = error.source();
+        }
+        text
+    }
+}

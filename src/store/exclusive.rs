@@ -1,0 +1,46 @@
+//! One try at a lock, on Unix.
+//!
+//! `flock` belongs to the open file and not to the process, so it also tells two users within one process apart; the
+//! kernel lets go of it with the process, however that ends.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+
+/// What came of one try.
+pub(super) enum Attempt {
+    /// It is ours.
+    Locked(File),
+    /// Somebody has it.
+    Held,
+    /// It was removed, or replaced, while we opened it; so what we locked locks nobody out.
+    Gone,
+}
+
+/// Tries once. A file that is missing is an error unless it may be made.
+pub(super) fn attempt(path: &Path, make: bool) -> io::Result<Attempt> {
+    let file = OpenOptions::new().read(true).write(true).create(make).mode(0o600).open(path)?;
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => (),
+        Err(Errno::WOULDBLOCK) => return Ok(Attempt::Held),
+        Err(error) => return Err(error.into()),
+    }
+    let ours = file.metadata()?;
+    match fs::symlink_metadata(path) {
+        Ok(found) if (found.dev(), found.ino()) == (ours.dev(), ours.ino()) => Ok(Attempt::Locked(file)),
+        Ok(_) => Ok(Attempt::Gone),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Attempt::Gone),
+        Err(error) => Err(error),
+    }
+}
+
+/// Removes a file that we have locked, and lets go of it. In this order: whoever opens it in between sees that it is gone.
+pub(super) fn remove(path: &Path, file: File) {
+    // What stays is swept by the next process.
+    let _ = fs::remove_file(path);
+    drop(file);
+}

@@ -1,0 +1,96 @@
+//! Files whose lock says that somebody is there.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::exclusive::{Attempt, attempt, remove};
+
+/// How often a file is opened again that somebody else has removed meanwhile. Each time needs another process to do so
+/// within microseconds.
+const ATTEMPTS: usize = 64;
+/// The pause between two looks at a lock that somebody holds.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// A file that this process has locked, and removes when it lets go. A process that dies leaves the file, without a lock.
+#[derive(Debug)]
+pub(super) struct LockFile {
+    path: PathBuf,
+    file: Option<File>,
+}
+
+impl LockFile {
+    /// Locks the file, which is made when it is missing; `None` when somebody has it.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be made, or its file system does not lock.
+    pub(super) fn try_take(path: &Path) -> io::Result<Option<Self>> {
+        for _ in 0..ATTEMPTS {
+            match attempt(path, true)? {
+                Attempt::Locked(file) => {
+                    return Ok(Some(Self { path: path.to_owned(), file: Some(file) }));
+                }
+                Attempt::Held => return Ok(None),
+                Attempt::Gone => (),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Locks the file, and waits for whoever has it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::try_take`].
+    pub(super) fn take(path: &Path, patience: Duration) -> io::Result<Option<Self>> {
+        let since = Instant::now();
+        loop {
+            let taken = Self::try_take(path)?;
+            if taken.is_some() || since.elapsed() >= patience {
+                return Ok(taken);
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+
+    /// Whether the file is still the one at its path. Somebody may have removed it by hand.
+    pub(super) fn is_there(&self) -> bool {
+        self.path.exists()
+    }
+}
+
+impl Drop for LockFile {
+    fn drop(&mut self) {
+        if let Some(file) = self.file.take() {
+            remove(&self.path, file);
+        }
+    }
+}
+
+/// Whether nobody holds the file; what a dead process left is removed. In doubt somebody does.
+pub(super) fn is_free(path: &Path) -> bool {
+    for _ in 0..ATTEMPTS {
+        match attempt(path, false) {
+            Ok(Attempt::Locked(file)) => {
+                remove(path, file);
+                return true;
+            }
+            Ok(Attempt::Held) => return false,
+            Ok(Attempt::Gone) => (),
+            Err(error) => return error.kind() == io::ErrorKind::NotFound,
+        }
+    }
+    false
+}
+
+/// A directory that nobody else may enter, with all above it.
+pub(super) fn private_directory(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}

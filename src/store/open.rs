@@ -1,0 +1,132 @@
+//! The store as a whole.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use super::connect::connect;
+use super::error::StoreError;
+use super::lock::{LockFile, private_directory};
+#[cfg(unix)]
+use super::presence::take;
+use super::presence::{Presence, lock_of, refused};
+use super::pulse::Pulse;
+
+/// How long another process may take to open the database before we go on without it. It takes milliseconds; only one of
+/// them migrates, and whoever is stopped in the middle holds everybody up.
+const OPENING: Duration = Duration::from_secs(5);
+
+/// What the processes of one user share. Clones are cheap and speak of the same connection. Every method blocks.
+#[derive(Clone)]
+pub struct Store(Arc<Inner>);
+
+pub(super) struct Inner {
+    path: PathBuf,
+    /// Where the damaged file went that was found, if there was one.
+    aside: Option<PathBuf>,
+    open: Mutex<Open>,
+}
+
+/// What one caller at a time uses. The connection is closed before others may think that we are gone.
+pub(super) struct Open {
+    pub connection: Connection,
+    pub presence: Presence,
+    pub pulse: Pulse,
+    /// Two copies of this addon in one process bring two copies of `SQLite`, each of which would undo the locks of the other:
+    /// those are the process's, not the copy's.
+    #[cfg(unix)]
+    _only_copy: LockFile,
+}
+
+impl Store {
+    /// Opens the store of an agent directory: `subagents/runs.db` in it, readable by its owner only. What dead processes
+    /// have left beside it is removed.
+    ///
+    /// [`super::attach`] is the way to come by one: this here opens it again each time.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be used. A damaged file is kept under another name and a new one begun; a newer one is not touched.
+    pub fn open(agent_dir: &Path) -> Result<Self, StoreError> {
+        let directory = agent_dir.join("subagents");
+        let path = directory.join("runs.db");
+        let processes = directory.join("processes");
+        private_directory(&processes).map_err(|source| StoreError::Io { path: processes.clone(), source })?;
+        #[cfg(unix)]
+        let only_copy = take(&lock_of(&processes, &this_process()))?
+            .ok_or_else(|| StoreError::SecondCopy { path: path.clone() })?;
+        let presence = Presence::show(&processes)?;
+        let opening = lock_of(&processes, "opening");
+        let alone = LockFile::take(&opening, OPENING)
+            .map_err(|source| refused(&opening, source))?
+            .ok_or(StoreError::Busy { path: opening })?;
+        let connected = connect(&path)?;
+        drop(alone);
+        presence.sweep();
+        let open = Open {
+            connection: connected.connection,
+            presence,
+            pulse: Pulse::default(),
+            #[cfg(unix)]
+            _only_copy: only_copy,
+        };
+        Ok(Self(Arc::new(Inner { path, aside: connected.aside, open: Mutex::new(open) })))
+    }
+
+    /// Whether both are the same one.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Where the damaged file went that was found at the start, if there was one.
+    #[must_use]
+    pub fn set_aside(&self) -> Option<&Path> {
+        self.0.aside.as_deref()
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Open> {
+        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What `SQLite` says, as an error of the store.
+    pub(super) fn failed(&self, source: rusqlite::Error) -> StoreError {
+        StoreError::Database { path: self.0.path.clone(), source }
+    }
+
+    pub(super) fn downgrade(&self) -> std::sync::Weak<Inner> {
+        Arc::downgrade(&self.0)
+    }
+
+    pub(super) fn upgrade(inner: &std::sync::Weak<Inner>) -> Option<Self> {
+        inner.upgrade().map(Self)
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Store").field(&self.0.path).finish()
+    }
+}
+
+/// What all copies of this addon in this process call it, and no other process. Process ids are told apart by the boot and
+/// by the namespace that they belong to, because containers may share an agent directory.
+#[cfg(unix)]
+fn this_process() -> String {
+    let mut name = format!("process-{}", std::process::id());
+    #[cfg(target_os = "linux")]
+    {
+        if let Ok(namespace) = std::fs::read_link("/proc/self/ns/pid") {
+            name.push('-');
+            name.extend(namespace.to_string_lossy().chars().filter(char::is_ascii_digit));
+        }
+        if let Ok(boot) = std::fs::read_to_string("/proc/sys/kernel/random/boot_id") {
+            name.push('-');
+            name.push_str(boot.trim());
+        }
+    }
+    name
+}

@@ -1,0 +1,106 @@
+//! Who is alive.
+//!
+//! Each process keeps a file locked as long as it lives. The lock, unlike a process id, is never anybody else's, and the
+//! kernel lets go of it however the process ends.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use uuid::Uuid;
+
+use super::error::StoreError;
+use super::lock::{LockFile, is_free, private_directory};
+
+/// The extension of lock files.
+const EXTENSION: &str = "lock";
+/// How often another name is drawn. Drawing the same UUID twice does not happen; a file system that loses files might.
+const ATTEMPTS: usize = 4;
+
+/// The sign that this process is alive.
+#[derive(Debug)]
+pub(super) struct Presence {
+    id: String,
+    lock: LockFile,
+    directory: PathBuf,
+}
+
+impl Presence {
+    /// Shows that this process is alive, under a name of its own.
+    ///
+    /// # Errors
+    ///
+    /// When the directory cannot be used, or does not lock.
+    pub(super) fn show(directory: &Path) -> Result<Self, StoreError> {
+        private_directory(directory)
+            .map_err(|source| StoreError::Io { path: directory.to_owned(), source })?;
+        for _ in 0..ATTEMPTS {
+            let id = Uuid::new_v4().simple().to_string();
+            let path = lock_of(directory, &id);
+            let lock = take(&path)?;
+            if let Some(lock) = lock {
+                return Ok(Self { id, lock, directory: directory.to_owned() });
+            }
+        }
+        Err(StoreError::Busy { path: directory.to_owned() })
+    }
+
+    /// The name under which this process is known.
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Whether others can still see it.
+    pub(super) fn is_shown(&self) -> bool {
+        self.lock.is_there()
+    }
+
+    /// Where the signs of all processes are.
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Whether a process has ended; what it left is removed.
+    pub(super) fn is_gone(&self, id: &str) -> bool {
+        id != self.id && is_free(&lock_of(&self.directory, id))
+    }
+
+    /// Removes what dead processes have left.
+    pub(super) fn sweep(&self) {
+        let Ok(entries) = fs::read_dir(&self.directory) else { return };
+        let own = lock_of(&self.directory, &self.id);
+        for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+            if path != own && path.extension().is_some_and(|found| found == EXTENSION) {
+                is_free(&path);
+            }
+        }
+    }
+}
+
+/// Locks a file, unless somebody has it.
+pub(super) fn take(path: &Path) -> Result<Option<LockFile>, StoreError> {
+    LockFile::try_take(path).map_err(|source| refused(path, source))
+}
+
+/// What the failure of a lock means.
+pub(super) fn refused(path: &Path, source: std::io::Error) -> StoreError {
+    let path = path.to_owned();
+    // Those that file systems give which do not lock: no locks, not supported, not implemented.
+    #[cfg(unix)]
+    if matches!(
+        rustix::io::Errno::from_io_error(&source),
+        Some(
+            rustix::io::Errno::NOLCK
+                | rustix::io::Errno::OPNOTSUPP
+                | rustix::io::Errno::NOSYS
+                | rustix::io::Errno::INVAL
+        )
+    ) {
+        return StoreError::Locking { path, source };
+    }
+    StoreError::Io { path, source }
+}
+
+/// The lock file of a name.
+pub(super) fn lock_of(directory: &Path, name: &str) -> PathBuf {
+    directory.join(name).with_extension(EXTENSION)
+}

@@ -1,0 +1,55 @@
+//! Who is stopped.
+//!
+//! A process that is stopped, by Ctrl-Z for instance, is alive and cannot take its turn; nobody may wait for it. Whoever
+//! waits counts up a number in the database, and who does not is passed over. No clock is compared between processes:
+//! each observer measures with its own how long it has seen no change.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+/// How often a process that waits counts up. Seldom, because each time writes.
+pub(super) const BEAT: Duration = Duration::from_secs(2);
+/// Whoever has not counted up for so long is passed over: several beats, so that a loaded machine passes nobody over.
+pub(super) const STOPPED: Duration = Duration::from_secs(10);
+
+/// The beats of the others, and our own.
+#[derive(Debug, Default)]
+pub(super) struct Pulse {
+    own: i64,
+    written: Option<Instant>,
+    seen: HashMap<String, (i64, Instant)>,
+}
+
+impl Pulse {
+    /// Whether it is time to count up.
+    pub(super) fn is_due(&self, now: Instant) -> bool {
+        self.written.is_none_or(|written| now.duration_since(written) >= BEAT)
+    }
+
+    /// The number to write, which differs from the one before.
+    pub(super) fn beat(&mut self, now: Instant) -> i64 {
+        self.own += 1;
+        self.written = Some(now);
+        self.own
+    }
+
+    /// Looks at the beats of all places that wait; the newest of a process counts. Those that wait no longer are
+    /// forgotten.
+    pub(super) fn observe<'a>(&mut self, waiting: impl Iterator<Item = (&'a str, i64)>, now: Instant) {
+        let mut newest = HashMap::<&str, i64>::new();
+        for (process, beat) in waiting {
+            let known = newest.entry(process).or_insert(beat);
+            *known = beat.max(*known);
+        }
+        let seen = newest.into_iter().map(|(process, beat)| {
+            let before = self.seen.get(process).filter(|(known, _)| *known == beat);
+            (process.to_owned(), (beat, before.map_or(now, |(_, since)| *since)))
+        });
+        self.seen = seen.collect();
+    }
+
+    /// Whether a process takes its turn when it comes.
+    pub(super) fn beats(&self, process: &str, now: Instant) -> bool {
+        self.seen.get(process).is_none_or(|(_, since)| now.duration_since(*since) < STOPPED)
+    }
+}

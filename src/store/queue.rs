@@ -1,0 +1,254 @@
+//! The queue of all processes of one user.
+
+use std::time::Instant;
+
+use rusqlite::{Connection, TransactionBehavior, params};
+
+use super::error::StoreError;
+use super::open::{Open, Store};
+use super::presence::Presence;
+
+/// A place in the queue, or a started child, of this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place(i64);
+
+/// Somebody who wants to start.
+#[derive(Clone, Debug)]
+pub struct Bid {
+    /// How many may be there at once in all processes.
+    pub cap: usize,
+    /// What to do when there is no room.
+    pub kind: Kind,
+    /// The place, from the first turn on.
+    pub place: Option<Place>,
+    /// How it stands, after a turn.
+    pub standing: Standing,
+}
+
+/// What to do with a bid when there is no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// It waits.
+    Queued,
+    /// It is refused, and so it is while somebody waits.
+    Early,
+    /// It starts all the same: its child is there already, and has to be counted.
+    Certain,
+}
+
+/// How a bid stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It waits.
+    Waiting,
+    /// It may start, and is counted.
+    Started,
+    /// It may not, and has no place.
+    Refused,
+}
+
+impl Bid {
+    /// One without a place.
+    #[must_use]
+    pub fn new(cap: usize, kind: Kind) -> Self {
+        Self { cap, kind, place: None, standing: Standing::Waiting }
+    }
+}
+
+/// One place of the queue, as it is in the database.
+#[derive(Debug)]
+struct Row {
+    seq: i64,
+    /// `None` is this one.
+    process: Option<String>,
+    started: bool,
+    beat: i64,
+    /// Whether it is waited for. Waiting places of a stopped process are not.
+    counts: bool,
+}
+
+/// All places, oldest first.
+#[derive(Debug)]
+struct Rows(Vec<Row>);
+
+impl Store {
+    /// One turn at the queue, in one transaction: gives places back, takes new ones for bids that have none, in their
+    /// order, and starts those that fit under their cap together with everybody before them. Places of dead processes are
+    /// removed when somebody has to wait. Returns how many places wait after that, in all processes.
+    ///
+    /// A turn that changes nothing only reads.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used; nothing has changed then.
+    pub fn take_turn(&self, leaving: &[Place], bids: &mut [Bid]) -> Result<usize, StoreError> {
+        let mut open = self.lock();
+        if !open.presence.is_shown() {
+            self.show_again(&mut open)?;
+        }
+        let now = Instant::now();
+        let changes = !leaving.is_empty() || bids.iter().any(|bid| bid.place.is_none());
+        let rows = if changes { open.turn(leaving, &[], bids, now) } else { open.look(now) };
+        let rows = rows.map_err(|source| self.failed(source))?;
+        let waits = bids.iter().any(|bid| bid.standing == Standing::Waiting);
+        if !waits && rows.waiting() == 0 {
+            return Ok(0);
+        }
+        let dead = rows.others().filter(|process| open.presence.is_gone(process)).map(str::to_owned);
+        let dead: Vec<_> = dead.collect();
+        let beats = waits && open.pulse.is_due(now);
+        if dead.is_empty() && !beats && (changes || !rows.admits(bids)) {
+            return Ok(rows.waiting());
+        }
+        let rows = open.turn(&[], &dead, bids, now).map_err(|source| self.failed(source))?;
+        Ok(rows.waiting())
+    }
+
+    /// Somebody has removed the sign that we are alive; what is ours goes on under another.
+    fn show_again(&self, open: &mut Open) -> Result<(), StoreError> {
+        let presence = Presence::show(open.presence.directory())?;
+        open.connection
+            .execute("UPDATE place SET process = ?1 WHERE process = ?2", [presence.id(), open.presence.id()])
+            .map_err(|source| self.failed(source))?;
+        open.presence = presence;
+        Ok(())
+    }
+}
+
+impl Open {
+    /// Reads the queue.
+    fn look(&mut self, now: Instant) -> rusqlite::Result<Rows> {
+        let mut rows = Rows::read(&self.connection, self.presence.id())?;
+        rows.weigh(&mut self.pulse, now);
+        Ok(rows)
+    }
+
+    /// Changes the queue, as a whole or not at all.
+    fn turn(
+        &mut self,
+        leaving: &[Place],
+        dead: &[String],
+        bids: &mut [Bid],
+        now: Instant,
+    ) -> rusqlite::Result<Rows> {
+        let own = self.presence.id();
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        for place in leaving {
+            transaction
+                .execute("DELETE FROM place WHERE seq = ?1 AND process = ?2", params![place.0, own])?;
+        }
+        for process in dead {
+            transaction.execute("DELETE FROM place WHERE process = ?1", [process])?;
+        }
+        let mut rows = Rows::read(&transaction, own)?;
+        rows.weigh(&mut self.pulse, now);
+        let beat = self.pulse.beat(now);
+        let mut settled: Vec<Bid> = bids.to_vec();
+        for bid in &mut settled {
+            rows.serve(&transaction, own, bid, beat)?;
+        }
+        if settled.iter().any(|bid| bid.standing == Standing::Waiting) {
+            transaction.execute(
+                "UPDATE place SET beat = ?1 WHERE process = ?2 AND NOT started",
+                params![beat, own],
+            )?;
+        }
+        transaction.commit()?;
+        bids.clone_from_slice(&settled);
+        Ok(rows)
+    }
+}
+
+impl Rows {
+    fn read(connection: &Connection, own: &str) -> rusqlite::Result<Self> {
+        let mut query = connection.prepare("SELECT seq, process, started, beat FROM place ORDER BY seq")?;
+        let rows = query.query_map((), |row| {
+            let process = row.get_ref(1)?.as_str()?;
+            Ok(Row {
+                seq: row.get(0)?,
+                process: (process != own).then(|| process.to_owned()),
+                started: row.get(2)?,
+                beat: row.get(3)?,
+                counts: true,
+            })
+        })?;
+        rows.collect::<rusqlite::Result<_>>().map(Self)
+    }
+
+    /// Finds out which processes are stopped.
+    fn weigh(&mut self, pulse: &mut super::pulse::Pulse, now: Instant) {
+        let waiting = self.0.iter().filter(|row| !row.started);
+        pulse.observe(waiting.filter_map(|row| Some((row.process.as_deref()?, row.beat))), now);
+        for row in &mut self.0 {
+            row.counts =
+                row.started || row.process.as_deref().is_none_or(|process| pulse.beats(process, now));
+        }
+    }
+
+    /// How many wait.
+    fn waiting(&self) -> usize {
+        self.0.iter().filter(|row| row.counts && !row.started).count()
+    }
+
+    /// The other processes, each once.
+    fn others(&self) -> impl Iterator<Item = &str> {
+        let mut names: Vec<_> = self.0.iter().filter_map(|row| row.process.as_deref()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names.into_iter()
+    }
+
+    /// How many come before somebody at this index: whoever has started, and whoever has waited for longer. A waiting
+    /// place with a smaller cap than its turn needs so keeps its place and holds up nobody with a larger one.
+    fn before(&self, index: usize) -> usize {
+        let started = self.0.iter().filter(|row| row.started).count();
+        started + self.0[..index].iter().filter(|row| row.counts && !row.started).count()
+    }
+
+    fn find(&self, place: Place) -> Option<usize> {
+        let at = self.0.binary_search_by_key(&place.0, |row| row.seq).ok()?;
+        // After a sweep by mistake another process may have got the number.
+        self.0[at].process.is_none().then_some(at)
+    }
+
+    /// Whether a turn would start one of these, or has to enter it again.
+    fn admits(&self, bids: &[Bid]) -> bool {
+        let waiting = bids.iter().filter(|bid| bid.standing == Standing::Waiting);
+        let mut places = waiting.map(|bid| (bid.cap, bid.place.and_then(|place| self.find(place))));
+        places.any(|(cap, at)| at.is_none_or(|at| self.before(at) < cap))
+    }
+
+    /// Serves one bid, in the database and here.
+    fn serve(
+        &mut self,
+        connection: &Connection,
+        own: &str,
+        bid: &mut Bid,
+        beat: i64,
+    ) -> rusqlite::Result<()> {
+        let at = bid.place.and_then(|place| self.find(place));
+        let starts = bid.kind == Kind::Certain || self.before(at.unwrap_or(self.0.len())) < bid.cap;
+        bid.standing = match (starts, bid.kind) {
+            (true, _) => Standing::Started,
+            (false, Kind::Early) => Standing::Refused,
+            (false, _) => Standing::Waiting,
+        };
+        match at {
+            Some(at) if starts => {
+                self.0[at].started = true;
+                connection.execute("UPDATE place SET started = 1 WHERE seq = ?1", [self.0[at].seq])?;
+            }
+            None if bid.standing != Standing::Refused => {
+                connection.execute(
+                    "INSERT INTO place (process, started, beat) VALUES (?1, ?2, ?3)",
+                    params![own, starts, beat],
+                )?;
+                let seq = connection.last_insert_rowid();
+                bid.place = Some(Place(seq));
+                self.0.push(Row { seq, process: None, started: starts, beat, counts: true });
+            }
+            _ => (),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,43 @@
+//! What each session has spent on what it delegated.
+
+use rusqlite::{OptionalExtension, params};
+
+use super::error::StoreError;
+use super::open::Store;
+
+impl Store {
+    /// What the session has spent, in USD; 0 for one that is not known.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used.
+    pub fn spent(&self, session: &str) -> Result<f64, StoreError> {
+        let open = self.lock();
+        let known = open
+            .connection
+            .query_row("SELECT cost FROM spending WHERE session = ?1", [session], |row| row.get(0))
+            .optional();
+        Ok(known.map_err(|source| self.failed(source))?.unwrap_or(0.0))
+    }
+
+    /// Adds to what the session has spent, together with all other processes. What is no amount of money (negative,
+    /// infinite or not a number) is nothing.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used; nothing is added then.
+    pub fn add_spending(&self, session: &str, cost: f64) -> Result<(), StoreError> {
+        if !cost.is_finite() || cost <= 0.0 {
+            return Ok(());
+        }
+        let open = self.lock();
+        open.connection
+            .execute(
+                "INSERT INTO spending (session, cost) VALUES (?1, ?2)
+                 ON CONFLICT (session) DO UPDATE SET cost = cost + excluded.cost",
+                params![session, cost],
+            )
+            .map_err(|source| self.failed(source))?;
+        Ok(())
+    }
+}
