@@ -3,6 +3,7 @@
 //! The layers, from the edge inwards; each uses those below it, never one above or beside it:
 //!
 //! - `node`: the napi edge (feature `node`).
+//! - [`orchestrate`]: many runs: who may start, and when.
 //! - [`run`]: one agent, one task, one child.
 //! - [`store`]: what outlives a process, and what the processes of one user share.
 //! - [`agent`], [`event`], [`process`], [`config`]: siblings that do not know each other.
@@ -16,6 +17,7 @@ pub mod event;
 // The edge is tested from JavaScript; napi registers nothing in a Rust test.
 #[cfg(all(feature = "node", not(test)))]
 mod node;
+pub mod orchestrate;
 pub mod process;
 pub mod run;
 pub mod store;
