@@ -116,17 +116,14 @@ impl fmt::Debug for Store {
 /// by the namespace that they belong to, because containers may share an agent directory.
 #[cfg(unix)]
 fn this_process() -> String {
+    let namespace = std::fs::read_link("/proc/self/ns/pid")
+        .map(|link| link.to_string_lossy().chars().filter(char::is_ascii_digit).collect::<String>());
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|id| id.trim().to_owned());
     let mut name = format!("process-{}", std::process::id());
-    #[cfg(target_os = "linux")]
-    {
-        if let Ok(namespace) = std::fs::read_link("/proc/self/ns/pid") {
-            name.push('-');
-            name.extend(namespace.to_string_lossy().chars().filter(char::is_ascii_digit));
-        }
-        if let Ok(boot) = std::fs::read_to_string("/proc/sys/kernel/random/boot_id") {
-            name.push('-');
-            name.push_str(boot.trim());
-        }
+    // Where there is no such thing, there are no such containers either.
+    for part in [namespace, boot].into_iter().flatten() {
+        name.push('-');
+        name.push_str(&part);
     }
     name
 }

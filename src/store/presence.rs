@@ -59,9 +59,10 @@ impl Presence {
         &self.directory
     }
 
-    /// Whether a process has ended; what it left is removed.
+    /// Whether a process has ended; what it left is removed. What is no name of a process is nobody.
     pub(super) fn is_gone(&self, id: &str) -> bool {
-        id != self.id && is_free(&lock_of(&self.directory, id))
+        let is_name = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        id != self.id && (!is_name || is_free(&lock_of(&self.directory, id)))
     }
 
     /// Removes what dead processes have left.
@@ -103,4 +104,27 @@ pub(super) fn refused(path: &Path, source: std::io::Error) -> StoreError {
 /// The lock file of a name.
 pub(super) fn lock_of(directory: &Path, name: &str) -> PathBuf {
     directory.join(name).with_extension(EXTENSION)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use rustix::io::Errno;
+
+    use super::*;
+
+    #[test]
+    fn a_file_system_that_does_not_lock_is_named_as_such() {
+        for (error, is_locking) in [
+            (Errno::NOLCK, true),
+            (Errno::OPNOTSUPP, true),
+            (Errno::NOSYS, true),
+            (Errno::INVAL, true),
+            (Errno::ACCESS, false),
+            (Errno::ROFS, false),
+            (Errno::NOSPC, false),
+        ] {
+            let refused = refused(Path::new("/remote/x.lock"), error.into());
+            assert_eq!(matches!(refused, StoreError::Locking { .. }), is_locking, "{error}");
+        }
+    }
 }

@@ -53,3 +53,45 @@ impl Pulse {
         self.seen.get(process).is_none_or(|(_, since)| now.duration_since(*since) < STOPPED)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_counts_up_is_waited_for_and_whoever_stops_is_passed_over() {
+        let start = Instant::now();
+        let at = |second| start + Duration::from_secs(second);
+        // Beats of a process at the given seconds, several for several places, and whether it is waited for at the last.
+        for (label, seen, expected) in [
+            ("never seen", vec![(0, vec![])], true),
+            ("seen for the first time", vec![(5, vec![7])], true),
+            ("seen for a while", vec![(0, vec![7]), (9, vec![7])], true),
+            ("stopped", vec![(0, vec![7]), (10, vec![7])], false),
+            ("counts", vec![(0, vec![7]), (9, vec![8]), (18, vec![8])], true),
+            ("goes on after a stop", vec![(0, vec![7]), (60, vec![7]), (61, vec![8])], true),
+            ("several places, the newest counts", vec![(0, vec![7, 9]), (10, vec![9, 7])], false),
+            ("a new place is a sign of life", vec![(0, vec![7]), (9, vec![7, 8]), (12, vec![7, 8])], true),
+            ("waited before, and again", vec![(0, vec![7]), (5, vec![]), (20, vec![7])], true),
+        ] {
+            let mut pulse = Pulse::default();
+            let mut now = start;
+            for (second, beats) in seen {
+                now = at(second);
+                pulse.observe(beats.into_iter().map(|beat| ("p", beat)), now);
+            }
+            assert_eq!(pulse.beats("p", now), expected, "{label}");
+        }
+    }
+
+    #[test]
+    fn a_beat_is_due_at_the_first_look_and_then_seldom() {
+        let mut pulse = Pulse::default();
+        let now = Instant::now();
+        assert!(pulse.is_due(now));
+        let first = pulse.beat(now);
+        assert!(!pulse.is_due(now + BEAT / 2));
+        assert!(pulse.is_due(now + BEAT));
+        assert!(pulse.beat(now + BEAT) > first);
+    }
+}

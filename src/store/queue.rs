@@ -21,7 +21,7 @@ pub struct Bid {
     pub kind: Kind,
     /// The place, from the first turn on.
     pub place: Option<Place>,
-    /// How it stands, after a turn.
+    /// How it stands, after a turn. One that has started stays so.
     pub standing: Standing,
 }
 
@@ -62,6 +62,7 @@ struct Row {
     /// `None` is this one.
     process: Option<String>,
     started: bool,
+    cap: usize,
     beat: i64,
     /// Whether it is waited for. Waiting places of a stopped process are not.
     counts: bool,
@@ -74,14 +75,15 @@ struct Rows(Vec<Row>);
 impl Store {
     /// One turn at the queue, in one transaction: gives places back, takes new ones for bids that have none, in their
     /// order, and starts those that fit under their cap together with everybody before them. Places of dead processes are
-    /// removed when somebody has to wait. Returns how many places wait after that, in all processes.
+    /// removed when somebody has to wait. Returns how many of those who wait then, in all processes, could start if `spare`
+    /// places of ours were given back.
     ///
     /// A turn that changes nothing only reads.
     ///
     /// # Errors
     ///
     /// When the database cannot be used; nothing has changed then.
-    pub fn take_turn(&self, leaving: &[Place], bids: &mut [Bid]) -> Result<usize, StoreError> {
+    pub fn take_turn(&self, leaving: &[Place], bids: &mut [Bid], spare: usize) -> Result<usize, StoreError> {
         let mut open = self.lock();
         if !open.presence.is_shown() {
             self.show_again(&mut open)?;
@@ -98,10 +100,10 @@ impl Store {
         let dead: Vec<_> = dead.collect();
         let beats = waits && open.pulse.is_due(now);
         if dead.is_empty() && !beats && (changes || !rows.admits(bids)) {
-            return Ok(rows.waiting());
+            return Ok(rows.wanting(spare));
         }
         let rows = open.turn(&[], &dead, bids, now).map_err(|source| self.failed(source))?;
-        Ok(rows.waiting())
+        Ok(rows.wanting(spare))
     }
 
     /// Somebody has removed the sign that we are alive; what is ours goes on under another.
@@ -161,14 +163,16 @@ impl Open {
 
 impl Rows {
     fn read(connection: &Connection, own: &str) -> rusqlite::Result<Self> {
-        let mut query = connection.prepare("SELECT seq, process, started, beat FROM place ORDER BY seq")?;
+        let mut query =
+            connection.prepare("SELECT seq, process, started, cap, beat FROM place ORDER BY seq")?;
         let rows = query.query_map((), |row| {
             let process = row.get_ref(1)?.as_str()?;
             Ok(Row {
                 seq: row.get(0)?,
                 process: (process != own).then(|| process.to_owned()),
                 started: row.get(2)?,
-                beat: row.get(3)?,
+                cap: usize::try_from(row.get::<_, i64>(3)?).unwrap_or(0),
+                beat: row.get(4)?,
                 counts: true,
             })
         })?;
@@ -198,11 +202,23 @@ impl Rows {
         names.into_iter()
     }
 
-    /// How many come before somebody at this index: whoever has started, and whoever has waited for longer. A waiting
-    /// place with a smaller cap than its turn needs so keeps its place and holds up nobody with a larger one.
-    fn before(&self, index: usize) -> usize {
-        let started = self.0.iter().filter(|row| row.started).count();
-        started + self.0[..index].iter().filter(|row| row.counts && !row.started).count()
+    /// How many are there when everybody before this index has started who may. A waiting place whose own cap is smaller
+    /// than what is there takes nothing from those behind, who may have a larger one.
+    fn before(&self, index: usize, started: usize) -> usize {
+        let waiting = self.0[..index].iter().filter(|row| row.counts && !row.started);
+        waiting.fold(started, |taken, row| taken + usize::from(taken < row.cap))
+    }
+
+    fn started(&self) -> usize {
+        self.0.iter().filter(|row| row.started).count()
+    }
+
+    /// How many of those who wait could start if so many places were given back.
+    fn wanting(&self, spare: usize) -> usize {
+        let started = self.started();
+        let with = self.before(self.0.len(), started.saturating_sub(spare)) - started.saturating_sub(spare);
+        let without = self.before(self.0.len(), started) - started;
+        with.saturating_sub(without)
     }
 
     fn find(&self, place: Place) -> Option<usize> {
@@ -215,7 +231,8 @@ impl Rows {
     fn admits(&self, bids: &[Bid]) -> bool {
         let waiting = bids.iter().filter(|bid| bid.standing == Standing::Waiting);
         let mut places = waiting.map(|bid| (bid.cap, bid.place.and_then(|place| self.find(place))));
-        places.any(|(cap, at)| at.is_none_or(|at| self.before(at) < cap))
+        let started = self.started();
+        places.any(|(cap, at)| at.is_none_or(|at| self.before(at, started) < cap))
     }
 
     /// Serves one bid, in the database and here.
@@ -227,7 +244,13 @@ impl Rows {
         beat: i64,
     ) -> rusqlite::Result<()> {
         let at = bid.place.and_then(|place| self.find(place));
-        let starts = bid.kind == Kind::Certain || self.before(at.unwrap_or(self.0.len())) < bid.cap;
+        if at.is_some_and(|at| self.0[at].started) {
+            bid.standing = Standing::Started;
+            return Ok(());
+        }
+        // Whoever has started once has a child, even if its place was lost.
+        let is_certain = bid.kind == Kind::Certain || bid.standing == Standing::Started;
+        let starts = is_certain || self.before(at.unwrap_or(self.0.len()), self.started()) < bid.cap;
         bid.standing = match (starts, bid.kind) {
             (true, _) => Standing::Started,
             (false, Kind::Early) => Standing::Refused,
@@ -240,12 +263,12 @@ impl Rows {
             }
             None if bid.standing != Standing::Refused => {
                 connection.execute(
-                    "INSERT INTO place (process, started, beat) VALUES (?1, ?2, ?3)",
-                    params![own, starts, beat],
+                    "INSERT INTO place (process, started, cap, beat) VALUES (?1, ?2, ?3, ?4)",
+                    params![own, starts, i64::try_from(bid.cap).unwrap_or(i64::MAX), beat],
                 )?;
                 let seq = connection.last_insert_rowid();
                 bid.place = Some(Place(seq));
-                self.0.push(Row { seq, process: None, started: starts, beat, counts: true });
+                self.0.push(Row { seq, process: None, started: starts, cap: bid.cap, beat, counts: true });
             }
             _ => (),
         }

@@ -9,6 +9,7 @@ const MIGRATIONS: &[&str] = &[
         seq INTEGER PRIMARY KEY,
         process TEXT NOT NULL,
         started INTEGER NOT NULL,
+        cap INTEGER NOT NULL,
         beat INTEGER NOT NULL
     ) STRICT;
     CREATE TABLE spending (

@@ -46,6 +46,8 @@ pub(super) struct Turn {
     numbers: Vec<u64>,
     pub bids: Vec<Bid>,
     pub leaving: Vec<Place>,
+    /// How many early places could be given back.
+    pub spare: usize,
 }
 
 /// An answer for the lane.
@@ -116,11 +118,12 @@ impl Claims {
         self.is_news = false;
         let open = self.held.iter().filter(|(_, held)| !held.is_settled);
         let (numbers, bids) = open.map(|(number, held)| (*number, held.bid.clone())).unzip();
-        Turn { numbers, bids, leaving: std::mem::take(&mut self.leaving) }
+        let spare = self.held.values().filter(|held| held.is_early() && held.bid.place.is_some()).count();
+        Turn { numbers, bids, leaving: std::mem::take(&mut self.leaving), spare }
     }
 
-    /// Ends a turn, after which so many wait in all processes.
-    pub(super) fn apply(&mut self, turn: Turn, waiting: usize) -> Vec<Answer> {
+    /// Ends a turn, after which so many in all processes wait for our early places.
+    pub(super) fn apply(&mut self, turn: Turn, wanting: usize) -> Vec<Answer> {
         self.busy_since = None;
         let mut answers = Vec::new();
         for (number, bid) in turn.numbers.into_iter().zip(turn.bids) {
@@ -141,7 +144,7 @@ impl Claims {
                 self.is_news |= !held.is_settled;
             }
         }
-        self.evict(waiting, &mut answers);
+        self.evict(wanting, &mut answers);
         answers
     }
 

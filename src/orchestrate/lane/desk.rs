@@ -106,11 +106,11 @@ impl Desk {
     /// The life of the thread.
     fn serve(&self) {
         while let Some(mut turn) = self.next_turn() {
-            let result = self.store.take_turn(&turn.leaving, &mut turn.bids);
+            let result = self.store.take_turn(&turn.leaving, &mut turn.bids, turn.spare);
             let answers = {
                 let mut state = self.lock();
                 match result {
-                    Ok(waiting) => state.apply(turn, waiting),
+                    Ok(wanting) => state.apply(turn, wanting),
                     Err(error) => state.fail(&error, turn.leaving),
                 }
             };

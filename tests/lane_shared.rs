@@ -1,0 +1,295 @@
+//! Who may start when several processes share a cap, and what becomes of the cap when the store fails.
+#![cfg(target_os = "linux")]
+
+#[path = "support/actor.rs"]
+#[expect(
+    dead_code,
+    reason = "the answers that are waited for at once, and limits, are for the tests of the store"
+)]
+mod actor;
+#[path = "support/pids.rs"]
+#[expect(dead_code, reason = "only the waiting is used here")]
+mod pids;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use actor::{Actor, reply};
+use pi_subagent_native::orchestrate::lane::{EarlySlot, Lane, Slot, Ticket, UserCap, Waiting};
+use pi_subagent_native::store::{Store, attach};
+use pids::eventually;
+use rusqlite::Connection;
+use tempfile::TempDir;
+use tokio::task::{JoinSet, yield_now};
+
+/// The second process: enters its lane as it is told, and says when it was admitted.
+#[test]
+fn actor() {
+    let Some((agent_dir, script)) = actor::script() else { return };
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let lane = Lane::new();
+    let store = attach(&agent_dir).store.expect("a store");
+    let slots = Arc::new(Mutex::new(HashMap::new()));
+    for line in script {
+        match line.split(' ').collect::<Vec<_>>().as_slice() {
+            ["enter", name, cap] => {
+                let mut waiting = lane.enter(ticket(&store, cap.parse().expect("a number")));
+                let (name, slots) = ((*name).to_owned(), slots.clone());
+                runtime.spawn(async move {
+                    let slot = waiting.admitted().await;
+                    slots.lock().expect("nobody panics").insert(name.clone(), slot);
+                    reply(&format!("{name} admitted"));
+                });
+            }
+            ["leave", name] => drop(slots.lock().expect("nobody panics").remove(*name)),
+            _ => panic!("unknown words {line:?}"),
+        }
+    }
+}
+
+fn ticket(store: &Store, cap: usize) -> Ticket {
+    let per_user = Some(UserCap { store: store.clone(), cap });
+    Ticket { provider: None, max_concurrent: 256, early_limit: 4, per_user, group: None }
+}
+
+struct Scene {
+    dir: TempDir,
+    store: Store,
+    lane: Lane,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let attached = attach(dir.path());
+        assert_eq!(attached.notice, None);
+        Self { store: attached.store.expect("a store"), dir, lane: Lane::new() }
+    }
+
+    fn actor(&self) -> Actor {
+        Actor::start(self.dir.path())
+    }
+
+    fn enter(&self, cap: usize) -> Waiting {
+        self.lane.enter(ticket(&self.store, cap))
+    }
+
+    fn early(&self, cap: usize) -> EarlySlot {
+        self.lane.early(ticket(&self.store, cap)).expect("there is room in this process")
+    }
+
+    fn database(&self) -> Connection {
+        database(self.dir.path())
+    }
+
+    /// Waits until the queue of all processes looks like this, oldest first: `+` has started, `.` waits.
+    async fn queue(&self, expected: &str) {
+        let database = self.database();
+        let mut last = String::new();
+        eventually(&format!("the queue {expected:?}"), || {
+            last = queue(&database);
+            last == expected
+        })
+        .await;
+    }
+}
+
+fn database(agent_dir: &Path) -> Connection {
+    let database = Connection::open(agent_dir.join("subagents/runs.db")).expect("a database");
+    database.busy_timeout(Duration::from_secs(10)).expect("a number");
+    database
+}
+
+fn queue(database: &Connection) -> String {
+    let text = "SELECT coalesce(group_concat(iif(started, '+', '.'), '' ORDER BY seq), '') FROM place";
+    database.query_row(text, (), |row| row.get(0)).expect("an answer")
+}
+
+fn position(waiting: &Waiting) -> Option<usize> {
+    *waiting.position().borrow()
+}
+
+#[tokio::test]
+async fn a_place_that_another_process_leaves_goes_to_whoever_came_first() {
+    let scene = Scene::new();
+    let mut mine = scene.enter(1).admitted().await;
+    let mut other = scene.actor();
+    other.say("enter first 1");
+    scene.queue("+.").await;
+    let mut last = scene.enter(1);
+    scene.queue("+..").await;
+    assert_eq!(position(&last), Some(1), "the first of this process");
+    assert_eq!(mine.take_notice(), None);
+    drop(mine);
+    assert_eq!(other.answer(), "first admitted");
+    scene.queue("+.").await;
+    other.say("leave first");
+    drop(last.admitted().await);
+    scene.queue("").await;
+}
+
+#[tokio::test]
+async fn a_process_that_is_killed_takes_nothing_with_it() {
+    let scene = Scene::new();
+    let [mut running, mut waiting] = [scene.actor(), scene.actor()];
+    running.say("enter a 1");
+    assert_eq!(running.answer(), "a admitted");
+    waiting.say("enter b 1");
+    scene.queue("+.").await;
+    let mut last = scene.enter(1);
+    scene.queue("+..").await;
+    waiting.kill();
+    running.kill();
+    let slot = last.admitted().await;
+    scene.queue("+").await;
+    drop(slot);
+}
+
+#[tokio::test]
+async fn whoever_gives_up_waiting_holds_up_no_other_process() {
+    let scene = Scene::new();
+    let running = scene.enter(1).admitted().await;
+    let waiting = scene.enter(1);
+    scene.queue("+.").await;
+    let mut other = scene.actor();
+    other.say("enter a 1");
+    scene.queue("+..").await;
+    drop(waiting);
+    scene.queue("+.").await;
+    drop(running);
+    assert_eq!(other.answer(), "a admitted");
+}
+
+#[tokio::test]
+async fn a_run_that_its_provider_holds_back_holds_up_no_other_process() {
+    let scene = Scene::new();
+    let running = scene.enter(1).admitted().await;
+    let mut held = scene.lane.enter(Ticket { provider: Some("p".into()), ..ticket(&scene.store, 1) });
+    scene.queue("+.").await;
+    let until = Instant::now() + Duration::from_secs(3600);
+    scene.lane.hold("p", until);
+    scene.queue("+").await;
+    assert_eq!(*held.held_until().borrow(), Some(until));
+    drop(running);
+    let mut other = scene.actor();
+    other.say("enter a 1");
+    assert_eq!(other.answer(), "a admitted");
+    tokio::select! {
+        biased;
+        _ = held.admitted() => panic!("it is held"),
+        () = yield_now() => (),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn hundreds_at_once_pass_the_cap_of_all_processes_in_order() {
+    const RUNS: usize = 256;
+    const CAP: usize = 8;
+    let scene = Scene::new();
+    let running = Arc::new(AtomicUsize::new(0));
+    let mut tasks = JoinSet::new();
+    for _ in 0..RUNS {
+        let mut waiting = scene.enter(CAP);
+        let running = running.clone();
+        tasks.spawn(async move {
+            let slot = waiting.admitted().await;
+            assert!(running.fetch_add(1, Ordering::SeqCst) < CAP);
+            yield_now().await;
+            running.fetch_sub(1, Ordering::SeqCst);
+            drop(slot);
+        });
+    }
+    assert_eq!(tasks.join_all().await.len(), RUNS);
+    scene.queue("").await;
+}
+
+#[tokio::test]
+async fn an_early_child_is_counted_by_all_and_makes_way_for_another_process() {
+    let scene = Scene::new();
+    let mut older = scene.early(2);
+    scene.queue("+").await;
+    let mut newer = scene.early(2);
+    scene.queue("++").await;
+    let mut refused = scene.early(2);
+    refused.evicted().await;
+    drop(refused);
+    let mut other = scene.actor();
+    other.say("enter a 2");
+    newer.evicted().await;
+    drop(newer);
+    assert_eq!(other.answer(), "a admitted");
+    tokio::select! {
+        biased;
+        () = older.evicted() => panic!("one place was enough"),
+        () = yield_now() => (),
+    }
+    drop(older);
+    scene.queue("+").await;
+}
+
+#[tokio::test]
+async fn an_early_child_that_is_used_is_never_turned_away_and_counts() {
+    let scene = Scene::new();
+    let early = scene.early(1);
+    scene.queue("+").await;
+    let mut refused = scene.early(1);
+    refused.evicted().await;
+    let used = [early.into_slot(), refused.into_slot()];
+    scene.queue("++").await;
+    let mut waiting = scene.enter(1);
+    scene.queue("++.").await;
+    drop(used);
+    let slot: Slot = waiting.admitted().await;
+    drop(slot);
+    // Used before the store has said anything.
+    let used = scene.early(1).into_slot();
+    scene.queue("+").await;
+    drop(used);
+    scene.queue("").await;
+}
+
+#[tokio::test]
+async fn when_the_store_fails_runs_start_without_the_cap_and_one_of_them_says_so() {
+    let scene = Scene::new();
+    let running = scene.enter(1).admitted().await;
+    let mut waiting = scene.enter(1);
+    scene.queue("+.").await;
+    scene.database().execute_batch("DROP TABLE place").expect("a careless hand");
+    let notice = waiting.admitted().await.take_notice().expect("somebody is told");
+    assert!(
+        notice.starts_with("`maxConcurrentPerUser` is not in force: cannot use the database `"),
+        "{notice}"
+    );
+    assert!(notice.contains("no such table"), "{notice}");
+    let mut later = scene.enter(1).admitted().await;
+    assert_eq!(later.take_notice(), None, "once");
+    let early = scene.early(1);
+    drop((running, early, later));
+}
+
+#[tokio::test]
+async fn a_database_that_is_held_for_a_moment_means_waiting_and_no_warning() {
+    let scene = Scene::new();
+    let holder = scene.database();
+    holder.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
+    let mut waiting = scene.enter(1);
+    tokio::select! {
+        biased;
+        _ = waiting.admitted() => panic!("nobody can have said so"),
+        () = yield_now() => (),
+    }
+    holder.execute_batch("ROLLBACK").expect("it is ours");
+    assert_eq!(waiting.admitted().await.take_notice(), None);
+}
+
+#[tokio::test]
+async fn a_database_that_stays_held_stops_nobody_for_good() {
+    let scene = Scene::new();
+    let holder = scene.database();
+    holder.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
+    let notice = scene.enter(1).admitted().await.take_notice().expect("somebody is told");
+    assert!(notice.contains("database is locked"), "{notice}");
+}

@@ -1,0 +1,490 @@
+//! What the processes of one user share, and what becomes of it when one of them, or the disk, fails.
+#![cfg(target_os = "linux")]
+
+#[path = "support/actor.rs"]
+mod actor;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use actor::{Actor, reply};
+use pi_subagent_native::store::{Bid, Kind, Place, Standing, Store, StoreError, attach};
+use rusqlite::Connection;
+use rustix::fs::{FlockOperation, flock};
+use tempfile::TempDir;
+
+/// The second process: takes turns as it is told.
+#[test]
+fn actor() {
+    let Some((agent_dir, script)) = actor::script() else { return };
+    let mut store = None;
+    let mut bids = Vec::new();
+    for line in script {
+        let words: Vec<_> = line.split(' ').collect();
+        reply(&match words.as_slice() {
+            ["open"] => {
+                answer(Store::open(&agent_dir).map(|opened| store = Some(opened)), |()| "open".into())
+            }
+            ["attach"] => {
+                let attached = attach(&agent_dir);
+                store = attached.store;
+                format!(
+                    "{} {}",
+                    if store.is_some() { "store" } else { "none" },
+                    attached.notice.unwrap_or_default()
+                )
+            }
+            ["close"] => {
+                bids.clear();
+                store = None;
+                "closed".into()
+            }
+            // Opens and closes the store again and again, which sweeps what others have left.
+            ["open", times] => {
+                let times: u32 = times.parse().expect("a number");
+                let all: Result<Vec<_>, _> = (0..times).map(|_| Store::open(&agent_dir).map(drop)).collect();
+                answer(all, |_| "opened".into())
+            }
+            ["bid", cap] => {
+                bids.push(Bid::new(cap.parse().expect("a number"), Kind::Queued));
+                turn(store.as_ref().expect("it is open"), &[], &mut bids)
+            }
+            ["turn"] => turn(store.as_ref().expect("it is open"), &[], &mut bids),
+            ["leave"] => {
+                let place = bids.remove(0).place.expect("it has one");
+                turn(store.as_ref().expect("it is open"), &[place], &mut bids)
+            }
+            ["spend", session, cost] => {
+                let cost = cost.parse().expect("a number");
+                answer(store.as_ref().expect("it is open").add_spending(session, cost), |()| "spent".into())
+            }
+            _ => panic!("unknown words {line:?}"),
+        });
+    }
+}
+
+fn answer<T>(result: Result<T, StoreError>, say: impl FnOnce(T) -> String) -> String {
+    result.map_or_else(|error| format!("error {}", error.in_full()), say)
+}
+
+fn turn(store: &Store, leaving: &[Place], bids: &mut [Bid]) -> String {
+    answer(store.take_turn(leaving, bids, 0), |_| standings(bids))
+}
+
+/// `+` has started, `.` waits, `-` was refused.
+fn standings(bids: &[Bid]) -> String {
+    let mark = |bid: &Bid| match bid.standing {
+        Standing::Started => '+',
+        Standing::Waiting => '.',
+        Standing::Refused => '-',
+    };
+    bids.iter().map(mark).collect()
+}
+
+fn database(agent_dir: &Path) -> PathBuf {
+    agent_dir.join("subagents/runs.db")
+}
+
+fn processes(agent_dir: &Path) -> PathBuf {
+    agent_dir.join("subagents/processes")
+}
+
+/// The names in a directory, sorted.
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).expect("the directory is there");
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.expect("it can be read").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+fn agent_dir() -> TempDir {
+    tempfile::tempdir().expect("a temporary directory")
+}
+
+fn bids<const N: usize>(cap: usize, kind: Kind) -> [Bid; N] {
+    std::array::from_fn(|_| Bid::new(cap, kind))
+}
+
+#[test]
+fn the_database_is_private_shared_and_has_a_version() {
+    let dir = agent_dir();
+    // A careless hand had made it before.
+    fs::create_dir(dir.path().join("subagents")).expect("a directory");
+    fs::write(database(dir.path()), "").expect("a file");
+    fs::set_permissions(database(dir.path()), fs::Permissions::from_mode(0o644)).expect("our file");
+    let store = Store::open(dir.path()).expect("a store");
+    store.add_spending("s", 1.0).expect("it can be written");
+    for name in ["runs.db", "runs.db-wal", "runs.db-shm"] {
+        let found = fs::metadata(dir.path().join("subagents").join(name)).expect(name);
+        assert_eq!(found.permissions().mode() & 0o777, 0o600, "{name}");
+    }
+    let mode = fs::metadata(processes(dir.path())).expect("a directory").permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+    let other = Connection::open(database(dir.path())).expect("it can be shared");
+    let ask = |pragma: &str| other.query_row(pragma, (), |row| row.get::<_, String>(0)).expect("an answer");
+    assert_eq!(ask("SELECT user_version || '' FROM pragma_user_version"), "1");
+    assert_eq!(ask("PRAGMA journal_mode"), "wal");
+}
+
+#[test]
+fn turns_are_taken_in_order_within_one_process() {
+    let dir = agent_dir();
+    let store = Store::open(dir.path()).expect("a store");
+    let mut all: [Bid; 4] = bids(2, Kind::Queued);
+    assert_eq!(store.take_turn(&[], &mut all, 1).expect("a turn"), 1, "one place given back helps one");
+    assert_eq!(standings(&all), "++..");
+    let second = all[1].place.expect("it has one");
+    assert_eq!(store.take_turn(&[second], &mut all[2..], 0).expect("a turn"), 0);
+    assert_eq!(standings(&all[2..]), "+.");
+    // Whoever waited leaves without having started.
+    let places = [all[0].place, all[2].place, all[3].place].map(|place| place.expect("it has one"));
+    assert_eq!(store.take_turn(&places, &mut [], 0).expect("a turn"), 0);
+    let mut next: [Bid; 3] = bids(2, Kind::Queued);
+    store.take_turn(&[], &mut next, 0).expect("a turn");
+    assert_eq!(standings(&next), "++.");
+}
+
+#[test]
+fn early_bids_are_refused_while_somebody_waits_and_certain_ones_always_count() {
+    let dir = agent_dir();
+    let store = Store::open(dir.path()).expect("a store");
+    let mut early: [Bid; 3] = bids(2, Kind::Early);
+    store.take_turn(&[], &mut early, 0).expect("a turn");
+    assert_eq!(standings(&early), "++-");
+    assert_eq!(early[2].place, None);
+    early[2].kind = Kind::Certain;
+    store.take_turn(&[], &mut early[2..], 0).expect("a turn");
+    assert_eq!(standings(&early), "+++");
+    let mut queued: [Bid; 1] = bids(3, Kind::Queued);
+    store.take_turn(&[], &mut queued, 0).expect("a turn");
+    assert_eq!(standings(&queued), ".", "the certain one is counted");
+    // Two leave: there would be room, but the queued one needs it.
+    let leaving = [early[0].place, early[1].place].map(|place| place.expect("it has one"));
+    let mut late: [Bid; 1] = bids(2, Kind::Early);
+    store.take_turn(&leaving, &mut late, 0).expect("a turn");
+    assert_eq!(standings(&late), "-");
+}
+
+#[test]
+fn processes_take_turns_in_the_order_in_which_they_came() {
+    let dir = agent_dir();
+    let [mut one, mut two, mut three] = std::array::from_fn(|_| Actor::start(dir.path()));
+    for actor in [&mut one, &mut two, &mut three] {
+        assert_eq!(actor.ask("open"), "open");
+    }
+    assert_eq!(one.ask("bid 1"), "+");
+    assert_eq!(three.ask("bid 1"), ".");
+    assert_eq!(two.ask("bid 1"), ".");
+    assert_eq!(one.ask("leave"), "");
+    assert_eq!(two.ask("turn"), ".", "the other one came first");
+    assert_eq!(three.ask("turn"), "+");
+    assert_eq!(three.ask("leave"), "");
+    assert_eq!(two.ask("turn"), "+");
+}
+
+#[test]
+fn a_process_with_a_smaller_cap_waits_for_it_and_holds_up_nobody() {
+    let dir = agent_dir();
+    let [mut wide, mut narrow] = std::array::from_fn(|_| Actor::start(dir.path()));
+    assert_eq!([wide.ask("open"), narrow.ask("open")], ["open", "open"]);
+    assert_eq!(wide.ask("bid 4"), "+");
+    assert_eq!(wide.ask("bid 4"), "++");
+    assert_eq!(narrow.ask("bid 1"), ".");
+    assert_eq!(wide.ask("bid 4"), "+++");
+    assert_eq!(wide.ask("bid 4"), "++++");
+    assert_eq!(wide.ask("bid 4"), "++++.");
+    assert_eq!(wide.ask("leave"), "++++");
+    for rest in ["+++", "++", "+", ""] {
+        assert_eq!(narrow.ask("turn"), ".");
+        assert_eq!(wide.ask("leave"), rest);
+    }
+    assert_eq!(narrow.ask("turn"), "+");
+}
+
+#[test]
+fn the_places_of_a_killed_process_are_free_whether_it_ran_or_waited() {
+    let dir = agent_dir();
+    let [mut running, mut waiting, mut last] = std::array::from_fn(|_| Actor::start(dir.path()));
+    for actor in [&mut running, &mut waiting, &mut last] {
+        assert_eq!(actor.ask("open"), "open");
+    }
+    assert_eq!(running.ask("bid 1"), "+");
+    assert_eq!(waiting.ask("bid 1"), ".");
+    assert_eq!(last.ask("bid 1"), ".");
+    waiting.kill();
+    assert_eq!(last.ask("turn"), ".", "somebody still runs");
+    running.kill();
+    assert_eq!(last.ask("turn"), "+");
+    // Two files of the process that is left: that it is alive, and that it is the only copy.
+    assert_eq!(names(&processes(dir.path())).len(), 2 + 2, "of the dead, what nobody had to look at");
+    assert_eq!(Actor::start(dir.path()).ask("open"), "open");
+    let left = names(&processes(dir.path()));
+    assert_eq!(left.iter().filter(|name| name.starts_with("process-")).count(), 2, "{left:?}");
+}
+
+#[test]
+fn what_dead_processes_left_is_swept_and_what_living_ones_hold_is_not() {
+    let dir = agent_dir();
+    let mut alive = Actor::start(dir.path());
+    assert_eq!(alive.ask("open"), "open");
+    let held = names(&processes(dir.path()));
+    let mut dead = Actor::start(dir.path());
+    assert_eq!(dead.ask("open"), "open");
+    dead.kill();
+    fs::write(processes(dir.path()).join("0123.lock"), "").expect("a file");
+    fs::write(processes(dir.path()).join("note.txt"), "").expect("a file");
+    fs::create_dir(processes(dir.path()).join("odd.lock")).expect("a directory");
+    drop(Store::open(dir.path()).expect("a store"));
+    let mut expected = held;
+    expected.extend(["note.txt".to_owned(), "odd.lock".to_owned()]);
+    expected.sort();
+    assert_eq!(names(&processes(dir.path())), expected);
+}
+
+#[test]
+fn processes_that_open_and_sweep_at_the_same_time_do_not_disturb_each_other() {
+    let dir = agent_dir();
+    let mut actors: [_; 6] = std::array::from_fn(|_| Actor::start(dir.path()));
+    // All at once, and the first time nothing is there yet.
+    for actor in &mut actors {
+        actor.say("open 20");
+    }
+    for actor in &actors {
+        assert_eq!(actor.answer(), "opened");
+    }
+    for actor in &mut actors {
+        actor.say("open");
+    }
+    for actor in &mut actors {
+        assert_eq!(actor.answer(), "open");
+        assert_eq!(actor.ask("bid 6"), "+");
+    }
+    assert_eq!(actors[0].ask("bid 6"), "+.", "each of the six is counted");
+    assert_eq!(names(&processes(dir.path())).len(), 2 * actors.len());
+}
+
+#[test]
+fn whoever_has_lost_the_sign_of_being_alive_gets_another_and_keeps_its_places() {
+    let dir = agent_dir();
+    let [mut running, mut other] = std::array::from_fn(|_| Actor::start(dir.path()));
+    assert_eq!([running.ask("open"), other.ask("open")], ["open", "open"]);
+    assert_eq!(running.ask("bid 2"), "+");
+    fs::remove_dir_all(processes(dir.path())).expect("a careless hand");
+    assert_eq!(running.ask("bid 2"), "++");
+    assert_eq!(other.ask("bid 2"), ".");
+    assert_eq!(other.ask("turn"), ".");
+}
+
+#[test]
+fn what_sessions_spend_adds_up_over_processes() {
+    let dir = agent_dir();
+    let store = Store::open(dir.path()).expect("a store");
+    assert!(store.spent("s").expect("a sum").abs() < f64::EPSILON);
+    let mut other = Actor::start(dir.path());
+    assert_eq!(other.ask("open"), "open");
+    for _ in 0..10 {
+        assert_eq!(other.ask("spend s 0.25"), "spent");
+        store.add_spending("s", 0.5).expect("it can be written");
+    }
+    for nothing in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 0.0] {
+        store.add_spending("s", nothing).expect("nothing to do");
+    }
+    other.kill();
+    assert!((store.spent("s").expect("a sum") - 7.5).abs() < 1e-9);
+    assert!(store.spent("another").expect("a sum").abs() < f64::EPSILON);
+    drop(store);
+    let again = Store::open(dir.path()).expect("a store");
+    assert!((again.spent("s").expect("a sum") - 7.5).abs() < 1e-9, "it outlives the process");
+}
+
+#[test]
+fn a_damaged_file_is_kept_under_another_name_and_a_new_one_begun() {
+    let dir = agent_dir();
+    let beside = dir.path().join("subagents");
+    fs::create_dir(&beside).expect("a directory");
+    for (number, damage) in [(1, "this is no database".repeat(100)), (2, "x".repeat(5000))] {
+        fs::write(database(dir.path()), &damage).expect("a file");
+        fs::write(beside.join("runs.db-wal"), "the log of the damaged one").expect("a file");
+        let attached = attach(dir.path());
+        let store = attached.store.expect("a store");
+        let kept = beside.join(format!("runs.db.damaged-{number}"));
+        assert_eq!(fs::read_to_string(&kept).expect("it is kept"), damage);
+        assert_eq!(store.set_aside(), Some(fs::canonicalize(&kept).expect("a path").as_path()));
+        let notice = attached.notice.expect("the user is told");
+        assert!(
+            notice.contains("was damaged") && notice.contains(&format!("runs.db.damaged-{number}")),
+            "{notice}"
+        );
+        store.add_spending("s", 1.0).expect("the new one works");
+    }
+}
+
+#[test]
+fn damage_within_a_database_is_found_when_it_is_opened() {
+    let dir = agent_dir();
+    let store = Store::open(dir.path()).expect("a store");
+    store.add_spending("s", 1.0).expect("it can be written");
+    drop(store);
+    let mut bytes = fs::read(database(dir.path())).expect("a file");
+    let page = 4096;
+    assert!(bytes.len() >= 3 * page, "a page for each table");
+    bytes[2 * page..3 * page].fill(0xAA);
+    fs::write(database(dir.path()), &bytes).expect("our file");
+    let store = Store::open(dir.path()).expect("a new one");
+    assert!(store.set_aside().is_some());
+    assert!(store.spent("s").expect("a sum").abs() < f64::EPSILON);
+    let kept = fs::read(dir.path().join("subagents/runs.db.damaged-1")).expect("it is kept");
+    assert_eq!(kept.len(), bytes.len());
+}
+
+#[test]
+fn the_file_of_a_newer_release_is_left_alone() {
+    let dir = agent_dir();
+    fs::create_dir(dir.path().join("subagents")).expect("a directory");
+    let newer = Connection::open(database(dir.path())).expect("a database");
+    newer.execute_batch("CREATE TABLE future (x); PRAGMA user_version = 99").expect("it can be written");
+    drop(newer);
+    let before = fs::read(database(dir.path())).expect("a file");
+    let error = Store::open(dir.path()).expect_err("it is newer");
+    assert!(matches!(error, StoreError::Newer { found: 99, known: 1, .. }), "{error}");
+    assert_eq!(fs::read(database(dir.path())).expect("a file"), before);
+    let attached = attach(dir.path());
+    let notice = attached.notice.expect("the user is told");
+    assert!(attached.store.is_none());
+    assert!(notice.contains("has version 99, and this release knows versions up to 1"), "{notice}");
+    assert_eq!(attach(dir.path()).notice, None, "once");
+    assert_eq!(names(&dir.path().join("subagents")), ["processes", "runs.db"]);
+}
+
+#[test]
+fn tables_that_are_not_ours_are_not_touched() {
+    let dir = agent_dir();
+    fs::create_dir(dir.path().join("subagents")).expect("a directory");
+    let other = Connection::open(database(dir.path())).expect("a database");
+    other.execute_batch("CREATE TABLE spending (mine)").expect("it can be written");
+    drop(other);
+    let error = Store::open(dir.path()).expect_err("it is somebody else's");
+    assert!(error.in_full().contains("already exists"), "{}", error.in_full());
+    let tables = Connection::open(database(dir.path())).expect("a database");
+    let count: i64 =
+        tables.query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get(0)).expect("an answer");
+    assert_eq!(count, 1, "no half of a migration");
+}
+
+#[test]
+fn a_database_that_somebody_holds_is_busy_and_usable_again_after_that() {
+    let dir = agent_dir();
+    let store = Store::open(dir.path()).expect("a store");
+    let holder = Connection::open(database(dir.path())).expect("a database");
+    holder.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
+    let mut waiting: [Bid; 1] = bids(1, Kind::Queued);
+    let error = store.take_turn(&[], &mut waiting, 0).expect_err("it is held");
+    assert!(error.is_busy(), "{error}");
+    assert_eq!(waiting[0].place, None, "nothing has changed");
+    assert!(store.spent("s").is_ok(), "reading does not wait for whoever writes");
+    holder.execute_batch("ROLLBACK").expect("it is ours");
+    store.take_turn(&[], &mut waiting, 0).expect("a turn");
+    assert_eq!(standings(&waiting), "+");
+}
+
+#[test]
+fn where_nothing_can_be_written_there_is_no_store_and_one_notice() {
+    let dir = agent_dir();
+    fs::write(dir.path().join("file"), "").expect("a file");
+    // A file where a directory should be, and a file system that takes no files: root is not stopped by permissions.
+    for place in [dir.path().join("file"), PathBuf::from("/proc/self/agent")] {
+        let first = attach(&place);
+        assert!(first.store.is_none());
+        let notice = first.notice.expect("the user is told");
+        assert!(
+            notice.starts_with(
+                "`maxConcurrentPerUser` is not in force and what sessions spend is not kept: cannot use `"
+            ),
+            "{notice}"
+        );
+        assert_eq!(attach(&place).notice, None, "once");
+    }
+}
+
+#[test]
+fn a_full_disk_is_an_error_and_no_damage() {
+    let dir = agent_dir();
+    // From the start: not even an empty database fits.
+    let mut full = Actor::limited(dir.path(), "ulimit -f 1");
+    let answer = full.ask("attach");
+    assert!(answer.starts_with("none `maxConcurrentPerUser` is not in force"), "{answer}");
+    drop(full);
+    // Later: the log grows until it meets the limit.
+    let mut filling = Actor::limited(dir.path(), "ulimit -f 200");
+    assert_eq!(filling.ask("open"), "open");
+    let mut spent = 0;
+    let answer = loop {
+        let answer = filling.ask("spend s 1");
+        if answer != "spent" {
+            break answer;
+        }
+        spent += 1;
+        assert!(spent < 10_000, "it never became full");
+    };
+    assert!(answer.starts_with("error cannot use the database"), "{answer}");
+    filling.kill();
+    let store = Store::open(dir.path()).expect("a store");
+    assert_eq!(store.set_aside(), None);
+    assert!(
+        (store.spent("s").expect("a sum") - f64::from(spent)).abs() < f64::EPSILON,
+        "what was said to be kept is"
+    );
+}
+
+#[test]
+fn a_second_copy_of_the_addon_in_the_process_is_kept_out() {
+    let dir = agent_dir();
+    let store = Store::open(dir.path()).expect("a store");
+    let own = names(&processes(dir.path()));
+    let own =
+        own.iter().find(|name| name.starts_with("process-")).expect("the sign of the only copy").clone();
+    let error = Store::open(dir.path()).expect_err("the second one");
+    assert!(matches!(error, StoreError::SecondCopy { .. }), "{error}");
+    drop(store);
+    // What the other copy would hold.
+    let held = fs::File::create(processes(dir.path()).join(own)).expect("a file");
+    flock(&held, FlockOperation::NonBlockingLockExclusive).expect("nobody has it");
+    let error = Store::open(dir.path()).expect_err("the second one");
+    assert!(matches!(error, StoreError::SecondCopy { .. }), "{error}");
+    // Another process has no part in that.
+    assert_eq!(Actor::start(dir.path()).ask("open"), "open");
+    drop(held);
+    Store::open(dir.path()).expect("the only one");
+}
+
+#[test]
+fn one_agent_directory_has_one_store_in_all_its_spellings() {
+    let dir = agent_dir();
+    let agent = dir.path().join("agent");
+    let first = attach(&agent);
+    assert_eq!(first.notice, None);
+    let first = first.store.expect("a store");
+    std::os::unix::fs::symlink(&agent, dir.path().join("link")).expect("a link");
+    for spelling in [agent.join("."), dir.path().join("link"), agent.join("subagents/..")] {
+        let again = attach(&spelling);
+        assert!(again.store.is_some_and(|store| store.is(&first)), "{spelling:?}");
+        assert_eq!(again.notice, None);
+    }
+    let other = attach(&dir.path().join("other")).store.expect("a store");
+    assert!(!other.is(&first));
+    drop(first);
+    assert!(attach(&agent).store.is_some(), "it can be opened again");
+}
+
+#[test]
+fn nothing_but_the_database_is_left_behind() {
+    let dir = agent_dir();
+    let store = Store::open(dir.path()).expect("a store");
+    store.take_turn(&[], &mut bids::<3>(1, Kind::Queued), 0).expect("a turn");
+    drop(store);
+    assert_eq!(names(&dir.path().join("subagents")), ["processes", "runs.db"]);
+    assert_eq!(names(&processes(dir.path())), [""; 0]);
+}

@@ -1,0 +1,104 @@
+//! A second process that does what a test tells it: the test program itself, started again.
+//!
+//! A test file that uses it has a test named `actor`, which returns at once unless it is the second process.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+/// Names the agent directory, and thereby says that this is the second process.
+const SWITCH: &str = "TEST_ACTOR_AGENT_DIR";
+/// Marks the lines that are answers; the test harness prints others.
+const MARK: &str = "@ ";
+/// More than any machine needs, less than a stuck test may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A second process. It is killed when this is dropped.
+pub(crate) struct Actor {
+    child: Child,
+    stdin: ChildStdin,
+    answers: Receiver<String>,
+}
+
+impl Actor {
+    pub(crate) fn start(agent_dir: &Path) -> Self {
+        let program = std::env::current_exe().expect("the test program has a path");
+        Self::run(Command::new(program).args(ARGUMENTS), agent_dir)
+    }
+
+    /// Starts it under a limit of the shell, such as `ulimit -f 0`.
+    pub(crate) fn limited(agent_dir: &Path, limit: &str) -> Self {
+        let program = std::env::current_exe().expect("the test program has a path");
+        // Beyond the size of a file the process would be killed instead of told.
+        let script = format!("trap '' XFSZ; {limit} && exec \"$0\" \"$@\"");
+        Self::run(Command::new("/bin/sh").args(["-c", &script]).arg(program).args(ARGUMENTS), agent_dir)
+    }
+
+    fn run(command: &mut Command, agent_dir: &Path) -> Self {
+        let mut child = command
+            .env(SWITCH, agent_dir)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the test program starts");
+        let stdin = child.stdin.take().expect("it is piped");
+        let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
+        let (send, answers) = channel();
+        std::thread::spawn(move || {
+            for line in stdout.lines().map_while(Result::ok) {
+                // The harness does not end its own line before the first answer.
+                if let Some((_, answer)) = line.split_once(MARK) {
+                    let _ = send.send(answer.to_owned());
+                }
+            }
+        });
+        Self { child, stdin, answers }
+    }
+
+    /// Says something and does not wait for an answer.
+    pub(crate) fn say(&mut self, words: &str) {
+        writeln!(self.stdin, "{words}").expect("the actor listens");
+    }
+
+    /// The next answer.
+    pub(crate) fn answer(&self) -> String {
+        self.answers.recv_timeout(PATIENCE).expect("the actor answers")
+    }
+
+    pub(crate) fn ask(&mut self, words: &str) -> String {
+        self.say(words);
+        self.answer()
+    }
+
+    /// Ends it as nothing can be prepared for, and waits until it is gone.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().expect("it is our child");
+        self.child.wait().expect("it is our child");
+    }
+}
+
+impl Drop for Actor {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+const ARGUMENTS: [&str; 4] = ["--exact", "actor", "--nocapture", "--test-threads=1"];
+
+/// In the second process: the agent directory, and what it is told. `None` in the test itself.
+pub(crate) fn script() -> Option<(PathBuf, impl Iterator<Item = String>)> {
+    let agent_dir = std::env::var_os(SWITCH)?;
+    Some((agent_dir.into(), std::io::stdin().lines().map_while(Result::ok)))
+}
+
+/// In the second process: answers.
+pub(crate) fn reply(words: &str) {
+    let mut stdout = std::io::stdout().lock();
+    // Whoever does not listen any more has ended, and so do we.
+    let _ = writeln!(stdout, "{MARK}{words}");
+    let _ = stdout.flush();
+}
