@@ -279,6 +279,25 @@ fn whoever_has_lost_the_sign_of_being_alive_gets_another_and_keeps_its_places() 
 }
 
 #[test]
+fn processes_whose_files_were_removed_find_each_other_again() {
+    let dir = agent_dir();
+    let [mut one, mut two] = std::array::from_fn(|_| Actor::start(dir.path()));
+    assert_eq!([one.ask("open"), two.ask("open")], ["open", "open"]);
+    assert_eq!(one.ask("bid 2"), "+");
+    fs::remove_dir_all(dir.path().join("subagents")).expect("a careless hand");
+    assert_eq!(two.ask("bid 1"), "+");
+    assert_eq!(one.ask("bid 2"), "+.", "what runs is counted again");
+    for file in ["runs.db", "runs.db-wal", "runs.db-shm"] {
+        fs::remove_file(dir.path().join("subagents").join(file)).expect("a careless hand");
+    }
+    assert_eq!(one.ask("turn"), "++", "the other one has not looked yet");
+    assert_eq!(two.ask("turn"), "+");
+    let mut three = Actor::start(dir.path());
+    assert_eq!(three.ask("open"), "open");
+    assert_eq!(three.ask("bid 3"), ".");
+}
+
+#[test]
 fn what_sessions_spend_adds_up_over_processes() {
     let dir = agent_dir();
     let store = Store::open(dir.path()).expect("a store");

@@ -1,4 +1,4 @@
-//! One try at a lock, on Unix.
+//! One try at a lock, and what a file is known by, on Unix.
 //!
 //! `flock` belongs to the open file and not to the process, so it also tells two users within one process apart; the
 //! kernel lets go of it with the process, however that ends.
@@ -43,4 +43,9 @@ pub(super) fn remove(path: &Path, file: File) {
     // What stays is swept by the next process.
     let _ = fs::remove_file(path);
     drop(file);
+}
+
+/// What tells a file from another one that was put in its place; `None` when there is none.
+pub(super) fn identity(path: &Path) -> Option<(u64, u64)> {
+    fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }

@@ -13,6 +13,7 @@ mod open;
 mod presence;
 mod pulse;
 mod queue;
+mod remote;
 mod schema;
 mod spending;
 

@@ -7,13 +7,15 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::connect::connect;
+use super::connect::{Connected, connect};
 use super::error::StoreError;
+use super::exclusive::identity;
 use super::lock::{LockFile, private_directory};
 #[cfg(unix)]
 use super::presence::take;
 use super::presence::{Presence, lock_of, refused};
 use super::pulse::Pulse;
+use super::remote::is_remote;
 
 /// How long another process may take to open the database before we go on without it. It takes milliseconds; only one of
 /// them migrates, and whoever is stopped in the middle holds everybody up.
@@ -34,6 +36,9 @@ pub(super) struct Inner {
 pub(super) struct Open {
     pub connection: Connection,
     pub presence: Presence,
+    path: PathBuf,
+    /// What the file is known by that the connection is to.
+    identity: Option<(u64, u64)>,
     pub pulse: Pulse,
     /// Two copies of this addon in one process bring two copies of `SQLite`, each of which would undo the locks of the other:
     /// those are the process's, not the copy's.
@@ -55,18 +60,18 @@ impl Store {
         let path = directory.join("runs.db");
         let processes = directory.join("processes");
         private_directory(&processes).map_err(|source| StoreError::Io { path: processes.clone(), source })?;
+        if is_remote(&processes) {
+            return Err(StoreError::NotShared { path });
+        }
         #[cfg(unix)]
         let only_copy = take(&lock_of(&processes, &this_process()))?
             .ok_or_else(|| StoreError::SecondCopy { path: path.clone() })?;
         let presence = Presence::show(&processes)?;
-        let opening = lock_of(&processes, "opening");
-        let alone = LockFile::take(&opening, OPENING)
-            .map_err(|source| refused(&opening, source))?
-            .ok_or(StoreError::Busy { path: opening })?;
-        let connected = connect(&path)?;
-        drop(alone);
+        let connected = connect_alone(&path, &processes)?;
         presence.sweep();
         let open = Open {
+            path: path.clone(),
+            identity: identity(&path),
             connection: connected.connection,
             presence,
             pulse: Pulse::default(),
@@ -88,6 +93,21 @@ impl Store {
         self.0.aside.as_deref()
     }
 
+    /// Takes up the work again after somebody has removed files of ours, or has set the database aside.
+    pub(super) fn mend(&self, open: &mut Open) -> Result<(), StoreError> {
+        let directory = open.presence.directory().to_owned();
+        let presence = Presence::show(&directory)?;
+        let connected = connect_alone(&self.0.path, &directory)?;
+        connected
+            .connection
+            .execute("UPDATE place SET process = ?1 WHERE process = ?2", [presence.id(), open.presence.id()])
+            .map_err(|source| self.failed(source))?;
+        open.identity = identity(&self.0.path);
+        open.connection = connected.connection;
+        open.presence = presence;
+        Ok(())
+    }
+
     pub(super) fn lock(&self) -> MutexGuard<'_, Open> {
         self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -104,6 +124,24 @@ impl Store {
     pub(super) fn upgrade(inner: &std::sync::Weak<Inner>) -> Option<Self> {
         inner.upgrade().map(Self)
     }
+}
+
+impl Open {
+    /// Whether others can see that we are alive, and use the same database.
+    pub(super) fn is_intact(&self) -> bool {
+        self.presence.is_shown() && identity(&self.path) == self.identity
+    }
+}
+
+/// Opens the database while no other process does so.
+fn connect_alone(path: &Path, processes: &Path) -> Result<Connected, StoreError> {
+    let opening = lock_of(processes, "opening");
+    let alone = LockFile::take(&opening, OPENING)
+        .map_err(|source| refused(&opening, source))?
+        .ok_or(StoreError::Busy { path: opening })?;
+    let connected = connect(path);
+    drop(alone);
+    connected
 }
 
 impl fmt::Debug for Store {

@@ -6,7 +6,6 @@ use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::error::StoreError;
 use super::open::{Open, Store};
-use super::presence::Presence;
 
 /// A place in the queue, or a started child, of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,18 +77,21 @@ impl Store {
     /// removed when somebody has to wait. Returns how many of those who wait then, in all processes, could start if `spare`
     /// places of ours were given back.
     ///
-    /// A turn that changes nothing only reads.
+    /// A turn that changes nothing only reads. Bids that have started may be among them: should somebody have removed the
+    /// database meanwhile, they are counted again.
     ///
     /// # Errors
     ///
     /// When the database cannot be used; nothing has changed then.
     pub fn take_turn(&self, leaving: &[Place], bids: &mut [Bid], spare: usize) -> Result<usize, StoreError> {
         let mut open = self.lock();
-        if !open.presence.is_shown() {
-            self.show_again(&mut open)?;
+        // Whoever only leaves makes nothing anew: the directory may be on its way out.
+        let is_new = !bids.is_empty() && !open.is_intact();
+        if is_new {
+            self.mend(&mut open)?;
         }
         let now = Instant::now();
-        let changes = !leaving.is_empty() || bids.iter().any(|bid| bid.place.is_none());
+        let changes = is_new || !leaving.is_empty() || bids.iter().any(|bid| bid.place.is_none());
         let rows = if changes { open.turn(leaving, &[], bids, now) } else { open.look(now) };
         let rows = rows.map_err(|source| self.failed(source))?;
         let waits = bids.iter().any(|bid| bid.standing == Standing::Waiting);
@@ -104,16 +106,6 @@ impl Store {
         }
         let rows = open.turn(&[], &dead, bids, now).map_err(|source| self.failed(source))?;
         Ok(rows.wanting(spare))
-    }
-
-    /// Somebody has removed the sign that we are alive; what is ours goes on under another.
-    fn show_again(&self, open: &mut Open) -> Result<(), StoreError> {
-        let presence = Presence::show(open.presence.directory())?;
-        open.connection
-            .execute("UPDATE place SET process = ?1 WHERE process = ?2", [presence.id(), open.presence.id()])
-            .map_err(|source| self.failed(source))?;
-        open.presence = presence;
-        Ok(())
     }
 }
 

@@ -116,8 +116,9 @@ impl Claims {
     /// Begins a turn.
     pub(super) fn turn(&mut self) -> Turn {
         self.is_news = false;
-        let open = self.held.iter().filter(|(_, held)| !held.is_settled);
-        let (numbers, bids) = open.map(|(number, held)| (*number, held.bid.clone())).unzip();
+        // Those that have started too, because the store may have lost them.
+        let known = self.held.iter().filter(|(_, held)| !held.is_settled || held.bid.place.is_some());
+        let (numbers, bids) = known.map(|(number, held)| (*number, held.bid.clone())).unzip();
         let spare = self.held.values().filter(|held| held.is_early() && held.bid.place.is_some()).count();
         Turn { numbers, bids, leaving: std::mem::take(&mut self.leaving), spare }
     }
@@ -132,6 +133,10 @@ impl Claims {
                 continue;
             };
             held.bid.place = bid.place;
+            held.bid.standing = bid.standing;
+            if held.is_settled {
+                continue;
+            }
             if held.bid.kind == bid.kind {
                 held.is_settled = bid.standing != Standing::Waiting;
                 match (bid.standing, bid.kind) {

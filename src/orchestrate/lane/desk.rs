@@ -114,7 +114,7 @@ impl Desk {
                     Err(error) => state.fail(&error, turn.leaving),
                 }
             };
-            self.tell(answers);
+            self.tell(&answers);
         }
     }
 
@@ -146,17 +146,17 @@ impl Desk {
     }
 
     /// Tells the lane, which may call us again meanwhile.
-    fn tell(&self, answers: Vec<Answer>) {
-        let Some(lane) = self.lane.upgrade() else { return };
-        for answer in answers {
-            match answer {
-                Answer::Started(number) => {
-                    let notice = self.take_notice();
-                    let unused = lane.change(|state| state.started(&lane, number, notice));
-                    self.lock().put_back(unused);
+    fn tell(&self, answers: &[Answer]) {
+        let Some(lane) = self.lane.upgrade().filter(|_| !answers.is_empty()) else { return };
+        let mut notice = self.take_notice();
+        lane.change(|state| {
+            for answer in answers {
+                match answer {
+                    Answer::Started(number) => state.started(&lane, *number, &mut notice),
+                    Answer::Refused(number) => state.refused(*number),
                 }
-                Answer::Refused(number) => lane.change(|state| state.refused(number)),
             }
-        }
+        });
+        self.lock().put_back(notice);
     }
 }

@@ -76,20 +76,15 @@ impl State {
         self.holds.add(provider, until);
     }
 
-    /// The cap on all processes has room for this claim, or does not hold any more.
-    pub(super) fn started(
-        &mut self,
-        shared: &Arc<Shared>,
-        claim: u64,
-        notice: Option<String>,
-    ) -> Option<String> {
+    /// The cap on all processes has room for this claim, or does not hold any more, which its run is to tell.
+    pub(super) fn started(&mut self, shared: &Arc<Shared>, claim: u64, notice: &mut Option<String>) {
         let waits = |entry: &Entry| entry.claim.as_ref().is_some_and(|held| held.number() == claim);
-        // It may have left since; then what was said about it is for the next one.
-        let Some(at) = self.waiting.iter().position(waits) else { return notice };
-        let entry = self.waiting.remove(at)?;
+        // It may have left since; then what is to be told is for another one.
+        let Some(at) = self.waiting.iter().position(waits) else { return };
+        let Some(entry) = self.waiting.remove(at) else { return };
         let group = entry.ticket.group.map(|(group, _)| group);
-        entry.seat.admit(Grant { shared: Arc::clone(shared), group, claim: entry.claim, notice });
-        None
+        let grant = Grant { shared: Arc::clone(shared), group, claim: entry.claim, notice: notice.take() };
+        entry.seat.admit(grant);
     }
 
     /// The cap on all processes has no room for an early slot, or somebody in another process needs it.
