@@ -507,3 +507,24 @@ fn nothing_but_the_database_is_left_behind() {
     assert_eq!(names(&dir.path().join("subagents")), ["processes", "runs.db"]);
     assert_eq!(names(&processes(dir.path())), [""; 0]);
 }
+
+#[test]
+fn places_of_a_database_that_is_gone_are_nobody_elses_in_the_next_one() {
+    let dir = agent_dir();
+    let store = Store::open(dir.path()).expect("a store");
+    let mut old: [Bid; 3] = bids(2, Kind::Queued);
+    store.take_turn(&[], &mut old, 0).expect("a turn");
+    assert_eq!(standings(&old), "++.");
+    fs::remove_dir_all(dir.path().join("subagents")).expect("a careless hand");
+    // The one that ran first has left, so the others begin a new database with its number.
+    let first = old[0].place.expect("it has one");
+    store.take_turn(&[first], &mut old[1..], 0).expect("a turn");
+    assert_eq!(standings(&old[1..]), "++");
+    store.take_turn(&[first], &mut [], 0).expect("a turn");
+    let mut next: [Bid; 1] = bids(2, Kind::Queued);
+    store.take_turn(&[], &mut next, 0).expect("a turn");
+    fs::remove_dir_all(dir.path().join("subagents")).expect("a careless hand");
+    store.add_spending("s", 1.0).expect("it is written into the new one");
+    assert!(database(dir.path()).exists());
+    assert_eq!(standings(&next), ".", "giving back an old place gives nobody else's back");
+}

@@ -1,4 +1,7 @@
 //! Opening the database file, whatever is found there.
+//!
+//! Nobody else in this process may open the file, not even to read it: on Unix its locks belong to the process, and
+//! whoever closes it lets go of all of them.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -28,7 +31,7 @@ pub(super) struct Connected {
 }
 
 /// Opens the database at this path, makes it when it is missing, and brings it up to date. A damaged one is kept under
-/// another name. Only one process at a time may do this.
+/// another name. Only one process at a time may do this, and only while it has no connection to it.
 ///
 /// # Errors
 ///

@@ -39,6 +39,10 @@ pub(super) struct Open {
     path: PathBuf,
     /// What the file is known by that the connection is to.
     identity: Option<(u64, u64)>,
+    /// Whether there is no connection at the moment.
+    is_lost: bool,
+    /// How often another file was found at its path.
+    pub generation: u32,
     pub pulse: Pulse,
     /// Two copies of this addon in one process bring two copies of `SQLite`, each of which would undo the locks of the other:
     /// those are the process's, not the copy's.
@@ -72,6 +76,8 @@ impl Store {
         let open = Open {
             path: path.clone(),
             identity: identity(&path),
+            is_lost: false,
+            generation: 0,
             connection: connected.connection,
             presence,
             pulse: Pulse::default(),
@@ -97,15 +103,30 @@ impl Store {
     pub(super) fn mend(&self, open: &mut Open) -> Result<(), StoreError> {
         let directory = open.presence.directory().to_owned();
         let presence = Presence::show(&directory)?;
+        // Closed before the file is opened again, which would let go of this one's locks.
+        open.is_lost = true;
+        open.connection = Connection::open_in_memory().map_err(|source| self.failed(source))?;
         let connected = connect_alone(&self.0.path, &directory)?;
         connected
             .connection
             .execute("UPDATE place SET process = ?1 WHERE process = ?2", [presence.id(), open.presence.id()])
             .map_err(|source| self.failed(source))?;
-        open.identity = identity(&self.0.path);
+        let found = identity(&self.0.path);
+        open.generation += u32::from(open.identity != found);
+        open.identity = found;
+        open.is_lost = false;
         open.connection = connected.connection;
         open.presence = presence;
         Ok(())
+    }
+
+    /// What one caller at a time uses, after [`Self::mend`] where that is needed.
+    pub(super) fn ready(&self) -> Result<MutexGuard<'_, Open>, StoreError> {
+        let mut open = self.lock();
+        if !open.is_intact() {
+            self.mend(&mut open)?;
+        }
+        Ok(open)
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Open> {
@@ -129,7 +150,7 @@ impl Store {
 impl Open {
     /// Whether others can see that we are alive, and use the same database.
     pub(super) fn is_intact(&self) -> bool {
-        self.presence.is_shown() && identity(&self.path) == self.identity
+        !self.is_lost && self.presence.is_shown() && identity(&self.path) == self.identity
     }
 }
 

@@ -9,7 +9,11 @@ use super::open::{Open, Store};
 
 /// A place in the queue, or a started child, of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place(i64);
+pub struct Place {
+    seq: i64,
+    /// Which database it is in; one that was made anew counts from the beginning.
+    generation: u32,
+}
 
 /// Somebody who wants to start.
 #[derive(Clone, Debug)]
@@ -69,7 +73,10 @@ struct Row {
 
 /// All places, oldest first.
 #[derive(Debug)]
-struct Rows(Vec<Row>);
+struct Rows {
+    all: Vec<Row>,
+    generation: u32,
+}
 
 impl Store {
     /// One turn at the queue, in one transaction: gives places back, takes new ones for bids that have none, in their
@@ -104,15 +111,19 @@ impl Store {
         if dead.is_empty() && !beats && (changes || !rows.admits(bids)) {
             return Ok(rows.wanting(spare));
         }
-        let rows = open.turn(&[], &dead, bids, now).map_err(|source| self.failed(source))?;
-        Ok(rows.wanting(spare))
+        match open.turn(&[], &dead, bids, now) {
+            Ok(rows) => Ok(rows.wanting(spare)),
+            // What the first part has changed must reach the caller; a trouble that lasts shows in the next turn.
+            Err(_) if changes => Ok(rows.wanting(spare)),
+            Err(source) => Err(self.failed(source)),
+        }
     }
 }
 
 impl Open {
     /// Reads the queue.
     fn look(&mut self, now: Instant) -> rusqlite::Result<Rows> {
-        let mut rows = Rows::read(&self.connection, self.presence.id())?;
+        let mut rows = Rows::read(&self.connection, self.presence.id(), self.generation)?;
         rows.weigh(&mut self.pulse, now);
         Ok(rows)
     }
@@ -127,14 +138,14 @@ impl Open {
     ) -> rusqlite::Result<Rows> {
         let own = self.presence.id();
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        for place in leaving {
+        for place in leaving.iter().filter(|place| place.generation == self.generation) {
             transaction
-                .execute("DELETE FROM place WHERE seq = ?1 AND process = ?2", params![place.0, own])?;
+                .execute("DELETE FROM place WHERE seq = ?1 AND process = ?2", params![place.seq, own])?;
         }
         for process in dead {
             transaction.execute("DELETE FROM place WHERE process = ?1", [process])?;
         }
-        let mut rows = Rows::read(&transaction, own)?;
+        let mut rows = Rows::read(&transaction, own, self.generation)?;
         rows.weigh(&mut self.pulse, now);
         let beat = self.pulse.beat(now);
         let mut settled: Vec<Bid> = bids.to_vec();
@@ -154,7 +165,7 @@ impl Open {
 }
 
 impl Rows {
-    fn read(connection: &Connection, own: &str) -> rusqlite::Result<Self> {
+    fn read(connection: &Connection, own: &str, generation: u32) -> rusqlite::Result<Self> {
         let mut query =
             connection.prepare("SELECT seq, process, started, cap, beat FROM place ORDER BY seq")?;
         let rows = query.query_map((), |row| {
@@ -168,14 +179,14 @@ impl Rows {
                 counts: true,
             })
         })?;
-        rows.collect::<rusqlite::Result<_>>().map(Self)
+        Ok(Self { all: rows.collect::<rusqlite::Result<_>>()?, generation })
     }
 
     /// Finds out which processes are stopped.
     fn weigh(&mut self, pulse: &mut super::pulse::Pulse, now: Instant) {
-        let waiting = self.0.iter().filter(|row| !row.started);
+        let waiting = self.all.iter().filter(|row| !row.started);
         pulse.observe(waiting.filter_map(|row| Some((row.process.as_deref()?, row.beat))), now);
-        for row in &mut self.0 {
+        for row in &mut self.all {
             row.counts =
                 row.started || row.process.as_deref().is_none_or(|process| pulse.beats(process, now));
         }
@@ -183,12 +194,12 @@ impl Rows {
 
     /// How many wait.
     fn waiting(&self) -> usize {
-        self.0.iter().filter(|row| row.counts && !row.started).count()
+        self.all.iter().filter(|row| row.counts && !row.started).count()
     }
 
     /// The other processes, each once.
     fn others(&self) -> impl Iterator<Item = &str> {
-        let mut names: Vec<_> = self.0.iter().filter_map(|row| row.process.as_deref()).collect();
+        let mut names: Vec<_> = self.all.iter().filter_map(|row| row.process.as_deref()).collect();
         names.sort_unstable();
         names.dedup();
         names.into_iter()
@@ -197,26 +208,29 @@ impl Rows {
     /// How many are there when everybody before this index has started who may. A waiting place whose own cap is smaller
     /// than what is there takes nothing from those behind, who may have a larger one.
     fn before(&self, index: usize, started: usize) -> usize {
-        let waiting = self.0[..index].iter().filter(|row| row.counts && !row.started);
+        let waiting = self.all[..index].iter().filter(|row| row.counts && !row.started);
         waiting.fold(started, |taken, row| taken + usize::from(taken < row.cap))
     }
 
     fn started(&self) -> usize {
-        self.0.iter().filter(|row| row.started).count()
+        self.all.iter().filter(|row| row.started).count()
     }
 
     /// How many of those who wait could start if so many places were given back.
     fn wanting(&self, spare: usize) -> usize {
         let started = self.started();
-        let with = self.before(self.0.len(), started.saturating_sub(spare)) - started.saturating_sub(spare);
-        let without = self.before(self.0.len(), started) - started;
+        let with = self.before(self.all.len(), started.saturating_sub(spare)) - started.saturating_sub(spare);
+        let without = self.before(self.all.len(), started) - started;
         with.saturating_sub(without)
     }
 
     fn find(&self, place: Place) -> Option<usize> {
-        let at = self.0.binary_search_by_key(&place.0, |row| row.seq).ok()?;
+        if place.generation != self.generation {
+            return None;
+        }
+        let at = self.all.binary_search_by_key(&place.seq, |row| row.seq).ok()?;
         // After a sweep by mistake another process may have got the number.
-        self.0[at].process.is_none().then_some(at)
+        self.all[at].process.is_none().then_some(at)
     }
 
     /// Whether a turn would start one of these, or has to enter it again.
@@ -236,13 +250,13 @@ impl Rows {
         beat: i64,
     ) -> rusqlite::Result<()> {
         let at = bid.place.and_then(|place| self.find(place));
-        if at.is_some_and(|at| self.0[at].started) {
+        if at.is_some_and(|at| self.all[at].started) {
             bid.standing = Standing::Started;
             return Ok(());
         }
         // Whoever has started once has a child, even if its place was lost.
         let is_certain = bid.kind == Kind::Certain || bid.standing == Standing::Started;
-        let starts = is_certain || self.before(at.unwrap_or(self.0.len()), self.started()) < bid.cap;
+        let starts = is_certain || self.before(at.unwrap_or(self.all.len()), self.started()) < bid.cap;
         bid.standing = match (starts, bid.kind) {
             (true, _) => Standing::Started,
             (false, Kind::Early) => Standing::Refused,
@@ -250,8 +264,8 @@ impl Rows {
         };
         match at {
             Some(at) if starts => {
-                self.0[at].started = true;
-                connection.execute("UPDATE place SET started = 1 WHERE seq = ?1", [self.0[at].seq])?;
+                self.all[at].started = true;
+                connection.execute("UPDATE place SET started = 1 WHERE seq = ?1", [self.all[at].seq])?;
             }
             None if bid.standing != Standing::Refused => {
                 connection.execute(
@@ -259,8 +273,8 @@ impl Rows {
                     params![own, starts, i64::try_from(bid.cap).unwrap_or(i64::MAX), beat],
                 )?;
                 let seq = connection.last_insert_rowid();
-                bid.place = Some(Place(seq));
-                self.0.push(Row { seq, process: None, started: starts, cap: bid.cap, beat, counts: true });
+                bid.place = Some(Place { seq, generation: self.generation });
+                self.all.push(Row { seq, process: None, started: starts, cap: bid.cap, beat, counts: true });
             }
             _ => (),
         }

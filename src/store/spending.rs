@@ -12,7 +12,7 @@ impl Store {
     ///
     /// When the database cannot be used.
     pub fn spent(&self, session: &str) -> Result<f64, StoreError> {
-        let open = self.lock();
+        let open = self.ready()?;
         let known = open
             .connection
             .query_row("SELECT cost FROM spending WHERE session = ?1", [session], |row| row.get(0))
@@ -30,7 +30,7 @@ impl Store {
         if !cost.is_finite() || cost <= 0.0 {
             return Ok(());
         }
-        let open = self.lock();
+        let open = self.ready()?;
         open.connection
             .execute(
                 "INSERT INTO spending (session, cost) VALUES (?1, ?2)

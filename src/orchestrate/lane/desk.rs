@@ -1,8 +1,9 @@
 //! What speaks to the store for the lane, so that nobody else has to wait for it.
 //!
 //! One thread takes all turns of this process. Whatever comes up while a turn is taken is done together in the next one,
-//! so that hundreds of runs at once cost a few transactions. It waits without a timeout while nobody here could start,
-//! and ends when it has had nothing to do for a while.
+//! so that hundreds of runs at once cost a few transactions. It looks at the store again and again only while somebody
+//! here waits for another process, or while an early child might stand in another one's way; it ends when it has had
+//! nothing to do for a while.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
