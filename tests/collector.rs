@@ -4,7 +4,11 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use pi_subagent_native::event::{Collected, Collector, DisplayItem, Progress};
+use std::time::Duration;
+
+use pi_subagent_native::event::{
+    Collected, Collector, DisplayItem, Progress, Question, QuestionMethod, RateLimit, Response,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -16,11 +20,41 @@ fn collect(stream: impl AsRef<[u8]>) -> Collected {
 }
 
 fn collect_chunks<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Collected {
+    fed(chunks).into_collected()
+}
+
+fn fed<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Collector {
     let mut collector = Collector::new();
     for chunk in chunks {
         collector.push(chunk);
     }
-    collector.into_collected()
+    collector
+}
+
+/// All that can be had from a collector.
+#[derive(Debug, PartialEq)]
+struct Everything {
+    responses: Vec<Response>,
+    questions: Vec<Question>,
+    dropped: Vec<String>,
+    rate_limit: Option<RateLimit>,
+    streaming: bool,
+    stop_reason: Option<String>,
+    collected: Collected,
+}
+
+fn everything<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Everything {
+    let mut collector = fed(chunks);
+    collector.finish();
+    Everything {
+        responses: collector.take_responses(),
+        questions: collector.take_questions(),
+        dropped: collector.take_dropped_questions(),
+        rate_limit: collector.take_rate_limit(),
+        streaming: collector.live().streaming,
+        stop_reason: collector.live().stop_reason.map(str::to_owned),
+        collected: collector.into_collected(),
+    }
 }
 
 fn stream(records: &[Value]) -> String {
@@ -80,8 +114,15 @@ fn recorded() -> Vec<(String, Vec<u8>)> {
 fn recorded_streams_come_to_what_they_should() {
     let mut outcomes = String::new();
     for (name, stream) in recorded() {
-        let outcome = serde_json::to_string(&collect(&stream)).expect("plain data");
+        let everything = everything([stream.as_slice()]);
+        let outcome = serde_json::to_string(&everything.collected).expect("plain data");
         writeln!(outcomes, "{name}\n  {outcome}").expect("a string takes everything");
+        let Everything { responses, questions, rate_limit, .. } = everything;
+        let responses = responses.iter().map(|response| format!("{response:?}"));
+        let questions = questions.iter().map(|question| format!("{question:?}"));
+        for line in responses.chain(questions).chain(rate_limit.map(|limit| format!("{limit:?}"))) {
+            writeln!(outcomes, "  {line}").expect("a string takes everything");
+        }
     }
     insta::assert_snapshot!(outcomes);
 }
@@ -89,9 +130,9 @@ fn recorded_streams_come_to_what_they_should() {
 #[test]
 fn any_chunking_of_a_recorded_stream_comes_to_the_same() {
     for (name, stream) in recorded() {
-        let whole = collect(&stream);
+        let whole = everything([stream.as_slice()]);
         for size in [1, 2, 3, 7, 64, 1000, 65536] {
-            assert_eq!(collect_chunks(stream.chunks(size)), whole, "{name} in chunks of {size}");
+            assert_eq!(everything(stream.chunks(size)), whole, "{name} in chunks of {size}");
         }
     }
 }
@@ -269,12 +310,271 @@ fn tools_run_between_their_start_and_their_end() {
 }
 
 #[test]
-fn questions_of_extensions_are_kept() {
-    let ask = |id: usize| json!({"type": "extension_ui_request", "id": id.to_string(), "method": "confirm", "title": "?"});
-    let collected = collect(stream(&(0..20).map(ask).collect::<Vec<_>>()));
-    let ids: Vec<&str> = collected.ui_requests.iter().map(|request| request.id.as_str()).collect();
-    assert_eq!(ids, ["12", "13", "14", "15", "16", "17", "18", "19"]);
-    assert_eq!(collected.ui_requests[0].method, "confirm");
+fn retries_that_came_to_nothing_belong_to_the_last_request() {
+    let start = json!({"type": "auto_retry_start", "attempt": 1, "errorMessage": "500"});
+    let end = |error: &str| json!({"type": "auto_retry_end", "success": false, "finalError": error});
+    let failed = || message_end(&json!([]), "error");
+    let cases: &[(&str, &[Value], bool)] = &[
+        ("gave up", &[failed(), start.clone(), failed(), end("500")], true),
+        ("called off", &[failed(), start.clone(), end("Retry cancelled")], false),
+        (
+            "gave up, then another request failed",
+            &[start.clone(), failed(), end("500"), message_end(&json!([]), "error")],
+            false,
+        ),
+        (
+            "gave up, then answered",
+            &[start.clone(), failed(), end("500"), message_end(&json!([]), "stop")],
+            false,
+        ),
+    ];
+    for (label, records, exhausted) in cases {
+        let retry = collect(stream(records)).retry;
+        assert_eq!(retry.is_some_and(|retry| retry.exhausted), *exhausted, "{label}");
+    }
+}
+
+#[test]
+fn a_tool_whose_name_is_not_kept_is_counted() {
+    let start = |name: String| json!({"type": "tool_execution_start", "toolCallId": "a", "toolName": name});
+    let mut records: Vec<Value> = (0..66).map(|number| start(number.to_string())).collect();
+    records.extend([start("0".to_owned()), json!({"type": "tool_execution_start", "toolCallId": "b"})]);
+    let collected = collect(stream(&records));
+    assert_eq!((collected.tool_names.len(), collected.tools_unnamed, collected.tools_started), (64, 3, 68));
+}
+
+fn ask(id: usize, fields: &Value) -> Value {
+    let mut record = json!({"type": "extension_ui_request", "id": id.to_string(), "method": "confirm"});
+    record.as_object_mut().expect("an object").extend(fields.as_object().expect("an object").clone());
+    record
+}
+
+#[test]
+fn questions_of_extensions_carry_what_they_ask() {
+    use QuestionMethod::{Confirm, Editor, Input, Select};
+
+    let bare = |id: &str, method| Question {
+        id: id.to_owned(),
+        method,
+        title: String::new(),
+        message: None,
+        options: Vec::new(),
+        placeholder: None,
+        prefill: None,
+        timeout: None,
+        is_whole: true,
+    };
+    let text = |text: &str| Some(text.to_owned());
+    let records = [
+        ask(1, &json!({"title": "Go\u{1b}[31m on?", "message": "All of it.", "timeout": 1500})),
+        ask(2, &json!({"method": "select", "title": "Which?", "options": ["a", "b \u{20ac}", ""]})),
+        ask(3, &json!({"method": "input", "title": "Name?", "placeholder": "yours", "timeout": 0})),
+        ask(4, &json!({"method": "editor", "title": "Edit", "prefill": "line\nline"})),
+        ask(5, &json!({"method": "select", "title": null, "options": ["a", {"label": "b"}, 3]})),
+        ask(6, &json!({"title": ["no"], "options": "none", "message": {"role": "assistant"}})),
+        ask(7, &json!({"method": "notify", "message": "hello"})),
+        ask(8, &json!({"method": "setStatus", "statusKey": "k", "statusText": "t"})),
+        ask(9, &json!({"method": "setTitle", "title": "t"})),
+        json!({"type": "extension_ui_request", "method": "confirm", "title": "without an id"}),
+        json!({"type": "extension_ui_request", "id": "10"}),
+    ];
+    let expected = [
+        Question {
+            title: "Go\u{1b}[31m on?".to_owned(),
+            message: text("All of it."),
+            timeout: Some(Duration::from_millis(1500)),
+            ..bare("1", Confirm)
+        },
+        Question {
+            title: "Which?".to_owned(),
+            options: ["a", "b \u{20ac}", ""].map(str::to_owned).to_vec(),
+            ..bare("2", Select)
+        },
+        Question { title: "Name?".to_owned(), placeholder: text("yours"), ..bare("3", Input) },
+        Question { title: "Edit".to_owned(), prefill: text("line\nline"), ..bare("4", Editor) },
+        Question { options: vec!["a".to_owned()], is_whole: false, ..bare("5", Select) },
+        bare("6", Confirm),
+    ];
+    let stream = stream(&records);
+    for size in [1, 7, stream.len()] {
+        let mut collector = fed(stream.as_bytes().chunks(size));
+        assert_eq!(collector.take_questions(), expected, "chunks of {size}");
+        assert!(collector.take_questions().is_empty(), "they are taken once");
+        assert_eq!(collector.into_collected().counts.invalid_lines, 0);
+    }
+}
+
+#[test]
+fn questions_are_bounded_and_none_is_forgotten() {
+    let long = |word: &str| format!("BEGIN {} END", format!("{word} ").repeat(20_000));
+    let options: Vec<String> =
+        (0..100).map(|number| format!("{number} {}", "\u{20ac}".repeat(2000))).collect();
+    let fields = json!({"method": "select", "title": long("t"), "message": long("m"), "placeholder": long("p"),
+        "prefill": long("e"), "options": options});
+    let mut collector = fed([stream(&[ask(0, &fields)]).as_bytes()]);
+    let [question] = collector.take_questions().try_into().expect("one question");
+    assert!(!question.is_whole);
+    for text in [Some(question.title), question.message, question.placeholder, question.prefill] {
+        let text = text.expect("it was asked");
+        assert!(text.len() <= 16 * 1024 && text.len() > 15 * 1024, "{}", text.len());
+        assert!(text.starts_with("BEGIN ") && text.ends_with(" END") && text.contains(" bytes omitted]"));
+    }
+    assert_eq!(question.options.len(), 64);
+    assert!(question.options.iter().all(|option| option.len() <= 1024 && option.len() > 1020));
+
+    for (fields, kept) in [(json!({"title": "?"}), 8), (fields, 1)] {
+        for number in 0..2000 {
+            collector.push(stream(&[ask(number, &fields)]).as_bytes());
+            assert!(collector.memory_bytes() < 512 * 1024, "{}", collector.memory_bytes());
+        }
+        let asked: Vec<String> = collector.take_questions().into_iter().map(|question| question.id).collect();
+        let newest = |from: usize, to: usize| (from..to).map(|number| number.to_string()).collect::<Vec<_>>();
+        assert_eq!(asked, newest(2000 - kept, 2000));
+        assert_eq!(collector.take_dropped_questions(), newest(2000 - kept - 1024, 2000 - kept));
+    }
+}
+
+#[test]
+fn answers_to_commands_are_told() {
+    let records = [
+        json!({"id": "a", "type": "response", "command": "prompt", "success": true, "data": {"disposition": "started"}}),
+        json!({"type": "response", "command": "parse", "success": false, "error": "Failed to parse command: \u{1b}"}),
+        json!({"id": 7, "type": "response", "command": "abort", "success": true}),
+        json!({"id": "b", "type": "response", "command": "get_messages", "success": true,
+            "data": {"messages": [{"role": "assistant", "content": [{"type": "text", "text": "no"}],
+                "disposition": "no", "usage": {"input": 9}}], "disposition": null}}),
+        json!({"id": "c", "type": "response", "command": "x", "success": "yes", "data": ["disposition"], "error": {}}),
+        json!({"type": "response"}),
+    ];
+    let text = |text: &str| Some(text.to_owned());
+    let bare = |command: &str| Response {
+        id: None,
+        command: command.to_owned(),
+        success: false,
+        error: None,
+        disposition: None,
+    };
+    let expected = [
+        Response { id: text("a"), success: true, disposition: text("started"), ..bare("prompt") },
+        Response { error: text("Failed to parse command: \u{1b}"), ..bare("parse") },
+        Response { id: text("7"), success: true, ..bare("abort") },
+        Response { id: text("b"), success: true, ..bare("get_messages") },
+        Response { id: text("c"), ..bare("x") },
+        bare(""),
+    ];
+    let stream = stream(&records);
+    for size in [1, 7, stream.len()] {
+        let mut collector = fed(stream.as_bytes().chunks(size));
+        assert_eq!(collector.take_responses(), expected, "chunks of {size}");
+        assert!(collector.take_responses().is_empty(), "they are taken once");
+        let collected = collector.into_collected();
+        assert_eq!((collected.counts.events, collected.counts.unknown_events), (6, 0));
+        assert_eq!((collected.last_event.as_deref(), collected.usage.turns), (Some("response"), 0));
+    }
+}
+
+#[test]
+fn answers_to_commands_are_skimmed_and_bounded() {
+    let head = br#"{"id":"m","type":"response","command":"get_messages","success":true,"data":{"messages":["#;
+    let message =
+        br#"{"role":"assistant","content":[{"type":"text","text":"a \ud800 \" ] } \ud83d\ude00 \u0000"}]},"#;
+    let messages = message.repeat(20_000);
+    let mut collector = fed([head.as_slice()]);
+    for chunk in messages.chunks(4099) {
+        collector.push(chunk);
+        assert!(collector.memory_bytes() < 32 * 1024, "{}", collector.memory_bytes());
+    }
+    collector.push(b"0],\"disposition\":\"\\ud800late\"},\"error\":\"");
+    collector.push(&b"word ".repeat(100_000));
+    collector.push(b"\"}\n");
+    let [response] = collector.take_responses().try_into().expect("one answer");
+    assert_eq!((response.id.as_deref(), response.disposition.as_deref()), (Some("m"), Some("\u{fffd}late")));
+    let error = response.error.expect("an error");
+    assert!(error.len() < 8 * 1024 + 64 && error.contains(" bytes omitted]"));
+
+    let answer = |id: usize| json!({"id": id.to_string(), "type": "response", "command": "c".repeat(5000), "success": true});
+    for number in 0..1000 {
+        collector.push(stream(&[answer(number)]).as_bytes());
+    }
+    assert!(collector.memory_bytes() < 64 * 1024, "{}", collector.memory_bytes());
+    let responses = collector.take_responses();
+    assert_eq!((responses.len(), responses[15].id.as_deref()), (16, Some("999")));
+    assert!(responses.iter().all(|response| response.command.len() == 1024));
+    collector.push(&stream(&[answer(1)]).as_bytes()[..100]);
+    assert!(collector.take_responses().is_empty(), "a torn record is no answer yet");
+}
+
+#[test]
+fn a_rate_limit_is_told_with_its_time() {
+    let retry = |error: &str, delay_ms: u64| json!({"type": "auto_retry_start", "attempt": 1, "delayMs": delay_ms, "errorMessage": error});
+    let failed = |error: &str| {
+        json!({"type": "message_end", "message": {"role": "assistant", "content": [], "stopReason": "error",
+            "errorMessage": error}})
+    };
+    let cases: &[(&str, Vec<Value>, Option<u64>)] = &[
+        ("pi's own pause", vec![retry("429: slow down", 2000)], Some(2000)),
+        ("the provider's", vec![retry("429: try again in 7s", 2000)], Some(7000)),
+        ("the longest", vec![retry("429: try again in 7s", 1), retry("429", 2000)], Some(7000)),
+        ("not retried", vec![failed("usage limit reached. Try again in ~5 min.")], Some(300_000)),
+        ("not retried, without a time", vec![failed("429: slow down")], None),
+        ("another error", vec![retry("500: try again in 7s", 2000), failed("500: try again in 7s")], None),
+        ("no error", vec![json!({"type": "auto_retry_start", "attempt": 1, "delayMs": 2000})], None),
+        (
+            "an answer about limits",
+            vec![message_end(&json!([text("429: rate limit, try again in 9s")]), "stop")],
+            None,
+        ),
+    ];
+    for (label, records, expected) in cases {
+        let mut collector = fed([stream(records).as_bytes()]);
+        let delay = collector.take_rate_limit().map(|limit| limit.delay);
+        assert_eq!(delay, expected.map(Duration::from_millis), "{label}");
+        assert_eq!(collector.take_rate_limit(), None, "{label}: told once");
+    }
+}
+
+#[test]
+fn what_is_under_way_and_how_the_last_message_ended_can_be_seen() {
+    let update =
+        |kind: &str| json!({"type": "message_update", "assistantMessageEvent": {"type": kind, "delta": "x"}});
+    let user = json!({"type": "message_start", "message": {"role": "user", "content": "go"}});
+    let mut collector = Collector::new();
+    let steps: &[(&str, Value, bool, bool, Option<&str>)] = &[
+        ("a prompt", user, false, false, None),
+        ("a message begins", started(), true, true, None),
+        ("it thinks", update("thinking_delta"), false, true, None),
+        (
+            "it calls a tool",
+            message_end(&json!([call("ls", &json!({}))]), "toolUse"),
+            true,
+            false,
+            Some("toolUse"),
+        ),
+        ("another, whose beginning is lost", update("thinking_delta"), true, true, Some("toolUse")),
+        (
+            "the agent ends",
+            json!({"type": "agent_end", "messages": [], "willRetry": true}),
+            true,
+            false,
+            Some("toolUse"),
+        ),
+        ("again", delta("x"), true, true, Some("toolUse")),
+        ("it is aborted", message_end(&json!([text("x")]), "aborted"), true, false, Some("aborted")),
+        (
+            "a spelled-out update",
+            json!({"assistantMessageEvent": {"type": "text_start"}, "type": "message_update"}),
+            true,
+            true,
+            Some("aborted"),
+        ),
+        ("settled", json!({"type": "agent_settled"}), true, false, Some("aborted")),
+    ];
+    for (label, record, changed, streaming, stop_reason) in steps {
+        let progress = collector.push(stream(std::slice::from_ref(record)).as_bytes());
+        let live = collector.live();
+        assert_eq!((live.streaming, live.stop_reason), (*streaming, *stop_reason), "{label}");
+        assert_eq!(progress.changed, *changed, "{label}");
+    }
 }
 
 #[test]
@@ -403,6 +703,17 @@ fn noise_is_bounded_and_the_newest_stays() {
 fn a_64_mib_answer_keeps_its_head_and_its_tail() {
     let mut collector = Collector::new();
     let words = b"lorem ipsum dolor sit amet \\n".repeat(36_000);
+    // Nobody takes what waits to be taken.
+    let large = "word ".repeat(10_000);
+    for number in 0..2000 {
+        let question = ask(number, &json!({"method": "select", "title": large, "options": vec![&large; 99]}));
+        let answer =
+            json!({"id": large, "type": "response", "command": large, "success": false, "error": large});
+        collector.push(
+            stream(&if number < 10 { vec![question, answer] } else { vec![ask(number, &json!({}))] })
+                .as_bytes(),
+        );
+    }
     collector.push(END_HEAD.as_bytes());
     collector.push(b"FIRST ");
     let mut largest = 0;
@@ -440,6 +751,9 @@ fn what_is_not_needed_takes_no_memory() {
         r#"{"type":"message_end","message":{"role":"toolResult","content":[{"type":"text","text":""#,
         r#"{"type":"message_update","assistantMessageEvent":{"type":"text_delta","delta":"d","partial":""#,
         r#"{"type":"from_the_future","payload":""#,
+        r#"{"type":"response","command":"x","success":true,"data":{"messages":[{"disposition":""#,
+        r#"{"type":"response","command":"x","success":true,"data":[""#,
+        r#"{"type":"extension_ui_request","id":"1","method":"setWidget","widgetLines":[""#,
         "not JSON at all ",
         r#"{"broken" "#,
     ];
@@ -465,6 +779,12 @@ fn a_wanted_record_of_any_shape_stays_bounded() {
         r#"{"type":"tool_execution_start","toolCallId":""#,
         r#"{"type":"message_end","message":{"role":"assistant","content":[{"type":"toolCall","arguments":{"a":""#,
         r#"{"type":"message_update","assistantMessageEvent":{"type":"text_delta","delta":""#,
+        r#"{"type":"response","error":""#,
+        r#"{"type":"response","data":{"disposition":""#,
+        r#"{"type":"extension_ui_request","title":""#,
+        r#"{"options":[""#,
+        r#"{"options":[1"#,
+        r#"{"type":"auto_retry_start","errorMessage":""#,
     ];
     for head in heads {
         for filler in [b"1".as_slice(), b"\xff", b"\\u0001", "\u{20ac}".as_bytes(), b"1,"] {
@@ -582,7 +902,16 @@ fn record() -> impl Strategy<Value = Value> {
             Some(retry) => json!({"type": "agent_end", "messages": [{"willRetry": 1}], "willRetry": retry}),
             None => json!({"type": "agent_end", "messages": []}),
         }),
-        1 => words.prop_map(|error| json!({"type": "auto_retry_end", "success": false, "finalError": error})),
+        1 => words.clone().prop_map(|error| json!({"type": "auto_retry_end", "success": false, "finalError": error})),
+        1 => words.clone().prop_map(|error| json!({"type": "auto_retry_start", "attempt": 2, "delayMs": 100.4,
+            "errorMessage": format!("429 {error} retry in 3s")})),
+        1 => (words.clone(), any::<bool>()).prop_map(|(words, success)| json!({"id": words, "type": "response",
+            "command": "prompt", "success": success, "error": words,
+            "data": {"disposition": words, "messages": [{"disposition": "no"}]}})),
+        1 => (words, prop_oneof![Just("select"), Just("confirm"), Just("input"), Just("editor"), Just("notify")])
+            .prop_map(|(words, method)| json!({"type": "extension_ui_request", "id": words, "method": method,
+                "title": words, "message": words, "options": [words, 1, "b"], "prefill": words,
+                "placeholder": words, "timeout": 5})),
         1 => prop_oneof![Just("agent_start"), Just("agent_settled"), Just("turn_end"), Just("unheard_of"),
             Just("session")].prop_map(|kind| json!({"type": kind, "message": {"role": "assistant"}})),
     ]
@@ -666,9 +995,10 @@ fn written(records: &[Value], hand: Hand) -> String {
 const PLAIN: Hand = Hand { rotate: None, spaces: false, escapes: false };
 
 /// What does not depend on how a stream is written.
-fn meaning(mut collected: Collected) -> Collected {
-    collected.counts.bytes = 0;
-    collected
+fn meaning<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Everything {
+    let mut everything = everything(chunks);
+    everything.collected.counts.bytes = 0;
+    everything
 }
 
 proptest! {
@@ -680,12 +1010,12 @@ proptest! {
         rotate in 0usize..7, spaces: bool, escapes: bool, size in 1usize..80,
     ) {
         let fast = written(&records, PLAIN);
-        let expected = meaning(collect(&fast));
-        prop_assert_eq!(&meaning(collect_chunks(fast.as_bytes().chunks(size))), &expected);
+        let expected = meaning([fast.as_bytes()]);
+        prop_assert_eq!(&meaning(fast.as_bytes().chunks(size)), &expected);
         for rotate in [None, Some(rotate)] {
             let slow = written(&records, Hand { rotate, spaces, escapes });
-            prop_assert_eq!(&meaning(collect(&slow)), &expected, "{}", slow);
-            prop_assert_eq!(&meaning(collect_chunks(slow.as_bytes().chunks(size))), &expected, "{}", slow);
+            prop_assert_eq!(&meaning([slow.as_bytes()]), &expected, "{}", slow);
+            prop_assert_eq!(&meaning(slow.as_bytes().chunks(size)), &expected, "{}", slow);
         }
     }
 
@@ -708,14 +1038,14 @@ proptest! {
                 _ => {}
             }
         }
-        let whole = collect(&stream);
-        prop_assert_eq!(&collect_chunks(stream.chunks(1)), &whole);
-        prop_assert_eq!(&collect_chunks(stream.chunks(size)), &whole);
+        let whole = everything([stream.as_slice()]);
+        prop_assert_eq!(&everything(stream.chunks(1)), &whole);
+        prop_assert_eq!(&everything(stream.chunks(size)), &whole);
     }
 
     #[test]
     fn any_bytes_are_survived(stream in prop::collection::vec(any::<u8>(), 0..600), size in 1usize..50) {
-        prop_assert_eq!(collect_chunks(stream.chunks(size)), collect(&stream));
+        prop_assert_eq!(everything(stream.chunks(size)), everything([stream.as_slice()]));
     }
 }
 

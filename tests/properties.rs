@@ -15,7 +15,7 @@ use proptest::sample::select;
 mod properties;
 
 /// Pieces of records, so that many of a generated stream's lines are events.
-const RECORDS: [&str; 24] = [
+const RECORDS: [&str; 29] = [
     "{\"type\":\"message_start\",\"message\":{\"role\":\"assistant\",\"content\":[]}}\n",
     "{\"type\":\"message_update\",\"usage\":{\"input\":1},\"assistantMessageEvent\":{\"type\":\"text_delta\",\"contentIndex\":0,\"delta\":\"",
     "\"}}\n",
@@ -29,6 +29,11 @@ const RECORDS: [&str; 24] = [
     "{\"type\":\"agent_end\",\"messages\":[]}\n",
     "{\"type\":\"agent_settled\"}\n",
     "{\"type\":\"auto_retry_start\",\"attempt\":1}\n",
+    "{\"type\":\"auto_retry_start\",\"delayMs\":9,\"errorMessage\":\"429: try again in 3s",
+    "\"}\n",
+    "{\"id\":\"1\",\"type\":\"response\",\"command\":\"prompt\",\"success\":true,\"data\":{\"disposition\":\"",
+    "{\"type\":\"extension_ui_request\",\"id\":\"2\",\"method\":\"select\",\"options\":[\"a\",\"",
+    "\"],\"title\":\"",
     "{\"type\":\"extension_ui_request\",\"id\":\"1\",\"method\":\"confirm\"}\n",
     "{\"type\":\"from_the_future\",\"a\":[[{}]]}\n",
     "npm WARN noise",

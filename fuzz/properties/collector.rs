@@ -1,5 +1,7 @@
 //! A stream comes to the same in any chunks, within bounded memory.
 
+use std::fmt::Write as _;
+
 use pi_subagent_native::event::{Collected, Collector};
 
 use super::draw::Draw;
@@ -39,7 +41,13 @@ fn collect<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> (String, Collected
     assert!(live.text.len() <= MOST_LIVE, "{} bytes on show", live.text.len());
     let items = serde_json::to_string(live.display_items).expect("items are JSON");
     assert!(items.len() <= MOST_ITEMS, "{} bytes of items", items.len());
-    let view = format!("{live:?}");
+    let mut view = format!("{live:?}");
+    let asked = collector.take_questions();
+    assert!(asked.len() <= 8, "{} questions", asked.len());
+    let answered = collector.take_responses();
+    assert!(answered.len() <= 16, "{} answers", answered.len());
+    let dropped = collector.take_dropped_questions();
+    write!(view, "{asked:?} {answered:?} {dropped:?} {:?}", collector.take_rate_limit()).expect("a string");
     events += u64::from(collector.finish().events);
     let collected = collector.into_collected();
     assert_eq!(collected.counts.events, events, "every event is told once");

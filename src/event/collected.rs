@@ -37,12 +37,12 @@ pub struct Collected {
     pub tools_completed: u64,
     /// Names of the tools that began, the first 64 of them.
     pub tool_names: BTreeSet<String>,
+    /// Tool executions that began under a name that is not among them, or under none.
+    pub tools_unnamed: u64,
     /// The work is done: `agent_settled`, or on pi before 0.84 `agent_end` with no retry announced after it.
     pub settled: bool,
     /// What is known of pi's own retries of the last failed request.
     pub retry: Option<Retry>,
-    /// The last questions of extensions, oldest first.
-    pub ui_requests: Vec<UiRequest>,
     /// What went through.
     pub counts: Counts,
     /// The newest lines that do not look like JSON.
@@ -55,20 +55,10 @@ pub struct Collected {
 pub struct Retry {
     /// Attempts announced so far.
     pub attempts: u32,
-    /// Pi gave up.
+    /// Pi gave up, and no request came after that.
     pub exhausted: bool,
-    /// The error of the last attempt, when pi gave up.
+    /// The error of the last attempt, when pi gave up or was told to.
     pub final_error: Option<String>,
-}
-
-/// A question of an extension in the child, which waits for an answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct UiRequest {
-    /// What the answer must carry.
-    pub id: String,
-    /// What is asked for, such as `confirm`.
-    pub method: String,
 }
 
 /// What went through a collector. Every line that is not blank is an event or invalid.

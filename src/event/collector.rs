@@ -1,10 +1,13 @@
 //! The way from bytes to state.
 
-use super::collected::{Collected, Counts, UiRequest};
+use super::collected::{Collected, Counts};
 use super::display::DisplayItem;
 use super::fast::{Fast, Update};
 use super::fold::State;
+use super::question::Question;
+use super::rate_limit::RateLimit;
 use super::record::Record;
+use super::response::Response;
 use super::tail::Tail;
 use super::usage::Usage;
 use super::wire::EventKind;
@@ -80,8 +83,10 @@ pub struct Live<'a> {
     pub settled: bool,
     /// `provider/model` of the first assistant message.
     pub model: Option<&'a str>,
-    /// The last questions of extensions, oldest first.
-    pub ui_requests: &'a [UiRequest],
+    /// Why the last assistant message that ended did so.
+    pub stop_reason: Option<&'a str>,
+    /// An assistant message is under way.
+    pub streaming: bool,
 }
 
 impl Default for Collector {
@@ -144,8 +149,32 @@ impl Collector {
             running_tools: self.state.running_tools(),
             settled: self.state.is_settled(),
             model: self.state.model.as_deref(),
-            ui_requests: &self.state.ui_requests,
+            stop_reason: self.state.stop_reason(),
+            streaming: self.state.is_streaming,
         }
+    }
+
+    /// The answers to commands that came since the last call, oldest first; the newest 16, and no more than 32 KiB of
+    /// them.
+    pub fn take_responses(&mut self) -> Vec<Response> {
+        self.state.responses.take()
+    }
+
+    /// The questions that came since the last call, oldest first; the newest 8, and no more than 192 KiB of them. Each
+    /// waits for its answer.
+    pub fn take_questions(&mut self) -> Vec<Question> {
+        self.state.questions.take()
+    }
+
+    /// The ids of questions that came since the last call and made room for newer ones: they wait as well, and all
+    /// that can be done for them is to cancel them. The newest 1024.
+    pub fn take_dropped_questions(&mut self) -> Vec<String> {
+        self.state.dropped_questions.take()
+    }
+
+    /// The longest time that a provider asked for since the last call, because of too many requests or tokens.
+    pub fn take_rate_limit(&mut self) -> Option<RateLimit> {
+        self.state.rate_limit.take()
     }
 
     /// Ends the stream, if that has not been done, and says what it came to.
@@ -177,7 +206,7 @@ impl Collector {
                 progress.changed |= self.state.fold_delta(delta);
                 delta.clear();
             }
-            Some(Update::Other) => self.state.pass_update(),
+            Some(Update::Other) => progress.changed |= self.state.pass_update(),
             None => {
                 delta.clear();
                 return false;

@@ -1,11 +1,16 @@
 //! What an event changes.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use super::collected::{Collected, Counts, Retry, UiRequest};
+use super::collected::{Collected, Counts, Retry};
 use super::display::DisplayItems;
 use super::live::LiveText;
+use super::pending::Pending;
+use super::question::Question;
+use super::rate_limit::RateLimit;
 use super::record::Record;
+use super::response::Response;
 use super::tail::{HeadTail, Tail};
 use super::usage::Usage;
 use super::wire::{EventKind, UpdateKind};
@@ -14,8 +19,17 @@ use super::wire::{EventKind, UpdateKind};
 const MAX_RUNNING: usize = 256;
 /// Different tool names that are kept.
 const MAX_TOOL_NAMES: usize = 64;
-/// Questions of extensions that are kept.
-const MAX_UI_REQUESTS: usize = 8;
+/// Questions of extensions that wait to be taken, and the bytes of their texts together: one of any size fits.
+const MAX_QUESTIONS: usize = 8;
+const MAX_QUESTION_BYTES: usize = 192 * 1024;
+/// Ids of questions that made room for others.
+const MAX_DROPPED: usize = 1024;
+const MAX_DROPPED_BYTES: usize = 64 * 1024;
+/// Answers to commands that wait to be taken; more than a client has under way.
+const MAX_RESPONSES: usize = 16;
+const MAX_RESPONSE_BYTES: usize = 32 * 1024;
+/// What pi says of a retry that was called off, which does not mean that it gave up.
+const CANCELLED: &str = "Retry cancelled";
 
 /// The state that events fold into.
 #[derive(Debug)]
@@ -32,11 +46,17 @@ pub(super) struct State {
     tools_started: u64,
     tools_completed: u64,
     tool_names: BTreeSet<String>,
+    tools_unnamed: u64,
     running: BTreeSet<String>,
     is_settled: bool,
     is_compacting: bool,
     retry: Option<Retry>,
-    pub(super) ui_requests: Vec<UiRequest>,
+    /// An assistant message has begun and not ended.
+    pub(super) is_streaming: bool,
+    pub(super) responses: Pending<Response>,
+    pub(super) questions: Pending<Question>,
+    pub(super) dropped_questions: Pending<String>,
+    pub(super) rate_limit: Option<RateLimit>,
 }
 
 impl State {
@@ -54,11 +74,16 @@ impl State {
             tools_started: 0,
             tools_completed: 0,
             tool_names: BTreeSet::new(),
+            tools_unnamed: 0,
             running: BTreeSet::new(),
             is_settled: false,
             is_compacting: false,
             retry: None,
-            ui_requests: Vec::new(),
+            is_streaming: false,
+            responses: Pending::new(MAX_RESPONSES, MAX_RESPONSE_BYTES),
+            questions: Pending::new(MAX_QUESTIONS, MAX_QUESTION_BYTES),
+            dropped_questions: Pending::new(MAX_DROPPED, MAX_DROPPED_BYTES),
+            rate_limit: None,
         }
     }
 
@@ -72,6 +97,10 @@ impl State {
 
     pub(super) fn is_settled(&self) -> bool {
         self.is_settled && !self.is_compacting
+    }
+
+    pub(super) fn stop_reason(&self) -> Option<&str> {
+        self.stop_reason.as_deref()
     }
 
     /// Folds a complete event and says whether somebody who watches would see a difference.
@@ -93,17 +122,19 @@ impl State {
             EventKind::TurnEnd => !std::mem::take(&mut self.running).is_empty(),
             EventKind::AgentStart => {
                 self.is_settled = false;
-                false
+                self.stream_ended()
             }
             EventKind::AgentEnd => {
                 self.running.clear();
+                let was_streaming = self.stream_ended();
                 // Since 0.84 it says whether a retry follows, and `agent_settled` comes at the very end. Before,
                 // it says nothing, and a retry is announced right after it.
                 self.is_settled = record.will_retry.is_none() && !record.announces_end;
-                self.is_settled
+                self.is_settled || was_streaming
             }
             EventKind::AgentSettled => {
                 self.running.clear();
+                self.is_streaming = false;
                 self.is_compacting = false;
                 self.is_settled = true;
                 true
@@ -118,7 +149,16 @@ impl State {
                 self.is_compacting = false;
                 self.is_settled
             }
-            EventKind::UiRequest => self.asked(record),
+            EventKind::UiRequest => {
+                self.asked(record);
+                false
+            }
+            EventKind::Response => {
+                let response = record.control.take_response();
+                let size = response.size();
+                self.responses.push(response, size);
+                false
+            }
             EventKind::Ignored | EventKind::Unknown => {
                 self.last_name.clear();
                 self.last_name.push_str(&record.type_name);
@@ -130,12 +170,23 @@ impl State {
     /// Folds a text delta that was recognised without the tokenizer.
     pub(super) fn fold_delta(&mut self, delta: &Tail) -> bool {
         self.last_kind = Some(EventKind::MessageUpdate);
-        self.live.delta(delta)
+        self.stream_began() | self.live.delta(delta)
     }
 
     /// Notes a `message_update` that holds nothing of use.
-    pub(super) fn pass_update(&mut self) {
+    pub(super) fn pass_update(&mut self) -> bool {
         self.last_kind = Some(EventKind::MessageUpdate);
+        self.stream_began()
+    }
+
+    /// Notes a message under way and says whether there was none.
+    fn stream_began(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_streaming, true)
+    }
+
+    /// Notes that no message is under way and says whether there was one.
+    fn stream_ended(&mut self) -> bool {
+        std::mem::take(&mut self.is_streaming)
     }
 
     fn message_started(&mut self, record: &mut Record) -> bool {
@@ -145,17 +196,18 @@ impl State {
             return false;
         }
         self.live.end();
-        self.learn_model(record)
+        self.stream_began() | self.learn_model(record)
     }
 
     fn message_updated(&mut self, record: &mut Record) -> bool {
+        let began = self.stream_began();
         match record.update {
-            Some(UpdateKind::TextDelta) => self.live.delta(&record.delta),
+            Some(UpdateKind::TextDelta) => self.live.delta(&record.delta) || began,
             Some(UpdateKind::TextStart) => {
                 self.live.begin_block();
-                false
+                began
             }
-            Some(UpdateKind::Other) | None => false,
+            Some(UpdateKind::Other) | None => began,
         }
     }
 
@@ -179,11 +231,18 @@ impl State {
             return false;
         }
         self.learn_model(record);
+        self.is_streaming = false;
+        // Retries that came to nothing were those of a request before this one.
+        self.retry.take_if(|retry| retry.exhausted);
         let message = &mut record.message;
         self.usage.add(&message.usage);
         self.usage.turns += 1;
         self.stop_reason = message.stop_reason.take();
         self.error_message = message.error.take();
+        // Not every limit that has a time is retried by pi.
+        if let Some(error) = &self.error_message {
+            self.limited(RateLimit::of(error, None));
+        }
         self.items.append(&mut message.items);
 
         let is_complete = !matches!(self.stop_reason.as_deref(), Some("error" | "aborted"));
@@ -210,38 +269,52 @@ impl State {
         {
             self.running.insert(id);
         }
-        if let Some(name) = record.tool_name.take()
-            && self.tool_names.len() < MAX_TOOL_NAMES
-        {
-            self.tool_names.insert(name);
+        match record.tool_name.take() {
+            Some(name) if self.tool_names.len() < MAX_TOOL_NAMES || self.tool_names.contains(&name) => {
+                self.tool_names.insert(name);
+            }
+            _ => self.tools_unnamed += 1,
         }
         true
     }
 
     fn retry_started(&mut self, record: &mut Record) -> bool {
         self.is_settled = false;
+        let control = &mut record.control;
         let before = self.retry.take().map_or(0, |retry| retry.attempts);
-        let attempts = record
+        let attempts = control
             .attempt
             .map_or(before.saturating_add(1), |attempt| u32::try_from(attempt).unwrap_or(u32::MAX));
         self.retry = Some(Retry { attempts, exhausted: false, final_error: None });
+        if let Some(error) = &control.retried_error {
+            self.limited(RateLimit::of(error, control.delay_ms.map(Duration::from_millis)));
+        }
         true
     }
 
     fn retry_ended(&mut self, record: &mut Record) -> bool {
+        let control = &mut record.control;
         let retry = self.retry.get_or_insert_default();
-        retry.exhausted = record.success == Some(false);
-        retry.final_error = record.final_error.take();
+        retry.final_error = control.final_error.take();
+        retry.exhausted = control.success == Some(false) && retry.final_error.as_deref() != Some(CANCELLED);
         true
     }
 
-    fn asked(&mut self, record: &mut Record) -> bool {
-        let Some(id) = record.request_id.take() else { return false };
-        if self.ui_requests.len() == MAX_UI_REQUESTS {
-            self.ui_requests.remove(0);
+    fn limited(&mut self, limit: Option<RateLimit>) {
+        if let Some(limit) = limit
+            && self.rate_limit.is_none_or(|before| before.delay < limit.delay)
+        {
+            self.rate_limit = Some(limit);
         }
-        self.ui_requests.push(UiRequest { id, method: record.method.take().unwrap_or_default() });
-        true
+    }
+
+    fn asked(&mut self, record: &mut Record) {
+        let Some(question) = record.control.take_question() else { return };
+        let size = question.size();
+        for dropped in self.questions.push(question, size) {
+            let size = dropped.id.len();
+            self.dropped_questions.push(dropped.id, size);
+        }
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
@@ -249,7 +322,9 @@ impl State {
             + self.live.memory_bytes()
             + self.items.memory_bytes()
             + self.running.iter().chain(&self.tool_names).map(|name| name.len() + 64).sum::<usize>()
-            + self.ui_requests.iter().map(|request| request.id.len() + request.method.len()).sum::<usize>()
+            + self.responses.memory_bytes()
+            + self.questions.memory_bytes()
+            + self.dropped_questions.memory_bytes()
             + self.last_name.capacity()
     }
 
@@ -277,9 +352,9 @@ impl State {
             tools_started: self.tools_started,
             tools_completed: self.tools_completed,
             tool_names: self.tool_names,
+            tools_unnamed: self.tools_unnamed,
             settled,
             retry: self.retry,
-            ui_requests: self.ui_requests,
             counts,
             noise,
         }

@@ -6,16 +6,26 @@
 mod arguments;
 mod collected;
 mod collector;
+mod control;
 mod display;
 mod fast;
 mod fold;
 mod live;
+mod message;
+mod pending;
+mod pick;
+mod question;
+mod rate_limit;
 mod record;
+mod response;
 mod tail;
 mod usage;
 mod wire;
 
-pub use collected::{Collected, Counts, Retry, UiRequest};
+pub use collected::{Collected, Counts, Retry};
 pub use collector::{Collector, Live, Progress};
 pub use display::DisplayItem;
+pub use question::{Question, QuestionMethod};
+pub use rate_limit::RateLimit;
+pub use response::Response;
 pub use usage::{Cost, Usage};

@@ -17,6 +17,7 @@ pub(super) enum EventKind {
     CompactionStart,
     CompactionEnd,
     UiRequest,
+    Response,
     /// Known, and nothing in it is of use.
     Ignored,
     /// Not known to this version.
@@ -40,6 +41,7 @@ impl EventKind {
             "compaction_start" | "auto_compaction_start" => Self::CompactionStart,
             "compaction_end" | "auto_compaction_end" => Self::CompactionEnd,
             "extension_ui_request" => Self::UiRequest,
+            "response" => Self::Response,
             "session"
             | "turn_start"
             | "tool_execution_update"
@@ -49,8 +51,7 @@ impl EventKind {
             | "thinking_level_changed"
             | "summarization_retry_start"
             | "summarization_retry_end"
-            | "extension_error"
-            | "response" => Self::Ignored,
+            | "extension_error" => Self::Ignored,
             _ => Self::Unknown,
         }
     }
@@ -72,6 +73,7 @@ impl EventKind {
             Self::CompactionStart => "compaction_start",
             Self::CompactionEnd => "compaction_end",
             Self::UiRequest => "extension_ui_request",
+            Self::Response => "response",
             Self::Ignored | Self::Unknown => return None,
         })
     }
@@ -89,6 +91,7 @@ impl EventKind {
                 | Self::RetryStart
                 | Self::RetryEnd
                 | Self::UiRequest
+                | Self::Response
         )
     }
 }
@@ -129,6 +132,8 @@ pub(super) enum Place {
     Part,
     Usage,
     Cost,
+    Data,
+    Options,
 }
 
 /// A field that is wanted.
@@ -141,10 +146,22 @@ pub(super) enum Field {
     ToolName,
     WillRetry,
     Attempt,
-    Success,
+    DelayMs,
+    RetriedError,
     FinalError,
     RequestId,
+    Command,
+    Success,
+    ResponseError,
+    Data,
+    Disposition,
     Method,
+    Title,
+    Options,
+    Option,
+    Placeholder,
+    Prefill,
+    Timeout,
     UpdateType,
     Delta,
     Partial,
@@ -173,6 +190,11 @@ pub(super) enum Field {
 }
 
 impl Field {
+    /// Whether it holds what a person is to read or to edit, as a string.
+    pub(super) fn is_long(self) -> bool {
+        matches!(self, Self::Title | Self::Message | Self::Placeholder | Self::Prefill | Self::Option)
+    }
+
     pub(super) fn of(place: Place, key: &str) -> Option<Self> {
         Some(match (place, key) {
             (Place::Root, "type") => Self::Type,
@@ -182,10 +204,21 @@ impl Field {
             (Place::Root, "toolName") => Self::ToolName,
             (Place::Root, "willRetry") => Self::WillRetry,
             (Place::Root, "attempt") => Self::Attempt,
-            (Place::Root, "success") => Self::Success,
+            (Place::Root, "delayMs") => Self::DelayMs,
+            (Place::Root, "errorMessage") => Self::RetriedError,
             (Place::Root, "finalError") => Self::FinalError,
             (Place::Root, "id") => Self::RequestId,
+            (Place::Root, "command") => Self::Command,
+            (Place::Root, "success") => Self::Success,
+            (Place::Root, "error") => Self::ResponseError,
+            (Place::Root, "data") => Self::Data,
             (Place::Root, "method") => Self::Method,
+            (Place::Root, "title") => Self::Title,
+            (Place::Root, "options") => Self::Options,
+            (Place::Root, "placeholder") => Self::Placeholder,
+            (Place::Root, "prefill") => Self::Prefill,
+            (Place::Root, "timeout") => Self::Timeout,
+            (Place::Data, "disposition") => Self::Disposition,
             (Place::Update, "type") => Self::UpdateType,
             (Place::Update, "delta") => Self::Delta,
             (Place::Update, "partial") => Self::Partial,

@@ -1,0 +1,211 @@
+//! What a record says beside messages and tools: of an answer to a command, a question, a retry.
+
+use std::time::Duration;
+
+use super::question::{Question, QuestionMethod};
+use super::response::Response;
+use super::tail::{HeadTail, floor_boundary};
+use super::wire::Field;
+
+/// Bytes kept of a title, a message, a placeholder and a prefill each; what is left of 16 KiB is for the note that
+/// says how much is missing.
+const MAX_LONG: usize = 16 * 1024 - 64;
+/// Bytes kept of one option.
+const MAX_OPTION: usize = 1024;
+/// Options kept of one question; more than anybody would choose from in a dialog.
+const MAX_OPTIONS: usize = 64;
+
+/// The wanted fields of a record that is no message. The type of a record may stand behind its other fields, so all of
+/// them are kept until the record ends.
+#[derive(Debug)]
+pub(super) struct Control {
+    /// There is something to clear.
+    is_touched: bool,
+    id: Option<String>,
+    /// Of an answer to a command.
+    command: Option<String>,
+    pub(super) success: Option<bool>,
+    error: Option<String>,
+    disposition: Option<String>,
+    /// Of a retry.
+    pub(super) attempt: Option<u64>,
+    pub(super) delay_ms: Option<u64>,
+    pub(super) retried_error: Option<String>,
+    pub(super) final_error: Option<String>,
+    /// Of a question.
+    method: Option<String>,
+    title: Option<String>,
+    message: Option<String>,
+    options: Vec<String>,
+    placeholder: Option<String>,
+    prefill: Option<String>,
+    timeout_ms: Option<u64>,
+    is_cut: bool,
+    /// The string at hand, where it may be longer than a short one.
+    long: HeadTail,
+}
+
+impl Control {
+    pub(super) const fn new() -> Self {
+        Self {
+            is_touched: false,
+            id: None,
+            command: None,
+            success: None,
+            error: None,
+            disposition: None,
+            attempt: None,
+            delay_ms: None,
+            retried_error: None,
+            final_error: None,
+            method: None,
+            title: None,
+            message: None,
+            options: Vec::new(),
+            placeholder: None,
+            prefill: None,
+            timeout_ms: None,
+            is_cut: false,
+            long: HeadTail::new(MAX_LONG),
+        }
+    }
+
+    /// Makes ready for the next record.
+    pub(super) fn clear(&mut self) {
+        if self.is_touched {
+            *self = Self::new();
+        }
+    }
+
+    /// The request is known to be none that waits for an answer.
+    pub(super) fn is_no_question(&self) -> bool {
+        self.method.as_deref().is_some_and(|method| QuestionMethod::of(method).is_none())
+    }
+
+    /// The answer to a command that the record is.
+    pub(super) fn take_response(&mut self) -> Response {
+        Response {
+            id: self.id.take(),
+            command: self.command.take().unwrap_or_default(),
+            success: self.success == Some(true),
+            error: self.error.take(),
+            disposition: self.disposition.take(),
+        }
+    }
+
+    /// The question that the record is; nothing that can be answered without an id, or with a method that wants none.
+    pub(super) fn take_question(&mut self) -> Option<Question> {
+        let method = QuestionMethod::of(self.method.as_deref()?)?;
+        Some(Question {
+            id: self.id.take()?,
+            method,
+            title: self.title.take().unwrap_or_default(),
+            message: self.message.take(),
+            options: std::mem::take(&mut self.options),
+            placeholder: self.placeholder.take(),
+            prefill: self.prefill.take(),
+            timeout: self.timeout_ms.filter(|&ms| ms > 0).map(Duration::from_millis),
+            is_whole: !self.is_cut,
+        })
+    }
+
+    /// Before a string that may be a long one.
+    pub(super) fn begin_text(&mut self) {
+        self.long.clear();
+    }
+
+    /// Part of a long string.
+    pub(super) fn text(&mut self, part: &str) {
+        self.long.push(part);
+    }
+
+    /// The end of a long string.
+    pub(super) fn text_end(&mut self, field: Field) {
+        self.is_touched = true;
+        let (text, omitted) = self.long.to_text();
+        self.is_cut |= omitted > 0;
+        match field {
+            Field::Title => self.title = Some(text),
+            Field::Message => self.message = Some(text),
+            Field::Placeholder => self.placeholder = Some(text),
+            Field::Prefill => self.prefill = Some(text),
+            Field::Option => {
+                let end = floor_boundary(&text, MAX_OPTION);
+                self.is_cut |= end < text.len();
+                self.options.push(text[..end].to_owned());
+            }
+            _ => {}
+        }
+    }
+
+    /// A name, which is a short string.
+    pub(super) fn name(&mut self, field: Field, name: String) {
+        self.is_touched = true;
+        match field {
+            Field::RequestId => self.id = Some(name),
+            Field::Command => self.command = Some(name),
+            Field::Disposition => self.disposition = Some(name),
+            Field::Method => self.method = Some(name),
+            _ => {}
+        }
+    }
+
+    /// An error message, which is a short string as well.
+    pub(super) fn error(&mut self, field: Field, text: String) {
+        self.is_touched = true;
+        match field {
+            Field::ResponseError => self.error = Some(text),
+            Field::RetriedError => self.retried_error = Some(text),
+            Field::FinalError => self.final_error = Some(text),
+            _ => {}
+        }
+    }
+
+    /// A number; `text` is how it was written.
+    pub(super) fn number(&mut self, field: Field, text: &str, number: u64) {
+        self.is_touched = true;
+        match field {
+            Field::RequestId => self.id = Some(text.to_owned()),
+            Field::Attempt => self.attempt = Some(number),
+            Field::DelayMs => self.delay_ms = Some(number),
+            Field::Timeout => self.timeout_ms = Some(number),
+            _ => {}
+        }
+    }
+
+    /// Whether a command succeeded, or a retry.
+    pub(super) fn success(&mut self, value: bool) {
+        self.is_touched = true;
+        self.success = Some(value);
+    }
+
+    /// Before the options of a question.
+    pub(super) fn begin_options(&mut self) {
+        self.is_touched = true;
+        self.options.clear();
+    }
+
+    /// Whether one more option is wanted; only texts are.
+    pub(super) fn begin_option(&mut self, is_text: bool) -> bool {
+        let is_wanted = is_text && self.options.len() < MAX_OPTIONS;
+        self.is_cut |= !is_wanted;
+        self.begin_text();
+        is_wanted
+    }
+
+    /// Names are counted by the record.
+    pub(super) fn memory_bytes(&self) -> usize {
+        let texts = [
+            &self.error,
+            &self.retried_error,
+            &self.final_error,
+            &self.title,
+            &self.message,
+            &self.placeholder,
+            &self.prefill,
+        ];
+        self.long.memory_bytes()
+            + texts.into_iter().flatten().map(String::len).sum::<usize>()
+            + self.options.iter().map(|option| option.len() + size_of::<String>()).sum::<usize>()
+    }
+}

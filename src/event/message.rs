@@ -1,0 +1,138 @@
+//! A `message` of a record, and the part of its content at hand.
+
+use super::arguments::Arguments;
+use super::display::{DisplayItem, DisplayItems};
+use super::tail::{HeadTail, Mark};
+use super::usage::Usage;
+use super::wire::PartKind;
+
+/// Bytes of text kept of one message: head and tail.
+const MAX_TEXT: usize = 1024 * 1024;
+/// Bytes of a text block that are displayed.
+const MAX_DISPLAY_TEXT: usize = 4 * 1024;
+
+/// The wanted fields of a `message`.
+#[derive(Debug)]
+pub(super) struct Message {
+    pub(super) is_assistant: Option<bool>,
+    pub(super) is_system: bool,
+    pub(super) text: HeadTail,
+    text_parts: u32,
+    pub(super) has_tool_call: bool,
+    pub(super) items: DisplayItems,
+    pub(super) provider: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) usage: Usage,
+    pub(super) stop_reason: Option<String>,
+    pub(super) error: Option<String>,
+}
+
+/// The content part at hand.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) kind: PartKind,
+    /// Where the message's text stood before this part.
+    pub(super) mark: Mark,
+    pub(super) has_text: bool,
+    pub(super) text: HeadTail,
+    pub(super) name: Option<String>,
+    pub(super) arguments: Arguments,
+}
+
+impl Message {
+    pub(super) const fn new() -> Self {
+        Self {
+            is_assistant: None,
+            is_system: false,
+            text: HeadTail::new(MAX_TEXT),
+            text_parts: 0,
+            has_tool_call: false,
+            items: DisplayItems::new(),
+            provider: None,
+            model: None,
+            usage: Usage::ZERO,
+            stop_reason: None,
+            error: None,
+        }
+    }
+
+    pub(super) fn take_text(&mut self) -> HeadTail {
+        std::mem::replace(&mut self.text, HeadTail::new(MAX_TEXT))
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.is_assistant = None;
+        self.is_system = false;
+        self.clear_content();
+        self.provider = None;
+        self.model = None;
+        self.usage = Usage::ZERO;
+        self.stop_reason = None;
+        self.error = None;
+    }
+
+    pub(super) fn clear_content(&mut self) {
+        // A long answer is rare; its buffers are not worth keeping.
+        self.text = HeadTail::new(MAX_TEXT);
+        self.text_parts = 0;
+        self.has_tool_call = false;
+        self.items.clear();
+    }
+
+    /// Before the text of one more block.
+    pub(super) fn begin_text(&mut self) {
+        if self.text_parts > 0 {
+            self.text.push("\n");
+        }
+    }
+
+    /// Takes over what a part of the content came to.
+    pub(super) fn part_ended(&mut self, part: &mut Part) {
+        match part.kind {
+            PartKind::Text if part.has_text => {
+                self.text_parts += 1;
+                if !part.text.is_empty() {
+                    self.items.push(DisplayItem::Text { text: part.text.to_text().0 });
+                }
+            }
+            PartKind::ToolCall => {
+                self.text.rewind(part.mark);
+                self.has_tool_call = true;
+                let name = part.name.take().unwrap_or_default();
+                let args = part.arguments.take().unwrap_or_default();
+                self.items.push(DisplayItem::ToolCall { name, args });
+            }
+            PartKind::Text | PartKind::Other => self.text.rewind(part.mark),
+        }
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.text.memory_bytes() + self.items.memory_bytes()
+    }
+}
+
+impl Part {
+    pub(super) const fn new() -> Self {
+        Self {
+            kind: PartKind::Other,
+            mark: Mark::START,
+            has_text: false,
+            text: HeadTail::new(MAX_DISPLAY_TEXT),
+            name: None,
+            arguments: Arguments::new(),
+        }
+    }
+
+    pub(super) fn clear(&mut self, mark: Mark) {
+        self.kind = PartKind::Other;
+        self.mark = mark;
+        self.has_text = false;
+        self.text.clear();
+        self.name = None;
+        self.arguments.clear();
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.text.memory_bytes() + self.arguments.memory_bytes()
+    }
+}

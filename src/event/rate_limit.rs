@@ -1,0 +1,182 @@
+//! How long a provider wants to be left alone, from the words of its errors.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use regex::Regex;
+
+/// A longer time is not waited for: whoever is told after it hears from the provider how long it still takes.
+const MAX_DELAY: Duration = Duration::from_secs(60 * 60);
+/// A bare number beyond this many seconds is a date, not a delay.
+const MAX_BARE_SECONDS: f64 = 31.0 * 86_400.0;
+
+/// A provider's refusal because of too many requests or tokens, with the time it asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateLimit {
+    /// How long to send it nothing, from when the event was written; at most an hour.
+    pub delay: Duration,
+}
+
+impl RateLimit {
+    /// The rate limit that an error is, with the larger of the time it names and a time that is known otherwise;
+    /// nothing for another error, or when nobody names a time.
+    pub(super) fn of(error: &str, known: Option<Duration>) -> Option<Self> {
+        if !IS_RATE_LIMIT.is_match(error) {
+            return None;
+        }
+        let delay = told_delay(error).max(known)?.min(MAX_DELAY);
+        (!delay.is_zero()).then_some(Self { delay })
+    }
+}
+
+static IS_RATE_LIMIT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?i)\b429\b|rate[ _-]?limit|too[ _-]?many[ _-]?(?:requests|tokens)|throttl|usage[ _-]?limit",
+        r"|\bquota|resource[ _-]?(?:has been )?exhausted"
+    ))
+    .expect("the pattern is constant")
+});
+
+/// Words that stand before a time to wait, up to its first digit. A key may name the unit, and only words that
+/// can mean nothing else may be followed by a number without one.
+static BEFORE_DELAY: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?i)(?:(?P<sure>(?:re)?try(?:ing)?(?: (?:your|the|this) request)?(?: again)?[ _-]?(?:in|after|delay)",
+        r"|resets?[ _-]?(?:in|after)|reset[ _-]?delay)",
+        r"|available(?: again)? (?:in|after)|wait(?:ing)?(?: for)?|requested(?: a)?)",
+        r#"(?:[ _-]?(?P<unit>ms|milliseconds|seconds|secs|s|minutes))?["'\s:=~]*"#,
+        r"(?:(?:about|approximately|at least|another)\s+~?)?[0-9]"
+    ))
+    .expect("the pattern is constant")
+});
+
+/// The longest time to wait that an error names.
+fn told_delay(error: &str) -> Option<Duration> {
+    let delays = BEFORE_DELAY.captures_iter(error).filter_map(|found| {
+        let whole = found.get(0)?;
+        let bare = match found.name("unit") {
+            Some(unit) => seconds_of(unit.as_str()),
+            None => found.name("sure").map(|_| 1.0),
+        };
+        seconds(&error[whole.end() - 1..], bare)
+    });
+    let longest =
+        delays.fold(None, |longest: Option<f64>, delay| Some(longest.map_or(delay, |l| l.max(delay))))?;
+    // More than a duration can hold is more than is waited for.
+    Some(Duration::try_from_secs_f64(longest).unwrap_or(MAX_DELAY))
+}
+
+/// The time at the beginning of a text, such as `7h12m0.5s` or `1 minute and 5 seconds`; a number without a unit
+/// counts `bare` seconds, where that is known.
+fn seconds(mut text: &str, bare: Option<f64>) -> Option<f64> {
+    let mut sum = None;
+    loop {
+        let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+        let Ok(number) = text[..digits].trim_end_matches('.').parse::<f64>() else { return sum };
+        let rest = text[digits..].trim_start_matches([' ', '-']);
+        let letters = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
+        let Some(unit) = seconds_of(&rest[..letters]) else {
+            let is_delay = sum.is_none() && number <= MAX_BARE_SECONDS;
+            return if is_delay { bare.map(|unit| number * unit) } else { sum };
+        };
+        sum = Some(sum.unwrap_or(0.0) + number * unit);
+        text = rest[letters..].trim_start_matches([' ', ',']);
+        text = text.strip_prefix("and ").unwrap_or(text);
+    }
+}
+
+/// Seconds of a unit of time.
+fn seconds_of(unit: &str) -> Option<f64> {
+    let seconds = match unit.to_ascii_lowercase().as_str() {
+        "ms" | "msec" | "msecs" | "millis" | "millisecond" | "milliseconds" => 0.001,
+        "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
+        "m" | "min" | "mins" | "minute" | "minutes" => 60.0,
+        "h" | "hr" | "hrs" | "hour" | "hours" => 3600.0,
+        "d" | "day" | "days" => 86_400.0,
+        _ => return None,
+    };
+    Some(seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn millis(error: &str) -> Option<u128> {
+        RateLimit::of(error, None).map(|limit| limit.delay.as_millis())
+    }
+
+    #[test]
+    fn the_time_a_provider_names_is_found() {
+        let cases: &[(&str, Option<u128>)] = &[
+            // OpenAI and those who speak like it.
+            (
+                "429: {\"message\":\"Rate limit reached for gpt-x in organization org-1 on tokens per min (TPM): Limit 30000, Used 29000, Requested 2000. Please try again in 6.5s. Visit https://example.com/429 to learn more.\",\"type\":\"tokens\"}",
+                Some(6500),
+            ),
+            ("Rate limit reached. Please try again in 7h12m0.5s.", Some(3_600_000)),
+            ("Rate limit reached. Please try again in 1m30.5s.", Some(90_500)),
+            ("Rate limit reached. Please try again in 20ms.", Some(20)),
+            // Azure.
+            (
+                "429 Requests have exceeded call rate limit of your tier. Please retry after 26 seconds.",
+                Some(26_000),
+            ),
+            // Google.
+            (
+                "429: {\"error\":{\"code\":429,\"message\":\"You exceeded your current quota. Please retry in 34.074824224s.\",\"status\":\"RESOURCE_EXHAUSTED\",\"details\":[{\"@type\":\"type.googleapis.com/google.rpc.RetryInfo\",\"retryDelay\":\"34s\"}]}}",
+                Some(34_074),
+            ),
+            ("RESOURCE_EXHAUSTED: {\"quotaResetDelay\":\"1m2.5s\"}", Some(62_500)),
+            // Anthropic says it in a header only, which pi turns into words when it is too long to wait.
+            (
+                "Server requested 120s retry delay (max: 60s). 429 {\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\"}}",
+                Some(120_000),
+            ),
+            (
+                "429 {\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\",\"message\":\"This request would exceed your rate limit of 40000 input tokens per minute\"}}",
+                None,
+            ),
+            // ChatGPT.
+            ("You have hit your ChatGPT usage limit (plus plan). Try again in ~12 min.", Some(720_000)),
+            ("usage_limit_reached {\"resets_in_seconds\": 90, \"resets_at\": 1760000000}", Some(90_000)),
+            // Gateways.
+            ("Too Many Requests, retry-after: 30", Some(30_000)),
+            ("429 {\"retry_after_ms\":1500}", Some(1500)),
+            ("429 {\"retry_after\":12.5,\"global\":false}", Some(12_500)),
+            ("429 {\"retryAfter\": \"3\"}", Some(3000)),
+            ("ThrottlingException: wait for 1 minute and 5 seconds", Some(65_000)),
+            ("rate-limited; available again in 2 hours", Some(3_600_000)),
+            ("429: retry in 5 s, or retry after 9 s", Some(9000)),
+            // No time, or none that is one.
+            ("429: slow down", None),
+            ("Too many requests, please wait before trying again.", None),
+            ("429 Retry-After: Wed, 21 Oct 2026 07:28:00 GMT", None),
+            ("429 reset after 1760000000", None),
+            ("429: please wait 3 more requests", None),
+            ("429: try again in 0 s", None),
+            ("429: try again in 99999999999999999999999999999999999 days", Some(3_600_000)),
+            ("429: try again in 1.2.3 s", None),
+            // Other errors, whatever they say.
+            ("503: overloaded, try again in 20s", None),
+            ("request 14290 failed, retry in 3s", None),
+            ("", None),
+        ];
+        for (error, expected) in cases {
+            assert_eq!(millis(error), *expected, "{error}");
+        }
+    }
+
+    #[test]
+    fn the_longer_of_two_times_counts() {
+        let of = |error, known| {
+            RateLimit::of(error, Some(Duration::from_secs(known))).map(|limit| limit.delay.as_secs())
+        };
+        assert_eq!(of("429: try again in 20s", 2), Some(20));
+        assert_eq!(of("429: try again in 2s", 20), Some(20));
+        assert_eq!(of("429: slow down", 20), Some(20));
+        assert_eq!(of("429: slow down", 100_000), Some(3600));
+        assert_eq!(of("429: slow down", 0), None);
+        assert_eq!(of("500: slow down", 20), None);
+    }
+}
