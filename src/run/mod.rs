@@ -4,6 +4,7 @@
 //! nothing of Node and starts no program itself.
 
 pub mod agent_dir;
+mod budget;
 mod cause;
 mod changes;
 mod clean;
@@ -22,12 +23,14 @@ mod refresh;
 mod refusal;
 mod report;
 mod result;
+mod retry;
 mod sandbox;
 mod secrets;
 mod settings;
 mod spec;
 mod update;
 
+pub use budget::{Allowance, Meter, OverBudget, SessionAccount, Stage, account_of};
 pub use clean::clean;
 pub use doctor::{Check, Status, doctor};
 pub use execute::{Callbacks, execute};
@@ -43,6 +46,7 @@ pub use result::{
     CallError, ErrorCode, Mode, Resources, RunDetails, RunOutcome, SandboxReport, SingleResult, Streaming,
     TimeoutReason, ToolResult,
 };
+pub use retry::{backoff, may_retry};
 pub use secrets::sanitizer_for;
 pub use settings::Extensions;
 pub use spec::{Host, HostTool, RunSpec, World};

@@ -1,0 +1,335 @@
+//! What runs and sessions may spend: exact numbers, shared accounts, and nobody gets money back.
+
+#![expect(clippy::float_cmp, reason = "the sums are promised to be exact")]
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use pi_subagent_native::event::{Cost, Usage};
+use pi_subagent_native::run::{Allowance, Meter, SessionAccount, Stage, account_of};
+
+fn cost(total: f64) -> Usage {
+    Usage { cost: Cost { total, ..Cost::default() }, ..Usage::default() }
+}
+
+fn own(max_cost: f64) -> Allowance {
+    Allowance { max_cost: Some(max_cost), ..Allowance::default() }
+}
+
+fn shared(account: &SessionAccount, max: f64) -> Meter {
+    Meter::new(Allowance::default(), Some((account.clone(), max)))
+}
+
+/// What a stage is, in one word, with its numbers.
+fn told(meter: &Meter) -> String {
+    match meter.stage() {
+        Stage::Fine => "fine".to_owned(),
+        Stage::WrapUp(text) => {
+            let numbers = text.split(['(', ')']).nth(1).expect("the numbers stand in brackets");
+            format!("wrap up: {numbers}")
+        }
+        Stage::Over(over) => over.to_string(),
+    }
+}
+
+#[test]
+fn each_bound_warns_at_80_percent_and_ends_at_100() {
+    let turns = |turns| Usage { turns, ..Usage::default() };
+    let max_turns = |max| Allowance { max_turns: Some(max), ..Allowance::default() };
+    let tokens = |input, output, cache_read, cache_write| Usage {
+        input,
+        output,
+        cache_read,
+        cache_write,
+        ..Usage::default()
+    };
+    let max_tokens = |max| Allowance { max_tokens: Some(max), ..Allowance::default() };
+    let all = Allowance { max_cost: Some(1.0), max_tokens: Some(100), max_turns: Some(10) };
+    let cases: &[(&str, Allowance, Usage, &str)] = &[
+        ("no bound", Allowance::default(), turns(u64::MAX), "fine"),
+        ("nothing used", all, Usage::default(), "fine"),
+        ("turns below", max_turns(10), turns(7), "fine"),
+        ("turns at 80 %", max_turns(10), turns(8), "wrap up: 8 of 10"),
+        ("turns below 100 %", max_turns(10), turns(9), "wrap up: 9 of 10"),
+        ("turns at 100 %", max_turns(10), turns(10), "`budget.maxTurns` reached: 10 of 10"),
+        ("turns beyond", max_turns(10), turns(12), "`budget.maxTurns` reached: 12 of 10"),
+        ("a single turn", max_turns(1), turns(1), "`budget.maxTurns` reached: 1 of 1"),
+        ("80 % between two turns", max_turns(12), turns(9), "fine"),
+        ("80 % of a number that ten does not divide", max_turns(12), turns(10), "wrap up: 10 of 12"),
+        ("tokens of one kind", max_tokens(100), tokens(79, 0, 0, 0), "fine"),
+        ("tokens of every kind", max_tokens(100), tokens(20, 20, 20, 20), "wrap up: 80 of 100"),
+        ("tokens beyond", max_tokens(100), tokens(25, 25, 25, 25), "`budget.maxTokens` reached: 100 of 100"),
+        (
+            "absurd tokens",
+            max_tokens(100),
+            tokens(u64::MAX, 1, u64::MAX, 1),
+            "`budget.maxTokens` reached: 18446744073709551615 of 100",
+        ),
+        (
+            "the largest bound",
+            max_turns(u64::MAX),
+            turns(u64::MAX - 1),
+            "wrap up: 18446744073709551614 of 18446744073709551615",
+        ),
+        ("cost below", own(0.01), cost(0.0079), "fine"),
+        ("cost at 80 %", own(0.01), cost(0.008), "wrap up: $0.0080 of $0.0100"),
+        ("cost at 100 %", own(0.01), cost(0.01), "`budget.maxCost` reached: $0.0100 of $0.0100"),
+        ("a billionth below", own(0.3), cost(0.299_999_999), "wrap up: $0.3000 of $0.3000"),
+        (
+            "a sum of floats that drifted",
+            own(0.3),
+            cost(0.1 + 0.2),
+            "`budget.maxCost` reached: $0.3000 of $0.3000",
+        ),
+        ("tiny amounts", own(0.000_02), cost(0.000_000_5), "fine"),
+        (
+            "tiny bounds",
+            own(1e-12),
+            cost(0.000_000_5),
+            "`budget.maxCost` reached: $0.000000500 of $0.000000001",
+        ),
+        ("tiny bounds, nothing spent", own(1e-12), cost(0.0), "fine"),
+        (
+            "an infinite cost",
+            own(1.0),
+            cost(f64::INFINITY),
+            "`budget.maxCost` reached: $18446744073.7096 of $1.0000",
+        ),
+        (
+            "bounds that are none",
+            Allowance { max_cost: Some(0.0), max_tokens: Some(0), max_turns: Some(0) },
+            cost(9.0),
+            "fine",
+        ),
+        ("a bound below zero", own(-1.0), cost(9.0), "fine"),
+        ("a bound that is no number", own(f64::NAN), cost(9.0), "fine"),
+        ("the nearest of several", all, Usage { turns: 8, input: 85, ..cost(0.81) }, "wrap up: 85 of 100"),
+        (
+            "one reached, another near",
+            all,
+            Usage { turns: 8, ..cost(1.0) },
+            "`budget.maxCost` reached: $1.0000 of $1.0000",
+        ),
+    ];
+    for (label, allowance, usage, expected) in cases {
+        let mut meter = Meter::new(*allowance, None);
+        meter.record(usage);
+        assert_eq!(told(&meter), *expected, "{label}");
+        assert_eq!(meter.refusal(), None, "{label}");
+    }
+}
+
+#[test]
+fn what_a_child_is_told_names_the_numbers_and_what_to_do() {
+    let mut meter = Meter::new(own(0.01), None);
+    meter.record(&cost(0.009));
+    let Stage::WrapUp(text) = meter.stage() else { panic!("near its bound") };
+    assert_eq!(
+        text,
+        "Nearly used up: the money for this run ($0.0090 of $0.0100). Come to an end: no more tool calls unless the answer \
+         is worthless without them, then give your final answer from what you have and say what is missing."
+    );
+}
+
+#[test]
+fn ten_times_ten_cents_are_a_dollar() {
+    let mut drifted = 0.0;
+    let mut cumulative = Meter::new(own(1.0), None);
+    let mut attempts = Meter::new(own(1.0), None);
+    let account = SessionAccount::new(0.0);
+    for turn in 1..=10 {
+        drifted += 0.1;
+        cumulative.record(&cost(drifted));
+        attempts.next_attempt();
+        attempts.record(&cost(0.1));
+        shared(&account, 1.0).record(&cost(0.1));
+        let is_over = |meter: &Meter| matches!(meter.stage(), Stage::Over(_));
+        let expected = turn == 10;
+        assert_eq!(is_over(&cumulative), expected, "turn {turn}");
+        assert_eq!(is_over(&attempts), expected, "attempt {turn}");
+        assert_eq!(is_over(&shared(&account, 1.0)), expected, "run {turn}");
+    }
+    assert!(drifted < 1.0, "floats alone would not have got there");
+    assert_eq!((cumulative.spent(), attempts.spent(), account.spent()), (1.0, 1.0, 1.0));
+}
+
+#[test]
+fn usage_never_gives_money_back() {
+    let account = SessionAccount::new(0.5);
+    let mut meter = Meter::new(own(1.0), Some((account.clone(), 10.0)));
+    for (reported, spent) in [
+        (0.25, 0.25),
+        (0.125, 0.25),
+        (-3.0, 0.25),
+        (f64::NAN, 0.25),
+        (f64::NEG_INFINITY, 0.25),
+        (0.25, 0.25),
+        (0.5, 0.5),
+    ] {
+        meter.record(&cost(reported));
+        assert_eq!((meter.spent(), account.spent()), (spent, 0.5 + spent), "after {reported}");
+    }
+    let mut turns = Meter::new(Allowance { max_turns: Some(2), ..Allowance::default() }, None);
+    turns.record(&Usage { turns: 2, ..Usage::default() });
+    turns.record(&Usage::default());
+    assert_eq!(told(&turns), "`budget.maxTurns` reached: 2 of 2");
+    for strange in [f64::NAN, -1.0, f64::NEG_INFINITY] {
+        assert_eq!(SessionAccount::new(strange).spent(), 0.0, "{strange}");
+    }
+}
+
+#[test]
+fn attempts_are_summed() {
+    let account = SessionAccount::new(0.0);
+    let allowance = Allowance { max_turns: Some(5), max_tokens: Some(1000), ..own(1.0) };
+    let mut meter = Meter::new(allowance, Some((account.clone(), 10.0)));
+    let usage = |turns, input, total| Usage { turns, input, ..cost(total) };
+    meter.record(&usage(1, 100, 0.1));
+    meter.record(&usage(2, 200, 0.2));
+    meter.next_attempt();
+    assert_eq!(told(&meter), "fine");
+    meter.record(&usage(1, 100, 0.1));
+    meter.record(&usage(2, 150, 0.15));
+    assert_eq!(told(&meter), "wrap up: 4 of 5");
+    assert_eq!((meter.spent(), account.spent()), (0.35, 0.35));
+    meter.next_attempt();
+    meter.next_attempt();
+    meter.record(&usage(1, 1, 0.0));
+    assert_eq!(told(&meter), "`budget.maxTurns` reached: 5 of 5");
+}
+
+#[test]
+fn siblings_share_the_rest_of_their_session() {
+    for count in [1u32, 4, 8] {
+        let account = SessionAccount::new(0.2);
+        let mut meters: Vec<Meter> = (0..count).map(|_| shared(&account, 1.0)).collect();
+        let share = 0.8 / f64::from(count);
+        for (number, meter) in (1..).zip(&mut meters) {
+            assert_eq!(meter.refusal(), None, "{count} siblings, number {number}");
+            meter.record(&cost(share / 2.0));
+            meter.record(&cost(share));
+        }
+        for meter in &meters {
+            assert_eq!(
+                told(meter),
+                "`sessionBudget.maxCost` reached: $1.0000 of $1.0000",
+                "{count} siblings"
+            );
+            assert!((meter.spent() - share).abs() < 1e-9);
+        }
+        let refusal = shared(&account, 1.0).refusal().expect("nothing is left");
+        assert_eq!(refusal.to_string(), "`sessionBudget.maxCost` reached: $1.0000 of $1.0000");
+        assert_eq!(refusal.setting(), "sessionBudget.maxCost");
+        assert_eq!(shared(&account, 1.000_000_01).refusal(), None, "a little is left");
+        assert_eq!(shared(&account, 0.0).refusal(), None, "no bound");
+    }
+}
+
+#[test]
+fn nothing_is_lost_when_siblings_charge_at_the_same_time() {
+    for count in [1u32, 4, 8] {
+        let account = SessionAccount::new(0.0);
+        std::thread::scope(|scope| {
+            for _ in 0..count {
+                scope.spawn(|| {
+                    let mut meter = shared(&account, 1e6);
+                    for attempt in 0..10 {
+                        for cents in 1..=100 {
+                            meter.record(&cost(f64::from(cents) / 100.0));
+                        }
+                        assert_eq!(meter.spent(), f64::from(attempt + 1));
+                        meter.next_attempt();
+                    }
+                });
+            }
+        });
+        assert_eq!(account.spent(), f64::from(10 * count), "{count} siblings");
+    }
+}
+
+/// Whether a meter is told of a charge now; a future that is dropped loses nothing.
+async fn is_told(meter: &mut Meter) -> bool {
+    tokio::time::timeout(Duration::ZERO, meter.changed()).await.is_ok()
+}
+
+#[tokio::test]
+async fn a_sibling_is_told_what_others_spend() {
+    let account = SessionAccount::new(0.0);
+    let [mut one, mut other, mut idle] = [0, 1, 2].map(|_| shared(&account, 1.0));
+    assert!(!is_told(&mut one).await, "nobody has spent anything");
+    one.record(&cost(0.5));
+    assert!(!is_told(&mut one).await, "its own charge is no news");
+    assert!(is_told(&mut other).await);
+    assert!(!is_told(&mut other).await, "told once");
+    one.record(&cost(0.5));
+    assert!(!is_told(&mut other).await, "nothing was added");
+    other.record(&cost(0.25));
+    other.record(&cost(0.5));
+    assert!(is_told(&mut one).await);
+    assert!(is_told(&mut idle).await, "several charges are told as one");
+    assert_eq!(told(&idle), "`sessionBudget.maxCost` reached: $1.0000 of $1.0000");
+
+    let waiting = tokio::spawn(async move {
+        one.changed().await;
+        told(&one)
+    });
+    other.record(&cost(0.75));
+    let told =
+        tokio::time::timeout(Duration::from_secs(10), waiting).await.expect("it is woken").expect("no panic");
+    assert_eq!(told, "`sessionBudget.maxCost` reached: $1.2500 of $1.0000");
+}
+
+#[tokio::test]
+async fn without_a_bound_for_the_session_nobody_is_told() {
+    let account = SessionAccount::new(0.0);
+    for session in [None, Some((account.clone(), 0.0))] {
+        let mut meter = Meter::new(Allowance::default(), session);
+        shared(&account, 1.0).record(&cost(0.5));
+        assert!(!is_told(&mut meter).await);
+    }
+}
+
+#[test]
+fn a_session_has_one_account_in_a_process() {
+    let asked = AtomicU32::new(0);
+    let account = |session: &str| {
+        account_of(session, || {
+            asked.fetch_add(1, Ordering::Relaxed);
+            2.0
+        })
+    };
+    let first = account("one account");
+    shared(&first, 10.0).record(&cost(0.5));
+    assert_eq!(account("one account").spent(), 2.5, "what is spent stays spent");
+    assert_eq!(asked.load(Ordering::Relaxed), 1, "it is asked once");
+    assert_eq!(account("another account").spent(), 2.0);
+
+    let accounts: Vec<SessionAccount> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| account("a contested account"))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+    });
+    for account in &accounts {
+        shared(account, 10.0).record(&cost(0.25));
+    }
+    assert!(accounts.iter().all(|account| account.spent() == 4.0), "they are the same");
+}
+
+#[test]
+fn sessions_that_nobody_uses_are_forgotten_and_those_in_use_are_not() {
+    let asked = AtomicU32::new(0);
+    let used = account_of("in use", || 1.0);
+    shared(&used, 10.0).record(&cost(0.5));
+    shared(&account_of("idle", || 1.0), 10.0).record(&cost(0.5));
+    for number in 0..1000 {
+        account_of(&format!("session {number}"), || 0.0);
+    }
+    let again = |session| {
+        account_of(session, || {
+            asked.fetch_add(1, Ordering::Relaxed);
+            7.0
+        })
+    };
+    assert_eq!(again("in use").spent(), 1.5);
+    assert_eq!(asked.load(Ordering::Relaxed), 0);
+    assert_eq!(again("idle").spent(), 7.0, "whoever keeps the books is asked again");
+}
