@@ -469,7 +469,7 @@ fn answers_to_commands_are_told() {
         assert!(collector.take_responses().is_empty(), "they are taken once");
         let collected = collector.into_collected();
         assert_eq!((collected.counts.events, collected.counts.unknown_events), (6, 0));
-        assert_eq!((collected.last_event.as_deref(), collected.usage.turns), (Some("response"), 0));
+        assert_eq!((collected.last_event.as_deref(), collected.usage.turns), (None, 0));
     }
 }
 

@@ -29,7 +29,7 @@ pub struct Collected {
     pub model: Option<String>,
     /// The newest texts and tool calls, oldest first.
     pub display_items: Vec<DisplayItem>,
-    /// Type of the last event.
+    /// Type of the last event; answers to commands do not count.
     pub last_event: Option<String>,
     /// Tool executions that began.
     pub tools_started: u64,

@@ -105,7 +105,10 @@ impl State {
 
     /// Folds a complete event and says whether somebody who watches would see a difference.
     pub(super) fn fold(&mut self, kind: EventKind, record: &mut Record) -> bool {
-        self.last_kind = Some(kind);
+        if kind != EventKind::Response {
+            // The answer to a command says nothing about the work.
+            self.last_kind = Some(kind);
+        }
         match kind {
             EventKind::MessageStart => self.message_started(record),
             EventKind::MessageUpdate => self.message_updated(record),

@@ -56,7 +56,7 @@ impl EventKind {
         }
     }
 
-    /// The name on the wire, unless several share the value.
+    /// The name on the wire of what can be the last event, unless several share the value.
     pub(super) fn name(self) -> Option<&'static str> {
         Some(match self {
             Self::MessageStart => "message_start",
@@ -73,8 +73,7 @@ impl EventKind {
             Self::CompactionStart => "compaction_start",
             Self::CompactionEnd => "compaction_end",
             Self::UiRequest => "extension_ui_request",
-            Self::Response => "response",
-            Self::Ignored | Self::Unknown => return None,
+            Self::Response | Self::Ignored | Self::Unknown => return None,
         })
     }
 
