@@ -8,10 +8,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { readToEnd } from "./pipe.mjs";
 import { limitLifetime } from "./processes.mjs";
+import { Refused } from "./queue.mjs";
 import { serve } from "./rpc.mjs";
 import { log, Stage } from "./stage.mjs";
-import { check, isDeaf, playAll } from "./steps.mjs";
-import { newest } from "./wire.mjs";
+import { bootOf, check, isDeaf, playAll, playScenario } from "./steps.mjs";
+import { newest, Wire } from "./wire.mjs";
 
 /** Options of pi that take a value, so that the value is not taken for the task. */
 const withValue = new Set(
@@ -71,16 +72,16 @@ async function main() {
 	if (mode !== "json" && mode !== "rpc") throw new Error("only `--mode json` and `--mode rpc` are played");
 	for (const [signal, code] of Object.entries(politeExits)) process.on(signal, () => process.exit(code));
 	const sessionFile = "--no-session" in values ? undefined : values["--session"];
-	if (mode === "rpc") {
+	const wire = new Wire(process.env.FAKE_PI_VERSION ?? newest);
+	await playAll(new Stage({ mode, task: "", wire }), bootOf(steps));
+	if (mode === "rpc" && !isDeaf(steps)) {
 		await serve(steps, sessionFile);
 		return;
 	}
 	const piped = isDeaf(steps) ? "" : await readToEnd();
 	const task = [piped, ...messages].filter((text) => text !== "").join("\n");
 	log({ task });
-	const stage = new Stage({ mode, task, sessionFile });
-	await playAll(stage, [{ version: process.env.FAKE_PI_VERSION ?? newest }, ...steps]);
-	await stage.settle();
+	await playScenario(new Stage({ mode, task, sessionFile, wire }), steps);
 }
 
 try {
@@ -88,6 +89,10 @@ try {
 	// What the scenario has left behind keeps nobody.
 	process.exit();
 } catch (error) {
+	if (error instanceof Refused) {
+		console.error(error.message);
+		process.exit(1);
+	}
 	console.error(`fake-pi: ${error instanceof Error ? error.message : error}`);
 	process.exit(64);
 }

@@ -29,6 +29,11 @@ export async function writeAll(descriptor, data, pieces = {}) {
 /** One record is never torn by another. @type {Map<number, Promise<void>>} */
 const turns = new Map();
 
+/** Waits until everything is written that was begun. */
+export async function flushed() {
+	await Promise.all(turns.values());
+}
+
 /** @param {number} descriptor @param {Uint8Array} bytes @param {{ split?: number, pauseMs?: number }} pieces */
 async function writePieces(descriptor, bytes, { split = largestPiece, pauseMs = 0 }) {
 	let done = 0;

@@ -3,100 +3,121 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
 
-import { linesOf, writeAll } from "./pipe.mjs";
-import { log, Stage } from "./stage.mjs";
-import { playAll } from "./steps.mjs";
+import { answerTo } from "./commands.mjs";
+import { flushed, linesOf, writeAll } from "./pipe.mjs";
+import { ignored, Queue, Refused } from "./queue.mjs";
+import { lifetimeMs, log, Stage } from "./stage.mjs";
+import { playScenario } from "./steps.mjs";
 import { newest, Wire } from "./wire.mjs";
 
-/** @typedef {{ id?: string, type: string, message?: string }} Command */
+/**
+ * @typedef {object} Command
+ * @property {string} type
+ * @property {string} [id]
+ * @property {string} [message]
+ * @property {"steer" | "followUp"} [streamingBehavior]
+ */
 
-class Session {
+export class Session {
 	/** @param {unknown[]} steps @param {string | undefined} sessionFile */
 	constructor(steps, sessionFile) {
+		this.id = randomUUID();
 		this.steps = steps;
 		this.sessionFile = sessionFile;
-		this.id = randomUUID();
-		/** The prompt under way. @type {Stage | undefined} */
+		this.wire = new Wire(process.env.FAKE_PI_VERSION ?? newest);
+		this.queue = new Queue();
+		/** The last prompt. @type {Stage | undefined} */
 		this.stage = undefined;
-		/** Its end. @type {Promise<void>} */
-		this.idle = Promise.resolve();
-		/** Prompts for later. @type {string[]} */
-		this.queue = [];
+		/** The end of what it does. @type {Promise<void>} */
+		this.played = Promise.resolve();
 		/** @type {any[]} */
 		this.messages = [];
 	}
 
-	/** Begins to play and says what became of the prompt. @param {string} task */
-	prompt(task) {
-		log({ task });
-		if (this.stage) {
-			this.queue.push(task);
-			return { disposition: "queued" };
-		}
-		const wire = new Wire(process.env.FAKE_PI_VERSION ?? newest);
-		this.stage = new Stage({ mode: "rpc", task, sessionFile: this.sessionFile, wire });
-		this.idle = this.#play(this.stage);
-		return { disposition: "started" };
+	#isPlaying = false;
+
+	/** Whether a prompt is under way. What a scenario does after it has settled does not count. */
+	get isBusy() {
+		return this.#isPlaying && !this.stage?.isSettled;
 	}
 
-	/** @param {Stage} stage */
-	async #play(stage) {
+	/** Whether the scenario goes on although pi would have nothing to do any more. */
+	get isLingering() {
+		return this.#isPlaying && this.stage?.isSettled === true;
+	}
+
+	/** Begins to play. The prompt is answered when its first event is due, as pi does. @param {Command} command */
+	prompt(command) {
+		log({ task: command.message });
+		const { queue, sessionFile, wire } = this;
+		const onOpen = () => this.respond(command, this.disposition("started"));
+		const stage = new Stage({ mode: "rpc", task: command.message ?? "", sessionFile, wire, queue, onOpen });
+		this.stage = stage;
+		this.#isPlaying = true;
+		this.played = this.#play(stage, command);
+	}
+
+	/** @param {Stage} stage @param {Command} command */
+	async #play(stage, command) {
 		try {
-			// The caller hears first that its prompt was accepted.
 			await turn();
-			await playAll(stage, this.steps);
-			await stage.settle();
+			await playScenario(stage, this.steps);
 		} catch (error) {
+			if (error instanceof Refused) return await this.respond(command, { success: false, error: error.message });
 			if (!stage.abort.signal.aborted) throw error;
 			await stage.wasAborted();
+		} finally {
+			this.#isPlaying = this.stage !== stage && this.#isPlaying;
+			this.messages.push(...stage.messages);
 		}
-		this.messages.push(...stage.messages);
-		this.stage = undefined;
-		const next = this.queue.shift();
-		if (next !== undefined) this.prompt(next);
+		// Nothing came of it: an extension has handled it.
+		if (!stage.isOpen) await this.respond(command, this.disposition("handled"));
 	}
 
+	/** Puts a message into a queue. @param {"steering" | "followUp"} kind @param {Command} command */
+	async enqueue(kind, { message = "" }) {
+		log({ [kind]: message });
+		this.queue[kind].push(message);
+		await this.#emit(this.queue.update());
+	}
+
+	/** Ends the prompt under way; does not come back when that is ignored. */
 	async abort() {
+		if (ignored.has("abort")) {
+			log({ ignored: "abort" });
+			await new Promise((resolve) => setTimeout(resolve, lifetimeMs));
+		}
+		if (!this.isBusy) return;
 		this.stage?.abort.abort();
-		await this.idle;
+		await this.played;
+	}
+
+	/** Begins a new session. */
+	forget() {
+		this.id = randomUUID();
+		this.messages = [];
+		this.queue = new Queue();
+	}
+
+	/** What a prompt or a queued message came to; older versions do not say. @param {string} disposition */
+	disposition(disposition) {
+		return this.wire.isTimed ? { success: true, data: { disposition } } : { success: true };
+	}
+
+	/** @param {Command} command @param {object} outcome */
+	async respond({ id, type }, outcome) {
+		await this.#emit({ ...(id === undefined ? {} : { id }), type: "response", command: type, ...outcome });
+	}
+
+	/** @param {object} event */
+	async #emit(event) {
+		if (this.stage) await this.stage.emit(event);
+		else await writeAll(1, `${JSON.stringify(event)}\n`);
 	}
 }
 
 /**
- * What each command gives back as its data. All that are not here succeed and give nothing.
- *
- * @type {Record<string, (session: Session, command: Command) => unknown>}
- */
-const commands = {
-	prompt: (session, { message = "" }) => session.prompt(message),
-	follow_up: (session, { message = "" }) => session.prompt(message),
-	steer: (session, { message = "" }) => session.prompt(message),
-	abort: (session) => session.abort(),
-	new_session: async (session) => {
-		await session.abort();
-		session.id = randomUUID();
-		session.messages = [];
-		return { cancelled: false };
-	},
-	get_state: ({ id, stage, queue, messages, sessionFile }) => ({
-		thinkingLevel: "off",
-		isStreaming: stage !== undefined,
-		isCompacting: false,
-		sessionId: id,
-		...(sessionFile ? { sessionFile } : {}),
-		messageCount: messages.length,
-		pendingMessageCount: queue.length,
-	}),
-	get_messages: ({ messages }) => ({ messages }),
-	get_last_assistant_text: ({ messages }) => {
-		const last = messages.findLast(({ role }) => role === "assistant");
-		const parts = last?.content.filter((/** @type {any} */ part) => part.type === "text");
-		return { text: parts?.map((/** @type {any} */ part) => part.text).join("\n") ?? null };
-	},
-};
-
-/**
- * Serves commands until standard input ends.
+ * Serves commands until standard input ends, which ends whatever is under way.
  *
  * @param {unknown[]} steps
  * @param {string | undefined} sessionFile
@@ -106,7 +127,12 @@ export async function serve(steps, sessionFile) {
 	for await (const line of linesOf()) {
 		if (line.trim() !== "") void handle(session, line);
 	}
-	await session.abort();
+	log({ ended: "stdin" });
+	if (session.isLingering) await session.played;
+	if (ignored.has("eof")) await new Promise((resolve) => setTimeout(resolve, lifetimeMs));
+	// What needs no time is answered before it goes.
+	await turn();
+	await flushed();
 }
 
 /** @param {Session} session @param {string} line */
@@ -116,19 +142,13 @@ async function handle(session, line) {
 	try {
 		command = JSON.parse(line);
 	} catch (error) {
-		return await respond({ type: "parse" }, { success: false, error: `Failed to parse command: ${error}` });
+		const why = error instanceof Error ? error.message : String(error);
+		return await session.respond({ type: "parse" }, { success: false, error: `Failed to parse command: ${why}` });
 	}
 	if (command.type === "extension_ui_response") {
 		session.stage?.questions.get(command.id)?.(command);
 		return;
 	}
-	const run = Object.hasOwn(commands, command.type) ? commands[command.type] : undefined;
-	const data = await run?.(session, command);
-	await respond(command, { success: true, ...(data === undefined ? {} : { data }) });
-}
-
-/** @param {Command} command @param {object} outcome */
-async function respond({ id, type }, outcome) {
-	const answered = { ...(id === undefined ? {} : { id }), type: "response", command: type, ...outcome };
-	await writeAll(1, `${JSON.stringify(answered)}\n`);
+	const answer = await answerTo(session, command);
+	if (answer) await session.respond(command, answer);
 }

@@ -1,9 +1,11 @@
 /** Where a scenario is played: what has been said so far, and the ways to say more. */
 
-import { appendFileSync, existsSync, statSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
 import { writeAll } from "./pipe.mjs";
+import { Queue, Steered } from "./queue.mjs";
+import { SessionFile } from "./session-file.mjs";
 import { Wire } from "./wire.mjs";
 
 /** No process of a scenario lives longer, whatever the scenario says. */
@@ -17,14 +19,26 @@ export function log(/** @type {object} */ entry) {
 	if (process.env.FAKE_PI_LOG) appendFileSync(process.env.FAKE_PI_LOG, `${JSON.stringify(entry)}\n`);
 }
 
+/**
+ * @typedef {object} Given
+ * @property {string} mode
+ * @property {string} task
+ * @property {string | undefined} [sessionFile]
+ * @property {Wire} [wire]
+ * @property {Queue} [queue] of the session
+ * @property {() => Promise<void>} [onOpen] happens before the first event
+ */
+
 /** One prompt and its answer. */
 export class Stage {
-	/** @param {{ mode: string, task: string, sessionFile?: string | undefined, wire?: Wire }} given */
-	constructor({ mode, task, sessionFile, wire = new Wire() }) {
+	/** @param {Given} given */
+	constructor({ mode, task, sessionFile, wire = new Wire(), queue = new Queue(), onOpen }) {
 		this.mode = mode;
 		this.task = task;
-		this.sessionFile = sessionFile;
+		this.#file = sessionFile === undefined ? undefined : new SessionFile(sessionFile);
 		this.wire = wire;
+		this.queue = queue;
+		this.#onOpen = onOpen;
 		this.abort = new AbortController();
 		/** Answers to questions, by the question's id. @type {Map<string, (answer: object) => void>} */
 		this.questions = new Map();
@@ -43,12 +57,26 @@ export class Stage {
 		this.messages = [];
 		/** The parts of the message under way. @type {any[] | undefined} */
 		this.content = undefined;
+		/** What the model is known to have used for it so far. @type {object | undefined} */
+		this.tokens = undefined;
+		/** The call whose tool is running, and its message. @type {{ call: any, message: any } | undefined} */
+		this.running = undefined;
+		/** Between a failure and the next attempt. */
+		this.isRetrying = false;
+		/** What the last question was answered. */
+		this.answer = "";
+		/** What the model does when it is steered, instead of the rest of the scenario. @type {unknown[] | undefined} */
+		this.steered = undefined;
+		/** The last message that steered it. */
+		this.steer = "";
 	}
 
+	#onOpen;
+	#file;
 	#isInTurn = false;
+	/** A message was delivered that the model has not answered. */
+	#owesAnswer = false;
 	#written = 0;
-	/** @type {any} */
-	#parent = null;
 
 	/** Writes one event as one line. @param {object | undefined} event */
 	async emit(event) {
@@ -62,29 +90,72 @@ export class Stage {
 		await delay(Math.min(ms, lifetimeMs), undefined, { signal: this.abort.signal });
 	}
 
-	/** Replaces `{task}`, `{pid}` and `{env.NAME}`. @param {string} text */
+	/** Replaces `{task}`, `{answer}`, `{steer}`, `{pid}` and `{env.NAME}`. @param {string} text */
 	text(text) {
-		return text.replace(/\{(?:task|pid|env\.(\w+))\}/g, (whole, name) => {
-			if (whole === "{task}") return this.task;
-			return name === undefined ? String(process.pid) : (process.env[name] ?? "");
-		});
+		const { task, answer, steer } = this;
+		/** @type {Record<string, string>} */
+		const values = { task, answer, steer, pid: String(process.pid) };
+		return text.replace(
+			/\{(?:(task|answer|steer|pid)|env\.(\w+))\}/g,
+			(_, name, variable) => values[name] ?? process.env[variable] ?? "",
+		);
 	}
 
 	/** The opening events, once. */
 	async begin() {
 		if (this.isOpen) return;
 		this.isOpen = true;
+		await this.#onOpen?.();
 		if (this.mode === "json") await this.emit(this.wire.session());
-		await this.beginAttempt();
+		await this.#beginAttempt();
 		if (this.wire.hasSystem) await this.#wholeMessage(this.wire.system());
 		await this.#wholeMessage(this.wire.user(this.task));
+		await this.#deliver();
 	}
 
 	/** What opens the work and each further attempt at it. */
-	async beginAttempt() {
+	async #beginAttempt() {
 		this.messages = [];
 		await this.emit({ type: "agent_start" });
 		await this.#beginTurn();
+	}
+
+	/** Another attempt at what failed, after a pause. @param {{ errorMessage: string, maxAttempts: number, delayMs: number }} how */
+	async retry({ errorMessage, maxAttempts, delayMs }) {
+		await this.emit(this.wire.agentEnd(this.messages, true));
+		const attempt = ++this.attempt;
+		await this.emit({ type: "auto_retry_start", attempt, maxAttempts, delayMs, errorMessage });
+		this.isRetrying = true;
+		await this.sleep(delayMs);
+		this.isRetrying = false;
+		await this.#beginAttempt();
+		await this.#deliver();
+	}
+
+	/** Delivers the next steering message, if there is one, in the turn that is open. */
+	async #deliver() {
+		const text = this.queue.steering.shift();
+		if (text === undefined) return;
+		await this.#hear(text);
+		if (this.steered) throw new Steered(this.steered);
+	}
+
+	/** @param {string} text that the model is told while it works */
+	async #hear(text) {
+		await this.emit(this.queue.update());
+		await this.#wholeMessage(this.wire.user(text));
+		this.steer = text;
+		this.#owesAnswer = true;
+	}
+
+	/** Delivers the next follow-up, if there is one; it is the task then. */
+	async followUp() {
+		const text = this.isOpen && !this.isSettled ? this.queue.followUp.shift() : undefined;
+		if (text === undefined) return false;
+		await this.#beginTurn();
+		await this.#hear(text);
+		this.task = text;
+		return true;
 	}
 
 	async #beginTurn() {
@@ -97,6 +168,7 @@ export class Stage {
 		await this.#openTurn();
 		if (this.content) return;
 		this.content = [];
+		this.#owesAnswer = false;
 		await this.emit({ type: "message_start", message: this.#underWay() });
 	}
 
@@ -140,6 +212,7 @@ export class Stage {
 			const delta = characters.slice(from, from + size).join("");
 			part[kind] += delta;
 			await this.update({ type: `${kind}_delta`, contentIndex: content.length - 1, delta });
+			this.abort.signal.throwIfAborted();
 			if (pauseMs > 0) await this.sleep(pauseMs);
 		}
 	}
@@ -159,14 +232,14 @@ export class Stage {
 	 */
 	async endMessage({ stopReason, errorMessage, tokens = errorMessage === undefined ? defaultTokens : undefined }) {
 		await this.#openTurn();
-		if (errorMessage === undefined) {
-			await this.beginMessage();
-			await this.#endParts(tokens);
-		}
+		if (errorMessage === undefined) await this.beginMessage();
+		if (errorMessage === undefined || stopReason === "aborted") await this.#endParts(tokens);
 		const message = this.wire.assistant(this.content ?? [], { stopReason, errorMessage, tokens });
 		// One that failed before its first word appears as a whole.
 		if (!this.content) await this.emit({ type: "message_start", message });
 		this.content = undefined;
+		this.tokens = undefined;
+		this.#owesAnswer = false;
 		await this.#messageEnd(message);
 		if (stopReason !== "error" && this.attempt > 0) {
 			await this.emit({ type: "auto_retry_end", success: true, attempt: this.attempt });
@@ -179,6 +252,10 @@ export class Stage {
 	async endTurn(message, toolResults = []) {
 		this.#isInTurn = false;
 		await this.emit({ type: "turn_end", message, toolResults });
+		// A model that failed is asked no more.
+		if (message.errorMessage !== undefined || this.queue.steering.length === 0) return;
+		await this.#beginTurn();
+		await this.#deliver();
 	}
 
 	/** A message that is whole when it appears. @param {any} message */
@@ -190,12 +267,13 @@ export class Stage {
 	/** @param {any} message */
 	async #messageEnd(message) {
 		this.messages.push(message);
-		this.#record(message);
+		this.#file?.append(this.wire, message);
 		await this.emit({ type: "message_end", message });
 	}
 
 	/** Runs a tool for a call that has been made. @param {any} call @param {any[]} content @param {boolean} isError */
 	async endTool(call, content, isError) {
+		this.running = undefined;
 		await this.emit(this.wire.toolEnd(call, content, isError));
 		const result = this.wire.toolResult(call, content, isError);
 		await this.#wholeMessage(result);
@@ -205,29 +283,41 @@ export class Stage {
 	/** The closing events, once. */
 	async settle(aborted = false) {
 		if (!this.isOpen || this.isSettled) return;
+		while (this.#owesAnswer && !aborted) {
+			await this.addText("text", `Told: ${this.steer}`);
+			await this.endTurn(await this.endMessage({ stopReason: "stop" }));
+		}
 		this.isSettled = true;
 		await this.emit(this.wire.agentEnd(this.messages));
-		if (this.attempt > 0) {
-			const finalError = this.messages.at(-1)?.errorMessage;
-			await this.emit({ type: "auto_retry_end", success: false, attempt: this.attempt, finalError });
-		}
+		await this.#giveUp(this.messages.at(-1)?.errorMessage);
 		await this.emit(this.wire.settled(aborted));
+	}
+
+	/** @param {string | undefined} finalError */
+	async #giveUp(finalError) {
+		const { attempt } = this;
+		if (attempt > 0) await this.emit({ type: "auto_retry_end", success: false, attempt, finalError });
 	}
 
 	/** What an abort makes of the work under way. */
 	async wasAborted() {
 		if (!this.isOpen || this.isSettled) return;
-		await this.endTurn(await this.endMessage({ stopReason: "aborted", errorMessage: "Request was aborted" }));
+		if (this.isRetrying) {
+			this.isSettled = true;
+			await this.#giveUp("Retry cancelled");
+			await this.emit(this.wire.settled(true));
+			return;
+		}
+		const { running, tokens } = this;
+		if (running) {
+			const result = await this.endTool(running.call, [{ type: "text", text: "Command aborted" }], true);
+			this.#isInTurn = false;
+			await this.emit({ type: "turn_end", message: running.message, toolResults: [result] });
+		}
+		// After a tool the next request is begun all the same, and fails.
+		const stopReason = running ? this.wire.abortedLater : "aborted";
+		const errorMessage = running ? "This operation was aborted" : "Request was aborted";
+		await this.endTurn(await this.endMessage({ stopReason, errorMessage, tokens }));
 		await this.settle(true);
-	}
-
-	/** Appends a message to the session file, as pi does. @param {any} message */
-	#record(message) {
-		if (!this.sessionFile) return;
-		const isNew = !existsSync(this.sessionFile) || statSync(this.sessionFile).size === 0;
-		const entry = this.wire.entry(message, undefined, this.#parent);
-		this.#parent = entry.id;
-		const lines = [...(isNew ? [this.wire.session()] : []), entry];
-		appendFileSync(this.sessionFile, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
 	}
 }

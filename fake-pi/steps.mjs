@@ -4,11 +4,13 @@
  * A step is `{ "name": value, "option": … }`, or `"name"` alone. The first key is the step's name.
  */
 
+import { randomUUID } from "node:crypto";
 import { appendFileSync, closeSync, openSync, writeFileSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
 
 import { fill, writeAll } from "./pipe.mjs";
 import { fork, forks, playInChild } from "./processes.mjs";
+import { ignored, Refused, Steered } from "./queue.mjs";
 import { lifetimeMs, log } from "./stage.mjs";
 import { Wire } from "./wire.mjs";
 
@@ -33,7 +35,10 @@ const step = (options, play) => ({ options, play });
 export const handlers = {
 	// What a model says. The opening events come by themselves.
 	begin: step([], (stage) => stage.begin()),
-	stream: step(["chunk", "pauseMs"], (stage, text, pace) => stage.addText("text", stage.text(text), pace)),
+	stream: step(["chunk", "pauseMs", "usage"], (stage, text, { usage, ...pace }) => {
+		stage.tokens = usage ?? stage.tokens;
+		return stage.addText("text", stage.text(text), pace);
+	}),
 	think: step(["chunk", "pauseMs"], (stage, text, pace) => stage.addText("thinking", stage.text(text), pace)),
 	say: step(["chunk", "pauseMs", "stop", "usage"], async (stage, text, { stop = "stop", usage, ...pace }) => {
 		await stage.addText("text", stage.text(text), pace);
@@ -43,7 +48,13 @@ export const handlers = {
 	fail: step(["usage"], async (stage, errorMessage, { usage }) => {
 		await stage.endTurn(await stage.endMessage({ stopReason: "error", errorMessage, tokens: usage }));
 	}),
-	retry: step(["times", "of", "delayMs"], retry),
+	retry: step(["times", "of", "delayMs", "usage"], retry),
+	steered: step([], (stage, steps) => {
+		stage.steered = steps;
+	}),
+	refuse: step([], (_, error) => {
+		throw new Refused(error);
+	}),
 	ask: step(["title", "message", "options", "placeholder", "prefill", "timeoutMs"], ask),
 	settle: step([], (stage) => stage.settle()),
 	event: step([], (stage, event) => stage.emit(event)),
@@ -75,9 +86,11 @@ export const handlers = {
 		process.kill(process.pid, signal);
 		await stage.sleep(lifetimeMs);
 	}),
-	ignore: step([], (_, signals) => {
-		for (const signal of [signals].flat())
-			process.removeAllListeners(signal).on(signal, () => log({ ignored: signal }));
+	ignore: step([], (_, names) => {
+		for (const name of [names].flat()) {
+			if (name === "abort" || name === "eof") ignored.add(name);
+			else process.removeAllListeners(name).on(name, () => log({ ignored: name }));
+		}
 	}),
 	on: step(["do"], (stage, signal, { do: steps = [] }) => {
 		process.removeAllListeners(signal).on(signal, () => void playAll(stage, steps));
@@ -103,6 +116,7 @@ export const handlers = {
 
 	// How the scenario itself goes on.
 	deaf: step([], () => undefined),
+	boot: step([], () => undefined),
 	version: step([], (stage, version) => {
 		const { clockShift } = stage.wire;
 		stage.wire = Object.assign(new Wire(version), { clockShift });
@@ -125,13 +139,41 @@ export const handlers = {
 export async function playAll(stage, steps) {
 	for (const word of steps) {
 		const { handler, value, options } = parse(word);
+		stage.abort.signal.throwIfAborted();
 		await handler.play(stage, value, options);
+	}
+}
+
+/**
+ * Plays a scenario to its end: the steps, what the model does instead when it is steered, the same steps for each
+ * message that follows up, the closing events.
+ *
+ * @param {Stage} stage @param {unknown[]} steps
+ */
+export async function playScenario(stage, steps) {
+	do await playSteered(stage, steps);
+	while (await stage.followUp());
+	await stage.settle();
+}
+
+/** @param {Stage} stage @param {unknown[]} steps */
+async function playSteered(stage, steps) {
+	try {
+		await playAll(stage, steps);
+	} catch (error) {
+		if (!(error instanceof Steered)) throw error;
+		await playSteered(stage, error.steps);
 	}
 }
 
 /** Whether this must not wait for its task. @param {unknown[]} steps */
 export function isDeaf(steps) {
 	return steps.some((word) => parse(word).name === "deaf");
+}
+
+/** What happens before anything is read. @param {unknown[]} steps @returns {unknown[]} */
+export function bootOf(steps) {
+	return steps.map(parse).flatMap(({ name, value }) => (name === "boot" ? value : []));
 }
 
 /**
@@ -145,7 +187,7 @@ export function check(steps) {
 	for (const word of steps) {
 		const { name, value, options } = parse(word);
 		for (const inner of [options.do, options.else]) if (inner !== undefined) check(inner);
-		if (name === "repeat" || name === "child") check(value);
+		if (["repeat", "child", "boot", "steered"].includes(name)) check(value);
 		const unknown = name === "fork" && [value].flat().find((kind) => !(kind in forks));
 		if (unknown) throw new Error(`there is no way to fork called \`${unknown}\`: ${Object.keys(forks).join(", ")}`);
 	}
@@ -179,6 +221,7 @@ async function call(stage, name, { args = {}, result = "", isError = false, take
 	await stage.update({ type: "toolcall_end", ...at, toolCall: made });
 	const message = await stage.endMessage({ stopReason: "toolUse", tokens: usage });
 	const answer = [{ type: "text", text: stage.text(result) }];
+	stage.running = { call: made, message };
 	await stage.emit(stage.wire.toolStart(made));
 	await stage.sleep(takesMs);
 	await stage.emit(stage.wire.toolUpdate(made, answer));
@@ -190,14 +233,10 @@ async function call(stage, name, { args = {}, result = "", isError = false, take
  *
  * @param {Stage} stage @param {string} errorMessage @param {any} options
  */
-async function retry(stage, errorMessage, { times = 1, of: maxAttempts = 3, delayMs = 1 }) {
+async function retry(stage, errorMessage, { times = 1, of: maxAttempts = 3, delayMs = 1, usage }) {
 	for (let round = 0; round < times; round++) {
-		await stage.endTurn(await stage.endMessage({ stopReason: "error", errorMessage }));
-		await stage.emit(stage.wire.agentEnd(stage.messages, true));
-		const attempt = ++stage.attempt;
-		await stage.emit({ type: "auto_retry_start", attempt, maxAttempts, delayMs, errorMessage });
-		await stage.sleep(delayMs);
-		await stage.beginAttempt();
+		await stage.endTurn(await stage.endMessage({ stopReason: "error", errorMessage, tokens: usage }));
+		await stage.retry({ errorMessage, maxAttempts, delayMs });
 	}
 }
 
@@ -207,13 +246,16 @@ async function retry(stage, errorMessage, { times = 1, of: maxAttempts = 3, dela
  * @param {Stage} stage @param {string} method @param {any} options
  */
 async function ask(stage, method, { timeoutMs, ...fields }) {
-	const id = `ask-${stage.questions.size + 1}`;
-	/** @type {Promise<object>} */
+	const id = randomUUID();
+	/** @type {Promise<any>} */
 	const answer = new Promise((resolve) => stage.questions.set(id, resolve));
 	const timeout = timeoutMs === undefined ? {} : { timeout: timeoutMs };
 	await stage.emit({ type: "extension_ui_request", id, method, ...fields, ...timeout });
 	const given = await Promise.race([answer, stage.sleep(timeoutMs ?? lifetimeMs)]);
+	stage.questions.delete(id);
 	log({ asked: method, answer: given ?? null });
+	const { cancelled, confirmed, value } = given ?? {};
+	stage.answer = given === undefined ? "unanswered" : cancelled ? "cancelled" : String(confirmed ?? value);
 }
 
 /** Keeps a processor busy. @param {Stage} stage @param {number} ms */

@@ -19,14 +19,16 @@ const nothing = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 export class Wire {
 	/** @param {string} version of the pi to speak like */
 	constructor(version = newest) {
-		const [major = 0, minor = 0] = version.split(".").map(Number);
+		const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);
 		/** @param {number} a @param {number} b */
-		const from = (a, b) => major > a || (major === a && minor >= b);
+		const from = (a, b, c = 0) => major - a || minor - b || patch - c;
 		this.version = version;
-		this.isCumulative = !from(0, 84);
-		this.hasSettled = from(0, 81);
-		this.hasSystem = from(0, 84);
-		this.isTimed = from(1, 0);
+		this.isCumulative = from(0, 84) < 0;
+		this.hasSettled = from(0, 80, 4) >= 0;
+		this.hasSystem = from(0, 84) >= 0;
+		this.isTimed = from(1, 0) >= 0;
+		/** Why a message ended whose request was aborted before it was sent. */
+		this.abortedLater = this.isTimed ? "aborted" : "error";
 		/** Milliseconds by which the child's clock is wrong. */
 		this.clockShift = 0;
 	}
@@ -67,17 +69,18 @@ export class Wire {
 	}
 
 	/**
-	 * What was used; without tokens what pi writes before the model has told.
+	 * What was used; without tokens what pi writes before the model has told. A cost in dollars stands for what would
+	 * follow from the tokens.
 	 *
-	 * @param {Partial<typeof nothing>} [tokens]
+	 * @param {Partial<typeof nothing> & { cost?: number }} [tokens]
 	 */
 	usage(tokens) {
 		const isKnown = tokens !== undefined;
-		const counts = { ...nothing, ...tokens };
+		const { cost: exact, ...counts } = { ...nothing, ...tokens };
 		/** @param {keyof typeof nothing} kind */
-		const price = (kind) => counts[kind] * prices[kind];
+		const price = (kind) => (exact === undefined ? counts[kind] * prices[kind] : 0);
 		const cost = {
-			input: price("input"),
+			input: exact ?? price("input"),
 			output: price("output"),
 			cacheRead: price("cacheRead"),
 			cacheWrite: price("cacheWrite"),

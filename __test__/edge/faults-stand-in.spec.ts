@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, describe, it, type TestContext } from "node:test";
+import { after, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 
 import { collectOutput } from "../../index.js";
@@ -140,6 +140,10 @@ describe("a built-in scenario", BOUNDED, () => {
 		fails: [0, "", { stopReason: "error", error: "529: overloaded" }],
 		recovers: [0, "Done.", { stopReason: "stop", error: undefined }],
 		"gives-up": [0, "", { stopReason: "error", error: "500: try again" }],
+		limited: [0, "Done.", { stopReason: "stop", error: undefined }],
+		refuses: [1, ""],
+		handles: [0, ""],
+		steers: [0, "Done."],
 	};
 	for (const [name, [code, output, more = {}]] of Object.entries(rows)) {
 		it(`is read as what it is: ${name}`, async () => {
@@ -151,7 +155,7 @@ describe("a built-in scenario", BOUNDED, () => {
 		});
 	}
 
-	it("is played by the table of faults or here", () => {
+	it("is played by the table of faults, here or in RPC mode", () => {
 		const elsewhere = "silent stalls stubborn polite lingers forks asks grows spins".split(" ");
 		assert.deepEqual(Object.keys(builtIn).sort(), [...Object.keys(rows), ...elsewhere].sort());
 	});
@@ -168,7 +172,10 @@ describe("the README of the stand-in", BOUNDED, () => {
 	});
 
 	it("shows scenarios that can be played", async () => {
-		const shown = /```json\n(\[.*?)```/s.exec(readme)?.[1] ?? "";
+		const { check } = await import("../../fake-pi/steps.mjs");
+		const [shown = "", ...others] = [...readme.matchAll(/```json\n(\[.*?)```/gs)].map(([, scenario = ""]) => scenario);
+		assert.equal(others.length, 1);
+		for (const scenario of others) check(JSON.parse(scenario));
 		assert.equal((await collectOutput(play(JSON.parse(shown)).stdout)).output, "It is a readme.");
 	});
 });
@@ -314,91 +321,5 @@ describe("a process of the stand-in", BOUNDED, () => {
 			};
 			assert.deepEqual(place, expected[String(kind)], String(kind));
 		}
-	});
-});
-
-describe("the stand-in in RPC mode", BOUNDED, () => {
-	/** Starts it and gives the ways to talk to it. */
-	function rpc(test: TestContext, scenario: Scenario) {
-		const named = typeof scenario === "string" ? scenario : JSON.stringify(scenario);
-		const child = spawn(node, [script, "--mode", "rpc", "--no-session"], {
-			env: { ...process.env, FAKE_PI_SCENARIO: named },
-		});
-		test.after(() => child.kill("SIGKILL"));
-		let stdout = "";
-		child.stdout.on("data", (chunk) => (stdout += chunk));
-		const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
-		const events = () => eventsOf(stdout.slice(0, stdout.lastIndexOf("\n") + 1));
-		return {
-			ended,
-			write: (text: string) => child.stdin.write(text),
-			send: (command: object) => child.stdin.write(`${JSON.stringify(command)}\n`),
-			end: () => child.stdin.end(),
-			find: async (wanted: Json) => {
-				const fits = (event: Json) => Object.entries(wanted).every(([key, value]) => event[key] === value);
-				await until(() => events().some(fits), JSON.stringify(wanted));
-				return events().find(fits) ?? {};
-			},
-			events,
-		};
-	}
-
-	it("accepts a prompt, answers it, and takes the next", async (t) => {
-		const pi = rpc(t, "repeats");
-		pi.send({ id: "1", type: "prompt", message: "one" });
-		const accepted = await pi.find({ id: "1" });
-		assert.deepEqual(accepted, {
-			id: "1",
-			type: "response",
-			command: "prompt",
-			success: true,
-			data: { disposition: "started" },
-		});
-		await pi.find({ type: "agent_settled" });
-		assert.deepEqual(pi.events()[0], accepted, "before anything comes of it");
-		pi.send({ id: "2", type: "prompt", message: "two" });
-		pi.send({ id: "3", type: "get_last_assistant_text" });
-		await until(() => pi.events().filter(({ type }) => type === "agent_settled").length === 2, "the second answer");
-		pi.send({ id: "4", type: "get_last_assistant_text" });
-		assert.deepEqual((await pi.find({ id: "4" })).data, { text: "You said: two" });
-		pi.end();
-		assert.equal(await inTime(pi.ended, "its end"), 0);
-		assert.ok(!pi.events().some(({ type }) => type === "session"), "no header in this mode");
-	});
-
-	it("aborts what is under way and keeps its text", async (t) => {
-		const pi = rpc(t, "stalls");
-		pi.send({ type: "prompt", message: "go" });
-		await pi.find({ type: "message_update" });
-		pi.send({ id: "a", type: "abort" });
-		assert.equal((await pi.find({ id: "a" })).success, true);
-		assert.equal((await pi.find({ type: "agent_settled" })).aborted, true);
-		const ends = pi.events().filter(({ type }) => type === "message_end") as { message: Json }[];
-		const { stopReason, content } = ends.at(-1)?.message ?? {};
-		assert.deepEqual([stopReason, content], ["aborted", [{ type: "text", text: "so far" }]]);
-		pi.end();
-		assert.equal(await inTime(pi.ended, "its end"), 0);
-	});
-
-	it("waits for the answer to a question", async (t) => {
-		const pi = rpc(t, "asks");
-		pi.send({ type: "prompt", message: "go" });
-		const { id, method } = await pi.find({ type: "extension_ui_request" });
-		assert.equal(method, "confirm");
-		assert.ok(!pi.events().some(({ type }) => type === "message_update"));
-		pi.send({ type: "extension_ui_response", id, confirmed: true });
-		await pi.find({ type: "agent_settled" });
-		pi.end();
-		assert.equal(await inTime(pi.ended, "its end"), 0);
-	});
-
-	it("says what it cannot read, and goes on", async (t) => {
-		const pi = rpc(t, "answers");
-		pi.write("{broken\n");
-		assert.equal((await pi.find({ command: "parse" })).success, false);
-		pi.send({ id: "s", type: "get_state" });
-		assert.equal(((await pi.find({ id: "s" })).data as Json).isStreaming, false);
-		pi.end();
-		assert.equal(await inTime(pi.ended, "its end"), 0);
 	});
 });
