@@ -59,19 +59,20 @@ export class Session {
 
 	/** @param {Stage} stage @param {Command} command */
 	async #play(stage, command) {
+		/** What is answered when nothing comes of it, which means that an extension has handled it. */
+		let outcome = this.disposition("handled");
 		try {
 			await turn();
 			await playScenario(stage, this.steps);
 		} catch (error) {
-			if (error instanceof Refused) return await this.respond(command, { success: false, error: error.message });
-			if (!stage.abort.signal.aborted) throw error;
-			await stage.wasAborted();
+			if (error instanceof Refused) outcome = { success: false, error: error.message };
+			else if (stage.abort.signal.aborted) await stage.wasAborted();
+			else throw error;
 		} finally {
 			this.#isPlaying = this.stage !== stage && this.#isPlaying;
 			this.messages.push(...stage.messages);
 		}
-		// Nothing came of it: an extension has handled it.
-		if (!stage.isOpen) await this.respond(command, this.disposition("handled"));
+		if (!stage.isOpen) await this.respond(command, outcome);
 	}
 
 	/** Puts a message into a queue. @param {"steering" | "followUp"} kind @param {Command} command */
@@ -99,7 +100,11 @@ export class Session {
 		this.queue = new Queue();
 	}
 
-	/** What a prompt or a queued message came to; older versions do not say. @param {string} disposition */
+	/**
+	 * What a prompt or a queued message came to; older versions do not say.
+	 *
+	 * @param {string} disposition @returns {{ success: boolean, data?: object, error?: string }}
+	 */
 	disposition(disposition) {
 		return this.wire.isTimed ? { success: true, data: { disposition } } : { success: true };
 	}
