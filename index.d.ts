@@ -9,9 +9,24 @@
  */
 export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-wasip1'
 
-/** A run under way. Dropping it, and every promise of its result, ends the run. */
+/**
+ * A call whose arguments are still arriving. The children that they name are booted meanwhile, where policy allows it
+ * without asking and the lane has room; each waits for its task, does nothing before it, and is ended without a trace when
+ * it is not claimed within 30 seconds. Forgetting this value is the same as `end`.
+ */
+export declare class EarlyCall {
+  /** Takes the next piece of the call's arguments, as raw JSON. Returns at once; what is no JSON boots nothing. */
+  push(piece: string): void
+  /** Ends the children that no run has claimed: the call is over, or will not come. Resolves when they are gone. */
+  end(): Promise<void>
+}
+
+/** A call under way: one run, or several. Dropping it, and every promise of its result, ends it. */
 export declare class RunHandle {
-  /** The run's id: eight hexadecimal characters, the name of its directory. */
+  /**
+   * The call's id: eight hexadecimal characters. For one run it is the name of its directory, and can change until its
+   * child is there.
+   */
   get runId(): string
   /** The result. Resolves for everything that a user or a child can cause; calling it again gives the same. */
   result(): Promise<ToolResult>
@@ -20,8 +35,8 @@ export declare class RunHandle {
   /** Ends the run because its host is going: the child gets at most two seconds to leave. Resolves when it is gone. */
   close(): Promise<void>
   /**
-   * Sends a message into the run. False when it cannot be delivered, which is always so for a child that is driven
-   * by the `json` protocol.
+   * Sends a message to every child that works, which reads it before its next turn. False when none took it: because
+   * none works, or because it is driven by the `json` protocol, which takes no messages.
    */
   steer(message: string): boolean
 }
@@ -62,6 +77,17 @@ export interface AgentInfo {
   thinking?: string
 }
 
+/** The answer to a question; an empty object is that of one who closes the dialog. */
+export interface Answer {
+  /** What was chosen or written. */
+  value?: string
+  /** Yes or no. */
+  confirmed?: boolean
+}
+
+/** Begins to look at a call that is arriving. The call itself finds its children by `callId`. */
+export declare function bootEarly(options: EarlyOptions): EarlyCall
+
 /** A range of bytes, the end excluded. */
 export interface ByteRange {
   /** The first byte. */
@@ -76,6 +102,47 @@ export interface CallError {
   code: "INVALID_INPUT" | "SUBAGENTS_DISABLED" | "UNKNOWN_AGENT" | "SUBAGENT_DISABLED" | "SUBAGENT_DEPTH_EXCEEDED" | "SUBAGENT_TIMEOUT" | "SUBAGENT_FAILED" | "SUBAGENT_OUTPUT_TRUNCATED"
   /** May change between releases. */
   message: string
+}
+
+/** r" Several tasks one after the other, and what is known of the pi that asks. */
+export interface ChainOptions {
+  /** r" The steps: 1 to `maxChainSteps`. */
+  steps: Array<TaskOptions>
+  /** r" What the host calls the call; finds the child that was booted for its first step. */
+  callId?: string
+  /** r" True when the caller's signal has fired already: nothing is started, and the result is that of an abort. */
+  aborted?: boolean
+  /** The directory of the conversation. Absolute, or relative to the process's own. */
+  cwd: string
+  /** pi's directory for agents, settings and sessions. Default: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`. */
+  agentDir?: string
+  /** The session file of the conversation that delegates; the sessions of children are kept beside it. */
+  parentSessionFile?: string
+  /** The id of its session. What it spends is counted under it, else under the file. */
+  sessionId?: string
+  /**
+   * The model of that conversation, `provider/id`. A child inherits it unless its agent or the configuration
+   * names one.
+   */
+  model?: string
+  /** True when an extension provides that model; a child then loads all extensions. */
+  modelFromExtension?: boolean
+  /** The providers that extensions have registered; a child whose model is one of theirs loads all extensions. */
+  extensionProviders?: Array<string>
+  /** The thinking level of that conversation. */
+  thinking?: string
+  /** The tools of the hosting pi. Absent: unknown, and no declared tool is dropped for being unavailable. */
+  tools?: Array<HostTool>
+  /** Values laid over the configuration files: the object under `subagents`. */
+  config?: Record<string, unknown>
+  /** Variables added to a child's environment, which is otherwise this process's own. */
+  env?: Record<string, string>
+  /** The command that starts pi, program first. Default: the hosting pi, else `pi` from `PATH`. */
+  piCommand?: Array<string>
+  /** The executable of the hosting pi: its `process.execPath`. */
+  hostExecutable?: string
+  /** The script of the hosting pi: its `process.argv[1]`. */
+  hostScript?: string
 }
 
 /** What the event stream of a child says. Every string is sanitized, with the secrets of this process. */
@@ -134,8 +201,8 @@ export interface ConfirmRequest {
   message: string
 }
 
-/** Describes the tool to register. The same world gives the same bytes, which a prompt cache depends on. */
-export declare function describeTools(options: SurfaceOptions): Promise<ToolSurface>
+/** Describes the tools to register. The same world gives the same bytes, which a prompt cache depends on. */
+export declare function describeTools(options: SurfaceOptions): Promise<ToolSurfaces>
 
 /** Something about a file that a person should know. */
 export interface Diagnostic {
@@ -201,6 +268,61 @@ export interface DroppedTool {
   reason: string
 }
 
+/** r" A call that is still arriving, and what is known of the pi that asks. */
+export interface EarlyOptions {
+  /** r" The tool that is being called. */
+  tool: "subagent" | "subagent_parallel" | "subagent_chain"
+  /** r" What the host calls the call. */
+  callId: string
+  /** The directory of the conversation. Absolute, or relative to the process's own. */
+  cwd: string
+  /** pi's directory for agents, settings and sessions. Default: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`. */
+  agentDir?: string
+  /** The session file of the conversation that delegates; the sessions of children are kept beside it. */
+  parentSessionFile?: string
+  /** The id of its session. What it spends is counted under it, else under the file. */
+  sessionId?: string
+  /**
+   * The model of that conversation, `provider/id`. A child inherits it unless its agent or the configuration
+   * names one.
+   */
+  model?: string
+  /** True when an extension provides that model; a child then loads all extensions. */
+  modelFromExtension?: boolean
+  /** The providers that extensions have registered; a child whose model is one of theirs loads all extensions. */
+  extensionProviders?: Array<string>
+  /** The thinking level of that conversation. */
+  thinking?: string
+  /** The tools of the hosting pi. Absent: unknown, and no declared tool is dropped for being unavailable. */
+  tools?: Array<HostTool>
+  /** Values laid over the configuration files: the object under `subagents`. */
+  config?: Record<string, unknown>
+  /** Variables added to a child's environment, which is otherwise this process's own. */
+  env?: Record<string, string>
+  /** The command that starts pi, program first. Default: the hosting pi, else `pi` from `PATH`. */
+  piCommand?: Array<string>
+  /** The executable of the hosting pi: its `process.execPath`. */
+  hostExecutable?: string
+  /** The script of the hosting pi: its `process.argv[1]`. */
+  hostScript?: string
+}
+
+/** What a call asks of its host. None of them keeps the process alive, and each may be missing. */
+export interface HostCallbacks {
+  /**
+   * Asks a person whether an agent that the project defines may run; asked before it runs for the first time. Without it
+   * `nonInteractivePolicy` decides.
+   */
+  confirm?: (request: ConfirmRequest) => Promise<boolean> | boolean
+  /**
+   * Has a login's token refreshed that would expire during the run of a sandboxed child. Without it the child refreshes
+   * its copy, which is then taken back.
+   */
+  refresh?: (request: RefreshRequest) => Promise<boolean> | boolean
+  /** Passes the question of an extension in a child on to a person. Without it every such question is cancelled. */
+  ask?: (question: Question) => Promise<Answer> | Answer
+}
+
 /** A tool that the hosting pi has. */
 export interface HostTool {
   /** Its name. */
@@ -237,6 +359,47 @@ export interface OutputLimits {
   fullText?: string
 }
 
+/** r" Several tasks side by side, and what is known of the pi that asks. */
+export interface ParallelOptions {
+  /** r" The tasks: 1 to `maxParallelTasks`. */
+  tasks: Array<TaskOptions>
+  /** r" What the host calls the call; finds the children that were booted for it. */
+  callId?: string
+  /** r" True when the caller's signal has fired already: nothing is started, and the result is that of an abort. */
+  aborted?: boolean
+  /** The directory of the conversation. Absolute, or relative to the process's own. */
+  cwd: string
+  /** pi's directory for agents, settings and sessions. Default: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`. */
+  agentDir?: string
+  /** The session file of the conversation that delegates; the sessions of children are kept beside it. */
+  parentSessionFile?: string
+  /** The id of its session. What it spends is counted under it, else under the file. */
+  sessionId?: string
+  /**
+   * The model of that conversation, `provider/id`. A child inherits it unless its agent or the configuration
+   * names one.
+   */
+  model?: string
+  /** True when an extension provides that model; a child then loads all extensions. */
+  modelFromExtension?: boolean
+  /** The providers that extensions have registered; a child whose model is one of theirs loads all extensions. */
+  extensionProviders?: Array<string>
+  /** The thinking level of that conversation. */
+  thinking?: string
+  /** The tools of the hosting pi. Absent: unknown, and no declared tool is dropped for being unavailable. */
+  tools?: Array<HostTool>
+  /** Values laid over the configuration files: the object under `subagents`. */
+  config?: Record<string, unknown>
+  /** Variables added to a child's environment, which is otherwise this process's own. */
+  env?: Record<string, string>
+  /** The command that starts pi, program first. Default: the hosting pi, else `pi` from `PATH`. */
+  piCommand?: Array<string>
+  /** The executable of the hosting pi: its `process.execPath`. */
+  hostExecutable?: string
+  /** The script of the hosting pi: its `process.argv[1]`. */
+  hostScript?: string
+}
+
 /** US dollars, by what they were spent on. */
 export interface PiCost {
   /** For `input`. */
@@ -265,6 +428,28 @@ export interface PiUsage {
   totalTokens: number
   /** US dollars, by pi's price list. */
   cost: PiCost
+}
+
+/** A question of an extension in a child. All strings are sanitized and bounded. */
+export interface Question {
+  /** The run whose child asks. */
+  runId: string
+  /** Its agent. */
+  agent: string
+  /** What kind of answer is wanted. */
+  method: "select" | "confirm" | "input" | "editor"
+  /** The question. */
+  title: string
+  /** More about it. */
+  message?: string
+  /** What there is to choose from, for `select`. */
+  options?: Array<string>
+  /** What stands in an empty field. */
+  placeholder?: string
+  /** What stands in the field to begin with. */
+  prefill?: string
+  /** How long the child waits for the answer, in milliseconds. */
+  timeoutMs?: number
 }
 
 /** One rule that fired. Never the value it fired on. */
@@ -308,36 +493,50 @@ export interface RunDetails {
   results: Array<SingleResult>
   /** Why the call did not simply succeed. */
   error?: CallError
-  /** Only in updates, never in a result. */
+  /** Only in updates of one run, never in a result. */
   streaming?: Streaming
+  /** Only in updates of several, never in a result: one entry per task, in their order. */
+  tasks?: Array<TaskProgress>
 }
 
-/** One agent, one task, and what is known of the pi that asks. */
+/** r" One agent, one task, and what is known of the pi that asks. */
 export interface RunOptions {
-  /** The agent's name. */
+  /** r" The agent's name. */
   agent: string
-  /** Its task. It reaches the child unchanged, on its standard input. */
+  /**
+   * r" Its task. It reaches the child unchanged, on its standard input; one that begins with a slash gets a line end
+   * r" before it, because pi would take it for a command, and in the `json` protocol, where pi removes line ends, the
+   * r" word `Task:`.
+   */
   task: string
-  /** The directory the child works in. Absolute, or relative to the process's own. */
+  /** r" What the host calls the call; finds the child that was booted for it. */
+  callId?: string
+  /** r" True when the caller's signal has fired already: nothing is started, and the result is that of an abort. */
+  aborted?: boolean
+  /** The directory of the conversation. Absolute, or relative to the process's own. */
   cwd: string
   /** pi's directory for agents, settings and sessions. Default: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`. */
   agentDir?: string
-  /** The session file of the conversation that delegates; the child's session is kept beside it. */
+  /** The session file of the conversation that delegates; the sessions of children are kept beside it. */
   parentSessionFile?: string
+  /** The id of its session. What it spends is counted under it, else under the file. */
+  sessionId?: string
   /**
-   * The model of that conversation, `provider/id`. The child inherits it unless its agent or the configuration
+   * The model of that conversation, `provider/id`. A child inherits it unless its agent or the configuration
    * names one.
    */
   model?: string
-  /** True when an extension provides that model; the child then loads all extensions. */
+  /** True when an extension provides that model; a child then loads all extensions. */
   modelFromExtension?: boolean
+  /** The providers that extensions have registered; a child whose model is one of theirs loads all extensions. */
+  extensionProviders?: Array<string>
   /** The thinking level of that conversation. */
   thinking?: string
   /** The tools of the hosting pi. Absent: unknown, and no declared tool is dropped for being unavailable. */
   tools?: Array<HostTool>
   /** Values laid over the configuration files: the object under `subagents`. */
   config?: Record<string, unknown>
-  /** Variables added to the child's environment, which is otherwise this process's own. */
+  /** Variables added to a child's environment, which is otherwise this process's own. */
   env?: Record<string, string>
   /** The command that starts pi, program first. Default: the hosting pi, else `pi` from `PATH`. */
   piCommand?: Array<string>
@@ -345,8 +544,6 @@ export interface RunOptions {
   hostExecutable?: string
   /** The script of the hosting pi: its `process.argv[1]`. */
   hostScript?: string
-  /** True when the caller's signal has fired already: nothing is started, and the result is that of an abort. */
-  aborted?: boolean
 }
 
 /** What a run spent, added up over its assistant messages. */
@@ -450,18 +647,29 @@ export interface SingleResult {
 }
 
 /**
- * Starts one run and returns at once.
+ * Runs several steps one after the other, each with what the one before has found, and returns at once. The first step
+ * that fails ends the call. Agents are looked up for all steps before the first child starts. Callbacks as for
+ * `startRun`.
+ */
+export declare function startChain(options: ChainOptions, onUpdate?: (update: ToolResult) => void, host?: HostCallbacks | undefined | null): RunHandle
+
+/**
+ * Runs several tasks side by side, at most `parallelConcurrency` of them at once, and returns at once. One that fails
+ * does not disturb the others; the call fails when all of them do. Agents are looked up for all tasks before the first
+ * child starts. Callbacks as for `startRun`.
+ */
+export declare function startParallel(options: ParallelOptions, onUpdate?: (update: ToolResult) => void, host?: HostCallbacks | undefined | null): RunHandle
+
+/**
+ * Runs one agent on one task, and returns at once.
  *
  * `onUpdate` gets the newest state at most twenty times a second, the last time before the result resolves; when it
- * throws, no more updates follow. `onConfirm` is asked before an agent that the project defines runs for the first
- * time; without it `nonInteractivePolicy` decides. `onRefresh` is asked to have a login's token refreshed that
- * would expire during the run of a sandboxed child; without it the child refreshes its copy, which is then taken back.
- * None of them keeps the process alive. A callback that mentions the handle
- * keeps the handle: such a run is ended by `abort`, not by forgetting it.
+ * throws, no more updates follow. What the run may ask is in `host`. None of the callbacks keeps the process alive; one
+ * that mentions the handle keeps the handle: such a run is ended by `abort`, not by forgetting it.
  *
  * Throws for arguments of the wrong type only. Everything else that can go wrong is in the result.
  */
-export declare function startRun(options: RunOptions, onUpdate?: (update: ToolResult) => void, onConfirm?: (request: ConfirmRequest) => Promise<boolean> | boolean, onRefresh?: (request: RefreshRequest) => Promise<boolean> | boolean): RunHandle
+export declare function startRun(options: RunOptions, onUpdate?: (update: ToolResult) => void, host?: HostCallbacks | undefined | null): RunHandle
 
 /** How much of what was read. */
 export interface StreamCounts {
@@ -477,15 +685,23 @@ export interface StreamCounts {
   invalidLines: number
 }
 
-/** What a running child shows. */
+/** What a run shows that is not over. */
 export interface Streaming {
+  /** Where it stands. */
+  state: "queued" | "starting" | "running" | "retrying"
+  /** Its place in the queue of this process, from 1, while it waits in it. */
+  position?: number
+  /** For how long its provider's rate limit still holds it back, in milliseconds, while it waits for that. */
+  heldForMs?: number
+  /** The attempt at hand, from 1. */
+  attempt: number
   /** The newest texts and tool calls, oldest first; bounded. */
   displayItems: Array<DisplayItem>
   /** Spent so far. */
   usage: RunUsage
   /** Assistant messages completed so far. */
   turnCount: number
-  /** Since the run started, in milliseconds. */
+  /** Since its turn came, in milliseconds; while it is queued, since it was asked for. */
   elapsedMs: number
   /** Since the child's last event, in milliseconds. */
   sinceEventMs: number
@@ -515,6 +731,52 @@ export interface SurfaceOptions {
   parentSessionFile?: string
 }
 
+/** One of several tasks. */
+export interface TaskOptions {
+  /** The agent's name. */
+  agent: string
+  /**
+   * The directory the child works in, which also chooses the project's agents. Absolute, or relative to the
+   * directory of the conversation, which is the default.
+   */
+  cwd?: string
+  /**
+   * The task. In a step of a chain `{previous}` stands for the answer of the step before, `{task}` for the task of
+   * the first step, and `{{previous}}` for the word in braces.
+   */
+  task: string
+}
+
+/** How far one of several tasks has come. */
+export interface TaskProgress {
+  /** The agent's name. */
+  agent: string
+  /** Where it stands. `waiting`: a step of a chain whose turn has not come; from `completed` on it is over. */
+  state: "waiting" | "queued" | "starting" | "running" | "retrying" | "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted"
+  /** Its place in the queue of this process, from 1, while it waits in it. */
+  position?: number
+  /** For how long its provider's rate limit still holds it back, in milliseconds, while it waits for that. */
+  heldForMs?: number
+  /** The attempt at hand, from 1. */
+  attempt: number
+  /** Since its turn came, in milliseconds; while it is queued, since it was asked for. */
+  elapsedMs: number
+  /** Since the child's last event, in milliseconds. */
+  sinceEventMs: number
+  /** Spent so far. */
+  usage: RunUsage
+  /** Assistant messages completed so far. */
+  turnCount: number
+  /** The model that answers, `provider/id`. */
+  model?: string
+  /** What went wrong, once it is over. */
+  error?: string
+  /** The newest text of the child. Absent when neither it nor the items have changed since the update before. */
+  text?: string
+  /** The newest texts and tool calls, oldest first; bounded. Absent like `text`. */
+  displayItems?: Array<DisplayItem>
+}
+
 /** A block of text. */
 export interface TextContent {
   /** Always `text`. */
@@ -535,15 +797,13 @@ export interface ToolResult {
   details: RunDetails
 }
 
-/** What a host registers so that its model can delegate. */
+/** A tool, as pi registers it. */
 export interface ToolSurface {
-  /** False when the configuration switches delegation off: nothing is to be registered then. */
-  register: boolean
   /** The tool's name. */
   name: string
   /** The tool's name for people. */
   label: string
-  /** For the model: what the tool does and which agents exist. */
+  /** For the model: what the tool does. */
   description: string
   /** One line for the system prompt's list of tools. */
   promptSnippet: string
@@ -551,6 +811,14 @@ export interface ToolSurface {
   promptGuidelines: Array<string>
   /** The JSON schema of the parameters. */
   parameters: Record<string, unknown>
+}
+
+/** What a host registers so that its model can delegate. */
+export interface ToolSurfaces {
+  /** False when the configuration switches delegation off: nothing is to be registered then. */
+  register: boolean
+  /** The tools: `subagent`, which lists the agents, `subagent_parallel` and `subagent_chain`, which refer to it. */
+  tools: Array<ToolSurface>
   /** To be appended to the system prompt unless it is there; absent when switched off. */
   delegationPolicy?: string
   /** Mistakes in the configuration and in agent files, to be shown once. */

@@ -835,7 +835,9 @@ function __napiStampBindingTarget(exportsObject, target) {
 // linked import resolves to `undefined`.
 module.exports.__napiBindingTarget = __napiStampBindingTarget(nativeBinding, __napiLoadedBindingTarget)
 module.exports = nativeBinding
+module.exports.EarlyCall = nativeBinding.EarlyCall
 module.exports.RunHandle = nativeBinding.RunHandle
+module.exports.bootEarly = nativeBinding.bootEarly
 module.exports.collectOutput = nativeBinding.collectOutput
 module.exports.collectOutputFile = nativeBinding.collectOutputFile
 module.exports.describeTools = nativeBinding.describeTools
@@ -844,6 +846,8 @@ module.exports.doctor = nativeBinding.doctor
 module.exports.inspectOutput = nativeBinding.inspectOutput
 module.exports.loadConfig = nativeBinding.loadConfig
 module.exports.sanitizeOutput = nativeBinding.sanitizeOutput
+module.exports.startChain = nativeBinding.startChain
+module.exports.startParallel = nativeBinding.startParallel
 module.exports.startRun = nativeBinding.startRun
 module.exports.truncateHead = nativeBinding.truncateHead
 module.exports.truncateOutput = nativeBinding.truncateOutput

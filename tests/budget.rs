@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use pi_subagent_native::event::{Cost, Usage};
-use pi_subagent_native::run::{Allowance, Meter, SessionAccount, Stage, account_of};
+use pi_subagent_native::run::{Allowance, Meter, SessionAccount, Spending, Stage, account_of};
 
 fn cost(total: f64) -> Usage {
     Usage { cost: Cost { total, ..Cost::default() }, ..Usage::default() }
@@ -247,30 +247,30 @@ fn nothing_is_lost_when_siblings_charge_at_the_same_time() {
     }
 }
 
-/// Whether a meter is told of a charge now; a future that is dropped loses nothing.
-async fn is_told(meter: &mut Meter) -> bool {
-    tokio::time::timeout(Duration::ZERO, meter.changed()).await.is_ok()
+/// Whether somebody is told of a charge now; a future that is dropped loses nothing.
+async fn is_told(spending: &mut Spending) -> bool {
+    tokio::time::timeout(Duration::ZERO, spending.changed()).await.is_ok()
 }
 
 #[tokio::test]
 async fn a_sibling_is_told_what_others_spend() {
     let account = SessionAccount::new(0.0);
-    let [mut one, mut other, mut idle] = [0, 1, 2].map(|_| shared(&account, 1.0));
-    assert!(!is_told(&mut one).await, "nobody has spent anything");
+    let [mut one, mut other, idle] = [0, 1, 2].map(|_| shared(&account, 1.0));
+    let [mut of_one, mut of_other, mut of_idle] = [&one, &other, &idle].map(Meter::watch);
+    assert!(!is_told(&mut of_one).await, "nobody has spent anything");
     one.record(&cost(0.5));
-    assert!(!is_told(&mut one).await, "its own charge is no news");
-    assert!(is_told(&mut other).await);
-    assert!(!is_told(&mut other).await, "told once");
+    assert!(is_told(&mut of_other).await);
+    assert!(!is_told(&mut of_other).await, "told once");
     one.record(&cost(0.5));
-    assert!(!is_told(&mut other).await, "nothing was added");
+    assert!(!is_told(&mut of_other).await, "nothing was added");
     other.record(&cost(0.25));
     other.record(&cost(0.5));
-    assert!(is_told(&mut one).await);
-    assert!(is_told(&mut idle).await, "several charges are told as one");
+    assert!(is_told(&mut of_one).await);
+    assert!(is_told(&mut of_idle).await, "several charges are told as one");
     assert_eq!(told(&idle), "`sessionBudget.maxCost` reached: $1.0000 of $1.0000");
 
     let waiting = tokio::spawn(async move {
-        one.changed().await;
+        of_one.changed().await;
         told(&one)
     });
     other.record(&cost(0.75));
@@ -283,9 +283,9 @@ async fn a_sibling_is_told_what_others_spend() {
 async fn without_a_bound_for_the_session_nobody_is_told() {
     let account = SessionAccount::new(0.0);
     for session in [None, Some((account.clone(), 0.0))] {
-        let mut meter = Meter::new(Allowance::default(), session);
+        let mut spending = Meter::new(Allowance::default(), session).watch();
         shared(&account, 1.0).record(&cost(0.5));
-        assert!(!is_told(&mut meter).await);
+        assert!(!is_told(&mut spending).await);
     }
 }
 

@@ -210,14 +210,14 @@ fn the_nearest_project_file_counts_and_the_repository_is_the_limit() {
     fs::create_dir_all(root.join("project/a/b")).expect("directories");
     fs::create_dir_all(root.join(".pi")).expect("a directory");
     fs::write(root.join(".pi/subagents.json"), "{}").expect("a file outside the repository");
-    assert_eq!(world.paths("project/a/b").project, None);
+    assert_eq!(world.paths("project/a/b").projects, Vec::<std::path::PathBuf>::new());
 
     fs::write(root.join("project/.pi/subagents.json"), "{}").expect("a file at its root");
-    assert_eq!(world.paths("project/a/b").project, Some(root.join("project/.pi/subagents.json")));
+    assert_eq!(world.paths("project/a/b").projects, [root.join("project/.pi/subagents.json")]);
 
     fs::create_dir_all(root.join("project/a/.pi")).expect("a directory");
     fs::write(root.join("project/a/.pi/subagents.json"), "{}").expect("a nearer file");
-    assert_eq!(world.paths("project/a/b").project, Some(root.join("project/a/.pi/subagents.json")));
+    assert_eq!(world.paths("project/a/b").projects, [root.join("project/a/.pi/subagents.json")]);
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn the_users_own_file_is_never_the_projects() {
     fs::create_dir_all(root.join("work")).expect("a directory");
     fs::write(root.join(".pi/subagents.json"), r#"{ "subagents": { "allowWrite": true } }"#).expect("a file");
     let paths = ConfigPaths::locate(&root.join("work"), &root.join(".pi"), Some(&root));
-    assert_eq!(paths.project, None);
+    assert_eq!(paths.projects, Vec::<std::path::PathBuf>::new());
     assert!(load(&paths).config.allow_write);
 }
 

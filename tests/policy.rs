@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use pi_subagent_native::agent::{
-    AgentDefinition, Catalog, DELEGATION_HEADING, DiscoverOptions, DropReason, Source, ToolPlan, ToolPolicy,
-    discover, plan_tools, surface,
+    AgentDefinition, Catalog, DELEGATION_HEADING, DiscoverOptions, DropReason, Source, Surface, TaskLimits,
+    ToolPlan, ToolPolicy, discover, plan_tools, surface,
 };
 
 const R: &str = "read grep find ls web_search fetch_content get_search_content";
@@ -136,33 +136,59 @@ fn every_reason_is_a_plain_sentence_part() {
     insta::assert_snapshot!("drop_reasons", all.map(|reason| reason.to_string()).join("\n"));
 }
 
+/// The tools as configuration has them unless told otherwise.
+fn surface_of(catalog: &Catalog, is_runnable: impl Fn(&AgentDefinition) -> bool) -> Surface {
+    surface(catalog, TaskLimits { parallel: 8, chain: 8 }, is_runnable)
+}
+
 #[test]
 fn the_model_reads_few_words() {
-    let surface = surface(&builtins(), |_| true);
+    let surface = surface_of(&builtins(), |_| true);
     insta::assert_json_snapshot!("surface_builtins", surface);
-    let tool = [
-        surface.name.to_owned(),
-        surface.description.clone(),
-        surface.prompt_snippet.to_owned(),
-        surface.prompt_guidelines.join("\n"),
-        surface.parameters.to_string(),
-        surface.delegation_policy.clone(),
-    ];
-    let tokens = tool.iter().map(|text| text.chars().count()).sum::<usize>().div_ceil(4);
-    assert!(tokens <= 500, "{tokens} tokens; four more tools have to fit into 900");
+    let told = surface.tools.iter().map(|tool| {
+        let mut told = serde_json::to_value(tool).expect("plain data");
+        // Shown to people only.
+        told.as_object_mut().expect("an object").remove("label");
+        told.to_string()
+    });
+    let chars: usize = told.chain([surface.delegation_policy.clone()]).map(|text| text.chars().count()).sum();
+    let tokens = chars.div_ceil(4);
+    assert!(tokens <= 640, "{tokens} tokens; of 900 two more tools need 250");
     assert!(surface.delegation_policy.starts_with(DELEGATION_HEADING));
 }
 
 #[test]
+fn a_call_names_its_agent_and_directory_before_the_long_text() {
+    for tool in surface_of(&builtins(), |_| true).tools {
+        let schema = tool.parameters.to_string();
+        let at = |key: &str| schema.find(&format!("\"{key}\":{{"));
+        let (agent, cwd, task) = (at("agent").expect("an agent"), at("cwd"), at("task").expect("a task"));
+        assert!(agent < task && cwd.is_none_or(|cwd| agent < cwd && cwd < task), "{schema}");
+    }
+}
+
+#[test]
+fn lists_of_tasks_are_as_long_as_configuration_allows() {
+    let tools = surface(&builtins(), TaskLimits { parallel: 3, chain: 64 }, |_| true).tools;
+    let bounds = |tool: usize, list: &str| {
+        let list = &tools[tool].parameters["properties"][list];
+        (list["minItems"].clone(), list["maxItems"].clone())
+    };
+    assert_eq!(bounds(1, "tasks"), (1.into(), 3.into()));
+    assert_eq!(bounds(2, "steps"), (1.into(), 64.into()));
+}
+
+#[test]
 fn agents_that_cannot_run_are_named_nowhere() {
-    let surface = surface(&builtins(), |agent| agent.name != "researcher");
+    let surface = surface_of(&builtins(), |agent| agent.name != "researcher");
     let text = serde_json::to_string(&surface).expect("plain data");
     assert!(!text.contains("researcher") && text.contains("explorer"));
 }
 
 #[test]
 fn no_agent_at_all_is_said() {
-    assert!(surface(&builtins(), |_| false).description.ends_with("No agent can run here at present."));
+    let tools = surface_of(&builtins(), |_| false).tools;
+    assert!(tools[0].description.ends_with("No agent can run here at present."));
 }
 
 #[test]
@@ -180,20 +206,21 @@ fn shadowed_and_broken_definitions_are_named_nowhere_and_long_lists_become_names
     let catalog =
         discover(&DiscoverOptions { cwd: "/nowhere".into(), agent_dir: world.path().into(), home: None });
     assert_eq!(catalog.find("tester").expect("it exists").source, Source::User);
-    let surface = surface(&catalog, |_| true);
-    let lines: Vec<_> = surface.description.lines().filter(|line| line.starts_with("- ")).collect();
+    let surface = surface_of(&catalog, |_| true);
+    let description = &surface.tools[0].description;
+    let lines: Vec<_> = description.lines().filter(|line| line.starts_with("- ")).collect();
     assert_eq!(lines.len(), 24);
     assert!(lines.iter().all(|line| line.chars().count() <= 100), "{lines:?}");
-    assert!(surface.description.ends_with(
+    assert!(description.ends_with(
         "\nAlso: agent-20, agent-21, agent-22, agent-23, agent-24, agent-25, \
         agent-26, agent-27, agent-28, agent-29, tester"
     ));
-    assert!(!surface.description.contains("broken") && !surface.description.contains("Plans tests"));
+    assert!(!description.contains("broken") && !description.contains("Plans tests"));
     assert!(!surface.delegation_policy.contains("`tester`"), "the user's tester may serve something else");
 }
 
 #[test]
 fn the_same_agents_give_the_same_bytes() {
-    let bytes = || serde_json::to_vec(&surface(&builtins(), |_| true)).expect("plain data");
+    let bytes = || serde_json::to_vec(&surface_of(&builtins(), |_| true)).expect("plain data");
     assert_eq!(bytes(), bytes());
 }

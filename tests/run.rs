@@ -3,12 +3,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{
-    Callbacks, Confirm, ConfirmRequest, ErrorCode, Host, HostTool, Mode, Refresh, RunId, RunOutcome, RunSpec,
-    ToolResult, World, execute,
+    Answer, Caller, ChildQuestion, ConfirmRequest, Control, ErrorCode, Host, HostTool, Mode, Progress,
+    Refresh, RunId, RunOutcome, RunSpec, ToolResult, Watchers, World, execute,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -45,14 +46,17 @@ impl Scene {
         let env = std::env::vars_os().filter(|(name, _)| name == "PATH").collect();
         let pi_command = Some(vec!["/bin/sh".to_owned(), pi.to_string_lossy().into_owned()]);
         let home = Some(root.path().join("home"));
-        let world =
-            World { agent_dir, home, env, config: None, pi_command, warden: None, host: Host::default() };
-        let spec = RunSpec { agent: "explorer".into(), task: "look around".into(), cwd: project, world };
-        Self { root, spec }
+        // The scripts read their task to its end, as pi does in its `json` mode.
+        let config = Some(json!({ "protocol": "json" }));
+        let host = Host::default();
+        let world = Arc::new(World { agent_dir, home, env, config, pi_command, warden: None, host });
+        let (agent, task) = ("explorer".into(), "look around".into());
+        Self { root, spec: RunSpec { agent, task, cwd: project, world, share: 1, siblings: 1 } }
     }
 
-    fn config(mut self, config: Value) -> Self {
-        self.spec.world.config = Some(config);
+    fn config(mut self, mut config: Value) -> Self {
+        config["protocol"] = "json".into();
+        world(&mut self.spec).config = Some(config);
         self
     }
 
@@ -76,39 +80,57 @@ impl Scene {
         self.run_with(Cancel::new(), None).await.0
     }
 
-    async fn run_with(&self, cancel: Cancel, confirm: Option<Answer>) -> (ToolResult, Vec<ToolResult>) {
-        let (sender, mut receiver) = watch::channel(None);
+    async fn run_with(&self, cancel: Cancel, confirm: Option<bool>) -> (ToolResult, Vec<Progress>) {
+        let (progress, mut receiver) = watch::channel(Progress::default());
         let updates = tokio::spawn(async move {
             let mut seen = Vec::new();
             while receiver.changed().await.is_ok() {
-                seen.extend(receiver.borrow_and_update().clone());
+                seen.push(receiver.borrow_and_update().clone());
             }
             seen
         });
-        let run = execute(self.spec.clone(), RunId::draw(), sender, host(confirm), cancel);
+        let run = start(&self.spec, &progress, confirm, cancel);
         let result = tokio::time::timeout(PATIENCE, run).await.expect("the run ends");
+        drop(progress);
         (result, updates.await.expect("the updates end"))
     }
 }
 
-struct Answer(bool);
-
-/// A caller that answers as told and refreshes nothing.
-fn host<C: Confirm>(confirm: Option<C>) -> Callbacks<C, NoRefresh> {
-    Callbacks { confirm, refresh: None }
+fn world(spec: &mut RunSpec) -> &mut World {
+    Arc::make_mut(&mut spec.world)
 }
 
-struct NoRefresh;
+async fn start(
+    spec: &RunSpec,
+    progress: &watch::Sender<Progress>,
+    confirm: Option<bool>,
+    cancel: Cancel,
+) -> ToolResult {
+    let watchers = Watchers { progress, rate_limited: &|_| {} };
+    let control = Control { cancel, ..Control::default() };
+    execute(spec.clone(), RunId::draw(), watchers, &Told(confirm), &control).await
+}
 
-impl Refresh for NoRefresh {
+/// A caller that answers as told, refreshes nothing and passes no question on.
+struct Told(Option<bool>);
+
+impl Refresh for Told {
     async fn refresh(&self, _provider: &str, _valid_for: Duration) -> bool {
         false
     }
 }
 
-impl Confirm for Answer {
+impl Caller for Told {
+    fn is_interactive(&self) -> bool {
+        self.0.is_some()
+    }
+
+    async fn ask(&self, _question: ChildQuestion) -> Answer {
+        Answer::Cancelled
+    }
+
     async fn confirm(&self, _request: ConfirmRequest) -> bool {
-        self.0
+        self.0.unwrap_or(false)
     }
 }
 
@@ -261,14 +283,11 @@ async fn a_child_that_lingers_after_its_work_is_ended_without_making_it_a_failur
 async fn an_abort_is_never_a_success_and_keeps_the_partial_text() {
     let scene = Scene::new("begin; delta 'so far'; sleep 20").config(json!({ "graceMs": 200 }));
     let cancel = Cancel::new();
-    let (sender, mut receiver) = watch::channel(None::<ToolResult>);
-    let run = execute(scene.spec.clone(), RunId::draw(), sender, host(None::<Answer>), cancel.clone());
+    let (progress, mut receiver) = watch::channel(Progress::default());
+    let run = start(&scene.spec, &progress, None, cancel.clone());
     let stop = async {
-        while receiver.changed().await.is_ok() {
-            if receiver.borrow_and_update().as_ref().is_some_and(|update| update.text == "so far") {
-                cancel.cancel(CancelReason::Caller(Some("not needed".into())));
-            }
-        }
+        receiver.wait_for(|progress| &*progress.text == "so far").await.expect("the text comes");
+        cancel.cancel(CancelReason::Caller(Some("not needed".into())));
     };
     let (result, ()) = Box::pin(tokio::time::timeout(PATIENCE, async { tokio::join!(run, stop) }))
         .await
@@ -322,7 +341,7 @@ async fn refusals_start_nothing_and_say_what_would_be_right() {
         (broken, ErrorCode::SubagentsDisabled, Mode::Single, "subagents.json:2:"),
         (fine().config(json!({ "maxDepth": "deep" })), ErrorCode::InvalidInput, Mode::Single, "maxDepth"),
         (
-            fine().with(|spec| spec.world.env.push(("PI_SUBAGENT_DEPTH".into(), "1".into()))),
+            fine().with(|spec| world(spec).env.push(("PI_SUBAGENT_DEPTH".into(), "1".into()))),
             ErrorCode::SubagentDepthExceeded,
             Mode::Management,
             "depth 1",
@@ -364,7 +383,7 @@ async fn a_project_agent_is_confirmed_once_per_definition() {
     let scene = Scene::new("begin; said 'Done.' stop; settled")
         .with(|spec| spec.agent = "local".into())
         .write("project/.pi/agents/local.md", "---\nname: local\nreadonly: true\n---\nLook.");
-    let ask = |answer| scene.run_with(Cancel::new(), Some(Answer(answer)));
+    let ask = |answer| scene.run_with(Cancel::new(), Some(answer));
     let (refused, _) = ask(false).await;
     assert!(message(&refused).contains("the user did not allow it"), "{}", message(&refused));
     assert_eq!(code(&ask(true).await.0), None);
@@ -390,24 +409,24 @@ async fn a_child_that_cannot_start_names_stage_and_path() {
     let cases = [
         (fine().with(|spec| spec.cwd.push("missing")), "cwd: ", "missing"),
         (
-            fine().with(|spec| spec.world.pi_command = Some(vec!["no-such-pi".into()])),
+            fine().with(|spec| world(spec).pi_command = Some(vec!["no-such-pi".into()])),
             "executable: ",
             "no-such-pi",
         ),
-        (fine().with(|spec| spec.world.pi_command = Some(Vec::new())), "executable: ", "piCommand"),
+        (fine().with(|spec| world(spec).pi_command = Some(Vec::new())), "executable: ", "piCommand"),
         (
-            fine().with(|spec| spec.world.pi_command = Some(vec!["./pi".into()])),
+            fine().with(|spec| world(spec).pi_command = Some(vec!["./pi".into()])),
             "executable: ",
             "`./pi` is relative",
         ),
         (
             fine()
-                .with(|spec| spec.world.pi_command = Some(vec!["sh".into(), "cli.js".into()]))
+                .with(|spec| world(spec).pi_command = Some(vec!["sh".into(), "cli.js".into()]))
                 .write("project/cli.js", "exit 0"),
             "executable: ",
             "`cli.js` names a file of",
         ),
-        (fine().with(|spec| spec.world.host.model = Some("--mode".into())), "arguments: ", "`--mode`"),
+        (fine().with(|spec| world(spec).host.model = Some("--mode".into())), "arguments: ", "`--mode`"),
         (
             fine().with(|spec| spec.agent = "boxed".into()).write(
                 "agent/agents/boxed.md",
@@ -421,7 +440,7 @@ async fn a_child_that_cannot_start_names_stage_and_path() {
         (
             fine().with(|spec| {
                 spec.agent = "researcher".into();
-                spec.world.host.tools = tools(&["read"]);
+                world(spec).host.tools = tools(&["read"]);
             }),
             "agent `researcher` needs one of",
             "web_search",
@@ -447,15 +466,15 @@ async fn the_child_gets_an_explicit_allow_list_and_only_what_its_agent_needs() {
             name: name.into(),
             extension: extension.map(Into::into),
         };
-        spec.world.host.tools = Some(vec![
+        world(spec).host.tools = Some(vec![
             tool("read", None),
             tool("grep", None),
             tool("bash", None),
             tool("lsp", Some("/ext/lsp.ts")),
             tool("paint", Some("/ext/paint.ts")),
         ]);
-        spec.world.host.model = Some("fake/m1".into());
-        spec.world.host.thinking = Some("low".into());
+        world(spec).host.model = Some("fake/m1".into());
+        world(spec).host.thinking = Some("low".into());
     });
     let result = scene.run().await;
     let single = &result.details.results[0];
@@ -466,7 +485,7 @@ async fn the_child_gets_an_explicit_allow_list_and_only_what_its_agent_needs() {
         "--tools\nread,grep,lsp\n",
         "--model\nfake/m1\n",
         "--thinking\nlow\n",
-        "/guard.ts\n--no-extensions\n-e\n/ext/lsp.ts\n",
+        "/guard.cjs\n--no-extensions\n-e\n/ext/lsp.ts\n",
         "--no-skills\n",
         "--no-prompt-templates\n--no-themes\n",
     ] {
@@ -530,7 +549,7 @@ async fn no_field_of_a_result_or_an_update_carries_a_secret() {
 async fn a_secret_that_is_still_being_written_does_not_show() {
     let scene = Scene::new("begin; delta 'The key is s3cr3tTokenValue98765'; sleep 20")
         .config(json!({ "idleTimeoutMs": 400, "graceMs": 200 }))
-        .with(|spec| spec.world.env.push(("MY_API_TOKEN".into(), "s3cr3tTokenValue9876543210".into())));
+        .with(|spec| world(spec).env.push(("MY_API_TOKEN".into(), "s3cr3tTokenValue9876543210".into())));
     let (result, updates) = scene.run_with(Cancel::new(), None).await;
     let all = serde_json::to_string(&(&result, &updates)).expect("serializable");
     assert!(result.text.contains("The key is") && !all.contains("s3cr3t"), "{all}");
@@ -568,7 +587,8 @@ async fn updates_are_few_small_and_end_with_the_last_state() {
     let scene = Scene::new(script);
     let (result, updates) = scene.run_with(Cancel::new(), None).await;
     let single = &result.details.results[0];
-    let allowed = usize::try_from(single.duration_ms / 50).expect("small") + 2;
+    // One each for starting and running, and one more at either end.
+    let allowed = usize::try_from(single.duration_ms / 50).expect("small") + 4;
     assert!(
         !updates.is_empty() && updates.len() <= allowed,
         "{} updates in {} ms",
@@ -577,9 +597,8 @@ async fn updates_are_few_small_and_end_with_the_last_state() {
     );
     for update in &updates {
         assert!(serde_json::to_string(update).expect("serializable").len() <= 64 * 1024);
-        assert!(update.details.results.is_empty() && update.details.streaming.is_some());
     }
-    let last = updates.last().and_then(|update| update.details.streaming.as_ref()).expect("a last update");
+    let last = updates.last().expect("a last update");
     assert_eq!(last.turn_count, 1, "the last state is not lost");
 }
 
@@ -614,13 +633,13 @@ async fn a_writing_agent_lists_what_it_changed() {
 #[tokio::test]
 async fn a_dropped_run_ends_its_child() {
     let scene = Scene::new("echo $$ > \"${0%/*}/pid\"; begin; delta 'up'; sleep 20");
-    let (sender, mut receiver) = watch::channel(None::<ToolResult>);
+    let (progress, mut receiver) = watch::channel(Progress::default());
     {
-        let run = execute(scene.spec.clone(), RunId::draw(), sender, host(None::<Answer>), Cancel::new());
+        let run = start(&scene.spec, &progress, None, Cancel::new());
         tokio::pin!(run);
         tokio::select! {
             _ = &mut run => panic!("the child runs on"),
-            up = receiver.wait_for(|update| update.as_ref().is_some_and(|update| update.text == "up")) => drop(up),
+            up = receiver.wait_for(|progress| &*progress.text == "up") => drop(up),
             () = tokio::time::sleep(PATIENCE) => panic!("no update came"),
         }
     }

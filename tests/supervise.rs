@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use fixture::fixture;
 use pi_subagent_native::process::{
-    Cancel, CancelReason, ChildCommand, Observer, Outcome, Pulse, SpawnError, SuperviseLimits, Supervised,
-    exit_code, exit_signal, supervise,
+    Cancel, CancelReason, ChildCommand, Input, Observer, Outcome, Pulse, SpawnError, SuperviseLimits,
+    Supervised, exit_code, exit_signal, supervise,
 };
 use pids::{Pids, eventually};
 use tokio::runtime;
@@ -82,6 +82,7 @@ impl Observer for Recorder {
 struct Case {
     label: &'static str,
     command: ChildCommand,
+    input: Input,
     limits: SuperviseLimits,
     silence: Option<Duration>,
     cancel: Cancel,
@@ -93,6 +94,7 @@ impl Case {
         Self {
             label: name,
             command: fixture(name, args),
+            input: Input::once(Vec::new()),
             limits: SuperviseLimits { hard: Some(FOREVER), grace: FOREVER, linger: FOREVER, drain: FOREVER },
             silence: Some(FOREVER),
             cancel: Cancel::new(),
@@ -130,7 +132,7 @@ impl Case {
     }
 
     fn input(mut self, bytes: usize) -> Self {
-        self.command.stdin = vec![b'x'; bytes];
+        self.input = Input::once(vec![b'x'; bytes]);
         self
     }
 
@@ -143,7 +145,7 @@ impl Case {
         let (mut recorder, seen) = Recorder::new(self.silence);
         recorder.delay = self.delay;
         let run = async move {
-            supervise(self.command, self.limits, self.silence, &self.cancel, &mut recorder).await
+            supervise(self.command, self.input, self.limits, self.silence, &self.cancel, &mut recorder).await
         };
         (run, seen)
     }

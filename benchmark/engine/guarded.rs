@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use pi_subagent_native::process::{
-    Cancel, ChildCommand, Guardian, Mechanism, Observer, Pulse, Sandbox, SuperviseLimits, Supervised,
+    Cancel, ChildCommand, Guardian, Input, Mechanism, Observer, Pulse, Sandbox, SuperviseLimits, Supervised,
     supervise,
 };
 use serde_json::{Value, json};
@@ -126,7 +126,14 @@ impl Host {
         let mut watch = Watch { first: None, output: Vec::new() };
         let cancel = Cancel::new();
         let started = Instant::now();
-        let run = supervise(command, SuperviseLimits::default(), None, &cancel, &mut watch);
+        let run = supervise(
+            command,
+            Input::once(Vec::new()),
+            SuperviseLimits::default(),
+            None,
+            &cancel,
+            &mut watch,
+        );
         let supervised = self.runtime.block_on(run)?;
         let first = watch.first.ok_or_else(|| format!("{} said nothing: {supervised:?}", words[0]))?;
         Ok(Run { first_byte: first - started, output: String::from_utf8(watch.output)?, supervised })

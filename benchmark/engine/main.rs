@@ -4,6 +4,7 @@
 //! knows nothing of what the numbers are compared with.
 
 mod buffer;
+mod child;
 mod flood;
 #[cfg(target_os = "linux")]
 mod guarded;
@@ -18,7 +19,7 @@ use std::io::Write;
 
 const USAGE: &str = "usage: engine drain | collect | supervise <drain|collect> <program> <argument>… | \
     pour <file> <chunks|lines|sent> | flood <kind> <bytes> | memory <kind> <bytes> | sanitize <file> | truncate <file> | \
-    guarded <warden> <folder> <count> | opens <file>";
+    guarded <warden> <folder> <count> | opens <file> | child <gate> <deltas> <pause in ms> <argument of pi>…";
 
 fn main() -> Result<(), Box<dyn Error>> {
     // cargo adds `--bench` when it runs a benchmark itself.
@@ -33,6 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["pour", file, "sent", ..] => return Ok(pour::sent(file)?),
         ["pour", file, "lines"] => return Ok(pour::lines(file)?),
         ["flood", kind, bytes] => return Ok(flood::flood(kind, bytes.parse()?)?),
+        ["child", gate, deltas, pause, passed @ ..] => return child::speak(gate, deltas, pause, passed),
         ["memory", kind, bytes] => memory::measure(kind, bytes)?,
         ["sanitize", file] => text::sanitize(file)?,
         ["truncate", file] => text::truncate(file)?,

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io;
 
 use pi_subagent_native::event::Collector;
-use pi_subagent_native::process::{Cancel, Observer, Pulse, SuperviseLimits, supervise};
+use pi_subagent_native::process::{Cancel, Input, Observer, Pulse, SuperviseLimits, supervise};
 use serde_json::{Value, json};
 
 use super::pipe::child;
@@ -23,7 +23,8 @@ pub(crate) fn measure(kind: &str, bytes: &str) -> Result<Value, Box<dyn Error>> 
     std::fs::write("/proc/self/clear_refs", "5")?;
     let before = status("VmRSS")?;
     let mut watch = Watch(Collector::new());
-    let supervised = runtime.block_on(supervise(command, limits, None, &cancel, &mut watch))?;
+    let supervised =
+        runtime.block_on(supervise(command, Input::once(Vec::new()), limits, None, &cancel, &mut watch))?;
     watch.0.finish();
     let collected = watch.0.into_collected();
     let peak = status("VmHWM")?;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use pi_subagent_native::event::{Collector, DisplayItem};
-use pi_subagent_native::process::{Cancel, ChildCommand, Observer, Pulse, SuperviseLimits, supervise};
+use pi_subagent_native::process::{Cancel, ChildCommand, Input, Observer, Pulse, SuperviseLimits, supervise};
 use serde_json::{Value, json};
 
 use super::buffer::Buffer;
@@ -40,7 +40,14 @@ pub(crate) fn supervised(consumer: &str, program: &str, arguments: &[&str]) -> R
     let started = Instant::now();
     let mut watch = Watch { fold: (!is_drain).then(Fold::new), bytes: 0 };
     let cancel = Cancel::new();
-    runtime.block_on(supervise(command, SuperviseLimits::default(), None, &cancel, &mut watch))?;
+    runtime.block_on(supervise(
+        command,
+        Input::once(Vec::new()),
+        SuperviseLimits::default(),
+        None,
+        &cancel,
+        &mut watch,
+    ))?;
     Ok(match watch.fold {
         Some(fold) => fold.finish(started),
         None => json!({ "bytes": watch.bytes, "ns": nanoseconds(started) }),
@@ -54,7 +61,6 @@ pub(crate) fn child(program: &str, arguments: &[&str]) -> io::Result<ChildComman
         args: arguments.iter().map(OsString::from).collect(),
         cwd: std::env::current_dir()?,
         env: std::env::vars_os().collect(),
-        stdin: Vec::new(),
         guardian: None,
     })
 }

@@ -21,5 +21,5 @@ pub use depth::{Depth, TooDeep, depth_from_env};
 pub use discover::{DiscoverOptions, discover};
 pub use error::{NoToolsLeft, UnknownAgent};
 pub use parse::{Parsed, parse};
-pub use policy::{DropReason, DroppedTool, ToolPlan, ToolPolicy, plan_tools};
-pub use surface::{DELEGATION_HEADING, Surface, surface};
+pub use policy::{DropReason, DroppedTool, ToolPlan, ToolPolicy, is_free_of_side_effects, plan_tools};
+pub use surface::{DELEGATION_HEADING, Surface, TaskLimits, ToolSurface, surface};

@@ -28,6 +28,12 @@ const CLAUDE_NAMES: [(&str, &str); 7] = [
     ("Write", "write"),
 ];
 
+/// Whether a tool changes nothing, so that what it did can be done again. A shell is held to that by a sandbox only.
+#[must_use]
+pub fn is_free_of_side_effects(tool: &str, sandboxed: bool) -> bool {
+    READING.contains(&tool) || tool == LSP || (tool == SHELL && sandboxed)
+}
+
 /// What the configuration and the machine allow the children of this call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolPolicy {

@@ -1,4 +1,4 @@
-//! What a model reads about the tool `subagent`: its description, its parameters and when to delegate.
+//! What a model reads about the tools: their descriptions, their parameters and when to delegate.
 //!
 //! Every session pays for these words with every request, so they are few, and a test counts them.
 
@@ -23,65 +23,148 @@ const MAX_NAMES: usize = 100;
 
 /// What each builtin serves, in the words of the delegation policy.
 const SERVES: [(&str, &str); 5] = [
-    ("explorer", "finds code and explains it"),
-    ("researcher", "reads web sources"),
+    ("explorer", "finds code"),
+    ("researcher", "reads the web"),
     ("reviewer", "reviews code"),
     ("implementer", "plans a change"),
     ("tester", "plans tests"),
 ];
 
-/// The tool `subagent`, as pi registers it.
+/// What a session's model reads, so that it can delegate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Surface {
-    /// The tool's name.
-    pub name: &'static str,
-    /// The tool's name for people.
-    pub label: &'static str,
-    /// What it does, and the agents there are.
-    pub description: String,
-    /// Its line in the system prompt's list of tools.
-    pub prompt_snippet: &'static str,
-    /// Its lines in the system prompt's guidelines.
-    pub prompt_guidelines: Vec<&'static str>,
-    /// JSON schema of its parameters.
-    pub parameters: Value,
+    /// The tools, `subagent` first: it carries the list of agents, the others refer to it.
+    pub tools: Vec<ToolSurface>,
     /// Text for the end of the system prompt; begins with [`DELEGATION_HEADING`].
     pub delegation_policy: String,
 }
 
-/// Describes the tool for the agents that can run. `is_runnable` knows the configuration and the tools of this pi.
+/// A tool, as pi registers it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolSurface {
+    /// The tool's name.
+    pub name: &'static str,
+    /// The tool's name for people.
+    pub label: &'static str,
+    /// What it does, and for `subagent` the agents there are.
+    pub description: String,
+    /// Its line in the system prompt's list of tools.
+    pub prompt_snippet: &'static str,
+    /// Its lines in the system prompt's guidelines.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub prompt_guidelines: Vec<&'static str>,
+    /// JSON schema of its parameters.
+    pub parameters: Value,
+}
+
+/// How many tasks a call may name.
+#[derive(Clone, Copy, Debug)]
+pub struct TaskLimits {
+    /// Tasks of a parallel call.
+    pub parallel: usize,
+    /// Steps of a chain.
+    pub chain: usize,
+}
+
+/// Describes the tools for the agents that can run. `is_runnable` knows the configuration and the tools of this pi.
 /// The same agents give the same bytes.
-pub fn surface(catalog: &Catalog, is_runnable: impl Fn(&AgentDefinition) -> bool) -> Surface {
+pub fn surface(
+    catalog: &Catalog,
+    limits: TaskLimits,
+    is_runnable: impl Fn(&AgentDefinition) -> bool,
+) -> Surface {
     let agents: Vec<&AgentDefinition> =
         catalog.agents.iter().map(AsRef::as_ref).filter(|agent| is_runnable(agent)).collect();
     Surface {
+        tools: vec![single(&agents), parallel(limits.parallel), chain(limits.chain)],
+        delegation_policy: delegation_policy(&agents),
+    }
+}
+
+fn single(agents: &[&AgentDefinition]) -> ToolSurface {
+    ToolSurface {
         name: "subagent",
         label: "Subagent",
-        description: description(&agents),
-        prompt_snippet: "Delegate one focused task to a sub-agent with its own context window",
+        description: description(agents),
+        prompt_snippet: "Delegate one task to a sub-agent",
         prompt_guidelines: vec!["Treat a subagent's answer as a report: check what you build on."],
         parameters: json!({
             "type": "object",
             "properties": {
-                "agent": { "type": "string", "minLength": 1, "description": "Name of a listed agent" },
+                "agent": { "type": "string", "minLength": 1 },
                 "task": {
                     "type": "string",
                     "minLength": 1,
-                    "description": "Complete instructions: goal, paths, facts, expected answer",
+                    "description": "Self-contained: goal, paths, facts, expected answer",
                 },
             },
             "required": ["agent", "task"],
             "additionalProperties": false,
         }),
-        delegation_policy: delegation_policy(&agents),
     }
+}
+
+fn parallel(max: usize) -> ToolSurface {
+    ToolSurface {
+        name: "subagent_parallel",
+        label: "Subagents in parallel",
+        description: String::from(
+            "Run independent tasks side by side, each as `subagent` does, and return every answer. A task that fails stops \
+             no other.",
+        ),
+        prompt_snippet: "Delegate independent tasks at once",
+        prompt_guidelines: vec![],
+        parameters: list("tasks", max),
+    }
+}
+
+fn chain(max: usize) -> ToolSurface {
+    ToolSurface {
+        name: "subagent_chain",
+        label: "Chain of subagents",
+        description: String::from(
+            "Run tasks in turn, each as `subagent` does, and return the last answer. In a task `{previous}` becomes the \
+             answer before it, `{task}` the first step's task; `{{task}}` stays `{task}`. A failure ends the chain; \
+             earlier answers are kept.",
+        ),
+        prompt_snippet: "Delegate steps that build on each other",
+        prompt_guidelines: vec![],
+        parameters: list("steps", max),
+    }
+}
+
+/// Parameters that are one list of tasks. Keys are sorted, which puts `agent` and `cwd` before the long text: models
+/// write arguments in this order, and with these two a child can be booted while the text still arrives.
+fn list(name: &str, max: usize) -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            name: {
+                "type": "array",
+                "minItems": 1,
+                "maxItems": max,
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "agent": { "type": "string", "minLength": 1 },
+                        "cwd": { "type": "string", "minLength": 1 },
+                        "task": { "type": "string", "minLength": 1 },
+                    },
+                    "required": ["agent", "task"],
+                    "additionalProperties": false,
+                },
+            },
+        },
+        "required": [name],
+        "additionalProperties": false,
+    })
 }
 
 fn description(agents: &[&AgentDefinition]) -> String {
     let mut text = String::from(
-        "Run one agent on one task in a pi process with its own context window and return its final answer. The agent \
-         sees nothing of this conversation, only the task.",
+        "Run one agent on one task in its own context window and return its answer. It sees nothing but the task.",
     );
     if agents.is_empty() {
         text.push_str(" No agent can run here at present.");
@@ -121,8 +204,7 @@ fn delegation_policy(agents: &[&AgentDefinition]) -> String {
         .collect();
     let serves = if serves.is_empty() { String::new() } else { format!(" {}.", serves.join(", ")) };
     format!(
-        "{DELEGATION_HEADING}\nDelegate focused work with `subagent` when it needs much reading and a short answer, or \
-         when independent parts can run side by side (several calls in one turn).{serves} Do tiny work directly: a \
-         known file, one command, a small edit. Decisions and the answer to the user stay with you."
+        "{DELEGATION_HEADING}\nDelegate work that needs much reading for a short answer; independent parts at once, \
+         with `subagent_parallel`.{serves} Do tiny work directly: a known file, one command, a small edit."
     )
 }

@@ -1,4 +1,4 @@
-//! Reads the two files, checks every key, and joins them with the defaults.
+//! Reads the files, checks every key, and joins them with the defaults.
 
 use std::fs;
 use std::io::{self, Read};
@@ -56,7 +56,7 @@ pub struct ConfigSource {
 /// What the files say.
 #[derive(Clone, Debug)]
 pub struct LoadedConfig {
-    /// Defaults, the user's file, the project's file, joined.
+    /// Defaults, the user's file, the projects' files, joined.
     pub config: Config,
     /// The files, in the order of reading.
     pub sources: Vec<ConfigSource>,
@@ -77,7 +77,7 @@ pub fn load(paths: &ConfigPaths) -> LoadedConfig {
         diagnostics: Vec::new(),
         broken: None,
     };
-    let project = paths.project.iter().map(|path| (Origin::Project, path));
+    let project = paths.projects.iter().map(|path| (Origin::Project, path));
     for (origin, path) in std::iter::once((Origin::User, &paths.user)).chain(project) {
         let mut reader = Reader { origin: Some(origin), path: Some(path), diagnostics: Vec::new() };
         let text = read(path);

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 const FILE_NAME: &str = "subagents.json";
 
-/// The two files that count. Neither needs to exist.
+/// The files that count. None needs to exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigPaths {
     /// The user's own file.
     pub user: PathBuf,
-    /// The project's file, when there is one.
-    pub project: Option<PathBuf>,
+    /// The files of the projects that have a say, each towards the stricter side.
+    pub projects: Vec<PathBuf>,
 }
 
 impl ConfigPaths {
@@ -21,20 +21,28 @@ impl ConfigPaths {
     pub fn locate(cwd: &Path, agent_dir: &Path, home: Option<&Path>) -> Self {
         let user = agent_dir.join(FILE_NAME);
         let home = home.map(canonical);
-        let mut project = None;
+        let mut projects = Vec::new();
         for dir in canonical(cwd).ancestors() {
             let candidate = dir.join(".pi").join(FILE_NAME);
             // A link that leads nowhere exists: reading it will say so. The user's own file does not become the
             // project's by lying above it.
             if candidate.symlink_metadata().is_ok() && canonical(&candidate) != canonical(&user) {
-                project = Some(candidate);
+                projects.push(candidate);
                 break;
             }
             if home.as_deref() == Some(dir) || dir.join(".git").symlink_metadata().is_ok() {
                 break;
             }
         }
-        Self { user, project }
+        Self { user, projects }
+    }
+
+    /// Adds the files of another directory's project.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        let known: Vec<PathBuf> = self.projects.iter().map(|path| canonical(path)).collect();
+        self.projects.extend(other.projects.into_iter().filter(|path| !known.contains(&canonical(path))));
+        self
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::units::{amount_or_none, count_or_none, millis, millis_or_none, minutes, minutes_or_none};
+use crate::text::TruncateLimits;
 
 /// Every setting. Serialized it has the shape of the `subagents` object of a configuration file, defaults filled in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -150,6 +151,14 @@ pub struct Output {
     pub max_bytes: usize,
     /// At most this many lines.
     pub max_lines: usize,
+}
+
+impl Output {
+    /// As the truncator takes it.
+    #[must_use]
+    pub fn limits(&self) -> TruncateLimits {
+        TruncateLimits { max_bytes: self.max_bytes, max_lines: self.max_lines }
+    }
 }
 
 /// How a child is driven.

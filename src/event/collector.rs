@@ -81,6 +81,8 @@ pub struct Live<'a> {
     pub running_tools: usize,
     /// The work is done. On pi before 0.84 this can become false again when a retry is announced.
     pub settled: bool,
+    /// The work is done, and nothing is taken up again by itself: a pi from 0.84 on has said so.
+    pub finished: bool,
     /// `provider/model` of the first assistant message.
     pub model: Option<&'a str>,
     /// Why the last assistant message that ended did so.
@@ -148,6 +150,7 @@ impl Collector {
             usage: &self.state.usage,
             running_tools: self.state.running_tools(),
             settled: self.state.is_settled(),
+            finished: self.state.is_finished(),
             model: self.state.model.as_deref(),
             stop_reason: self.state.stop_reason(),
             streaming: self.state.is_streaming,

@@ -99,6 +99,10 @@ impl State {
         self.is_settled && !self.is_compacting
     }
 
+    pub(super) fn is_finished(&self) -> bool {
+        self.is_settled() && self.last_kind == Some(EventKind::AgentSettled)
+    }
+
     pub(super) fn stop_reason(&self) -> Option<&str> {
         self.stop_reason.as_deref()
     }
@@ -125,7 +129,9 @@ impl State {
             EventKind::TurnEnd => !std::mem::take(&mut self.running).is_empty(),
             EventKind::AgentStart => {
                 self.is_settled = false;
-                self.stream_ended()
+                self.stream_ended();
+                // The child works from here on, long before the first word of a slow model.
+                true
             }
             EventKind::AgentEnd => {
                 self.running.clear();

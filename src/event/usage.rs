@@ -52,7 +52,8 @@ impl Usage {
         turns: 0,
     };
 
-    pub(super) fn add(&mut self, other: &Self) {
+    /// Adds what others have used.
+    pub fn add(&mut self, other: &Self) {
         self.input = self.input.saturating_add(other.input);
         self.output = self.output.saturating_add(other.output);
         self.cache_read = self.cache_read.saturating_add(other.cache_read);

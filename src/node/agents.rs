@@ -1,4 +1,4 @@
-//! The agents that exist and the tool that offers them, as JavaScript sees them.
+//! The agents that exist and the tools that offer them, as JavaScript sees them.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::options::SurfaceOptions;
 use super::runtime::off_thread;
-use crate::agent::{AgentDefinition, Shadowed, ToolPlan};
+use crate::agent::{self, AgentDefinition, Shadowed, ToolPlan};
 use crate::run::{self, Listed, Machine};
 use crate::text;
 
@@ -95,14 +95,25 @@ pub struct Diagnostic {
 
 /// What a host registers so that its model can delegate.
 #[napi(object, object_from_js = false)]
-pub struct ToolSurface {
+pub struct ToolSurfaces {
     /// False when the configuration switches delegation off: nothing is to be registered then.
     pub register: bool,
+    /// The tools: `subagent`, which lists the agents, `subagent_parallel` and `subagent_chain`, which refer to it.
+    pub tools: Vec<ToolSurface>,
+    /// To be appended to the system prompt unless it is there; absent when switched off.
+    pub delegation_policy: Option<String>,
+    /// Mistakes in the configuration and in agent files, to be shown once.
+    pub notices: Vec<String>,
+}
+
+/// A tool, as pi registers it.
+#[napi(object, object_from_js = false)]
+pub struct ToolSurface {
     /// The tool's name.
     pub name: String,
     /// The tool's name for people.
     pub label: String,
-    /// For the model: what the tool does and which agents exist.
+    /// For the model: what the tool does.
     pub description: String,
     /// One line for the system prompt's list of tools.
     pub prompt_snippet: String,
@@ -111,10 +122,6 @@ pub struct ToolSurface {
     /// The JSON schema of the parameters.
     #[napi(ts_type = "Record<string, unknown>")]
     pub parameters: Value,
-    /// To be appended to the system prompt unless it is there; absent when switched off.
-    pub delegation_policy: Option<String>,
-    /// Mistakes in the configuration and in agent files, to be shown once.
-    pub notices: Vec<String>,
 }
 
 /// Finds the agents of a directory and says what a child of each would get. Reads files, and asks the
@@ -133,31 +140,38 @@ pub fn discover_agents(env: &Env, options: SurfaceOptions) -> napi::Result<Promi
     })
 }
 
-/// Describes the tool to register. The same world gives the same bytes, which a prompt cache depends on.
-#[napi(catch_unwind, ts_return_type = "Promise<ToolSurface>")]
-pub fn describe_tools(env: &Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'_, ToolSurface>> {
+/// Describes the tools to register. The same world gives the same bytes, which a prompt cache depends on.
+#[napi(catch_unwind, ts_return_type = "Promise<ToolSurfaces>")]
+pub fn describe_tools(env: &Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'_, ToolSurfaces>> {
     let (cwd, world) = options.into_world();
     env.spawn_future(async move {
         let machine = Machine::look(&world).await;
-        off_thread(move || surface_of(run::describe(&cwd, &world, &machine), &cwd, &world)).await
+        off_thread(move || surfaces_of(run::describe(&cwd, &world, &machine), &cwd, &world)).await
     })
 }
 
-fn surface_of(described: run::Described, cwd: &Path, world: &run::World) -> ToolSurface {
+fn surfaces_of(described: run::Described, cwd: &Path, world: &run::World) -> ToolSurfaces {
     let sanitizer = run::sanitizer_for(cwd, world);
     let clean = |notice: String| sanitizer.sanitize(&notice).into_string();
-    let owned = |texts: Vec<&str>| texts.into_iter().map(str::to_owned).collect();
     let surface = described.surface;
-    ToolSurface {
+    ToolSurfaces {
         register: described.register,
-        name: surface.name.to_owned(),
-        label: surface.label.to_owned(),
-        description: surface.description,
-        prompt_snippet: surface.prompt_snippet.to_owned(),
-        prompt_guidelines: owned(surface.prompt_guidelines),
-        parameters: surface.parameters,
+        tools: surface.tools.into_iter().map(Into::into).collect(),
         delegation_policy: described.inject_policy.then_some(surface.delegation_policy),
         notices: described.notices.into_iter().map(clean).collect(),
+    }
+}
+
+impl From<agent::ToolSurface> for ToolSurface {
+    fn from(tool: agent::ToolSurface) -> Self {
+        Self {
+            name: tool.name.to_owned(),
+            label: tool.label.to_owned(),
+            description: tool.description,
+            prompt_snippet: tool.prompt_snippet.to_owned(),
+            prompt_guidelines: tool.prompt_guidelines.into_iter().map(str::to_owned).collect(),
+            parameters: tool.parameters,
+        }
     }
 }
 

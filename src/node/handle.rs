@@ -1,4 +1,4 @@
-//! A run that goes on while JavaScript does other things.
+//! Calls that go on while JavaScript does other things.
 
 use std::sync::Arc;
 
@@ -6,17 +6,19 @@ use napi::bindgen_prelude::{Env, PromiseRaw, spawn};
 use napi_derive::napi;
 use tokio::sync::watch;
 
-use super::options::RunOptions;
+use super::options::{Asked, ChainOptions, ParallelOptions, RunOptions};
 use super::result::ToolResult;
 use super::teardown::end_with_thread;
-use super::updates::{ConfirmSink, RefreshSink, UpdateSink, forward};
+use super::updates::{HostCallbacks, HostCaller, UpdateSink, forward};
+use crate::orchestrate::{self, Arrival, Call};
 use crate::process::{Cancel, CancelReason};
-use crate::run::{self, Callbacks, RunId};
+use crate::run::{self, Control, RunId, Steering};
 
-/// A run under way. Dropping it, and every promise of its result, ends the run.
+/// A call under way: one run, or several. Dropping it, and every promise of its result, ends it.
 #[napi]
 pub struct RunHandle {
     run_id: RunId,
+    steering: Steering,
     guard: Arc<EndOnDrop>,
     outcome: watch::Receiver<Option<Settled>>,
 }
@@ -33,14 +35,11 @@ impl Drop for EndOnDrop {
     }
 }
 
-/// Starts one run and returns at once.
+/// Runs one agent on one task, and returns at once.
 ///
 /// `onUpdate` gets the newest state at most twenty times a second, the last time before the result resolves; when it
-/// throws, no more updates follow. `onConfirm` is asked before an agent that the project defines runs for the first
-/// time; without it `nonInteractivePolicy` decides. `onRefresh` is asked to have a login's token refreshed that
-/// would expire during the run of a sandboxed child; without it the child refreshes its copy, which is then taken back.
-/// None of them keeps the process alive. A callback that mentions the handle
-/// keeps the handle: such a run is ended by `abort`, not by forgetting it.
+/// throws, no more updates follow. What the run may ask is in `host`. None of the callbacks keeps the process alive; one
+/// that mentions the handle keeps the handle: such a run is ended by `abort`, not by forgetting it.
 ///
 /// Throws for arguments of the wrong type only. Everything else that can go wrong is in the result.
 #[napi(catch_unwind, async_runtime)]
@@ -48,30 +47,67 @@ pub fn start_run(
     env: Env,
     options: RunOptions,
     #[napi(ts_arg_type = "(update: ToolResult) => void")] on_update: Option<UpdateSink>,
-    #[napi(ts_arg_type = "(request: ConfirmRequest) => Promise<boolean> | boolean")] on_confirm: Option<
-        ConfirmSink,
-    >,
-    #[napi(ts_arg_type = "(request: RefreshRequest) => Promise<boolean> | boolean")] on_refresh: Option<
-        RefreshSink,
-    >,
+    host: Option<HostCallbacks>,
 ) -> napi::Result<RunHandle> {
-    let (run_id, cancel) = (RunId::draw(), Cancel::new());
-    if options.aborted == Some(true) {
-        cancel.cancel(CancelReason::Caller(None));
+    let asked = options.into_asked();
+    start(env, asked, on_update, host, orchestrate::single)
+}
+
+/// Runs several tasks side by side, at most `parallelConcurrency` of them at once, and returns at once. One that fails
+/// does not disturb the others; the call fails when all of them do. Agents are looked up for all tasks before the first
+/// child starts. Callbacks as for `startRun`.
+#[napi(catch_unwind, async_runtime)]
+pub fn start_parallel(
+    env: Env,
+    options: ParallelOptions,
+    #[napi(ts_arg_type = "(update: ToolResult) => void")] on_update: Option<UpdateSink>,
+    host: Option<HostCallbacks>,
+) -> napi::Result<RunHandle> {
+    let asked = options.into_asked();
+    start(env, asked, on_update, host, orchestrate::parallel)
+}
+
+/// Runs several steps one after the other, each with what the one before has found, and returns at once. The first step
+/// that fails ends the call. Agents are looked up for all steps before the first child starts. Callbacks as for
+/// `startRun`.
+#[napi(catch_unwind, async_runtime)]
+pub fn start_chain(
+    env: Env,
+    options: ChainOptions,
+    #[napi(ts_arg_type = "(update: ToolResult) => void")] on_update: Option<UpdateSink>,
+    host: Option<HostCallbacks>,
+) -> napi::Result<RunHandle> {
+    let asked = options.into_asked();
+    start(env, asked, on_update, host, orchestrate::chain)
+}
+
+/// Starts a call, whatever it asks for.
+fn start<T: Send + 'static, Running>(
+    env: Env,
+    asked: Asked<T>,
+    on_update: Option<UpdateSink>,
+    host: Option<HostCallbacks>,
+    run: impl FnOnce(T, Call<HostCaller>) -> Running + Send + 'static,
+) -> napi::Result<RunHandle>
+where
+    Running: Future<Output = run::ToolResult> + Send + 'static,
+{
+    let Asked { what, host_id, is_aborted } = asked;
+    let (run_id, control, arrival) = (RunId::draw(), Control::default(), Arrival::now());
+    if is_aborted {
+        control.cancel.cancel(CancelReason::Caller(None));
     }
-    let spec = options.into_spec();
     let (settle, outcome) = watch::channel(None);
-    let guard = Arc::new(EndOnDrop(cancel.clone()));
+    let guard = Arc::new(EndOnDrop(control.cancel.clone()));
     end_with_thread(env, &guard)?;
-    let handle = RunHandle { run_id: run_id.clone(), guard, outcome };
+    let handle = RunHandle { run_id: run_id.clone(), steering: control.steering.clone(), guard, outcome };
     spawn(async move {
-        let (sender, updates) = watch::channel(None);
-        let host = Callbacks { confirm: on_confirm, refresh: on_refresh };
+        let (updates, seen) = watch::channel(None);
+        let caller = Arc::new(HostCaller(host));
+        let call = Call { id: run_id, caller, control, updates, host_id, arrival };
         // Both end together: the last update comes before the result.
-        let run = async {
-            tokio::join!(run::execute(spec, run_id, sender, host, cancel), forward(updates, on_update))
-        };
-        let result = tokio::spawn(run).await.map(|(result, ())| Arc::new(result));
+        let both = async { tokio::join!(run(what, call), forward(seen, on_update)) };
+        let result = tokio::spawn(both).await.map(|(result, ())| Arc::new(result));
         settle.send_replace(Some(result.map_err(|error| error.to_string())));
     });
     Ok(handle)
@@ -79,7 +115,8 @@ pub fn start_run(
 
 #[napi]
 impl RunHandle {
-    /// The run's id: eight hexadecimal characters, the name of its directory.
+    /// The call's id: eight hexadecimal characters. For one run it is the name of its directory, and can change until its
+    /// child is there.
     #[napi(getter)]
     pub fn run_id(&self) -> String {
         self.run_id.get()
@@ -117,10 +154,10 @@ impl RunHandle {
         })
     }
 
-    /// Sends a message into the run. False when it cannot be delivered, which is always so for a child that is driven
-    /// by the `json` protocol.
+    /// Sends a message to every child that works, which reads it before its next turn. False when none took it: because
+    /// none works, or because it is driven by the `json` protocol, which takes no messages.
     #[napi(catch_unwind)]
     pub fn steer(&self, message: String) -> bool {
-        run::steer(&self.run_id, message)
+        self.steering.steer(&message)
     }
 }

@@ -3,10 +3,12 @@
 //! Nothing is decided here. Whatever a user or a child can cause resolves as data; a rejection is a programming error.
 
 #![expect(unreachable_pub, reason = "napi exports what is public, and nothing in Rust reaches it")]
+#![expect(clippy::needless_pass_by_value, reason = "JavaScript hands its strings over")]
 
 mod agents;
 mod config;
 mod doctor;
+mod early;
 mod handle;
 mod options;
 mod output;

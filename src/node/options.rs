@@ -2,16 +2,22 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
+use std::mem::take;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use napi_derive::napi;
 use serde_json::Value;
 
 use super::place::warden;
+use crate::orchestrate::{TaskSpec, TasksSpec};
 use crate::run::{Host, HostTool as CoreTool, RunSpec, World};
 
 /// Where pi looks for its own directory first.
 const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
+
+/// The tool whose later steps have to wait for the first.
+const CHAIN_TOOL: &str = "subagent_chain";
 
 /// A tool that the hosting pi has.
 #[napi(object, object_to_js = false)]
@@ -23,41 +29,125 @@ pub struct HostTool {
     pub extension: Option<String>,
 }
 
-/// One agent, one task, and what is known of the pi that asks.
+/// Objects of options that begin with fields of their own and go on with those that every call has: JavaScript sees flat
+/// objects, and the fields are written once.
+macro_rules! call_options {
+    ($($(#[$doc:meta])* pub struct $name:ident { $($own:tt)* })*) => {$(
+        $(#[$doc])*
+        #[napi(object, object_to_js = false)]
+        pub struct $name {
+            $($own)*
+            /// The directory of the conversation. Absolute, or relative to the process's own.
+            pub cwd: String,
+            /// pi's directory for agents, settings and sessions. Default: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`.
+            pub agent_dir: Option<String>,
+            /// The session file of the conversation that delegates; the sessions of children are kept beside it.
+            pub parent_session_file: Option<String>,
+            /// The id of its session. What it spends is counted under it, else under the file.
+            pub session_id: Option<String>,
+            /// The model of that conversation, `provider/id`. A child inherits it unless its agent or the configuration
+            /// names one.
+            pub model: Option<String>,
+            /// True when an extension provides that model; a child then loads all extensions.
+            pub model_from_extension: Option<bool>,
+            /// The providers that extensions have registered; a child whose model is one of theirs loads all extensions.
+            pub extension_providers: Option<Vec<String>>,
+            /// The thinking level of that conversation.
+            pub thinking: Option<String>,
+            /// The tools of the hosting pi. Absent: unknown, and no declared tool is dropped for being unavailable.
+            pub tools: Option<Vec<HostTool>>,
+            /// Values laid over the configuration files: the object under `subagents`.
+            #[napi(ts_type = "Record<string, unknown>")]
+            pub config: Option<Value>,
+            /// Variables added to a child's environment, which is otherwise this process's own.
+            pub env: Option<HashMap<String, String>>,
+            /// The command that starts pi, program first. Default: the hosting pi, else `pi` from `PATH`.
+            pub pi_command: Option<Vec<String>>,
+            /// The executable of the hosting pi: its `process.execPath`.
+            pub host_executable: Option<String>,
+            /// The script of the hosting pi: its `process.argv[1]`.
+            pub host_script: Option<String>,
+        }
+
+        impl $name {
+            /// The directory of the conversation, and the world as it is now.
+            fn into_world(self) -> (PathBuf, World) {
+                let cwd = absolute(&self.cwd);
+                let host = Host {
+                    executable: self.host_executable.map(absolute),
+                    script: self.host_script.map(absolute),
+                    cwd: Some(cwd.clone()),
+                    session_file: self.parent_session_file.map(absolute),
+                    session_id: self.session_id,
+                    model: self.model,
+                    model_from_extension: self.model_from_extension.unwrap_or(false),
+                    extension_providers: self.extension_providers.unwrap_or_default(),
+                    thinking: self.thinking,
+                    tools: tools(self.tools),
+                };
+                let Self { agent_dir, config, env, pi_command, .. } = self;
+                (cwd, Parts { agent_dir, config, env, pi_command, host }.world())
+            }
+        }
+    )*};
+}
+
+call_options! {
+    /// One agent, one task, and what is known of the pi that asks.
+    pub struct RunOptions {
+        /// The agent's name.
+        pub agent: String,
+        /// Its task. It reaches the child unchanged, on its standard input; one that begins with a slash gets a line end
+        /// before it, because pi would take it for a command, and in the `json` protocol, where pi removes line ends, the
+        /// word `Task:`.
+        pub task: String,
+        /// What the host calls the call; finds the child that was booted for it.
+        pub call_id: Option<String>,
+        /// True when the caller's signal has fired already: nothing is started, and the result is that of an abort.
+        pub aborted: Option<bool>,
+    }
+
+    /// Several tasks side by side, and what is known of the pi that asks.
+    pub struct ParallelOptions {
+        /// The tasks: 1 to `maxParallelTasks`.
+        pub tasks: Vec<TaskOptions>,
+        /// What the host calls the call; finds the children that were booted for it.
+        pub call_id: Option<String>,
+        /// True when the caller's signal has fired already: nothing is started, and the result is that of an abort.
+        pub aborted: Option<bool>,
+    }
+
+    /// Several tasks one after the other, and what is known of the pi that asks.
+    pub struct ChainOptions {
+        /// The steps: 1 to `maxChainSteps`.
+        pub steps: Vec<TaskOptions>,
+        /// What the host calls the call; finds the child that was booted for its first step.
+        pub call_id: Option<String>,
+        /// True when the caller's signal has fired already: nothing is started, and the result is that of an abort.
+        pub aborted: Option<bool>,
+    }
+
+    /// A call that is still arriving, and what is known of the pi that asks.
+    pub struct EarlyOptions {
+        /// The tool that is being called.
+        #[napi(ts_type = "\"subagent\" | \"subagent_parallel\" | \"subagent_chain\"")]
+        pub tool: String,
+        /// What the host calls the call.
+        pub call_id: String,
+    }
+}
+
+/// One of several tasks.
 #[napi(object, object_to_js = false)]
-pub struct RunOptions {
+pub struct TaskOptions {
     /// The agent's name.
     pub agent: String,
-    /// Its task. It reaches the child unchanged, on its standard input.
+    /// The directory the child works in, which also chooses the project's agents. Absolute, or relative to the
+    /// directory of the conversation, which is the default.
+    pub cwd: Option<String>,
+    /// The task. In a step of a chain `{previous}` stands for the answer of the step before, `{task}` for the task of
+    /// the first step, and `{{previous}}` for the word in braces.
     pub task: String,
-    /// The directory the child works in. Absolute, or relative to the process's own.
-    pub cwd: String,
-    /// pi's directory for agents, settings and sessions. Default: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`.
-    pub agent_dir: Option<String>,
-    /// The session file of the conversation that delegates; the child's session is kept beside it.
-    pub parent_session_file: Option<String>,
-    /// The model of that conversation, `provider/id`. The child inherits it unless its agent or the configuration
-    /// names one.
-    pub model: Option<String>,
-    /// True when an extension provides that model; the child then loads all extensions.
-    pub model_from_extension: Option<bool>,
-    /// The thinking level of that conversation.
-    pub thinking: Option<String>,
-    /// The tools of the hosting pi. Absent: unknown, and no declared tool is dropped for being unavailable.
-    pub tools: Option<Vec<HostTool>>,
-    /// Values laid over the configuration files: the object under `subagents`.
-    #[napi(ts_type = "Record<string, unknown>")]
-    pub config: Option<Value>,
-    /// Variables added to the child's environment, which is otherwise this process's own.
-    pub env: Option<HashMap<String, String>>,
-    /// The command that starts pi, program first. Default: the hosting pi, else `pi` from `PATH`.
-    pub pi_command: Option<Vec<String>>,
-    /// The executable of the hosting pi: its `process.execPath`.
-    pub host_executable: Option<String>,
-    /// The script of the hosting pi: its `process.argv[1]`.
-    pub host_script: Option<String>,
-    /// True when the caller's signal has fired already: nothing is started, and the result is that of an abort.
-    pub aborted: Option<bool>,
 }
 
 /// A directory and the pi around it.
@@ -143,22 +233,59 @@ fn absolute(path: impl AsRef<Path>) -> PathBuf {
     std::path::absolute(&path).unwrap_or_else(|_| path.as_ref().to_path_buf())
 }
 
+impl From<TaskOptions> for TaskSpec {
+    fn from(TaskOptions { agent, cwd, task }: TaskOptions) -> Self {
+        Self { agent, cwd, task }
+    }
+}
+
+/// A call, and what its host says of it.
+pub(super) struct Asked<T> {
+    pub(super) what: T,
+    pub(super) host_id: Option<String>,
+    pub(super) is_aborted: bool,
+}
+
 impl RunOptions {
     /// What the core needs, with the world as it is now.
-    pub(super) fn into_spec(self) -> RunSpec {
-        let host = Host {
-            executable: self.host_executable.map(absolute),
-            script: self.host_script.map(absolute),
-            session_file: self.parent_session_file.map(absolute),
-            model: self.model,
-            model_from_extension: self.model_from_extension.unwrap_or(false),
-            thinking: self.thinking,
-            tools: tools(self.tools),
-        };
-        let Self { agent_dir, config, env, pi_command, .. } = self;
-        let world = Parts { agent_dir, config, env, pi_command, host }.world();
-        RunSpec { agent: self.agent, task: self.task, cwd: absolute(&self.cwd), world }
+    pub(super) fn into_asked(mut self) -> Asked<RunSpec> {
+        let (agent, task) = (take(&mut self.agent), take(&mut self.task));
+        let (host_id, is_aborted) = (self.call_id.take(), self.aborted == Some(true));
+        let (cwd, world) = self.into_world();
+        let what = RunSpec { agent, task, cwd, world: Arc::new(world), share: 1, siblings: 1 };
+        Asked { what, host_id, is_aborted }
     }
+}
+
+impl ParallelOptions {
+    /// What the core needs, with the world as it is now.
+    pub(super) fn into_asked(mut self) -> Asked<TasksSpec> {
+        let tasks = take(&mut self.tasks);
+        let (host_id, is_aborted) = (self.call_id.take(), self.aborted == Some(true));
+        Asked { what: several(tasks, self.into_world()), host_id, is_aborted }
+    }
+}
+
+impl ChainOptions {
+    /// What the core needs, with the world as it is now.
+    pub(super) fn into_asked(mut self) -> Asked<TasksSpec> {
+        let steps = take(&mut self.steps);
+        let (host_id, is_aborted) = (self.call_id.take(), self.aborted == Some(true));
+        Asked { what: several(steps, self.into_world()), host_id, is_aborted }
+    }
+}
+
+impl EarlyOptions {
+    /// The call's id, whether it is a chain, the directory, and the world as it is now.
+    pub(super) fn into_parts(mut self) -> (String, bool, PathBuf, World) {
+        let (call_id, is_chain) = (take(&mut self.call_id), self.tool == CHAIN_TOOL);
+        let (cwd, world) = self.into_world();
+        (call_id, is_chain, cwd, world)
+    }
+}
+
+fn several(tasks: Vec<TaskOptions>, (cwd, world): (PathBuf, World)) -> TasksSpec {
+    TasksSpec { tasks: tasks.into_iter().map(Into::into).collect(), cwd, world: Arc::new(world) }
 }
 
 impl SurfaceOptions {

@@ -41,8 +41,10 @@ pub struct RunDetails {
     pub results: Vec<SingleResult>,
     /// Why the call did not simply succeed.
     pub error: Option<CallError>,
-    /// Only in updates, never in a result.
+    /// Only in updates of one run, never in a result.
     pub streaming: Option<Streaming>,
+    /// Only in updates of several, never in a result: one entry per task, in their order.
+    pub tasks: Option<Vec<TaskProgress>>,
 }
 
 /// A code for programs and a sentence for people.
@@ -57,21 +59,64 @@ pub struct CallError {
     pub message: String,
 }
 
-/// What a running child shows.
+/// What a run shows that is not over.
 #[napi(object, object_from_js = false)]
 pub struct Streaming {
+    /// Where it stands.
+    #[napi(ts_type = "\"queued\" | \"starting\" | \"running\" | \"retrying\"")]
+    pub state: &'static str,
+    /// Its place in the queue of this process, from 1, while it waits in it.
+    pub position: Option<u32>,
+    /// For how long its provider's rate limit still holds it back, in milliseconds, while it waits for that.
+    pub held_for_ms: Option<f64>,
+    /// The attempt at hand, from 1.
+    pub attempt: u32,
     /// The newest texts and tool calls, oldest first; bounded.
     pub display_items: Vec<DisplayItem>,
     /// Spent so far.
     pub usage: RunUsage,
     /// Assistant messages completed so far.
     pub turn_count: f64,
-    /// Since the run started, in milliseconds.
+    /// Since its turn came, in milliseconds; while it is queued, since it was asked for.
     pub elapsed_ms: f64,
     /// Since the child's last event, in milliseconds.
     pub since_event_ms: f64,
     /// The model that answers, `provider/id`.
     pub model: Option<String>,
+}
+
+/// How far one of several tasks has come.
+#[napi(object, object_from_js = false)]
+pub struct TaskProgress {
+    /// The agent's name.
+    pub agent: String,
+    /// Where it stands. `waiting`: a step of a chain whose turn has not come; from `completed` on it is over.
+    #[napi(
+        ts_type = "\"waiting\" | \"queued\" | \"starting\" | \"running\" | \"retrying\" | \"completed\" | \"failed\" | \"aborted\" | \"idle_timeout\" | \"hard_timeout\" | \"budget\" | \"killed\" | \"skipped\" | \"interrupted\""
+    )]
+    pub state: &'static str,
+    /// Its place in the queue of this process, from 1, while it waits in it.
+    pub position: Option<u32>,
+    /// For how long its provider's rate limit still holds it back, in milliseconds, while it waits for that.
+    pub held_for_ms: Option<f64>,
+    /// The attempt at hand, from 1.
+    pub attempt: u32,
+    /// Since its turn came, in milliseconds; while it is queued, since it was asked for.
+    pub elapsed_ms: f64,
+    /// Since the child's last event, in milliseconds.
+    pub since_event_ms: f64,
+    /// Spent so far.
+    pub usage: RunUsage,
+    /// Assistant messages completed so far.
+    pub turn_count: f64,
+    /// The model that answers, `provider/id`.
+    pub model: Option<String>,
+    /// What went wrong, once it is over.
+    pub error: Option<String>,
+    /// The newest text of the child. Absent when neither it nor the items have changed since the update before.
+    pub text: Option<String>,
+    /// The newest texts and tool calls, oldest first; bounded. Absent like `text`.
+    pub display_items: Option<Vec<DisplayItem>>,
 }
 
 /// Something a child said or did.
@@ -241,21 +286,55 @@ impl From<run::RunDetails> for RunDetails {
             results: details.results.into_iter().map(Into::into).collect(),
             error: details.error.map(|error| CallError { code: error.code.as_str(), message: error.message }),
             streaming: details.streaming.map(Into::into),
+            tasks: (!details.tasks.is_empty()).then(|| details.tasks.into_iter().map(Into::into).collect()),
         }
     }
 }
 
-impl From<run::Streaming> for Streaming {
-    fn from(streaming: run::Streaming) -> Self {
+impl From<run::Progress> for Streaming {
+    fn from(progress: run::Progress) -> Self {
         Self {
-            display_items: streaming.display_items.into_iter().map(Into::into).collect(),
-            usage: (&streaming.usage).into(),
-            turn_count: number(streaming.turn_count),
-            elapsed_ms: number(streaming.elapsed_ms),
-            since_event_ms: number(streaming.since_event_ms),
-            model: streaming.model,
+            state: progress.state.as_str(),
+            position: progress.position.map(place),
+            held_for_ms: progress.held_for_ms.map(number),
+            attempt: progress.attempt,
+            display_items: items(&progress.display_items),
+            usage: (&progress.usage).into(),
+            turn_count: number(progress.turn_count),
+            elapsed_ms: number(progress.elapsed_ms),
+            since_event_ms: number(progress.since_event_ms),
+            model: progress.model,
         }
     }
+}
+
+impl From<run::TaskProgress> for TaskProgress {
+    fn from(task: run::TaskProgress) -> Self {
+        let run::TaskProgress { agent, state, progress, error, is_unchanged } = task;
+        Self {
+            agent,
+            state: state.as_str(),
+            position: progress.position.map(place),
+            held_for_ms: progress.held_for_ms.map(number),
+            attempt: progress.attempt,
+            elapsed_ms: number(progress.elapsed_ms),
+            since_event_ms: number(progress.since_event_ms),
+            usage: (&progress.usage).into(),
+            turn_count: number(progress.turn_count),
+            model: progress.model,
+            error,
+            text: (!is_unchanged).then(|| progress.text.as_ref().to_owned()),
+            display_items: (!is_unchanged).then(|| items(&progress.display_items)),
+        }
+    }
+}
+
+fn place(position: usize) -> u32 {
+    u32::try_from(position).unwrap_or(u32::MAX)
+}
+
+fn items(items: &[event::DisplayItem]) -> Vec<DisplayItem> {
+    items.iter().cloned().map(Into::into).collect()
 }
 
 impl From<event::DisplayItem> for DisplayItem {

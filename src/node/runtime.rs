@@ -7,6 +7,10 @@ use napi::bindgen_prelude::create_custom_tokio_runtime;
 /// Children are read by these threads and nothing else; two keep up with a machine full of them.
 const WORKER_THREADS: usize = 2;
 
+/// They wait for disks, and one now and then for a lock. Without a bound a few hundred runs that start together would have
+/// one each, and JavaScript's thread would wait for its turn among them.
+const BLOCKING_THREADS: usize = 32;
+
 #[napi_derive::module_init]
 fn init() {
     // The default hook prints into the terminal, which belongs to pi's interface. A panic still becomes an exception.
@@ -16,6 +20,7 @@ fn init() {
     let runtime = catch_unwind(|| {
         tokio::runtime::Builder::new_multi_thread()
             .worker_threads(WORKER_THREADS)
+            .max_blocking_threads(BLOCKING_THREADS)
             .thread_name("subagent")
             .enable_all()
             .build()

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use napi::Status;
-use napi::bindgen_prelude::{Either, Promise};
+use napi::bindgen_prelude::{
+    Either, FromNapiValue, JsValuesTupleIntoVec, Promise, TypeName, ValidateNapiValue,
+};
 use napi::threadsafe_function::{ThreadsafeFunction, UnknownReturnValue};
 use napi_derive::napi;
 use tokio::sync::watch;
@@ -24,25 +26,37 @@ pub struct ConfirmRequest {
     pub message: String,
 }
 
-/// Receives updates. Weak: an update is no reason for the process to live on.
-pub type UpdateSink = ThreadsafeFunction<ToolResult, UnknownReturnValue, ToolResult, Status, false, true>;
+/// A question of an extension in a child. All strings are sanitized and bounded.
+#[napi(object, object_from_js = false)]
+pub struct Question {
+    /// The run whose child asks.
+    pub run_id: String,
+    /// Its agent.
+    pub agent: String,
+    /// What kind of answer is wanted.
+    #[napi(ts_type = "\"select\" | \"confirm\" | \"input\" | \"editor\"")]
+    pub method: &'static str,
+    /// The question.
+    pub title: String,
+    /// More about it.
+    pub message: Option<String>,
+    /// What there is to choose from, for `select`.
+    pub options: Option<Vec<String>>,
+    /// What stands in an empty field.
+    pub placeholder: Option<String>,
+    /// What stands in the field to begin with.
+    pub prefill: Option<String>,
+    /// How long the child waits for the answer, in milliseconds.
+    pub timeout_ms: Option<f64>,
+}
 
-/// Answers questions.
-pub type ConfirmSink =
-    ThreadsafeFunction<ConfirmRequest, Either<bool, Promise<bool>>, ConfirmRequest, Status, false, true>;
-
-/// Passes updates on, one at a time: JavaScript sees the newest state whenever it has taken the last one, and the last
-/// state in any case.
-pub(super) async fn forward(mut updates: watch::Receiver<Option<run::ToolResult>>, sink: Option<UpdateSink>) {
-    let Some(sink) = sink else { return };
-    while updates.changed().await.is_ok() {
-        let update = updates.borrow_and_update().clone();
-        if let Some(update) = update
-            && sink.call_async_catch(update.into()).await.is_err()
-        {
-            return;
-        }
-    }
+/// The answer to a question; an empty object is that of one who closes the dialog.
+#[napi(object, object_to_js = false)]
+pub struct Answer {
+    /// What was chosen or written.
+    pub value: Option<String>,
+    /// Yes or no.
+    pub confirmed: Option<bool>,
 }
 
 /// A login whose token expires too soon for a run.
@@ -54,29 +68,102 @@ pub struct RefreshRequest {
     pub valid_for_ms: f64,
 }
 
-/// Refreshes tokens.
-pub type RefreshSink =
-    ThreadsafeFunction<RefreshRequest, Either<bool, Promise<bool>>, RefreshRequest, Status, false, true>;
+/// Receives updates. Weak: an update is no reason for the process to live on.
+pub type UpdateSink = ThreadsafeFunction<ToolResult, UnknownReturnValue, ToolResult, Status, false, true>;
 
-impl Refresh for RefreshSink {
+/// Asks, and takes the promise of an answer or an answer. In this order: a promise would pass for an object.
+type Sink<Request, Reply> =
+    ThreadsafeFunction<Request, Either<Promise<Reply>, Reply>, Request, Status, false, true>;
+
+/// What a call asks of its host. None of them keeps the process alive, and each may be missing.
+#[napi(object, object_to_js = false)]
+pub struct HostCallbacks {
+    /// Asks a person whether an agent that the project defines may run; asked before it runs for the first time. Without it
+    /// `nonInteractivePolicy` decides.
+    #[napi(ts_type = "(request: ConfirmRequest) => Promise<boolean> | boolean")]
+    pub confirm: Option<Sink<ConfirmRequest, bool>>,
+    /// Has a login's token refreshed that would expire during the run of a sandboxed child. Without it the child refreshes
+    /// its copy, which is then taken back.
+    #[napi(ts_type = "(request: RefreshRequest) => Promise<boolean> | boolean")]
+    pub refresh: Option<Sink<RefreshRequest, bool>>,
+    /// Passes the question of an extension in a child on to a person. Without it every such question is cancelled.
+    #[napi(ts_type = "(question: Question) => Promise<Answer> | Answer")]
+    pub ask: Option<Sink<Question, Answer>>,
+}
+
+/// The host of a call, as the core sees it.
+pub(super) struct HostCaller(pub(super) Option<HostCallbacks>);
+
+/// Calls JavaScript and waits for what it answers. Whatever goes wrong there is no answer.
+async fn ask<Request, Reply>(sink: Option<&Sink<Request, Reply>>, request: Request) -> Option<Reply>
+where
+    Request: JsValuesTupleIntoVec + Send + 'static,
+    Reply: FromNapiValue + TypeName + ValidateNapiValue + Send + 'static,
+{
+    match sink?.call_async_catch(request).await.ok()? {
+        Either::A(promise) => promise.await.ok(),
+        Either::B(reply) => Some(reply),
+    }
+}
+
+impl Refresh for HostCaller {
     async fn refresh(&self, provider: &str, valid_for: Duration) -> bool {
         let valid_for_ms = number(u64::try_from(valid_for.as_millis()).unwrap_or(u64::MAX));
         let request = RefreshRequest { provider: provider.to_owned(), valid_for_ms };
-        match self.call_async_catch(request).await {
-            Ok(Either::A(done)) => done,
-            Ok(Either::B(done)) => done.await.unwrap_or(false),
-            Err(_) => false,
+        let sink = self.0.as_ref().and_then(|host| host.refresh.as_ref());
+        ask(sink, request).await.unwrap_or(false)
+    }
+}
+
+impl run::Caller for HostCaller {
+    fn is_interactive(&self) -> bool {
+        self.0.as_ref().is_some_and(|host| host.confirm.is_some())
+    }
+
+    async fn confirm(&self, request: run::ConfirmRequest) -> bool {
+        let run::ConfirmRequest { agent, path, title, message } = request;
+        let sink = self.0.as_ref().and_then(|host| host.confirm.as_ref());
+        ask(sink, ConfirmRequest { agent, path, title, message }).await.unwrap_or(false)
+    }
+
+    async fn ask(&self, question: run::ChildQuestion) -> run::Answer {
+        let sink = self.0.as_ref().and_then(|host| host.ask.as_ref());
+        match ask(sink, question.into()).await {
+            Some(Answer { confirmed: Some(confirmed), .. }) => run::Answer::Confirmed(confirmed),
+            Some(Answer { value: Some(value), .. }) => run::Answer::Value(value),
+            _ => run::Answer::Cancelled,
         }
     }
 }
 
-impl run::Confirm for ConfirmSink {
-    async fn confirm(&self, request: run::ConfirmRequest) -> bool {
-        let run::ConfirmRequest { agent, path, title, message } = request;
-        match self.call_async_catch(ConfirmRequest { agent, path, title, message }).await {
-            Ok(Either::A(answer)) => answer,
-            Ok(Either::B(answer)) => answer.await.unwrap_or(false),
-            Err(_) => false,
+impl From<run::ChildQuestion> for Question {
+    fn from(question: run::ChildQuestion) -> Self {
+        let run::ChildQuestion { run_id, agent, method, title, message, options, .. } = question;
+        Self {
+            run_id,
+            agent,
+            method: method.as_str(),
+            title,
+            message,
+            options: (!options.is_empty()).then_some(options),
+            placeholder: question.placeholder,
+            prefill: question.prefill,
+            timeout_ms: question.timeout_ms.map(number),
         }
+    }
+}
+
+/// Passes updates on, one at a time: JavaScript sees the newest state whenever it has taken the last one, and the last
+/// state in any case. What has not changed since the update before is left out where updates are made of parts.
+pub(super) async fn forward(mut updates: watch::Receiver<Option<run::ToolResult>>, sink: Option<UpdateSink>) {
+    let Some(sink) = sink else { return };
+    let mut before: Option<run::ToolResult> = None;
+    while updates.changed().await.is_ok() {
+        let Some(mut update) = updates.borrow_and_update().clone() else { continue };
+        update.leave_out_unchanged(before.as_ref());
+        if sink.call_async_catch(update.clone().into()).await.is_err() {
+            return;
+        }
+        before = Some(update);
     }
 }

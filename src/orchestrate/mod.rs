@@ -1,5 +1,25 @@
-//! Many runs: who may start, and when.
+//! Many runs: how they wait for their turn, run side by side, and follow one another.
 //!
-//! It joins runs and knows nothing of what one of them does.
+//! It knows calls, turns and results; what happens within a run it leaves to the layer below.
 
+mod arrival;
+mod board;
+mod call;
+mod chain;
+mod early;
+mod heads;
 pub mod lane;
+mod order;
+mod parallel;
+mod plan;
+mod single;
+mod summary;
+mod turn;
+mod user;
+
+pub use arrival::Arrival;
+pub use call::{Call, TaskSpec, TasksSpec, UpdateSender};
+pub use chain::chain;
+pub use early::EarlyCall;
+pub use parallel::parallel;
+pub use single::single;

@@ -1,7 +1,9 @@
 //! Asking a run to end, with a reason.
 
+use std::future::pending;
 use std::sync::Arc;
 
+use tokio::select;
 use tokio::sync::watch;
 
 /// Why a run was asked to end.
@@ -13,13 +15,19 @@ pub enum CancelReason {
     Dropped,
     /// The host is going down.
     Shutdown,
+    /// A bound was reached that this layer does not know; says which.
+    Bound(String),
 }
 
 /// A request to end, shared by everybody who may make it and everybody who must heed it.
 ///
 /// Clones are cheap and speak of the same request. The first reason stays; later ones change nothing.
 #[derive(Clone, Debug)]
-pub struct Cancel(Arc<Request>);
+pub struct Cancel {
+    own: Arc<Request>,
+    /// The requests that are requests to this one's holders too.
+    above: Option<Arc<Cancel>>,
+}
 
 #[derive(Debug)]
 struct Request {
@@ -32,15 +40,22 @@ impl Cancel {
     /// A request that nobody has made yet.
     #[must_use]
     pub fn new() -> Self {
-        Self(Arc::new(Request { reason: watch::Sender::new(None), shutdown: watch::Sender::new(false) }))
+        let own = Request { reason: watch::Sender::new(None), shutdown: watch::Sender::new(false) };
+        Self { own: Arc::new(own), above: None }
+    }
+
+    /// A request of its own for one of several: it is made with this one, and this one not with it.
+    #[must_use]
+    pub fn child(&self) -> Self {
+        Self { above: Some(Arc::new(self.clone())), ..Self::new() }
     }
 
     /// Makes the request. Later ones change nothing; [`Cancel::reason`] tells which one counted.
     pub fn cancel(&self, reason: CancelReason) {
         if reason == CancelReason::Shutdown {
-            self.0.shutdown.send_replace(true);
+            self.own.shutdown.send_replace(true);
         }
-        self.0.reason.send_if_modified(|slot| {
+        self.own.reason.send_if_modified(|slot| {
             let first = slot.is_none();
             if first {
                 *slot = Some(reason);
@@ -52,32 +67,46 @@ impl Cancel {
     /// The reason, once the request was made.
     #[must_use]
     pub fn reason(&self) -> Option<CancelReason> {
-        self.0.reason.borrow().clone()
+        let own = self.own.reason.borrow().clone();
+        own.or_else(|| self.above.as_ref()?.reason())
     }
 
     /// Waits for the request; returns at once when it was already made. Cancel safe.
     pub async fn cancelled(&self) -> CancelReason {
-        let mut request = self.0.reason.subscribe();
-        loop {
-            if let Some(reason) = request.borrow_and_update().clone() {
-                return reason;
+        let own = made(self.own.reason.subscribe());
+        let Some(above) = &self.above else { return own.await };
+        // Boxed because a request of a request is of this very type.
+        let above = Box::pin(above.cancelled());
+        select! {
+            biased;
+            reason = own => reason,
+            reason = above => reason,
+        }
+    }
+
+    /// Waits until the host is going down, even when somebody had asked before for another reason. Cancel safe.
+    pub async fn shut_down(&self) {
+        let mut own = self.own.shutdown.subscribe();
+        let own = async move {
+            if own.wait_for(|down| *down).await.is_err() {
+                // Unreachable while `self` holds the sender.
+                pending::<()>().await;
             }
-            if request.changed().await.is_err() {
-                // Unreachable while `self` holds the sender; and without a sender nobody can ask any more.
-                std::future::pending::<()>().await;
-            }
+        };
+        let Some(above) = &self.above else { return own.await };
+        let above = Box::pin(above.shut_down());
+        select! {
+            () = own => {}
+            () = above => {}
         }
     }
 }
 
-impl Cancel {
-    /// Waits until the host is going down, even when somebody had asked before for another reason. Cancel safe.
-    pub async fn shut_down(&self) {
-        let mut shutdown = self.0.shutdown.subscribe();
-        if shutdown.wait_for(|down| *down).await.is_err() {
-            // Unreachable while `self` holds the sender.
-            std::future::pending::<()>().await;
-        }
+async fn made(mut request: watch::Receiver<Option<CancelReason>>) -> CancelReason {
+    match request.wait_for(Option::is_some).await.map(|reason| reason.clone()) {
+        Ok(Some(reason)) => reason,
+        // Unreachable while somebody holds the sender; and without a sender nobody can ask any more.
+        _ => pending().await,
     }
 }
 
@@ -106,5 +135,18 @@ mod tests {
         assert_eq!(waiting.await.expect("the task ends"), reason);
         assert_eq!(cancel.cancelled().await, reason);
         assert_eq!(cancel.reason(), Some(reason));
+    }
+
+    #[tokio::test]
+    async fn a_request_reaches_those_below_and_not_those_above() {
+        let call = Cancel::new();
+        let (one, two) = (call.child(), call.child().child());
+        one.cancel(CancelReason::Bound("money".into()));
+        assert_eq!(call.reason(), None);
+        call.cancel(CancelReason::Shutdown);
+        assert_eq!(two.cancelled().await, CancelReason::Shutdown);
+        two.shut_down().await;
+        assert_eq!(one.reason(), Some(CancelReason::Bound("money".into())), "its own came first");
+        one.shut_down().await;
     }
 }

@@ -6,6 +6,7 @@ use super::cancel::Cancel;
 use super::clip::Clip;
 use super::command::ChildCommand;
 use super::error::SpawnError;
+use super::input::Input;
 use super::limits::SuperviseLimits;
 use super::outcome::Outcome;
 use super::supervise::{Observer, Pulse, supervise};
@@ -53,7 +54,7 @@ pub async fn capture(
     let limits =
         SuperviseLimits { hard: Some(timeout), grace: GRACE, drain: DRAIN, ..SuperviseLimits::default() };
     let mut kept = Kept { bytes: Vec::new(), room: max_bytes, truncated: false };
-    let ended = supervise(command, limits, None, &Cancel::new(), &mut kept).await?;
+    let ended = supervise(command, Input::once(Vec::new()), limits, None, &Cancel::new(), &mut kept).await?;
     Ok(Captured {
         outcome: ended.outcome,
         stdout: kept.bytes,

@@ -9,7 +9,7 @@ use super::warden::Guardian;
 use super::{platform, program};
 
 /// A program with everything it is given. It is executed directly; no shell ever reads any of this.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChildCommand {
     /// A path, or a bare name to look up in the `PATH` of [`ChildCommand::env`]. A relative path is relative to
     /// [`ChildCommand::cwd`].
@@ -20,8 +20,6 @@ pub struct ChildCommand {
     pub cwd: PathBuf,
     /// The whole environment: nothing is inherited beside it.
     pub env: Vec<(OsString, OsString)>,
-    /// What the child finds on its standard input, before the end of it.
-    pub stdin: Vec<u8>,
     /// The warden that it is started through; without one, the child and its process group are all that is followed.
     pub guardian: Option<Guardian>,
 }

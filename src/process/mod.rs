@@ -8,6 +8,7 @@ mod capture;
 mod clip;
 mod command;
 mod error;
+mod input;
 mod limits;
 mod outcome;
 mod patience;
@@ -33,10 +34,11 @@ pub use capture::{Captured, capture};
 pub use clip::Clip;
 pub use command::ChildCommand;
 pub use error::SpawnError;
+pub use input::Input;
 pub use limits::SuperviseLimits;
 pub use outcome::{Outcome, Supervised, exit_code, exit_signal, signal_name};
 pub use program::{check_cwd, resolve_program, search_path};
-pub use supervise::{Observer, Pulse, supervise};
+pub use supervise::{Observer, Pulse, Started, start, supervise};
 pub use tree::{Pipes, ProcessTree};
 pub use warden::{
     Abilities, Ability, Guardian, LimitKind, Limits, Mechanism, OverLimit, ProbeError, Sandbox, Supervision,

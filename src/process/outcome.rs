@@ -1,7 +1,7 @@
 //! How a supervised child came to its end.
 
 use std::process::ExitStatus;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::cancel::CancelReason;
 use super::clip::Clip;
@@ -63,6 +63,24 @@ pub struct Supervised {
     pub stderr: Clip,
     /// From the request to start it until everything was over.
     pub duration: Duration,
+}
+
+impl Supervised {
+    /// A child that was cancelled before there was one.
+    #[must_use]
+    pub fn never_started(reason: CancelReason, since: Instant) -> Self {
+        Self {
+            outcome: Outcome::Cancelled(reason),
+            status: None,
+            complete: true,
+            supervision: None,
+            mechanisms: Vec::new(),
+            gone: true,
+            tally: None,
+            stderr: Clip::default(),
+            duration: since.elapsed(),
+        }
+    }
 }
 
 /// The exit code of a status as a shell gives it: the code itself, or 128 plus the number of the signal.

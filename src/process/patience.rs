@@ -4,11 +4,17 @@ use std::time::{Duration, Instant};
 
 use super::supervise::Pulse;
 
+/// How long settled work may be taken up again before the end of its input tells the child to leave. A pi before 0.84 says
+/// that it is done and announces a retry right after it.
+const SETTLING: Duration = Duration::from_millis(250);
+
 /// What the waiting was for when it became too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Overdue {
     /// A sign of life, for this long.
     Silence(Duration),
+    /// That the work is taken up again: it is not, so the child can be dismissed.
+    Resumption,
     /// The child's leaving, after its work was settled.
     Linger,
 }
@@ -21,11 +27,18 @@ pub(super) struct Patience {
     /// When the clock in force was last started.
     since: Instant,
     settled: bool,
+    /// The child was told that nothing more will be asked of it.
+    dismissed: bool,
 }
 
 impl Patience {
     pub(super) fn new(silence: Option<Duration>, linger: Duration, now: Instant) -> Self {
-        Self { linger, silence, since: now, settled: false }
+        Self { linger, silence, since: now, settled: false, dismissed: false }
+    }
+
+    /// Notes that the child has been told that nothing more will be asked of it.
+    pub(super) fn dismiss(&mut self) {
+        self.dismissed = true;
     }
 
     pub(super) fn feel(&mut self, pulse: Pulse, now: Instant) {
@@ -44,7 +57,11 @@ impl Patience {
 
     /// When to stop waiting; `None` = never.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        let limit = if self.settled { Some(self.linger) } else { self.silence };
+        let limit = match (self.settled, self.dismissed) {
+            (true, true) => Some(self.linger),
+            (true, false) => Some(SETTLING.min(self.linger)),
+            (false, _) => self.silence,
+        };
         limit.and_then(|limit| self.since.checked_add(limit))
     }
 
@@ -52,7 +69,11 @@ impl Patience {
         if self.deadline()? > now {
             return None;
         }
-        Some(if self.settled { Overdue::Linger } else { Overdue::Silence(self.silence?) })
+        Some(match (self.settled, self.dismissed) {
+            (true, true) => Overdue::Linger,
+            (true, false) => Overdue::Resumption,
+            (false, _) => Overdue::Silence(self.silence?),
+        })
     }
 }
 
@@ -91,6 +112,7 @@ mod tests {
             let start = Instant::now();
             let at = |second| start + Duration::from_secs(second);
             let mut patience = Patience::new(initial, Duration::from_secs(2), start);
+            patience.dismiss();
             for (second, pulse) in pulses {
                 patience.feel(pulse, at(second));
             }
@@ -100,5 +122,17 @@ mod tests {
                 assert!(patience.overdue(at(second)).is_some(), "{label}");
             }
         }
+    }
+
+    #[test]
+    fn settled_work_may_be_taken_up_again_before_the_child_is_dismissed() {
+        let start = Instant::now();
+        let mut patience = Patience::new(LIMIT, Duration::from_secs(2), start);
+        patience.feel(pulse(true, LIMIT, true), start);
+        assert_eq!(patience.overdue(start + SETTLING / 2), None);
+        assert_eq!(patience.overdue(start + SETTLING), Some(Overdue::Resumption));
+        patience.dismiss();
+        assert_eq!(patience.overdue(start + SETTLING), None);
+        assert_eq!(patience.overdue(start + Duration::from_secs(2)), Some(Overdue::Linger));
     }
 }

@@ -8,6 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
 use super::clip::Clip;
+use super::input::Input;
 use super::tree::Pipes;
 
 /// As much as a pipe holds by default; larger reads gained nothing.
@@ -24,7 +25,9 @@ struct Buffer([u8; READ_BYTES]);
 /// Writes the child's input, reads its output, and folds its complaints, all at once: a child that does not read may
 /// still write, and the other way round.
 pub(super) struct Streams {
-    input: Vec<u8>,
+    input: Input,
+    /// What was taken from the input and is on its way.
+    writing: Vec<u8>,
     written: usize,
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
@@ -35,12 +38,12 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    /// Takes over the pipes; `input` is written to the child, then its standard input is closed.
+    /// Takes over the pipes; `input` is written to the child, whose standard input is closed at the end of it.
     ///
     /// # Errors
     ///
     /// When a pipe cannot be watched, because too many files are open.
-    pub(super) fn new(pipes: Pipes, input: Vec<u8>) -> io::Result<Self> {
+    pub(super) fn new(pipes: Pipes, input: Input) -> io::Result<Self> {
         #[expect(
             clippy::large_stack_arrays,
             reason = "safe code has no other way to an aligned array on the heap"
@@ -48,6 +51,7 @@ impl Streams {
         let buffer = Box::new(Buffer([0; READ_BYTES]));
         Ok(Self {
             input,
+            writing: Vec::new(),
             written: 0,
             stdin: Some(ChildStdin::from_std(pipes.stdin)?),
             stdout: Some(ChildStdout::from_std(pipes.stdout)?),
@@ -74,10 +78,21 @@ impl Streams {
         self.stdin.is_none() && self.stdout.is_none() && self.stderr.is_none()
     }
 
+    /// Ends the child's input: what was written still reaches it, for as long as it reads.
+    pub(super) fn end_input(&mut self) {
+        self.input.end();
+    }
+
+    /// Whether nothing more will be written.
+    pub(super) fn input_has_ended(&self) -> bool {
+        self.input.has_ended()
+    }
+
     /// Gives up writing what the child has not read.
     pub(super) fn close_stdin(&mut self) {
+        self.input.end();
         self.stdin = None;
-        self.input = Vec::new();
+        self.writing = Vec::new();
     }
 
     pub(super) fn into_stderr(self) -> Clip {
@@ -109,10 +124,13 @@ impl Streams {
     fn poll_stdin(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let Some(pipe) = &mut self.stdin else { return Poll::Pending };
         for _ in 0..TURNS {
-            if self.written == self.input.len() {
-                return Poll::Ready(());
+            if self.written == self.writing.len() {
+                (self.writing, self.written) = (Vec::new(), 0);
+                if !ready!(self.input.poll_take(&mut self.writing, context)) {
+                    return Poll::Ready(());
+                }
             }
-            match ready!(Pin::new(&mut *pipe).poll_write(context, &self.input[self.written..])) {
+            match ready!(Pin::new(&mut *pipe).poll_write(context, &self.writing[self.written..])) {
                 Ok(0) | Err(_) => return Poll::Ready(()),
                 Ok(count) => self.written += count,
             }

@@ -1,21 +1,24 @@
 //! Running a child from its start to its end.
 
+use std::path::PathBuf;
 use std::pin::pin;
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::select;
+use tokio::sync::Notify;
 use tokio::time::{sleep, sleep_until, timeout};
 
 use super::cancel::{Cancel, CancelReason};
-use super::clip::Clip;
 use super::command::ChildCommand;
 use super::error::SpawnError;
+use super::input::Input;
 use super::limits::SuperviseLimits;
 use super::outcome::{Outcome, Supervised};
 use super::patience::{Overdue, Patience};
 use super::streams::Streams;
-use super::tree::ProcessTree;
+use super::tree::{Pipes, ProcessTree};
 
 /// The longest grace of a child whose host is going down.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
@@ -23,10 +26,28 @@ const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 /// How long the start of a child that nobody wants any more is waited for. It takes milliseconds.
 const START_WAIT: Duration = Duration::from_secs(2);
 
+/// How long a child that was killed before it was driven may take to end. The kernel needs milliseconds.
+const DISCARD_WAIT: Duration = Duration::from_secs(2);
+
+/// The longest that a child which was told to stop its work may take to settle, before it is asked to leave.
+const INTERRUPT_WAIT: Duration = Duration::from_secs(1);
+
 /// Reads a child's standard output as it comes.
 pub trait Observer: Send {
     /// Takes the next bytes, cut anywhere. Nothing else is read until it returns, so a slow observer slows the child.
     fn stdout(&mut self, chunk: &[u8]) -> Pulse;
+
+    /// Tells the child, in words that it understands, to stop its work, and says whether there are such words. It gets a
+    /// moment to settle then before it is asked to leave.
+    fn interrupt(&mut self) -> bool {
+        false
+    }
+
+    /// Notified when the pulse may be another one although the child has written nothing; the observer is then given an
+    /// empty chunk.
+    fn news(&self) -> Option<Arc<Notify>> {
+        None
+    }
 }
 
 /// What an observer makes of the output so far.
@@ -36,88 +57,148 @@ pub struct Pulse {
     pub alive: bool,
     /// The longest silence from now on; `None` = silence is fine. The end of a pause starts the clock again.
     pub silence: Option<Duration>,
-    /// The work is done, so the child should leave soon, and whatever happens is no failure any more. Work that is taken
-    /// up again takes this back.
+    /// The work is done, so the child should leave soon, and no limit that is reached afterwards is a failure. Work that is
+    /// taken up again takes this back.
     pub settled: bool,
 }
 
-/// Starts a program, feeds its output to `observer`, and returns when it and the others of its tree are gone.
+/// A child that was started and is not driven yet. Nobody reads what it says, so it waits once its pipe is full.
 ///
-/// The first of these ends the run: `cancel`, the hard limit, silence, lingering after the work was settled, or the
-/// child's own exit. Unless it left by itself, the child and its tree are asked to leave and killed after
-/// `limits.grace`; output goes on reaching the observer meanwhile, and until the end of it or `limits.drain` after the
-/// exit. A hard limit that comes after the work was settled only shortens the stay; a cancel is a cancel until the end.
-///
-/// When already cancelled, nothing is started; a child that was just being started is killed as soon as it is there. When
-/// the future is dropped, the whole tree is killed. Standard error is folded; memory does not grow with what the child
-/// writes. Needs a tokio runtime with time and IO enabled.
+/// Dropping it kills its whole tree.
+pub struct Started {
+    tree: ProcessTree,
+    pipes: Pipes,
+    program: PathBuf,
+    since: Instant,
+}
+
+/// Starts a program; `None` when that was cancelled. A child that was just being started then is ended as soon as it is
+/// there.
 ///
 /// # Errors
 ///
-/// Only when the child could not be started; everything later is an [`Outcome`].
-pub async fn supervise(
-    mut command: ChildCommand,
-    limits: SuperviseLimits,
-    initial_silence: Option<Duration>,
-    cancel: &Cancel,
-    observer: &mut dyn Observer,
-) -> Result<Supervised, SpawnError> {
-    let started = Instant::now();
-    if let Some(reason) = cancel.reason() {
-        return Ok(never_started(reason, started));
+/// When the program could not be started.
+pub async fn start(command: ChildCommand, cancel: &Cancel) -> Result<Option<Started>, SpawnError> {
+    let since = Instant::now();
+    if cancel.reason().is_some() {
+        return Ok(None);
     }
-    let input = std::mem::take(&mut command.stdin);
     let program = command.program.clone();
     let mut spawned = pin!(ProcessTree::spawn(command));
     let (tree, pipes) = select! {
         biased;
-        reason = cancel.cancelled() => {
+        _ = cancel.cancelled() => {
             // It cannot be called back, so it is ended as soon as it is there.
             if let Ok(Ok((tree, _))) = timeout(START_WAIT, spawned).await {
                 tree.kill();
                 tree.cleared().await;
             }
-            return Ok(never_started(reason, started));
+            return Ok(None);
         }
         spawned = &mut spawned => spawned?,
     };
-    let streams = Streams::new(pipes, input).map_err(|source| SpawnError::from_exec(program, source))?;
-    let patience = Patience::new(initial_silence, limits.linger, Instant::now());
-    let mut run = Run { tree, intake: Intake { streams, observer, patience } };
+    Ok(Some(Started { tree, pipes, program, since }))
+}
 
-    let end = run.watch(&limits, started, cancel).await;
-    let status = match end {
-        End::Left(status) => status,
-        _ => run.intake.pump(terminate(&run.tree, limits.grace, cancel)).await,
-    };
-    run.intake.pump(run.tree.cleared()).await;
-    let complete = run.intake.drain(limits.drain).await;
+/// Starts a program, feeds its output to `observer`, and returns when it and the others of its tree are gone: [`start`]
+/// and [`Started::drive`] in one.
+///
+/// When already cancelled, nothing is started.
+///
+/// # Errors
+///
+/// Only when the child could not be started; everything later is an [`Outcome`].
+pub async fn supervise(
+    command: ChildCommand,
+    input: Input,
+    limits: SuperviseLimits,
+    initial_silence: Option<Duration>,
+    cancel: &Cancel,
+    observer: &mut dyn Observer,
+) -> Result<Supervised, SpawnError> {
+    let since = Instant::now();
+    match start(command, cancel).await? {
+        Some(started) => started.drive(input, limits, initial_silence, cancel, observer).await,
+        None => Ok(Supervised::never_started(cancel.reason().unwrap_or(CancelReason::Dropped), since)),
+    }
+}
 
-    let outcome = match (end, run.tree.over_limit()) {
-        // Settled work cannot fail any more, not even by a limit that its leftovers have reached.
-        (End::Left(status), over) if run.intake.patience.is_settled() => {
-            Outcome::Settled { status, lingered: over.is_some() }
+impl Started {
+    /// Waits for the end of the child itself. Cancel safe.
+    pub fn ended(&self) -> impl Future<Output = ()> + Send + use<> {
+        let ended = self.tree.ended();
+        async move {
+            ended.await;
         }
-        (End::Left(_), Some(over)) => Outcome::OverLimit(over),
-        (End::Left(_), None) if run.tree.is_orphaned() => Outcome::Orphaned,
-        (End::Left(None), None) => Outcome::Lost,
-        (End::Left(Some(status)), None) => Outcome::Exited(status),
-        (End::Outstayed, _) => Outcome::Settled { status, lingered: true },
-        (End::Silent(limit), _) => Outcome::IdleTimeout { limit },
-        (End::Overran(limit), _) => Outcome::HardTimeout { limit },
-        (End::Cancelled(reason), _) => Outcome::Cancelled(reason),
-    };
-    Ok(Supervised {
-        outcome,
-        status,
-        complete,
-        supervision: Some(run.tree.supervision()),
-        gone: run.tree.is_gone(),
-        mechanisms: run.tree.mechanisms().to_vec(),
-        tally: run.tree.tally(),
-        stderr: run.intake.streams.into_stderr(),
-        duration: started.elapsed(),
-    })
+    }
+
+    /// Whether the child itself has ended.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.tree.has_ended()
+    }
+
+    /// Ends the child, which has nothing to save, and waits until its tree is gone. Bounded.
+    pub async fn discard(self) {
+        self.tree.kill();
+        drop(timeout(DISCARD_WAIT, self.tree.ended()).await);
+        self.tree.cleared().await;
+    }
+
+    /// Writes `input` to the child, feeds its output to `observer`, and returns when it and the others of its tree are
+    /// gone.
+    ///
+    /// The first of these ends the run: `cancel`, the hard limit, silence, lingering after the work was settled, or the
+    /// child's own exit. Settled work ends the input, which tells the child to leave. Unless it left by itself, the child is
+    /// interrupted where the observer can do that, then it and its tree are asked to leave, and killed `limits.grace`
+    /// after the first word; output goes on reaching the observer meanwhile, and until the end of it or `limits.drain`
+    /// after the exit. A hard limit that comes after the work was settled only shortens the stay; a cancel is a cancel
+    /// until the end.
+    ///
+    /// When the future is dropped, the whole tree is killed. Standard error is folded; memory does not grow with what the
+    /// child writes. Needs a tokio runtime with time and IO enabled.
+    ///
+    /// # Errors
+    ///
+    /// When the child's pipes cannot be served.
+    pub async fn drive(
+        self,
+        input: Input,
+        limits: SuperviseLimits,
+        initial_silence: Option<Duration>,
+        cancel: &Cancel,
+        observer: &mut dyn Observer,
+    ) -> Result<Supervised, SpawnError> {
+        let Self { tree, pipes, program, since } = self;
+        let mut patience = Patience::new(initial_silence, limits.linger, Instant::now());
+        if input.has_ended() {
+            patience.dismiss();
+        }
+        let streams = Streams::new(pipes, input).map_err(|source| SpawnError::from_exec(program, source))?;
+        let mut run = Run { tree, intake: Intake { streams, observer, patience } };
+
+        let end = run.watch(&limits, Instant::now(), cancel).await;
+        let status = match &end {
+            End::Left(status) => *status,
+            End::Outstayed => run.intake.pump(terminate(&run.tree, limits.grace, cancel)).await,
+            _ => run.interrupt(limits.grace, cancel).await,
+        };
+        run.intake.pump(run.tree.cleared()).await;
+        let complete = run.intake.drain(limits.drain).await;
+
+        let outcome = run.outcome(end, status);
+        Ok(Supervised {
+            outcome,
+            status,
+            complete,
+            supervision: Some(run.tree.supervision()),
+            gone: run.tree.is_gone(),
+            mechanisms: run.tree.mechanisms().to_vec(),
+            tally: run.tree.tally(),
+            stderr: run.intake.streams.into_stderr(),
+            duration: since.elapsed(),
+        })
+    }
 }
 
 /// Ends a tree. A host that is going cannot keep its user waiting, and what is left then would be nobody's; so it gets
@@ -136,20 +217,6 @@ async fn terminate(tree: &ProcessTree, grace: Duration, cancel: &Cancel) -> Opti
     ended.await
 }
 
-fn never_started(reason: CancelReason, since: Instant) -> Supervised {
-    Supervised {
-        outcome: Outcome::Cancelled(reason),
-        status: None,
-        complete: true,
-        supervision: None,
-        mechanisms: Vec::new(),
-        gone: true,
-        tally: None,
-        stderr: Clip::default(),
-        duration: since.elapsed(),
-    }
-}
-
 /// What the loop has to report.
 enum End {
     Left(Option<ExitStatus>),
@@ -165,6 +232,38 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// Ends the child: first by words that its observer has, then by a signal, then by force.
+    async fn interrupt(&mut self, grace: Duration, cancel: &Cancel) -> Option<ExitStatus> {
+        let since = Instant::now();
+        // Whoever goes down has no time for a last word.
+        let is_leaving = cancel.reason() == Some(CancelReason::Shutdown);
+        if !is_leaving && self.intake.observer.interrupt() {
+            let ended = self.tree.ended();
+            let polite = (grace / 2).min(INTERRUPT_WAIT);
+            drop(timeout(polite, self.intake.pump_until_settled(ended)).await);
+        }
+        self.intake.streams.end_input();
+        let rest = grace.saturating_sub(since.elapsed());
+        self.intake.pump(terminate(&self.tree, rest, cancel)).await
+    }
+
+    fn outcome(&self, end: End, status: Option<ExitStatus>) -> Outcome {
+        match (end, self.tree.over_limit()) {
+            // Settled work cannot fail any more, not even by a limit that its leftovers have reached.
+            (End::Left(status), over) if self.intake.patience.is_settled() => {
+                Outcome::Settled { status, lingered: over.is_some() }
+            }
+            (End::Left(_), Some(over)) => Outcome::OverLimit(over),
+            (End::Left(_), None) if self.tree.is_orphaned() => Outcome::Orphaned,
+            (End::Left(None), None) => Outcome::Lost,
+            (End::Left(Some(status)), None) => Outcome::Exited(status),
+            (End::Outstayed, _) => Outcome::Settled { status, lingered: true },
+            (End::Silent(limit), _) => Outcome::IdleTimeout { limit },
+            (End::Overran(limit), _) => Outcome::HardTimeout { limit },
+            (End::Cancelled(reason), _) => Outcome::Cancelled(reason),
+        }
+    }
+
     /// Reads until there is a reason to stop, and says which. Does nothing about it.
     ///
     /// The order is that of the branches. Output stands before silence, so that what is already there counts; since a
@@ -176,6 +275,8 @@ impl Run<'_> {
         let mut overdue = pin!(sleep_until(started.into()));
         let mut cancelled = pin!(cancel.cancelled());
         let mut ended = pin!(tree.ended());
+        // Nobody notifies one that the observer does not know.
+        let news = intake.observer.news().unwrap_or_default();
         loop {
             let deadline = intake.patience.deadline();
             if let Some(deadline) =
@@ -199,11 +300,16 @@ impl Run<'_> {
                         return End::Left(ended.await);
                     }
                 }
+                () = news.notified() => intake.look(),
                 () = &mut overdue, if deadline.is_some() => {}
                 status = &mut ended => return End::Left(status),
             }
             match intake.patience.overdue(Instant::now()) {
                 Some(Overdue::Linger) => return End::Outstayed,
+                Some(Overdue::Resumption) => {
+                    intake.streams.end_input();
+                    intake.patience.dismiss();
+                }
                 Some(Overdue::Silence(limit)) => return End::Silent(limit),
                 None => {}
             }
@@ -221,7 +327,32 @@ struct Intake<'a> {
 impl Intake<'_> {
     fn observe(&mut self) {
         let pulse = self.observer.stdout(self.streams.chunk());
+        self.feel(pulse);
+    }
+
+    /// Asks for the pulse when nothing was read.
+    fn look(&mut self) {
+        let pulse = self.observer.stdout(&[]);
+        self.feel(pulse);
+    }
+
+    fn feel(&mut self, pulse: Pulse) {
         self.patience.feel(pulse, Instant::now());
+        if self.streams.input_has_ended() {
+            self.patience.dismiss();
+        }
+    }
+
+    /// Reads on until the work is settled or `ended`.
+    async fn pump_until_settled<T>(&mut self, ended: impl Future<Output = T>) {
+        let mut ended = pin!(ended);
+        while !self.patience.is_settled() {
+            select! {
+                biased;
+                _ = &mut ended => return,
+                more = self.streams.next(), if !self.streams.is_done() => if more { self.observe() },
+            }
+        }
     }
 
     /// Reads on until `event`.

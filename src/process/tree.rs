@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{AcquireError, Semaphore, SemaphorePermit, oneshot, watch};
 use tokio::time::timeout;
 
 use super::command::ChildCommand;
@@ -21,6 +21,10 @@ const GONE_WAIT: Duration = Duration::from_secs(6);
 
 /// The stack of a guard thread: it makes a few system calls and no deep ones.
 const GUARD_STACK_BYTES: usize = 256 * 1024;
+
+/// How many children are started at the same moment. Each start keeps a core busy for a millisecond or two, and hundreds of
+/// them at once keep every other thread of the process from its core; one that hangs must not hold up all others.
+static STARTING: Semaphore = Semaphore::const_new(4);
 
 /// A running child and everything that it starts: behind a warden the whole tree, however it tries to leave; without
 /// one its process group on Unix, and see the module's Windows part for what holds there.
@@ -67,7 +71,7 @@ struct Known {
 }
 
 impl ProcessTree {
-    /// Starts a program. `command.stdin` is the caller's to write.
+    /// Starts a program. Its pipes are the caller's to serve.
     ///
     /// When the future is dropped, a child that was already started is killed.
     ///
@@ -76,11 +80,12 @@ impl ProcessTree {
     /// When the program did not start; then nothing runs.
     pub async fn spawn(command: ChildCommand) -> Result<(Self, Pipes), SpawnError> {
         let program = command.program.clone();
+        let turn = STARTING.acquire().await;
         let (sender, started) = oneshot::channel();
         thread::Builder::new()
             .name("subagent-child".into())
             .stack_size(GUARD_STACK_BYTES)
-            .spawn(move || guard(&command, sender))
+            .spawn(move || guard(&command, sender, turn))
             .map_err(|source| SpawnError::from_exec(program.clone(), source))?;
         started.await.unwrap_or_else(|_| {
             let source = io::Error::other("the thread that was to start it has panicked");
@@ -192,8 +197,10 @@ impl Drop for ProcessTree {
 type Started = oneshot::Sender<Result<(ProcessTree, Pipes), SpawnError>>;
 
 /// The life of a child, on a thread of its own.
-fn guard(command: &ChildCommand, started: Started) {
-    let (keeper, pipes, mechanisms) = match start(command) {
+fn guard(command: &ChildCommand, started: Started, turn: Result<SemaphorePermit<'static>, AcquireError>) {
+    let child = start(command);
+    drop(turn);
+    let (keeper, pipes, mechanisms) = match child {
         Ok(child) => child,
         Err(error) => {
             drop(started.send(Err(error)));

@@ -123,8 +123,26 @@ struct Bounds {
 #[derive(Debug)]
 struct Session {
     account: SessionAccount,
-    max: u64,
-    changes: watch::Receiver<u64>,
+    /// Without one it is only charged.
+    max: Option<u64>,
+}
+
+/// Tells when the account of a session is charged.
+#[derive(Debug)]
+pub struct Spending(Option<watch::Receiver<u64>>);
+
+impl Spending {
+    /// Waits until somebody has charged the account since the last call of this. Cancel safe. Without a bound for the
+    /// session it waits for ever.
+    pub async fn changed(&mut self) {
+        if let Some(spent) = &mut self.0
+            && spent.changed().await.is_ok()
+        {
+            return;
+        }
+        // No session, or an account that is gone, which nobody can charge.
+        std::future::pending::<()>().await;
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -154,11 +172,7 @@ impl Meter {
             tokens: own.max_tokens.filter(|&max| max > 0),
             turns: own.max_turns.filter(|&max| max > 0),
         };
-        let session = session.and_then(|(account, max)| {
-            let max = amount_bound(max)?;
-            let changes = account.spent.subscribe();
-            Some(Session { account, max, changes })
-        });
+        let session = session.map(|(account, max)| Session { account, max: amount_bound(max) });
         Self { bounds, session, before: Used::default(), now: Used::default() }
     }
 
@@ -179,10 +193,8 @@ impl Meter {
         };
         let charge = reported.nanos.saturating_sub(self.now.nanos);
         self.now = self.now.zip(reported, u64::max);
-        if let Some(session) = &mut self.session {
+        if let Some(session) = &self.session {
             session.account.charge(charge);
-            // One's own charge is no news. What somebody else charged meanwhile is seen by `stage` all the same.
-            session.changes.mark_unchanged();
         }
     }
 
@@ -211,17 +223,11 @@ impl Meter {
         }
     }
 
-    /// Waits until somebody else has charged the session's account since the last call of this or of
-    /// [`record`](Self::record); ask for the [`stage`](Self::stage) after either. Cancel safe. Without a bound for the
-    /// session it waits for ever.
-    pub async fn changed(&mut self) {
-        if let Some(session) = &mut self.session
-            && session.changes.changed().await.is_ok()
-        {
-            return;
-        }
-        // No session: its account, which is held here, cannot be gone.
-        std::future::pending::<()>().await;
+    /// Tells when the session's account is charged, by whomever; ask for the [`stage`](Self::stage) then.
+    #[must_use]
+    pub fn watch(&self) -> Spending {
+        let bound = self.session.as_ref().filter(|session| session.max.is_some());
+        Spending(bound.map(|session| session.account.spent.subscribe()))
     }
 
     fn used(&self) -> Used {
@@ -241,7 +247,7 @@ impl Meter {
 
     fn session_reading(&self) -> Option<OverBudget> {
         let Session { account, max, .. } = self.session.as_ref()?;
-        Some(OverBudget { bound: Bound::SessionCost, used: account.nanos(), allowed: *max })
+        Some(OverBudget { bound: Bound::SessionCost, used: account.nanos(), allowed: (*max)? })
     }
 }
 
@@ -288,7 +294,9 @@ impl OverBudget {
     }
 
     fn is_near(&self) -> bool {
-        u128::from(self.used) * WRAP_UP.1 >= u128::from(self.allowed) * WRAP_UP.0
+        // Of a few turns the last one can be the only one that is left.
+        let is_last_turn = self.bound == Bound::Turns && self.used > 0 && self.used + 1 >= self.allowed;
+        is_last_turn || u128::from(self.used) * WRAP_UP.1 >= u128::from(self.allowed) * WRAP_UP.0
     }
 
     /// Which of two is nearer to its bound.

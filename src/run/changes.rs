@@ -98,7 +98,6 @@ impl WorkTree {
             args: SAFE.iter().chain(args).map(OsString::from).collect(),
             cwd: self.root.clone(),
             env,
-            stdin: Vec::new(),
             guardian: None,
         };
         let captured = capture(command, GIT_TIMEOUT, GIT_BYTES).await.ok()?;

@@ -1,49 +1,53 @@
-//! One run, from the call to its result.
+//! One run, from its turn to its result.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use super::cause::chain;
+use super::attempt::{Attempt, Attempted};
+use super::boot::{Blueprint, Booted, NoChild};
+use super::budget::{Meter, account_of};
+use super::caller::Caller;
 use super::changes::WorkTree;
-use super::files::{RunFiles, RunId, Wanted};
-use super::invocation::Invocation;
-use super::machine::Machine;
-use super::pi::PiProgram;
+use super::files::RunId;
+use super::ledger::{note, spent_before, take_notice};
+use super::past::{Limited, Past};
 use super::places::Places;
-use super::prepare::{Confirm, ConfirmRequest, Prepared};
-use super::protocol::{JsonChild, SharedCollector, SilenceLimits};
-use super::refresh::Refresh;
-use super::refusal::Refusal;
-use super::report::{Ending, Subject};
+use super::progress::{Progress, ProgressSender, RunState};
+use super::protocol::Steering;
+use super::purse::Purse;
+use super::ready::{Ready, blocking, prepare, unless_cancelled};
+use super::report::{Ending, Verdict};
 use super::result::ToolResult;
-use super::secrets::sanitizer_for;
+use super::retry::{backoff, may_retry};
 use super::spec::RunSpec;
-use super::update::{UpdateSender, Updates};
-use crate::agent::ToolPlan;
-use crate::process::{Cancel, CancelReason, ChildCommand, Outcome, SuperviseLimits, check_cwd, supervise};
-use crate::text::{Sanitizer, SanitizerOptions, TruncateLimits};
+use super::update::millis;
+use crate::agent::is_free_of_side_effects;
+use crate::process::{Cancel, CancelReason, Outcome};
 
-/// How long a child that has finished its work may take to leave.
-const LINGER: Duration = Duration::from_secs(2);
-/// How long output may go on after the child is gone, when something it left behind still holds the pipe.
-const DRAIN: Duration = Duration::from_secs(1);
-/// What the name of an agent may fill that nobody has found yet; valid ones fit.
-const MAX_NAME: usize = 64;
-/// How long the files that hold secrets may take to be read.
-const SECRETS_TIMEOUT: Duration = Duration::from_secs(10);
+/// The longest pause that a provider may ask of a run, which keeps its place in the lane meanwhile. For a longer one the run
+/// ends, and who delegates decides.
+const LONGEST_HOLD: Duration = Duration::from_secs(60);
 /// How long an aborted run looks for what it changed. Whoever aborted is waiting.
 const CHANGES_AFTER_ABORT: Duration = Duration::from_secs(1);
 
-/// Held while a person is asked.
-static ASKING: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+/// What is spent without a session counts as one.
+const NO_SESSION: &str = "";
 
-/// What is asked of whoever called; each may be missing.
+/// What the holder of a call's handle may do with it. Clones speak of the same call.
 #[derive(Clone, Debug, Default)]
-pub struct Callbacks<C, R> {
-    /// Asks a person whether an agent that a project defines may run.
-    pub confirm: Option<C>,
-    /// Refreshes a token that would expire during the run.
-    pub refresh: Option<R>,
+pub struct Control {
+    /// Ends it.
+    pub cancel: Cancel,
+    /// Sends messages into it.
+    pub steering: Steering,
+}
+
+/// What a run tells others while it goes on.
+pub struct Watchers<'a> {
+    /// How far it has come.
+    pub progress: &'a ProgressSender,
+    /// That its provider wants to be left alone for so long.
+    pub rate_limited: &'a (dyn Fn(Duration) + Sync),
 }
 
 /// Runs one agent on one task. Whatever a user or a child can cause ends in a result, never in an error.
@@ -52,245 +56,257 @@ pub struct Callbacks<C, R> {
 pub async fn execute(
     spec: RunSpec,
     run_id: RunId,
-    updates: UpdateSender,
-    host: Callbacks<impl Confirm, impl Refresh>,
-    cancel: Cancel,
+    watchers: Watchers<'_>,
+    caller: &impl Caller,
+    control: &Control,
 ) -> ToolResult {
-    let (started, spec) = (Instant::now(), Arc::new(spec));
-    let whole = Arc::clone(&spec);
-    let knowing = blocking(move || sanitizer_for(&whole.cwd, &whole.world));
-    // A file system that hangs takes the known values away, not the result.
-    let knowing = tokio::time::timeout(SECRETS_TIMEOUT, knowing).await;
-    let sanitizer = Arc::new(knowing.unwrap_or_else(|_| Sanitizer::new(SanitizerOptions::default())));
-    let call = Call { started, spec, id: run_id, sanitizer, cancel };
-    match call.run(updates, host).await {
-        Ok(result) => result,
-        Err(Stop::Refused(refusal, limits)) => refusal.into_result(&call.sanitizer, limits),
-        Err(Stop::Aborted(reason)) => call.nobody().aborted_before_start(&reason, started.elapsed()),
+    match prepare(spec, run_id, caller, &control.cancel).await {
+        Ok(ready) => ready.run(None, watchers, caller, control).await,
+        Err(result) => result,
     }
 }
 
-/// Runs work that reads or writes files off the threads that serve children.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(value) => value,
-        Err(error) => std::panic::resume_unwind(error.into_panic()),
+impl Ready {
+    /// Starts a child that has no task yet. `None`: it could not be, which the run itself will say.
+    pub async fn boot(&self, cancel: &Cancel) -> Option<Booted> {
+        self.blueprint(1).boot(cancel).await.ok()
     }
-}
 
-/// Why there is no child to report on.
-enum Stop {
-    Refused(Refusal, TruncateLimits),
-    Aborted(CancelReason),
-}
+    /// Runs it. A child that was booted before is used if it is exactly the one that would be started, and ended
+    /// otherwise.
+    pub async fn run(
+        mut self,
+        early: Option<Booted>,
+        watchers: Watchers<'_>,
+        caller: &impl Caller,
+        control: &Control,
+    ) -> ToolResult {
+        let cancel = control.cancel.child();
+        let purse = Purse::new(self.meter().await, cancel.clone());
+        self.subject.diagnostics.extend(take_notice());
+        let world = Arc::clone(&self.spec.world);
+        let result = self.run_within(&purse, &cancel, early, watchers, caller, &control.steering).await;
+        // However it ended: what was spent is spent.
+        let spent = purse.spent();
+        blocking(move || note(&world, spent)).await;
+        result
+    }
 
-struct Call {
-    started: Instant,
-    spec: Arc<RunSpec>,
-    id: RunId,
-    sanitizer: Arc<Sanitizer>,
-    cancel: Cancel,
-}
-
-impl Call {
-    async fn run(
-        &self,
-        updates: UpdateSender,
-        host: Callbacks<impl Confirm, impl Refresh>,
-    ) -> Result<ToolResult, Stop> {
-        let spec = Arc::clone(&self.spec);
-        let machine = self.unless_aborted(Machine::look(&self.spec.world)).await?;
-        let checked = self.unless_aborted(blocking(move || Prepared::check(&spec, machine))).await?;
-        let prepared = checked.map_err(|refusal| Stop::Refused(refusal, TruncateLimits::default()))?;
-        let prepared = Arc::new(prepared);
-        let mut subject = self.subject(&prepared);
-        if let Some(notice) = self.ask(&prepared, host.confirm, subject.limits).await? {
-            subject.diagnostics.push(notice);
+    async fn run_within(
+        self,
+        purse: &Purse,
+        cancel: &Cancel,
+        early: Option<Booted>,
+        watchers: Watchers<'_>,
+        caller: &impl Caller,
+        steering: &Steering,
+    ) -> ToolResult {
+        let started = Instant::now();
+        if let Some(over) = purse.refusal() {
+            discard(early).await;
+            return self.subject.over_budget(&over);
         }
-        let plan = match prepared.tools(&self.spec.world) {
-            Ok(plan) => plan,
-            Err(none_left) => return Ok(self.not_started(subject, &none_left.to_string())),
+        let limited = Limited::default();
+        let rate_limited = |delay| {
+            limited.note(delay);
+            (watchers.rate_limited)(delay);
         };
-        subject.plan(&prepared, &plan);
-        self.unless_aborted(self.refresh(&prepared, host.refresh)).await?;
-        let (spec, decided, run_id) = (Arc::clone(&self.spec), Arc::clone(&prepared), self.id.get());
-        let child = self.unless_aborted(blocking(move || child(&spec, &decided, &plan, &run_id))).await?;
-        match child {
-            Ok((files, command)) => {
-                self.id.set(files.run_id());
-                Ok(self.supervise(&prepared, subject, files, command, &updates).await)
+        let watchers = Watchers { progress: watchers.progress, rate_limited: &rate_limited };
+        watchers.progress.send_replace(Progress { state: RunState::Starting, ..Progress::default() });
+        let early = self.take(early).await;
+        if early.is_none()
+            && let Err(reason) = unless_cancelled(cancel, self.refresh(caller)).await
+        {
+            return self.subject.aborted_before_start(&reason, started.elapsed());
+        }
+        let before = unless_cancelled(cancel, self.work_tree()).await.ok().flatten();
+        let (mut booted, mut past, mut attempt) = (early, Past::default(), 1);
+        loop {
+            let child = match self.child(booted.take(), attempt, started, cancel).await {
+                Ok(child) => child,
+                Err(result) => return past.end(result),
+            };
+            self.id.set(child.run_id());
+            let hard = self.prepared.timeout();
+            let drive = Attempt {
+                ready: &self,
+                started,
+                number: attempt,
+                earlier: &past.usage,
+                purse,
+                cancel,
+                steering,
+                left: hard.map(|limit| limit.saturating_sub(started.elapsed())),
+            };
+            let Attempted { mut supervised, collected, refused, stopped_in, mut files } =
+                match drive.run(child, &watchers, caller).await {
+                    Ok(attempted) => attempted,
+                    Err((error, files)) => {
+                        let result = self.subject.not_started(&error, started.elapsed(), files.session());
+                        return past.end(result);
+                    }
+                };
+            if let (Outcome::HardTimeout { limit }, Some(hard)) = (&mut supervised.outcome, hard) {
+                // The attempt had what the ones before have left of it.
+                *limit = hard;
             }
-            Err(stage) => Ok(self.not_started(subject, &stage)),
+            purse.settle(&collected.usage);
+            let mut ending = Ending {
+                supervised,
+                collected,
+                refused,
+                duration: started.elapsed(),
+                changes: None,
+                stopped_in,
+                attempts: attempt,
+                earlier: past.usage.clone(),
+            };
+            if let Some(pause) = self.pause_before_next(&ending, started, limited.left()) {
+                let subject = self.subject.clone();
+                let given_back = move || {
+                    subject.give_back(&files, &ending);
+                    (files, ending)
+                };
+                (files, ending) = blocking(given_back).await;
+                attempt += 1;
+                watchers.progress.send_replace(Progress {
+                    state: RunState::Retrying,
+                    attempt,
+                    usage: ending.usage(),
+                    turn_count: ending.usage().turns,
+                    elapsed_ms: millis(started.elapsed()),
+                    ..Progress::default()
+                });
+                match unless_cancelled(cancel, tokio::time::sleep(pause)).await {
+                    Ok(()) => {
+                        past.add(&ending, files).await;
+                        purse.next_attempt();
+                        continue;
+                    }
+                    Err(reason) => {
+                        ending.supervised.outcome = Outcome::Cancelled(reason);
+                        ending.duration = started.elapsed();
+                    }
+                }
+            }
+            ending.changes = changes(before, &ending.supervised.outcome).await;
+            // Writes a long answer and removes the run's files.
+            let subject = self.subject;
+            return blocking(move || subject.ended(ending, &files)).await;
         }
     }
 
-    /// Waits for work that may hang in a file system, for as long as somebody wants its outcome.
-    async fn unless_aborted<T>(&self, work: impl Future<Output = T>) -> Result<T, Stop> {
-        tokio::select! {
-            biased;
-            reason = self.cancel.cancelled() => Err(Stop::Aborted(reason)),
-            value = work => Ok(value),
-        }
-    }
-
-    /// Asks a person where one has to be asked. An abort while the question is open is no answer. Says what the caller
-    /// should know when the answer could not be kept.
-    async fn ask(
+    /// The child of an attempt, or the result of a run that gets none.
+    async fn child(
         &self,
-        prepared: &Arc<Prepared>,
-        confirm: Option<impl Confirm>,
-        limits: TruncateLimits,
-    ) -> Result<Option<String>, Stop> {
-        let refuse = |refusal| Stop::Refused(refusal, limits);
-        if self.question(prepared, confirm.is_some()).await?.map_err(refuse)?.is_none() {
-            return Ok(None);
+        early: Option<Booted>,
+        attempt: u32,
+        started: Instant,
+        cancel: &Cancel,
+    ) -> Result<Booted, ToolResult> {
+        let child = match early {
+            Some(child) => Ok(child),
+            None => self.blueprint(attempt).boot(cancel).await,
+        };
+        let reason = match (child, cancel.reason()) {
+            (Ok(child), None) => return Ok(child),
+            (Ok(child), Some(reason)) => {
+                // Once it has heard of its task it begins to spend.
+                child.discard().await;
+                reason
+            }
+            (Err(NoChild::Cancelled), reason) => reason.unwrap_or(CancelReason::Dropped),
+            (Err(NoChild::Failed { error, mut files }), _) => {
+                if let Some(files) = &mut files {
+                    files.keep_session();
+                }
+                let session = files.as_ref().and_then(|files| files.session());
+                return Err(self.subject.clone().not_started(&error, started.elapsed(), session));
+            }
+        };
+        Err(self.subject.clone().aborted_before_start(&reason, started.elapsed()))
+    }
+
+    pub(super) fn blueprint(&self, attempt: u32) -> Blueprint {
+        Blueprint {
+            spec: Arc::clone(&self.spec),
+            prepared: Arc::clone(&self.prepared),
+            plan: Arc::clone(&self.plan),
+            run_id: self.id.get(),
+            attempt,
         }
-        // One question at a time: several calls of one message ask about the same agent, and one answer is enough.
-        let _turn = self.unless_aborted(ASKING.lock()).await?;
-        let question = self.question(prepared, confirm.is_some()).await?.map_err(refuse)?;
-        let Some(request) = question else { return Ok(None) };
-        let Some(confirm) = confirm else { return Err(refuse(prepared.refused())) };
-        if !self.unless_aborted(confirm.confirm(request)).await? {
-            return Err(refuse(prepared.refused()));
+    }
+
+    /// The child that was booted before, if it is the right one.
+    async fn take(&self, early: Option<Booted>) -> Option<Booted> {
+        let (booted, blueprint) = (early?, self.blueprint(1));
+        let (fits, booted) = blocking(move || (blueprint.fits(&booted), booted)).await;
+        if fits {
+            return Some(booted);
         }
-        let (spec, decided) = (Arc::clone(&self.spec), Arc::clone(prepared));
-        let kept = self.unless_aborted(blocking(move || decided.remember(&spec.world))).await?;
-        let lost = |error| format!("your answer could not be kept and will be asked for again: {error}");
-        Ok(kept.err().map(lost))
+        discard(Some(booted)).await;
+        None
+    }
+
+    pub(super) async fn meter(&self) -> Meter {
+        // Charged without a bound too, for the day on which there is one.
+        let limit = self.config().session_budget.max_cost.unwrap_or_default();
+        let world = Arc::clone(&self.spec.world);
+        let account = move || account_of(world.session().unwrap_or(NO_SESSION), || spent_before(&world));
+        Meter::new(self.prepared.allowance(), Some((blocking(account).await, limit)))
     }
 
     /// Has a token refreshed that would expire during the run, because a sandboxed child works with a copy of it. One that
     /// expires all the same is refreshed by the child and taken back.
-    async fn refresh(&self, prepared: &Prepared, refresh: Option<impl Refresh>) {
+    async fn refresh(&self, caller: &impl Caller) {
         let world = &self.spec.world;
-        let provider = prepared.model(world).and_then(|model| model.split_once('/'));
-        let until = prepared.timeout().and_then(|limit| SystemTime::now().checked_add(limit));
-        let (true, Some((provider, _)), Some(until), Some(refresh)) =
-            (prepared.sandbox().is_held(), provider, until, refresh)
-        else {
-            return;
-        };
-        Places::refresh(&world.agent_dir, provider, until, &refresh).await;
-    }
-
-    /// The question to ask now, if there is one; or why policy refuses the run without asking.
-    async fn question(
-        &self,
-        prepared: &Arc<Prepared>,
-        interactive: bool,
-    ) -> Result<Result<Option<ConfirmRequest>, Refusal>, Stop> {
-        let (spec, decided, sanitizer) =
-            (Arc::clone(&self.spec), Arc::clone(prepared), Arc::clone(&self.sanitizer));
-        self.unless_aborted(blocking(move || decided.question(&spec.world, interactive, &sanitizer))).await
-    }
-
-    fn subject(&self, prepared: &Prepared) -> Subject {
-        let output = &prepared.config.output;
-        Subject {
-            agent: prepared.agent.name.clone(),
-            model: prepared.model(&self.spec.world).map(str::to_owned),
-            limits: TruncateLimits { max_bytes: output.max_bytes, max_lines: output.max_lines },
-            diagnostics: prepared.without_effect(),
-            ..self.nobody()
+        let until = self.prepared.timeout().and_then(|limit| SystemTime::now().checked_add(limit));
+        if let (true, Some(provider), Some(until)) =
+            (self.prepared.sandbox().is_held(), self.provider(), until)
+        {
+            Places::refresh(&world.agent_dir, provider, until, caller).await;
         }
     }
 
-    /// The subject of a call whose agent is not known to exist.
-    fn nobody(&self) -> Subject {
-        Subject {
-            agent: self.sanitizer.sanitize(&self.spec.agent).clip(MAX_NAME).into_string(),
-            task: self.spec.task.clone(),
-            model: None,
-            run_id: self.id.clone(),
-            sanitizer: Arc::clone(&self.sanitizer),
-            limits: TruncateLimits::default(),
-            sandbox: None,
-            diagnostics: Vec::new(),
+    async fn work_tree(&self) -> Option<WorkTree> {
+        let may_write = self.config().allow_write && !self.prepared.agent.readonly;
+        if may_write { WorkTree::look(&self.spec.cwd, &self.spec.world.env).await } else { None }
+    }
+
+    /// How long to wait for another attempt, and for a provider that has asked for a pause; `None` when there is to be
+    /// none.
+    fn pause_before_next(&self, ending: &Ending, started: Instant, limited: Duration) -> Option<Duration> {
+        let policy = &self.config().retry;
+        let sandboxed = self.prepared.sandbox().is_held();
+        let is_harmless = |tool: &str| is_free_of_side_effects(tool, sandboxed);
+        if !policy.enabled
+            || ending.attempts >= policy.max_attempts
+            || !Verdict::of(ending).is_provider_error()
+            || !may_retry(&ending.collected, is_harmless)
+        {
+            return None;
         }
-    }
-
-    fn not_started(&self, subject: Subject, error: &str) -> ToolResult {
-        subject.not_started(error, self.started.elapsed(), None)
-    }
-
-    async fn supervise(
-        &self,
-        prepared: &Prepared,
-        subject: Subject,
-        files: RunFiles,
-        command: ChildCommand,
-        updates: &UpdateSender,
-    ) -> ToolResult {
-        let config = &prepared.config;
-        let silence = SilenceLimits { idle: prepared.idle_timeout(), tool: config.tool_timeout };
-        let limits =
-            SuperviseLimits { hard: prepared.timeout(), grace: config.grace, linger: LINGER, drain: DRAIN };
-        let may_write = config.allow_write && !prepared.agent.readonly;
-        let before = self.unless_aborted(async {
-            if may_write { WorkTree::look(&self.spec.cwd, &self.spec.world.env).await } else { None }
-        });
-        // Aborted meanwhile: the supervisor below starts nothing then.
-        let before = before.await.ok().flatten();
-        let child = SharedCollector::new();
-        let mut observer = JsonChild::new(child.clone(), silence);
-        let news = Updates { run_id: files.run_id(), started: self.started, sanitizer: &self.sanitizer };
-        let supervised = tokio::select! {
-            biased;
-            supervised = supervise(command, limits, silence.idle, &self.cancel, &mut observer) => supervised,
-            () = news.forward(&child, updates) => unreachable!("updates are forwarded until the child ends"),
-        };
-        news.last(&child, updates);
-        let supervised = match supervised {
-            Ok(supervised) => supervised,
-            Err(error) => {
-                let error = format!("{}: {}", error.stage(), chain(&error));
-                return subject.not_started(&error, self.started.elapsed(), files.session());
-            }
-        };
-        let tool_was_running = child.view(|collector, _| collector.live().running_tools > 0);
-        let changes = match before {
-            Some(before) if matches!(supervised.outcome, Outcome::Cancelled(_)) => {
-                tokio::time::timeout(CHANGES_AFTER_ABORT, before.changes()).await.ok().flatten()
-            }
-            Some(before) => before.changes().await,
-            None => None,
-        };
-        let collected = child.finish().into_collected();
-        let duration = self.started.elapsed();
-        let ending = Ending { supervised, collected, duration, changes, tool_was_running };
-        // Writes a long answer and removes the run's files.
-        blocking(move || subject.ended(ending, &files)).await
+        if limited > LONGEST_HOLD {
+            return None;
+        }
+        let pause = backoff(policy, ending.attempts + 1).max(limited);
+        let left = self.prepared.timeout().map(|limit| limit.saturating_sub(started.elapsed()));
+        left.is_none_or(|left| left > pause).then_some(pause)
     }
 }
 
-/// The child's files and command, or why there can be none: the stage, the path and the system's own words.
-fn child(
-    spec: &RunSpec,
-    prepared: &Prepared,
-    plan: &ToolPlan,
-    run_id: &str,
-) -> Result<(RunFiles, ChildCommand), String> {
-    let (config, world) = (&prepared.config, &spec.world);
-    if let Some(lack) = prepared.lacks() {
-        return Err(lack);
+/// Ends a child that nobody needs.
+async fn discard(booted: Option<Booted>) {
+    if let Some(booted) = booted {
+        booted.discard().await;
     }
-    check_cwd(&spec.cwd).map_err(|error| format!("{}: {}", error.stage(), chain(&error)))?;
-    let pi = PiProgram::locate(config.pi_command.as_deref(), &spec.cwd, world)
-        .map_err(|error| format!("executable: {error}"))?;
-    let parent = RunFiles::parent_directory(&world.agent_dir, world.host.session_file.as_deref());
-    let wanted = Wanted {
-        cwd: &spec.cwd,
-        prompt: &prepared.prompt(plan),
-        session: config.persist_session,
-        sandboxed: prepared.sandbox().is_held().then_some(world.agent_dir.as_path()),
-        temporaries: Some(&world.temporaries()),
-    };
-    let files = RunFiles::create(&parent, run_id, wanted)
-        .map_err(|error| format!("session directory: {}", chain(&error)))?;
-    let (cwd, tools, task) = (&spec.cwd, &plan.tools, &spec.task);
-    let command =
-        Invocation { pi: &pi, cwd, files: &files, tools, prepared, world, task }.command().map_err(
-            |value| format!("arguments: `{value}` begins with a hyphen, which pi would read as an option"),
-        )?;
-    Ok((files, command))
+}
+
+/// The files that a run has changed.
+async fn changes(before: Option<WorkTree>, outcome: &Outcome) -> Option<Vec<String>> {
+    let before = before?;
+    if matches!(outcome, Outcome::Cancelled(_)) {
+        return tokio::time::timeout(CHANGES_AFTER_ABORT, before.changes()).await.ok().flatten();
+    }
+    before.changes().await
 }

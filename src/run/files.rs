@@ -57,12 +57,12 @@ pub(super) struct FilesError {
 }
 
 /// The extension that holds a child to its tools. It travels inside the addon, so that every caller's children have it.
-const GUARD: &str = include_str!("../../extension/child-guard.ts");
+const GUARD: &str = include_str!("../../extension/child-guard.cjs");
 
 /// The directory of one run, private to the user.
 ///
-/// The prompt, the guard and what a sandboxed child may write live as long as this value; the session file and the full
-/// output stay. A sandboxed child may not write the directory itself, so that nothing in it is of a child's making.
+/// The prompt, the guard and what a sandboxed child may write live as long as this value; the full output stays, and so does
+/// the session file once it is to be kept. A sandboxed child may not write the directory itself, so that nothing in it is of a child's making.
 #[derive(Debug)]
 pub(super) struct RunFiles {
     directory: PathBuf,
@@ -71,6 +71,8 @@ pub(super) struct RunFiles {
     session: Option<PathBuf>,
     places: Option<Places>,
     run_id: String,
+    /// Whether the session tells of anything.
+    is_used: bool,
 }
 
 /// What a run's directory is made for.
@@ -86,6 +88,10 @@ pub(super) struct Wanted<'a> {
     pub sandboxed: Option<&'a Path>,
     /// Where temporary files lie, for a sandboxed child's own.
     pub temporaries: Option<&'a Path>,
+    /// Where pi keeps its compiled code, for a sandboxed child to start from.
+    pub compile_cache: Option<&'a Path>,
+    /// The attempt of the run, from 1. Later ones share the directory and have a session of their own.
+    pub attempt: u32,
 }
 
 impl RunFiles {
@@ -105,21 +111,29 @@ impl RunFiles {
     ///
     /// When one of them cannot be written; nothing of this run is left then.
     pub(super) fn create(parent: &Path, run_id: &str, wanted: Wanted<'_>) -> Result<Self, FilesError> {
-        let (directory, run_id) = create_directory(parent, run_id)?;
-        let session = wanted.session.then(|| directory.join("session.jsonl"));
+        let (directory, run_id) = if wanted.attempt > 1 {
+            (open_directory(parent, run_id)?, run_id.to_owned())
+        } else {
+            create_directory(parent, run_id)?
+        };
+        let session = wanted.session.then(|| directory.join(session_name(wanted.attempt)));
         let mut files = Self {
             prompt: directory.join("prompt.md"),
-            guard: directory.join("guard.ts"),
+            guard: directory.join("guard.cjs"),
             directory,
             session,
             places: None,
             run_id,
+            is_used: false,
         };
         match files.write_all(wanted) {
             Ok(()) => Ok(files),
             Err(error) => {
-                // A half-made directory of a run that never starts would be litter; what it holds is ours.
-                let _ = fs::remove_dir_all(&files.directory);
+                // A half-made directory of a run that never starts would be litter; what it holds is ours, and may be the
+                // session of an attempt before.
+                if wanted.attempt == 1 {
+                    let _ = fs::remove_dir_all(&files.directory);
+                }
                 Err(error)
             }
         }
@@ -130,7 +144,9 @@ impl RunFiles {
         write_private(&self.guard, GUARD.as_bytes())?;
         self.places = wanted
             .sandboxed
-            .map(|agent_dir| Places::create(&self.directory, agent_dir, wanted.temporaries))
+            .map(|agent_dir| {
+                Places::create(&self.directory, agent_dir, wanted.temporaries, wanted.compile_cache)
+            })
             .transpose()?;
         let Some(session) = &self.session else { return Ok(()) };
         let timestamp =
@@ -191,6 +207,11 @@ impl RunFiles {
         self.places.iter().flat_map(|places| [places.temporary(), places.agent()])
     }
 
+    /// Keeps the session from now on: there is something to tell.
+    pub(super) fn keep_session(&mut self) {
+        self.is_used = true;
+    }
+
     /// Keeps a text that was too long to return, and says where.
     ///
     /// # Errors
@@ -213,9 +234,26 @@ impl Drop for RunFiles {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.prompt);
         let _ = fs::remove_file(&self.guard);
+        if let Some(session) = self.session.as_ref().filter(|_| !self.is_used) {
+            let _ = fs::remove_file(session);
+        }
         self.places = None;
         // Goes only when nothing is kept in it; a directory that is not empty stays.
         let _ = fs::remove_dir(&self.directory);
+    }
+}
+
+/// The session of an attempt.
+fn session_name(attempt: u32) -> String {
+    if attempt > 1 { format!("session-{attempt}.jsonl") } else { "session.jsonl".to_owned() }
+}
+
+/// The directory of a run that had an attempt before; without a session that one has left none.
+fn open_directory(parent: &Path, run_id: &str) -> Result<PathBuf, FilesError> {
+    let path = parent.join(run_id);
+    match private_dir_builder().create(&path) {
+        Err(source) if source.kind() != io::ErrorKind::AlreadyExists => Err(FilesError { path, source }),
+        _ => Ok(path),
     }
 }
 
@@ -268,6 +306,8 @@ mod tests {
             session: persist,
             sandboxed: None,
             temporaries: None,
+            compile_cache: None,
+            attempt: 1,
         };
         RunFiles::create(parent, id, wanted)
     }
@@ -284,7 +324,10 @@ mod tests {
     #[test]
     fn only_the_session_outlives_the_run() {
         let parent = tempfile::tempdir().expect("a temporary directory");
-        let files = create(parent.path(), "00000001", true).expect("a run");
+        drop(create(parent.path(), "00000000", true).expect("a run that has no task"));
+        assert_eq!(fs::read_dir(parent.path()).expect("readable").count(), 0);
+        let mut files = create(parent.path(), "00000001", true).expect("a run");
+        files.keep_session();
         let (prompt, session) = (files.prompt().to_path_buf(), files.session().expect("kept").to_path_buf());
         assert!(prompt.is_file());
         drop(files);

@@ -3,11 +3,14 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use super::builtin;
+use super::downloads;
 use super::files::RunFiles;
-use super::pi::PiProgram;
+use super::pi::{PiProgram, PiVersion};
 use super::prepare::Prepared;
 use super::settings::Extensions;
 use super::spec::World;
+use crate::config::Protocol;
 use crate::process::ChildCommand;
 
 /// Set in every child; its presence is why a child never delegates.
@@ -23,9 +26,9 @@ const LSP_ACTIONS: &str = "PI_SUBAGENT_LSP_ACTIONS";
 const RUN_ID: &str = "PI_SUBAGENT_RUN_ID";
 const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
 const TEMPORARY: &str = "TMPDIR";
+/// Keeps pi from the network where nobody has asked for it, when it is `1`. Anything else says that it may.
+const OFFLINE: &str = "PI_OFFLINE";
 const GIT_NO_LOCKS: &str = "GIT_OPTIONAL_LOCKS";
-/// Tools of MCP servers begin like this in pi.
-const MCP_PREFIX: &str = "mcp__";
 
 /// What a child is started with, decided and checked.
 #[derive(Debug)]
@@ -42,13 +45,11 @@ pub(super) struct Invocation<'a> {
     pub prepared: &'a Prepared,
     /// Everything around it.
     pub world: &'a World,
-    /// The text for its standard input.
-    pub task: &'a str,
 }
 
 impl Invocation<'_> {
-    /// The command for a child that speaks the `json` protocol: its task is its whole standard input, never an
-    /// argument, where length, quoting, a leading `-` or a leading `@` would change it.
+    /// The command for a child. Its task comes on its standard input, never as an argument, where length, quoting, a
+    /// leading `-` or a leading `@` would change it.
     ///
     /// # Errors
     ///
@@ -58,19 +59,61 @@ impl Invocation<'_> {
         if let Some(option) = chosen.into_iter().flatten().find(|value| value.starts_with('-')) {
             return Err(option.to_owned());
         }
+        let extensions = self.extensions();
+        let mut env = self.environment();
+        let offline = self.keeps_offline(&extensions, &mut env);
         Ok(ChildCommand {
             program: self.pi.program.clone(),
-            args: self.arguments(),
+            args: self.arguments(extensions, offline),
             cwd: self.cwd.to_path_buf(),
-            env: self.environment(),
-            stdin: self.task.as_bytes().to_vec(),
+            env,
             guardian: self.prepared.guardian(self.files),
         })
     }
 
-    fn arguments(&self) -> Vec<OsString> {
+    /// The extensions of the child, those of pi's own that it cannot do without among them.
+    fn extensions(&self) -> Extensions {
+        let chosen = self.prepared.extensions(self.world, self.tools);
+        let needed = builtin::needed(self.tools, self.prepared.provider(self.world));
+        match (chosen, self.pi.version.map(PiVersion::names_builtin_extensions)) {
+            (Extensions::Only(mut list), Some(true)) => {
+                list.extend(needed.into_iter().map(str::to_owned));
+                Extensions::Only(list)
+            }
+            (chosen, _) => chosen,
+        }
+    }
+
+    /// Whether the child is told to do nothing on the network but what its task needs.
+    ///
+    /// Driven by commands, pi asks at its start for the newest models of every provider that the user is logged in to, and
+    /// refreshes their tokens for it. A sandboxed child would do so in its copy, and the user's own would be spent; any
+    /// other child is to do nothing before it has a task. The token of a run's own provider is refreshed all the same.
+    ///
+    /// Where something has to be fetched for the run, the variable alone is set: to a value that allows it and that stops
+    /// these requests nevertheless, because for models pi asks whether there is any.
+    fn keeps_offline(&self, extensions: &Extensions, env: &mut Vec<(OsString, OsString)>) -> bool {
+        if self.prepared.config.protocol != Protocol::Rpc {
+            return false;
+        }
+        if !downloads::may_be_needed(self.tools, extensions, &self.world.agent_dir, env) {
+            return true;
+        }
+        if !env.iter().any(|(name, _)| name == OFFLINE) {
+            env.push((OFFLINE.into(), "0".into()));
+        }
+        false
+    }
+
+    fn arguments(&self, extensions: Extensions, offline: bool) -> Vec<OsString> {
         let mut args = Arguments(self.pi.args.clone());
-        args.words(["--mode", "json", "-p"]);
+        match self.prepared.config.protocol {
+            Protocol::Json => args.words(["--mode", "json", "-p"]),
+            Protocol::Rpc => args.words(["--mode", "rpc"]),
+        }
+        if offline {
+            args.words(["--offline"]);
+        }
         match self.files.session() {
             Some(session) => args.pair("--session", session),
             None => args.words(["--no-session"]),
@@ -89,7 +132,7 @@ impl Invocation<'_> {
         args.pair("--append-system-prompt", self.files.prompt());
         // First, so that no other extension runs before the guard has read what this child may do.
         args.pair("-e", self.files.guard());
-        if let Extensions::Only(files) = self.prepared.extensions(self.world, self.tools) {
+        if let Extensions::Only(files) = extensions {
             args.words(["--no-extensions"]);
             for file in files {
                 args.pair("-e", file);
@@ -102,8 +145,8 @@ impl Invocation<'_> {
         if !self.prepared.reads_context() {
             args.words(["--no-context-files"]);
         }
-        let wants_mcp = self.tools.iter().any(|tool| tool.starts_with(MCP_PREFIX));
-        if !wants_mcp && self.pi.version.is_some_and(super::pi::PiVersion::knows_no_mcp) {
+        let wants_mcp = builtin::needed(self.tools, None).contains(&builtin::MCP);
+        if !wants_mcp && self.pi.version.is_some_and(PiVersion::knows_no_mcp) {
             args.words(["--no-mcp"]);
         }
         args.0

@@ -1,4 +1,4 @@
-//! The agents of a directory and the tool that offers them to a model.
+//! The agents of a directory and the tools that offer them to a model.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::machine::Machine;
 use super::prepare::{find_agents, load_config, plan_for};
 use super::spec::World;
-use crate::agent::{AgentDefinition, NoToolsLeft, Shadowed, Surface, ToolPlan, surface};
+use crate::agent::{AgentDefinition, NoToolsLeft, Shadowed, Surface, TaskLimits, ToolPlan, surface};
 use crate::config::Config;
 use crate::text::{Diagnostic, Severity};
 
@@ -30,12 +30,12 @@ pub struct Listed {
     pub plan: Result<ToolPlan, NoToolsLeft>,
 }
 
-/// The tool to register.
+/// The tools to register.
 #[derive(Debug)]
 pub struct Described {
     /// False when the configuration switches delegation off.
     pub register: bool,
-    /// The tool.
+    /// The tools, and what is said about them.
     pub surface: Surface,
     /// Whether the delegation policy belongs into the system prompt.
     pub inject_policy: bool,
@@ -62,10 +62,10 @@ pub(super) fn list(cwd: &Path, world: &World, config: &Config, machine: &Machine
     }
 }
 
-/// Describes the tool to register in a directory.
+/// Describes the tools to register in a directory.
 ///
-/// A configuration that cannot be read does not keep the tool away: every call of it then says what is wrong, which a
-/// tool that is silently absent could not.
+/// A configuration that cannot be read does not keep the tools away: every call then says what is wrong, which tools
+/// that are silently absent could not.
 #[must_use]
 pub fn describe(cwd: &Path, world: &World, machine: &Machine) -> Described {
     let (config, mut notices) = match load_config(cwd, world) {
@@ -80,9 +80,10 @@ pub fn describe(cwd: &Path, world: &World, machine: &Machine) -> Described {
     let catalog = find_agents(cwd, world);
     let errors = catalog.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
     notices.extend(errors.map(ToString::to_string));
+    let limits = TaskLimits { parallel: config.max_parallel_tasks, chain: config.max_chain_steps };
     Described {
         register: config.enabled,
-        surface: surface(&catalog, |agent| plan_for(agent, &config, world, machine).is_ok()),
+        surface: surface(&catalog, limits, |agent| plan_for(agent, &config, world, machine).is_ok()),
         inject_policy: config.inject_delegation_policy,
         notices,
     }

@@ -4,21 +4,31 @@
 //! nothing of Node and starts no program itself.
 
 pub mod agent_dir;
+mod attempt;
+mod boot;
 mod budget;
+mod builtin;
+mod caller;
 mod cause;
 mod changes;
 mod clean;
 mod doctor;
+mod downloads;
 mod execute;
 mod files;
 mod invocation;
+mod ledger;
 mod listing;
 mod machine;
+mod past;
 mod pi;
 #[cfg_attr(not(unix), path = "places_elsewhere.rs")]
 mod places;
 mod prepare;
+mod progress;
 mod protocol;
+mod purse;
+mod ready;
 mod refresh;
 mod refusal;
 mod report;
@@ -30,24 +40,29 @@ mod settings;
 mod spec;
 mod update;
 
-pub use budget::{Allowance, Meter, OverBudget, SessionAccount, Stage, account_of};
+pub use boot::Booted;
+pub use budget::{Allowance, Meter, OverBudget, SessionAccount, Spending, Stage, account_of};
+pub use caller::{Answer, Caller, ChildQuestion, ConfirmRequest};
 pub use clean::clean;
 pub use doctor::{Check, Status, doctor};
-pub use execute::{Callbacks, execute};
+pub use execute::{Control, Watchers, execute};
 pub use files::RunId;
+pub use ledger::store_of;
 pub use listing::{Described, Listed, Listing, describe, list_agents};
 pub use machine::Machine;
 pub use pi::{Origin, PiError, PiProgram, PiVersion};
-pub use prepare::{Confirm, ConfirmRequest, find_agents, load_config, plan_for};
-pub use protocol::steer;
+pub use prepare::{find_agents, load_config, plan_for};
+pub use progress::{Progress, ProgressSender, RunState, TaskProgress, TaskState};
+pub use protocol::Steering;
+pub(crate) use ready::blocking;
+pub use ready::{Ready, prepare};
 pub use refresh::Refresh;
 pub use refusal::Refusal;
 pub use result::{
-    CallError, ErrorCode, Mode, Resources, RunDetails, RunOutcome, SandboxReport, SingleResult, Streaming,
+    CallError, ErrorCode, Mode, Resources, RunDetails, RunOutcome, SandboxReport, SingleResult,
     TimeoutReason, ToolResult,
 };
-pub use retry::{backoff, may_retry};
 pub use secrets::sanitizer_for;
 pub use settings::Extensions;
 pub use spec::{Host, HostTool, RunSpec, World};
-pub use update::UpdateSender;
+pub(crate) use update::{UPDATE_INTERVAL, millis};

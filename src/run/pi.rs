@@ -21,6 +21,8 @@ pub struct PiVersion {
 }
 
 impl PiVersion {
+    /// The first version whose `--no-extensions` leaves out pi's own as well, and that loads these by their names.
+    const NAMES_BUILTIN: Self = Self { parts: [0, 99, 0] };
     /// The first version that knows `--no-mcp`. An older one ends at an unknown option.
     const NO_MCP: Self = Self { parts: [1, 0, 4] };
 
@@ -31,6 +33,13 @@ impl PiVersion {
         let mut numbers = core.split('.').map(str::parse::<u32>);
         let mut part = || numbers.next()?.ok();
         Some(Self { parts: [part()?, part()?, part()?] })
+    }
+
+    /// Whether the extensions that pi brings along have names, without which a child that loads only some extensions has
+    /// none of them. An older one always has them.
+    #[must_use]
+    pub fn names_builtin_extensions(self) -> bool {
+        self >= Self::NAMES_BUILTIN
     }
 
     /// Whether the child accepts `--no-mcp`.
@@ -244,5 +253,7 @@ mod tests {
         }
         assert!(PiVersion { parts: [1, 10, 0] }.knows_no_mcp());
         assert!(!PiVersion { parts: [0, 87, 1] }.knows_no_mcp());
+        assert!(PiVersion { parts: [1, 0, 0] }.names_builtin_extensions());
+        assert!(!PiVersion { parts: [0, 87, 1] }.names_builtin_extensions());
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -9,9 +10,12 @@ use super::agent_dir::{AgentDirError, GiveBack, PrivateAgentDir, Refused, refres
 use super::cause::chain;
 use super::files::{FilesError, private_dir_builder};
 use super::refresh::Refresh;
+use super::spec::COMPILE_CACHE;
 
 /// What the names of temporary directories begin with; the run's id follows.
 const PREFIX: &str = "pi-subagent-";
+/// The permission to write for those whom a file does not belong to.
+const WRITABLE_BY_OTHERS: u32 = 0o022;
 
 /// A temporary directory and an agent directory for one child. Both are removed with this value.
 #[derive(Debug)]
@@ -26,6 +30,10 @@ impl Places {
     /// The temporary directory lies among those of others where that can be, and only otherwise in the run's: programs make
     /// sockets in it, whose paths end after 107 bytes, and a run lies deep below the user's home.
     ///
+    /// In it lies a link to pi's compiled code, without which a child would compile all of pi for itself: it can read that
+    /// through the link and not write it, because the place is none of its own. A variable would serve as well, but every
+    /// program of the child would have it.
+    ///
     /// # Errors
     ///
     /// When one of them cannot be made; nothing of it is left then.
@@ -33,6 +41,7 @@ impl Places {
         run: &Path,
         user_agent_dir: &Path,
         temporaries: Option<&Path>,
+        compile_cache: Option<&Path>,
     ) -> Result<Self, FilesError> {
         let agent =
             PrivateAgentDir::create(user_agent_dir, &run.join("agent")).map_err(|error| match error {
@@ -51,6 +60,10 @@ impl Places {
             make(temporaries.join(name)).ok()
         });
         let temporary = short.map_or_else(|| make(run.join("tmp")), Ok)?;
+        if let Some(cache) = compile_cache.filter(|cache| is_ours_alone(cache)) {
+            // Without it the child starts all the same, only later.
+            let _ = symlink(cache, temporary.join(COMPILE_CACHE));
+        }
         Ok(Self { temporary, agent })
     }
 
@@ -101,5 +114,64 @@ impl Drop for Places {
         if fs::symlink_metadata(&self.temporary).is_ok() {
             let _ = remove_tree(&self.temporary);
         }
+    }
+}
+
+/// Whether this is a directory in which nobody but this user can have put anything. Compiled code is run as it is found,
+/// and anyone can have made a directory among the temporary ones.
+fn is_ours_alone(directory: &Path) -> bool {
+    let us = rustix::process::geteuid().as_raw();
+    fs::symlink_metadata(directory)
+        .is_ok_and(|found| found.is_dir() && found.uid() == us && found.mode() & WRITABLE_BY_OTHERS == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// A directory of compiled code with one file in it, and places beside it.
+    fn scene(mode: u32) -> (tempfile::TempDir, PathBuf, Places) {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let cache = root.path().join("cache");
+        fs::create_dir(&cache).expect("made");
+        fs::write(cache.join("code"), "compiled").expect("written");
+        fs::set_permissions(&cache, fs::Permissions::from_mode(mode)).expect("set");
+        let places = places(root.path(), &cache);
+        (root, cache, places)
+    }
+
+    fn places(root: &Path, cache: &Path) -> Places {
+        let run = root.join("run");
+        fs::create_dir_all(&run).expect("made");
+        Places::create(&run, &root.join("agent"), None, Some(cache)).expect("places")
+    }
+
+    #[test]
+    fn compiled_code_is_found_through_a_link_and_outlives_it() {
+        let (_root, cache, places) = scene(0o755);
+        let link = places.temporary().join(COMPILE_CACHE);
+        assert_eq!(fs::read_link(&link).expect("a link"), cache);
+        let temporary = places.temporary().to_path_buf();
+        drop(places);
+        assert!(!temporary.exists());
+        assert_eq!(fs::read_to_string(cache.join("code")).expect("still there"), "compiled");
+    }
+
+    #[test]
+    fn compiled_code_that_others_could_have_written_is_not_used() {
+        let is_linked = |places: &Places| places.temporary().join(COMPILE_CACHE).symlink_metadata().is_ok();
+        for mode in [0o775, 0o757, 0o777, 0o1777] {
+            let (_root, _cache, places) = scene(mode);
+            assert!(!is_linked(&places), "{mode:o}");
+        }
+        let root = tempfile::tempdir().expect("a temporary directory");
+        assert!(!is_linked(&places(root.path(), &root.path().join("absent"))));
+        let (root, cache, before) = scene(0o755);
+        drop(before);
+        let link = root.path().join("link");
+        symlink(&cache, &link).expect("linked");
+        assert!(!is_linked(&places(root.path(), &link)), "what a link names can change");
     }
 }

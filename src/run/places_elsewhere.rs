@@ -15,6 +15,7 @@ impl Places {
         run: &Path,
         _user_agent_dir: &Path,
         _temporaries: Option<&Path>,
+        _compile_cache: Option<&Path>,
     ) -> Result<Self, FilesError> {
         Err(FilesError { path: run.to_path_buf(), source: std::io::ErrorKind::Unsupported.into() })
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::caller::ConfirmRequest;
 use super::invocation::{DEPTH, MAX_DEPTH};
 use super::machine::Machine;
 use super::refusal::Refusal;
@@ -19,25 +20,6 @@ use crate::text::{Sanitizer, one_line};
 /// What one line of a question may fill.
 const QUESTION_CHARS: usize = 300;
 
-/// A question that only a person may answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfirmRequest {
-    /// The agent it is about.
-    pub agent: String,
-    /// Its definition.
-    pub path: String,
-    /// The question in a few words.
-    pub title: String,
-    /// What the answer means.
-    pub message: String,
-}
-
-/// How a question reaches a person; `false` is the answer of one who does not reply.
-pub trait Confirm: Send + Sync {
-    /// Asks, and waits for the answer.
-    fn confirm(&self, request: ConfirmRequest) -> impl Future<Output = bool> + Send;
-}
-
 /// What a run is allowed to be.
 #[derive(Debug)]
 pub(super) struct Prepared {
@@ -51,13 +33,18 @@ pub(super) struct Prepared {
     pub machine: Machine,
 }
 
-/// The configuration in force in a directory, with the caller's own values laid over it.
+/// The configuration in force in a directory, with the caller's own values laid over it. What the project of the
+/// conversation forbids stays forbidden elsewhere.
 ///
 /// # Errors
 ///
 /// When one of the caller's own values is not valid.
 pub fn load_config(cwd: &Path, world: &World) -> Result<LoadedConfig, Refusal> {
-    let paths = ConfigPaths::locate(cwd, &world.agent_dir, world.home.as_deref());
+    let locate = |dir: &Path| ConfigPaths::locate(dir, &world.agent_dir, world.home.as_deref());
+    let mut paths = locate(cwd);
+    if let Some(session) = world.host.cwd.as_deref().filter(|session| *session != cwd) {
+        paths = paths.and(locate(session));
+    }
     let mut loaded = config::load(&paths);
     if let Some(object) = &world.config {
         loaded.config = config::overlay(&loaded.config, object)

@@ -1,7 +1,9 @@
 //! Calls that end before a child exists: nothing was started, nothing was spent.
 
+use super::cause::chain;
 use super::result::{CallError, ErrorCode, Mode, RunDetails, ToolResult};
 use crate::agent::UnknownAgent;
+use crate::process::SpawnError;
 use crate::text::{Sanitizer, TruncateLimits};
 
 /// Why a call is refused before anything about a child is decided.
@@ -14,6 +16,30 @@ pub enum Refusal {
         parameter: &'static str,
         /// What it is for.
         expected: &'static str,
+    },
+    /// Nothing to do, or too much.
+    #[error("`{list}` has {count} entries; expected 1 to {most} (`subagents.{setting}`)")]
+    Count {
+        /// The parameter.
+        list: &'static str,
+        /// How many it has.
+        count: usize,
+        /// How many it may have.
+        most: usize,
+        /// The setting that says so.
+        setting: &'static str,
+    },
+    /// There is no directory to work in.
+    #[error("{}", chain(.0))]
+    Directory(SpawnError),
+    /// The first step of a chain has none before it.
+    #[error(
+        "step 1: `{{{place}}}` stands for something of an earlier step, and there is none; write `{{{{{place}}}}}` for the \
+         word in braces itself"
+    )]
+    NoStepBefore {
+        /// What stands in braces.
+        place: String,
     },
     /// The configuration says no.
     #[error("delegation is switched off: `subagents.enabled` is false")]
@@ -55,7 +81,11 @@ impl Refusal {
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::Blank { .. } | Self::InvalidConfig(_) => ErrorCode::InvalidInput,
+            Self::Blank { .. }
+            | Self::Count { .. }
+            | Self::Directory(_)
+            | Self::NoStepBefore { .. }
+            | Self::InvalidConfig(_) => ErrorCode::InvalidInput,
             Self::Disabled | Self::BrokenConfig(_) => ErrorCode::SubagentsDisabled,
             Self::Depth(_) => ErrorCode::SubagentDepthExceeded,
             Self::Unknown(_) => ErrorCode::UnknownAgent,
@@ -77,13 +107,7 @@ impl Refusal {
             text: text.into_string(),
             is_error: true,
             usage: None,
-            details: RunDetails {
-                mode: self.mode(),
-                run_id: None,
-                results: Vec::new(),
-                error: Some(error),
-                streaming: None,
-            },
+            details: RunDetails { error: Some(error), ..RunDetails::new(self.mode(), None) },
         }
     }
 }

@@ -5,13 +5,14 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::budget::OverBudget;
 use super::cause::chain;
 use super::clean::clean;
 use super::files::{RunFiles, RunId};
+use super::places::Places;
 use super::prepare::Prepared;
-use super::result::{
-    CallError, ErrorCode, Mode, RunDetails, RunOutcome, SingleResult, TimeoutReason, ToolResult,
-};
+use super::protocol::Busy;
+use super::result::{CallError, ErrorCode, RunDetails, RunOutcome, SingleResult, TimeoutReason, ToolResult};
 use super::sandbox::SandboxPlan;
 use super::update::millis;
 use crate::agent::ToolPlan;
@@ -39,6 +40,7 @@ const PATH_CHARS: usize = 300;
 const OUTPUT_FIELD: TruncateLimits = TruncateLimits { max_bytes: 64 * 1024, max_lines: usize::MAX };
 
 /// What is known of a run before its child ends.
+#[derive(Clone)]
 pub(super) struct Subject {
     /// The agent's name.
     pub agent: String,
@@ -64,22 +66,39 @@ pub(super) struct Ending {
     pub supervised: Supervised,
     /// What its events said.
     pub collected: Collected,
+    /// Why it did not work on its task, if it said so.
+    pub refused: Option<String>,
     /// From the start of the run.
     pub duration: Duration,
     /// Files it changed.
     pub changes: Option<Vec<String>>,
-    /// Which setting limits silence: a tool was running or none was.
-    pub tool_was_running: bool,
+    /// What the child waited for when it was told to stop.
+    pub stopped_in: Option<Busy>,
+    /// How often a child was started.
+    pub attempts: u32,
+    /// What the attempts before have spent.
+    pub earlier: Usage,
+}
+
+impl Ending {
+    /// What all attempts have spent.
+    pub(super) fn usage(&self) -> Usage {
+        let mut usage = self.collected.usage.clone();
+        usage.add(&self.earlier);
+        usage
+    }
 }
 
 /// The verdict on a run: everything that follows from how it ended, and nothing about its text.
-struct Verdict {
+pub(super) struct Verdict {
     outcome: RunOutcome,
     exit_code: i32,
     code: Option<ErrorCode>,
     error: Option<String>,
     signal: Option<String>,
     timeout: Option<TimeoutReason>,
+    /// The model's provider reported the error.
+    is_by_provider: bool,
 }
 
 impl Verdict {
@@ -91,16 +110,28 @@ impl Verdict {
             error: None,
             signal: None,
             timeout: None,
+            is_by_provider: false,
         }
     }
 
     fn failed(exit_code: i32, error: String) -> Self {
         let code = Some(ErrorCode::SubagentFailed);
-        Self { outcome: RunOutcome::Failed, exit_code, code, error: Some(error), signal: None, timeout: None }
+        Self { outcome: RunOutcome::Failed, exit_code, code, error: Some(error), ..Self::completed() }
     }
 
     fn aborted(error: String) -> Self {
         Self { outcome: RunOutcome::Aborted, ..Self::failed(EXIT_ABORTED, error) }
+    }
+
+    fn cancelled(reason: &CancelReason) -> Self {
+        match reason {
+            CancelReason::Bound(bound) => Self::over_budget(bound.clone()),
+            reason => Self::aborted(cancel_text(reason)),
+        }
+    }
+
+    fn over_budget(error: String) -> Self {
+        Self { outcome: RunOutcome::Budget, ..Self::failed(1, error) }
     }
 
     fn timed_out(outcome: RunOutcome, reason: TimeoutReason, error: String) -> Self {
@@ -108,20 +139,25 @@ impl Verdict {
         Self { outcome, code, timeout: Some(reason), ..Self::failed(EXIT_TIMEOUT, error) }
     }
 
+    /// Whether the run failed because its model's provider did.
+    pub(super) fn is_provider_error(&self) -> bool {
+        self.outcome == RunOutcome::Failed && self.is_by_provider
+    }
+
     /// Judges a run by the first cause of its end, then by what its last assistant message says.
-    fn of(ending: &Ending) -> Self {
+    pub(super) fn of(ending: &Ending) -> Self {
         match &ending.supervised.outcome {
-            Outcome::Cancelled(reason) => Self::aborted(cancel_text(reason)),
+            Outcome::Cancelled(reason) => Self::cancelled(reason),
             Outcome::HardTimeout { limit } => Self::timed_out(
                 RunOutcome::HardTimeout,
                 TimeoutReason::Runtime,
                 format!("hard limit reached: {} ms (`timeoutMs`)", limit.as_millis()),
             ),
             Outcome::IdleTimeout { limit } => {
-                let (during, setting) = if ending.tool_was_running {
-                    (" while a tool ran", "toolTimeoutMs")
-                } else {
-                    ("", "idleTimeoutMs")
+                let (during, setting) = match ending.stopped_in {
+                    Some(Busy::Tool) => (" while a tool ran", "toolTimeoutMs"),
+                    Some(Busy::Question) => (" while a question waited for its answer", "toolTimeoutMs"),
+                    None => ("", "idleTimeoutMs"),
                 };
                 let error = format!("no sign of life for {} ms{during} (`{setting}`)", limit.as_millis());
                 Self::timed_out(RunOutcome::IdleTimeout, TimeoutReason::Idle, error)
@@ -146,7 +182,7 @@ impl Verdict {
             ),
             Outcome::Settled { lingered: true, .. }
             | Outcome::Settled { status: None, .. }
-            | Outcome::Lost => Self::by_message(&ending.collected),
+            | Outcome::Lost => Self::by_message(ending),
             Outcome::Settled { status: Some(status), .. } | Outcome::Exited(status) => {
                 Self::by_status(*status, ending)
             }
@@ -160,18 +196,24 @@ impl Verdict {
                 let error = format!("the child was killed by {signal}");
                 Self { signal: Some(signal), ..Self::failed(code, error) }
             }
-            (None, 0) => Self::by_message(&ending.collected),
+            (None, 0) => Self::by_message(ending),
             (None, code) => Self::failed(code, exit_text(ending)),
         }
     }
 
     /// A child that ended by itself: its last assistant message decides, because pi exits with 0 after a provider
     /// error.
-    fn by_message(collected: &Collected) -> Self {
+    fn by_message(Ending { collected, refused, .. }: &Ending) -> Self {
+        if let Some(refused) = refused {
+            return Self::failed(1, format!("the child did not take the task: {refused}"));
+        }
         let reason =
             collected.error_message.as_deref().map_or(String::new(), |message| format!(": {message}"));
         match collected.stop_reason.as_deref() {
-            Some("error") => Self::failed(1, format!("the model's provider reported an error{reason}")),
+            Some("error") => Self {
+                is_by_provider: true,
+                ..Self::failed(1, format!("the model's provider reported an error{reason}"))
+            },
             Some("aborted") => Self::failed(1, format!("the child stopped its own turn{reason}")),
             _ if has_text(collected) => Self::completed(),
             _ => Self::failed(1, no_text(collected)),
@@ -189,6 +231,7 @@ fn cancel_text(reason: &CancelReason) -> String {
         CancelReason::Caller(_) => "cancelled by user".to_owned(),
         CancelReason::Dropped => "cancelled: the handle of the run was dropped".to_owned(),
         CancelReason::Shutdown => "cancelled: the session ended".to_owned(),
+        CancelReason::Bound(bound) => bound.clone(),
     }
 }
 
@@ -225,7 +268,8 @@ impl Subject {
     #[must_use]
     pub(super) fn ended(mut self, ending: Ending, files: &RunFiles) -> ToolResult {
         let verdict = Verdict::of(&ending);
-        let Ending { collected, duration, changes, supervised, .. } = ending;
+        self.diagnostics.extend(self.lost_token(files, &ending));
+        let Ending { collected, duration, changes, supervised, attempts, earlier, .. } = ending;
         let collected = clean(collected, &self.sanitizer);
         let cut = collected.omitted_bytes > 0;
         if cut {
@@ -236,15 +280,7 @@ impl Subject {
         let is_completed = verdict.outcome == RunOutcome::Completed;
         let answer = if is_completed { collected.text } else { collected.partial.or(collected.text) };
         let answer = answer.filter(|text| !text.trim().is_empty());
-        if let Some(places) = files.places() {
-            // What was chosen here and not what the child says, unless nothing was.
-            let model = self.model.as_deref().or(collected.model.as_deref());
-            let provider = model.and_then(|model| model.split_once('/'));
-            self.diagnostics.extend(places.left_out());
-            let is_awaited = verdict.outcome == RunOutcome::Aborted;
-            let patience = if is_awaited { LOCK_AFTER_ABORT } else { LOCK };
-            self.diagnostics.extend(provider.and_then(|(provider, _)| places.give_back(provider, patience)));
-        }
+        self.diagnostics.extend(files.places().into_iter().flat_map(Places::left_out));
         if !supervised.gone {
             self.diagnostics.push("not everything that the child has started could be ended".to_owned());
         }
@@ -254,7 +290,9 @@ impl Subject {
         single.supervision = supervised.supervision.map(Supervision::as_str);
         single.resources = supervised.tally.map(Into::into);
         single.output = answer.as_deref().map(|text| truncate(text, OUTPUT_FIELD, None).text);
+        single.attempts = attempts;
         single.usage = collected.usage;
+        single.usage.add(&earlier);
         single.display_items = collected.display_items;
         single.model = collected.model.map(|model| self.field(&model));
         single.stop_reason = collected.stop_reason.map(|reason| self.field(&reason));
@@ -274,6 +312,44 @@ impl Subject {
         self.result(single, &verdict, text, cut, Some(files))
     }
 
+    /// Takes back into the user's credentials what an attempt that is not the last has refreshed. Blocks.
+    pub(super) fn give_back(&self, files: &RunFiles, ending: &Ending) {
+        // What is lost here is refreshed by the next attempt, or said by its result.
+        drop(self.lost_token(files, ending));
+    }
+
+    /// Takes a token that the child has refreshed back into the user's credentials; what the user should know of it.
+    fn lost_token(&self, files: &RunFiles, ending: &Ending) -> Option<String> {
+        // What was chosen here and not what the child says, unless nothing was.
+        let model = self.model.as_deref().or(ending.collected.model.as_deref());
+        let (provider, _) = model?.split_once('/')?;
+        let is_awaited = matches!(ending.supervised.outcome, Outcome::Cancelled(_));
+        files.places()?.give_back(provider, if is_awaited { LOCK_AFTER_ABORT } else { LOCK })
+    }
+
+    /// The result of a run that could not start within its budget.
+    #[must_use]
+    pub(super) fn over_budget(self, over: &OverBudget) -> ToolResult {
+        let verdict = Verdict::over_budget(format!("not started: {over}"));
+        self.without_child(&verdict, Duration::ZERO, None)
+    }
+
+    /// The result of a run that was aborted while it waited for its turn.
+    #[must_use]
+    pub(super) fn never_started(self, reason: &CancelReason) -> ToolResult {
+        let mut verdict = Verdict::cancelled(reason);
+        verdict.error = verdict.error.map(|error| format!("not started: {error}"));
+        self.without_child(&verdict, Duration::ZERO, None)
+    }
+
+    /// The result of a run that others have kept from starting.
+    #[must_use]
+    pub(super) fn skipped(self, why: &str) -> ToolResult {
+        let verdict =
+            Verdict { outcome: RunOutcome::Skipped, ..Verdict::failed(1, format!("not started: {why}")) };
+        self.without_child(&verdict, Duration::ZERO, None)
+    }
+
     /// The result of a run whose child was never started, and why.
     #[must_use]
     pub(super) fn not_started(self, error: &str, duration: Duration, session: Option<&Path>) -> ToolResult {
@@ -283,7 +359,7 @@ impl Subject {
     /// The result of a run that was aborted before its child was started.
     #[must_use]
     pub(super) fn aborted_before_start(self, reason: &CancelReason, duration: Duration) -> ToolResult {
-        self.without_child(&Verdict::aborted(cancel_text(reason)), duration, None)
+        self.without_child(&Verdict::cancelled(reason), duration, None)
     }
 
     fn without_child(self, verdict: &Verdict, duration: Duration, session: Option<&Path>) -> ToolResult {
@@ -365,11 +441,9 @@ impl Subject {
             is_error: verdict.code.is_some(),
             usage: Some(single.usage.clone()),
             details: RunDetails {
-                mode: Mode::Single,
-                run_id: Some(self.run_id.get()),
                 results: vec![single],
                 error: code.map(|code| CallError { code, message }),
-                streaming: None,
+                ..RunDetails::single(&self.run_id.get())
             },
         }
     }

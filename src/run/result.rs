@@ -1,7 +1,11 @@
 //! The result of a run: the shape every caller sees, whatever happened.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use serde::Serialize;
 
+use super::progress::{Progress, TaskProgress};
 use crate::event::{DisplayItem, Usage};
 use crate::process::Tally;
 
@@ -50,6 +54,10 @@ impl ErrorCode {
 pub enum Mode {
     /// One agent, one task.
     Single,
+    /// Several tasks side by side.
+    Parallel,
+    /// Several tasks one after the other.
+    Chain,
     /// The call was about delegation itself, no agent was meant to run.
     Management,
 }
@@ -60,6 +68,8 @@ impl Mode {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Single => "single",
+            Self::Parallel => "parallel",
+            Self::Chain => "chain",
             Self::Management => "management",
         }
     }
@@ -81,6 +91,10 @@ pub enum RunOutcome {
     HardTimeout,
     /// The child's processes used more than they may.
     Killed,
+    /// The run, or its session, has spent what it may.
+    Budget,
+    /// The run was one of several and never started, because of another.
+    Skipped,
 }
 
 impl RunOutcome {
@@ -94,6 +108,8 @@ impl RunOutcome {
             Self::IdleTimeout => "idle_timeout",
             Self::HardTimeout => "hard_timeout",
             Self::Killed => "killed",
+            Self::Budget => "budget",
+            Self::Skipped => "skipped",
         }
     }
 }
@@ -220,26 +236,6 @@ pub struct CallError {
     pub message: String,
 }
 
-/// What a running child shows.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Streaming {
-    /// The newest texts and tool calls, in order.
-    pub display_items: Vec<DisplayItem>,
-    /// Spent so far.
-    #[serde(serialize_with = "flat_usage")]
-    pub usage: Usage,
-    /// Assistant messages completed so far.
-    pub turn_count: u64,
-    /// Since the start of the run, in milliseconds.
-    pub elapsed_ms: u64,
-    /// Since the child's last event, in milliseconds.
-    pub since_event_ms: u64,
-    /// The model that answers, `provider/id`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-}
-
 /// Everything about a call that is not its text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -249,14 +245,32 @@ pub struct RunDetails {
     /// The run's id: eight hexadecimal characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_id: Option<String>,
-    /// One entry per run that got as far as having a child to start; empty for refusals and in updates.
+    /// One entry per run that got as far as having a child to start, and per task of several; empty for refusals and in
+    /// updates.
     pub results: Vec<SingleResult>,
     /// Why the call did not simply succeed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<CallError>,
-    /// Only in updates.
+    /// Only in updates of one run.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub streaming: Option<Streaming>,
+    pub streaming: Option<Progress>,
+    /// Only in updates of several, one entry per task.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<TaskProgress>,
+}
+
+impl RunDetails {
+    /// Details of which nothing else is known yet.
+    #[must_use]
+    pub fn new(mode: Mode, run_id: Option<String>) -> Self {
+        Self { mode, run_id, results: Vec::new(), error: None, streaming: None, tasks: Vec::new() }
+    }
+
+    /// Details of one run of which nothing else is known yet.
+    #[must_use]
+    pub fn single(run_id: &str) -> Self {
+        Self::new(Mode::Single, Some(run_id.to_owned()))
+    }
 }
 
 /// The result of a call, and, with `details.streaming`, an update on the way to it.
@@ -275,7 +289,7 @@ pub struct ToolResult {
 }
 
 /// The flat form in which `details` show usage.
-fn flat_usage<S: serde::Serializer>(usage: &Usage, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn flat_usage<S: serde::Serializer>(usage: &Usage, serializer: S) -> Result<S::Ok, S::Error> {
     use serde::ser::SerializeStruct;
     let mut out = serializer.serialize_struct("Usage", 6)?;
     out.serialize_field("input", &usage.input)?;
@@ -285,4 +299,32 @@ fn flat_usage<S: serde::Serializer>(usage: &Usage, serializer: S) -> Result<S::O
     out.serialize_field("cost", &usage.cost.total)?;
     out.serialize_field("turns", &usage.turns)?;
     out.end()
+}
+
+fn is_same<T: PartialEq + ?Sized>(one: &Arc<T>, other: &Arc<T>) -> bool {
+    Arc::ptr_eq(one, other) || one == other
+}
+
+impl ToolResult {
+    /// Adds to the result of a run that has no further child what its attempts before have come to.
+    #[must_use]
+    pub(super) fn after_attempts(mut self, attempts: u32, usage: &Usage, session: Option<&Path>) -> Self {
+        self.usage = Some(usage.clone());
+        for single in &mut self.details.results {
+            (single.attempts, single.usage) = (attempts, usage.clone());
+            let session = session.map(|path| path.to_string_lossy().into_owned());
+            single.session_file = single.session_file.take().or(session);
+        }
+        self
+    }
+
+    /// Marks in an update of several tasks those whose text and items are the same as in the update before. The parts are
+    /// shared between updates, so that being the same is one comparison of addresses more often than not.
+    pub fn leave_out_unchanged(&mut self, before: Option<&Self>) {
+        let before = before.map_or(&[][..], |before| &before.details.tasks);
+        for (task, before) in self.details.tasks.iter_mut().zip(before) {
+            task.is_unchanged = is_same(&task.progress.text, &before.progress.text)
+                && is_same(&task.progress.display_items, &before.progress.display_items);
+        }
+    }
 }

@@ -14,7 +14,7 @@ const ERROR: &str = "error";
 /// that pi itself tried again until it gave up, and every tool that was started is free of side effects. A tool whose
 /// name is not known counts as one that is not.
 #[must_use]
-pub fn may_retry(collected: &Collected, side_effect_free: impl Fn(&str) -> bool) -> bool {
+pub(super) fn may_retry(collected: &Collected, side_effect_free: impl Fn(&str) -> bool) -> bool {
     let gave_up = collected.retry.as_ref().is_some_and(|retry| retry.exhausted);
     let is_transient = gave_up && collected.stop_reason.as_deref() == Some(ERROR);
     is_transient
@@ -25,7 +25,7 @@ pub fn may_retry(collected: &Collected, side_effect_free: impl Fn(&str) -> bool)
 /// The pause before an attempt, counted from 1: none before the first, then `backoffMs`, doubled each time, five minutes
 /// at most.
 #[must_use]
-pub fn backoff(policy: &Retry, attempt: u32) -> Duration {
+pub(super) fn backoff(policy: &Retry, attempt: u32) -> Duration {
     let Some(doublings) = attempt.checked_sub(2) else { return Duration::ZERO };
     2u32.checked_pow(doublings)
         .and_then(|factor| policy.backoff.checked_mul(factor))

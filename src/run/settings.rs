@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::time::Duration;
 
+use super::budget::Allowance;
+use super::builtin;
 use super::files::RunFiles;
 use super::prepare::Prepared;
 use super::sandbox::SandboxPlan;
-use super::spec::World;
+use super::spec::{Host, World};
 use crate::agent::{Context, Source};
-use crate::config::{self, InheritContext, InheritExtensions};
+use crate::config::{self, Budget, InheritContext, InheritExtensions};
 use crate::process::{Guardian, Limits, Sandbox, Supervision};
 
 /// Which extensions a child loads.
@@ -25,6 +27,12 @@ impl Prepared {
     #[must_use]
     pub(super) fn model<'a>(&'a self, world: &'a World) -> Option<&'a str> {
         self.agent.model.as_deref().or(self.config.model.as_deref()).or(world.host.model.as_deref())
+    }
+
+    /// Who serves that model, when it is known.
+    #[must_use]
+    pub(super) fn provider<'a>(&'a self, world: &'a World) -> Option<&'a str> {
+        self.model(world)?.split_once('/').map(|(provider, _)| provider)
     }
 
     /// The child's thinking level, chosen like its model.
@@ -46,9 +54,9 @@ impl Prepared {
     }
 
     /// An agent's own limit wins; one that a project wrote can only be the smaller.
-    fn limit(&self, own: Option<Duration>, configured: Option<Duration>) -> Option<Duration> {
+    fn limit<T: PartialOrd>(&self, own: Option<T>, configured: Option<T>) -> Option<T> {
         match (own, configured) {
-            (Some(own), Some(configured)) if self.is_from_project() => Some(own.min(configured)),
+            (Some(own), Some(configured)) if self.is_from_project() && configured < own => Some(configured),
             (own, configured) => own.or(configured),
         }
     }
@@ -78,7 +86,7 @@ impl Prepared {
     /// The extensions that a child with these tools loads.
     ///
     /// `auto` takes those that provide one of its tools. The provider of a model cannot be traced to a file, so a model
-    /// that comes from an extension brings all of them. An agent that a project wrote chooses among those that its child
+    /// that comes from an extension brings all of them; those that pi brings along are not meant here. An agent that a project wrote chooses among those that its child
     /// would load anyway or that the user's configuration lists, because naming a file is running it.
     #[must_use]
     pub(super) fn extensions(&self, world: &World, tools: &[String]) -> Extensions {
@@ -102,9 +110,12 @@ impl Prepared {
         Extensions::Only(own.into_iter().filter(|file| allowed.contains(file)).collect())
     }
 
-    /// Whether the child's model is the parent's and comes from an extension there.
+    /// Whether the child's model comes from an extension of the user's.
     fn model_from_extension(&self, world: &World) -> bool {
-        world.host.model_from_extension && self.model(world) == world.host.model.as_deref()
+        let Host { model, model_from_extension, extension_providers, .. } = &world.host;
+        let is_hosts = *model_from_extension && self.model(world) == model.as_deref();
+        let provider = self.provider(world).filter(|provider| !builtin::is_provider(provider));
+        is_hosts || provider.is_some_and(|provider| extension_providers.iter().any(|known| known == provider))
     }
 
     /// How the child is held to reading.
@@ -168,13 +179,15 @@ impl Prepared {
         lacks
     }
 
-    /// The fields of the agent that this release knows and does not heed.
+    /// What the run may spend. An agent's own bound wins; one that a project wrote can only be the smaller.
     #[must_use]
-    pub(super) fn without_effect(&self) -> Vec<String> {
-        let known =
-            [("maxTurns", self.agent.max_turns.is_some()), ("maxCost", self.agent.max_cost.is_some())];
-        let set = known.into_iter().filter(|(_, is_set)| *is_set);
-        set.map(|(field, _)| format!("the agent's `{field}` is not in force in this release")).collect()
+    pub(super) fn allowance(&self) -> Allowance {
+        let Budget { max_cost, max_tokens, max_turns } = self.config.budget;
+        Allowance {
+            max_cost: self.limit(self.agent.max_cost, max_cost),
+            max_tokens,
+            max_turns: self.limit(self.agent.max_turns.map(u64::from), max_turns),
+        }
     }
 }
 

@@ -3,8 +3,12 @@
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::Value;
+
+/// How Node names the directory of compiled code in that for temporary files.
+pub(super) const COMPILE_CACHE: &str = "node-compile-cache";
 
 /// A tool that the hosting pi has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,12 +26,18 @@ pub struct Host {
     pub executable: Option<PathBuf>,
     /// The script that executable runs, where there is one.
     pub script: Option<PathBuf>,
+    /// The directory of the conversation, where a child may work elsewhere.
+    pub cwd: Option<PathBuf>,
     /// The session file of the conversation that delegates.
     pub session_file: Option<PathBuf>,
+    /// The id of its session.
+    pub session_id: Option<String>,
     /// Its model, `provider/id`.
     pub model: Option<String>,
     /// True when an extension, and not pi or `models.json`, provides that model.
     pub model_from_extension: bool,
+    /// The providers that extensions have registered.
+    pub extension_providers: Vec<String>,
     /// Its thinking level.
     pub thinking: Option<String>,
     /// Its tools; `None` when unknown, and then no declared tool is dropped for being unavailable.
@@ -61,6 +71,21 @@ impl World {
         named.filter(|path| path.is_absolute()).unwrap_or_else(std::env::temp_dir)
     }
 
+    /// Where pi keeps its compiled code between its starts: Node's own place, which a variable could move, and then every
+    /// child finds it without help.
+    #[must_use]
+    pub fn compile_cache(&self) -> Option<PathBuf> {
+        let moved = self.var("NODE_COMPILE_CACHE").is_some_and(|place| !place.is_empty());
+        (!moved).then(|| self.temporaries().join(COMPILE_CACHE))
+    }
+
+    /// What the spending of the conversation is kept under; `None` without a session.
+    #[must_use]
+    pub fn session(&self) -> Option<&str> {
+        let Host { session_id, session_file, .. } = &self.host;
+        session_id.as_deref().or_else(|| session_file.as_ref()?.to_str())
+    }
+
     /// The value of an environment variable, if it is set. What is no Unicode becomes U+FFFD.
     #[must_use]
     pub fn var(&self, name: &str) -> Option<Cow<'_, str>> {
@@ -78,5 +103,9 @@ pub struct RunSpec {
     /// The directory the child works in.
     pub cwd: PathBuf,
     /// Everything around it.
-    pub world: World,
+    pub world: Arc<World>,
+    /// How many runs share what the text of one result may fill.
+    pub share: usize,
+    /// How many runs share what one update may fill.
+    pub siblings: usize,
 }

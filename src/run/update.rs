@@ -1,94 +1,81 @@
-//! Updates on the way to a result: at most twenty a second, the newest state wins, the last one is never lost.
+//! Progress on the way to a result: at most twenty times a second, the newest state wins, the last one is never lost.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::sync::watch;
-
 use super::clean::clean_items;
+use super::progress::{Progress, ProgressSender, RunState};
 use super::protocol::SharedCollector;
-use super::result::{Mode, RunDetails, Streaming, ToolResult};
-use crate::event::DisplayItem;
+use crate::event::{DisplayItem, Usage};
 use crate::text::{Sanitized, Sanitizer};
 
 /// Between two updates: twenty a second is what a person can see and a terminal can draw.
-const INTERVAL: Duration = Duration::from_millis(50);
+pub(crate) const UPDATE_INTERVAL: Duration = Duration::from_millis(50);
 /// What the text of an update may hold. With the items it stays within 64 KiB.
 const TEXT_BYTES: usize = 24 * 1024;
 /// What the items of an update may hold together.
 const ITEM_BYTES: usize = 32 * 1024;
-/// The text of an update before the child has said anything.
-const RUNNING: &str = "(running...)";
 
-/// Where updates go. It holds the newest state only: while a host is busy, states are replaced, not queued.
-pub type UpdateSender = watch::Sender<Option<ToolResult>>;
-
-/// What never changes between the updates of a run.
+/// What never changes between the updates of an attempt.
 pub(super) struct Updates<'a> {
-    /// The run's id.
-    pub run_id: &'a str,
-    /// When it started.
+    /// When the run's turn came.
     pub started: Instant,
+    /// The attempt at hand, from 1.
+    pub attempt: u32,
+    /// What the attempts before have spent.
+    pub earlier: &'a Usage,
     /// The choke point that every string passes.
     pub sanitizer: &'a Sanitizer,
+    /// How many runs share what an update may hold.
+    pub share: usize,
 }
 
 impl Updates<'_> {
-    /// Sends updates for as long as it is polled. Cancel safe: [`Updates::last`] sends what was still to come.
-    pub(super) async fn forward(&self, child: &SharedCollector, sender: &UpdateSender) {
+    /// Sends progress for as long as it is polled. Cancel safe: [`Updates::last`] sends what was still to come.
+    pub(super) async fn forward(&self, child: &SharedCollector, sender: &ProgressSender) {
         loop {
             child.changed().await;
             self.last(child, sender);
-            tokio::time::sleep(INTERVAL).await;
+            tokio::time::sleep(UPDATE_INTERVAL).await;
         }
     }
 
-    /// Sends one more update when something changed since the last.
-    pub(super) fn last(&self, child: &SharedCollector, sender: &UpdateSender) {
+    /// Sends once more when something changed since the last time.
+    pub(super) fn last(&self, child: &SharedCollector, sender: &ProgressSender) {
         if child.take_changed() {
-            sender.send_replace(Some(self.snapshot(child)));
+            sender.send_replace(self.snapshot(child));
         }
     }
 
-    /// The state as an update shows it.
+    /// The state as it is.
     #[must_use]
-    pub(super) fn snapshot(&self, child: &SharedCollector) -> ToolResult {
+    fn snapshot(&self, child: &SharedCollector) -> Progress {
         // Copied under the lock, which is held for as short as can be, and sanitized outside it.
-        let (text, items, usage, model, silent) = child.view(|collector, silent| {
+        let (text, items, mut usage, model, silent) = child.view(|collector, silent| {
             let live = collector.live();
             let model: Option<String> = live.model.map(str::to_owned);
             (live.text.to_owned(), live.display_items.to_vec(), live.usage.clone(), model, silent)
         });
-        let text = if text.trim().is_empty() {
-            RUNNING.to_owned()
-        } else {
-            newest(&self.sanitizer.sanitize_growing(&text), TEXT_BYTES)
-        };
-        let streaming = Streaming {
-            display_items: bounded(clean_items(&items, self.sanitizer), ITEM_BYTES),
+        usage.add(self.earlier);
+        Progress {
+            state: RunState::Running,
+            position: None,
+            held_for_ms: None,
+            attempt: self.attempt,
+            text: newest(&self.sanitizer.sanitize_growing(&text), TEXT_BYTES / self.share).into(),
+            display_items: Arc::from(bounded(clean_items(&items, self.sanitizer), ITEM_BYTES / self.share)),
             turn_count: usage.turns,
             usage,
             elapsed_ms: millis(self.started.elapsed()),
             since_event_ms: millis(silent),
             model: model.map(|model| self.sanitizer.sanitize(&model).into_string()),
-        };
-        ToolResult {
-            text,
-            is_error: false,
-            usage: None,
-            details: RunDetails {
-                mode: Mode::Single,
-                run_id: Some(self.run_id.to_owned()),
-                results: Vec::new(),
-                error: None,
-                streaming: Some(streaming),
-            },
         }
     }
 }
 
 /// Whole milliseconds; a duration too long to count is not one that can be waited for.
 #[must_use]
-pub(super) fn millis(duration: Duration) -> u64 {
+pub(crate) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 

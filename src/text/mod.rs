@@ -10,6 +10,7 @@ mod sanitize;
 mod secrets;
 pub mod skim;
 mod strict_json;
+pub mod template;
 mod truncate;
 pub mod unescape;
 

@@ -20,6 +20,23 @@ pub struct TruncateLimits {
     pub max_lines: usize,
 }
 
+impl TruncateLimits {
+    /// What is left when so much has been used; never nothing.
+    #[must_use]
+    pub fn less(self, bytes: usize, lines: usize) -> Self {
+        Self {
+            max_bytes: self.max_bytes.saturating_sub(bytes).max(1),
+            max_lines: self.max_lines.saturating_sub(lines).max(1),
+        }
+    }
+
+    /// One of two equal parts.
+    #[must_use]
+    pub fn half(self) -> Self {
+        Self { max_bytes: (self.max_bytes / 2).max(1), max_lines: (self.max_lines / 2).max(1) }
+    }
+}
+
 impl Default for TruncateLimits {
     /// pi's own limits of a tool's output.
     fn default() -> Self {

@@ -13,7 +13,6 @@ pub(crate) fn fixture(name: &str, args: &[&str]) -> ChildCommand {
         args: std::iter::once(script.into()).chain(args.iter().map(Into::into)).collect(),
         cwd: std::env::temp_dir(),
         env: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
-        stdin: Vec::new(),
         guardian: None,
     }
 }

@@ -53,6 +53,10 @@ impl EarlySlot {
     }
 
     /// The run that the child was booted for is here. Never refused, whoever waits: the place is counted already.
+    ///
+    /// # Panics
+    ///
+    /// Never: the place is given up by this function only, and it takes the value.
     #[must_use]
     pub fn into_slot(self) -> Slot {
         let Self { mark, grant } = self;

@@ -126,6 +126,10 @@ impl State {
     pub(super) fn settle(&mut self, shared: &Arc<Shared>, now: Instant) {
         self.holds.expire(now);
         let mut waiting = std::mem::take(&mut self.waiting);
+        // First, so that whoever comes earlier in the queue finds the places that are given back.
+        for entry in &mut waiting {
+            self.hold_back(entry);
+        }
         let mut room = Room::new();
         waiting.retain_mut(|entry| !self.may_start(shared, entry, &mut room));
         for (index, entry) in waiting.iter().enumerate() {
@@ -136,19 +140,21 @@ impl State {
         self.evict(wanted);
     }
 
-    /// Whether somebody who waits was admitted now.
-    fn may_start(&mut self, shared: &Arc<Shared>, entry: &mut Entry, room: &mut Room) -> bool {
+    /// Shows whether the provider of a run wants to be left alone. Nobody else has to wait for a place that cannot be used
+    /// meanwhile, so it is given back.
+    fn hold_back(&mut self, entry: &mut Entry) {
         let held = self.holds.until(entry.ticket.provider());
         entry.seat.hold(held);
-        let group = entry.ticket.group.as_ref().map(|(group, _)| group);
-        if held.is_some() {
-            // Nobody else has to wait for a place that cannot be used now.
-            if entry.claim.take().is_some() {
-                self.free(group);
-            }
-            return false;
+        if held.is_some() && entry.claim.take().is_some() {
+            self.free(entry.ticket.group.as_ref().map(|(group, _)| group));
         }
-        if entry.claim.is_some() || !self.groups.has_room(entry.ticket.group.as_ref()) {
+    }
+
+    /// Whether somebody who waits was admitted now.
+    fn may_start(&mut self, shared: &Arc<Shared>, entry: &mut Entry, room: &mut Room) -> bool {
+        let group = entry.ticket.group.as_ref().map(|(group, _)| group);
+        let is_held = self.holds.until(entry.ticket.provider()).is_some();
+        if is_held || entry.claim.is_some() || !self.groups.has_room(entry.ticket.group.as_ref()) {
             return false;
         }
         if room.is_gone || self.taken >= entry.ticket.most() {

@@ -109,14 +109,7 @@ async fn child_command(cwd: &Path, world: &World, config: &Config, machine: &Mac
     // A directory that is not there is a fault of the call, not of pi.
     let cwd = if cwd.is_dir() { cwd.to_path_buf() } else { std::env::temp_dir() };
     let guardian = machine.warden().map(|warden| Guardian { program: warden.into(), ..Guardian::default() });
-    let command = ChildCommand {
-        program: pi.program.clone(),
-        args,
-        cwd,
-        env: world.env.clone(),
-        stdin: Vec::new(),
-        guardian,
-    };
+    let command = ChildCommand { program: pi.program.clone(), args, cwd, env: world.env.clone(), guardian };
     let said = match capture(command, VERSION_TIMEOUT, VERSION_BYTES).await {
         Ok(captured) if captured.is_success() => captured,
         Ok(captured) => {

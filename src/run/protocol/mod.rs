@@ -1,6 +1,11 @@
-//! How a child is spoken to and understood.
+//! Driving a child: what is written to it, and what its events mean for its supervisor.
 
-mod json;
+mod child;
+mod rpc;
+mod shared;
+mod steering;
 
-pub use json::steer;
-pub(super) use json::{JsonChild, SharedCollector, SilenceLimits};
+pub(super) use child::{Asked, Busy, DrivenChild, Reins, SilenceLimits};
+pub(super) use rpc::Command;
+pub(super) use shared::SharedCollector;
+pub use steering::Steering;

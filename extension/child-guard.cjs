@@ -1,0 +1,114 @@
+"use strict";
+
+/**
+ * Blocks, inside a child, every tool call its run does not allow, whatever other extensions registered. A second wall:
+ * pi's own allow-list keeps such tools from the model, this also stops calls that one tool makes to another.
+ *
+ * CommonJS, and only that: each run has this file at a path of its own, and anything else pi would load by way of a
+ * compiler, in every child anew, which makes its start slower by half and leaves a file in the temporary directory.
+ */
+
+/** @import { PiApi, ToolCallEvent, ToolCallVerdict } from "./pi.ts" */
+
+/** Language-server actions that change files or the server; no configuration allows them. */
+const NEVER_ALLOWED_LSP_ACTIONS = new Set(["rename", "codeaction", "restart"]);
+
+/** @typedef {Readonly<Record<string, string | undefined>>} Environment */
+
+/**
+ * What the run allows, as the parent wrote it into the child's environment.
+ *
+ * @typedef {object} ChildPolicy
+ * @property {ReadonlySet<string> | undefined} tools `undefined`: the parent said nothing, so nothing is allowed.
+ * @property {boolean} lsp
+ * @property {ReadonlySet<string>} lspActions
+ */
+
+/**
+ * @param {Environment} environment
+ * @returns {ChildPolicy}
+ */
+function readPolicy(environment) {
+	return {
+		tools: environment.PI_SUBAGENT_TOOLS === undefined ? undefined : names(environment.PI_SUBAGENT_TOOLS),
+		lsp: environment.PI_SUBAGENT_ALLOW_LSP === "1",
+		lspActions: names(environment.PI_SUBAGENT_LSP_ACTIONS ?? ""),
+	};
+}
+
+/**
+ * Says why a call is blocked, or nothing when it may run.
+ *
+ * @param {ChildPolicy} policy
+ * @param {string} tool
+ * @param {unknown} input
+ * @returns {string | undefined}
+ */
+function blockReason(policy, tool, input) {
+	if (!policy.tools) {
+		return `Tool \`${tool}\` is blocked: PI_SUBAGENT_TOOLS is not set, so this sub-agent may use no tool.`;
+	}
+	if (!isListed(policy.tools, tool)) {
+		const allowed = [...policy.tools].join(", ") || "none";
+		return `Tool \`${tool}\` is not allowed in this sub-agent. Allowed tools: ${allowed}.`;
+	}
+	return tool === "lsp" ? lspBlockReason(policy, input) : undefined;
+}
+
+/**
+ * `mcp__server__*` stands for every tool of a server, as in pi's own lists.
+ *
+ * @param {ReadonlySet<string>} tools
+ * @param {string} tool
+ * @returns {boolean}
+ */
+function isListed(tools, tool) {
+	if (tools.has(tool)) return true;
+	return [...tools].some((entry) => entry.endsWith("*") && tool.startsWith(entry.slice(0, -1)));
+}
+
+/**
+ * @param {ChildPolicy} policy
+ * @param {unknown} input
+ * @returns {string | undefined}
+ */
+function lspBlockReason(policy, input) {
+	if (!policy.lsp) return "Tool `lsp` is switched off for sub-agents (allowLspTools).";
+	const action = typeof input === "object" && input !== null && "action" in input ? input.action : undefined;
+	if (typeof action !== "string") return "Tool `lsp` needs an `action` that this sub-agent may use.";
+	if (policy.lspActions.has(action) && !NEVER_ALLOWED_LSP_ACTIONS.has(action.toLowerCase())) return undefined;
+	const allowed = [...policy.lspActions].filter((name) => !NEVER_ALLOWED_LSP_ACTIONS.has(name.toLowerCase()));
+	return `lsp action \`${action}\` is not allowed in this sub-agent. Allowed actions: ${allowed.join(", ") || "none"}.`;
+}
+
+/**
+ * @param {string} list
+ * @returns {ReadonlySet<string>}
+ */
+function names(list) {
+	return new Set(
+		list
+			.split(",")
+			.map((name) => name.trim())
+			.filter((name) => name !== ""),
+	);
+}
+
+/**
+ * Registers the guard. The policy is read once, so that nothing in the child can loosen it later.
+ *
+ * @param {Pick<PiApi, "on">} pi
+ */
+function childGuard(pi) {
+	const policy = readPolicy(process.env);
+	pi.on("tool_call", (/** @type {ToolCallEvent} */ event) => {
+		const reason = blockReason(policy, event.toolName, event.input);
+		/** @type {ToolCallVerdict | undefined} */
+		const verdict = reason === undefined ? undefined : { block: true, reason };
+		return verdict;
+	});
+}
+
+childGuard.blockReason = blockReason;
+childGuard.readPolicy = readPolicy;
+module.exports = childGuard;

@@ -1,0 +1,136 @@
+//! How far the tasks of a call have come, side by side.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+
+use super::call::UpdateSender;
+use crate::run::{Mode, Progress, RunDetails, TaskProgress, TaskState, ToolResult, UPDATE_INTERVAL};
+
+/// The tasks of a call, for those who watch it.
+pub(super) struct Board {
+    mode: Mode,
+    id: String,
+    tasks: Mutex<Vec<Task>>,
+    news: Notify,
+}
+
+/// A task as it was when it was last heard of.
+struct Task {
+    seen: Instant,
+    progress: TaskProgress,
+}
+
+impl Task {
+    fn new(agent: String, state: TaskState) -> Self {
+        let progress =
+            TaskProgress { agent, state, progress: Progress::default(), error: None, is_unchanged: false };
+        Self { seen: Instant::now(), progress }
+    }
+
+    /// The task as it is now: its clocks have gone on since, whichever task an update is sent for.
+    fn now(&self) -> TaskProgress {
+        let mut task = self.progress.clone();
+        if let TaskState::Live(_) = task.state {
+            let Progress { elapsed_ms, since_event_ms, held_for_ms, .. } = &mut task.progress;
+            let age = millis(self.seen.elapsed());
+            *elapsed_ms = elapsed_ms.saturating_add(age);
+            *since_event_ms = since_event_ms.saturating_add(age);
+            *held_for_ms = held_for_ms.map(|held| held.saturating_sub(age));
+        }
+        task
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl Board {
+    /// A board on which every task stands in this state.
+    pub(super) fn new(
+        mode: Mode,
+        id: String,
+        agents: impl IntoIterator<Item = String>,
+        state: TaskState,
+    ) -> Self {
+        let tasks = agents.into_iter().map(|agent| Task::new(agent, state)).collect();
+        Self { mode, id, tasks: Mutex::new(tasks), news: Notify::new() }
+    }
+
+    /// Notes how far a task has come.
+    pub(super) fn show(&self, index: usize, progress: Progress) {
+        self.change(index, |task| {
+            task.state = TaskState::Live(progress.state);
+            task.progress = progress;
+        });
+    }
+
+    /// Notes what became of a task.
+    pub(super) fn end(&self, index: usize, result: &ToolResult) {
+        self.change(index, |task| {
+            if let Some(single) = result.details.results.first() {
+                task.state = TaskState::Ended(single.outcome);
+                task.error.clone_from(&single.error);
+                task.progress.usage = single.usage.clone();
+                task.progress.turn_count = single.usage.turns;
+                task.progress.elapsed_ms = single.duration_ms;
+            }
+        });
+    }
+
+    fn change(&self, index: usize, change: impl FnOnce(&mut TaskProgress)) {
+        if let Some(task) = self.lock().get_mut(index) {
+            change(&mut task.progress);
+            task.seen = Instant::now();
+        }
+        self.news.notify_one();
+    }
+
+    /// Sends updates for as long as it is polled.
+    pub(super) async fn forward(&self, updates: &UpdateSender) {
+        loop {
+            self.news.notified().await;
+            self.send(updates);
+            tokio::time::sleep(UPDATE_INTERVAL).await;
+        }
+    }
+
+    /// Sends the state as it is.
+    pub(super) fn send(&self, updates: &UpdateSender) {
+        let tasks: Vec<TaskProgress> = self.lock().iter().map(Task::now).collect();
+        let over = tasks.iter().filter(|task| matches!(task.state, TaskState::Ended(_))).count();
+        let text = format!("({over} of {} tasks are over...)", tasks.len());
+        let details = RunDetails { tasks, ..RunDetails::new(self.mode, Some(self.id.clone())) };
+        updates.send_replace(Some(ToolResult { text, is_error: false, usage: None, details }));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Task>> {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{RunOutcome, RunState};
+
+    #[test]
+    fn the_clocks_of_a_task_go_on_until_it_is_over() {
+        let clocks = |state, held_for_ms| {
+            let mut task = Task::new("explorer".into(), state);
+            let Progress { elapsed_ms, since_event_ms, .. } = &mut task.progress.progress;
+            (*elapsed_ms, *since_event_ms) = (4_000, 1_000);
+            task.progress.progress.held_for_ms = held_for_ms;
+            task.seen = Instant::now().checked_sub(Duration::from_secs(60)).expect("a clock that old");
+            let Progress { elapsed_ms, since_event_ms, held_for_ms, .. } = task.now().progress;
+            (elapsed_ms / 1_000, since_event_ms / 1_000, held_for_ms.map(|held| held.div_ceil(1_000)))
+        };
+        assert_eq!(clocks(TaskState::Live(RunState::Running), None), (64, 61, None));
+        assert_eq!(clocks(TaskState::Live(RunState::Queued), Some(90_000)), (64, 61, Some(30)));
+        assert_eq!(clocks(TaskState::Live(RunState::Queued), Some(3_000)), (64, 61, Some(0)));
+        assert_eq!(clocks(TaskState::Ended(RunOutcome::Completed), None), (4, 1, None));
+        assert_eq!(clocks(TaskState::Waiting, None), (4, 1, None));
+    }
+}

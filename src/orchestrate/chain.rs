@@ -1,0 +1,120 @@
+//! Several tasks one after the other, each with what the one before has found.
+
+use std::slice;
+
+use tokio::sync::watch;
+
+use super::board::Board;
+use super::call::{Call, TasksSpec, watched};
+use super::plan::{Kind, Plan, plan, refused};
+use super::summary::{is_success, one_after_the_other};
+use super::turn::{Entrance, Turn};
+use crate::run::{Caller, Mode, Progress, Ready, Refusal, RunOutcome, TaskState, ToolResult};
+use crate::text::TruncateLimits;
+use crate::text::template::{fill, first_place};
+
+const KIND: Kind = Kind {
+    mode: Mode::Chain,
+    list: "steps",
+    one: "step",
+    setting: "maxChainSteps",
+    most: |config| config.max_chain_steps,
+};
+
+/// Stands for the answer of the step before.
+const PREVIOUS: &str = "previous";
+/// Stands for the task of the first step.
+const TASK: &str = "task";
+
+/// Runs several steps one after the other. In a step's task `{previous}` is the answer of the step before, `{task}` the
+/// task of the first. The first step that fails ends it.
+///
+/// Dropping the future ends the step under way.
+pub async fn chain(spec: TasksSpec, call: Call<impl Caller>) -> ToolResult {
+    let id = call.id.get();
+    let first_task = spec.tasks.first().map(|step| step.task.clone()).unwrap_or_default();
+    if let Some(place) = first_place(&first_task, &[PREVIOUS, TASK]) {
+        return refused(Refusal::NoStepBefore { place: place.to_owned() }, Mode::Chain, &spec).await;
+    }
+    let (steps, limits) = match plan(KIND, &spec, 1, &call).await {
+        Plan::Ready(steps, config) => (steps, config.output.limits()),
+        Plan::Aborted(results) => return one_after_the_other(&id, results, TruncateLimits::default()),
+        Plan::Refused(result) => return *result,
+    };
+    let agents = steps.iter().map(|step| step.agent().to_owned());
+    // Without a place to fill, what is left is to take one pair of braces from what was meant literally.
+    let first_task = filled(&first_task, "", "");
+    let board = Board::new(Mode::Chain, id.clone(), agents, TaskState::Waiting);
+    let results = tokio::select! {
+        biased;
+        results = run_all(steps, &first_task, &board, &call) => results,
+        () = board.forward(&call.updates) => unreachable!("it forwards until the end"),
+    };
+    board.send(&call.updates);
+    one_after_the_other(&id, results, limits)
+}
+
+async fn run_all(
+    steps: Vec<Ready>,
+    first_task: &str,
+    board: &Board,
+    call: &Call<impl Caller>,
+) -> Vec<ToolResult> {
+    let mut results: Vec<ToolResult> = Vec::with_capacity(steps.len());
+    for (index, mut step) in steps.into_iter().enumerate() {
+        let result = match stopped(&results) {
+            Some(Stop::Aborted(number)) => match call.control.cancel.reason() {
+                Some(reason) => step.aborted(&reason),
+                None => step.skipped(&format!("step {number} was aborted")),
+            },
+            Some(Stop::Failed(number)) => step.skipped(&format!("step {number} failed")),
+            None => {
+                let task = match results.last() {
+                    Some(before) => filled(step.task(), answer(before), first_task),
+                    None => first_task.to_owned(),
+                };
+                step.set_task(task);
+                run(index, step, board, call).await
+            }
+        };
+        board.end(index, &result);
+        results.push(result);
+    }
+    results
+}
+
+enum Stop {
+    Aborted(usize),
+    Failed(usize),
+}
+
+/// The step that ended the chain, from 1.
+fn stopped(results: &[ToolResult]) -> Option<Stop> {
+    let index = results.iter().position(|result| !is_success(result))?;
+    let is_aborted =
+        results[index].details.results.iter().any(|single| single.outcome == RunOutcome::Aborted);
+    Some(if is_aborted { Stop::Aborted(index + 1) } else { Stop::Failed(index + 1) })
+}
+
+async fn run(index: usize, step: Ready, board: &Board, call: &Call<impl Caller>) -> ToolResult {
+    // Only the first step's child can have been booted: the others do not know yet what they are to do.
+    let host_id = call.host_id.as_deref().filter(|_| index == 0);
+    let entrance = Entrance { host_id, group: None, arrival: &call.arrival };
+    let entries = entrance.enter(slice::from_ref(&step), &call.control.cancel).await;
+    let entry = match entries.map(|mut entries| entries.remove(0)) {
+        Ok(entry) => entry,
+        Err(reason) => return step.aborted(&reason),
+    };
+    let (progress, seen) = watch::channel(Progress::default());
+    let turn = Turn { entry, progress: &progress, control: &call.control };
+    let show = |progress| board.show(index, progress);
+    watched(turn.take(step, &*call.caller), seen, show).await
+}
+
+fn answer(result: &ToolResult) -> &str {
+    result.details.results.first().and_then(|single| single.output.as_deref()).unwrap_or_default()
+}
+
+fn filled(task: &str, previous: &str, first_task: &str) -> String {
+    fill(task, &[PREVIOUS, TASK], |name| Some(if name == PREVIOUS { previous } else { first_task }))
+}

@@ -1,0 +1,155 @@
+//! A run's way through the lane.
+
+use std::pin::pin;
+use std::time::{Duration, Instant};
+
+use tokio::select;
+use tokio::time::sleep;
+
+use super::arrival::Arrival;
+use super::early;
+use super::lane::{Group, Lane, Slot, Ticket, Waiting};
+use super::user::user_cap;
+use crate::process::{Cancel, CancelReason};
+use crate::run::{
+    Booted, Caller, Control, Progress, ProgressSender, Ready, RunState, ToolResult, Watchers, millis,
+};
+
+/// A wait that is shorter than this is not shown.
+const NOTICED: Duration = Duration::from_millis(50);
+
+/// How a run comes to its turn.
+pub(super) enum Entry {
+    /// Its child was booted while its call was still arriving, and has a place.
+    Booted(Box<Booted>, Slot),
+    /// It waits for a place.
+    Waiting(Waiting),
+}
+
+/// How the runs of a call come into the lane.
+pub(super) struct Entrance<'a> {
+    /// What the host calls the call.
+    pub host_id: Option<&'a str>,
+    /// The call that they belong to, and how many of them may run at once.
+    pub group: Option<(Group, usize)>,
+    /// When the call was made.
+    pub arrival: &'a Arrival,
+}
+
+impl Entrance<'_> {
+    /// Takes places for the runs: the children that were booted for them first, because somebody who waits could take
+    /// theirs, then the lane, in the order of the runs and after the calls that were made before.
+    ///
+    /// # Errors
+    ///
+    /// Why nobody wants them any more.
+    pub(super) async fn enter(self, runs: &[Ready], cancel: &Cancel) -> Result<Vec<Entry>, CancelReason> {
+        let enter = async {
+            let mut booted = match self.host_id {
+                Some(host_id) => early::claim_all(host_id, runs.len()).await,
+                None => Vec::new(),
+            };
+            booted.resize_with(runs.len(), || None);
+            let mut tickets = Vec::with_capacity(runs.len());
+            for ready in runs {
+                tickets.push(ticket(ready, self.group.clone()).await);
+            }
+            let _turn = self.arrival.come().await;
+            let entry = |(booted, ticket): (Option<(Booted, Slot)>, Ticket)| match booted {
+                Some((booted, slot)) => Entry::Booted(Box::new(booted), slot),
+                None => Entry::Waiting(Lane::shared().enter(ticket)),
+            };
+            booted.into_iter().zip(tickets).map(entry).collect()
+        };
+        select! {
+            biased;
+            reason = cancel.cancelled() => Err(reason),
+            entries = enter => Ok(entries),
+        }
+    }
+}
+
+/// One of the runs of a call.
+pub(super) struct Turn<'a> {
+    /// How it comes to its turn.
+    pub entry: Entry,
+    /// Watches it.
+    pub progress: &'a ProgressSender,
+    /// Ends it and sends messages into it.
+    pub control: &'a Control,
+}
+
+impl Turn<'_> {
+    /// Waits for the run's turn and runs it.
+    pub(super) async fn take(self, mut ready: Ready, caller: &impl Caller) -> ToolResult {
+        let Self { entry, progress, control } = self;
+        let (booted, mut slot) = match entry {
+            Entry::Booted(booted, slot) => (Some(*booted), slot),
+            Entry::Waiting(waiting) => match wait(waiting, progress, control).await {
+                Ok(slot) => (None, slot),
+                Err(reason) => return ready.aborted(&reason),
+            },
+        };
+        if let Some(notice) = slot.take_notice() {
+            ready.note(notice);
+        }
+        let provider = ready.provider().map(str::to_owned);
+        let hold = |delay: Duration| {
+            if let (Some(provider), Some(until)) = (&provider, Instant::now().checked_add(delay)) {
+                Lane::shared().hold(provider, until);
+            }
+        };
+        let watchers = Watchers { progress, rate_limited: &hold };
+        let result = ready.run(booted, watchers, caller, control).await;
+        drop(slot);
+        result
+    }
+}
+
+async fn wait(
+    mut waiting: Waiting,
+    progress: &ProgressSender,
+    control: &Control,
+) -> Result<Slot, CancelReason> {
+    let since = Instant::now();
+    let (mut position, mut held) = (waiting.position(), waiting.held_until());
+    // A wait that nobody notices is not worth a word.
+    let mut noticed = pin!(sleep(NOTICED));
+    let mut is_noticed = false;
+    loop {
+        let (place, until) = (*position.borrow_and_update(), *held.borrow_and_update());
+        if is_noticed && place.is_some() {
+            progress.send_replace(queued(place, until, since));
+        }
+        select! {
+            biased;
+            reason = control.cancel.cancelled() => return Err(reason),
+            slot = waiting.admitted() => return Ok(slot),
+            Ok(()) = position.changed() => {}
+            Ok(()) = held.changed() => {}
+            () = &mut noticed, if !is_noticed => is_noticed = true,
+        }
+    }
+}
+
+/// What a run asks of the lane.
+pub(super) async fn ticket(ready: &Ready, group: Option<(Group, usize)>) -> Ticket {
+    let config = ready.config();
+    Ticket {
+        provider: ready.provider().map(str::to_owned),
+        max_concurrent: config.max_concurrent,
+        early_limit: config.parallel_concurrency,
+        per_user: user_cap(ready).await,
+        group,
+    }
+}
+
+fn queued(position: Option<usize>, held_until: Option<Instant>, since: Instant) -> Progress {
+    Progress {
+        state: RunState::Queued,
+        position,
+        held_for_ms: held_until.map(|until| millis(until.saturating_duration_since(Instant::now()))),
+        elapsed_ms: millis(since.elapsed()),
+        ..Progress::default()
+    }
+}

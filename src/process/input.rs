@@ -1,0 +1,126 @@
+//! What a child reads, written while it runs.
+
+use std::mem::take;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+/// What may wait for a child that does not read. Tasks are kilobytes; this is a thousand of them.
+const MAX_WAITING: usize = 16 * 1024 * 1024;
+
+/// The standard input of a child, from the side of those who write it. Clones speak of the same input.
+///
+/// What is written before the child is driven waits for it. Nothing blocks, and nothing that was taken is lost for as long as
+/// the child reads.
+#[derive(Clone, Debug, Default)]
+pub struct Input(Arc<Mutex<Queue>>);
+
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: Vec<u8>,
+    ended: bool,
+    reader: Option<Waker>,
+}
+
+impl Input {
+    /// An input that begins with these bytes and stays open until it is ended.
+    #[must_use]
+    pub fn open(bytes: Vec<u8>) -> Self {
+        let queue = Queue { waiting: bytes, ended: false, reader: None };
+        Self(Arc::new(Mutex::new(queue)))
+    }
+
+    /// An input that is these bytes and then the end.
+    #[must_use]
+    pub fn once(bytes: Vec<u8>) -> Self {
+        let queue = Queue { waiting: bytes, ended: true, reader: None };
+        Self(Arc::new(Mutex::new(queue)))
+    }
+
+    /// Writes more. `false`: the input has ended, or the child has left too much unread; nothing of it was taken then.
+    #[must_use]
+    pub fn write(&self, bytes: &[u8]) -> bool {
+        let mut queue = self.lock();
+        if queue.ended || queue.waiting.len() + bytes.len() > MAX_WAITING {
+            return false;
+        }
+        queue.waiting.extend_from_slice(bytes);
+        queue.wake();
+        true
+    }
+
+    /// Ends the input after what was written.
+    pub fn end(&self) {
+        let mut queue = self.lock();
+        queue.ended = true;
+        queue.wake();
+    }
+
+    /// Whether both are the input of the same child.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Whether it takes no more.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.lock().ended
+    }
+
+    /// Bytes that nobody has begun to write to the child.
+    #[must_use]
+    pub fn unwritten(&self) -> usize {
+        self.lock().waiting.len()
+    }
+
+    /// Moves what waits into `bytes`. `false`: there is nothing, and never will be.
+    pub(super) fn poll_take(&self, bytes: &mut Vec<u8>, context: &Context<'_>) -> Poll<bool> {
+        let mut queue = self.lock();
+        if !queue.waiting.is_empty() {
+            *bytes = take(&mut queue.waiting);
+            return Poll::Ready(true);
+        }
+        if queue.ended {
+            return Poll::Ready(false);
+        }
+        queue.reader = Some(context.waker().clone());
+        Poll::Pending
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Queue {
+    fn wake(&mut self) {
+        if let Some(reader) = self.reader.take() {
+            reader.wake();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_input_that_has_ended_takes_nothing_and_keeps_what_it_has() {
+        let input = Input::default();
+        assert!(input.write(b"one"));
+        input.end();
+        assert!(!input.write(b"two"));
+        let (mut bytes, context) = (Vec::new(), Context::from_waker(Waker::noop()));
+        assert_eq!(input.poll_take(&mut bytes, &context), Poll::Ready(true));
+        assert_eq!(bytes, b"one");
+        assert_eq!(input.poll_take(&mut bytes, &context), Poll::Ready(false));
+    }
+
+    #[test]
+    fn what_a_child_does_not_read_is_bounded() {
+        let input = Input::default();
+        let half = vec![b'x'; MAX_WAITING / 2];
+        assert!(input.write(&half) && input.write(&half));
+        assert!(!input.write(b"x"));
+    }
+}

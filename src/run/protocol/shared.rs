@@ -1,0 +1,75 @@
+//! The collector of a child, shared by its reader and by those who watch.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+
+use crate::event::Collector;
+
+/// A collector that the child's reader feeds and the update task looks at.
+///
+/// The lock is held for one chunk or one view at a time and never across an `await`.
+#[derive(Clone)]
+pub(crate) struct SharedCollector {
+    state: Arc<Mutex<State>>,
+    wake: Arc<Notify>,
+}
+
+pub(super) struct State {
+    pub(super) collector: Collector,
+    pub(super) last_event: Instant,
+    pub(super) changed: bool,
+}
+
+impl SharedCollector {
+    /// A collector that has seen nothing.
+    #[must_use]
+    pub(crate) fn new() -> Self {
+        let state = State { collector: Collector::new(), last_event: Instant::now(), changed: false };
+        Self { state: Arc::new(Mutex::new(state)), wake: Arc::new(Notify::new()) }
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        // A collector that panicked half way still holds bounded, readable state; losing the run would be worse.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells those who watch that something changed.
+    pub(super) fn notify(&self) {
+        self.wake.notify_one();
+    }
+
+    /// Waits until an update would show something new. Cancel safe.
+    pub(crate) async fn changed(&self) {
+        while !self.lock().changed {
+            self.wake.notified().await;
+        }
+    }
+
+    /// Whether something changed since the last time this was asked.
+    #[must_use]
+    pub(crate) fn take_changed(&self) -> bool {
+        std::mem::take(&mut self.lock().changed)
+    }
+
+    /// Looks at the collector and at how long its child has been silent.
+    pub(crate) fn view<T>(&self, look: impl FnOnce(&Collector, Duration) -> T) -> T {
+        let state = self.lock();
+        look(&state.collector, state.last_event.elapsed())
+    }
+
+    /// Folds what is left of the stream and takes the collector out; an empty one stays.
+    #[must_use]
+    pub(crate) fn finish(&self) -> Collector {
+        let mut collector = std::mem::take(&mut self.lock().collector);
+        collector.finish();
+        collector
+    }
+}
+
+impl Default for SharedCollector {
+    fn default() -> Self {
+        Self::new()
+    }
+}

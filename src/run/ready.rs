@@ -1,0 +1,281 @@
+//! From a call to a run that may start: everything that can refuse it is asked, and nothing is started.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use super::agent_dir::needs_refresh;
+use super::caller::{Caller, ConfirmRequest};
+use super::files::RunId;
+use super::machine::Machine;
+use super::prepare::Prepared;
+use super::refusal::Refusal;
+use super::report::Subject;
+use super::result::ToolResult;
+use super::secrets::sanitizer_for;
+use super::spec::RunSpec;
+use crate::agent::ToolPlan;
+use crate::config::Config;
+use crate::process::{Cancel, CancelReason};
+use crate::text::{Sanitizer, SanitizerOptions, TruncateLimits};
+
+/// What the name of an agent may fill that nobody has found yet; valid ones fit.
+const MAX_NAME: usize = 64;
+/// What the name of a run and its blank lines may fill in a text that several runs share.
+const HEADING_BYTES: usize = 128;
+/// The same in lines.
+const HEADING_LINES: usize = 4;
+/// How long the files that hold secrets may take to be read.
+const SECRETS_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Held while a person is asked.
+static ASKING: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
+/// A run that may start.
+pub struct Ready {
+    pub(super) spec: Arc<RunSpec>,
+    pub(super) id: RunId,
+    pub(super) sanitizer: Arc<Sanitizer>,
+    pub(super) prepared: Arc<Prepared>,
+    pub(super) plan: Arc<ToolPlan>,
+    pub(super) subject: Subject,
+}
+
+/// Asks everything that can refuse a run: configuration, depth, policy, a person, the tools that exist.
+///
+/// # Errors
+///
+/// The result of a call that ends here.
+pub async fn prepare(
+    spec: RunSpec,
+    id: RunId,
+    caller: &impl Caller,
+    cancel: &Cancel,
+) -> Result<Ready, ToolResult> {
+    let (started, spec) = (Instant::now(), Arc::new(spec));
+    let whole = Arc::clone(&spec);
+    let knowing = blocking(move || sanitizer_for(&whole.cwd, &whole.world));
+    // A file system that hangs takes the known values away, not the result.
+    let knowing = tokio::time::timeout(SECRETS_TIMEOUT, knowing).await;
+    let sanitizer = Arc::new(knowing.unwrap_or_else(|_| Sanitizer::new(SanitizerOptions::default())));
+    let call = Call { spec, id, sanitizer, cancel };
+    match call.prepare(caller).await {
+        Ok(ready) => Ok(ready),
+        Err(Stop::Refused(refusal, limits)) => Err(refusal.into_result(&call.sanitizer, limits)),
+        Err(Stop::NotStarted(subject, error)) => Err(subject.not_started(&error, started.elapsed(), None)),
+        Err(Stop::Aborted(reason)) => Err(call.nobody().aborted_before_start(&reason, started.elapsed())),
+    }
+}
+
+/// Runs work that reads or writes files off the threads that serve children.
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(value) => value,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}
+
+/// Waits for work that may hang in a file system, for as long as somebody wants its outcome.
+pub(super) async fn unless_cancelled<T>(
+    cancel: &Cancel,
+    work: impl Future<Output = T>,
+) -> Result<T, CancelReason> {
+    tokio::select! {
+        biased;
+        reason = cancel.cancelled() => Err(reason),
+        value = work => Ok(value),
+    }
+}
+
+/// Why there is no run.
+enum Stop {
+    Refused(Refusal, TruncateLimits),
+    NotStarted(Box<Subject>, String),
+    Aborted(CancelReason),
+}
+
+impl From<CancelReason> for Stop {
+    fn from(reason: CancelReason) -> Self {
+        Self::Aborted(reason)
+    }
+}
+
+struct Call<'a> {
+    spec: Arc<RunSpec>,
+    id: RunId,
+    sanitizer: Arc<Sanitizer>,
+    cancel: &'a Cancel,
+}
+
+impl Call<'_> {
+    async fn prepare(&self, caller: &impl Caller) -> Result<Ready, Stop> {
+        let spec = Arc::clone(&self.spec);
+        let machine = self.unless_aborted(Machine::look(&self.spec.world)).await?;
+        let checked = self.unless_aborted(blocking(move || Prepared::check(&spec, machine))).await?;
+        let prepared = checked.map_err(|refusal| Stop::Refused(refusal, TruncateLimits::default()))?;
+        let prepared = Arc::new(prepared);
+        let mut subject = self.subject(&prepared);
+        if let Some(notice) = self.ask(&prepared, caller, subject.limits).await? {
+            subject.diagnostics.push(notice);
+        }
+        let plan = match prepared.tools(&self.spec.world) {
+            Ok(plan) => plan,
+            Err(none_left) => return Err(Stop::NotStarted(Box::new(subject), none_left.to_string())),
+        };
+        subject.plan(&prepared, &plan);
+        Ok(Ready {
+            spec: Arc::clone(&self.spec),
+            id: self.id.clone(),
+            sanitizer: Arc::clone(&self.sanitizer),
+            prepared,
+            plan: Arc::new(plan),
+            subject,
+        })
+    }
+
+    async fn unless_aborted<T>(&self, work: impl Future<Output = T>) -> Result<T, CancelReason> {
+        unless_cancelled(self.cancel, work).await
+    }
+
+    /// Asks a person where one has to be asked. An abort while the question is open is no answer. Says what the caller
+    /// should know when the answer could not be kept.
+    async fn ask(
+        &self,
+        prepared: &Arc<Prepared>,
+        caller: &impl Caller,
+        limits: TruncateLimits,
+    ) -> Result<Option<String>, Stop> {
+        let refuse = |refusal| Stop::Refused(refusal, limits);
+        let interactive = caller.is_interactive();
+        if self.question(prepared, interactive).await?.map_err(refuse)?.is_none() {
+            return Ok(None);
+        }
+        if !caller.is_reachable() {
+            return Err(refuse(prepared.refused()));
+        }
+        // One question at a time: several calls of one message ask about the same agent, and one answer is enough.
+        let _turn = self.unless_aborted(ASKING.lock()).await?;
+        let question = self.question(prepared, interactive).await?.map_err(refuse)?;
+        let Some(request) = question else { return Ok(None) };
+        if !self.unless_aborted(caller.confirm(request)).await? {
+            return Err(refuse(prepared.refused()));
+        }
+        let (spec, decided) = (Arc::clone(&self.spec), Arc::clone(prepared));
+        let kept = self.unless_aborted(blocking(move || decided.remember(&spec.world))).await?;
+        let lost = |error| format!("your answer could not be kept and will be asked for again: {error}");
+        Ok(kept.err().map(lost))
+    }
+
+    /// The question to ask now, if there is one; or why policy refuses the run without asking.
+    async fn question(
+        &self,
+        prepared: &Arc<Prepared>,
+        interactive: bool,
+    ) -> Result<Result<Option<ConfirmRequest>, Refusal>, Stop> {
+        let (spec, decided, sanitizer) =
+            (Arc::clone(&self.spec), Arc::clone(prepared), Arc::clone(&self.sanitizer));
+        let question = blocking(move || decided.question(&spec.world, interactive, &sanitizer));
+        Ok(self.unless_aborted(question).await?)
+    }
+
+    fn subject(&self, prepared: &Prepared) -> Subject {
+        let output = &prepared.config.output;
+        let share = |whole: usize, heading: usize| match self.spec.share {
+            0 | 1 => whole,
+            several => (whole / several).saturating_sub(heading).max(1),
+        };
+        Subject {
+            agent: prepared.agent.name.clone(),
+            model: prepared.model(&self.spec.world).map(str::to_owned),
+            limits: TruncateLimits {
+                max_bytes: share(output.max_bytes, HEADING_BYTES),
+                max_lines: share(output.max_lines, HEADING_LINES),
+            },
+            ..self.nobody()
+        }
+    }
+
+    /// The subject of a call whose agent is not known to exist.
+    fn nobody(&self) -> Subject {
+        Subject {
+            agent: self.sanitizer.sanitize(&self.spec.agent).clip(MAX_NAME).into_string(),
+            task: self.spec.task.clone(),
+            model: None,
+            run_id: self.id.clone(),
+            sanitizer: Arc::clone(&self.sanitizer),
+            limits: TruncateLimits::default(),
+            sandbox: None,
+            diagnostics: Vec::new(),
+        }
+    }
+}
+
+impl Ready {
+    /// The values in force for it.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.prepared.config
+    }
+
+    /// The agent's name.
+    #[must_use]
+    pub fn agent(&self) -> &str {
+        &self.prepared.agent.name
+    }
+
+    /// pi's directory for agents, settings and sessions.
+    #[must_use]
+    pub fn agent_dir(&self) -> &Path {
+        &self.spec.world.agent_dir
+    }
+
+    /// Its task.
+    #[must_use]
+    pub fn task(&self) -> &str {
+        &self.spec.task
+    }
+
+    /// Who serves the child's model, when that is known.
+    #[must_use]
+    pub fn provider(&self) -> Option<&str> {
+        self.prepared.provider(&self.spec.world)
+    }
+
+    /// Whether its child can be started before its call is there: not when nothing may be spent any more, and not when a
+    /// token has to be refreshed first, of which a sandboxed child gets a copy.
+    pub async fn may_boot_early(&self) -> bool {
+        if self.meter().await.refusal().is_some() {
+            return false;
+        }
+        let until = self.prepared.timeout().and_then(|limit| SystemTime::now().checked_add(limit));
+        let (true, Some(provider), Some(until)) = (self.prepared.sandbox().is_held(), self.provider(), until)
+        else {
+            return true;
+        };
+        let (agent_dir, provider) = (self.spec.world.agent_dir.clone(), provider.to_owned());
+        blocking(move || !needs_refresh(&agent_dir, &provider, until)).await
+    }
+
+    /// Gives it another task.
+    pub fn set_task(&mut self, task: String) {
+        Arc::make_mut(&mut self.spec).task.clone_from(&task);
+        self.subject.task = task;
+    }
+
+    /// Adds what its caller should know.
+    pub fn note(&mut self, diagnostic: String) {
+        self.subject.diagnostics.push(diagnostic);
+    }
+
+    /// The result of a run that others have kept from starting.
+    #[must_use]
+    pub fn skipped(self, why: &str) -> ToolResult {
+        self.subject.skipped(why)
+    }
+
+    /// The result of a run that was aborted before it started.
+    #[must_use]
+    pub fn aborted(self, reason: &CancelReason) -> ToolResult {
+        self.subject.never_started(reason)
+    }
+}
