@@ -1,7 +1,7 @@
 /** What is said without being asked: configuration mistakes to the user, the delegation policy to the model. */
 
 import { writeSync } from "node:fs";
-import type { ToolSurface } from "../index.js";
+import type { ToolSurfaces } from "../index.js";
 import type { PiContext } from "./pi.ts";
 
 const STDERR = 2;
@@ -28,7 +28,7 @@ function complain(text: string): void {
 }
 
 /** The system prompt with the delegation policy, or nothing when it is there already or not wanted. */
-export function withPolicy(systemPrompt: string, surface: ToolSurface | undefined): string | undefined {
-	const policy = surface?.delegationPolicy;
+export function withPolicy(systemPrompt: string, surfaces: ToolSurfaces | undefined): string | undefined {
+	const policy = surfaces?.delegationPolicy;
 	return !policy || systemPrompt.includes(policy) ? undefined : `${systemPrompt}\n\n${policy}`;
 }

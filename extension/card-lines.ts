@@ -9,17 +9,25 @@ import { clip, type Line, lineWidth, oneLine, plainText, type Span, wrap } from 
 
 /** Text looked at for a preview; an answer can be 50 KB and a card shows a few lines of it. */
 export const PREVIEW_CHARACTERS = 4_000;
+const LIVE_TEXT_STEP = 512;
 const INDENT = 2;
+const MARGIN: Span = { text: " ".repeat(INDENT) };
 export const SEPARATOR: Span = { text: " · ", color: "dim" };
 
 /** One indented line, cut where the terminal ends. */
 export function clipped(line: Line, width: number): Line {
-	return clip(indented(line), width);
+	return clip([MARGIN, ...line], width);
 }
 
 /** A remark of the card itself. */
 export function remark(text: string, width: number): Line {
 	return clipped([{ text: `… ${text}`, color: "dim" }], width);
+}
+
+/** A first line. Without room for `whole` it has the `short` parts, which are cut where the terminal ends. */
+export function headLine(what: Line, whole: readonly Span[], short: readonly Span[], width: number): Line {
+	const line = (parts: readonly Span[]) => [...what, ...parts.flatMap((part) => [SEPARATOR, part])];
+	return lineWidth(line(whole)) <= width ? line(whole) : clip(line(short), width);
 }
 
 /** Text in one colour. */
@@ -28,8 +36,16 @@ export function paragraph(text: string, width: number, color: Color): Line[] {
 	return lines.flatMap((line) => wrapped([{ text: line, color }], width));
 }
 
+/** The first lines of a text without line ends; the last one says when there would be more. */
+export function startOf(text: string, width: number, color: Color, limit: number): Line[] {
+	const lines = wrapped([{ text: oneLine(text.slice(0, PREVIEW_CHARACTERS)), color }], width);
+	const last = lines[limit - 1];
+	if (!last || lines.length === limit) return lines;
+	return [...lines.slice(0, limit - 1), clip([...last, { text: " …", color: "dim" }], width)];
+}
+
 export function wrapped(line: Line, width: number, hang = 0): Line[] {
-	return wrap(line, width - INDENT, hang).map(indented);
+	return wrap(line, width - INDENT, hang).map((part) => [MARGIN, ...part]);
 }
 
 /** Markdown. */
@@ -42,6 +58,14 @@ export function prose(source: string, width: number): Line[] {
 /** The same without its blank lines. */
 export function compactProse(source: string, width: number): Line[] {
 	return prose(source, width).filter((line) => lineWidth(line) > INDENT);
+}
+
+/** The end of a text that grows: its last `limit` lines, blank ones left out. */
+export function endOfProse(source: string, width: number, limit: number): Line[] {
+	const needed = (limit + 2) * Math.max(width, 1);
+	// Cut in steps, so that lines do not break elsewhere with every word that is added.
+	const from = Math.max(0, Math.floor((source.length - needed) / LIVE_TEXT_STEP) * LIVE_TEXT_STEP);
+	return compactProse(source.slice(from), width).slice(-limit);
 }
 
 /** The last `limit` calls in pi's short forms, with the words among them that `isShown` wants. */
@@ -61,6 +85,27 @@ export function callLines(
 	const lines = shown.map((item) => itemLine(item, width));
 	if (hidden === 0) return lines;
 	return [remark(hidden === 1 ? "1 earlier call" : `${hidden} earlier calls`, width), ...lines];
+}
+
+/** A run's newest calls, and the end of what it says. `withWords`: each call with what was said before it. */
+export function workLines(
+	items: readonly DisplayItem[],
+	said: string,
+	{ calls, text, withWords }: { calls: number; text: number; withWords: boolean },
+	width: number,
+): Line[] {
+	const news = newsOf(items, said);
+	const words = news === "" ? items.findLastIndex((item) => item.type === "text") : -1;
+	const isShown = (index: number, from: number) => (withWords ? index >= from : index === words);
+	const lines = calls < 1 ? [] : callLines(items, width, calls, isShown);
+	return [...lines, ...endOfProse(news, width, text)];
+}
+
+/** What a run says now; nothing while calls are made that its last words have led to. */
+export function newsOf(items: readonly DisplayItem[], said: string): string {
+	const words = items.findLast((item) => item.type === "text");
+	const isOld = items.at(-1)?.type === "toolCall" && words?.type === "text" && words.text.trim() === said.trim();
+	return isOld ? "" : said.trim();
 }
 
 function itemLine(item: DisplayItem, width: number): Line {
@@ -85,6 +130,6 @@ export function partLines(parts: readonly Span[], width: number): Line[] {
 	return lines.map((line) => clipped(line, width));
 }
 
-function indented(line: Line): Line {
-	return [{ text: " ".repeat(INDENT) }, ...line];
+export function indented(lines: readonly Line[], columns: number): Line[] {
+	return lines.map((line) => (line.length === 0 ? line : [{ text: " ".repeat(columns) }, ...line]));
 }

@@ -1,7 +1,8 @@
 /** What a live card remembers between two redraws, and the clock that redraws it while nothing arrives. */
 
-import type { RunDetails, SingleResult, Streaming } from "../index.js";
+import type { SingleResult } from "../index.js";
 import type { ToolRenderContext } from "./pi.ts";
+import type { CardDetails, LiveRun, TaskProgress } from "./progress.ts";
 
 /** How often the clock looks whether the card shows an old second. */
 const TICK_MS = 250;
@@ -10,13 +11,19 @@ export type Phase = "pending" | "running" | "done";
 
 export interface CardState {
 	phase: Phase;
-	/** When the run started by the clock of this process, in ms. */
+	/** When the call started by the clock of this process, in ms. */
 	startedAt?: number;
+	/** When its result came; absent when this process did not see it run. */
+	endedAt?: number;
+	/** When the newest update came. */
+	updatedAt?: number;
 	/** When the child was last heard of. */
 	heardAt?: number;
 	/** The second that the card shows. */
 	drawnSecond?: number;
-	details?: RunDetails;
+	details?: CardDetails;
+	/** The newest of each task, complete: updates leave out what has not changed. */
+	tasks?: readonly TaskProgress[];
 	failed?: boolean;
 	tick?: NodeJS.Timeout;
 }
@@ -42,36 +49,60 @@ export function noteCall(state: CardState, context: ToolRenderContext): void {
 }
 
 /** Takes in an update or the final result. The same one is drawn many times and counts once. */
-export function noteResult(state: CardState, details: RunDetails | undefined, context: ToolRenderContext): void {
+export function noteResult(state: CardState, details: CardDetails | undefined, context: ToolRenderContext): void {
 	const now = Date.now();
 	const fresh = details !== state.details;
 	if (details) state.details = details;
 	if (!context.isPartial) {
+		if (state.phase === "running") state.endedAt = now;
 		state.phase = "done";
 		state.failed = context.isError;
+		delete state.tasks;
 		stopClock(state);
 		return;
 	}
-	if (!fresh || !details?.streaming) return;
-	state.startedAt = now - details.streaming.elapsedMs;
-	state.heardAt = now - details.streaming.sinceEventMs;
+	if (!fresh || !details) return;
+	state.updatedAt = now;
+	if (Array.isArray(details.tasks)) {
+		state.tasks = details.tasks.map((task, index) => complete(task, state.tasks?.[index]));
+	} else if (details.streaming) {
+		state.startedAt = now - details.streaming.elapsedMs;
+		state.heardAt = now - details.streaming.sinceEventMs;
+	}
 	state.drawnSecond = second(state);
 }
 
+function complete(task: TaskProgress, before: TaskProgress | undefined): TaskProgress {
+	const text = task.text ?? before?.text;
+	const displayItems = task.displayItems ?? before?.displayItems;
+	return { ...task, ...(text !== undefined && { text }), ...(displayItems && { displayItems }) };
+}
+
+/** How long the call has taken; of a run that is over, what its result says. */
 export function elapsedMs(state: CardState): number | undefined {
-	if (state.phase === "done") return finalResult(state)?.durationMs;
-	return state.startedAt === undefined ? undefined : Date.now() - state.startedAt;
+	const { startedAt, details } = state;
+	if (state.phase !== "done") return startedAt === undefined ? undefined : Date.now() - startedAt;
+	const results = details?.results ?? [];
+	if (details?.mode === "single" || results.length === 0) return results[0]?.durationMs;
+	if (startedAt !== undefined && state.endedAt !== undefined) return state.endedAt - startedAt;
+	// Of a call from a resumed session only this is known: steps follow each other, tasks overlap.
+	return details?.mode === "chain" ? results.reduce((sum, { durationMs }) => sum + durationMs, 0) : undefined;
 }
 
 export function silentMs(state: CardState): number {
 	return state.phase === "running" && state.heardAt !== undefined ? Date.now() - state.heardAt : 0;
 }
 
+/** How old the newest update is. */
+export function sinceUpdateMs(state: CardState): number {
+	return state.updatedAt === undefined ? 0 : Date.now() - state.updatedAt;
+}
+
 export function finalResult(state: CardState): SingleResult | undefined {
 	return state.details?.results[0];
 }
 
-export function streaming(state: CardState): Streaming | undefined {
+export function streaming(state: CardState): LiveRun | undefined {
 	return state.details?.streaming;
 }
 

@@ -25,10 +25,16 @@ function pad(value: number): string {
 	return String(value).padStart(2, "0");
 }
 
-/** Turns, tokens, cost and model, each part only when there is something to say. */
-export function usageParts(usage: RunUsage, model: string | undefined): string[] {
-	const parts: string[] = [];
-	if (usage.turns > 0) parts.push(usage.turns === 1 ? "1 turn" : `${usage.turns} turns`);
+/** The figures of a run as text, each only when there is something to say. */
+export interface Figures {
+	turns?: string;
+	tokens?: string;
+	cost?: string;
+	model?: string;
+}
+
+export function figuresOf(usage: RunUsage, model: string | undefined): Figures {
+	const figures: Figures = {};
 	const flow = [
 		["↑", usage.input],
 		["↓", usage.output],
@@ -36,8 +42,26 @@ export function usageParts(usage: RunUsage, model: string | undefined): string[]
 		["W", usage.cacheWrite],
 	] as const;
 	const counts = flow.filter(([, count]) => count > 0).map(([mark, count]) => mark + tokens(count));
-	if (counts.length > 0) parts.push(counts.join(" "));
-	if (usage.cost > 0) parts.push(`$${usage.cost.toFixed(usage.cost < 0.01 ? 4 : 3)}`);
-	if (model) parts.push(model);
-	return parts;
+	// A request that failed counts as a turn, but is no news where the model has neither read nor said a word.
+	if (usage.turns > 0 && (counts.length > 0 || usage.cost > 0)) {
+		figures.turns = usage.turns === 1 ? "1 turn" : `${usage.turns} turns`;
+	}
+	if (counts.length > 0) figures.tokens = counts.join(" ");
+	if (usage.cost > 0) figures.cost = `$${usage.cost.toFixed(usage.cost < 0.01 ? 4 : 3)}`;
+	if (model) figures.model = model;
+	return figures;
+}
+
+/** Turns, tokens, cost and model. */
+export function usageParts(usage: RunUsage, model: string | undefined): string[] {
+	return Object.values(figuresOf(usage, model));
+}
+
+/** What several runs spent together. */
+export function totalUsage(usages: readonly RunUsage[]): RunUsage {
+	const total: RunUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0, turns: 0 };
+	for (const usage of usages) {
+		for (const key of Object.keys(total) as (keyof RunUsage)[]) total[key] += usage[key];
+	}
+	return total;
 }

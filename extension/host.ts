@@ -13,9 +13,16 @@ function extensionFile({ path, source }: SourceInfo): string | undefined {
 	return source === "builtin" || source === "sdk" || /^(?:builtin:|<)/.test(path) ? undefined : path;
 }
 
+/** Files that were looked at: each call asks for all tools again, some while its arguments still arrive. */
+const ours = new Map<string, boolean>();
+
 /** Our own files; a checkout may be reached through a link. */
 function isOurs(file: string): boolean {
-	return file.startsWith(OWN_FOLDER) || realPath(file).startsWith(`${realPath(OWN_FOLDER)}${sep}`);
+	const known = ours.get(file);
+	if (known !== undefined) return known;
+	const found = file.startsWith(OWN_FOLDER) || realPath(file).startsWith(`${realPath(OWN_FOLDER)}${sep}`);
+	ours.set(file, found);
+	return found;
 }
 
 function realPath(file: string): string {
@@ -43,11 +50,15 @@ function program(): { hostExecutable: string; hostScript?: string } {
 		: { hostExecutable: process.execPath, hostScript: script };
 }
 
-/** The model, and whether an extension provides it: pi tells which providers are registered, not by which file. */
-function model({ model, modelRegistry }: PiContext): { model?: string; modelFromExtension?: boolean } {
-	if (!model) return {};
-	const modelFromExtension = modelRegistry.getRegisteredProviderIds().includes(model.provider);
-	return { model: `${model.provider}/${model.id}`, modelFromExtension };
+/** How pi marks a model that picks another one for each request; only extensions make such models. */
+const VIRTUAL_API = "pi-virtual";
+
+/** The model, and what extensions provide: pi tells which providers are registered, not by which file. */
+function models({ model, modelRegistry }: PiContext) {
+	const extensionProviders = [...modelRegistry.getRegisteredProviderIds()];
+	if (!model) return { extensionProviders };
+	const modelFromExtension = model.api === VIRTUAL_API;
+	return { model: `${model.provider}/${model.id}`, modelFromExtension, extensionProviders };
 }
 
 function session(context: PiContext): { parentSessionFile?: string } {
@@ -63,12 +74,15 @@ export function doctorOptions(pi: PiApi, context: PiContext): SurfaceOptions {
 	return { ...surfaceOptions(pi, context), ...program(), ...session(context) };
 }
 
-export function runOptions(pi: PiApi, context: PiContext, params: { agent: string; task: string }): RunOptions {
+/** Everything about a call but what it asks for. */
+export type CallOptions = Omit<RunOptions, "agent" | "task" | "callId"> & { callId: string };
+
+export function callOptions(pi: PiApi, context: PiContext, callId: string): CallOptions {
 	return {
-		agent: params.agent,
-		task: params.task,
+		callId,
+		sessionId: context.sessionManager.getSessionId(),
 		...doctorOptions(pi, context),
-		...model(context),
+		...models(context),
 		thinking: context.thinkingLevel ?? pi.getThinkingLevel(),
 	};
 }

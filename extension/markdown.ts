@@ -8,6 +8,7 @@ export interface Block {
 	hang: number;
 	/** Drawn as it is and clipped, never wrapped. */
 	verbatim: boolean;
+	heading?: true;
 }
 
 const FENCE = /^\s*(```+|~~~+)/;
@@ -39,7 +40,8 @@ export function markdown(source: string): Block[] {
 function prose(text: string): Block {
 	const heading = HEADING.exec(text)?.[0];
 	if (heading) {
-		return { line: [{ text: text.slice(heading.length), color: "accent", bold: true }], hang: 0, verbatim: false };
+		const line: Line = [{ text: text.slice(heading.length), color: "accent", bold: true }];
+		return { line, hang: 0, verbatim: false, heading: true };
 	}
 	if (TABLE_ROW.test(text)) return { line: [{ text, color: "toolOutput" }], hang: 0, verbatim: true };
 	const quote = QUOTE.exec(text)?.[0];

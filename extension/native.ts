@@ -3,7 +3,10 @@
 import { createRequire } from "node:module";
 
 /** What the extension calls in the addon. */
-export type Native = Pick<typeof import("../index.js"), "startRun" | "describeTools" | "discoverAgents" | "doctor">;
+export type Native = Pick<
+	typeof import("../index.js"),
+	"startRun" | "startParallel" | "startChain" | "bootEarly" | "describeTools" | "discoverAgents" | "doctor"
+>;
 
 /** The addon, or what is missing and what to do about it. */
 export type Addon = { native: Native; problem?: undefined } | { native?: undefined; problem: string };

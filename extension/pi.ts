@@ -62,7 +62,7 @@ export interface ToolDefinition {
 	parameters: Record<string, unknown>;
 	execute(
 		toolCallId: string,
-		params: { agent: string; task: string },
+		params: unknown,
 		signal: AbortSignal | undefined,
 		onUpdate: ((partial: ToolOutput) => void) | undefined,
 		context: PiContext,
@@ -81,16 +81,26 @@ export interface SourceInfo {
 	source: string;
 }
 
+/** What closes a dialog before the user does; `timeout` in milliseconds, shown as it runs out. */
+export interface DialogOptions {
+	signal?: AbortSignal;
+	timeout?: number;
+}
+
 export interface PiContext {
 	cwd: string;
 	mode: "tui" | "rpc" | "json" | "print";
 	hasUI: boolean;
 	ui: {
 		notify(message: string, type?: "info" | "warning" | "error"): void;
-		confirm(title: string, message: string, options?: { signal?: AbortSignal }): Promise<boolean>;
+		select(title: string, options: string[], dialog?: DialogOptions): Promise<string | undefined>;
+		confirm(title: string, message: string, dialog?: DialogOptions): Promise<boolean>;
+		input(title: string, placeholder?: string, dialog?: DialogOptions): Promise<string | undefined>;
+		/** Has no options: only the user closes it. */
+		editor(title: string, prefill?: string): Promise<string | undefined>;
 	};
 	sessionManager: { getSessionId(): string; getSessionFile(): string | undefined };
-	model: { provider: string; id: string } | undefined;
+	model: { provider: string; id: string; api?: string } | undefined;
 	/** `getRegisteredProviderIds`: the providers that extensions have registered. */
 	modelRegistry: ProviderRegistry & { getRegisteredProviderIds(): readonly string[] };
 	thinkingLevel?: string;
@@ -104,6 +114,21 @@ export interface ToolCallEvent {
 export interface ToolCallVerdict {
 	block: true;
 	reason: string;
+}
+
+/** A piece of an assistant message on its way. `partial` is the message so far, and grows. */
+export interface MessageUpdateEvent {
+	assistantMessageEvent: {
+		type: string;
+		contentIndex?: number;
+		delta?: string;
+		partial?: { content: readonly { type: string; id?: string; name?: string }[] };
+		toolCall?: { arguments: unknown };
+	};
+}
+
+export interface MessageEndEvent {
+	message: { role: string; stopReason?: string };
 }
 
 export interface CompletionItem {
@@ -128,6 +153,10 @@ export interface PiApi {
 		handler: Handler<{ readonly systemPrompt: string }, { systemPrompt: string }>,
 	): unknown;
 	on(event: "tool_call", handler: Handler<ToolCallEvent, ToolCallVerdict>): unknown;
+	on(event: "message_update", handler: Handler<MessageUpdateEvent, void>): unknown;
+	on(event: "message_end", handler: Handler<MessageEndEvent, void>): unknown;
+	on(event: "tool_execution_end", handler: Handler<{ toolCallId: string }, void>): unknown;
+	on(event: "agent_end", handler: Handler<object, void>): unknown;
 	on(event: "tool_result", handler: Handler<{ toolName: string; toolCallId: string }, { isError: boolean }>): unknown;
 	registerTool(tool: ToolDefinition): void;
 	registerCommand(name: string, command: Command): void;

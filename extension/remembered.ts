@@ -1,18 +1,18 @@
 /**
- * The tool as this process last described it. After `/reload` pi draws the transcript again before `session_start`,
- * and draws a card only for a tool that is registered by then. A reload loads this module again, so it is kept outside.
+ * The tools as this process last described them. After `/reload` pi draws the transcript again before `session_start`,
+ * and draws a card only for a tool that is registered by then. A reload loads this module again, so they are kept outside.
  */
 
-import type { ToolSurface } from "../index.js";
+import type { ToolSurfaces } from "../index.js";
 
-const KEY = Symbol.for("pi-subagent-native.surface");
+const KEY = Symbol.for("pi-subagent-native.surfaces");
 
-const shared = globalThis as typeof globalThis & { [KEY]?: ToolSurface | undefined };
+const shared = globalThis as typeof globalThis & { [KEY]?: ToolSurfaces | undefined };
 
-export function rememberedSurface(): ToolSurface | undefined {
+export function rememberedSurfaces(): ToolSurfaces | undefined {
 	return shared[KEY];
 }
 
-export function rememberSurface(surface: ToolSurface): void {
-	shared[KEY] = surface.register ? surface : undefined;
+export function rememberSurfaces(surfaces: ToolSurfaces): void {
+	shared[KEY] = surfaces.register ? surfaces : undefined;
 }

@@ -51,7 +51,7 @@ export function clip(line: Line, width: number): Line {
 }
 
 /** The longest start of `text` that fits into `width` columns. */
-function fitting(text: string, width: number): string {
+export function fitting(text: string, width: number): string {
 	let end = 0;
 	let used = 0;
 	for (const character of characters(text)) {

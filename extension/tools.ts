@@ -1,36 +1,66 @@
-/** The `subagent` tool: hands one call to the addon and its result back to pi. */
+/** The tools: each hands a call to the addon and its result back to pi. */
 
-import type { ConfirmRequest, RefreshRequest, ToolResult, ToolSurface } from "../index.js";
+import type {
+	HostCallbacks,
+	RefreshRequest,
+	RunDetails,
+	RunHandle,
+	TaskOptions,
+	ToolResult,
+	ToolSurface,
+} from "../index.js";
 import { forwardAbort } from "./abort.ts";
-import { runOptions } from "./host.ts";
-import { loadAddon } from "./native.ts";
+import { shareCompiledCode } from "./compile-cache.ts";
+import { type CallOptions, callOptions } from "./host.ts";
+import { loadAddon, type Native } from "./native.ts";
 import type { PiApi, PiContext, ToolDefinition, ToolOutput } from "./pi.ts";
+import { answerWith, confirmWith, Dialogs } from "./questions.ts";
 import { refreshToken } from "./refresh.ts";
-import { renderCall, renderResult } from "./render.ts";
+import { renderers } from "./render.ts";
 import type { Runs } from "./runs.ts";
 
-/** What the tool looks like while the addon cannot be loaded, and so cannot describe it. */
-export function surfaceWithoutAddon(problem: string): ToolSurface {
-	return {
-		register: true,
-		name: "subagent",
-		label: "Subagent",
-		description: "Delegates one task to a sub-agent. Not usable now: its native addon is missing.",
-		promptSnippet: "Delegate one task to a sub-agent (not usable now)",
-		promptGuidelines: [],
-		parameters: {
-			type: "object",
-			properties: { agent: { type: "string", minLength: 1 }, task: { type: "string", minLength: 1 } },
-			required: ["agent", "task"],
-			additionalProperties: false,
-		},
-		notices: [problem],
-	};
+/** What a call asks for; pi has checked it against the tool's schema. */
+interface Params {
+	agent: string;
+	task: string;
+	tasks: TaskOptions[];
+	steps: TaskOptions[];
 }
 
-export class SubagentTool {
+type Update = (update: ToolResult) => void;
+
+/** A way to run agents. */
+interface Kind {
+	mode: RunDetails["mode"];
+	start(native: Native, call: CallOptions, params: Params, update: Update, host: HostCallbacks): RunHandle;
+}
+
+const KINDS = {
+	subagent: {
+		mode: "single",
+		start: (native, call, { agent, task }, ...rest) => native.startRun({ ...call, agent, task }, ...rest),
+	},
+	subagent_parallel: {
+		mode: "parallel",
+		start: (native, call, { tasks }, ...rest) => native.startParallel({ ...call, tasks }, ...rest),
+	},
+	subagent_chain: {
+		mode: "chain",
+		start: (native, call, { steps }, ...rest) => native.startChain({ ...call, steps }, ...rest),
+	},
+} satisfies Record<string, Kind>;
+
+/** A tool that runs agents. */
+export type ToolName = keyof typeof KINDS;
+
+export function isToolName(name: string): name is ToolName {
+	return Object.hasOwn(KINDS, name);
+}
+
+export class SubagentTools {
 	private readonly pi: PiApi;
 	private readonly runs: Runs;
+	private readonly dialogs = new Dialogs();
 	/** Calls that failed: pi flags them in a `tool_result` handler, where a flag returned by a tool may be lost. */
 	private readonly failed = new Set<string>();
 
@@ -39,7 +69,19 @@ export class SubagentTool {
 		this.runs = runs;
 	}
 
-	definition(surface: ToolSurface): ToolDefinition {
+	/** Registers those of the tools that this version of the extension can run. */
+	register(surfaces: readonly ToolSurface[]): void {
+		for (const surface of surfaces) {
+			if (isToolName(surface.name)) this.pi.registerTool(this.definition(surface, KINDS[surface.name]));
+		}
+	}
+
+	/** Tells once whether the call with this id failed. */
+	takeFailed(toolCallId: string): boolean {
+		return this.failed.delete(toolCallId);
+	}
+
+	private definition(surface: ToolSurface, kind: Kind): ToolDefinition {
 		return {
 			name: surface.name,
 			label: surface.label,
@@ -48,66 +90,65 @@ export class SubagentTool {
 			promptGuidelines: surface.promptGuidelines,
 			parameters: surface.parameters,
 			execute: async (id, params, signal, onUpdate, context) => {
-				const result = await this.run(params, signal, onUpdate, context).catch(unexpected);
+				const running = this.run(kind, id, params as Params, signal, onUpdate, context);
+				// A rejected run is a programming error; the model still gets a result, and pi runs on.
+				const result = await running.catch((error: unknown) =>
+					failure(kind, `the run ended unexpectedly: ${text(error)}`),
+				);
 				if (result.isError) this.failed.add(id);
 				return result;
 			},
-			renderCall,
-			renderResult,
+			...renderers(surface.name),
 		};
 	}
 
-	/** Tells once whether the call with this id failed. */
-	takeFailed(toolCallId: string): boolean {
-		return this.failed.delete(toolCallId);
-	}
-
 	private async run(
-		params: { agent: string; task: string },
+		kind: Kind,
+		id: string,
+		params: Params,
 		signal: AbortSignal | undefined,
 		onUpdate: ((partial: ToolOutput) => void) | undefined,
 		context: PiContext,
 	): Promise<ToolResult> {
 		const { native, problem } = loadAddon();
-		if (!native) return failure(problem);
-		const options = { ...runOptions(this.pi, context, params), aborted: signal?.aborted ?? false };
+		if (!native) return failure(kind, problem);
+		shareCompiledCode();
+		const call = { ...callOptions(this.pi, context, id), aborted: signal?.aborted ?? false };
+		// Closes the run's dialogs: with the caller's signal, and when the run is over and nobody waits for an answer.
+		const over = new AbortController();
 		let settled = false;
 		const update = (partial: ToolResult) => {
 			if (!settled) onUpdate?.({ content: partial.content, details: partial.details });
 		};
-		const confirm = context.hasUI ? (request: ConfirmRequest) => this.confirm(request, signal, context) : undefined;
 		const refresh = ({ provider, validForMs }: RefreshRequest) =>
 			refreshToken(context.modelRegistry, provider, validForMs, signal);
-		const handle = native.startRun(options, update, confirm, refresh);
+		const host: HostCallbacks = { refresh };
+		if (context.hasUI) {
+			host.confirm = confirmWith(this.dialogs, context, over.signal);
+			host.ask = answerWith(this.dialogs, context, over.signal);
+		}
+		const handle = kind.start(native, call, params, update, host);
 		const release = forwardAbort(signal, handle);
+		const releaseDialogs = forwardAbort(signal, over);
 		try {
 			return await this.runs.settle(handle, handle.result());
 		} finally {
 			settled = true;
 			release();
+			releaseDialogs();
+			over.abort();
 		}
 	}
-
-	/** Asks the user. An abort closes the dialog, which is no. */
-	private async confirm(
-		request: ConfirmRequest,
-		signal: AbortSignal | undefined,
-		context: PiContext,
-	): Promise<boolean> {
-		if (signal?.aborted) return false;
-		return await context.ui.confirm(request.title, request.message, signal ? { signal } : {});
-	}
 }
 
-/** A rejected run is a programming error; the model still gets a result, and pi runs on. */
-function unexpected(error: unknown): ToolResult {
-	return failure(`the run ended unexpectedly: ${error instanceof Error ? error.message : String(error)}`);
-}
-
-function failure(message: string): ToolResult {
+function failure({ mode }: Kind, message: string): ToolResult {
 	return {
 		content: [{ type: "text", text: message }],
 		isError: true,
-		details: { mode: "single", results: [], error: { code: "SUBAGENT_FAILED", message } },
+		details: { mode, results: [], error: { code: "SUBAGENT_FAILED", message } },
 	};
+}
+
+function text(error: unknown): string {
+	return error instanceof Error ? error.message : String(error);
 }

@@ -3,6 +3,9 @@
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
 const PRINTABLE_ASCII = /^[ -~]*$/;
+/** Text of which each code unit is a character of its own, whatever stands beside it. */
+const SIMPLE =
+	/^[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u22ff\u2500-\u25ff\u2713\u2717\u3001-\u3029\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]*$/;
 const EMOJI = /^\p{RGI_Emoji}$/v;
 const WIDE_EMOJI = /^\p{Emoji_Presentation}/u;
 const INVISIBLE = /^[\p{Default_Ignorable_Code_Point}\p{Nonspacing_Mark}\p{Enclosing_Mark}\p{Cc}\p{Cf}\p{Cs}]$/u;
@@ -36,9 +39,14 @@ const HANGUL_JOINING = /^[\u1160-\u11ff]$/;
 /** Marks without a width of their own in Unicode, to which terminals nevertheless give a column. */
 const SPACING_MARK = /^[\u065f\u1033-\u1035\u103a\u103d\u103e]$/;
 
+/** Widths found so far; texts repeat few characters, and a live card measures them again and again. */
+const known = new Map<string, number>();
+const MOST_KNOWN = 4_096;
+const MOST_CODE_UNITS = 32;
+
 /** Splits text into what a reader takes for characters. */
 export function characters(text: string): Iterable<string> {
-	return PRINTABLE_ASCII.test(text) ? text : segments(text);
+	return SIMPLE.test(text) ? text : segments(text);
 }
 
 function* segments(text: string): Iterable<string> {
@@ -48,6 +56,16 @@ function* segments(text: string): Iterable<string> {
 /** Columns of one character as `characters` splits them. */
 export function characterWidth(character: string): number {
 	if (character.length === 1 && PRINTABLE_ASCII.test(character)) return 1;
+	const before = known.get(character);
+	if (before !== undefined) return before;
+	if (known.size >= MOST_KNOWN) known.clear();
+	const width = measured(character);
+	// What is long is hostile and would fill the memory.
+	if (character.length <= MOST_CODE_UNITS) known.set(character, width);
+	return width;
+}
+
+function measured(character: string): number {
 	if (EMOJI.test(character)) return 2;
 	let width = 0;
 	for (const point of character) {
@@ -67,6 +85,6 @@ function pointWidth(point: string): number {
 export function textWidth(text: string): number {
 	if (PRINTABLE_ASCII.test(text)) return text.length;
 	let width = 0;
-	for (const character of segments(text)) width += characterWidth(character);
+	for (const character of characters(text)) width += characterWidth(character);
 	return width;
 }
