@@ -120,10 +120,11 @@ describe("an abort", BOUNDED, () => {
 		const scene = new Scene(t, hangs, { agent: "local" });
 		scene.write("project/.pi/agents/local.md", "---\nname: local\n---\nLook.");
 		let asked = false;
-		const handle = scene.start({}, undefined, () => {
+		const confirm = () => {
 			asked = true;
-			return new Promise(() => {});
-		});
+			return new Promise<boolean>(() => {});
+		};
+		const handle = scene.start({}, undefined, { confirm });
 		await until(() => asked, "the question");
 		handle.abort();
 		assert.deepEqual(shape(await inTime(handle.result(), "the result")), aborted);

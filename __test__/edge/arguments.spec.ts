@@ -40,7 +40,9 @@ describe("startRun", BOUNDED, () => {
 	it("throws at once for callbacks that are none, and names them", (t) => {
 		const { options } = new Scene(t, answers);
 		assert.throws(() => start(options, 5), /onUpdate|on_update|function/i);
-		assert.throws(() => start(options, undefined, {}), /onConfirm|on_confirm|function/i);
+		for (const name of ["confirm", "refresh", "ask"]) {
+			assert.throws(() => start(options, undefined, { [name]: 5 }), new RegExp(`HostCallbacks\\.${name}`));
+		}
 		for (const nothing of [undefined, null, "explorer", 5]) assert.throws(() => start(nothing), Error);
 	});
 

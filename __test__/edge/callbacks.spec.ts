@@ -141,6 +141,7 @@ describe("updates", BOUNDED, () => {
 		);
 		const seen = runs.map(() => new Set<string>());
 		await Promise.all(runs.map((scene, index) => scene.run({}, (update) => seen[index]?.add(textOf(update)))));
+		for (const texts of seen) texts.delete("(running...)");
 		assert.deepEqual(seen, [new Set("a"), new Set("b"), new Set("c")]);
 	});
 });
@@ -168,12 +169,12 @@ describe("a question", BOUNDED, () => {
 				return answer();
 			};
 			for (const expected of [1, 1]) {
-				assert.deepEqual(shape(await scene.run({}, undefined, confirm)), [undefined, 0, "completed", false]);
+				assert.deepEqual(shape(await scene.run({}, undefined, { confirm })), [undefined, 0, "completed", false]);
 				assert.equal(asked, expected);
 			}
 			assert.equal((await scene.run()).details.error, undefined, "and not where nobody can be asked either");
 			scene.write("project/.pi/agents/local.md", `${definition} Deeper.`);
-			await scene.run({}, undefined, confirm);
+			await scene.run({}, undefined, { confirm });
 			assert.equal(asked, 2);
 		});
 	}
@@ -195,7 +196,7 @@ describe("a question", BOUNDED, () => {
 	for (const [label, answer] of Object.entries(no)) {
 		it(`is answered with no by ${label}`, async (t) => {
 			const scene = project(t);
-			const result = await scene.run({}, undefined, answer as () => boolean);
+			const result = await scene.run({}, undefined, { confirm: answer as () => boolean });
 			assert.equal(result.details.error?.code, "SUBAGENT_DISABLED");
 			assert.match(textOf(result), /`local`.*the user did not allow it/);
 			assert.deepEqual(result.details.results, []);
@@ -206,7 +207,7 @@ describe("a question", BOUNDED, () => {
 	it("names the agent, its file and what a yes means", async (t) => {
 		const scene = project(t);
 		const requests: ConfirmRequest[] = [];
-		await scene.run({}, undefined, (request) => requests.push(request) > 0);
+		await scene.run({}, undefined, { confirm: (request) => requests.push(request) > 0 });
 		const path = scene.path("project/.pi/agents/local.md");
 		const [request, ...more] = requests;
 		assert.deepEqual([request?.agent, request?.path, more.length], ["local", path, 0]);
@@ -230,7 +231,7 @@ describe("a question", BOUNDED, () => {
 			{ config: { projectAgentPolicy: "deny" } },
 			{ aborted: true },
 		]) {
-			await scene.run(change, undefined, confirm);
+			await scene.run(change, undefined, { confirm });
 		}
 		assert.equal(asked, 0);
 	});

@@ -10,7 +10,7 @@ import { runInNewContext } from "node:vm";
 import { type RunHandle, type RunOptions, sanitizeOutput, type ToolResult } from "../../index.js";
 import { survivors } from "../support/survivors.ts";
 import type { Elsewhere } from "./fault-hosts.ts";
-import { inTime, Scene, shape, single, textOf } from "./scene.ts";
+import { inTime, isOfStore, Scene, shape, single, textOf } from "./scene.ts";
 
 /** Steps of the stand-in, or the name of one of its scenarios. */
 export type Scenario = string | unknown[];
@@ -110,7 +110,8 @@ function listed(place: string): string[] {
 /** What lies in the directories of runs; anything else below an agent directory is named in full. */
 function inRun(files: string[]): string[] {
 	const parents = /^subagents(\/runs(\/[0-9a-f]{8})?)?$/;
-	return files.filter((name) => !parents.test(name)).map((name) => name.replace(/^subagents\/runs\/[0-9a-f]{8}\//, ""));
+	const made = files.filter((name) => !parents.test(name) && !isOfStore(name));
+	return made.map((name) => name.replace(/^subagents\/runs\/[0-9a-f]{8}\//, ""));
 }
 
 async function checkResult(result: ToolResult, row: Row, took: number): Promise<void> {
@@ -153,6 +154,7 @@ async function checkText(
 	assert.equal(result.details.error?.message, run.error);
 	const parts = [
 		`explorer failed with exit code ${exitCode}`,
+		...(run.attempts > 1 ? [`attempts: ${run.attempts}`] : []),
 		`error: ${run.error}`,
 		...(partial === undefined ? [] : [`partial output:\n${partial}`]),
 		...(run.sessionFile === undefined ? [] : [`session: ${await sanitizeOutput(run.sessionFile)}`]),

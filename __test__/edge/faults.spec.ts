@@ -497,11 +497,13 @@ const faults = {
 			scenario: "gives-up",
 			is: failed(1),
 			error: /^the model's provider reported an error: 500: try again$/,
+			files: ["session-2.jsonl", "session.jsonl"],
 		},
 		"of the oldest": {
 			scenario: [{ version: "0.73.1" }, { retry: "500: try again", times: 3 }, { fail: "500: try again" }],
 			is: failed(1),
 			error: /500: try again$/,
+			files: ["session-2.jsonl", "session.jsonl"],
 		},
 	},
 	"asks a question": {
@@ -590,7 +592,7 @@ const faults = {
 		},
 		"when the child writes its session": {
 			scenario: [{ repeat: [{ say: sentence }], times: 500 }],
-			elsewhere: hosts.onDisk("size=64k"),
+			elsewhere: hosts.onDisk("size=256k"),
 			is: failed(64),
 			error: /ENOSPC/,
 			partial: sentence,
@@ -598,7 +600,7 @@ const faults = {
 		},
 		"when a long answer is kept": {
 			scenario: answerOf({ raw: longAnswer }),
-			elsewhere: hosts.onDisk("size=64k"),
+			elsewhere: hosts.onDisk("size=256k"),
 			is: ["SUBAGENT_OUTPUT_TRUNCATED", 0, "completed"],
 			text: /^first x+.*x+ last$/s,
 			skip: hosts.lacksMounts,

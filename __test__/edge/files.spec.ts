@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 
 import { startRun } from "../../index.js";
 import { host } from "./host.ts";
-import { answers, Scene, shape, single, textOf } from "./scene.ts";
+import { answers, isOfStore, Scene, shape, single, textOf } from "./scene.ts";
 
 const BOUNDED = { timeout: 30_000 };
 
@@ -68,7 +68,7 @@ describe("the files of a run", BOUNDED, () => {
 		const handle = scene.start({ parentSessionFile });
 		const { sessionFile } = single(await handle.result());
 		assert.equal(sessionFile, join(scene.root, "sessions", "2026_abc", handle.runId, "session.jsonl"));
-		assert.ok(!existsSync(join(scene.agentDir, "subagents")));
+		assert.ok(!existsSync(join(scene.agentDir, "subagents/runs")));
 	});
 
 	it("lie where PI_CODING_AGENT_DIR says", async (t) => {
@@ -141,7 +141,8 @@ describe("a disk", { ...BOUNDED, skip: !mayMount && "no namespace to mount in" }
 		const before = ["unshare", "-rm", "sh", "-c", mount, "sh", options, scene.agentDir];
 		const ended = await host(scene, "disk.mjs", [], { before });
 		assert.deepEqual([ended.code, ended.stderr], [0, ""]);
-		return JSON.parse(ended.stdout);
+		const { result, files } = JSON.parse(ended.stdout);
+		return { result, files: files.filter((name: string) => !isOfStore(name)) };
 	}
 
 	it("that is full from the start is named, and nothing is started or left", async (t) => {
@@ -164,7 +165,7 @@ describe("a disk", { ...BOUNDED, skip: !mayMount && "no namespace to mount in" }
 
 	it("that fills up when a long answer is kept costs the whole text, not the run", async (t) => {
 		const scene = new Scene(t, `begin; said "first $(head -c 300000 /dev/zero | tr '\\0' x) last"; settled`);
-		const { result, files } = await onDisk(scene, "size=64k");
+		const { result, files } = await onDisk(scene, "size=256k");
 		assert.deepEqual(shape(result), ["SUBAGENT_OUTPUT_TRUNCATED", 0, "completed", false]);
 		assert.equal(single(result).fullOutputFile, undefined);
 		assert.ok(textOf(result).startsWith("first x") && textOf(result).endsWith("x last"));

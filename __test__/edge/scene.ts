@@ -13,7 +13,7 @@ import {
 	writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import type { TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 
@@ -55,11 +55,12 @@ for (const name of Object.keys(process.env)) if (name.startsWith("PI_")) delete 
 type Change = Partial<RunOptions>;
 
 /**
- * Lets the stand-ins of a scene write down what they see, which the read-only sandbox would refuse them. A test that is
- * about the sandbox says so in its own configuration.
+ * Lets the stand-ins of a scene write down what they see, which the read-only sandbox would refuse them, and read their
+ * task to its end, as pi does in its `json` mode. A test that is about the sandbox or the protocol says so in its own
+ * configuration.
  */
 function unconfined<T extends Change>(options: T): T {
-	return { ...options, config: { sandbox: "off", ...options.config } };
+	return { ...options, config: { sandbox: "off", protocol: "json", ...options.config } };
 }
 
 /** Where runs happen. Everything in it is gone after its test, which fails when a process is not. */
@@ -129,12 +130,13 @@ export class Scene {
 		return Number(this.read("pid"));
 	}
 
-	/** The files below the agent directory, sorted. */
-	filesLeft(below = "agent"): string[] {
-		const entries = readdirSync(this.path(below), { recursive: true, withFileTypes: true });
-		return entries
-			.filter((entry) => !entry.isDirectory())
-			.map((entry) => entry.name)
+	/** The files below the agent directory that runs have made, sorted. */
+	filesLeft(): string[] {
+		const entries = readdirSync(this.agentDir, { recursive: true, withFileTypes: true });
+		const files = entries.filter((entry) => !entry.isDirectory());
+		return files
+			.filter(({ parentPath, name }) => !isOfStore(relative(this.agentDir, join(parentPath, name))))
+			.map(({ name }) => name)
 			.sort();
 	}
 
@@ -147,7 +149,12 @@ export class Scene {
 	}
 }
 
-type Callbacks = [onUpdate?: Parameters<typeof startRun>[1], onConfirm?: Parameters<typeof startRun>[2]];
+/** Whether a path in an agent directory is of the store, which outlives runs. */
+export function isOfStore(path: string): boolean {
+	return /^subagents\/(runs\.db|processes)/.test(path);
+}
+
+type Callbacks = [onUpdate?: Parameters<typeof startRun>[1], host?: Parameters<typeof startRun>[2]];
 
 /** Waits for something that announces itself; rejects when it does not come. */
 export async function inTime<T>(promise: Promise<T>, what: string, limitMs = patienceMs): Promise<T> {

@@ -52,7 +52,14 @@ test("a run answers, updates its host and can be aborted", bounded, async (t) =>
 	t.after(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
 	writeFileSync(join(root, "pi.sh"), child);
 	const piCommand = ["/bin/sh", join(root, "pi.sh")];
-	const options = { agent: "explorer", task: "look", cwd: root, agentDir: root, piCommand };
+	const options = {
+		agent: "explorer",
+		task: "look",
+		cwd: root,
+		agentDir: root,
+		piCommand,
+		config: { protocol: "json" },
+	};
 
 	/** @type {string[]} */
 	const updates = [];

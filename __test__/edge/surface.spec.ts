@@ -1,4 +1,4 @@
-/** What exists here and whether it would work: agents, configuration, the tool to register, the doctor. */
+/** What exists here and whether it would work: agents, configuration, the tools to register, the doctor. */
 
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
@@ -17,6 +17,14 @@ const noWarden = { PI_SUBAGENT_WARDEN: "" };
 
 function surfaceOf(scene: Scene, change: Partial<SurfaceOptions> = {}): SurfaceOptions {
 	return { cwd: scene.project, agentDir: scene.agentDir, ...change };
+}
+
+const text = { type: "string", minLength: 1 };
+const task = { agent: text, cwd: text, task: text };
+
+/** The schema of an object that has these properties only. */
+function object(properties: Record<string, unknown>, required = Object.keys(properties)): Record<string, unknown> {
+	return { type: "object", properties, required, additionalProperties: false };
 }
 
 describe("discovery", BOUNDED, () => {
@@ -202,42 +210,55 @@ describe("the configuration", BOUNDED, () => {
 	});
 });
 
-describe("the tool to register", BOUNDED, () => {
-	it("is described in the same bytes each time, and in few", async (t) => {
+describe("the tools to register", BOUNDED, () => {
+	it("are described in the same bytes each time, and in few", async (t) => {
 		const options = surfaceOf(new Scene(t, ""));
 		const surface = await describeTools(options);
 		assert.equal(JSON.stringify(await describeTools(options)), JSON.stringify(surface));
+		assert.deepEqual([surface.register, surface.notices], [true, []]);
 		assert.deepEqual(
-			[surface.name, surface.label, surface.register, surface.notices],
-			["subagent", "Subagent", true, []],
+			surface.tools.map(({ name, label }) => [name, label]),
+			[
+				["subagent", "Subagent"],
+				["subagent_parallel", "Subagents in parallel"],
+				["subagent_chain", "Chain of subagents"],
+			],
 		);
-		for (const name of builtins) assert.match(surface.description, new RegExp(`\\b${name}\\b.*\\(readonly\\)`));
-		const { type, properties, required, additionalProperties } = surface.parameters as Record<
-			string,
-			Record<string, { type: string; minLength: number }>
-		>;
-		assert.deepEqual([type, required, additionalProperties], ["object", ["agent", "task"], false]);
-		for (const name of ["agent", "task"])
-			assert.deepEqual([properties?.[name]?.type, properties?.[name]?.minLength], ["string", 1]);
-		const { name, description, promptSnippet, promptGuidelines, parameters, delegationPolicy = "" } = surface;
-		const counted = [
-			name,
-			description,
-			promptSnippet,
-			...promptGuidelines,
-			JSON.stringify(parameters),
-			delegationPolicy,
-		].join("");
+		const [single, ...others] = surface.tools;
+		for (const name of builtins) {
+			assert.match(single?.description ?? "", new RegExp(`\\b${name}\\b.*\\(readonly\\)`));
+			assert.ok(!others.some(({ description }) => description.includes(name)), name);
+		}
+		assert.deepEqual(
+			surface.tools.map(({ parameters }) => parameters),
+			[
+				object({ agent: text, task: { ...text, description: "Self-contained: goal, paths, facts, expected answer" } }),
+				object({ tasks: { type: "array", minItems: 1, maxItems: 8, items: object(task, ["agent", "task"]) } }),
+				object({ steps: { type: "array", minItems: 1, maxItems: 8, items: object(task, ["agent", "task"]) } }),
+			],
+		);
+		const { delegationPolicy = "" } = surface;
+		const counted = surface.tools
+			.flatMap(({ name, description, promptSnippet, promptGuidelines, parameters }) => [
+				name,
+				description,
+				promptSnippet,
+				...promptGuidelines,
+				JSON.stringify(parameters),
+			])
+			.concat(delegationPolicy)
+			.join("");
 		assert.ok(delegationPolicy.length > 0 && counted.length / 4 <= 900, `${counted.length / 4} tokens`);
 	});
 
-	it("names those who could run, cut to one short line each", async (t) => {
+	it("name those who could run, cut to one short line each", async (t) => {
 		const scene = new Scene(t, "");
 		scene.write("agent/agents/long.md", `---\nname: long\ndescription: ${"much ".repeat(100)}\n---\nx`);
 		scene.write("agent/agents/broken.md", "---\nname: broken\nreadonly: maybe\n---\nx");
 		for (let index = 0; index < 30; index++)
 			scene.write(`agent/agents/m${index}.md`, `---\nname: many${index}\ndescription: One of many.\n---\nx`);
-		const { description, notices } = await describeTools(surfaceOf(scene, { tools: [{ name: "read" }] }));
+		const { tools, notices } = await describeTools(surfaceOf(scene, { tools: [{ name: "read" }] }));
+		const description = tools[0]?.description ?? "";
 		const lines = description.split("\n");
 		const listed = lines.filter((line) => line.startsWith("- "));
 		assert.equal(listed.length, 24);
@@ -250,7 +271,7 @@ describe("the tool to register", BOUNDED, () => {
 		assert.ok(notices.some((notice) => notice.includes("broken.md")));
 	});
 
-	it("is not to be registered when switched off, but is when its configuration is broken", async (t) => {
+	it("are not to be registered when switched off, but are when their configuration is broken", async (t) => {
 		const scene = new Scene(t, "");
 		assert.equal((await describeTools(surfaceOf(scene, { config: { enabled: false } }))).register, false);
 		assert.equal(

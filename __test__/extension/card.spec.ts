@@ -2,70 +2,13 @@ import assert from "node:assert/strict";
 import { homedir } from "node:os";
 import { afterEach, describe, it, mock } from "node:test";
 import { stopClocks } from "../../extension/card-state.ts";
-import { renderCall, renderResult } from "../../extension/render.ts";
+import type { CardDetails, LiveRun } from "../../extension/progress.ts";
 import { shortForm } from "../../extension/short-forms.ts";
 import { plainText, unstyled } from "../../extension/spans.ts";
 import { textWidth } from "../../extension/width.ts";
 import type { DisplayItem, RunDetails, SingleResult } from "../../index.js";
+import { Card, pass } from "./drawn-card.ts";
 import { answer, USAGE } from "./package-copy.ts";
-
-const COLOURED = {
-	fg: (color: string, text: string) => `\u001b[3${color.length % 8}m${text}\u001b[39m`,
-	bold: (text: string) => `\u001b[1m${text}\u001b[22m`,
-};
-
-/** A card as pi holds it: arguments, shared state, and the last result. */
-class Card {
-	private result: { content: { type: "text"; text: string }[]; details?: unknown } | undefined;
-	private partial = true;
-	private error = false;
-	private readonly state = {};
-	executionStarted = true;
-	expanded = false;
-	redraws = 0;
-	args: { agent: string; task: string };
-
-	constructor(args = { agent: "explorer", task: "find the loader" }) {
-		this.args = args;
-	}
-
-	update(details: RunDetails, text = "(running...)"): this {
-		this.result = { content: [{ type: "text", text }], details };
-		return this;
-	}
-
-	finish(details: RunDetails | undefined, text = "", error = false): this {
-		this.result = { content: [{ type: "text", text }], ...(details ? { details } : {}) };
-		this.partial = false;
-		this.error = error;
-		return this;
-	}
-
-	coloured(width: number): string[] {
-		const context = {
-			args: this.args,
-			state: this.state,
-			invalidate: () => {
-				this.redraws++;
-			},
-			executionStarted: this.executionStarted,
-			isPartial: this.partial,
-			expanded: this.expanded,
-			isError: this.error,
-			keyText: () => "ctrl+o",
-		};
-		const parts = [renderCall(this.args, COLOURED, context)];
-		if (this.result) {
-			const options = { expanded: this.expanded, isPartial: this.partial };
-			parts.push(renderResult(this.result, options, COLOURED, context));
-		}
-		return parts.flatMap((part) => part.render(width));
-	}
-
-	lines(width = 80): string[] {
-		return this.coloured(width).map((line) => plainText(line).trimEnd());
-	}
-}
 
 const CALLS: DisplayItem[] = [
 	{ type: "toolCall", name: "read", args: { path: "src/a.rs", offset: 1, limit: 40 } },
@@ -75,17 +18,16 @@ const CALLS: DisplayItem[] = [
 	{ type: "toolCall", name: "ls", args: {} },
 ];
 
-function running(elapsedMs: number, sinceEventMs: number): RunDetails {
-	return {
-		mode: "single",
-		results: [],
-		streaming: { displayItems: CALLS, usage: USAGE, turnCount: 2, elapsedMs, sinceEventMs, model: "fake/big" },
-	};
+const NOTHING = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0, turns: 0 };
+
+function running(elapsedMs: number, sinceEventMs: number): CardDetails {
+	return live({ displayItems: CALLS, usage: USAGE, turnCount: 2, elapsedMs, sinceEventMs, model: "fake/big" });
 }
 
-/** Lets time pass in small steps: in one step all timers would see its end. */
-function pass(ms: number): void {
-	for (let passed = 0; passed < ms; passed += 50) mock.timers.tick(50);
+function live(run: Partial<LiveRun>): CardDetails {
+	const standing = { state: "running", attempt: 1 } as const;
+	const still = { displayItems: [], usage: NOTHING, turnCount: 0, elapsedMs: 4_000, sinceEventMs: 0 };
+	return { mode: "single", results: [], streaming: { ...standing, ...still, ...run } };
 }
 
 function ended(result: Partial<SingleResult>, error?: RunDetails["error"]): RunDetails {
@@ -203,6 +145,49 @@ describe("the card of a run under way", () => {
 		assert.equal(card.redraws, 0);
 	});
 
+	const standings: [run: Partial<LiveRun>, head: string][] = [
+		[{ state: "queued", position: 3 }, "○ subagent explorer · 4s · queued #3"],
+		[{ state: "queued" }, "○ subagent explorer · 4s · queued"],
+		[{ state: "queued", position: 1, heldForMs: 30_400 }, "○ subagent explorer · 4s · rate limit, 30s left"],
+		[{ state: "starting" }, "◐ subagent explorer · 4s · starting"],
+		[{ state: "retrying", attempt: 2 }, "↻ subagent explorer · 4s · retrying, attempt 2"],
+		[{ state: "running", attempt: 2 }, "● subagent explorer · 4s · attempt 2"],
+	];
+	for (const [run, head] of standings) {
+		it(`says ${head}`, () => {
+			const card = new Card().update(live({ sinceEventMs: 60_000, ...run }));
+			const lines = card.lines();
+			assert.equal(lines[0], head);
+			// Nobody listens to a child that is not there.
+			if (run.state !== "running") assert.doesNotMatch(lines.join("\n"), /silent/);
+		});
+	}
+
+	it("counts a rate limit down between updates", () => {
+		mock.timers.enable({ apis: ["setInterval", "Date"] });
+		const card = new Card().update(live({ state: "queued", position: 1, heldForMs: 12_500 }));
+		card.lines();
+		pass(5_000);
+		assert.match(card.lines()[0] ?? "", /rate limit, 7s left$/);
+		pass(20_000);
+		assert.match(card.lines()[0] ?? "", /queued #1$/);
+	});
+
+	it("is lower in a lower terminal", () => {
+		const rows = Object.getOwnPropertyDescriptor(process.stdout, "rows");
+		Object.defineProperty(process.stdout, "rows", { value: 24, configurable: true });
+		try {
+			const card = new Card({ agent: "explorer", task: "a line of the task\n".repeat(40) });
+			card.expanded = true;
+			const items = Array.from({ length: 60 }, () => CALLS[0]) as DisplayItem[];
+			card.update(live({ displayItems: items }), "word\n\n".repeat(40));
+			assert.ok(card.lines(60).length <= 16, card.lines(60).join("\n"));
+		} finally {
+			if (rows) Object.defineProperty(process.stdout, "rows", rows);
+			else Reflect.deleteProperty(process.stdout, "rows");
+		}
+	});
+
 	it("has no clock before it starts, and none for a call without arguments yet", () => {
 		const card = new Card({ agent: "", task: "" });
 		card.executionStarted = false;
@@ -259,6 +244,24 @@ describe("the card of a run that is over", () => {
 			],
 		],
 		[
+			"the end of a budget",
+			new Card().finish(
+				ended(
+					{ exitCode: 1, outcome: "budget", error: "x", output: "Half." },
+					{ code: "SUBAGENT_FAILED", message: "`budget.maxTurns` reached: 12 of 12" },
+				),
+				"",
+				true,
+			),
+			[
+				"⚠ subagent explorer · 3.2s · over budget",
+				"  find the loader",
+				"  `budget.maxTurns` reached: 12 of 12",
+				"  Half.",
+				"  3 turns · ↑12k ↓932 R40k · $0.023",
+			],
+		],
+		[
 			"unknown agent",
 			new Card().finish(
 				{ mode: "single", results: [], error: { code: "UNKNOWN_AGENT", message: "Unknown agent: x." } },
@@ -287,6 +290,18 @@ describe("the card of a run that is over", () => {
 	for (const [label, card, lines] of states) {
 		it(`tells ${label}`, () => assert.deepEqual(card.lines(), lines));
 	}
+
+	it("leaves out a time that it has no room for, and cuts none in the middle", () => {
+		const card = new Card({ agent: "implementer", task: "" });
+		card.finish(ended({ outcome: "hard_timeout", exitCode: 124, durationMs: 61_000 }));
+		const heads = [60, 40, 30, 12].map((width) => card.lines(width)[0]);
+		assert.deepEqual(heads, [
+			"✗ subagent implementer · 1m01s · hard timeout",
+			"✗ subagent implementer · hard timeout",
+			"✗ subagent implementer · hard…",
+			"✗ subagent …",
+		]);
+	});
 
 	it("shows the start of a long answer, and how to see the rest", () => {
 		const output = Array.from({ length: 30 }, (_, line) => `line ${line}`).join("\n");

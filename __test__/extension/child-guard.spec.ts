@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { blockReason, readPolicy } from "../../extension/child-guard.ts";
+import childGuard from "../../extension/child-guard.cjs";
+
+const { blockReason, readPolicy } = childGuard;
 
 const LSP = { PI_SUBAGENT_ALLOW_LSP: "1", PI_SUBAGENT_LSP_ACTIONS: "hover, definition,rename,codeAction" };
 

@@ -6,18 +6,29 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Native } from "../../extension/native.ts";
 import type { Command, Component, PiApi, PiContext, ToolDefinition } from "../../extension/pi.ts";
-import type { RunHandle, RunOptions, ToolResult, ToolSurface } from "../../index.js";
+import type {
+	ChainOptions,
+	EarlyCall,
+	EarlyOptions,
+	HostCallbacks,
+	ParallelOptions,
+	RunHandle,
+	RunOptions,
+	ToolResult,
+	ToolSurface,
+	ToolSurfaces,
+} from "../../index.js";
 
 const EXTENSION = fileURLToPath(new URL("../../extension", import.meta.url));
 
-export const SURFACE: ToolSurface = {
+function tool(name: string): ToolSurface {
+	const description = `The tool ${name}.`;
+	return { name, label: name, description, promptSnippet: description, promptGuidelines: [], parameters: {} };
+}
+
+export const SURFACES: ToolSurfaces = {
 	register: true,
-	name: "subagent",
-	label: "Subagent",
-	description: "Runs one agent on one task.",
-	promptSnippet: "Delegate one task",
-	promptGuidelines: [],
-	parameters: { type: "object" },
+	tools: [tool("subagent"), tool("subagent_parallel"), tool("subagent_chain")],
 	delegationPolicy: "Delegate focused work.",
 	notices: [],
 };
@@ -45,24 +56,68 @@ export function answer(text: string): ToolResult {
 	};
 }
 
+/** A call as the addon gets it, whichever of its functions was called. */
+export type Started = Omit<RunOptions, "agent" | "task"> & Partial<RunOptions & ParallelOptions & ChainOptions>;
+
+/** A call that was announced while it arrived. */
+export class EarlyRecord implements EarlyCall {
+	readonly options: EarlyOptions;
+	pushed: string[] = [];
+	ends = 0;
+
+	constructor(options: EarlyOptions) {
+		this.options = options;
+	}
+
+	push(delta: string): void {
+		this.pushed.push(delta);
+	}
+
+	async end(): Promise<void> {
+		this.ends += 1;
+	}
+}
+
 /** The addon as a test scripts it; the copy's `index.js` hands it out. */
 export class StubAddon implements Native {
-	surface: ToolSurface = SURFACE;
-	runs: { options: RunOptions; aborts: (string | undefined)[] }[] = [];
+	surfaces: ToolSurfaces = SURFACES;
+	runs: { by: string; options: Started; host: HostCallbacks; aborts: (string | undefined)[] }[] = [];
+	early: EarlyRecord[] = [];
 	run: (
-		options: RunOptions,
+		options: Started,
 		update: (update: ToolResult) => void,
-		confirm: ((agent: string) => Promise<boolean>) | undefined,
+		host: HostCallbacks,
 		aborted: Promise<void>,
 	) => Promise<ToolResult> = async () => answer("found");
 
-	startRun(...[options, onUpdate, onConfirm]: Parameters<Native["startRun"]>): RunHandle {
-		const record: (typeof this.runs)[number] = { options, aborts: [] };
+	startRun(...[options, onUpdate, host]: Parameters<Native["startRun"]>): RunHandle {
+		return this.start("startRun", options, onUpdate, host ?? undefined);
+	}
+
+	startParallel(...[options, onUpdate, host]: Parameters<Native["startParallel"]>): RunHandle {
+		return this.start("startParallel", options, onUpdate, host ?? undefined);
+	}
+
+	startChain(...[options, onUpdate, host]: Parameters<Native["startChain"]>): RunHandle {
+		return this.start("startChain", options, onUpdate, host ?? undefined);
+	}
+
+	bootEarly(options: EarlyOptions): EarlyCall {
+		const record = new EarlyRecord(options);
+		this.early.push(record);
+		return record;
+	}
+
+	private start(
+		by: string,
+		options: Started,
+		onUpdate: (update: ToolResult) => void = () => {},
+		host: HostCallbacks = {},
+	): RunHandle {
+		const record: (typeof this.runs)[number] = { by, options, host, aborts: [] };
 		this.runs.push(record);
 		const abortion = Promise.withResolvers<void>();
-		const confirm =
-			onConfirm && (async (agent: string) => await onConfirm({ agent, path: "", title: agent, message: "" }));
-		const result = this.run(options, onUpdate ?? (() => {}), confirm, abortion.promise);
+		const result = this.run(options, onUpdate, host, abortion.promise);
 		result.catch(() => {});
 		return {
 			runId: "1a2b3c4d",
@@ -80,8 +135,8 @@ export class StubAddon implements Native {
 		};
 	}
 
-	async describeTools(): Promise<ToolSurface> {
-		return this.surface;
+	async describeTools(): Promise<ToolSurfaces> {
+		return this.surfaces;
 	}
 
 	async discoverAgents(): ReturnType<Native["discoverAgents"]> {
@@ -102,7 +157,8 @@ export class HostDouble implements PiApi {
 	commands = new Map<string, Command>();
 	entries: { customType: string; data: unknown }[] = [];
 	notes: string[] = [];
-	confirm: (title: string) => Promise<boolean> = async () => true;
+	/** What the user does with dialogs. */
+	user: Partial<Omit<PiContext["ui"], "notify">> = {};
 	private readonly handlers = new Map<string, Handler[]>();
 
 	on(event: string, handler: unknown): void {
@@ -172,7 +228,10 @@ export class HostDouble implements PiApi {
 				notify: (message) => {
 					this.notes.push(message);
 				},
-				confirm: (title) => this.confirm(title),
+				select: async (...dialog) => await this.user.select?.(...dialog),
+				confirm: async (...dialog) => (await this.user.confirm?.(...dialog)) ?? true,
+				input: async (...dialog) => await this.user.input?.(...dialog),
+				editor: async (...dialog) => await this.user.editor?.(...dialog),
 			},
 			sessionManager: { getSessionId: () => "session", getSessionFile: () => "/sessions/s.jsonl" },
 			model: { provider: "fake", id: "big" },
@@ -190,10 +249,12 @@ export class HostDouble implements PiApi {
 export interface LoadedExtension {
 	host: HostDouble;
 	addon: StubAddon;
-	call(params?: { agent: string; task: string }, options?: CallOptions): ReturnType<ToolDefinition["execute"]>;
+	call(params?: unknown, options?: CallOptions): ReturnType<ToolDefinition["execute"]>;
 }
 
 export interface CallOptions {
+	/** `subagent` unless told otherwise. */
+	tool?: string;
 	id?: string;
 	signal?: AbortSignal;
 	onUpdate?: Parameters<ToolDefinition["execute"]>[3];
@@ -225,7 +286,7 @@ export class PackageCopies {
 		const host = new HostDouble();
 		start(host);
 		const call: LoadedExtension["call"] = async (params = { agent: "explorer", task: "find it" }, given = {}) => {
-			const tool = host.tools.get("subagent");
+			const tool = host.tools.get(given.tool ?? "subagent");
 			if (!tool) throw new Error("the tool is not registered");
 			return await tool.execute(
 				given.id ?? "call-1",

@@ -1,7 +1,8 @@
 /** What a child is in real pi: what its model is asked, and what it cannot do. */
 
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import {
 	call,
@@ -112,6 +113,20 @@ for (const version of piVersions) {
 			assert.match(request?.systemText ?? "", /You only think\./);
 			assert.ok(!request?.systemText.includes(context));
 			assert.equal(runOf(lastEnd(rpc.log)).output, "hello");
+		});
+
+		test("leaves no compiled code behind, because its guard needs no compiler", async () => {
+			stage.configure({ sandbox: "off" });
+			try {
+				const compiled = () => readdirSync(join(stage.world.tmp, "jiti")).toSorted();
+				const before = compiled();
+				assert.notDeepEqual(before, [], "this is where pi keeps what it compiles");
+				await ask("explorer", "say hello");
+				assert.equal(runOf(lastEnd(rpc.log)).sandbox?.enforced, false, "the place is the child's as well");
+				assert.deepEqual(compiled(), before);
+			} finally {
+				stage.configure({});
+			}
 		});
 
 		test("delegates nothing although it loads every extension of the user", async () => {

@@ -30,9 +30,11 @@ export default (pi) => {
 };
 `;
 
-function definitionIn(request: ModelRequest | undefined) {
-	const tool = request?.tools.find((candidate) => candidate.function.name === "subagent");
-	return tool?.function ?? assert.fail("the request offers no subagent");
+const toolNames = ["subagent", "subagent_parallel", "subagent_chain"];
+
+function definitionIn(request: ModelRequest | undefined, name = "subagent") {
+	const tool = request?.tools.find((candidate) => candidate.function.name === name);
+	return tool?.function ?? assert.fail(`the request offers no ${name}`);
 }
 
 function countIn(text: string, part: string): number {
@@ -55,7 +57,7 @@ for (const version of piVersions) {
 
 		after(() => stage.close());
 
-		test("define the tool with the same bytes over all turns, with all five builtins", () => {
+		test("define the tools with the same bytes over all turns, all five builtins once", () => {
 			const [first, ...others] = stage.server.requests.filter(({ isParent }) => isParent);
 			const tools = JSON.stringify(first?.tools);
 			assert.equal(others.length, 4);
@@ -65,6 +67,11 @@ for (const version of piVersions) {
 			assert.deepEqual(listed, ["explorer", "researcher", "reviewer", "implementer", "tester"]);
 			const { required, additionalProperties } = parameters ?? {};
 			assert.deepEqual([required, additionalProperties], [["agent", "task"], false]);
+			for (const name of toolNames.slice(1)) {
+				const other = definitionIn(first, name);
+				assert.match(other.description ?? "", /`subagent`/);
+				for (const agent of listed) assert.ok(!JSON.stringify(other).includes(agent), `${name} lists ${agent}`);
+			}
 		});
 
 		test("hold policy, snippet and guidelines once each, in every turn", async () => {
@@ -75,7 +82,11 @@ for (const version of piVersions) {
 			);
 			assert.equal(system.size, 1, "the system prompt is the same in every turn");
 			for (const text of system) {
-				for (const part of [heading, surface.promptSnippet, ...surface.promptGuidelines]) {
+				const said = surface.tools.flatMap(({ promptSnippet, promptGuidelines }) => [
+					promptSnippet,
+					...promptGuidelines,
+				]);
+				for (const part of [heading, ...said]) {
 					assert.equal(countIn(text, part), 1, part);
 				}
 			}
@@ -83,12 +94,15 @@ for (const version of piVersions) {
 
 		test(`take at most ${maxTokens} tokens`, async () => {
 			const [request] = stage.server.requests;
-			const { name, description, parameters } = definitionIn(request);
 			const tools = ["web_search", "read"].map((tool) => ({ name: tool }));
 			const surface = await describeTools({ cwd: stage.world.cwd, agentDir: stage.world.agentDir, tools });
-			const { promptSnippet, promptGuidelines, delegationPolicy = "" } = surface;
-			const counted = JSON.stringify({ name, description, promptSnippet, promptGuidelines, parameters });
-			const tokens = (counted.length + delegationPolicy.length) / 4;
+			const counted = surface.tools.map(({ name, promptSnippet, promptGuidelines }) => {
+				const { description, parameters } = definitionIn(request, name);
+				return JSON.stringify({ name, description, promptSnippet, promptGuidelines, parameters });
+			});
+			assert.equal(counted.length, toolNames.length);
+			const { delegationPolicy = "" } = surface;
+			const tokens = [...counted, delegationPolicy].join("").length / 4;
 			assert.ok(delegationPolicy.length > 0 && tokens <= maxTokens, `${tokens} tokens`);
 		});
 

@@ -128,7 +128,7 @@ for place in extensions agents prompts; do
 done
 try own_settings 'echo "$SETTINGS" >"$own/settings.json"'
 try own_auth 'echo "$AUTH" >"$own/auth.json"'
-for file in guard.ts prompt.md; do
+for file in guard.cjs prompt.md; do
 	try append_$file 'echo "$EXTENSION" >>"$run/$file"'
 	try remove_$file 'rm -f "$run/$file"'
 done | tr . _
@@ -269,9 +269,9 @@ async function attack(version: string, user: number | undefined, say: (line: str
 		const { world } = stage;
 		target = new Target(stage, user);
 		try {
-			// Outside the child the host itself writes there: its session with the run beside it, its list of models, and
-			// pi's lock on the credentials while they are copied, which changes the time of the directory itself.
-			const hosts = ["sessions", "models-store.json"].map((name) => join(world.agentDir, name));
+			// Outside the child the host itself writes there: its session with the run beside it, its list of models, our
+			// queue, and pi's lock on the credentials while they are copied, which changes the time of the directory itself.
+			const hosts = ["sessions", "models-store.json", "subagents"].map((name) => join(world.agentDir, name));
 			const look = () => {
 				const all = new Map(there().look(hosts));
 				all.delete(world.agentDir);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, afterEach, describe, it } from "node:test";
-import { answer, type LoadedExtension, PackageCopies, StubAddon, SURFACE } from "./package-copy.ts";
+import { answer, type LoadedExtension, PackageCopies, StubAddon, SURFACES } from "./package-copy.ts";
 
 const copies = new PackageCopies();
 const started: LoadedExtension[] = [];
@@ -14,15 +14,15 @@ async function start(...options: Parameters<PackageCopies["load"]>): Promise<Loa
 /** Another test's surface would count as one from before a reload. */
 afterEach(async () => {
 	for (const { host } of started.splice(0)) await host.emit("session_shutdown");
-	delete (globalThis as Record<symbol, unknown>)[Symbol.for("pi-subagent-native.surface")];
+	delete (globalThis as Record<symbol, unknown>)[Symbol.for("pi-subagent-native.surfaces")];
 });
 after(() => copies.remove());
 
 /** Bounds every wait in a suite. */
 const BOUNDED = { timeout: 20_000 };
 
-describe("the subagent tool", BOUNDED, () => {
-	it("tells the addon what the hosting pi is and has", async () => {
+describe("the tools", BOUNDED, () => {
+	it("tell the addon what the hosting pi is and has", async () => {
 		const { host, addon, call } = await start();
 		await host.emit("session_start");
 		await call();
@@ -32,6 +32,8 @@ describe("the subagent tool", BOUNDED, () => {
 			{
 				agent: "explorer",
 				task: "find it",
+				callId: "call-1",
+				sessionId: "session",
 				cwd: "/project",
 				tools: [{ name: "read" }, { name: "grep" }, { name: "made" }, { name: "web_search", extension: "/ext/web.ts" }],
 				hostExecutable: "",
@@ -39,6 +41,7 @@ describe("the subagent tool", BOUNDED, () => {
 				parentSessionFile: "/sessions/s.jsonl",
 				model: "fake/big",
 				modelFromExtension: false,
+				extensionProviders: [],
 				thinking: "high",
 				aborted: false,
 			},
@@ -46,7 +49,32 @@ describe("the subagent tool", BOUNDED, () => {
 		assert.equal(options.hostExecutable, process.execPath);
 	});
 
-	it("passes updates on as they come, and none after the result", async () => {
+	it("hand each kind of call to its function, with nothing but what the schema knows", async () => {
+		const { host, addon, call } = await start();
+		await host.emit("session_start");
+		const tasks = [{ agent: "explorer", cwd: "lib", task: "find it" }];
+		const foreign = { cwd: "/elsewhere", config: { enabled: true } };
+		await call({ agent: "explorer", task: "find it", ...foreign });
+		await call({ tasks, ...foreign }, { tool: "subagent_parallel" });
+		await call({ steps: tasks, ...foreign }, { tool: "subagent_chain" });
+		assert.deepEqual(
+			addon.runs.map(({ by, options }) => [
+				by,
+				options.agent,
+				options.tasks,
+				options.steps,
+				options.cwd,
+				options.config,
+			]),
+			[
+				["startRun", "explorer", undefined, undefined, "/project", undefined],
+				["startParallel", undefined, tasks, undefined, "/project", undefined],
+				["startChain", undefined, undefined, tasks, "/project", undefined],
+			],
+		);
+	});
+
+	it("pass updates on as they come, and none after the result", async () => {
 		const { host, addon, call } = await start();
 		await host.emit("session_start");
 		let late = () => {};
@@ -62,10 +90,10 @@ describe("the subagent tool", BOUNDED, () => {
 		assert.deepEqual(seen, ["one", "two"]);
 	});
 
-	it("flags a failed call once, and only that call", async () => {
+	it("flag a failed call once, and only that call", async () => {
 		const { host, addon, call } = await start();
 		await host.emit("session_start");
-		addon.run = async ({ agent }) => ({ ...answer(agent), isError: agent === "bad" });
+		addon.run = async ({ agent = "" }) => ({ ...answer(agent), isError: agent === "bad" });
 		await call({ agent: "bad", task: "x" }, { id: "a" });
 		await call({ agent: "good", task: "x" }, { id: "b" });
 		const flags = async (toolCallId: string) => await host.emit("tool_result", { toolName: "subagent", toolCallId });
@@ -74,24 +102,30 @@ describe("the subagent tool", BOUNDED, () => {
 		assert.deepEqual(await flags("a"), [undefined]);
 	});
 
-	it("turns a rejected run into a result with details", async () => {
+	it("turn a rejected run, and one that cannot be started, into a result with details", async () => {
 		const { host, addon, call } = await start();
 		await host.emit("session_start");
-		addon.run = async () => {
+		const rejected = async () => {
 			throw new Error("a bug");
 		};
-		const result = await call();
-		assert.equal(result.isError, true);
-		assert.deepEqual(result.details.error, {
-			code: "SUBAGENT_FAILED",
-			message: "the run ended unexpectedly: a bug",
-		});
+		const thrown = () => {
+			throw new Error("a bug");
+		};
+		const modes = { subagent: "single", subagent_parallel: "parallel", subagent_chain: "chain" };
+		for (const run of [rejected, thrown]) {
+			addon.run = run;
+			for (const [tool, mode] of Object.entries(modes)) {
+				const { isError, details } = await call(undefined, { tool });
+				const error = { code: "SUBAGENT_FAILED", message: "the run ended unexpectedly: a bug" };
+				assert.deepEqual([isError, details], [true, { mode, results: [], error }]);
+			}
+		}
 	});
 
-	it("forwards an abort, and one that came before the call", async () => {
+	it("forward an abort, and one that came before the call", async () => {
 		const { host, addon, call } = await start();
 		await host.emit("session_start");
-		addon.run = async (_options, _update, _confirm, aborted) => {
+		addon.run = async (_options, _update, _host, aborted) => {
 			await aborted;
 			return answer("partial");
 		};
@@ -109,22 +143,45 @@ describe("the subagent tool", BOUNDED, () => {
 		);
 	});
 
-	it("asks the user, and nobody where there is no UI", async () => {
+	it("ask the user, and nobody where there is no UI", async () => {
 		const { host, addon, call } = await start();
 		await host.emit("session_start");
-		host.confirm = async (title) => title === "yes";
-		addon.run = async ({ agent }, _update, confirm) => answer(String(confirm ? await confirm(agent) : "no question"));
+		host.user.confirm = async (title) => title === "yes";
+		addon.run = async ({ agent: title = "" }, _update, { confirm, ask }) => {
+			const request = { agent: "mine", path: "", title, message: "" };
+			return answer(`${ask ? "asks" : "asks nobody"}, ${await confirm?.(request)}`);
+		};
 		const text = async (agent: string, context = host.context()) =>
 			(await call({ agent, task: "x" }, { context })).content[0]?.text;
-		assert.deepEqual([await text("yes"), await text("no")], ["true", "false"]);
-		assert.equal(await text("yes", host.context({ hasUI: false, mode: "print" })), "no question");
+		assert.deepEqual([await text("yes"), await text("no")], ["asks, true", "asks, false"]);
+		assert.equal(await text("yes", host.context({ hasUI: false, mode: "print" })), "asks nobody, undefined");
 	});
 
-	it("ends its runs with the session, and waits for them", async () => {
+	it("close the dialogs of a run that is over", async () => {
+		const { host, addon, call } = await start();
+		await host.emit("session_start");
+		const closed: string[] = [];
+		host.user.input = (title, _placeholder, { signal } = {}) =>
+			new Promise((resolve) => {
+				signal?.addEventListener("abort", () => {
+					closed.push(title);
+					resolve(undefined);
+				});
+			});
+		addon.run = async (_options, _update, { ask }) => {
+			void ask?.({ runId: "1a2b3c4d", agent: "explorer", method: "input", title: "Where?" });
+			await new Promise(setImmediate);
+			return answer("done");
+		};
+		await call();
+		assert.deepEqual(closed, ["explorer asks: Where?"]);
+	});
+
+	it("end their runs with the session, and waits for them", async () => {
 		const { host, addon, call } = await start();
 		await host.emit("session_start");
 		let ended = false;
-		addon.run = async (_options, _update, _confirm, aborted) => {
+		addon.run = async (_options, _update, _host, aborted) => {
 			await aborted;
 			await new Promise(setImmediate);
 			ended = true;
@@ -152,9 +209,17 @@ describe("registration", BOUNDED, () => {
 		}
 	});
 
+	it("leaves out a tool that it cannot run", async () => {
+		const { host, addon } = await start();
+		const unknown = { ...SURFACES.tools[0], name: "toString" } as (typeof SURFACES.tools)[number];
+		addon.surfaces = { ...SURFACES, tools: [...SURFACES.tools, unknown] };
+		await host.emit("session_start");
+		assert.deepEqual([...host.tools.keys()], ["subagent", "subagent_parallel", "subagent_chain"]);
+	});
+
 	it("registers no tool where configuration says so, and switches one off that a reload brought back", async () => {
 		const off = new StubAddon();
-		off.surface = { ...SURFACE, register: false };
+		off.surfaces = { ...SURFACES, register: false };
 		const fresh = await start({ addon: off });
 		await fresh.host.emit("session_start");
 		assert.equal(fresh.host.tools.size, 0);
@@ -162,25 +227,29 @@ describe("registration", BOUNDED, () => {
 		const before = await start();
 		await before.host.emit("session_start");
 		const reloaded = await start({ addon: off });
-		assert.equal(reloaded.host.tools.has("subagent"), true, "cards are drawn again before session_start");
+		const names = SURFACES.tools.map(({ name }) => name);
+		assert.deepEqual([...reloaded.host.tools.keys()], names, "cards are drawn again before session_start");
+		reloaded.host.active.push("read");
 		await reloaded.host.emit("session_start");
-		assert.deepEqual(reloaded.host.active, []);
+		assert.deepEqual(reloaded.host.active, ["read"]);
 	});
 
 	it("runs on without the addon, and says what to do", async () => {
 		const { host, call } = await start({ brokenAddon: "throw new Error('no binary for this platform');" });
 		await host.emit("session_start");
 		assert.match(host.notes.join(), /could not be loaded .*no binary for this platform.*npm run setup/);
-		const result = await call();
-		assert.equal(result.isError, true);
-		assert.match(result.content[0]?.text ?? "", /no binary for this platform/);
+		for (const { name: tool } of SURFACES.tools) {
+			const result = await call(undefined, { tool });
+			assert.equal(result.isError, true);
+			assert.match(result.content[0]?.text ?? "", /no binary for this platform/);
+		}
 		await host.commands.get("subagents")?.handler("doctor", host.context());
 		assert.match(JSON.stringify(host.entries), /no binary for this platform/);
 	});
 
 	it("shows a notice once", async () => {
 		const { host, addon } = await start();
-		addon.surface = { ...SURFACE, notices: ["line 3: unknown key"] };
+		addon.surfaces = { ...SURFACES, notices: ["line 3: unknown key"] };
 		await host.emit("session_start");
 		await host.emit("session_start");
 		assert.deepEqual(host.notes, ["pi-subagent-native: line 3: unknown key"]);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { clip, lineWidth, oneLine, plainText, unstyled, wrap } from "../../extension/spans.ts";
-import { textWidth } from "../../extension/width.ts";
+import { characters, textWidth } from "../../extension/width.ts";
 
 describe("columns", () => {
 	const widths: [text: string, columns: number][] = [
@@ -24,6 +24,21 @@ describe("columns", () => {
 	for (const [text, columns] of widths) {
 		it(`counts ${columns} for ${text}`, () => assert.equal(textWidth(text), columns));
 	}
+});
+
+describe("characters", () => {
+	it("are what a segmenter finds, also where it is not asked", () => {
+		const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+		const units = Array.from({ length: 0xffff }, (_, unit) => String.fromCharCode(unit + 1));
+		// A text of which nobody has to ask the segmenter comes back as it is.
+		const simple = units.filter((unit) => unit.isWellFormed() && typeof characters(unit) === "string");
+		assert.ok(simple.length > 30_000);
+		for (const unit of simple) {
+			const text = `${unit}${unit}한${unit}✓${unit}a`;
+			assert.equal([...segmenter.segment(text)].length, text.length, JSON.stringify(text));
+		}
+		assert.deepEqual([...characters("✓\ufe0f각e\u0301")], ["✓\ufe0f", "각", "e\u0301"]);
+	});
 });
 
 describe("foreign text", () => {

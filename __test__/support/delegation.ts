@@ -119,7 +119,7 @@ export class Stage {
 	runDirectory(): string {
 		const { agentDir } = this.world;
 		const files = readdirSync(agentDir, { recursive: true, encoding: "utf8" });
-		const [guard, other] = files.filter((file) => file.endsWith("/guard.ts"));
+		const [guard, other] = files.filter((file) => file.endsWith("/guard.cjs"));
 		if (!guard || other) throw new Error(`the run under way is not the only one: ${guard}, ${other}`);
 		return join(agentDir, dirname(guard));
 	}

@@ -78,9 +78,9 @@ export class Tui {
 		return trimLines(await this.#tmux("capture-pane", "-p"));
 	}
 
-	/** What the terminal shows with its colours as escape sequences. */
+	/** What the terminal shows with its colours as escape sequences; blanks stay, they have a ground too. */
 	async styledScreen(): Promise<string> {
-		return await this.#tmux("capture-pane", "-p", "-e");
+		return await this.#tmux("capture-pane", "-p", "-e", "-N");
 	}
 
 	/** Everything since the start that the terminal still has. */

@@ -2,6 +2,8 @@
 
 import {
 	type AgentCatalog,
+	type Answer,
+	bootEarly,
 	type CollectedOutput,
 	type ConfirmRequest,
 	collectOutput,
@@ -12,19 +14,28 @@ import {
 	type describeTools,
 	discoverAgents,
 	type doctor,
+	EarlyCall,
+	type EarlyOptions,
+	type HostCallbacks,
 	inspectOutput,
 	type LoadedConfig,
 	type loadConfig,
+	type ParallelOptions,
 	type PiUsage,
+	type Question,
 	type Redaction,
 	RunHandle,
 	type RunOptions,
 	type RunUsage,
 	type SingleResult,
 	sanitizeOutput,
+	startChain,
+	startParallel,
 	startRun,
+	type TaskOptions,
 	type ToolResult,
 	type ToolSurface,
+	type ToolSurfaces,
 	type TruncatedOutput,
 	type truncateHead,
 	truncateOutput,
@@ -59,12 +70,22 @@ type Details = ToolResult["details"];
 holds<Same<NonNullable<Details["error"]>["code"], Code>>();
 holds<Same<SingleResult["outcome"], Outcome>>();
 holds<Same<Details["mode"], "single" | "parallel" | "chain" | "management">>();
+holds<Same<Question["method"], "select" | "confirm" | "input" | "editor">>();
+holds<Same<EarlyOptions["tool"], "subagent" | "subagent_parallel" | "subagent_chain">>();
 holds<Same<NonNullable<SingleResult["timeoutReason"]>, "runtime" | "idle">>();
 holds<Same<Diagnostic["severity"], "error" | "warning" | "info">>();
 
 // What is always there, and what may be absent.
 type Required<T> = { [K in keyof T as object extends Pick<T, K> ? never : K]: T[K] };
 holds<Same<keyof Required<RunOptions>, "agent" | "task" | "cwd">>();
+holds<Same<keyof Required<ParallelOptions>, "tasks" | "cwd">>();
+holds<Same<keyof Required<Parameters<typeof startChain>[0]>, "steps" | "cwd">>();
+holds<Same<keyof Required<EarlyOptions>, "tool" | "callId" | "cwd">>();
+holds<Same<keyof Required<TaskOptions>, "agent" | "task">>();
+holds<Same<keyof TaskOptions, "agent" | "task" | "cwd">>();
+holds<Same<keyof Required<Question>, "runId" | "agent" | "method" | "title">>();
+holds<Same<keyof Required<HostCallbacks>, never>>();
+holds<Same<keyof HostCallbacks, "confirm" | "refresh" | "ask">>();
 holds<Same<keyof Required<ToolResult>, "content" | "details">>();
 holds<Same<keyof Required<Details>, "mode" | "results">>();
 holds<
@@ -98,6 +119,9 @@ holds<Same<keyof NonNullable<SingleResult["sandbox"]>, "enforced" | "mechanism" 
 
 // What functions take and give.
 holds<Same<ReturnType<typeof startRun>, RunHandle>>();
+holds<Same<ReturnType<typeof startParallel>, RunHandle>>();
+holds<Same<ReturnType<typeof startChain>, RunHandle>>();
+holds<Same<ReturnType<typeof bootEarly>, EarlyCall>>();
 holds<Same<ReturnType<RunHandle["result"]>, Promise<ToolResult>>>();
 holds<Same<ReturnType<RunHandle["steer"]>, boolean>>();
 holds<Same<ReturnType<RunHandle["abort"]>, void>>();
@@ -111,7 +135,14 @@ holds<Same<ReturnType<typeof truncateTail>, Promise<TruncatedOutput>>>();
 holds<Same<ReturnType<typeof discoverAgents>, Promise<AgentCatalog>>>();
 holds<Same<ReturnType<typeof loadConfig>, Promise<LoadedConfig>>>();
 holds<Same<ReturnType<typeof doctor>, Promise<DoctorReport>>>();
-holds<Same<ReturnType<typeof describeTools>, Promise<ToolSurface>>>();
+holds<Same<ReturnType<typeof describeTools>, Promise<ToolSurfaces>>>();
+holds<Same<ToolSurfaces["tools"], ToolSurface[]>>();
+holds<
+	Same<
+		keyof Required<ToolSurface>,
+		"name" | "label" | "description" | "promptSnippet" | "promptGuidelines" | "parameters"
+	>
+>();
 holds<Same<keyof TruncatedOutput, "text" | "truncated" | "keptLines" | "totalLines" | "keptBytes" | "totalBytes">>();
 holds<Same<keyof Redaction, "rule" | "count" | "ranges">>();
 holds<Same<keyof AgentCatalog, "agents" | "shadowed" | "diagnostics">>();
@@ -129,9 +160,19 @@ export async function right(): Promise<void> {
 			aborted: false,
 		},
 		(update: ToolResult) => void update.details.streaming?.turnCount,
-		async ({ agent, path, title, message }: ConfirmRequest) => [agent, path, title, message].every(Boolean),
+		{
+			confirm: async ({ agent, path, title, message }: ConfirmRequest) => [agent, path, title, message].every(Boolean),
+			refresh: ({ provider, validForMs }) => provider.length > validForMs,
+			ask: answered,
+		},
 	);
-	startRun(options, undefined, () => true);
+	startRun(options, undefined, { confirm: () => true, ask: async () => ({}) });
+	const { agent, task, ...call } = options;
+	startParallel({ ...call, callId: "c", sessionId: "s", tasks: [{ agent, task }] }, undefined, {}).abort();
+	startChain({ ...call, steps: [{ agent, cwd: "lib", task }] });
+	const early = bootEarly({ ...call, tool: "subagent_chain", callId: "c" });
+	early.push('{"steps":[');
+	early.end();
 	const id: string = handle.runId;
 	handle.abort();
 	handle.abort(id);
@@ -149,6 +190,21 @@ export async function right(): Promise<void> {
 	for (const { ranges } of await inspectOutput("")) for (const { start, end } of ranges) void (end - start);
 	const { counts, final, partialOutput, lastEventType } = await collectOutputFile("/x");
 	void [counts.unknownEvents + counts.invalidLines, final satisfies boolean, partialOutput, lastEventType];
+}
+
+/** Dialogs are told apart by their method, completely. */
+function answered({ method, title, options = [], placeholder, prefill, message, timeoutMs = 0 }: Question): Answer {
+	switch (method) {
+		case "confirm":
+			return { confirmed: `${title} ${message}` !== "" && timeoutMs > 0 };
+		case "select":
+			return options[0] === undefined ? {} : { value: options[0] };
+		case "input":
+		case "editor":
+			return { value: placeholder ?? prefill ?? "" };
+		default:
+			return method satisfies never;
+	}
 }
 
 /** Kinds of display items are told apart by their type, completely. */
@@ -182,7 +238,25 @@ export async function wrong(): Promise<void> {
 	// @ts-expect-error: a signal is listened to by the caller
 	startRun({ ...options, signal: new AbortController().signal });
 	// @ts-expect-error: an answer is a boolean
-	startRun(options, undefined, () => "yes");
+	startRun(options, undefined, { confirm: () => "yes" });
+	// @ts-expect-error: an answer is an object
+	startRun(options, undefined, { ask: () => "yes" });
+	// @ts-expect-error: callbacks have names
+	startRun(options, undefined, () => true);
+	// @ts-expect-error: one run has one agent
+	startRun({ ...options, tasks: [] });
+	// @ts-expect-error: tasks are needed
+	startParallel(options);
+	// @ts-expect-error: a task needs an agent
+	startParallel({ cwd: "/", tasks: [{ task: "look" }] });
+	// @ts-expect-error: a chain has steps
+	startChain({ cwd: "/", tasks: [] });
+	// @ts-expect-error: an early call needs the id of its call
+	bootEarly({ cwd: "/", tool: "subagent" });
+	// @ts-expect-error: no such tool
+	bootEarly({ cwd: "/", callId: "c", tool: "bash" });
+	// @ts-expect-error: early calls come from calls
+	new EarlyCall().end(5);
 	// @ts-expect-error: an update is a result
 	startRun(options, (update: string) => update);
 	const handle = startRun(options);

@@ -32,11 +32,7 @@ const deeds = {
 	},
 	/** The same with callbacks. */
 	async "dropped with callbacks"() {
-		startRun(
-			options,
-			() => {},
-			() => true,
-		);
+		startRun(options, () => {}, { confirm: () => true });
 		await up();
 		await collect();
 		await delay(15_000);
@@ -53,11 +49,7 @@ const deeds = {
 	/** Kept, not awaited: nothing keeps the process. */
 	async unawaited() {
 		Object.assign(globalThis, {
-			kept: startRun(
-				options,
-				() => {},
-				() => true,
-			),
+			kept: startRun(options, () => {}, { confirm: () => true }),
 		});
 	},
 	/** The same, with the child up before. */
@@ -100,8 +92,8 @@ const deeds = {
 			throw new Error("a mistake in the host");
 		};
 		const rejecter = async () => thrower();
-		const first = await startRun(options, thrower, thrower).result();
-		const second = await startRun({ ...options, agent: "local" }, thrower, rejecter).result();
+		const first = await startRun(options, thrower, { confirm: thrower }).result();
+		const second = await startRun({ ...options, agent: "local" }, thrower, { confirm: rejecter }).result();
 		console.log(first.content[0]?.text, second.details.error?.code);
 	},
 };

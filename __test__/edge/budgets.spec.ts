@@ -1,0 +1,420 @@
+/**
+ * What a run and its session may spend. Usage is scripted to the cent, so every sum here is exact: a turn ends at its
+ * budget or the budget is missed by what was under way, which is at most one turn for each running child.
+ */
+
+import assert from "node:assert/strict";
+import { describe, it, type TestContext } from "node:test";
+
+import { startParallel, type ToolResult } from "../../index.js";
+import { host } from "./host.ts";
+import { inTime, type Scene, shape, single, textOf } from "./scene.ts";
+import { type Protocol, playing, protocols, toldOf, untilTold } from "./stand-in.ts";
+
+const BOUNDED = { timeout: 30_000 };
+const completed = [undefined, 0, "completed", false];
+const overBudget = ["SUBAGENT_FAILED", 1, "budget", true];
+
+/** Longer than a child needs to hear what it is told. */
+const heardMs = 120;
+
+/** A turn that calls a tool and costs this. */
+const turn = (usage: object, takesMs = heardMs) => ({ call: "read", args: { path: "x" }, takesMs, usage });
+
+/** Dollars are summed as floats by whoever reports them. */
+function assertDollars(actual: number | undefined, expected: number, what = "dollars"): void {
+	assert.ok(Math.abs((actual ?? Number.NaN) - expected) < 1e-9, `${what}: ${actual} instead of ${expected}`);
+}
+
+interface Row {
+	budget: Record<string, number>;
+	usage: object;
+	/** The turn after which the child is told to come to an end, and with which figures. */
+	told: [turn: number, says: string];
+	/** The turn after which the run is ended, and with which error. */
+	over: [turn: number, error: string];
+}
+
+const rows: Record<string, Row> = {
+	turns: {
+		budget: { maxTurns: 5 },
+		usage: {},
+		told: [4, "the turns of this run (4 of 5)"],
+		over: [5, "`budget.maxTurns` reached: 5 of 5"],
+	},
+	tokens: {
+		budget: { maxTokens: 100 },
+		usage: { input: 10, output: 5, cacheRead: 3, cacheWrite: 2 },
+		told: [4, "the tokens of this run (80 of 100)"],
+		over: [5, "`budget.maxTokens` reached: 100 of 100"],
+	},
+	"tokens, beyond": {
+		budget: { maxTokens: 50 },
+		usage: { output: 21 },
+		told: [2, "the tokens of this run (42 of 50)"],
+		over: [3, "`budget.maxTokens` reached: 63 of 50"],
+	},
+	cost: {
+		budget: { maxCost: 1 },
+		usage: { cost: 0.1 },
+		told: [8, "the money for this run ($0.8000 of $1.0000)"],
+		over: [10, "`budget.maxCost` reached: $1.0000 of $1.0000"],
+	},
+	"cost of a fraction of a cent": {
+		budget: { maxCost: 0.000_005 },
+		usage: { cost: 0.000_001 },
+		told: [4, "the money for this run ($0.000004 of $0.000005)"],
+		over: [5, "`budget.maxCost` reached: $0.000005 of $0.000005"],
+	},
+	"the nearest of several": {
+		budget: { maxCost: 100, maxTurns: 5, maxTokens: 1_000_000 },
+		usage: { cost: 0.1 },
+		told: [4, "the turns of this run (4 of 5)"],
+		over: [5, "`budget.maxTurns` reached: 5 of 5"],
+	},
+};
+
+/** A child that goes on for ever, whatever it is told. */
+const endless = (usage: object) => [{ stream: "so far" }, { repeat: [turn(usage)], times: 50 }];
+
+describe("the budget of a run", () => {
+	for (const [label, { budget, usage, told, over }] of Object.entries(rows)) {
+		it(`tells the child at 80 % and ends it at 100 %: ${label}`, BOUNDED, async (t) => {
+			const scene = playing(t, endless(usage), { config: { budget } });
+			const result = await scene.run();
+			const run = single(result);
+			assert.deepEqual(shape(result), overBudget, textOf(result));
+			assert.deepEqual([run.error, run.output, result.details.error?.message], [over[1], "so far", over[1]]);
+			assert.match(textOf(result), /\n\npartial output:\nso far\n\n/);
+			const words = toldOf(scene, "steering") as string[];
+			assert.equal(words.length, 1, "it is told once");
+			assert.ok(words[0]?.includes(told[1]), words[0]);
+			// An abort ends the tool, and the request after it ends before it has begun.
+			assert.equal(run.usage.turns, over[0] + 1);
+			assert.equal(run.stopReason, "aborted");
+		});
+
+		it(`ends a child that cannot be told at 100 %: ${label}`, BOUNDED, async (t) => {
+			const scene = playing(t, endless(usage), { config: { budget, protocol: "json" } });
+			const result = await scene.run();
+			assert.deepEqual(shape(result), overBudget);
+			assert.deepEqual([single(result).error, single(result).usage.turns], [over[1], over[0]]);
+		});
+
+		it(`is kept by a child that comes to an end when it is told: ${label}`, BOUNDED, async (t) => {
+			const steered = { steered: [{ say: "Wrapped up: {steer}", usage: {} }] };
+			const scene = playing(t, [steered, ...endless(usage)], { config: { budget } });
+			const result = await scene.run();
+			assert.deepEqual(shape(result), completed);
+			assert.match(textOf(result), /^Wrapped up: Nearly used up: /);
+			assert.ok(textOf(result).includes(told[1]), textOf(result));
+			assert.equal(single(result).usage.turns, told[0] + 1);
+		});
+	}
+
+	for (const protocol of protocols) {
+		for (const [label, last] of Object.entries({
+			"80 %": { cost: 0.3 },
+			"100 %": { cost: 0.5 },
+			"more than that": { cost: 7 },
+		})) {
+			it(`does not matter to an answer that reaches ${label}: ${protocol}`, BOUNDED, async (t) => {
+				const scenario = [turn({ cost: 0.5 }), { say: "Done.", usage: last }, "settle", { sleep: 300 }];
+				const scene = playing(t, scenario, { config: { budget: { maxCost: 1 }, protocol } });
+				const result = await scene.run();
+				assert.deepEqual([shape(result), textOf(result)], [completed, "Done."]);
+				assertDollars(single(result).usage.cost, 0.5 + last.cost);
+				assert.deepEqual(toldOf(scene, "steering"), [], "and it is told nothing");
+			});
+		}
+	}
+
+	it("does not matter to an answer that is cut by the model's own limit", BOUNDED, async (t) => {
+		const scenario = [{ say: "Half of it", stop: "length", usage: { cost: 5 } }];
+		const result = await playing(t, scenario, { config: { budget: { maxCost: 1 } } }).run();
+		assert.deepEqual(shape(result), completed);
+	});
+
+	it("is that of all attempts together", BOUNDED, async (t) => {
+		const usage = { cost: 0.2 };
+		const scenario = [
+			{
+				once: "{env.HERE}/first",
+				do: [
+					{ retry: "500: no", times: 3, usage },
+					{ fail: "500: no", usage },
+				],
+				else: endless({ cost: 0.1 }),
+			},
+		];
+		const scene = playing(t, scenario, { config: { budget: { maxCost: 1 }, retry: { backoffMs: 1 } } });
+		Object.assign(scene.options.env ?? {}, { HERE: scene.root });
+		const result = await scene.run();
+		const run = single(result);
+		assert.deepEqual(shape(result), overBudget);
+		assert.deepEqual([run.error, run.attempts], ["`budget.maxCost` reached: $1.0000 of $1.0000", 2]);
+		assertDollars(run.usage.cost, 1);
+		assert.equal(toldOf(scene, "steering").length, 1);
+	});
+
+	it("ends attempts that only fail", BOUNDED, async (t) => {
+		const usage = { cost: 0.3 };
+		const scenario = [{ retry: "500: no", times: 9, of: 9, delayMs: 50, usage }, { say: "Done." }];
+		const result = await playing(t, scenario, { config: { budget: { maxCost: 1 } } }).run();
+		assert.deepEqual(shape(result), overBudget);
+		assert.equal(single(result).error, "`budget.maxCost` reached: $1.2000 of $1.0000");
+	});
+});
+
+describe("the budget that counts", BOUNDED, () => {
+	const agent = (fields: string) => `---\nname: spender\nreadonly: true\ndescription: Spends.\n${fields}\n---\nSpend.`;
+	const file = (budget: object) => JSON.stringify({ subagents: { budget, projectAgentPolicy: "allow" } });
+
+	const files: Record<string, [files: Record<string, string>, error: string]> = {
+		"the user's": [{ "agent/subagents.json": file({ maxTurns: 3 }) }, "`budget.maxTurns` reached: 3 of 3"],
+		"the project's, where it is smaller": [
+			{ "agent/subagents.json": file({ maxTurns: 3 }), "project/.pi/subagents.json": file({ maxTurns: 2 }) },
+			"`budget.maxTurns` reached: 2 of 2",
+		],
+		"not the project's, where it is larger": [
+			{ "agent/subagents.json": file({ maxTurns: 3 }), "project/.pi/subagents.json": file({ maxTurns: 9 }) },
+			"`budget.maxTurns` reached: 3 of 3",
+		],
+		"not the project's, where it is none": [
+			{ "agent/subagents.json": file({ maxTurns: 3 }), "project/.pi/subagents.json": file({ maxTurns: 0 }) },
+			"`budget.maxTurns` reached: 3 of 3",
+		],
+		"that of the user's agent": [
+			{ "agent/subagents.json": file({ maxTurns: 3 }), "agent/agents/spender.md": agent("maxTurns: 4") },
+			"`budget.maxTurns` reached: 4 of 4",
+		],
+		"the cost of the user's agent": [
+			{ "agent/agents/spender.md": agent("maxCost: 0.3") },
+			"`budget.maxCost` reached: $0.3000 of $0.3000",
+		],
+		"that of the project's agent, where it is smaller": [
+			{ "agent/subagents.json": file({ maxTurns: 3 }), "project/.pi/agents/spender.md": agent("maxTurns: 2") },
+			"`budget.maxTurns` reached: 2 of 2",
+		],
+		"not that of the project's agent, where it is larger": [
+			{
+				"agent/subagents.json": file({ maxTurns: 3 }),
+				"project/.pi/agents/spender.md": agent("maxTurns: 9\nmaxCost: 9"),
+			},
+			"`budget.maxTurns` reached: 3 of 3",
+		],
+	};
+	for (const [label, [written, error]] of Object.entries(files)) {
+		it(`is ${label}`, async (t) => {
+			const scene = playing(t, endless({ cost: 0.1 }));
+			for (const [name, text] of Object.entries(written)) scene.write(name, text);
+			const isNamed = Object.keys(written).some((name) => name.endsWith("spender.md"));
+			const result = await scene.run({ ...scene.options, ...(isNamed ? { agent: "spender" } : {}) });
+			assert.deepEqual([shape(result), single(result).error], [overBudget, error]);
+		});
+	}
+});
+
+describe("the budget of a session", () => {
+	/** A child that waits for a word and then spends all that there is; everybody else is in the middle of a turn. */
+	const others = [{ stream: "so far", usage: { cost: 0.25 } }, "hang"];
+	const spender = [{ stream: "so far" }, { ask: "confirm", title: "Spend?" }, turn({ cost: 1 }, 60_000)];
+	const scenario = [{ when: "spend", do: spender, else: others }];
+	const config = { sessionBudget: { maxCost: 1 }, maxConcurrent: 8, parallelConcurrency: 8 };
+	const error = (spent: string) => `\`sessionBudget.maxCost\` reached: $${spent} of $1.0000`;
+
+	/** Counts those whose model is in the middle of a turn, and lets the spender go on when all are. */
+	class Meeting {
+		readonly #all = Promise.withResolvers<void>();
+		readonly #there = new Set<number>();
+		readonly #count: number;
+
+		constructor(count: number) {
+			this.#count = count;
+			if (count === 0) this.#all.resolve();
+		}
+
+		arrive(index: number): void {
+			this.#there.add(index);
+			if (this.#there.size === this.#count) this.#all.resolve();
+		}
+
+		readonly host = {
+			ask: async () => {
+				await inTime(this.#all.promise, "all the others");
+				return { confirmed: true };
+			},
+		};
+	}
+
+	const tasksOf = (count: number) => ["spend it", ...Array(count - 1).fill("wait")];
+
+	function checkSum(results: ToolResult["details"]["results"], count: number, protocol: Protocol): void {
+		const sum = results.reduce((sum, { usage }) => sum + usage.cost, 0);
+		// The turns under way, one for each of the others; a child that cannot be told to stop does not say what they cost.
+		assertDollars(sum, 1 + (protocol === "rpc" ? 0.25 * (count - 1) : 0), "overshoot");
+		for (const run of results) assert.deepEqual([run.outcome, run.exitCode, run.output], ["budget", 1, "so far"]);
+		for (const run of results)
+			assert.match(run.error ?? "", /^`sessionBudget\.maxCost` reached: \$\d\.\d{4} of \$1\.0000$/);
+	}
+
+	for (const count of [1, 4, 8]) {
+		it(`is overshot by the turns under way of ${count} in one parallel call`, BOUNDED, async (t) => {
+			const scene = playing(t, scenario, { sessionId: `${count} at once`, config });
+			const meeting = new Meeting(count - 1);
+			const { agent, task: _, ...around } = scene.options;
+			const tasks = tasksOf(count).map((task) => ({ agent, task }));
+			const onUpdate = ({ details }: ToolResult) => {
+				for (const [index, { text }] of (details.tasks ?? []).entries()) {
+					if (index > 0 && text?.includes("so far")) meeting.arrive(index);
+				}
+			};
+			const handle = startParallel({ ...around, tasks }, onUpdate, meeting.host);
+			const result = await inTime(handle.result(), "the result");
+			assert.equal(result.isError, true);
+			checkSum(result.details.results, count, "rpc");
+			assertDollars(result.usage?.cost.total, 1 + 0.25 * (count - 1));
+		});
+
+		it(`is overshot by the turns under way of ${count} separate calls`, BOUNDED, async (t) => {
+			const scene = playing(t, scenario, { sessionId: `${count} calls`, config });
+			const meeting = new Meeting(count - 1);
+			const runs = tasksOf(count).map((task, index) =>
+				scene.run(
+					{ task, config: { ...scene.options.config } },
+					(update) => {
+						if (index > 0 && textOf(update).includes("so far")) meeting.arrive(index);
+					},
+					meeting.host,
+				),
+			);
+			const results = await Promise.all(runs);
+			checkSum(results.map(single), count, "rpc");
+			const refused = await scene.run();
+			const spent = (1 + 0.25 * (count - 1)).toFixed(4);
+			assert.deepEqual(shape(refused), overBudget);
+			assert.deepEqual([single(refused).error, single(refused).attempts], [`not started: ${error(spent)}`, 0]);
+		});
+	}
+
+	it("is not overshot by those who are between two turns", BOUNDED, async (t) => {
+		const scene = playing(t, [turn({ cost: 0.25 }, 60_000)], { sessionId: "between", config });
+		const results = await Promise.all(Array.from({ length: 4 }, () => scene.run()));
+		for (const result of results) assert.deepEqual(shape(result), overBudget);
+		assertDollars(
+			results.reduce((sum, result) => sum + single(result).usage.cost, 0),
+			1,
+		);
+	});
+
+	it("leaves an answer alone that was there when others spent the rest", BOUNDED, async (t) => {
+		const answer = [{ say: "Done.", usage: { cost: 0.25 } }, "settle", { sleep: 60_000 }];
+		const scene = playing(t, [{ when: "spend", do: spender, else: answer }], { sessionId: "answered", config });
+		const meeting = new Meeting(1);
+		const [spent, answered] = await Promise.all([
+			scene.run({ task: "spend it" }, undefined, meeting.host),
+			scene.run({}, (update) => textOf(update) === "Done." && meeting.arrive(1)),
+		]);
+		assert.deepEqual([shape(spent), shape(answered)], [overBudget, completed]);
+	});
+
+	it("tells all of them when most of it is gone, whoever spent it", BOUNDED, async (t) => {
+		const waits = [{ steered: [{ say: "Wrapped up." }] }, { stream: "so far" }, turn({ cost: 0.1 }, 2_000)];
+		const spends = [
+			{ ask: "confirm", title: "Spend?" },
+			{ say: "Spent.", usage: { cost: 0.7 } },
+		];
+		const scene = playing(t, [{ when: "spend", do: spends, else: waits }], { sessionId: "told", config });
+		const meeting = new Meeting(1);
+		const [spent, told] = await Promise.all([
+			scene.run({ task: "spend it" }, undefined, meeting.host),
+			scene.run({}, (update) => update.details.streaming?.turnCount === 1 && meeting.arrive(1)),
+		]);
+		assert.deepEqual([textOf(spent), textOf(told)], ["Spent.", "Wrapped up."]);
+		assert.match(
+			String(toldOf(scene, "steering")),
+			/the money for all runs of this session \(\$0\.8000 of \$1\.0000\)/,
+		);
+	});
+
+	it("refuses what comes after with the figures, and starts no child for it", BOUNDED, async (t) => {
+		const scene = playing(t, [{ say: "Done.", usage: { cost: 1.5 } }], { sessionId: "after", config });
+		assert.deepEqual(shape(await scene.run()), completed);
+		const refused = await scene.run();
+		assert.deepEqual(shape(refused), overBudget);
+		const run = single(refused);
+		assert.deepEqual([run.error, run.attempts, run.sessionFile], [`not started: ${error("1.5000")}`, 0, undefined]);
+		assert.equal(textOf(refused), `explorer failed with exit code 1\n\nerror: ${run.error}`);
+		assert.equal(toldOf(scene, "pid").length, 1);
+		assert.deepEqual(shape(await scene.run({ sessionId: "another" })), completed, "another session has its own");
+	});
+
+	it(
+		"is that of the session's file where it has no id, and of the process where it has neither",
+		BOUNDED,
+		async (t) => {
+			const once = { ...config, protocol: "rpc", maxConcurrent: 1 };
+			const scene = playing(t, [{ say: "Done.", usage: { cost: 1 } }], { config: once });
+			const outcomes = async () => {
+				const { stdout } = await host(scene, "several.mjs", ["x", "2"]);
+				return (JSON.parse(stdout) as ToolResult[]).map((result) => single(result).outcome);
+			};
+			assert.deepEqual(await outcomes(), ["completed", "budget"]);
+			assert.deepEqual(await outcomes(), ["completed", "budget"], "and gone with it");
+			Object.assign(scene.options, { parentSessionFile: scene.path("sessions/one.jsonl") });
+			assert.deepEqual(await outcomes(), ["completed", "budget"]);
+			assert.deepEqual(await outcomes(), ["budget", "budget"]);
+		},
+	);
+
+	it("counts what was spent before there was one", BOUNDED, async (t) => {
+		const scene = playing(t, [{ say: "Done.", usage: { cost: 1 } }], { sessionId: "before" });
+		assert.deepEqual(shape(await scene.run()), completed);
+		const later = await scene.run({ config: { protocol: "rpc", ...config } });
+		assert.deepEqual(shape(later), overBudget);
+	});
+});
+
+describe("what a session has spent", BOUNDED, () => {
+	const config = { sessionBudget: { maxCost: 1 }, protocol: "rpc" };
+
+	/** One run in a host of its own. */
+	async function elsewhere(scene: Scene): Promise<ToolResult> {
+		const { code, stdout, stderr } = await host(scene, "several.mjs", ["x", "1"]);
+		assert.deepEqual([code, stderr], [0, ""]);
+		return JSON.parse(stdout)[0];
+	}
+
+	function sceneOf(t: TestContext, sessionId: string): Scene {
+		return playing(t, [{ say: "Done.", usage: { cost: 0.5 } }], { sessionId, config });
+	}
+
+	it("is remembered by other processes", async (t) => {
+		const scene = sceneOf(t, "remembered");
+		const outcomes = [];
+		for (let round = 0; round < 3; round++) outcomes.push(shape(await elsewhere(scene)));
+		assert.deepEqual(outcomes, [completed, completed, overBudget]);
+		assert.equal(single(await scene.run()).error, "not started: `sessionBudget.maxCost` reached: $1.0000 of $1.0000");
+		Object.assign(scene.options, { sessionId: "not this one" });
+		assert.deepEqual(shape(await elsewhere(scene)), completed);
+	});
+
+	it("is remembered after attempts that failed, and runs that were aborted or ended", async (t) => {
+		const scene = sceneOf(t, "failed");
+		const usage = { cost: 0.25 };
+		const failing = [
+			{ retry: "500: no", usage },
+			{ fail: "500: no", usage },
+		];
+		const scenario = scene.write("scenario.json", JSON.stringify(failing));
+		assert.equal(single(await elsewhere(scene)).exitCode, 1);
+		scene.write("scenario.json", JSON.stringify([turn(usage, 60_000)]));
+		Object.assign(scene.options.env ?? {}, { FAKE_PI_SCENARIO: scenario });
+		const handle = scene.start();
+		await untilTold(scene, "task", 2);
+		handle.abort();
+		assert.equal(single(await inTime(handle.result(), "the result")).outcome, "aborted");
+		const stored = await elsewhere(scene);
+		assert.deepEqual(shape(stored), overBudget);
+	});
+});

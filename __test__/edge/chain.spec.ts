@@ -1,0 +1,236 @@
+/** Several steps one after the other, each with what the one before has found. */
+
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync } from "node:fs";
+import { describe, it } from "node:test";
+
+import type { TaskProgress, ToolResult } from "../../index.js";
+import { inTime, type Scene, textOf } from "./scene.ts";
+import { type Around, outcomesOf, playing, type Several, startSeveral, told, toldOf, untilTold } from "./stand-in.ts";
+
+const BOUNDED = { timeout: 30_000 };
+
+/** What a child does is in its task. */
+const obedient = [
+	{ when: "^fail", do: [{ fail: "401: no key" }, "settle", { exit: 0 }] },
+	{ when: "^crash", do: [{ stream: "so far" }, { exit: 7 }] },
+	{ when: "^hang", do: [{ stream: "so far" }, "hang"] },
+	{ when: "^long", do: [{ say: `first ${"0123456789 ".repeat(90_000)}last` }, "settle", { exit: 0 }] },
+	{ when: "^cut", do: [{ say: "Half of it", stop: "length" }, "settle", { exit: 0 }] },
+	{ when: "^braces", do: [{ say: "{task} and {env.BRACES}" }, "settle", { exit: 0 }] },
+	{ say: "<{task}>", usage: { input: 10, output: 5, cost: 0.25 } },
+];
+
+async function run(scene: Scene, several: Several, ...around: Around): Promise<ToolResult> {
+	return await inTime(startSeveral("chain", scene, several, ...around).result(), "the result");
+}
+
+describe("the steps of a chain", BOUNDED, () => {
+	it("get what the one before has found and what the first was to do, and the last one's answer counts", async (t) => {
+		const scene = playing(t, obedient);
+		const result = await run(scene, ["find", "a {previous} b {previous}", "c {previous} d {task}"]);
+		assert.deepEqual(toldOf(scene, "task"), ["find", "a <find> b <find>", "c <a <find> b <find>> d find"]);
+		assert.deepEqual([result.details.mode, result.isError ?? false, result.details.error], ["chain", false, undefined]);
+		assert.deepEqual(outcomesOf(result), ["completed", "completed", "completed"]);
+		assert.equal(textOf(result), "<c <a <find> b <find>> d find>");
+		assert.deepEqual(
+			result.details.results.map(({ task }) => task),
+			toldOf(scene, "task"),
+		);
+		assert.deepEqual([result.usage?.input, result.usage?.cost.total], [30, 0.75]);
+		assert.ok(result.details.results.every(({ sessionFile }) => existsSync(sessionFile ?? "")));
+	});
+
+	it("begin only when the one before is over", async (t) => {
+		const scene = playing(t, obedient);
+		await run(scene, ["one", "two", "three"]);
+		const order = told(scene).flatMap((entry) => ("argv" in entry ? ["start"] : "ended" in entry ? ["end"] : []));
+		assert.deepEqual(order, ["start", "end", "start", "end", "start", "end"]);
+	});
+
+	it("may speak of braces", async (t) => {
+		const scene = playing(t, obedient);
+		const result = await run(scene, [
+			"say {{previous}} and {{task}}",
+			"{{previous}} {{task}} {other} {} { previous } {previous}",
+		]);
+		assert.deepEqual(outcomesOf(result), ["completed", "completed"]);
+		assert.deepEqual(toldOf(scene, "task"), [
+			"say {previous} and {task}",
+			"{previous} {task} {other} {} { previous } <say {previous} and {task}>",
+		]);
+	});
+
+	it("are given what the first was to do as the first was given it", async (t) => {
+		const scene = playing(t, obedient);
+		await run(scene, ["say {{previous}}", "again: {task}"]);
+		assert.deepEqual(toldOf(scene, "task"), ["say {previous}", "again: say {previous}"]);
+	});
+
+	it("do not fill in what an answer says", async (t) => {
+		const scene = playing(t, obedient);
+		Object.assign(scene.options.env ?? {}, { BRACES: "{previous} {{task}} {task}" });
+		await run(scene, ["braces", "it says {previous}"]);
+		assert.deepEqual(toldOf(scene, "task")[1], "it says braces and {previous} {{task}} {task}");
+	});
+
+	it("may begin with what looks like a command", async (t) => {
+		const scene = playing(t, [{ when: "^\\n?/", do: [{ say: "Done." }], else: [{ say: "/quit" }] }]);
+		const result = await run(scene, ["one", "{previous}"]);
+		assert.deepEqual([textOf(result), toldOf(scene, "task")], ["Done.", ["one", "\n/quit"]]);
+	});
+
+	it("get the beginning and the end of a long answer", async (t) => {
+		const scene = playing(t, obedient);
+		const result = await run(scene, ["long", "It says: {previous}."]);
+		assert.deepEqual(outcomesOf(result), ["completed", "completed"]);
+		const [, task = ""] = toldOf(scene, "task") as string[];
+		assert.ok(task.startsWith("It says: first 0") && task.endsWith("789 last."));
+		assert.match(/\[[^\]]+\]/.exec(task)?.[0] ?? "", /of 990010 bytes/, "and how much there was of it");
+		assert.ok(task.length > 40_000 && task.length < 70_000, `${task.length} characters`);
+		assert.ok(JSON.stringify(result).length < 256 * 1024);
+	});
+
+	it("may each be in a place of their own", async (t) => {
+		const scene = playing(t, obedient);
+		mkdirSync(scene.path("other"));
+		await run(scene, ["here", { cwd: "../other", task: "there" }]);
+		assert.deepEqual(toldOf(scene, "cwd"), [scene.project, scene.path("other")]);
+	});
+
+	it("go on after an answer that was cut", async (t) => {
+		const scene = playing(t, obedient);
+		const result = await run(scene, ["cut", "next: {previous}"]);
+		assert.deepEqual([outcomesOf(result), toldOf(scene, "task")[1]], [["completed", "completed"], "next: Half of it"]);
+	});
+
+	it("leave the last one's answer all the room there is", async (t) => {
+		const scene = playing(t, obedient);
+		const result = await run(scene, ["one", "long"]);
+		const bytes = Buffer.byteLength(textOf(result));
+		assert.ok(bytes > 45_000 && bytes <= 51_200, `${bytes} bytes`);
+		assert.deepEqual([result.isError ?? false, result.details.error?.code], [false, "SUBAGENT_OUTPUT_TRUNCATED"]);
+	});
+});
+
+describe("a chain stops", BOUNDED, () => {
+	it("at the first failure, names the step, and keeps what there is", async (t) => {
+		const scene = playing(t, obedient);
+		const result = await run(scene, ["one", "crash", "three", "four"]);
+		assert.equal(result.isError, true);
+		assert.deepEqual(outcomesOf(result), ["completed", "failed", "skipped", "skipped"]);
+		assert.deepEqual(
+			result.details.results.map(({ attempts, exitCode }) => [attempts, exitCode]),
+			[
+				[1, 0],
+				[1, 7],
+				[0, 1],
+				[0, 1],
+			],
+		);
+		assert.equal(result.details.results[3]?.error, "not started: step 2 failed");
+		assert.deepEqual(result.details.error, { code: "SUBAGENT_FAILED", message: "the child gave no reason" });
+		assert.match(
+			textOf(result),
+			/^Stopped at step 2 of 4\n\n✗ explorer: SUBAGENT_FAILED\n\nexplorer failed with exit code 7\n\n.*so far\n\n.*The step before it, 1 of 4:\n\n✓ explorer\n\n<one>$/s,
+		);
+		assert.deepEqual(toldOf(scene, "task"), ["one", "crash"]);
+		assert.equal(result.usage?.cost.total, 0.25);
+	});
+
+	it("at the first step", async (t) => {
+		const result = await run(playing(t, obedient), ["fail", "two"]);
+		assert.deepEqual(outcomesOf(result), ["failed", "skipped"]);
+		assert.match(textOf(result), /^Stopped at step 1 of 2\n\n✗ explorer: SUBAGENT_FAILED\n\n/);
+		assert.ok(!textOf(result).includes("The step before"));
+	});
+
+	it("with a text within its limit, whatever both steps say", async (t) => {
+		const result = await run(playing(t, obedient), ["long", `fail ${"x".repeat(40_000)}`]);
+		const bytes = Buffer.byteLength(textOf(result));
+		assert.ok(bytes <= 51_200, `${bytes} bytes`);
+	});
+
+	it("with an abort, and the rest is aborted too", async (t) => {
+		const scene = playing(t, obedient, { config: { graceMs: 300 } });
+		const handle = startSeveral("chain", scene, ["one", "hang", "three"]);
+		await untilTold(scene, "task", 2);
+		handle.abort("enough");
+		const result = await inTime(handle.result(), "the result");
+		assert.deepEqual(outcomesOf(result), ["completed", "aborted", "aborted"]);
+		assert.deepEqual(
+			result.details.results.map(({ error }) => error),
+			[undefined, "cancelled by user: enough", "not started: cancelled by user: enough"],
+		);
+		assert.match(textOf(result), /^Stopped at step 2 of 3\n\n.*The step before it, 1 of 3:\n\n✓ explorer\n\n<one>$/s);
+		assert.equal(toldOf(scene, "task").length, 2);
+	});
+
+	it("with the session's budget", async (t) => {
+		const scene = playing(t, obedient, { config: { sessionBudget: { maxCost: 0.5 } }, sessionId: "chain" });
+		const result = await run(scene, ["one", "two", "three", "four"]);
+		assert.deepEqual(outcomesOf(result), ["completed", "completed", "budget", "skipped"]);
+		assert.match(
+			textOf(result),
+			/^Stopped at step 3 of 4\n.*not started: `sessionBudget\.maxCost` reached: \$0\.5000 of \$0\.5000/s,
+		);
+	});
+
+	it("before it begins when the caller has given up", async (t) => {
+		const scene = playing(t, obedient);
+		const result = await run(scene, ["one", "two"], { aborted: true });
+		assert.deepEqual([result.isError, outcomesOf(result), told(scene)], [true, ["aborted", "aborted"], []]);
+	});
+});
+
+describe("a chain that is refused", BOUNDED, () => {
+	const rows: Record<string, [several: Several, config: object, code: string, message: RegExp]> = {
+		"an agent that does not exist": [
+			["one", "two", { agent: "nobody", task: "three" }],
+			{},
+			"UNKNOWN_AGENT",
+			/^step 3: Unknown agent: nobody\. Available agents: explorer, /,
+		],
+		"no steps": [[], {}, "INVALID_INPUT", /^`steps` has 0 entries; expected 1 to 8 \(`subagents\.maxChainSteps`\)$/],
+		"too many steps": [Array(9).fill("x"), {}, "INVALID_INPUT", /^`steps` has 9 entries; expected 1 to 8 /],
+		"more than the configuration allows": [["a", "b"], { maxChainSteps: 1 }, "INVALID_INPUT", /expected 1 to 1/],
+		"a step that is blank": [["one", ""], {}, "INVALID_INPUT", /^step 2: `task` must not be blank/],
+		"a first step that looks back": [
+			["see {previous}", "two"],
+			{},
+			"INVALID_INPUT",
+			/^step 1: `\{previous\}`.*`\{\{previous\}\}`/,
+		],
+		"a first step that speaks of itself": [["see {task}"], {}, "INVALID_INPUT", /^step 1: `\{task\}`/],
+		"a directory that is missing": [["one", { cwd: "missing" }], {}, "INVALID_INPUT", /^step 2: .*\/project\/missing/],
+	};
+	for (const [label, [several, config, code, message]] of Object.entries(rows)) {
+		it(`names what is wrong and starts nothing: ${label}`, async (t) => {
+			const scene = playing(t, obedient, { config: { ...config } });
+			const result = await run(scene, several);
+			assert.deepEqual([result.isError, result.details.mode, result.details.results], [true, "chain", []]);
+			assert.equal(result.details.error?.code, code);
+			assert.match(textOf(result), message);
+			assert.deepEqual([told(scene), existsSync(scene.path("agent/subagents/runs"))], [[], false]);
+		});
+	}
+});
+
+describe("updates of a chain", BOUNDED, () => {
+	it("show all steps, those that wait for others among them", async (t) => {
+		const scene = playing(t, obedient);
+		const updates: TaskProgress[][] = [];
+		const result = await run(scene, ["one", { agent: "tester", task: "crash" }, "three"], {}, ({ details }) => {
+			updates.push(details.tasks ?? []);
+			assert.deepEqual([details.mode, details.results], ["chain", []]);
+		});
+		assert.ok(updates.every((tasks) => tasks.length === 3));
+		const states = (index: number) =>
+			updates.map((tasks) => tasks[index]?.state).filter((state, at, all) => state !== all[at - 1]);
+		assert.ok(states(0).includes("running") && states(0).at(-1) === "completed", String(states(0)));
+		assert.ok(states(1)[0] === "waiting" && states(1).at(-1) === "failed", String(states(1)));
+		assert.deepEqual([states(2).at(0), states(2).at(-1)], ["waiting", "skipped"]);
+		assert.equal(updates.at(-1)?.[2]?.error, "not started: step 2 failed");
+		assert.equal(result.isError, true);
+	});
+});

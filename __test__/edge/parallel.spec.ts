@@ -1,0 +1,360 @@
+/** Several tasks side by side: each for itself, one result for all. */
+
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync } from "node:fs";
+import { describe, it } from "node:test";
+
+import type { ConfirmRequest, TaskProgress, ToolResult } from "../../index.js";
+import { inTime, type Scene, textOf } from "./scene.ts";
+import { type Around, outcomesOf, playing, type Several, startSeveral, told, toldOf, untilTold } from "./stand-in.ts";
+
+const BOUNDED = { timeout: 40_000 };
+
+/** What a child does is in its task. */
+const obedient = [
+	{ when: "slow", do: [{ sleep: 400 }] },
+	{ when: "fail", do: [{ fail: "401: no key" }, "settle", { exit: 0 }] },
+	{ when: "crash", do: [{ stream: "so far" }, { exit: 7 }] },
+	{ when: "hang", do: [{ stream: "so far" }, "hang"] },
+	{ when: "long", do: [{ say: `first ${"0123456789 ".repeat(20_000)}last` }, "settle", { exit: 0 }] },
+	{ when: "lines", do: [{ say: `first\n${"line\n".repeat(20_000)}last` }, "settle", { exit: 0 }] },
+	{ say: "You said: {task}", usage: { input: 10, output: 5, cost: 0.25 } },
+];
+
+async function run(scene: Scene, several: Several, ...around: Around): Promise<ToolResult> {
+	return await inTime(startSeveral("parallel", scene, several, ...around).result(), "the result");
+}
+
+/** How the results of a call stand in its text. */
+const headings = (result: ToolResult) => textOf(result).match(/^[✓✗] .*$/gm) ?? [];
+
+describe("tasks side by side", BOUNDED, () => {
+	it("have their results in the order in which they were given, whoever is first", async (t) => {
+		const scene = playing(t, obedient);
+		const result = await run(scene, ["slow one", "two", "slow three", "four"]);
+		const tasks = ["slow one", "two", "slow three", "four"];
+		assert.equal(result.details.mode, "parallel");
+		assert.match(result.details.runId ?? "", /^[0-9a-f]{8}$/);
+		assert.deepEqual([result.isError ?? false, result.details.error], [false, undefined]);
+		assert.deepEqual(
+			result.details.results.map(({ task }) => task),
+			tasks,
+		);
+		assert.deepEqual(
+			result.details.results.map(({ output }) => output),
+			tasks.map((task) => `You said: ${task}`),
+		);
+		assert.equal(textOf(result), tasks.map((task) => `✓ explorer\n\nYou said: ${task}`).join("\n\n"));
+		const sessions = result.details.results.map(({ sessionFile }) => sessionFile ?? "");
+		assert.ok(new Set(sessions).size === 4 && sessions.every(existsSync));
+		assert.deepEqual([result.usage?.input, result.usage?.cost.total], [40, 1]);
+	});
+
+	it("succeed together as long as one of them does, and name the failures", async (t) => {
+		const scene = playing(t, obedient, { config: { idleTimeoutMs: 1_500, graceMs: 200 } });
+		const result = await run(scene, ["crash", "hang", "three", "fail"]);
+		assert.equal(result.isError ?? false, false);
+		assert.deepEqual(outcomesOf(result), ["failed", "idle_timeout", "completed", "failed"]);
+		assert.deepEqual(
+			result.details.results.map(({ exitCode }) => exitCode),
+			[7, 124, 0, 1],
+		);
+		assert.deepEqual(headings(result), [
+			"✗ explorer: SUBAGENT_FAILED",
+			"✗ explorer: SUBAGENT_TIMEOUT",
+			"✓ explorer",
+			"✗ explorer: SUBAGENT_FAILED",
+		]);
+		assert.deepEqual(result.details.error, { code: "SUBAGENT_FAILED", message: "the child gave no reason" });
+		assert.match(textOf(result), /exit code 7\n\n.*partial output:\nso far\n\n.*You said: three\n\n.*401: no key/s);
+	});
+
+	it("fail together when all of them do", async (t) => {
+		const result = await run(playing(t, obedient), ["crash", "fail"]);
+		assert.deepEqual([result.isError, result.details.error?.code], [true, "SUBAGENT_FAILED"]);
+		assert.deepEqual(outcomesOf(result), ["failed", "failed"]);
+	});
+
+	it("of different agents are each under their own prompt", async (t) => {
+		const scene = playing(t, obedient);
+		const result = await run(scene, [
+			{ agent: "reviewer", task: "one" },
+			{ agent: "tester", task: "two" },
+		]);
+		assert.deepEqual(headings(result), ["✓ reviewer", "✓ tester"]);
+		assert.deepEqual(
+			result.details.results.map(({ agent }) => agent),
+			["reviewer", "tester"],
+		);
+	});
+
+	it("are one when there is one", async (t) => {
+		const result = await run(playing(t, obedient), ["one"]);
+		assert.deepEqual([textOf(result), outcomesOf(result)], ["✓ explorer\n\nYou said: one", ["completed"]]);
+	});
+
+	it("all hear what is said to them", async (t) => {
+		const scene = playing(t, [{ stream: "so far" }, { sleep: 600 }, { say: "." }]);
+		const handle = startSeveral("parallel", scene, ["one", "two", "three"]);
+		await untilTold(scene, "task", 3);
+		assert.equal(handle.steer("hurry"), true);
+		await inTime(handle.result(), "the result");
+		assert.deepEqual(toldOf(scene, "steering"), ["hurry", "hurry", "hurry"]);
+	});
+
+	it("end with an abort, those that run and those that wait", async (t) => {
+		const scene = playing(t, obedient, { config: { parallelConcurrency: 2, maxConcurrent: 8, graceMs: 300 } });
+		const handle = startSeveral("parallel", scene, ["quick", "hang", "hang", "hang", "hang"]);
+		await untilTold(scene, "task", 3);
+		handle.abort("enough");
+		const result = await inTime(handle.result(), "the result");
+		assert.deepEqual(outcomesOf(result), ["completed", "aborted", "aborted", "aborted", "aborted"]);
+		assert.deepEqual(
+			result.details.results.map(({ attempts }) => attempts),
+			[1, 1, 1, 0, 0],
+		);
+		assert.deepEqual(
+			result.details.results.slice(3).map(({ error }) => error),
+			Array(2).fill("not started: cancelled by user: enough"),
+		);
+		assert.equal(toldOf(scene, "task").length, 3);
+		assert.equal(result.details.error?.message, "cancelled by user: enough");
+	});
+
+	it("are not started when the caller has given up before", async (t) => {
+		const scene = playing(t, obedient);
+		const result = await run(scene, ["one", "two"], { aborted: true });
+		assert.deepEqual([result.isError, outcomesOf(result), told(scene)], [true, ["aborted", "aborted"], []]);
+	});
+});
+
+describe("a call that is refused", BOUNDED, () => {
+	const many = (count: number) => Array.from({ length: count }, (_, index) => `task ${index}`);
+	const rows: Record<string, [several: Several, config: object, code: string, message: RegExp]> = {
+		"an agent that does not exist": [
+			["one", "two", { agent: "explorr", task: "three" }, "four"],
+			{},
+			"UNKNOWN_AGENT",
+			/^task 3: Unknown agent: explorr\. Available agents: explorer, .*explorer/,
+		],
+		"no tasks": [[], {}, "INVALID_INPUT", /^`tasks` has 0 entries; expected 1 to 8 \(`subagents\.maxParallelTasks`\)$/],
+		"too many tasks": [many(9), {}, "INVALID_INPUT", /^`tasks` has 9 entries; expected 1 to 8 /],
+		"more than the configuration allows": [
+			many(3),
+			{ maxParallelTasks: 2 },
+			"INVALID_INPUT",
+			/has 3 entries; expected 1 to 2/,
+		],
+		"a task that is blank": [["one", " \n"], {}, "INVALID_INPUT", /^task 2: `task` must not be blank/],
+		"an agent that is blank": [["one", { agent: "" }], {}, "INVALID_INPUT", /^task 2: `agent` must not be blank/],
+		"a directory that is missing": [["one", { cwd: "missing" }], {}, "INVALID_INPUT", /^task 2: .*\/project\/missing/],
+		"delegation that is switched off": [["one"], { enabled: false }, "SUBAGENTS_DISABLED", /switched off/],
+	};
+	for (const [label, [several, config, code, message]] of Object.entries(rows)) {
+		it(`names what is wrong and starts nothing: ${label}`, async (t) => {
+			const scene = playing(t, obedient, { config: { ...config } });
+			const result = await run(scene, several);
+			assert.deepEqual([result.isError, result.details.mode, result.details.results], [true, "parallel", []]);
+			assert.equal(result.details.error?.code, code);
+			assert.match(textOf(result), message);
+			assert.equal(result.details.error?.message, textOf(result));
+			assert.deepEqual([told(scene), existsSync(scene.path("agent/subagents/runs"))], [[], false]);
+		});
+	}
+});
+
+describe("a task's own directory", BOUNDED, () => {
+	const agent = "---\nname: local\nreadonly: true\ndescription: Looks around here.\n---\nLook.";
+	const settings = (values: object) => JSON.stringify({ subagents: values });
+
+	it("is found from the conversation's, or is absolute", async (t) => {
+		const scene = playing(t, obedient);
+		for (const name of ["project/inner", "other"]) mkdirSync(scene.path(name));
+		await run(scene, [
+			"here",
+			{ cwd: "inner", task: "inside" },
+			{ cwd: "../other", task: "beside" },
+			{ cwd: scene.path("other"), task: "there" },
+		]);
+		assert.deepEqual(
+			toldOf(scene, "cwd").toSorted(),
+			[scene.project, scene.path("project/inner"), scene.path("other"), scene.path("other")].toSorted(),
+		);
+	});
+
+	it("brings its project's agents, which a person has to allow", async (t) => {
+		const scene = playing(t, obedient);
+		const path = scene.write("other/.pi/agents/local.md", agent);
+		const several = ["here", { agent: "local", cwd: "../other", task: "there" }];
+		const asked: ConfirmRequest[] = [];
+		const ask = (answer: boolean) => ({
+			confirm: (request: ConfirmRequest) => {
+				asked.push(request);
+				return answer;
+			},
+		});
+		const refused = await run(scene, several, {}, undefined, ask(false));
+		assert.deepEqual([refused.details.error?.code, told(scene)], ["SUBAGENT_DISABLED", []]);
+		assert.match(textOf(refused), /^task 2: agent `local` .*the user did not allow it$/);
+		const unattended = await run(scene, several);
+		assert.match(textOf(unattended), /^task 2: agent `local` .*`subagents\.nonInteractivePolicy` is `deny`$/);
+		const allowed = await run(scene, several, {}, undefined, ask(true));
+		assert.deepEqual(headings(allowed), ["✓ explorer", "✓ local"]);
+		assert.deepEqual(
+			asked.map((request) => request.path),
+			[path, path],
+		);
+		const elsewhere = await run(scene, [{ agent: "local", task: "here" }]);
+		assert.equal(elsewhere.details.error?.code, "UNKNOWN_AGENT");
+	});
+
+	it("is asked about once for several tasks", async (t) => {
+		const scene = playing(t, obedient, { agent: "local" });
+		scene.write("project/.pi/agents/local.md", agent);
+		let count = 0;
+		const confirm = () => ++count > 0;
+		await run(scene, ["one", "two", "three"], {}, undefined, { confirm });
+		assert.deepEqual([count, toldOf(scene, "task").length], [1, 3]);
+	});
+
+	it("brings its project's configuration, where that is stricter, and keeps the conversation's", async (t) => {
+		const scene = playing(t, [{ repeat: [{ call: "read" }], times: 9 }, { say: "Done." }]);
+		scene.write("agent/subagents.json", settings({ budget: { maxTurns: 6 } }));
+		for (const [name, maxTurns] of Object.entries({ strict: 2, loose: 50 })) {
+			scene.write(`${name}/.pi/subagents.json`, settings({ budget: { maxTurns } }));
+		}
+		const several = [{ cwd: "../strict" }, { cwd: "../loose" }, {}];
+		const limits = async () =>
+			(await run(scene, several)).details.results.map(({ error }) => error?.match(/\d+$/)?.[0]);
+		assert.deepEqual(await limits(), ["2", "6", "6"]);
+		scene.write("project/.pi/subagents.json", settings({ budget: { maxTurns: 3 } }));
+		assert.deepEqual(await limits(), ["2", "3", "3"]);
+	});
+
+	it("that switches delegation off is not worked in", async (t) => {
+		const scene = playing(t, obedient);
+		scene.write("other/.pi/subagents.json", settings({ enabled: false }));
+		const result = await run(scene, ["here", { cwd: "../other" }]);
+		assert.match(textOf(result), /^task 2: delegation is switched off/);
+		assert.deepEqual(told(scene), []);
+	});
+});
+
+describe("what a result may fill", BOUNDED, () => {
+	const limit = 51_200;
+
+	it("is shared, so that a long answer cannot push out the others", async (t) => {
+		const scene = playing(t, obedient);
+		const several = ["one", "long two", "three", "four"];
+		const result = await run(scene, several);
+		assert.deepEqual(outcomesOf(result), Array(4).fill("completed"));
+		const text = textOf(result);
+		for (const task of ["one", "three", "four"]) assert.ok(text.includes(`✓ explorer\n\nYou said: ${task}`), task);
+		assert.match(text, /✓ explorer\n\nfirst 0123.*last\n\n✓/s);
+		assert.ok(Buffer.byteLength(text) <= limit / 4 + 1_000, `${Buffer.byteLength(text)} bytes`);
+		assert.deepEqual([result.isError ?? false, result.details.error?.code], [false, "SUBAGENT_OUTPUT_TRUNCATED"]);
+		assert.ok(existsSync(result.details.results[1]?.fullOutputFile ?? ""));
+	});
+
+	for (const [word, count] of [
+		["long", 8],
+		["lines", 8],
+		["long", 2],
+		["crash long", 3],
+	] as const) {
+		it(`is never exceeded: ${count} × ${word}`, async (t) => {
+			const scene = playing(t, obedient);
+			const result = await run(scene, Array(count).fill(word));
+			const text = textOf(result);
+			assert.ok(Buffer.byteLength(text) <= limit, `${Buffer.byteLength(text)} bytes`);
+			assert.ok(text.split("\n").length <= 2_000);
+			assert.equal(headings(result).length, count);
+		});
+	}
+});
+
+describe("updates of several tasks", BOUNDED, () => {
+	/** The updates of a call, as they came, and when. */
+	async function updatesOf(scene: Scene, several: Several) {
+		const updates: { at: number; tasks: TaskProgress[]; update: ToolResult }[] = [];
+		const onUpdate = (update: ToolResult) => {
+			updates.push({ at: performance.now(), tasks: update.details.tasks ?? [], update: structuredClone(update) });
+		};
+		const result = await run(scene, several, {}, onUpdate);
+		return { updates, result };
+	}
+
+	it("have all of them every time, in order, and no results", async (t) => {
+		const scene = playing(t, obedient, { config: { parallelConcurrency: 2 } });
+		const { updates, result } = await updatesOf(scene, [
+			"slow one",
+			"slow two",
+			"three",
+			{ agent: "tester", task: "crash" },
+		]);
+		assert.ok(updates.length > 3);
+		for (const { tasks, update } of updates) {
+			assert.deepEqual(
+				tasks.map(({ agent }) => agent),
+				["explorer", "explorer", "explorer", "tester"],
+			);
+			assert.deepEqual(
+				[update.details.mode, update.details.results, update.details.runId],
+				["parallel", [], result.details.runId],
+			);
+			assert.ok(!update.isError && !update.usage && update.details.streaming === undefined);
+		}
+		const last = updates.at(-1)?.tasks ?? [];
+		assert.deepEqual(
+			last.map(({ state }) => state),
+			["completed", "completed", "completed", "failed"],
+		);
+		assert.deepEqual(
+			last.map(({ error }) => error),
+			[undefined, undefined, undefined, "the child gave no reason"],
+		);
+		assert.deepEqual(
+			last.map(({ usage }) => usage.turns),
+			[1, 1, 1, 0],
+		);
+		assert.ok(updates.some(({ tasks }) => tasks[2]?.state === "queued" && tasks[2].position === 1));
+	});
+
+	it("say what a task shows only when that has changed", async (t) => {
+		const scene = playing(t, [{ stream: "Word ".repeat(40), chunk: 5, pauseMs: 30 }, { say: "." }]);
+		const { updates } = await updatesOf(scene, ["one", "two", "three"]);
+		const kept: { text: string; displayItems: unknown }[] = [];
+		for (const { tasks } of updates) {
+			for (const [index, { text, displayItems }] of tasks.entries()) {
+				assert.equal(text === undefined, displayItems === undefined, "both or neither");
+				const before = kept[index];
+				if (text === undefined) assert.ok(before, "the first update has all");
+				else {
+					assert.notDeepEqual({ text, displayItems }, before, "what is the same is left out");
+					kept[index] = { text, displayItems };
+				}
+			}
+		}
+		assert.deepEqual(
+			kept.map(({ text }) => text),
+			Array(3).fill(`${"Word ".repeat(40)}.`),
+		);
+	});
+
+	it("are small, and at most twenty a second", async (t) => {
+		const scene = playing(t, [
+			{ stream: "One word after the other.", chunk: 2, pauseMs: 20 },
+			{ call: "read", args: { path: "x" } },
+			{ say: "Done." },
+		]);
+		const started = performance.now();
+		const { updates } = await updatesOf(
+			scene,
+			Array.from({ length: 6 }, (_, index) => `task ${index}`),
+		);
+		const seconds = (performance.now() - started) / 1_000;
+		const bytes = updates.reduce((sum, { update }) => sum + JSON.stringify(update).length, 0);
+		assert.ok(bytes < 60_000, `${bytes} bytes in ${updates.length} updates`);
+		assert.ok(updates.length <= 20 * seconds + 2, `${updates.length} in ${seconds} s`);
+	});
+});

@@ -1,0 +1,287 @@
+/** Questions of extensions in a child: they reach a person, their answers come back, and no child hangs on one. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+
+import type { Answer, Question } from "../../index.js";
+import { check } from "./fault.ts";
+import { inTime, Scene, shape, single, textOf, until } from "./scene.ts";
+import { playing, toldOf, untilTold } from "./stand-in.ts";
+
+const BOUNDED = { timeout: 30_000 };
+const completed = [undefined, 0, "completed", false];
+const aborted = ["SUBAGENT_FAILED", 130, "aborted", true];
+const silent = ["SUBAGENT_TIMEOUT", 124, "idle_timeout", true];
+
+/** Longer than Node takes to start, which is silent, too. */
+const quick = { idleTimeoutMs: 1_500, graceMs: 200 };
+
+/** A child that asks and says what it was answered. */
+const asking = (method: string, fields: object) => [{ ask: method, ...fields }, { say: "Answer: {answer}" }];
+
+describe("a question", BOUNDED, () => {
+	const rows: Record<string, [ask: Record<string, unknown>, asked: object, answer: Answer, says: string]> = {
+		"confirm, yes": [
+			{ ask: "confirm", title: "Go on?", message: "It takes long." },
+			{ method: "confirm", title: "Go on?", message: "It takes long." },
+			{ confirmed: true },
+			"true",
+		],
+		"confirm, no": [
+			{ ask: "confirm", title: "Go on?" },
+			{ method: "confirm", title: "Go on?" },
+			{ confirmed: false },
+			"false",
+		],
+		select: [
+			{ ask: "select", title: "Which?", options: ["one", "two"] },
+			{ method: "select", title: "Which?", options: ["one", "two"] },
+			{ value: "two" },
+			"two",
+		],
+		input: [
+			{ ask: "input", title: "Name?", placeholder: "a name" },
+			{ method: "input", title: "Name?", placeholder: "a name" },
+			{ value: "an answer\nof two lines" },
+			"an answer\nof two lines",
+		],
+		editor: [
+			{ ask: "editor", title: "Text?", prefill: "first\nsecond" },
+			{ method: "editor", title: "Text?", prefill: "first\nsecond" },
+			{ value: "" },
+			"",
+		],
+		"one with a time limit": [
+			{ ask: "confirm", title: "Go on?", timeoutMs: 20_000 },
+			{ method: "confirm", title: "Go on?", timeoutMs: 20_000 },
+			{ confirmed: true },
+			"true",
+		],
+		"one that is cancelled": [{ ask: "input", title: "Name?" }, { method: "input", title: "Name?" }, {}, "cancelled"],
+	};
+	for (const [label, [step, asked, answer, says]] of Object.entries(rows)) {
+		it(`reaches a person, and the answer comes back: ${label}`, async (t) => {
+			const scene = playing(t, [step, { say: "Answer: {answer}" }]);
+			const questions: Question[] = [];
+			const handle = scene.start({}, undefined, {
+				ask: async (question) => {
+					questions.push(question);
+					return answer;
+				},
+			});
+			const result = await inTime(handle.result(), "the result");
+			assert.deepEqual([shape(result), textOf(result)], [completed, `Answer: ${says}`]);
+			assert.deepEqual(questions, [{ runId: handle.runId, agent: "explorer", ...asked }]);
+		});
+	}
+
+	const nobody: Record<string, { ask?: () => Promise<Answer> | Answer } | undefined> = {
+		"without a host": undefined,
+		"without anybody who asks": {},
+		"when asking fails": { ask: () => Promise.reject(new Error("no")) },
+		"when asking throws": {
+			ask: () => {
+				throw new Error("no");
+			},
+		},
+		"when the answer is none": { ask: () => 5 as unknown as Answer },
+	};
+	for (const [label, host] of Object.entries(nobody)) {
+		it(`is cancelled at once ${label}`, async (t) => {
+			const scene = playing(t, asking("select", { title: "Which?", options: ["a"] }));
+			const result = await scene.run({}, undefined, host);
+			assert.deepEqual([shape(result), textOf(result)], [completed, "Answer: cancelled"]);
+		});
+	}
+
+	it("is not asked in the json protocol, where nobody could answer", async (t) => {
+		const config = { protocol: "json", ...quick };
+		const scene = playing(t, [{ stream: "so far" }, ...asking("confirm", { title: "Go on?" })], { config });
+		const result = await scene.run({}, undefined, { ask: () => assert.fail("it is asked") });
+		assert.deepEqual(shape(result), silent);
+	});
+
+	it("that the child has answered itself is over", async (t) => {
+		const scene = playing(t, [
+			{ ask: "confirm", title: "Go on?", timeoutMs: 300 },
+			{ say: "Answer: {answer}" },
+			{ sleep: 300 },
+		]);
+		let late: ((answer: Answer) => void) | undefined;
+		const result = await scene.run({}, undefined, { ask: () => new Promise((resolve) => (late = resolve)) });
+		late?.({ confirmed: true });
+		assert.deepEqual(shape(result), completed);
+		// Both of us notice at the same time.
+		assert.match(textOf(result), /^Answer: (unanswered|cancelled)$/);
+	});
+
+	it("that several are waiting for comes one at a time, in order", async (t) => {
+		const questions = ["one", "two", "three"].map((id) => ({
+			event: { type: "extension_ui_request", id, method: "input", title: id },
+		}));
+		const scene = playing(t, [{ stream: "so far" }, ...questions, { sleep: 700 }, { say: "." }]);
+		const [seen, atOnce] = [[] as string[], { now: 0, most: 0 }];
+		const result = await scene.run({}, undefined, {
+			ask: async ({ title }) => {
+				seen.push(title);
+				atOnce.most = Math.max(atOnce.most, ++atOnce.now);
+				await delay(30);
+				atOnce.now--;
+				return { value: `${title}!` };
+			},
+		});
+		assert.deepEqual(shape(result), completed);
+		assert.deepEqual([seen, atOnce.most], [["one", "two", "three"], 1]);
+	});
+
+	it("whose time is over while another is answered is not asked any more", async (t) => {
+		const question = (id: string, timeout: number | undefined) => ({
+			event: { type: "extension_ui_request", id, method: "confirm", title: id, timeout },
+		});
+		const scene = playing(t, [
+			{ stream: "so far" },
+			question("one", undefined),
+			question("two", 100),
+			{ sleep: 700 },
+			{ say: "." },
+		]);
+		const seen: string[] = [];
+		const result = await scene.run({}, undefined, {
+			ask: async ({ title }) => {
+				seen.push(title);
+				await delay(250);
+				return { confirmed: true };
+			},
+		});
+		assert.deepEqual([shape(result), seen], [completed, ["one"]]);
+	});
+
+	it("of too many at once is cancelled, and costs nothing", async (t) => {
+		const script = String.raw`head -n1 > /dev/null; begin; i=0
+			while [ $i -lt 100 ]; do printf '{"type":"extension_ui_request","id":"q%s","method":"confirm","title":"%s?"}\n' $i $i; i=$((i+1)); done
+			head -n100 > $here/answers; said 'Done.'; settled`;
+		const scene = new Scene(t, "", { config: { protocol: "rpc" } });
+		const change = { piCommand: scene.pi("pi.sh", script), config: { protocol: "rpc" } };
+		const result = await scene.run(change, undefined, { ask: async () => ({ confirmed: true }) });
+		assert.deepEqual(shape(result), completed);
+		const answers = scene
+			.read("answers")
+			.trim()
+			.split("\n")
+			.map((line) => JSON.parse(line));
+		assert.deepEqual(new Set(answers.map(({ id }) => id)).size, 100, "each has its answer");
+		assert.ok(answers.filter(({ confirmed }) => confirmed).length >= 8, "and some are asked");
+	});
+
+	it("of a run that is aborted ends with it", async (t) => {
+		const scene = playing(t, [{ stream: "so far" }, ...asking("confirm", { title: "Go on?" })]);
+		let answer: ((answer: Answer) => void) | undefined;
+		const handle = scene.start({}, undefined, { ask: () => new Promise((resolve) => (answer = resolve)) });
+		await until(() => answer !== undefined, "the question");
+		handle.abort();
+		const result = await inTime(handle.result(), "the result");
+		answer?.({ confirmed: true });
+		assert.deepEqual([shape(result), single(result).output], [aborted, "so far"]);
+	});
+
+	it("is no silence, and silence counts again from its answer on", async (t) => {
+		const scene = playing(t, [{ ask: "confirm", title: "Go on?" }, { stream: "so far" }, "hang"], { config: quick });
+		let answered = 0;
+		const result = await scene.run({}, undefined, {
+			ask: async () => {
+				await delay(2_000);
+				answered = performance.now();
+				return { confirmed: true };
+			},
+		});
+		assert.deepEqual([shape(result), single(result).output], [silent, "so far"]);
+		assert.ok(performance.now() - answered > 1_400, "and in full");
+		assert.match(single(result).error ?? "", /1500 ms \(`idleTimeoutMs`\)$/);
+	});
+
+	it("whose answer the child makes nothing of is silence again", async (t) => {
+		const question = { event: { type: "extension_ui_request", id: "q", method: "confirm", title: "Go on?" } };
+		const scene = playing(t, [{ stream: "so far" }, question, "hang"], { config: quick });
+		const result = await scene.run({}, undefined, { ask: async () => ({ confirmed: true }) });
+		assert.deepEqual(shape(result), silent);
+		assert.match(single(result).error ?? "", /1500 ms \(`idleTimeoutMs`\)$/);
+	});
+
+	it("that nobody answers is bounded by the limit for tools, which its error names", async (t) => {
+		const config = { ...quick, toolTimeoutMs: 1_600 };
+		const scene = playing(t, [{ stream: "so far" }, ...asking("confirm", { title: "Go on?" })], { config });
+		const result = await scene.run({}, undefined, { ask: () => new Promise(() => {}) });
+		assert.deepEqual(shape(result), silent);
+		assert.equal(
+			single(result).error,
+			"no sign of life for 1600 ms while a question waited for its answer (`toolTimeoutMs`)",
+		);
+	});
+});
+
+describe("what a person sees of a question", BOUNDED, () => {
+	const secret = (name: string) => `ghp_${name.repeat(36).slice(0, 36)}`;
+
+	it("holds no secrets and no control sequences, and an answer goes back in the child's own words", async (t) => {
+		const options = [`use ${secret("a")}`, `use ${secret("b")}`, "\u001b[31mred\u001b[0m"];
+		const scene = playing(t, asking("select", { title: `Which of ${secret("c")}?\u0007`, options }));
+		const seen: Question[] = [];
+		const result = await scene.run({}, undefined, {
+			ask: (question) => {
+				seen.push(question);
+				return { value: question.options?.[1] ?? "" };
+			},
+		});
+		assert.deepEqual(shape(result), completed);
+		const [asked] = await untilTold(scene, "asked");
+		assert.equal(asked, "select");
+		assert.deepEqual(
+			toldOf(scene, "answer").map((answer) => (answer as { value: string }).value),
+			[options[1]],
+		);
+		const shown = JSON.stringify(seen);
+		assert.ok(!/ghp_|\\u001b|\\u0007/.test(shown), shown);
+		assert.deepEqual(seen[0]?.options, ["use [GITHUB_TOKEN_REDACTED]", "use [GITHUB_TOKEN_REDACTED] (2)", "red"]);
+	});
+
+	it("is all of it, or it is not asked where what is left out would be the answer", async (t) => {
+		const options = Array.from({ length: 100 }, (_, index) => `option ${index}`);
+		for (const [method, fields] of [
+			["select", { title: "Which?", options }],
+			["select", { title: "Which?", options: ["x".repeat(10_000), "y"] }],
+			["editor", { title: "Text?", prefill: "x".repeat(100_000) }],
+		] as const) {
+			const scene = playing(t, asking(method, fields));
+			const result = await scene.run({}, undefined, { ask: () => ({ value: "y" }) });
+			assert.deepEqual([shape(result), textOf(result)], [completed, "Answer: cancelled"], method);
+		}
+	});
+
+	it("is bounded", async (t) => {
+		const scene = playing(t, asking("confirm", { title: "t".repeat(1 << 20), message: "m".repeat(1 << 20) }));
+		let size = 0;
+		const result = await scene.run({}, undefined, {
+			ask: (question) => {
+				size = JSON.stringify(question).length;
+				return { confirmed: true };
+			},
+		});
+		assert.deepEqual([shape(result), textOf(result)], [completed, "Answer: true"]);
+		assert.ok(size > 1_000 && size < 64 * 1024, `${size} bytes`);
+	});
+});
+
+describe("questions without end", BOUNDED, () => {
+	const line = `${JSON.stringify({ type: "extension_ui_request", id: "q", method: "confirm", title: "Go on?" })}\n`;
+	for (const [label, first] of Object.entries({
+		"from a child that hears": "begin",
+		"from one that does not": "deaf",
+	})) {
+		it(`cost the host nothing: ${label}`, async (t) => {
+			const scenario = [first, { fill: 32 << 20, with: line }, { say: "Done." }];
+			const config = { protocol: "rpc", sandbox: "off" };
+			await check(t, { scenario, config, is: [undefined, 0, "completed"], isFlood: true });
+		});
+	}
+});

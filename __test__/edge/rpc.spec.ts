@@ -1,0 +1,202 @@
+/** What only a child in RPC mode can do: refuse its prompt, not read it, hear an abort, be steered. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { inTime, isAlive, Scene, shape, single, textOf } from "./scene.ts";
+import { playing, shows, showsCall, told, toldOf, untilTold, updateWith } from "./stand-in.ts";
+
+const BOUNDED = { timeout: 30_000 };
+const completed = [undefined, 0, "completed", false];
+const aborted = ["SUBAGENT_FAILED", 130, "aborted", true];
+const failed = (code: number) => ["SUBAGENT_FAILED", code, "failed", true];
+const silent = ["SUBAGENT_TIMEOUT", 124, "idle_timeout", true];
+
+describe("a prompt", BOUNDED, () => {
+	it("that is refused fails the run with the child's reason", async (t) => {
+		const scene = playing(t, "refuses");
+		const result = await scene.run();
+		assert.deepEqual(shape(result), failed(1));
+		assert.equal(single(result).error, "the child did not take the task: No API key found for fake.");
+		assert.deepEqual(toldOf(scene, "ended"), ["stdin"], "it is told to leave at once");
+	});
+
+	it("that a command of the child takes fails the run instead of waiting for an answer", async (t) => {
+		const result = await playing(t, "handles").run();
+		assert.deepEqual(shape(result), failed(1));
+		assert.equal(single(result).error, "the child did not take the task: one of its extensions took it for a command");
+	});
+
+	it("is never read by a child that answers all the same", async (t) => {
+		const result = await playing(t, ["deaf", { say: "Done." }], { task: "x".repeat(1 << 20) }).run();
+		assert.deepEqual([shape(result), textOf(result)], [completed, "Done."]);
+	});
+
+	it("is never read by a child that hangs, which is silence", async (t) => {
+		const scene = playing(t, ["deaf", "hang"], { task: "x".repeat(1 << 20), config: { idleTimeoutMs: 1_500 } });
+		assert.deepEqual(shape(await scene.run()), silent);
+	});
+
+	for (const [label, script] of Object.entries({
+		"before it reads it": "exit 5",
+		"while it reads it": "head -c 1000 > /dev/null; exit 5",
+	})) {
+		it(`goes to a child that dies ${label}`, async (t) => {
+			const scene = new Scene(t, "", { task: "x".repeat(1 << 20), config: { protocol: "rpc" } });
+			const result = await scene.run({ piCommand: scene.pi("pi.sh", script), config: { protocol: "rpc" } });
+			assert.deepEqual(shape(result), failed(5));
+			assert.equal(single(result).error, "the child gave no reason");
+		});
+	}
+
+	it("waits for a child that takes its time to boot", async (t) => {
+		const scene = playing(t, [{ boot: [{ sleep: 700 }] }, { say: "You said: {task}" }]);
+		const result = await scene.run();
+		assert.deepEqual([shape(result), textOf(result)], [completed, "You said: look around"]);
+	});
+
+	for (const [task, received] of Object.entries({
+		"/quit now": "\n/quit now",
+		"look at /etc": "look at /etc",
+		" - first\n\u2028second\r\n": " - first\n\u2028second\r\n",
+		'"quoted" \\ {"type":"abort"}': '"quoted" \\ {"type":"abort"}',
+	})) {
+		it(`comes as it is, and is no command: ${JSON.stringify(task)}`, async (t) => {
+			const scene = playing(t, "answers");
+			assert.deepEqual(shape(await scene.run({ task })), completed);
+			assert.deepEqual(toldOf(scene, "task"), [received]);
+		});
+	}
+
+	it("in the json protocol is no command either", async (t) => {
+		const scene = playing(t, "answers", { config: { protocol: "json" } });
+		await scene.run({ task: "\n/quit now" });
+		assert.deepEqual(toldOf(scene, "task"), ["Task: \n/quit now"]);
+	});
+});
+
+describe("an abort", BOUNDED, () => {
+	/** A run that is aborted at its first text. */
+	async function abortedIn(scene: Scene, fits = shows("so far")) {
+		const [shown, onUpdate] = updateWith(fits);
+		const handle = scene.start({}, onUpdate);
+		await inTime(shown, "the update");
+		const started = performance.now();
+		handle.abort("enough");
+		const result = await inTime(handle.result(), "the result");
+		return { result, took: performance.now() - started };
+	}
+
+	it("keeps the partial text and what it has cost", async (t) => {
+		const usage = { input: 1_000, output: 200, cacheRead: 30, cacheWrite: 4, cost: 0.125 };
+		const scene = playing(t, [{ say: "First.", usage }, { stream: "so far", usage }, "hang"]);
+		const { result } = await abortedIn(scene);
+		const run = single(result);
+		assert.deepEqual(shape(result), aborted);
+		assert.deepEqual([run.output, run.stopReason, run.error], ["so far", "aborted", "cancelled by user: enough"]);
+		assert.deepEqual(run.usage, { input: 2_000, output: 400, cacheRead: 60, cacheWrite: 8, cost: 0.25, turns: 2 });
+		assert.equal(result.usage?.totalTokens, 2_468);
+	});
+
+	it("of a tool counts the turn that called it", async (t) => {
+		const usage = { input: 10, output: 5, cacheRead: 0, cacheWrite: 0, cost: 0.25 };
+		const scene = playing(t, [{ call: "read", takesMs: 60_000, usage }]);
+		const { result } = await abortedIn(scene, showsCall);
+		assert.deepEqual(shape(result), aborted);
+		assert.equal(single(result).usage.cost, 0.25);
+	});
+
+	for (const [label, deafness] of Object.entries({
+		"that word": "abort",
+		"the end of its input": "eof",
+		SIGTERM: ["SIGTERM", "SIGHUP"],
+		everything: ["abort", "eof", "SIGTERM", "SIGHUP", "SIGINT"],
+	})) {
+		it(`ends a child that ignores ${label}, within its grace`, async (t) => {
+			const scene = playing(t, [{ ignore: deafness }, { stream: "so far" }, "hang"], { config: { graceMs: 600 } });
+			const { result, took } = await abortedIn(scene);
+			assert.deepEqual([shape(result), single(result).output], [aborted, "so far"]);
+			assert.ok(took < 5_000, `${took} ms`);
+			const [pid] = toldOf(scene, "pid");
+			assert.ok(!isAlive(Number(pid)));
+		});
+	}
+
+	it("ends a child that reads nothing", async (t) => {
+		const scene = playing(t, ["deaf", { stream: "so far" }, "hang"]);
+		const { result } = await abortedIn(scene);
+		assert.deepEqual([shape(result), single(result).output], [aborted, "so far"]);
+	});
+});
+
+describe("a message to a run", BOUNDED, () => {
+	it("reaches the model before its next turn while it writes", async (t) => {
+		const scene = playing(t, [{ stream: "so far" }, { sleep: 500 }, { say: "." }]);
+		const [shown, onUpdate] = updateWith(shows("so far"));
+		const handle = scene.start({}, onUpdate);
+		await inTime(shown, "the update");
+		assert.equal(handle.steer("look\nelsewhere"), true);
+		const result = await inTime(handle.result(), "the result");
+		assert.deepEqual([shape(result), textOf(result)], [completed, "Told: look\nelsewhere"]);
+		assert.deepEqual(toldOf(scene, "steering"), ["look\nelsewhere"]);
+	});
+
+	it("reaches it while a tool runs", async (t) => {
+		const steered = { steered: [{ say: "You said: {steer}" }] };
+		const scene = playing(t, [steered, { call: "read", takesMs: 500 }, { call: "read", takesMs: 60_000 }]);
+		const [shown, onUpdate] = updateWith(showsCall);
+		const handle = scene.start({}, onUpdate);
+		await inTime(shown, "the update");
+		assert.equal(handle.steer("enough"), true);
+		const result = await inTime(handle.result(), "the result");
+		assert.deepEqual([textOf(result), single(result).usage.turns], ["You said: enough", 2]);
+	});
+
+	it("waits for a child that has not said anything yet", async (t) => {
+		const scene = playing(t, [{ boot: [{ sleep: 500 }] }, { sleep: 300 }, { say: "First." }]);
+		const handle = scene.start();
+		await untilTold(scene, "argv");
+		assert.equal(handle.steer("early"), true);
+		const result = await inTime(handle.result(), "the result");
+		assert.deepEqual([shape(result), toldOf(scene, "steering")], [completed, ["early"]]);
+	});
+
+	it("is taken by nobody before the child is there, after its work is done, and after its end", async (t) => {
+		const scene = playing(t, [{ say: "Done." }, "settle", { sleep: 60_000 }]);
+		const [shown, onUpdate] = updateWith(shows("Done."));
+		const handle = scene.start({}, onUpdate);
+		assert.equal(handle.steer("too early"), false);
+		await inTime(shown, "the update");
+		await untilTold(scene, "ended");
+		assert.equal(handle.steer("too late"), false);
+		assert.deepEqual(shape(await inTime(handle.result(), "the result")), completed);
+		assert.equal(handle.steer("much too late"), false);
+		assert.deepEqual(toldOf(scene, "steering"), []);
+	});
+
+	it("is taken by nobody in the json protocol", async (t) => {
+		const scene = playing(t, [{ stream: "so far" }, { sleep: 300 }, { say: "." }], { config: { protocol: "json" } });
+		const [shown, onUpdate] = updateWith(shows("so far"));
+		const handle = scene.start({}, onUpdate);
+		await inTime(shown, "the update");
+		assert.equal(handle.steer("hello"), false);
+		assert.deepEqual(shape(await inTime(handle.result(), "the result")), completed);
+	});
+
+	it("that is more than a child may leave unread is not taken", async (t) => {
+		const scene = playing(t, ["deaf", { stream: "so far" }, "hang"]);
+		const [shown, onUpdate] = updateWith(shows("so far"));
+		const handle = scene.start({}, onUpdate);
+		await inTime(shown, "the update");
+		const long = "x".repeat(1 << 20);
+		const taken = Array.from({ length: 40 }, () => handle.steer(long));
+		assert.ok(taken[0] && !taken.at(-1), "some are taken, and not all");
+		handle.abort();
+		assert.deepEqual(shape(await inTime(handle.result(), "the result")), aborted);
+		assert.deepEqual(
+			told(scene).filter((entry) => "task" in entry),
+			[{ task: "" }],
+			"nothing was read",
+		);
+	});
+});

@@ -1,0 +1,98 @@
+/** Scenes whose child is the stand-in for pi, and what the stand-in says of itself. */
+
+import { existsSync, readFileSync } from "node:fs";
+import type { TestContext } from "node:test";
+
+import {
+	type HostCallbacks,
+	type RunHandle,
+	type RunOptions,
+	startChain,
+	startParallel,
+	type TaskOptions,
+	type ToolResult,
+} from "../../index.js";
+import { fakePi, type Scenario } from "./fault.ts";
+import { Scene, textOf, until } from "./scene.ts";
+
+export type Protocol = "json" | "rpc";
+
+export const protocols: readonly Protocol[] = ["json", "rpc"];
+
+/** A line of the stand-in's log. */
+export type Told = Record<string, unknown>;
+
+/** A scene that plays a scenario; the driving protocol is `rpc` unless the configuration says otherwise. */
+export function playing(test: TestContext, scenario: Scenario, change: Partial<RunOptions> = {}): Scene {
+	const scene = new Scene(test, "", {
+		piCommand: fakePi,
+		...change,
+		config: { protocol: "rpc", graceMs: 1_000, ...change.config },
+	});
+	Object.assign(scene.options.env ?? {}, { FAKE_PI_LOG: scene.path("log"), ...scripted(scene, "scenario", scenario) });
+	return scene;
+}
+
+/** The environment that has a child play this. */
+export function scripted(scene: Scene, name: string, scenario: Scenario): Record<string, string> {
+	const named = typeof scenario === "string" ? scenario : scene.write(`${name}.json`, JSON.stringify(scenario));
+	return { FAKE_PI_SCENARIO: named };
+}
+
+/** What the children of a scene have told so far, in order. */
+export function told(scene: Scene): Told[] {
+	if (!existsSync(scene.path("log"))) return [];
+	const lines = readFileSync(scene.path("log"), "utf8").split("\n").slice(0, -1);
+	return lines.map((line) => JSON.parse(line) as Told);
+}
+
+/** The values of one kind that the children of a scene have told so far. */
+export function toldOf(scene: Scene, kind: string): unknown[] {
+	return told(scene)
+		.filter((entry) => kind in entry)
+		.map((entry) => entry[kind]);
+}
+
+/** Waits until children have told as many values of a kind, and returns them. */
+export async function untilTold(scene: Scene, kind: string, count = 1): Promise<unknown[]> {
+	await until(() => toldOf(scene, kind).length >= count, `${count} of ${kind}`);
+	return toldOf(scene, kind);
+}
+
+/** Resolves with the first update that fits. */
+export function updateWith(fits: (update: ToolResult) => boolean): [Promise<ToolResult>, (update: ToolResult) => void] {
+	const { promise, resolve } = Promise.withResolvers<ToolResult>();
+	return [promise, (update) => fits(update) && resolve(update)];
+}
+
+/** Whether an update shows this text. */
+export const shows = (text: string) => (update: ToolResult) => textOf(update).includes(text);
+
+/** Whether an update shows a tool call as the newest thing. */
+export const showsCall = (update: ToolResult) => update.details.streaming?.displayItems.at(-1)?.type === "toolCall";
+
+/** A task of several: its words, or more of it. */
+export type Several = (string | Partial<TaskOptions>)[];
+
+/** What a call of several has beside its tasks. */
+export type Around = [
+	change?: Partial<RunOptions>,
+	onUpdate?: ((update: ToolResult) => void) | undefined,
+	host?: HostCallbacks,
+];
+
+/** Starts several tasks of a scene's agent, side by side or one after the other. */
+export function startSeveral(
+	kind: "parallel" | "chain",
+	scene: Scene,
+	several: Several,
+	...[change = {}, ...callbacks]: Around
+): RunHandle {
+	const { agent, task, ...around } = { ...scene.options, ...change };
+	const tasks = several.map((one) => ({ agent, task, ...(typeof one === "string" ? { task: one } : one) }));
+	if (kind === "parallel") return startParallel({ ...around, tasks }, ...callbacks);
+	return startChain({ ...around, steps: tasks }, ...callbacks);
+}
+
+/** Outcome by outcome. */
+export const outcomesOf = ({ details }: ToolResult) => details.results.map(({ outcome }) => outcome);

@@ -1,0 +1,73 @@
+/** A card as pi holds and draws it, without pi. */
+
+import { mock } from "node:test";
+
+import type { CardDetails } from "../../extension/progress.ts";
+import { renderers } from "../../extension/render.ts";
+import { plainText } from "../../extension/spans.ts";
+
+const COLOURED = {
+	fg: (color: string, text: string) => `\u001b[3${color.length % 8}m${text}\u001b[39m`,
+	bold: (text: string) => `\u001b[1m${text}\u001b[22m`,
+};
+
+/** Arguments, shared state, and the last result. */
+export class Card {
+	private result: { content: { type: "text"; text: string }[]; details?: unknown } | undefined;
+	private partial = true;
+	private error = false;
+	private readonly state = {};
+	private readonly renderers: ReturnType<typeof renderers>;
+	executionStarted = true;
+	expanded = false;
+	redraws = 0;
+	args: unknown;
+
+	constructor(args: unknown = { agent: "explorer", task: "find the loader" }, tool = "subagent") {
+		this.args = args;
+		this.renderers = renderers(tool);
+	}
+
+	update(details: CardDetails, text = "(running...)"): this {
+		this.result = { content: [{ type: "text", text }], details };
+		return this;
+	}
+
+	finish(details: CardDetails | undefined, text = "", error = false): this {
+		this.result = { content: [{ type: "text", text }], ...(details ? { details } : {}) };
+		this.partial = false;
+		this.error = error;
+		return this;
+	}
+
+	coloured(width: number): string[] {
+		const context = {
+			args: this.args,
+			state: this.state,
+			invalidate: () => {
+				this.redraws++;
+			},
+			executionStarted: this.executionStarted,
+			isPartial: this.partial,
+			expanded: this.expanded,
+			isError: this.error,
+			keyText: () => "ctrl+o",
+		};
+		const { renderCall, renderResult } = this.renderers;
+		const parts = [renderCall(this.args, COLOURED, context)];
+		if (this.result) {
+			const options = { expanded: this.expanded, isPartial: this.partial };
+			parts.push(renderResult(this.result, options, COLOURED, context));
+		}
+		return parts.flatMap((part) => part.render(width));
+	}
+
+	lines(width = 80): string[] {
+		return this.coloured(width).map((line) => plainText(line).trimEnd());
+	}
+}
+
+/** Lets time pass in small steps: in one step all timers would see its end. */
+export function pass(ms: number): void {
+	for (let passed = 0; passed < ms; passed += 50) mock.timers.tick(50);
+}

@@ -1,0 +1,252 @@
+/** Which calls are announced while they arrive, what the addon hears of them, and when it hears that they are over. */
+
+import assert from "node:assert/strict";
+import { after, afterEach, describe, it } from "node:test";
+import type { MessageUpdateEvent } from "../../extension/pi.ts";
+import { type EarlyRecord, type LoadedExtension, PackageCopies } from "./package-copy.ts";
+
+const BOUNDED = { timeout: 20_000 };
+
+const copies = new PackageCopies();
+const started: LoadedExtension[] = [];
+
+after(() => copies.remove());
+afterEach(async () => {
+	for (const { host } of started.splice(0)) await host.emit("session_shutdown");
+	delete (globalThis as Record<symbol, unknown>)[Symbol.for("pi-subagent-native.surfaces")];
+});
+
+async function start(): Promise<LoadedExtension> {
+	const loaded = await copies.load();
+	started.push(loaded);
+	await loaded.host.emit("session_start");
+	return loaded;
+}
+
+/** An assistant message on its way, as pi hands it out: `partial` is one object that grows. */
+class Message {
+	private readonly content: { type: string; id?: string; name?: string }[] = [];
+	private readonly host: LoadedExtension["host"];
+
+	constructor({ host }: LoadedExtension) {
+		this.host = host;
+	}
+
+	async piece(piece: Partial<MessageUpdateEvent["assistantMessageEvent"]> & { type: string }): Promise<void> {
+		const assistantMessageEvent = { partial: { content: this.content }, ...piece };
+		const results = await this.host.emit("message_update", { type: "message_update", assistantMessageEvent });
+		assert.deepEqual(results, [undefined], "the message is left as it is");
+	}
+
+	async text(delta: string): Promise<void> {
+		const contentIndex = this.content.push({ type: "text" }) - 1;
+		await this.piece({ type: "text_start", contentIndex });
+		await this.piece({ type: "text_delta", contentIndex, delta });
+		await this.piece({ type: "text_end", contentIndex });
+	}
+
+	/** Begins a call and returns its place. */
+	async begin(id: string, name = "subagent"): Promise<number> {
+		const contentIndex = this.content.push({ type: "toolCall", id, name }) - 1;
+		await this.piece({ type: "toolcall_start", contentIndex });
+		return contentIndex;
+	}
+
+	async delta(contentIndex: number, ...deltas: string[]): Promise<void> {
+		for (const delta of deltas) await this.piece({ type: "toolcall_delta", contentIndex, delta });
+	}
+
+	async endCall(contentIndex: number, args: unknown = {}): Promise<void> {
+		await this.piece({ type: "toolcall_end", contentIndex, toolCall: { arguments: args } });
+	}
+
+	/** What some providers tell only after the first piece. */
+	learn(contentIndex: number, fields: { id?: string; name?: string }): void {
+		Object.assign(this.content[contentIndex] ?? {}, fields);
+	}
+
+	async end(stopReason = "toolUse"): Promise<void> {
+		await this.host.emit("message_end", { message: { role: "assistant", stopReason } });
+	}
+}
+
+function heard({ options, pushed, ends }: EarlyRecord): [tool: string, id: string, json: string, ends: number] {
+	return [options.tool, options.callId, pushed.join(""), ends];
+}
+
+describe("a call that arrives", BOUNDED, () => {
+	it("is announced once with all that a run would get, then piece by piece", async () => {
+		const loaded = await start();
+		const { host, addon } = loaded;
+		const tools = host.getAllTools;
+		let asked = 0;
+		host.getAllTools = () => {
+			asked += 1;
+			return tools.call(host);
+		};
+		const message = new Message(loaded);
+		await message.text("I delegate.");
+		const call = await message.begin("call-7");
+		await message.delta(call, '{"age', 'nt":"expl', 'orer","task":"find', ' it"}');
+		assert.deepEqual(addon.early[0]?.pushed, ['{"age', 'nt":"expl', 'orer","task":"find', ' it"}']);
+		assert.equal(asked, 1, "what a call needs to know of pi is looked up once");
+		await message.endCall(call, { agent: "explorer", task: "find it" });
+		await message.end();
+		assert.deepEqual(addon.early.map(heard), [["subagent", "call-7", '{"agent":"explorer","task":"find it"}', 0]]);
+
+		await loaded.call(undefined, { id: "call-7" });
+		const { agent, task, aborted, ...run } = addon.runs[0]?.options ?? assert.fail("nothing was started");
+		const { tool, ...announced } = addon.early[0]?.options ?? assert.fail("nothing was announced");
+		assert.deepEqual([agent, task, aborted, tool], ["explorer", "find it", false, "subagent"]);
+		assert.deepEqual(announced, run, "the run finds its early child only by the same options");
+	});
+
+	it("is kept apart from others that arrive in between", async () => {
+		const loaded = await start();
+		const message = new Message(loaded);
+		const [a, other, b] = [await message.begin("a", "subagent_parallel"), await message.begin("x", "bash"), 0];
+		await message.delta(a, '{"tasks":');
+		await message.delta(other, '{"command":');
+		const c = await message.begin("c", "subagent_chain");
+		await message.delta(c, '{"steps":');
+		await message.delta(a, "[1]}");
+		await message.delta(c, "[2]}");
+		await message.delta(other, '"ls"}');
+		await message.delta(b + 40, "of a call that never began");
+		for (const index of [a, other, c]) await message.endCall(index);
+		assert.deepEqual(loaded.addon.early.map(heard), [
+			["subagent_parallel", "a", '{"tasks":[1]}', 0],
+			["subagent_chain", "c", '{"steps":[2]}', 0],
+		]);
+	});
+
+	it("is announced as soon as its name and id are there, with what came before", async () => {
+		const loaded = await start();
+		const message = new Message(loaded);
+		const call = await message.begin("", "");
+		await message.delta(call, '{"agent"');
+		message.learn(call, { name: "subagent" });
+		await message.delta(call, ':"explorer"');
+		assert.equal(loaded.addon.early.length, 0);
+		message.learn(call, { id: "late" });
+		await message.delta(call, "");
+		await message.delta(call, "}");
+		assert.deepEqual(loaded.addon.early[0]?.pushed, ['{"agent":"explorer"', "}"]);
+		assert.equal(loaded.addon.early[0]?.options.callId, "late");
+	});
+
+	it("is told whole where a provider sends no pieces", async () => {
+		const loaded = await start();
+		const message = new Message(loaded);
+		const call = await message.begin("whole");
+		await message.endCall(call, { agent: "explorer", task: "find it" });
+		assert.deepEqual(loaded.addon.early.map(heard), [
+			["subagent", "whole", '{"agent":"explorer","task":"find it"}', 0],
+		]);
+	});
+
+	it("is not waited for without end when it has no id", async () => {
+		const loaded = await start();
+		const message = new Message(loaded);
+		const call = await message.begin("");
+		for (let index = 0; index < 100; index++) await message.delta(call, "x".repeat(1_000));
+		message.learn(call, { id: "at last" });
+		await message.delta(call, "x");
+		assert.equal(loaded.addon.early.length, 0);
+	});
+
+	it("is not announced when its tool is not active or not ours", async () => {
+		const loaded = await start();
+		loaded.host.active = ["read", "subagent_chain", "toString"];
+		const message = new Message(loaded);
+		for (const name of ["subagent", "read", "toString", "subagent_"]) {
+			const call = await message.begin(name, name);
+			await message.delta(call, '{"agent":"explorer"}');
+			await message.endCall(call, { agent: "explorer" });
+		}
+		assert.equal(loaded.addon.early.length, 0);
+	});
+
+	it("never fails into pi, whatever the addon or an event does", async () => {
+		const loaded = await start();
+		const { addon } = loaded;
+		const message = new Message(loaded);
+		const boot = addon.bootEarly.bind(addon);
+		const fails = () => {
+			throw new Error("a bug");
+		};
+		addon.bootEarly = fails;
+		const refused = await message.begin("a");
+		await message.delta(refused, "{");
+		addon.bootEarly = (options) => Object.assign(boot(options), { push: fails, end: fails });
+		const failing = await message.begin("b");
+		await message.delta(failing, "{", "}");
+		addon.bootEarly = boot;
+		const circular: Record<string, unknown> = {};
+		circular.self = circular;
+		const odd = await message.begin("c");
+		await message.endCall(odd, circular);
+		await message.piece({ type: "toolcall_start" });
+		await message.piece({ type: "toolcall_start", contentIndex: 90 });
+		await message.piece({ type: "toolcall_delta", contentIndex: 90 });
+		const good = await message.begin("d");
+		await message.delta(good, "{}");
+		assert.deepEqual(heard(addon.early.at(-1) ?? assert.fail("nothing was announced")), ["subagent", "d", "{}", 0]);
+		await loaded.host.emit("agent_end");
+		assert.equal(addon.early.at(-1)?.ends, 1);
+	});
+});
+
+describe("a call that was announced", BOUNDED, () => {
+	async function announced(): Promise<[LoadedExtension, Message, EarlyRecord[]]> {
+		const loaded = await start();
+		const message = new Message(loaded);
+		for (const id of ["a", "b"]) await message.endCall(await message.begin(id), { agent: "explorer" });
+		return [loaded, message, loaded.addon.early];
+	}
+	const ends = (records: EarlyRecord[]) => records.map((record) => record.ends);
+
+	it("is over when pi says so, executed or not", async () => {
+		const [{ host }, message, records] = await announced();
+		await message.end();
+		assert.deepEqual(ends(records), [0, 0]);
+		await host.emit("tool_execution_end", { toolCallId: "b" });
+		await host.emit("tool_execution_end", { toolCallId: "b" });
+		await host.emit("tool_execution_end", { toolCallId: "x" });
+		assert.deepEqual(ends(records), [0, 1]);
+		await host.emit("agent_end");
+		assert.deepEqual(ends(records), [1, 1]);
+	});
+
+	for (const reason of ["error", "aborted", "length"]) {
+		it(`is over when its message ends with ${reason}`, async () => {
+			const [, message, records] = await announced();
+			await message.end(reason);
+			assert.deepEqual(ends(records), [1, 1]);
+		});
+	}
+
+	it("survives the end of a message that is not the model's", async () => {
+		const [{ host }, message, records] = await announced();
+		await message.end();
+		await host.emit("message_end", { message: { role: "toolResult" } });
+		assert.deepEqual(ends(records), [0, 0]);
+	});
+
+	it("is over with the session, half arrived or whole", async () => {
+		const [{ host }, message, records] = await announced();
+		await message.delta(await message.begin("c"), '{"agent":');
+		await host.emit("session_shutdown", { reason: "reload" });
+		assert.deepEqual(ends(records), [1, 1, 1]);
+	});
+
+	it("gives way to one of the same id in a later message", async () => {
+		const [loaded, message, records] = await announced();
+		await message.end();
+		const next = new Message(loaded);
+		await next.delta(await next.begin("a"), '{"agent":');
+		assert.deepEqual(ends(records), [1, 0, 0]);
+		await loaded.host.emit("tool_execution_end", { toolCallId: "a" });
+		assert.deepEqual(ends(records), [1, 0, 1]);
+	});
+});

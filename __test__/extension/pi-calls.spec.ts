@@ -1,0 +1,234 @@
+/**
+ * What real pi tells of calls that still arrive, and what reaches the addon of it. A stub stands in for the addon, so
+ * that everything it hears can be written down in its order.
+ */
+
+import assert from "node:assert/strict";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import {
+	call,
+	drop,
+	finish,
+	hang,
+	type ModelRequest,
+	makeGate,
+	packageDir,
+	piVersions,
+	type RpcSession,
+	Stage,
+	type Step,
+	say,
+	startRpc,
+	until,
+} from "../support/pi.ts";
+import { piece } from "../support/pieces.ts";
+
+/** Describes three tools, runs nothing, and writes down each call. */
+const stub = `const { appendFileSync } = require("node:fs");
+const log = (...entry) => appendFileSync(process.env.HOME + "/heard.jsonl", JSON.stringify(entry) + "\\n");
+const text = { type: "string", minLength: 1 };
+const object = (properties) => ({ type: "object", properties, required: Object.keys(properties), additionalProperties: false });
+const list = { type: "array", minItems: 1, items: object({ agent: text, task: text }) };
+const tool = (name, parameters) => ({ name, label: name, description: name, promptSnippet: name, promptGuidelines: [], parameters });
+const start = (options) => {
+	log("run", options.callId);
+	const result = { content: [{ type: "text", text: "done" }], details: { mode: "single", results: [] } };
+	return { runId: "1a2b3c4d", result: async () => result, abort() {}, close: async () => {} };
+};
+module.exports = {
+	describeTools: async () => ({
+		register: true,
+		notices: [],
+		tools: [
+			tool("subagent", object({ agent: text, task: text })),
+			tool("subagent_parallel", object({ tasks: list })),
+			tool("subagent_chain", object({ steps: list })),
+		],
+	}),
+	bootEarly({ callId, tool }) {
+		log("boot", callId, tool);
+		return { push: (delta) => log("push", callId, delta), end: () => log("end", callId) };
+	},
+	startRun: start,
+	startParallel: start,
+	startChain: start,
+};
+`;
+
+/** What the stub heard: pushes of one call that follow each other are put together. */
+type Heard = [what: string, callId: string, text?: string];
+
+function merged(entries: Heard[]): Heard[] {
+	const result: Heard[] = [];
+	for (const entry of entries) {
+		const last = result.at(-1);
+		if (last && entry[0] === "push" && last[0] === "push" && last[1] === entry[1]) last[2] = `${last[2]}${entry[2]}`;
+		else result.push([...entry]);
+	}
+	return result;
+}
+
+const request = { agent: "explorer", task: "find it" };
+const whole = JSON.stringify(request);
+const [head, tail] = [whole.slice(0, 20), whole.slice(20)];
+const listed = JSON.stringify({ tasks: [request] });
+
+/** By the first word of the prompt: what the model streams, and what the addon hears. */
+const cases: Record<string, { says: string; steps: Step[]; heard: Heard[] }> = {
+	pieces: {
+		says: "in pieces, after words",
+		steps: [say("I delegate."), call("subagent", request, { id: "a", size: 5 })],
+		heard: [
+			["boot", "a", "subagent"],
+			["push", "a", whole],
+			["run", "a"],
+			["end", "a"],
+		],
+	},
+	once: {
+		says: "all at once",
+		steps: [piece(0, { id: "a", name: "subagent", args: whole }), finish("tool_calls")],
+		heard: [
+			["boot", "a", "subagent"],
+			["push", "a", whole],
+			["run", "a"],
+			["end", "a"],
+		],
+	},
+	mixed: {
+		says: "in turns with others",
+		steps: [
+			piece(0, { id: "a", name: "subagent", args: head }),
+			piece(1, { id: "x", name: "ls", args: "{" }),
+			piece(2, { id: "b", name: "subagent_parallel", args: listed.slice(0, 9) }),
+			piece(0, { args: tail }),
+			piece(1, { args: "}" }),
+			piece(2, { args: listed.slice(9) }),
+			finish("tool_calls"),
+		],
+		heard: [
+			["boot", "a", "subagent"],
+			["push", "a", head],
+			["boot", "b", "subagent_parallel"],
+			["push", "b", listed.slice(0, 9)],
+			["push", "a", tail],
+			["push", "b", listed.slice(9)],
+			["run", "a"],
+			["run", "b"],
+			["end", "a"],
+			["end", "b"],
+		],
+	},
+	late: {
+		says: "with an id that comes late",
+		steps: [
+			piece(0, { name: "subagent", args: head }),
+			piece(0, { id: "a", args: tail.slice(0, 4) }),
+			piece(0, { args: tail.slice(4) }),
+			finish("tool_calls"),
+		],
+		heard: [
+			["boot", "a", "subagent"],
+			["push", "a", whole],
+			["run", "a"],
+			["end", "a"],
+		],
+	},
+	invalid: {
+		says: "with arguments that the schema refuses",
+		steps: [call("subagent", { agent: "explorer" }, { id: "a" })],
+		heard: [
+			["boot", "a", "subagent"],
+			["push", "a", '{"agent":"explorer"}'],
+			["end", "a"],
+		],
+	},
+	cut: {
+		says: "in a message that was cut",
+		steps: [call("subagent", request, { id: "a" }), finish("length")],
+		heard: [
+			["boot", "a", "subagent"],
+			["push", "a", whole],
+			["end", "a"],
+		],
+	},
+};
+
+for (const version of piVersions) {
+	describe(`calls that arrive in pi ${version}`, { timeout: 60_000 }, () => {
+		let folder: string;
+		let stage: Stage;
+		let rpc: RpcSession;
+		const gate = makeGate();
+
+		before(async () => {
+			folder = mkdtempSync(join(tmpdir(), "psn-calls-"));
+			cpSync(join(packageDir, "extension"), join(folder, "extension"), { recursive: true });
+			writeFileSync(join(folder, "index.js"), stub);
+			writeFileSync(join(folder, "package.json"), JSON.stringify({ pi: { extensions: ["./extension/index.ts"] } }));
+			const script = (steps: Step[]) => (asked: ModelRequest) =>
+				asked.toolAnswers.length > 0 ? [say("Done.")] : steps;
+			const children = Object.fromEntries(Object.entries(cases).map(([word, { steps }]) => [word, script(steps)]));
+			const begun = piece(0, { id: "a", name: "subagent_chain", args: '{"steps":[' });
+			stage = await Stage.open({
+				version,
+				load: "none",
+				extensions: [folder],
+				settings: { retry: { enabled: false } },
+				children: {
+					...children,
+					endless: script([begun, hang()]),
+					broken: script([begun, until(gate.opened), drop()]),
+				},
+			});
+			rpc = startRpc(stage.world);
+		});
+
+		after(async () => {
+			await stage.close();
+			rmSync(folder, { recursive: true, force: true });
+		});
+
+		function heardSince(from: number): Heard[] {
+			const file = join(stage.world.home, "heard.jsonl");
+			const lines = existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
+			return lines.slice(from).map((line) => JSON.parse(line) as Heard);
+		}
+
+		for (const [word, { says, heard }] of Object.entries(cases)) {
+			test(`are announced ${says}`, async () => {
+				const from = heardSince(0).length;
+				await rpc.prompt(`${word} a call`);
+				assert.deepEqual(merged(heardSince(from)), heard);
+			});
+		}
+
+		const stops: [says: string, word: string, stop: () => unknown][] = [
+			["the connection breaks", "broken", () => gate.open()],
+			["the user aborts", "endless", () => rpc.send({ type: "abort" })],
+			["the session goes", "endless", () => rpc.send({ type: "new_session" })],
+		];
+		for (const [says, word, stop] of stops) {
+			test(`are over when ${says}`, async () => {
+				const [from, events] = [heardSince(0).length, rpc.log.events.length];
+				await rpc.send({ type: "prompt", message: `${word} call` });
+				await rpc.log.waitFor((event) => JSON.stringify(event).includes("toolcall_delta"), undefined, events);
+				await stop();
+				if (word === "broken") await rpc.log.waitFor(({ type }) => type === "agent_settled", undefined, events);
+				assert.deepEqual(merged(heardSince(from)), [
+					["boot", "a", "subagent_chain"],
+					["push", "a", '{"steps":['],
+					["end", "a"],
+				]);
+			});
+		}
+
+		test("cause no complaint", () => {
+			assert.equal(rpc.pi.stderr, "");
+			assert.ok(!rpc.log.events.some(({ type }) => type === "extension_error"));
+		});
+	});
+}

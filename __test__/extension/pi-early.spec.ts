@@ -1,0 +1,199 @@
+/** In real pi: a child that is booted while its call still arrives, and what becomes of one that is not used. */
+
+import assert from "node:assert/strict";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import {
+	detailsOf,
+	finish,
+	hang,
+	type ModelRequest,
+	makeGate,
+	piVersions,
+	type RpcSession,
+	Stage,
+	type Step,
+	say,
+	startRpc,
+	survivors,
+	type ToolEnd,
+	textOf,
+	until,
+} from "../support/pi.ts";
+import { piece } from "../support/pieces.ts";
+
+/** Says that a child is up, with its process id. */
+const witness = `import { mkdirSync, writeFileSync } from "node:fs";
+export default () => {
+	const { env, pid } = process;
+	if (!env.PI_SUBAGENT_CHILD) return;
+	mkdirSync(env.HOME + "/children", { recursive: true });
+	writeFileSync(env.HOME + "/children/" + pid, "");
+};
+`;
+
+/** What happens outside this process can only be looked at again. */
+const lookEveryMs = 20;
+const limitMs = 30_000;
+
+async function eventually(holds: () => boolean, what: string): Promise<void> {
+	const deadline = performance.now() + limitMs;
+	while (!holds()) {
+		if (performance.now() > deadline) throw new Error(`not within ${limitMs} ms: ${what}`);
+		await delay(lookEveryMs);
+	}
+}
+
+/** A call whose arguments stop after `head` until the test goes on. */
+interface Scene {
+	tool: string;
+	head: string;
+	tail: string;
+	/** Children that are up by then. */
+	booted: number;
+}
+
+const scenes: Record<string, Scene> = {
+	used: { tool: "subagent", head: '{"agent":"explorer",', tail: '"task":"say hello"}', booted: 1 },
+	several: {
+		tool: "subagent_parallel",
+		head: '{"tasks":[{"agent":"explorer","task":"say one"},{"agent":"reviewer","task":',
+		tail: '"say two"}]}',
+		booted: 2,
+	},
+	invalid: { tool: "subagent", head: '{"agent":"explorer",', tail: '"model":"other"}', booted: 1 },
+	different: {
+		tool: "subagent",
+		head: '{"agent":"explorer",',
+		tail: '"agent":"tester","task":"say other"}',
+		booted: 1,
+	},
+};
+
+for (const version of piVersions) {
+	describe(`a child booted early in pi ${version}`, { timeout: 90_000 }, () => {
+		let stage: Stage;
+		let rpc: RpcSession;
+		let seen = 0;
+		const gates = new Map(Object.keys(scenes).map((word) => [word, makeGate()]));
+
+		before(async () => {
+			const children: Record<string, (request: ModelRequest) => Step[]> = {
+				endless: () => [piece(0, { id: "endless", name: "subagent", args: '{"agent":"explorer",' }), hang()],
+			};
+			for (const [word, { tool, head, tail }] of Object.entries(scenes)) {
+				const gate = gates.get(word) ?? assert.fail();
+				children[word] = ({ toolAnswers }) => {
+					if (toolAnswers.length > 0) return [say("Done.")];
+					const first = piece(0, { id: word, name: tool, args: head });
+					return [first, until(gate.opened), piece(0, { args: tail }), finish("tool_calls")];
+				};
+			}
+			stage = await Stage.open({ version, children });
+			// What the witness writes down, the sandbox would refuse it.
+			stage.configure({ sandbox: "off", inheritExtensions: [stage.world.writeAgentDir("witness.ts", witness)] });
+			rpc = startRpc(stage.world);
+		});
+
+		after(() => stage.close());
+
+		/** Children that have come up since the last call. */
+		function fresh(): number {
+			const folder = join(stage.world.home, "children");
+			const all = existsSync(folder) ? readdirSync(folder).length : 0;
+			const since = all - seen;
+			seen = all;
+			return since;
+		}
+
+		function up(): number {
+			const folder = join(stage.world.home, "children");
+			return (existsSync(folder) ? readdirSync(folder).length : 0) - seen;
+		}
+
+		function asked(from: number): string[] {
+			return stage.server.requests.slice(from).flatMap((request) => (request.isChild ? [request.userText] : []));
+		}
+
+		/** Directories of runs, wherever they are kept. */
+		function runDirectories(): string[] {
+			const names = readdirSync(stage.world.agentDir, { recursive: true, encoding: "utf8" });
+			return names.filter((name) => /(?:^|\/)[0-9a-f]{8}$/.test(name)).sort();
+		}
+
+		/** Plays a scene; returns the end of its call and what the children were asked. */
+		async function play(word: string): Promise<{ end: ToolEnd; asked: string[] }> {
+			const { tool, booted } = scenes[word] ?? assert.fail();
+			const [from, events] = [stage.server.requests.length, rpc.log.events.length];
+			await rpc.send({ type: "prompt", message: word });
+			await eventually(() => up() === booted, `${booted} children are up before the call is complete`);
+			assert.deepEqual(asked(from), [], "a child does nothing before its prompt");
+			gates.get(word)?.open();
+			await rpc.log.waitFor(({ type }) => type === "agent_settled", undefined, events);
+			const end = rpc.log.toolEnds(tool).at(-1) ?? assert.fail("the call has not ended");
+			return { end, asked: asked(from) };
+		}
+
+		async function onlyPiIsLeft(): Promise<void> {
+			await eventually(() => survivors(stage.world.mark).length === 1, "only pi is left");
+		}
+
+		/** The files of a child go once it has gone. */
+		async function nothingIsLeftBeside(before: string[]): Promise<void> {
+			await eventually(() => runDirectories().join() === before.join(), "the files of the child are gone");
+		}
+
+		test("does the task of its call", async () => {
+			const played = await play("used");
+			assert.deepEqual([textOf(played.end), played.end.isError], ["hello", false]);
+			assert.deepEqual(played.asked, ["say hello"]);
+			assert.equal(fresh(), 1, "no other child was started");
+			const [run] = detailsOf(played.end).results;
+			assert.ok(existsSync(run?.sessionFile ?? ""), "its session is kept like any other");
+			await onlyPiIsLeft();
+		});
+
+		test("does one of several tasks, each its own", async () => {
+			const played = await play("several");
+			assert.deepEqual(
+				detailsOf(played.end).results.map(({ agent, output }) => [agent, output]),
+				[
+					["explorer", "one"],
+					["reviewer", "two"],
+				],
+			);
+			assert.equal(fresh(), 2);
+			await onlyPiIsLeft();
+		});
+
+		test("is ended without a trace when its call is invalid", async () => {
+			const before = runDirectories();
+			const played = await play("invalid");
+			assert.match(textOf(played.end), /Validation failed|must/);
+			await onlyPiIsLeft();
+			assert.deepEqual([played.asked, fresh()], [[], 1]);
+			await nothingIsLeftBeside(before);
+		});
+
+		test("is ended when its call turns out to be for another agent", async () => {
+			const played = await play("different");
+			assert.equal(detailsOf(played.end).results[0]?.agent, "tester");
+			assert.deepEqual([textOf(played.end), played.asked, fresh()], ["other", ["say other"], 2]);
+			await onlyPiIsLeft();
+		});
+
+		for (const stop of ["abort", "new_session"]) {
+			test(`is ended by ${stop} while its call still arrives`, async () => {
+				const before = runDirectories();
+				await rpc.send({ type: "prompt", message: "endless" });
+				await eventually(() => up() === 1, "a child is up");
+				await rpc.send({ type: stop });
+				await onlyPiIsLeft();
+				assert.equal(fresh(), 1);
+				await nothingIsLeftBeside(before);
+			});
+		}
+	});
+}

@@ -1,0 +1,273 @@
+/** Several agents in one call, in real pi: side by side, and one after another. */
+
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+
+import type { RunDetails } from "../../index.js";
+import {
+	call,
+	childUsage,
+	detailsOf,
+	fail,
+	hang,
+	type ModelRequest,
+	makeGate,
+	parentUsage,
+	piVersions,
+	type RpcSession,
+	Stage,
+	type Step,
+	say,
+	startRpc,
+	survivors,
+	type ToolEnd,
+	textOf,
+	until,
+	usage,
+} from "../support/pi.ts";
+
+interface Task {
+	agent: string;
+	task: string;
+	cwd?: string;
+}
+
+/** What each word of a prompt makes the parent call. */
+const tools = {
+	parallel: { name: "subagent_parallel", list: "tasks" },
+	chain: { name: "subagent_chain", list: "steps" },
+};
+type Kind = keyof typeof tools;
+
+function parent(kind: Kind): (request: ModelRequest) => Step[] {
+	const { name, list } = tools[kind];
+	return (request) => {
+		if (request.toolAnswers.length > 0) return [usage(parentUsage), say("Done.")];
+		return [usage(parentUsage), call(name, { [list]: JSON.parse(request.userText.slice(kind.length)) })];
+	};
+}
+
+for (const version of piVersions) {
+	describe(`several agents in pi ${version}`, { timeout: 90_000 }, () => {
+		let stage: Stage;
+		let rpc: RpcSession;
+		let late: ReturnType<typeof makeGate>;
+
+		before(async () => {
+			const [a, b] = [makeGate(), makeGate()];
+			late = makeGate();
+			stage = await Stage.open({
+				version,
+				children: {
+					parallel: parent("parallel"),
+					chain: parent("chain"),
+					refuse: () => [fail(401, { body: { error: { message: "no such key" } } })],
+					here: ({ toolAnswers }) => (toolAnswers[0] ? [say(toolAnswers[0].text)] : [call("ls", { path: "." })]),
+					// Neither ends before both have begun.
+					a: () => {
+						a.open();
+						return [until(b.opened), say("A met B.")];
+					},
+					b: () => {
+						b.open();
+						return [until(a.opened), say("B met A.")];
+					},
+					stay: () => [say("I begin."), hang()],
+					wait: () => [until(late.opened), say("I waited.")],
+				},
+			});
+			rpc = startRpc(stage.world);
+		});
+
+		after(() => stage.close());
+
+		async function ask(kind: Kind, tasks: Task[]): Promise<ToolEnd> {
+			await rpc.prompt(`${kind} ${JSON.stringify(tasks)}`);
+			return rpc.log.toolEnds(tools[kind].name).at(-1) ?? assert.fail("the call has not ended");
+		}
+
+		function outcomes(end: ToolEnd): (string | undefined)[][] {
+			return detailsOf(end).results.map(({ agent, outcome, output }) => [agent, outcome, output]);
+		}
+
+		test("work side by side, and answer in the order of their tasks", async () => {
+			const end = await ask("parallel", [
+				{ agent: "explorer", task: "a" },
+				{ agent: "reviewer", task: "b" },
+			]);
+			assert.equal(end.isError, false);
+			assert.equal(detailsOf(end).mode, "parallel");
+			assert.deepEqual(outcomes(end), [
+				["explorer", "completed", "A met B."],
+				["reviewer", "completed", "B met A."],
+			]);
+			assert.match(textOf(end), /✓ explorer[\s\S]*A met B\.[\s\S]*✓ reviewer[\s\S]*B met A\./);
+		});
+
+		test("start in their order when not all of them can start", async () => {
+			const from = stage.server.requests.length;
+			const tasks = Array.from({ length: 8 }, (_, index) => ({ agent: "explorer", task: `wait ${index}` }));
+			const asked = () => stage.server.requests.slice(from).filter((request) => request.isChild);
+			const ending = ask("parallel", tasks);
+			await stage.server.waitFor(() => asked().length === 4);
+			const first = asked().map(({ userText }) => userText);
+			assert.deepEqual(first.sort(), ["wait 0", "wait 1", "wait 2", "wait 3"]);
+			late.open();
+			assert.equal((await ending).isError, false);
+		});
+
+		test("a task that fails is named and keeps no other from its answer", async () => {
+			const end = await ask("parallel", [
+				{ agent: "explorer", task: "say one" },
+				{ agent: "tester", task: "refuse" },
+				{ agent: "explorer", task: "say two" },
+			]);
+			assert.equal(end.isError, false, "partial success is a success");
+			assert.equal(detailsOf(end).error?.code, "SUBAGENT_FAILED");
+			const found = outcomes(end).map(([agent, outcome]) => `${agent} ${outcome}`);
+			assert.deepEqual(found, ["explorer completed", "tester failed", "explorer completed"]);
+			assert.match(textOf(end), /✓ explorer[\s\S]*one[\s\S]*✗ tester: SUBAGENT_FAILED[\s\S]*✓ explorer[\s\S]*two/);
+		});
+
+		test("a chain hands on each answer and the first task, and leaves what was meant literally", async () => {
+			const from = stage.server.requests.length;
+			const end = await ask("chain", [
+				{ agent: "explorer", task: "say forty-two" },
+				{ agent: "reviewer", task: "say `{task}` gave {previous}, not {{previous}} or {other}" },
+			]);
+			assert.equal(end.isError, false);
+			assert.equal(detailsOf(end).mode, "chain");
+			const answer = "`say forty-two` gave forty-two, not {previous} or {other}";
+			assert.deepEqual(outcomes(end), [
+				["explorer", "completed", "forty-two"],
+				["reviewer", "completed", answer],
+			]);
+			assert.ok(textOf(end).includes(answer));
+			const asked = stage.server.requests.slice(from).filter((request) => request.isChild);
+			assert.deepEqual(
+				asked.map(({ userText }) => userText),
+				["say forty-two", `say ${answer}`],
+			);
+		});
+
+		test("a chain ends with the step that fails, and keeps the answers before it", async () => {
+			const from = stage.server.requests.length;
+			const end = await ask("chain", [
+				{ agent: "explorer", task: "say what was found" },
+				{ agent: "tester", task: "refuse {previous}" },
+				{ agent: "reviewer", task: "say never" },
+			]);
+			assert.equal(detailsOf(end).error?.code, "SUBAGENT_FAILED");
+			assert.deepEqual(
+				outcomes(end).map(([, outcome]) => outcome),
+				["completed", "failed", "skipped"],
+			);
+			assert.match(textOf(end), /what was found/);
+			assert.match(textOf(end), /tester/);
+			assert.ok(!stage.server.requests.slice(from).some(({ userText }) => userText === "say never"));
+		});
+
+		test("nothing starts when one of them cannot", async () => {
+			const good = { agent: "explorer", task: "say one" };
+			for (const kind of ["parallel", "chain"] as const) {
+				for (const bad of [
+					{ agent: "explorr", task: "say two" },
+					{ agent: "explorer", task: "say two", cwd: "nowhere" },
+				]) {
+					const from = stage.server.requests.length;
+					const end = await ask(kind, [good, bad]);
+					assert.equal(end.isError, true);
+					assert.match(textOf(end), bad.cwd ? /nowhere/ : /explorr[\s\S]*explorer/);
+					assert.ok(!stage.server.requests.slice(from).some((request) => request.isChild), "no money is spent");
+				}
+			}
+		});
+
+		test("a list that is too long, empty or not one is refused by the schema", async () => {
+			const good = { agent: "explorer", task: "say one" };
+			for (const tasks of [[], Array(9).fill(good), [{ ...good, model: "other" }], [{ agent: "explorer" }]]) {
+				for (const kind of ["parallel", "chain"] as const) {
+					const end = await ask(kind, tasks);
+					assert.match(textOf(end), /Validation failed|must/);
+				}
+			}
+		});
+
+		test("each works in its own directory", async () => {
+			for (const name of ["left", "right"]) {
+				mkdirSync(join(stage.world.cwd, name), { recursive: true });
+				writeFileSync(join(stage.world.cwd, name, `${name}.txt`), name);
+			}
+			const end = await ask("parallel", [
+				{ agent: "explorer", cwd: "left", task: "here" },
+				{ agent: "explorer", cwd: join(stage.world.cwd, "right"), task: "here" },
+				{ agent: "explorer", task: "here" },
+			]);
+			const [left = "", right = "", own = ""] = outcomes(end).map(([, , output]) => output);
+			assert.deepEqual([left.trim(), right.trim()], ["left.txt", "right.txt"]);
+			assert.match(own, /README\.md/);
+		});
+
+		test("updates say how each of them is doing, and nothing twice", async () => {
+			const from = rpc.log.events.length;
+			await ask("parallel", [
+				{ agent: "explorer", task: "say one" },
+				{ agent: "reviewer", task: "say two" },
+			]);
+			const updates = rpc.log.events.slice(from).flatMap(({ type, partialResult }) => {
+				if (type !== "tool_execution_update") return [];
+				return [(partialResult as { details: RunDetails & { tasks?: { agent: string; state: string }[] } }).details];
+			});
+			assert.ok(updates.length > 0);
+			for (const { mode, results, tasks } of updates) {
+				assert.deepEqual([mode, results], ["parallel", []]);
+				assert.deepEqual(
+					tasks?.map(({ agent }) => agent),
+					["explorer", "reviewer"],
+				);
+			}
+			assert.deepEqual(
+				updates.at(-1)?.tasks?.map(({ state }) => state),
+				["completed", "completed"],
+			);
+		});
+
+		test("an abort ends all of them", async () => {
+			const from = rpc.log.events.length;
+			const tasks = [
+				{ agent: "explorer", task: "stay" },
+				{ agent: "reviewer", task: "stay" },
+			];
+			const asked = stage.server.requests.length;
+			await rpc.send({ type: "prompt", message: `parallel ${JSON.stringify(tasks)}` });
+			const working = () => stage.server.requests.slice(asked).filter(({ userText }) => userText === "stay").length;
+			await stage.server.waitFor(() => working() === 2);
+			await rpc.send({ type: "abort" });
+			await rpc.log.waitFor(({ type }) => type === "agent_settled", undefined, from);
+			const end = rpc.log.toolEnds("subagent_parallel").at(-1) ?? assert.fail("the call has not ended");
+			assert.equal(end.isError, true);
+			assert.deepEqual(
+				outcomes(end).map(([, outcome]) => outcome),
+				["aborted", "aborted"],
+			);
+			assert.equal(survivors(stage.world.mark).length, 1, "only pi is left");
+		});
+
+		test("the session's totals include what all of them spent", async () => {
+			await rpc.send({ type: "new_session" });
+			const tasks = ["one", "two", "three"].map((word) => ({ agent: "explorer", task: `say ${word}` }));
+			const end = await ask("parallel", tasks);
+			const { data } = await rpc.send({ type: "get_session_stats" });
+			const { tokens } = data as { tokens: Record<string, number> };
+			const each = childUsage.input - childUsage.cached;
+			assert.equal(tokens.input, 2 * parentUsage.input + 3 * each);
+			assert.equal(tokens.output, 2 * parentUsage.output + 3 * childUsage.output);
+			assert.deepEqual(
+				detailsOf(end).results.map(({ usage: spent }) => spent.input),
+				[each, each, each],
+			);
+		});
+	});
+}
