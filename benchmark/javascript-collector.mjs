@@ -13,6 +13,8 @@ export class JavaScriptCollector {
 	usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0, turns: 0 };
 	/** @type {{ text: string, items: unknown[] } | undefined} */
 	seen;
+	/** Called after each look. */
+	onLook = () => {};
 	#buffer = "";
 	#live = "";
 	/** @type {any[]} */
@@ -90,6 +92,7 @@ export class JavaScriptCollector {
 		this.looks++;
 		const assistants = this.#messages.slice(-20).filter((message) => message.role === "assistant");
 		this.seen = { text: this.#live, items: assistants.flatMap(itemsOf).slice(-10) };
+		this.onLook();
 	}
 }
 

@@ -9,21 +9,30 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 
 import { collector } from "./lib/bench-collector.mjs";
+import { early } from "./lib/bench-early.mjs";
 import { addon, memory, start } from "./lib/bench-host.mjs";
+import { lean } from "./lib/bench-lean.mjs";
 import { loop } from "./lib/bench-loop.mjs";
 import { endReports } from "./lib/bench-run.mjs";
+import { scale } from "./lib/bench-scale.mjs";
 import { page } from "./lib/bench-table.mjs";
 import { hostileTexts, sanitizer, truncator } from "./lib/bench-text.mjs";
 import { tree } from "./lib/bench-tree.mjs";
 import { warden } from "./lib/bench-warden.mjs";
-import { root, setupDir } from "./lib/places.mjs";
+import { newestPi, root, setupDir } from "./lib/places.mjs";
 import { runMain, SetupProblem } from "./lib/problem.mjs";
 import { endRunning, runQuietly } from "./lib/programs.mjs";
 import { note, step } from "./lib/progress.mjs";
 import { setUp } from "./setup.mjs";
 
 /** @type {Record<string, (setting: import("./lib/bench-run.mjs").Setting) => Promise<import("./lib/bench-table.mjs").Section>>} */
-const sections = { collector, sanitizer, hostile: hostileTexts, truncator, addon, start, memory, loop, warden, tree };
+const sections = {
+	...{ collector, sanitizer, hostile: hostileTexts, truncator, addon, start, memory, loop, warden, tree },
+	...{ scale, early, lean },
+};
+
+const withAddon = ["addon", "start", "loop", "warden", "tree", "scale", "early", "lean"];
+const withPi = ["early", "lean"];
 
 await runMain(async () => {
 	const { values } = parseArgs({ options: { quick: { type: "boolean" }, only: { type: "string" } } });
@@ -33,8 +42,10 @@ await runMain(async () => {
 	if (process.platform === "win32") {
 		throw new SetupProblem("The benchmarks run on Linux and macOS only.", "They need a shell's pipes.");
 	}
-	const needsAddon = names.some((name) => ["addon", "start", "loop", "warden", "tree"].includes(name));
-	await setUp({ pi: [], addon: needsAddon });
+	const needsPi = names.some((name) => withPi.includes(name));
+	const needsAddon = names.some((name) => withAddon.includes(name));
+	const { node, pi } = await setUp({ pi: needsPi ? [newestPi] : [], addon: needsAddon });
+	const program = pi[newestPi];
 
 	mkdirSync(setupDir, { recursive: true });
 	const folder = mkdtempSync(join(setupDir, "bench-"));
@@ -52,7 +63,8 @@ await runMain(async () => {
 	try {
 		const engine = await step("the native program (cargo bench --no-run)", buildEngine);
 		const found = [];
-		for (const name of names) found.push(await sections[name]({ engine, folder, quick: values.quick ?? false }));
+		const setting = { engine, folder, quick: values.quick ?? false, ...(program ? { pi: { node, program } } : {}) };
+		for (const name of names) found.push(await sections[name](setting));
 		const text = page(found);
 		process.stdout.write(`\n${text}\n`);
 		const promised = found.flatMap(({ rows }) => rows).filter(({ reached }) => reached !== undefined);

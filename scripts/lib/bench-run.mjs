@@ -11,6 +11,7 @@ import { SetupProblem } from "./problem.mjs";
  * @property {string} engine the native program
  * @property {string} folder for data
  * @property {boolean} quick
+ * @property {{ node: string, program: string }} [pi] the newest pi and the Node that runs it, where they are needed
  */
 
 /** Long enough for the slowest baseline on a slow machine; those that may take longer say so. */
@@ -23,13 +24,14 @@ const groups = new Set();
  * Runs a program and returns what it reports.
  *
  * @param {string[]} command
- * @param {{ limitMs?: number }} [options]
+ * @param {{ limitMs?: number, env?: Record<string, string> }} [options] how long it may take, and more for its environment
  * @returns {Promise<any>} the report; nothing when the limit was reached, after the end of the program
  */
 export async function report(command, options = {}) {
 	const [program, ...args] = command;
 	// A group of its own, so that a pipeline ends as a whole.
-	const child = spawn(program, args, { cwd: root, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+	const env = { ...process.env, ...options.env };
+	const child = spawn(program, args, { cwd: root, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
 	let output = "";
 	let complaints = "";
 	child.stdout.setEncoding("utf8").on("data", (text) => {
@@ -95,6 +97,12 @@ export async function alternate(commands, rounds) {
  */
 export function baseline(name) {
 	return [process.execPath, join(root, "benchmark", `${name}.mjs`)];
+}
+
+/** The pi of a section that needs one. @param {Setting} setting */
+export function piOf({ pi }) {
+	if (!pi) throw new Error("this section is not listed among those that need pi");
+	return pi;
 }
 
 /** Ends everything that is still being measured. */

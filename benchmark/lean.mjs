@@ -1,0 +1,100 @@
+/**
+ * What it costs to boot a child, and to boot pi with its default options in the same home. One boot of each way in turn.
+ * Usage: lean.mjs <Node for pi> <pi's program> <folder> <rounds>. Linux only.
+ */
+
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { argv, env, execPath } from "node:process";
+import { fileURLToPath } from "node:url";
+
+import { makeAgentHome, model, provider } from "./agent-home.mjs";
+import { bootCost } from "./boot-cost.mjs";
+
+const [node = "", script = "", folder = "", rounds = "1"] = argv.slice(2);
+const standIn = fileURLToPath(new URL("booted.mjs", import.meta.url));
+const { startRun } = createRequire(import.meta.url)("../index.js");
+
+const cwd = join(folder, "project");
+/** The user's, with what pi has kept there; a sandboxed child has one of its own. */
+const temporary = join(folder, "tmp");
+for (const path of [join(cwd, ".git"), temporary]) mkdirSync(path, { recursive: true });
+
+const homes = { bare: home("bare"), full: home("full") };
+
+/** @param {"bare" | "full"} kind */
+function home(kind) {
+	const root = join(folder, kind);
+	const agentDir = join(root, ".pi", "agent");
+	const theme = readFileSync(join(dirname(script), "..", "modes", "interactive", "theme", "dark.json"), "utf8");
+	makeAgentHome(agentDir, kind, { node, theme });
+	return { root, agentDir };
+}
+
+/**
+ * Without what others have set for their own pi or Node.
+ *
+ * @param {{ root: string, agentDir: string }} home
+ */
+function environment({ root, agentDir }) {
+	const kept = Object.entries(env).filter(([name]) => !/^(PI_|NODE_)/.test(name));
+	const network = { PI_OFFLINE: "1", PI_TELEMETRY: "0" };
+	return { ...Object.fromEntries(kept), HOME: root, PI_CODING_AGENT_DIR: agentDir, TMPDIR: temporary, ...network };
+}
+
+/** As somebody starts it by hand. @param {keyof typeof homes} kind */
+function byHand(kind) {
+	return () => bootCost([node, script, "--mode", "rpc"], { cwd, env: environment(homes[kind]) });
+}
+
+/**
+ * As a run starts it.
+ *
+ * @param {"off" | "required"} sandbox
+ * @param {object} [changes] see `booted.mjs`
+ * @returns {() => Promise<import("./boot-cost.mjs").BootCost>}
+ */
+function asChild(sandbox, changes = {}) {
+	return async () => {
+		const result = await startRun({
+			agent: "explorer",
+			task: "Look around.",
+			cwd,
+			agentDir: homes.full.agentDir,
+			model: `${provider}/${model}`,
+			config: { sandbox: { mode: sandbox } },
+			env: { BENCH_BOOT: JSON.stringify(changes) },
+			piCommand: [execPath, standIn, node, script],
+		}).result();
+		const [{ error, output }] = result.details.results;
+		if (error) throw new Error(`the run failed: ${error}`);
+		return JSON.parse(output);
+	};
+}
+
+/** @type {Record<string, () => Promise<import("./boot-cost.mjs").BootCost>>} */
+const ways = {
+	byHand: byHand("full"),
+	byHandInBareHome: byHand("bare"),
+	child: asChild("off"),
+	sandboxed: asChild("required"),
+	coldCache: asChild("required", { fresh: ["NODE_COMPILE_CACHE"] }),
+	unguarded: asChild("required", { drop: ["-e"] }),
+};
+
+// The world that the runs of this process find around them.
+for (const name of Object.keys(env)) if (/^(PI_|NODE_)/.test(name)) delete env[name];
+Object.assign(env, environment(homes.full));
+
+/** @type {Record<string, import("./boot-cost.mjs").BootCost[]>} */
+const found = {};
+for (const boot of Object.values(ways)) await boot();
+for (let round = 0; round < Number(rounds); round++) {
+	for (const [name, boot] of Object.entries(ways)) {
+		found[name] ??= [];
+		found[name].push(await boot());
+	}
+}
+rmSync(temporary, { recursive: true, force: true });
+process.stdout.write(`${JSON.stringify({ ways: found })}\n`);

@@ -1,0 +1,51 @@
+#!/usr/bin/env node
+/**
+ * Writes `docs/cards.md` and its pictures: real pi with this extension in tmux, a scripted model, what the screen shows.
+ *
+ * This file sets up and runs on any supported Node; the work (`captures/main.ts`) runs on the Node that runs pi.
+ */
+
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+
+import { newestPi, root } from "./lib/places.mjs";
+import { runMain, SetupProblem } from "./lib/problem.mjs";
+import { probe } from "./lib/programs.mjs";
+import { setUp } from "./setup.mjs";
+
+const help = `npm run captures [-- scene …]
+
+Draws every state of the cards in real pi ${newestPi}, dark, light and narrow, and writes docs/cards.md and docs/cards/.
+With names of scenes only their pictures are written. Takes some minutes; needs tmux, no account and no network.
+Times, ids and paths on the pictures are replaced by ones that do not change.
+
+  --help   this text
+`;
+
+await runMain(async () => {
+	const words = process.argv.slice(2);
+	if (words.includes("--help") || words.includes("-h")) {
+		process.stdout.write(help);
+		return 0;
+	}
+	const unknown = words.find((word) => word.startsWith("-"));
+	if (unknown) throw new SetupProblem(`There is no option ${unknown}.`, help);
+	if (!probe("tmux", ["-V"])) {
+		const how =
+			"pi runs in it while its screen is read. Debian and Ubuntu: sudo apt install tmux; macOS: brew install tmux";
+		throw new SetupProblem("tmux is missing.", how);
+	}
+	const { node } = await setUp({ pi: [newestPi] });
+	const quiet = ["--disable-warning=MODULE_TYPELESS_PACKAGE_JSON", "--disable-warning=ExperimentalWarning"];
+	const main = spawn(node, [...quiet, join(root, "scripts", "captures", "main.ts"), ...words], {
+		cwd: root,
+		stdio: "inherit",
+	});
+	// Ctrl-C reaches it as well, since it is in the same group; it cleans up, and this process waits for that.
+	process.on("SIGINT", () => {});
+	for (const signal of /** @type {const} */ (["SIGTERM", "SIGHUP"])) process.on(signal, () => main.kill(signal));
+	return await new Promise((resolve, reject) => {
+		main.once("error", reject);
+		main.once("close", (code) => resolve(code ?? 1));
+	});
+});

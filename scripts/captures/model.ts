@@ -1,0 +1,90 @@
+/** The model of the captures: a parent that makes one call, and children that do as their tasks' scripts say. */
+
+import type { ModelRequest, Script } from "../../__test__/support/pi.ts";
+import { call, finish, raw, type Step, say, until, usage } from "../../__test__/support/steps.ts";
+
+/** A call of a tool; `until` stops its arguments in the middle, at `splitAt`. */
+export interface ToolCall {
+	tool: string;
+	args: Record<string, unknown>;
+	pauses?: { splitAt: string; until: Promise<unknown> };
+}
+
+/** What a child does, by the start of its task. */
+export type Children = Record<string, (request: ModelRequest) => Step[]>;
+
+export const prompt = "Please delegate this.";
+
+export function captureModel(calls: readonly ToolCall[], children: Children): Script {
+	return (request) => {
+		if (request.isParent) {
+			if (request.toolAnswers.length > 0) return [usage({ input: 2_400, output: 30 }), say("That is all.")];
+			return [usage({ input: 2_000, output: 60 }), ...calls.flatMap(callSteps)];
+		}
+		const script = Object.entries(children).find(([start]) => request.userText.startsWith(start));
+		if (!script) throw new Error(`no child is told what to do with: ${request.userText.slice(0, 200)}`);
+		return script[1](request);
+	};
+}
+
+function callSteps({ tool, args, pauses }: ToolCall, index: number): Step[] {
+	if (!pauses) return [call(tool, args)];
+	const written = JSON.stringify(args);
+	const at = written.indexOf(pauses.splitAt);
+	if (at < 0) throw new Error(`the arguments do not contain ${pauses.splitAt}: ${written}`);
+	const begin = { index, id: `call_${index}`, type: "function", function: { name: tool, arguments: "" } };
+	const part = (text: string) => chunk({ tool_calls: [{ index, function: { arguments: text } }] });
+	return [
+		chunk({ tool_calls: [begin] }),
+		part(written.slice(0, at)),
+		until(pauses.until),
+		part(written.slice(at)),
+		finish("tool_calls"),
+	];
+}
+
+/** One event of the stream, for what no step can say. */
+function chunk(delta: Record<string, unknown>): Step {
+	const event = { id: "scripted", object: "chat.completion.chunk", created: 0, model: "scripted-model" };
+	return raw(`data: ${JSON.stringify({ ...event, choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`);
+}
+
+/** One turn of a child: what it says, and the calls it makes. */
+export interface Turn {
+	says: string;
+	calls?: { name: string; args: Record<string, unknown> }[];
+	/** Said only once this has happened. */
+	after?: Promise<unknown>;
+	/** What follows `says`, once this has happened. */
+	goesOn?: { after: Promise<unknown>; says: string };
+}
+
+/** A child that takes one turn after the other. */
+export function turns(...list: Turn[]): (request: ModelRequest) => Step[] {
+	return (request) => {
+		let seen = 0;
+		const index = list.findIndex(({ calls = [] }) => {
+			seen += calls.length;
+			return calls.length === 0 || seen > request.toolAnswers.length;
+		});
+		const turn = list[index];
+		if (!turn) throw new Error(`no turn is left for: ${request.userText.slice(0, 200)}`);
+		const spent = usage({ input: 1_400 + 800 * index, output: 60 + 70 * index, cached: index > 0 ? 1_100 : 0 });
+		const made = (turn.calls ?? []).map(({ name, args }) => call(name, args));
+		return [
+			spent,
+			...(turn.after ? [until(turn.after)] : []),
+			say(turn.says),
+			...(turn.goesOn ? [until(turn.goesOn.after), say(turn.goesOn.says)] : []),
+			...made,
+		];
+	};
+}
+
+export function list(path: string): { name: string; args: Record<string, unknown> } {
+	return { name: "ls", args: { path } };
+}
+
+export function read(path: string, limit?: number): { name: string; args: Record<string, unknown> } {
+	return { name: "read", args: { path, ...(limit !== undefined && { offset: 1, limit }) } };
+}

@@ -1,0 +1,63 @@
+/** Runs one after the other. */
+
+import { makeGate } from "../../__test__/support/steps.ts";
+import { read, turns } from "./model.ts";
+import type { Scene } from "./scene.ts";
+import { at, EXPAND, explore, find, optionPlan, outOfCredit } from "./tasks.ts";
+
+const chained = "Plan an option --profile. What is known:";
+const judged = "Judge this plan:";
+const chainSteps = [
+	at("explorer", find),
+	at("implementer", `${chained} {previous}`),
+	at("reviewer", `${judged} {previous}`),
+];
+
+export const chainScenes: readonly Scene[] = [
+	{
+		name: "chain",
+		pictures: {
+			"chain-running": "The steps with their numbers; the arrow stands at the one under way, the others wait.",
+			"chain-done": "Done: the last step's answer is the answer.",
+			"chain-done-expanded": "The same, expanded.",
+		},
+		narrow: ["chain-running"],
+		play() {
+			const rest = makeGate();
+			return {
+				calls: [{ tool: "subagent_chain", args: { steps: chainSteps } }],
+				children: {
+					[find]: explore,
+					[chained]: turns(
+						{ says: "I read it.", calls: [read("src/main.ts")] },
+						{ says: optionPlan, after: rest.opened },
+					),
+					[judged]: turns({ says: "The plan fits: the option is read before `load` is called." }),
+				},
+				async drive(screen) {
+					await screen.sees(screen.look.columns < 60 ? /step 2 of 3[\s\S]*read src/ : /step 2 of 3[\s\S]*\ds ago/);
+					await screen.take("chain-running");
+					rest.open();
+					await screen.sees(/✓ subagent chain/);
+					await screen.take("chain-done");
+					await screen.press(EXPAND);
+					await screen.sees(/session ~/);
+					await screen.take("chain-done-expanded");
+				},
+			};
+		},
+	},
+	{
+		name: "chain-failed",
+		pictures: { "chain-failed": "Stopped at the step that failed; what came before stays." },
+		settings: { retry: { enabled: false } },
+		play: () => ({
+			calls: [{ tool: "subagent_chain", args: { steps: chainSteps } }],
+			children: { [find]: explore, [chained]: outOfCredit },
+			async drive(screen) {
+				await screen.sees(/[✗⚠] subagent chain/);
+				await screen.take("chain-failed");
+			},
+		}),
+	},
+];

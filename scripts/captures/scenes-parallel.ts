@@ -1,0 +1,185 @@
+/** Several runs at once. */
+
+import { makeGate } from "../../__test__/support/steps.ts";
+import { list, read, turns } from "./model.ts";
+import type { Scene } from "./scene.ts";
+import {
+	at,
+	EXPAND,
+	explore,
+	find,
+	found,
+	noMistake,
+	optionPlan,
+	outOfCredit,
+	plan,
+	rateLimited,
+	review,
+	testPlan,
+	tests,
+} from "./tasks.ts";
+
+/** Both at once have been silent long enough for a row to say so. */
+const twoSilent = /\d+s ago[\s\S]*\d+s ago/;
+
+export const parallelScenes: readonly Scene[] = [
+	{
+		name: "parallel-arguments",
+		pictures: { "parallel-arguments": "The model still writes the call: what there is of its tasks." },
+		play() {
+			const rest = makeGate();
+			return {
+				calls: [
+					{
+						tool: "subagent_parallel",
+						args: { tasks: [at("explorer", find), at("reviewer", review)] },
+						pauses: { splitAt: "iewer", until: rest.opened },
+					},
+				],
+				children: { [find]: explore, [review]: turns({ says: noMistake }) },
+				async drive(screen) {
+					await screen.sees(/○ rev/);
+					await screen.take("parallel-arguments");
+					rest.open();
+					await screen.sees(/✓ subagent/);
+				},
+			};
+		},
+	},
+	{
+		name: "parallel",
+		pictures: {
+			"parallel-running": "One line per task, two of them at once, and a line for all.",
+			"parallel-running-expanded": "The same, expanded: what the tasks at work do.",
+			"parallel-done": "Done: the start of each answer.",
+			"parallel-done-expanded": "The same, expanded: everything of each task.",
+		},
+		narrow: ["parallel-running", "parallel-done"],
+		config: { parallelConcurrency: 2 },
+		play() {
+			const rest = makeGate();
+			const tasks = [at("explorer", find), at("reviewer", review), at("tester", tests), at("implementer", plan)];
+			return {
+				calls: [{ tool: "subagent_parallel", args: { tasks } }],
+				children: {
+					[find]: explore,
+					[review]: turns(
+						{ says: "I read it.", calls: [read("src/config.ts", 40)] },
+						{ says: noMistake, after: rest.opened },
+					),
+					[tests]: turns(
+						{ says: "What tests are there?", calls: [list("test")] },
+						{ says: testPlan, after: rest.opened },
+					),
+					[plan]: turns({ says: optionPlan }),
+				},
+				async drive(screen) {
+					await screen.sees(screen.look.columns < 60 ? /read src\/[\s\S]*ls test[\s\S]*4 turns/ : twoSilent);
+					await screen.take("parallel-running");
+					await screen.press(EXPAND);
+					await screen.sees(/^ {5}ls test/m);
+					await screen.take("parallel-running-expanded");
+					await screen.press(EXPAND);
+					rest.open();
+					await screen.sees(/✓ subagent parallel/);
+					await screen.take("parallel-done");
+					await screen.press(EXPAND);
+					await screen.sees(/session ~/);
+					await screen.take("parallel-done-expanded");
+				},
+			};
+		},
+	},
+	{
+		name: "parallel-failed",
+		pictures: { "parallel-failed": "One of three failed. The call is a success that names the failure." },
+		narrow: ["parallel-failed"],
+		settings: { retry: { enabled: false } },
+		play: () => ({
+			calls: [
+				{
+					tool: "subagent_parallel",
+					args: { tasks: [at("explorer", find), at("reviewer", review), at("tester", tests)] },
+				},
+			],
+			children: { [find]: explore, [review]: outOfCredit, [tests]: turns({ says: testPlan }) },
+			async drive(screen) {
+				await screen.sees(/⚠ subagent parallel/);
+				await screen.take("parallel-failed");
+			},
+		}),
+	},
+	{
+		name: "parallel-aborted",
+		pictures: { "parallel-aborted": "Aborted with Escape: what was done stays, what had not started never does." },
+		config: { parallelConcurrency: 2 },
+		play: () => ({
+			calls: [
+				{
+					tool: "subagent_parallel",
+					args: { tasks: [at("reviewer", review), at("explorer", find), at("tester", tests), at("implementer", plan)] },
+				},
+			],
+			children: {
+				[review]: turns({ says: noMistake }),
+				[find]: turns({ says: "I look.", calls: [list(".")] }, { says: "", after: new Promise(() => {}) }),
+				[tests]: turns({ says: "I look.", calls: [list("test")] }, { says: "", after: new Promise(() => {}) }),
+			},
+			async drive(screen) {
+				await screen.sees(/ls \.[\s\S]*ls test[\s\S]*1 done · 2 running/);
+				await screen.sees(twoSilent);
+				await screen.press("Escape");
+				await screen.sees(/⚠ subagent parallel/);
+				await screen.take("parallel-aborted");
+			},
+		}),
+	},
+	{
+		name: "parallel-held",
+		pictures: {
+			"parallel-held":
+				"The provider limits its rate: one task failed by it, and no other starts until the time is over.",
+		},
+		narrow: ["parallel-held"],
+		config: { parallelConcurrency: 2 },
+		settings: { retry: { enabled: false } },
+		play() {
+			const rest = makeGate();
+			const tasks = [at("explorer", find), at("reviewer", review), at("tester", tests)];
+			return {
+				calls: [{ tool: "subagent_parallel", args: { tasks } }],
+				children: {
+					[find]: turns({ says: "I look.", calls: [list(".")] }, { says: found, after: rest.opened }),
+					[review]: rateLimited,
+					[tests]: turns({ says: testPlan }),
+				},
+				async drive(screen) {
+					await screen.sees(/ls \. · \ds ago[\s\S]*rate limit/);
+					await screen.take("parallel-held");
+					await screen.press("Escape");
+					await screen.sees(/⚠ subagent parallel/);
+				},
+			};
+		},
+	},
+	{
+		name: "parallel-budget",
+		pictures: { "parallel-budget": "One task costs more than the cent that each may cost; the other stays within it." },
+		config: { budget: { maxCost: 0.01 } },
+		play: () => ({
+			calls: [{ tool: "subagent_parallel", args: { tasks: [at("explorer", find), at("reviewer", review)] } }],
+			children: {
+				[find]: turns(
+					{ says: "First the lay of the land.", calls: [list(".")] },
+					{ says: "`load` is in `src/config.ts`; who calls it?", calls: [read("src/main.ts")] },
+					{ says: found },
+				),
+				[review]: turns({ says: noMistake }),
+			},
+			async drive(screen) {
+				await screen.sees(/⚠ subagent parallel/);
+				await screen.take("parallel-budget");
+			},
+		}),
+	},
+];

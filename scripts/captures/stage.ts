@@ -1,0 +1,106 @@
+/** Plays one scene in one look: a world with the scripted model, pi in tmux, pictures of what it shows. */
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+
+import { ModelServer, packageDir, piCommand, startTui, World } from "../../__test__/support/pi.ts";
+import { SetupProblem } from "../lib/problem.mjs";
+import { cropped, isLate, settled } from "./cards.ts";
+import { captureModel, prompt } from "./model.ts";
+import type { Look, Scene } from "./scene.ts";
+import { type Paper, svg } from "./svg.ts";
+import { type Row, readScreen, rowText } from "./terminal.ts";
+
+/** High enough for every card; a live one grows no higher than a terminal of usual height lets it. */
+const screenRows = 100;
+
+/** A picture is taken when the card has been the same this often, this long apart. */
+const sameLooks = 4;
+const lookEveryMs = 120;
+const settleLimitMs = 15_000;
+
+/** What lies in the project that the children look at. */
+const project = {
+	"src/config.ts": `export function load(files: string[]): Config {\n${"\t// …\n".repeat(38)}}\n`,
+	"src/main.ts": 'import { load } from "./config.ts";\n\nstart(load(files()));\n',
+	"test/main.test.ts": 'test("starts", () => {});\n',
+};
+
+/** They ask for what every machine has, so that no card carries a note about what is missing. */
+const agents = ["explorer", "reviewer", "tester", "implementer"];
+
+function definition(agent: string): string {
+	return `---\nname: ${agent}\ndescription: Looks.\nreadonly: true\ntools: read, ls\n---\nDo what the task says.\n`;
+}
+
+const papers: Record<Look["theme"], Pick<Paper, "color" | "ground">> = {
+	dark: { color: "#d7dae0", ground: "#16181d" },
+	light: { color: "#24292f", ground: "#ffffff" },
+};
+
+/** Plays the scene and returns its pictures by name. */
+export async function perform(scene: Scene, look: Look): Promise<Map<string, string>> {
+	const play = scene.play();
+	const server = await ModelServer.start(captureModel(play.calls, play.children));
+	const world = new World({
+		baseUrl: server.baseUrl,
+		extensions: [packageDir],
+		settings: { theme: look.theme, sessionDir: "~/.pi/sessions", ...scene.settings },
+	});
+	try {
+		for (const [path, text] of Object.entries(project)) world.write(path, text);
+		for (const agent of agents) world.writeAgentDir(`agents/${agent}.md`, definition(agent));
+		for (const agent of scene.projectAgents ?? []) world.write(`.pi/agents/${agent}.md`, definition(agent));
+		mkdirSync(join(world.home, ".pi", "sessions"), { recursive: true });
+		const sign = join(world.home, "start");
+		const config = { ...scene.config, ...(scene.holdsStarts && { piCommand: heldPi(world, sign) }) };
+		world.writeAgentDir("subagents.json", JSON.stringify({ subagents: config }));
+		const args = ["--session-id", "demo"];
+		const tui = await startTui(world, { columns: look.columns, rows: screenRows, args, prompt });
+		const pictures = new Map<string, string>();
+		await play.drive({
+			look,
+			async sees(sight) {
+				await tui.waitFor(sight);
+			},
+			press: (key) => tui.press(key),
+			letStart: () => writeFileSync(sign, ""),
+			async take(picture) {
+				const title = scene.pictures[picture];
+				if (title === undefined) throw new Error(`the scene ${scene.name} has no picture ${picture}`);
+				const rows = await still(() => tui.styledScreen());
+				if (isLate(rows)) throw new SetupProblem(`${picture} came too late.`, "The machine is too busy; run it again.");
+				pictures.set(picture, svg(rows, { ...papers[look.theme], columns: look.columns, title }));
+			},
+		});
+		await tui.close();
+		const [problem] = server.problems;
+		if (problem) throw new Error(problem);
+		return pictures;
+	} finally {
+		await world.close().finally(() => server.close());
+	}
+}
+
+/** A command that becomes pi when the file `sign` is there. */
+function heldPi(world: World, sign: string): string[] {
+	const script = `while [ ! -e "$0" ]; do sleep 0.05; done; exec "$@"`;
+	return ["/bin/sh", "-c", script, sign, ...piCommand(world.version)];
+}
+
+/** The cards on the screen once they stay as they are. */
+async function still(screen: () => Promise<string>): Promise<Row[]> {
+	const deadline = performance.now() + settleLimitMs;
+	let before = "";
+	let same = 0;
+	for (;;) {
+		const rows = settled(cropped(readScreen(await screen())));
+		const text = rows.map(rowText).join("\n");
+		same = text === before ? same + 1 : 0;
+		if (same === sameLooks) return rows;
+		if (performance.now() > deadline) throw new Error(`the card does not stay as it is:\n${text}`);
+		before = text;
+		await delay(lookEveryMs);
+	}
+}

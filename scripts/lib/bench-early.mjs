@@ -1,0 +1,79 @@
+/** Measures how soon after a complete call its child is at work, against pi's own example of a sub-agent. */
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+import { median, piOf, report } from "./bench-run.mjs";
+import { times } from "./bench-table.mjs";
+import { newestPi, piOverride, root } from "./places.mjs";
+import { SetupProblem } from "./problem.mjs";
+import { step } from "./progress.mjs";
+
+/**
+ * @typedef {import("./bench-table.mjs").Row} Row
+ * @typedef {import("./bench-table.mjs").Section} Section
+ * @typedef {import("./bench-run.mjs").Setting} Setting
+ */
+
+/** With early boot: at most so long, and at most this part of what the example needs. */
+const most = { ms: 150, part: 1 / 4 };
+
+/** Each delegation takes some seconds, five ways in turn. */
+const longestMs = 900_000;
+
+/** @param {Setting} setting @returns {Promise<Section>} */
+export async function early(setting) {
+	const delegations = setting.quick ? 3 : 10;
+	const { node, program } = piOf(setting);
+	const example = join(program, "..", "..", "..", "examples", "extensions", "subagent", "index.ts");
+	if (!existsSync(example)) {
+		throw new SetupProblem(`pi's example extension is not at ${example}.`, "The npm package of pi has it.");
+	}
+	const command = [node, join(root, "benchmark", "early.ts"), example, String(delegations)];
+	// The driver of pi finds it as the tests do.
+	const env = { PI_TEST_NODE: node, [piOverride(newestPi)]: program };
+	const found = await step("delegating in real pi", () => report(command, { limitMs: longestMs, env }));
+	if (!found) throw new SetupProblem(`${command.join(" ")} does not end.`, "It was ended.");
+	const { example: theirs, early, notEarly, atOnce, exampleAtOnce } = found.ways;
+	/** @type {Row[]} */
+	const rows = [
+		...earlyRows(early, theirs),
+		row("the same without early boot", notEarly, theirs),
+		row("the call comes at once", atOnce, exampleAtOnce),
+	];
+	const about =
+		`From the last byte of the parent's tool call, streamed by a scripted model, to the child's first request at that model,\n` +
+		`in pi ${newestPi}: median and longest of ${delegations} delegations. Baseline: the sub-agent extension that pi has as an example,\n` +
+		"with the same agent file, in turn on the same machine. A slow call streams its arguments for 1.8 s, agent first.";
+	return { title: "From a complete call to its child's first request", about, rows };
+}
+
+/**
+ * @param {number[]} ours
+ * @param {number[]} theirs
+ * @returns {Row[]}
+ */
+function earlyRows(ours, theirs) {
+	const what = "early boot, the call streams for 1.8 s";
+	const [own, other] = [median(ours), median(theirs)];
+	return [
+		{ ...row(what, ours, theirs), target: `≤ ${most.ms} ms`, reached: own <= most.ms },
+		{
+			what: `${what}: part of the baseline`,
+			ours: (own / other).toFixed(2),
+			target: `≤ ${most.part}`,
+			reached: own <= other * most.part,
+		},
+	];
+}
+
+/**
+ * @param {string} what
+ * @param {number[]} ours
+ * @param {number[]} theirs
+ * @returns {Row}
+ */
+function row(what, ours, theirs) {
+	const words = (/** @type {number[]} */ ms) => `${median(ms).toFixed(0)} ms, at most ${Math.max(...ms).toFixed(0)} ms`;
+	return { what, ours: words(ours), baseline: words(theirs), ratio: times(median(theirs) / median(ours)) };
+}

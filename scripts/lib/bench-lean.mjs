@@ -1,0 +1,74 @@
+/** Measures what it costs to boot a child, against pi as people start it. */
+
+import { mkdtempSync } from "node:fs";
+import { join } from "node:path";
+
+import { baseline, median, piOf, report } from "./bench-run.mjs";
+import { times } from "./bench-table.mjs";
+import { SetupProblem } from "./problem.mjs";
+import { step } from "./progress.mjs";
+
+/**
+ * @typedef {import("./bench-table.mjs").Row} Row
+ * @typedef {import("./bench-table.mjs").Section} Section
+ * @typedef {import("./bench-run.mjs").Setting} Setting
+ * @typedef {import("../../benchmark/boot-cost.mjs").BootCost} BootCost
+ */
+
+/** A child that costs more than pi by itself would make ten of them a reason not to have ten. */
+const mostOfBaseline = 1;
+
+/** Each boot takes a second or two, more where others build. */
+const longestMs = 600_000;
+
+/** @param {Setting} setting @returns {Promise<Section>} */
+export async function lean(setting) {
+	const rounds = setting.quick ? 3 : 11;
+	const about =
+		`Booting pi in RPC mode until it answers \`get_state\`, in a home with ten extensions, skills, prompts, themes and two MCP\n` +
+		`servers: ${rounds} times as a run starts its child, and as one starts pi by hand (baseline), in turn. Processor time and memory\n` +
+		"(its share, PSS) are those of all processes of it, MCP servers included, 0.4 s after the answer. Linux only.";
+	const title = "What a child costs to boot";
+	if (process.platform !== "linux") return { title, about, rows: [] };
+
+	const { node, program } = piOf(setting);
+	const folder = mkdtempSync(join(setting.folder, "lean-"));
+	const command = [...baseline("lean"), node, program, folder, String(rounds)];
+	const found = await step("booting pi in several ways", () => report(command, { limitMs: longestMs }));
+	if (!found) throw new SetupProblem(`${command.join(" ")} does not end.`, "It was ended.");
+	const { byHand, ...others } = found.ways;
+	/** @type {Record<string, [what: string, isPromised?: true]>} */
+	const ways = {
+		sandboxed: ["sandboxed child", true],
+		child: ["child without a sandbox"],
+		coldCache: ["sandboxed child that finds no compiled code"],
+		unguarded: ["sandboxed child without the guard of its tools"],
+		byHandInBareHome: ["pi by hand in a home with nothing"],
+	};
+	const rows = Object.entries(ways).flatMap(([name, [what, isPromised]]) =>
+		wayRows(what, others[name], byHand, isPromised ?? false),
+	);
+	return { title, about, rows };
+}
+
+/**
+ * @param {string} what
+ * @param {BootCost[]} ours
+ * @param {BootCost[]} theirs
+ * @param {boolean} isPromised
+ * @returns {Row[]}
+ */
+function wayRows(what, ours, theirs, isPromised) {
+	/** @type {(name: string, key: keyof BootCost, unit: string, digits?: number) => Row} */
+	const row = (name, key, unit, digits = 0) => {
+		const [own, other] = [ours, theirs].map((costs) => median(costs.map((cost) => cost[key])));
+		return {
+			what: `${what}: ${name}`,
+			ours: `${own.toFixed(digits)} ${unit}`,
+			baseline: `${other.toFixed(digits)} ${unit}`,
+			ratio: times(own / other),
+			...(isPromised ? { target: `≤ ${mostOfBaseline}×`, reached: own / other <= mostOfBaseline } : {}),
+		};
+	};
+	return [row("first answer", "ms", "ms"), row("processor time", "cpuMs", "ms"), row("memory", "pssMib", "MiB", 1)];
+}

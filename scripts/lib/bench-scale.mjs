@@ -1,0 +1,176 @@
+/** Measures what a host pays for many children at once. */
+
+import { mkdtempSync } from "node:fs";
+import { join } from "node:path";
+
+import { alternate, baseline, median } from "./bench-run.mjs";
+import { times } from "./bench-table.mjs";
+import { SetupProblem } from "./problem.mjs";
+import { step } from "./progress.mjs";
+
+/**
+ * @typedef {import("./bench-table.mjs").Row} Row
+ * @typedef {import("./bench-table.mjs").Section} Section
+ * @typedef {import("./bench-run.mjs").Setting} Setting
+ * @typedef {{ wallMs: number, hostMs: number, threadMs: number, growthMib: number, peakMib: number, wardenMib: number,
+ *   threads: number, textBytes: number, timersMs: number }} Cost what all children together cost
+ */
+
+/** What one child may cost its host. */
+const most = { mebibytes: 1, threadMs: 3 };
+
+/** How much dearer each of the most children may be than each of a few: whatever is not linear is beyond that. */
+const mostGrowth = 1.5;
+const few = 8;
+
+const counts = [1, few, 64, 256];
+
+/** @type {Record<string, string>} */
+const sandboxes = { off: "", required: ", sandboxed" };
+
+/** @param {Setting} setting @returns {Promise<Section>} */
+export async function scale({ engine, folder, quick }) {
+	const rounds = quick ? 1 : 5;
+	const about =
+		"Children that say a short answer in twenty deltas over a second, all of them at once, from the addon (`startRun`, updates\n" +
+		`subscribed), each time in a fresh host, ${rounds} times; the baseline reads the same children with Node's \`spawn\` and \`JSON.parse\`.\n` +
+		"Processor time is that of the host without its children; the JavaScript thread's is what the kernel has counted for it.\n" +
+		"Memory is the growth of the host's resident set while all children are there, after a garbage collection, or its peak. The delay of\n" +
+		"the event loop (watched every millisecond, so that an idle host shows 1.1 ms) is from runs of its own. Linux only.";
+	const title = "Many children at once";
+	if (process.platform !== "linux") return { title, about, rows: [] };
+
+	const place = mkdtempSync(join(folder, "scale-"));
+	/** @type {(way: string, count: number, sandbox: string, purpose: string) => string[]} */
+	const host = (way, count, sandbox, purpose) => {
+		const [node = "", program = ""] = baseline("many");
+		return [node, "--expose-gc", program, way, place, engine, String(count), sandbox, purpose];
+	};
+	/** @type {Row[]} */
+	const rows = [];
+	/** @type {Record<string, Record<number, Cost>>} */
+	const costs = { off: {}, required: {} };
+	for (const count of counts) {
+		const what = `${count} ${count === 1 ? "child" : "children"}`;
+		const found = await step(`${what} at once`, () =>
+			alternate(
+				{
+					off: host("run", count, "off", "cost"),
+					required: host("run", count, "required", "cost"),
+					javascript: host("javascript", count, "off", "cost"),
+					offDelay: host("run", count, "off", "delay"),
+					requiredDelay: host("run", count, "required", "delay"),
+					javascriptDelay: host("javascript", count, "off", "delay"),
+				},
+				rounds,
+			),
+		);
+		const theirs = medianOf(found.javascript);
+		for (const [sandbox, more] of Object.entries(sandboxes)) {
+			const ours = medianOf(found[/** @type {"off" | "required"} */ (sandbox)]);
+			const delays = found[/** @type {"offDelay" | "requiredDelay"} */ (`${sandbox}Delay`)];
+			checkSame(ours.textBytes, theirs.textBytes);
+			costs[sandbox][count] = ours;
+			rows.push(
+				...costRows(`${what}${more}`, count, ours, theirs),
+				delayRow(`${what}${more}`, medianOf(delays), medianOf(found.javascriptDelay)),
+			);
+		}
+	}
+	for (const [sandbox, more] of Object.entries(sandboxes)) rows.push(growthRow(more, costs[sandbox]));
+	return { title, about, rows };
+}
+
+/**
+ * The median of each figure.
+ *
+ * @param {any[]} reports
+ * @returns {any}
+ */
+function medianOf(reports) {
+	const names = Object.keys(reports[0]);
+	return Object.fromEntries(names.map((name) => [name, median(reports.map((report) => report[name]))]));
+}
+
+/**
+ * @param {string} what
+ * @param {number} count
+ * @param {Cost} ours
+ * @param {Cost} theirs
+ * @returns {Row[]}
+ */
+function costRows(what, count, ours, theirs) {
+	/** @type {(name: string, key: keyof Cost, unit: string, most?: number) => Row} */
+	const each = (name, key, unit, most) => {
+		const [own, other] = [ours[key] / count, theirs[key] / count];
+		return {
+			what: `${what}: ${name}`,
+			ours: `${own.toFixed(2)} ${unit}`,
+			baseline: `${other.toFixed(2)} ${unit}`,
+			...(own > 0 && other > 0 ? { ratio: times(other / own) } : {}),
+			...(most ? { target: `< ${most} ${unit}`, reached: own < most } : {}),
+		};
+	};
+	/** @type {Row[]} */
+	const alone =
+		count === 1
+			? [{ what: `${what}: twenty timers that do nothing, JavaScript thread`, ours: `${ours.timersMs.toFixed(2)} ms` }]
+			: [];
+	return [
+		{ what: `${what}: until all have ended`, ours: seconds(ours.wallMs), baseline: seconds(theirs.wallMs) },
+		each("processor time of the host by child", "hostMs", "ms"),
+		// A thread that sleeps in between spends most of it on waking up.
+		each("JavaScript thread by child", "threadMs", "ms", count === 1 ? undefined : most.threadMs),
+		...alone,
+		each("memory by child", "growthMib", "MiB", most.mebibytes),
+		each("memory by child at its peak", "peakMib", "MiB"),
+		{ what: `${what}: a warden`, ours: `${(ours.wardenMib / count).toFixed(2)} MiB` },
+		{ what: `${what}: threads of the host`, ours: String(ours.threads), baseline: String(theirs.threads) },
+	];
+}
+
+/**
+ * @param {string} what
+ * @param {{ p50: number, p99: number, max: number }} ours
+ * @param {{ p50: number, p99: number, max: number }} theirs
+ * @returns {Row}
+ */
+function delayRow(what, ours, theirs) {
+	const words = ({ p50 = 0, p99 = 0, max = 0 }) => `${[p50, p99, max].map((ms) => ms.toFixed(1)).join(", ")} ms`;
+	return { what: `${what}: delay, p50, p99, max`, ours: words(ours), baseline: words(theirs) };
+}
+
+/**
+ * @param {string} more
+ * @param {Record<number, Cost>} costs
+ * @returns {Row}
+ */
+function growthRow(more, costs) {
+	const many = counts.at(-1) ?? 0;
+	/** @param {number} count */
+	const each = (count) => (costs[count]?.hostMs ?? Number.NaN) / count;
+	return {
+		what: `processor time of the host by child, ${many} against ${few}${more}`,
+		ours: `${each(many).toFixed(2)} ms`,
+		baseline: `${each(few).toFixed(2)} ms`,
+		ratio: times(each(many) / each(few)),
+		target: `≤ ${mostGrowth}×`,
+		reached: each(many) <= mostGrowth * each(few),
+	};
+}
+
+/**
+ * A host that loses answers would have little to do.
+ *
+ * @param {number} ours
+ * @param {number} theirs
+ */
+function checkSame(ours, theirs) {
+	if (ours === theirs) return;
+	throw new SetupProblem(`The answers have ${ours} bytes here and ${theirs} in JavaScript.`, "One of them is wrong.");
+}
+
+/** @param {number} ms */
+function seconds(ms) {
+	return `${(ms / 1000).toFixed(2)} s`;
+}
