@@ -1,10 +1,11 @@
 #!/usr/bin/env node
 /**
  * Measures what is promised about speed and memory, side by side with the usual way, and writes `benchmark/RESULTS.md`.
- * `--quick` takes smaller data and only prints; `--only collector,memory` measures some sections and only prints.
+ * `--quick` takes smaller data and only prints; `--only collector,memory` measures some sections and only prints, unless
+ * `--write` renews them in the page.
  */
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
@@ -15,7 +16,7 @@ import { lean } from "./lib/bench-lean.mjs";
 import { loop } from "./lib/bench-loop.mjs";
 import { endReports } from "./lib/bench-run.mjs";
 import { scale } from "./lib/bench-scale.mjs";
-import { page } from "./lib/bench-table.mjs";
+import { page, renewed } from "./lib/bench-table.mjs";
 import { hostileTexts, sanitizer, truncator } from "./lib/bench-text.mjs";
 import { tree } from "./lib/bench-tree.mjs";
 import { warden } from "./lib/bench-warden.mjs";
@@ -35,7 +36,9 @@ const withAddon = ["addon", "start", "loop", "warden", "tree", "scale", "early",
 const withPi = ["early", "lean"];
 
 await runMain(async () => {
-	const { values } = parseArgs({ options: { quick: { type: "boolean" }, only: { type: "string" } } });
+	const { values } = parseArgs({
+		options: { quick: { type: "boolean" }, only: { type: "string" }, write: { type: "boolean" } },
+	});
 	const names = values.only?.split(",") ?? Object.keys(sections);
 	const unknown = names.find((name) => !(name in sections));
 	if (unknown) throw new SetupProblem(`There is no section ${unknown}.`, `There are: ${Object.keys(sections)}`);
@@ -69,10 +72,11 @@ await runMain(async () => {
 		process.stdout.write(`\n${text}\n`);
 		const promised = found.flatMap(({ rows }) => rows).filter(({ reached }) => reached !== undefined);
 		note(`${promised.filter(({ reached }) => reached).length} of ${promised.length} targets reached.`);
-		if (values.quick || values.only) {
+		const results = join(root, "benchmark", "RESULTS.md");
+		if (values.quick || (values.only && !values.write)) {
 			note("benchmark/RESULTS.md stays as it is: that was not everything.");
 		} else {
-			writeFileSync(join(root, "benchmark", "RESULTS.md"), text);
+			writeFileSync(results, values.only ? renewed(readFileSync(results, "utf8"), found) : text);
 			note("Written to benchmark/RESULTS.md.");
 		}
 		return 0;

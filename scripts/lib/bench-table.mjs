@@ -30,6 +30,23 @@ export function page(sections) {
 	return `${[head.join("\n"), ...sections.map(section)].join("\n\n")}\n`;
 }
 
+/**
+ * The page with some sections measured anew; those that it does not have come at its end.
+ *
+ * @param {string} page
+ * @param {Section[]} sections
+ * @returns {string} Markdown
+ */
+export function renewed(page, sections) {
+	const parts = page.trimEnd().split(/\n\n(?=## )/);
+	for (const fresh of sections) {
+		const index = parts.findIndex((part) => part.startsWith(`## ${fresh.title}\n`));
+		if (index === -1) parts.push(section(fresh));
+		else parts[index] = section(fresh);
+	}
+	return `${parts.join("\n\n")}\n`;
+}
+
 function machine() {
 	const kernel = /^\d+\.\d+(\.\d+)?/.exec(release())?.[0] ?? release();
 	const rust = /\d+\.\d+\.\d+/.exec(probe("rustc", ["--version"]) ?? "")?.[0] ?? "?";
