@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -139,7 +138,8 @@ impl EarlyCall {
         let (arriving, over) = (Arc::clone(&self.arriving), self.over.subscribe());
         let (order, child) = (self.order.next(), self.children.subscribe());
         self.runtime.spawn(async move {
-            wait(spec, &arriving, order, claimed, over).await;
+            // A child's whole start is in it, most of which is over soon.
+            Box::pin(wait(spec, &arriving, order, claimed, over)).await;
             drop(child);
         });
     }
@@ -190,19 +190,18 @@ async fn wait(
     mut over: watch::Receiver<bool>,
 ) {
     let cancel = Cancel::new();
-    let mut booting = pin!(boot(spec, arriving.group.clone(), order, &cancel));
+    let mut booting = Box::pin(boot(spec, arriving.group.clone(), order, &cancel));
     let in_time = select! {
         biased;
         booted = &mut booting => Some(booted),
         _ = over.wait_for(|over| *over) => None,
     };
-    let booted = match in_time {
-        Some(booted) => booted,
-        None => {
-            // Half a child has files, too. It is waited for, so that whoever waits for the end finds nothing of it.
-            cancel.cancel(CancelReason::Dropped);
-            booting.await
-        }
+    let booted = if let Some(booted) = in_time {
+        booted
+    } else {
+        // Half a child has files, too. It is waited for, so that whoever waits for the end finds nothing of it.
+        cancel.cancel(CancelReason::Dropped);
+        booting.await
     };
     let Some((booted, mut slot)) = booted else { return };
     let ended = booted.ended();
@@ -287,4 +286,32 @@ impl Refresh for Nobody {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+
+    use tokio::time::advance;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_of_which_nothing_more_arrives_for_half_a_minute_will_not_come() {
+        let arriving =
+            Arriving { group: Group::new(), children: Mutex::default(), heard: Mutex::new(Instant::now()) };
+        let mut silent = pin!(arriving.fell_silent());
+        let mut is_silent = async |seconds| {
+            advance(Duration::from_secs(seconds)).await;
+            select! {
+                biased;
+                () = &mut silent => true,
+                () = tokio::task::yield_now() => false,
+            }
+        };
+        assert!(!is_silent(29).await);
+        *lock(&arriving.heard) = Instant::now();
+        assert!(!is_silent(29).await, "a piece has arrived meanwhile");
+        assert!(is_silent(1).await);
+    }
 }
