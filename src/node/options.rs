@@ -212,6 +212,8 @@ impl Parts {
         let default = || home.as_deref().unwrap_or(Path::new("/")).join(".pi").join("agent");
         let agent_dir = chosen.or_else(configured).unwrap_or_else(default);
         let Self { config, pi_command, host, .. } = self;
+        // The same world is the same each time, which a child that was booted for a call is known by; a map has no order.
+        env.sort();
         World { agent_dir, home, warden: warden(&env), env, config, pi_command, host }
     }
 }

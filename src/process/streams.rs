@@ -28,6 +28,8 @@ pub(super) struct Streams {
     input: Input,
     /// What was taken from the input and is on its way.
     writing: Vec<u8>,
+    /// Whether anything was.
+    has_begun: bool,
     written: usize,
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
@@ -52,6 +54,7 @@ impl Streams {
         Ok(Self {
             input,
             writing: Vec::new(),
+            has_begun: false,
             written: 0,
             stdin: Some(ChildStdin::from_std(pipes.stdin)?),
             stdout: Some(ChildStdout::from_std(pipes.stdout)?),
@@ -86,6 +89,11 @@ impl Streams {
     /// Whether nothing more will be written.
     pub(super) fn input_has_ended(&self) -> bool {
         self.input.has_ended()
+    }
+
+    /// Whether the child may have read some of its input.
+    pub(super) fn input_has_begun(&self) -> bool {
+        self.has_begun
     }
 
     /// Gives up writing what the child has not read.
@@ -129,6 +137,7 @@ impl Streams {
                 if !ready!(self.input.poll_take(&mut self.writing, context)) {
                     return Poll::Ready(());
                 }
+                self.has_begun = true;
             }
             match ready!(Pin::new(&mut *pipe).poll_write(context, &self.writing[self.written..])) {
                 Ok(0) | Err(_) => return Poll::Ready(()),

@@ -237,7 +237,10 @@ impl Run<'_> {
         let since = Instant::now();
         // Whoever goes down has no time for a last word.
         let is_leaving = cancel.reason() == Some(CancelReason::Shutdown);
-        if !is_leaving && self.intake.observer.interrupt() {
+        if !self.intake.streams.input_has_begun() {
+            // It has no work yet, and is not to begin any.
+            self.intake.streams.close_stdin();
+        } else if !is_leaving && self.intake.observer.interrupt() {
             let ended = self.tree.ended();
             let polite = (grace / 2).min(INTERRUPT_WAIT);
             drop(timeout(polite, self.intake.pump_until_settled(ended)).await);
