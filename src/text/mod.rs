@@ -3,6 +3,7 @@
 //! Nothing here knows of agents, children or files: text comes in, text goes out.
 
 mod diagnostic;
+pub mod figures;
 pub mod lines;
 mod nearest;
 pub(crate) mod rules;

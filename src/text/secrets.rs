@@ -16,7 +16,9 @@ const WORD_LENGTH: usize = 16;
 /// and dictionary words, which here means fewer than 16 letters in one case and nothing else.
 #[must_use]
 pub fn secret_values<'a>(environment: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<String> {
-    let named = environment.into_iter().filter(|(name, _)| says_secret(name));
+    // The working directory, in shells; no password, for which the name would do.
+    let is_place = |name: &str| matches!(name, "PWD" | "OLDPWD");
+    let named = environment.into_iter().filter(|(name, _)| says_secret(name) && !is_place(name));
     named.map(|(_, value)| value.trim()).filter(|value| is_fit(value)).map(str::to_owned).collect()
 }
 

@@ -1,0 +1,148 @@
+//! Numbers as people read them, in the forms of the cards.
+
+use std::time::Duration;
+
+/// `0.4s`, `3.2s`, `47s`, `5m12s`, `1h02m`, `3d04h`: two units at most, the smaller one with two digits.
+#[must_use]
+pub fn duration(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..10 => format!("{seconds}.{}s", time.subsec_millis() / 100),
+        10..60 => format!("{seconds}s"),
+        60..3_600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
+        3_600..86_400 => format!("{}h{:02}m", seconds / 3_600, seconds / 60 % 60),
+        _ => format!("{}d{:02}h", seconds / 86_400, seconds / 3_600 % 24),
+    }
+}
+
+/// From one moment to a later one, both in milliseconds since the epoch. A clock that was set back makes it `0.0s`.
+#[must_use]
+pub fn between(from_ms: i64, to_ms: i64) -> String {
+    duration(Duration::from_millis(u64::try_from(to_ms.saturating_sub(from_ms)).unwrap_or(0)))
+}
+
+/// `950`, `1.2k`, `12.3k`, `340k`, `5.6M`, `34M`: one decimal as long as it says something.
+///
+/// A card, which counts its columns, writes `12k` where this writes `12.3k`; a sum with its parts beside it must add up.
+#[must_use]
+pub fn tokens(count: u64) -> String {
+    match count {
+        0..1_000 => count.to_string(),
+        1_000..99_950 => tenths(count, 1_000, "k"),
+        99_950..999_500 => format!("{}k", rounded(count, 1_000)),
+        999_500..9_950_000 => tenths(count, 1_000_000, "M"),
+        _ => format!("{}M", rounded(count, 1_000_000)),
+    }
+}
+
+/// `$0.04`, `$12.30`, and below a cent `$0.0004`.
+#[must_use]
+pub fn money(amount: f64) -> String {
+    if amount > 0.0 && amount < 0.01 { format!("${amount:.4}") } else { format!("${:.2}", amount.max(0.0)) }
+}
+
+/// `950 B`, `3.2 KiB`, `47 MiB`, `1.5 GiB`.
+#[must_use]
+pub fn bytes(count: u64) -> String {
+    const UNITS: [&str; 3] = ["KiB", "MiB", "GiB"];
+    if count < 1_024 {
+        return format!("{count} B");
+    }
+    let mut unit = 1_024;
+    let mut name = 0;
+    // A number that would round to 1024 is one of the next unit.
+    while name + 1 < UNITS.len() && rounded(count, unit) >= 1_024 {
+        unit *= 1_024;
+        name += 1;
+    }
+    let number = if rounded(count, unit / 10) < 100 {
+        tenths(count, unit, "")
+    } else {
+        rounded(count, unit).to_string()
+    };
+    format!("{number} {}", UNITS[name])
+}
+
+/// `1 line`, `2 lines`.
+#[must_use]
+pub fn counted(count: usize, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+}
+
+fn tenths(count: u64, unit: u64, name: &str) -> String {
+    let tenths = rounded(count.saturating_mul(10), unit);
+    format!("{}.{}{name}", tenths / 10, tenths % 10)
+}
+
+fn rounded(count: u64, unit: u64) -> u64 {
+    count / unit + u64::from(count % unit >= unit.div_ceil(2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_has_two_units_at_most() {
+        for (ms, expected) in [
+            (0, "0.0s"),
+            (449, "0.4s"),
+            (9_999, "9.9s"),
+            (10_000, "10s"),
+            (59_999, "59s"),
+            (60_000, "1m00s"),
+            (312_000, "5m12s"),
+            (3_599_999, "59m59s"),
+            (3_720_000, "1h02m"),
+            (86_399_000, "23h59m"),
+            (273_600_000, "3d04h"),
+        ] {
+            assert_eq!(duration(Duration::from_millis(ms)), expected, "{ms}");
+        }
+        assert_eq!(between(1_000, 6_000), "5.0s");
+        assert_eq!(between(6_000, 1_000), "0.0s", "a clock that was set back");
+        assert_eq!(between(i64::MIN, i64::MAX), "106751991167d07h", "no overflow");
+    }
+
+    #[test]
+    fn tokens_money_and_bytes_round_to_what_is_read_at_a_glance() {
+        for (count, expected) in [
+            (0, "0"),
+            (999, "999"),
+            (1_000, "1.0k"),
+            (12_340, "12.3k"),
+            (99_949, "99.9k"),
+            (99_950, "100k"),
+            (999_499, "999k"),
+            (999_500, "1.0M"),
+            (9_949_999, "9.9M"),
+            (9_950_000, "10M"),
+            (u64::MAX, "18446744073710M"),
+        ] {
+            assert_eq!(tokens(count), expected, "{count}");
+        }
+        for (amount, expected) in [
+            (0.0, "$0.00"),
+            (0.0004, "$0.0004"),
+            (0.01, "$0.01"),
+            (0.0449, "$0.04"),
+            (12.3, "$12.30"),
+            (-1.0, "$0.00"),
+        ] {
+            assert_eq!(money(amount), expected, "{amount}");
+        }
+        for (count, expected) in [
+            (0, "0 B"),
+            (1_023, "1023 B"),
+            (1_024, "1.0 KiB"),
+            (10_239, "10 KiB"),
+            (1_048_575, "1.0 MiB"),
+            (47 << 20, "47 MiB"),
+            (3 << 29, "1.5 GiB"),
+            (u64::MAX, "17179869184 GiB"),
+        ] {
+            assert_eq!(bytes(count), expected, "{count}");
+        }
+        assert_eq!((counted(1, "line"), counted(0, "line")), ("1 line".into(), "0 lines".into()));
+    }
+}
