@@ -3,13 +3,18 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError, Weak};
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use super::error::StoreError;
 use super::lock::private_directory;
 use super::open::{Inner, Store};
 
 /// How long nobody tries again after a failure, which may have taken seconds.
 const RETRY: Duration = Duration::from_secs(60);
+/// How long a store that this process has let go of may take to be closed.
+const CLOSING: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_millis(2);
 
 /// What [`attach`] found.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +29,8 @@ pub struct Attached {
 #[derive(Default)]
 struct Known {
     store: Weak<Inner>,
+    /// Whether there ever was one.
+    had_store: bool,
     failed: Option<Instant>,
     warned: bool,
 }
@@ -48,9 +55,10 @@ pub fn attach(agent_dir: &Path) -> Attached {
     if known.failed.is_some_and(|failed| failed.elapsed() < RETRY) {
         return Attached::default();
     }
-    match Store::open(&directory) {
+    match open(&directory, known.had_store) {
         Ok(store) => {
             known.store = store.downgrade();
+            known.had_store = true;
             known.failed = None;
             let notice = store.set_aside().map(|aside| {
                 format!(
@@ -67,6 +75,18 @@ pub fn attach(agent_dir: &Path) -> Attached {
                 error.in_full()
             );
             Attached { store: None, notice: (!std::mem::replace(&mut known.warned, true)).then_some(notice) }
+        }
+    }
+}
+
+/// Opens a store. Whoever was the last to let go of one `before` may still be closing it, in another thread: it is this
+/// process's own then, and no second copy's.
+fn open(directory: &Path, before: bool) -> Result<Store, StoreError> {
+    let deadline = Instant::now() + CLOSING;
+    loop {
+        match Store::open(directory) {
+            Err(StoreError::SecondCopy { .. }) if before && Instant::now() < deadline => sleep(PAUSE),
+            opened => return opened,
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, TransactionBehavior};
 
 use super::connect::{Connected, connect};
 use super::error::StoreError;
@@ -43,7 +43,13 @@ pub(super) struct Open {
     is_lost: bool,
     /// How often another file was found at its path.
     pub generation: u32,
+    /// How often the database was opened.
+    pub connections: u32,
+    /// The names under which this process was known before.
+    pub former: Vec<String>,
     pub pulse: Pulse,
+    /// When old rows were last looked for.
+    pub pruned: Option<Instant>,
     /// Two copies of this addon in one process bring two copies of `SQLite`, each of which would undo the locks of the other:
     /// those are the process's, not the copy's.
     #[cfg(unix)]
@@ -78,13 +84,23 @@ impl Store {
             identity: identity(&path),
             is_lost: false,
             generation: 0,
+            connections: 1,
+            former: Vec::new(),
             connection: connected.connection,
             presence,
             pulse: Pulse::default(),
+            pruned: None,
             #[cfg(unix)]
             _only_copy: only_copy,
         };
         Ok(Self(Arc::new(Inner { path, aside: connected.aside, open: Mutex::new(open) })))
+    }
+
+    /// The name under which this process is known to the others. It changes when somebody removes the sign that this
+    /// process is alive; what is known of this process moves along.
+    #[must_use]
+    pub fn process(&self) -> String {
+        self.lock().presence.id().to_owned()
     }
 
     /// Whether both are the same one.
@@ -103,19 +119,23 @@ impl Store {
     pub(super) fn mend(&self, open: &mut Open) -> Result<(), StoreError> {
         let directory = open.presence.directory().to_owned();
         let presence = Presence::show(&directory)?;
+        // Asked while the file is open: the number of one that is gone is given to the next.
+        if !open.is_lost && identity(&self.0.path) != open.identity {
+            open.identity = None;
+        }
         // Closed before the file is opened again, which would let go of this one's locks.
         open.is_lost = true;
         open.connection = Connection::open_in_memory().map_err(|source| self.failed(source))?;
-        let connected = connect_alone(&self.0.path, &directory)?;
-        connected
-            .connection
-            .execute("UPDATE place SET process = ?1 WHERE process = ?2", [presence.id(), open.presence.id()])
+        let mut connected = connect_alone(&self.0.path, &directory)?;
+        move_along(&mut connected.connection, open.presence.id(), presence.id())
             .map_err(|source| self.failed(source))?;
         let found = identity(&self.0.path);
-        open.generation += u32::from(open.identity != found);
+        open.generation += u32::from(connected.aside.is_some() || open.identity != found);
+        open.connections += 1;
         open.identity = found;
         open.is_lost = false;
         open.connection = connected.connection;
+        open.former.push(open.presence.id().to_owned());
         open.presence = presence;
         Ok(())
     }
@@ -152,6 +172,15 @@ impl Open {
     pub(super) fn is_intact(&self) -> bool {
         !self.is_lost && self.presence.is_shown() && identity(&self.path) == self.identity
     }
+}
+
+/// Gives what a process has to its next name.
+fn move_along(connection: &mut Connection, from: &str, to: &str) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for table in ["place", "run", "delivery"] {
+        transaction.execute(&format!("UPDATE {table} SET process = ?1 WHERE process = ?2"), [to, from])?;
+    }
+    transaction.commit()
 }
 
 /// Opens the database while no other process does so.

@@ -16,6 +16,49 @@ const MIGRATIONS: &[&str] = &[
         session TEXT PRIMARY KEY,
         cost REAL NOT NULL
     ) STRICT, WITHOUT ROWID;",
+    // 2: runs in the background, what their ends have to tell, and what other processes ask of them. A release that knows
+    // only version 1 and has the file open already leaves `touched_ms` empty.
+    "CREATE TABLE run (
+        seq INTEGER PRIMARY KEY,
+        key TEXT NOT NULL UNIQUE,
+        run_id TEXT NOT NULL,
+        session_key TEXT NOT NULL,
+        session TEXT NOT NULL,
+        process TEXT,
+        is_live INTEGER NOT NULL,
+        created_ms INTEGER NOT NULL,
+        ended_ms INTEGER,
+        archive_at_ms INTEGER,
+        archived_ms INTEGER,
+        directory TEXT,
+        body TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX run_of_session ON run (session, created_ms);
+    CREATE INDEX run_created ON run (created_ms);
+    CREATE INDEX run_live ON run (process) WHERE is_live;
+    CREATE INDEX run_due ON run (archive_at_ms) WHERE archived_ms IS NULL AND NOT is_live;
+    CREATE INDEX run_archived ON run (archived_ms) WHERE archived_ms IS NOT NULL;
+    CREATE TABLE delivery (
+        seq INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        session TEXT NOT NULL,
+        key TEXT NOT NULL,
+        body TEXT NOT NULL,
+        created_ms INTEGER NOT NULL,
+        process TEXT,
+        delivered_ms INTEGER
+    ) STRICT;
+    CREATE INDEX delivery_open ON delivery (session) WHERE delivered_ms IS NULL;
+    CREATE INDEX delivery_of_run ON delivery (key) WHERE delivered_ms IS NULL;
+    CREATE INDEX delivery_done ON delivery (delivered_ms) WHERE delivered_ms IS NOT NULL;
+    CREATE TABLE request (
+        seq INTEGER PRIMARY KEY,
+        key TEXT NOT NULL,
+        action TEXT NOT NULL,
+        text TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX request_of_run ON request (key);
+    ALTER TABLE spending ADD COLUMN touched_ms INTEGER;",
 ];
 
 /// The newest version that is known here.

@@ -4,6 +4,7 @@ use rusqlite::{OptionalExtension, params};
 
 use super::error::StoreError;
 use super::open::Store;
+use super::transact::now_ms;
 
 impl Store {
     /// What the session has spent, in USD; 0 for one that is not known.
@@ -33,9 +34,10 @@ impl Store {
         let open = self.ready()?;
         open.connection
             .execute(
-                "INSERT INTO spending (session, cost) VALUES (?1, ?2)
-                 ON CONFLICT (session) DO UPDATE SET cost = cost + excluded.cost",
-                params![session, cost],
+                "INSERT INTO spending (session, cost, touched_ms) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (session) DO UPDATE
+                 SET cost = cost + excluded.cost, touched_ms = excluded.touched_ms",
+                params![session, cost, now_ms()],
             )
             .map_err(|source| self.failed(source))?;
         Ok(())

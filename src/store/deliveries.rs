@@ -1,0 +1,131 @@
+//! What sessions have to be told, each exactly once.
+
+use rusqlite::{OptionalExtension, Transaction, params};
+
+use super::error::StoreError;
+use super::open::Store;
+use super::transact::now_ms;
+
+/// What a session is to be told of an end of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Delivery {
+    /// What it is known by, also in the session that was told.
+    pub id: String,
+    /// The session.
+    pub session: String,
+    /// The run.
+    pub key: String,
+    /// What it says, which nobody reads here.
+    pub body: String,
+    /// When the run ended, in milliseconds since 1970.
+    pub created_ms: i64,
+}
+
+impl Store {
+    /// Takes what the session has not been told and nobody is about to tell it; what a process that is gone was about to
+    /// tell is among it. Returns what this call has taken, oldest first. It stays taken until it is delivered, given back,
+    /// or this process is gone.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used; nothing is taken then.
+    pub fn offer(&self, session: &str) -> Result<Vec<Delivery>, StoreError> {
+        let mut dead = self.read(|connection, presence| {
+            let mut query = connection.prepare(
+                "SELECT DISTINCT process FROM delivery WHERE session = ?1 AND delivered_ms IS NULL",
+            )?;
+            let holders = query.query_map([session], |row| row.get(0))?.collect::<Result<Vec<_>, _>>()?;
+            let is_free = |holder: &Option<String>| holder.as_deref().is_none_or(|id| presence.is_gone(id));
+            Ok(holders.into_iter().filter(is_free).collect::<Vec<_>>())
+        })?;
+        if dead.is_empty() {
+            return Ok(Vec::new());
+        }
+        dead.sort_unstable();
+        self.write(|transaction, own| {
+            let mut query = transaction.prepare(
+                "SELECT id, session, key, body, created_ms, process FROM delivery
+                 WHERE session = ?1 AND delivered_ms IS NULL ORDER BY seq",
+            )?;
+            let mut rows = query.query([session])?;
+            let mut taken = Vec::new();
+            while let Some(row) = rows.next()? {
+                // Somebody else may have been first meanwhile.
+                if dead.binary_search(&row.get(5)?).is_ok() {
+                    taken.push(Delivery {
+                        id: row.get(0)?,
+                        session: row.get(1)?,
+                        key: row.get(2)?,
+                        body: row.get(3)?,
+                        created_ms: row.get(4)?,
+                    });
+                }
+            }
+            let mut take = transaction.prepare("UPDATE delivery SET process = ?1 WHERE id = ?2")?;
+            for delivery in &taken {
+                take.execute([own.id(), &delivery.id])?;
+            }
+            Ok(taken)
+        })
+    }
+
+    /// Gives back what this process has taken and will not tell. What is not ours stays.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used; nothing is given back then.
+    pub fn release(&self, ids: &[String]) -> Result<(), StoreError> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        self.write(|transaction, own| {
+            let mut free = transaction.prepare(
+                "UPDATE delivery SET process = NULL WHERE id = ?1 AND process = ?2 AND delivered_ms IS NULL",
+            )?;
+            ids.iter().try_for_each(|id| free.execute([id, own.id()]).map(drop))
+        })
+    }
+
+    /// The session was told, whoever had taken it: these are offered to nobody again. Ids that are not known, or were said
+    /// before, change nothing. Returns the keys of the runs that were told of now.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used; nothing has changed then.
+    pub fn delivered(&self, ids: &[String]) -> Result<Vec<String>, StoreError> {
+        // A session names all that it was ever told, and nearly all of it is known.
+        let news = self.read(|connection, _| {
+            let mut query =
+                connection.prepare("SELECT key FROM delivery WHERE id = ?1 AND delivered_ms IS NULL")?;
+            let mut told_of = |id: &String| query.query_row([id], |row| row.get(0)).optional();
+            ids.iter().filter_map(|id| told_of(id).map(|key| key.map(|key| (id, key))).transpose()).collect()
+        });
+        let news: Vec<(&String, String)> = news?;
+        if news.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.write(|transaction, _| {
+            let mut mark = transaction.prepare(
+                "UPDATE delivery SET delivered_ms = ?2, process = NULL, body = ''
+                 WHERE id = ?1 AND delivered_ms IS NULL",
+            )?;
+            news.iter().try_for_each(|(id, _)| mark.execute(params![id, now_ms()]).map(drop))
+        })?;
+        Ok(news.into_iter().map(|(_, key)| key).collect())
+    }
+}
+
+/// Keeps a delivery, as a part of something larger.
+pub(super) fn add_delivery(
+    transaction: &Transaction<'_>,
+    delivery: &Delivery,
+    teller: Option<&str>,
+) -> rusqlite::Result<()> {
+    let Delivery { id, session, key, body, created_ms } = delivery;
+    transaction.execute(
+        "INSERT INTO delivery (id, session, key, body, created_ms, process) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT (id) DO NOTHING",
+        params![id, session, key, body, created_ms, teller],
+    )?;
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! What is asked of whoever works on a run.
+
+use rusqlite::{Connection, Transaction};
+
+use super::error::StoreError;
+use super::open::Store;
+
+/// What somebody asks of whoever works on a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The run.
+    pub key: String,
+    /// What to do, as the one who asks and the one who does it have agreed.
+    pub action: String,
+    /// What belongs to it.
+    pub text: String,
+}
+
+/// Requests for live runs of one process.
+const OURS: &str = "FROM request JOIN run USING (key) WHERE run.is_live AND run.process = ?1";
+
+impl Store {
+    /// Asks something of whoever works on a run. `false` says that nobody does: it is not live, or not known.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used; nothing is asked then.
+    pub fn ask(&self, key: &str, action: &str, text: &str) -> Result<bool, StoreError> {
+        self.write(|transaction, _| {
+            let asked = transaction.execute(
+                "INSERT INTO request (key, action, text) SELECT key, ?2, ?3 FROM run WHERE key = ?1 AND is_live",
+                [key, action, text],
+            )?;
+            Ok(asked > 0)
+        })
+    }
+
+    /// Takes what is asked of runs of this process, in the order in which it was asked.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used; nothing is taken then.
+    pub fn take_requests(&self) -> Result<Vec<Request>, StoreError> {
+        // Nearly always there are none, and whoever writes makes the others look.
+        if self.read(|connection, presence| list(connection, presence.id()))?.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.write(|transaction, own| {
+            let found = list(transaction, own.id())?;
+            transaction.execute(
+                &format!("DELETE FROM request WHERE seq IN (SELECT request.seq {OURS})"),
+                [own.id()],
+            )?;
+            Ok(found)
+        })
+    }
+}
+
+fn list(connection: &Connection, process: &str) -> rusqlite::Result<Vec<Request>> {
+    let sql = format!("SELECT request.key, request.action, request.text {OURS} ORDER BY request.seq");
+    connection
+        .prepare(&sql)?
+        .query_map([process], |row| Ok(Request { key: row.get(0)?, action: row.get(1)?, text: row.get(2)? }))?
+        .collect()
+}
+
+/// Removes what is asked of a run that is over.
+pub(super) fn forget_requests(transaction: &Transaction<'_>, key: &str) -> rusqlite::Result<()> {
+    transaction.execute("DELETE FROM request WHERE key = ?1", [key])?;
+    Ok(())
+}

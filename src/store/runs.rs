@@ -1,0 +1,304 @@
+//! Runs in the background.
+
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+
+use super::deliveries::{Delivery, add_delivery};
+use super::error::StoreError;
+use super::open::Store;
+use super::presence::Presence;
+use super::requests::forget_requests;
+use super::transact::Own;
+
+/// The columns of a run, in the order in which they are read.
+const COLUMNS: &str = "key, run_id, session_key, session, process, is_live, created_ms, ended_ms, archive_at_ms, \
+                       archived_ms, directory, body";
+/// How many due runs are told at once; the others are due at the next look.
+const DUE: usize = 256;
+
+/// A run in the background. Times are milliseconds since 1970.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoredRun {
+    /// What it is known by, a UUID.
+    pub key: String,
+    /// Its short id.
+    pub run_id: String,
+    /// Its key as a session.
+    pub session_key: String,
+    /// The session that it belongs to, which its ends are told.
+    pub session: String,
+    /// Who works on it, while it is live; this process when nobody is named.
+    pub process: Option<String>,
+    /// Whether it has not ended.
+    pub is_live: bool,
+    /// When it was asked for.
+    pub created_ms: i64,
+    /// When it ended.
+    pub ended_ms: Option<i64>,
+    /// When its transcript is due to be archived.
+    pub archive_at_ms: Option<i64>,
+    /// When that was done.
+    pub archived_ms: Option<i64>,
+    /// Its directory.
+    pub directory: Option<String>,
+    /// What else there is to say, which nobody reads here.
+    pub body: String,
+}
+
+/// The directory of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredDirectory {
+    /// The run's key.
+    pub key: String,
+    /// Where it is.
+    pub directory: String,
+    /// Whether the run has not ended.
+    pub is_live: bool,
+    /// Whether its transcript was archived.
+    pub is_archived: bool,
+}
+
+impl Store {
+    /// Keeps a run as it is now, in place of what was known under its key.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used; nothing has changed then.
+    pub fn put_run(&self, run: &StoredRun) -> Result<(), StoreError> {
+        self.write(|transaction, own| put(transaction, own, run))
+    }
+
+    /// Keeps a run that has ended together with what its session is to be told. A delivery that is known already stays as
+    /// it is. Now and then old rows are removed.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used; neither is kept then.
+    pub fn settle_run(&self, run: &StoredRun, delivery: Option<&Delivery>) -> Result<(), StoreError> {
+        self.settled(run, delivery, false)
+    }
+
+    /// Like [`Self::settle_run`], with a delivery that this process tells: nobody is offered it for as long as this one lives and
+    /// does not release it.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used; neither is kept then.
+    pub fn settle_claimed(&self, run: &StoredRun, delivery: &Delivery) -> Result<(), StoreError> {
+        self.settled(run, Some(delivery), true)
+    }
+
+    fn settled(&self, run: &StoredRun, delivery: Option<&Delivery>, claims: bool) -> Result<(), StoreError> {
+        self.write(|transaction, own| settle(transaction, own, run, delivery, claims))?;
+        self.prune_now_and_then();
+        Ok(())
+    }
+
+    /// Like [`Self::settle_run`] for a run of another process, only while it is live there and that process is gone. `false`
+    /// says that this was not so, for instance because somebody else was first; nothing has changed then.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used; nothing has changed then.
+    pub fn adopt_run(
+        &self,
+        run: &StoredRun,
+        from: &str,
+        delivery: Option<&Delivery>,
+    ) -> Result<bool, StoreError> {
+        self.write(|transaction, own| {
+            let is_there = transaction
+                .query_row(
+                    "SELECT 1 FROM run WHERE key = ?1 AND is_live AND process = ?2",
+                    [&run.key, from],
+                    |_| Ok(()),
+                )
+                .optional()?
+                .is_some();
+            if !is_there || !own.presence.is_gone(from) {
+                return Ok(false);
+            }
+            settle(transaction, own, run, delivery, false)?;
+            Ok(true)
+        })
+    }
+
+    /// Like [`Self::put_run`], only while the run that is known is not live, and without taking back that it was archived.
+    /// `false` says that this was not so, or that there is none, and nothing has changed: somebody goes on with it, or nobody
+    /// can any more.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used; nothing has changed then.
+    pub fn amend_run(&self, run: &StoredRun) -> Result<bool, StoreError> {
+        self.write(|transaction, own| {
+            let is_over = transaction
+                .query_row(
+                    "SELECT NOT is_live AND (archived_ms IS NULL OR ?2) FROM run WHERE key = ?1",
+                    params![run.key, run.archived_ms.is_some()],
+                    |row| row.get(0),
+                )
+                .optional()?;
+            if is_over != Some(true) {
+                return Ok(false);
+            }
+            put(transaction, own, run)?;
+            Ok(true)
+        })
+    }
+
+    /// Runs that are live under processes that are gone, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used.
+    pub fn orphans(&self) -> Result<Vec<StoredRun>, StoreError> {
+        self.read(|connection, presence| {
+            let mut orphans = Vec::new();
+            for process in gone(connection, presence)? {
+                let sql = format!("SELECT {COLUMNS} FROM run WHERE is_live AND process = ?1");
+                orphans.extend(
+                    connection.prepare(&sql)?.query_map([&process], read)?.collect::<Result<Vec<_>, _>>()?,
+                );
+            }
+            orphans.sort_by_key(|run| run.created_ms);
+            Ok(orphans)
+        })
+    }
+
+    /// The newest runs of a session, or of all, newest first.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used.
+    pub fn runs(&self, session: Option<&str>, limit: usize) -> Result<Vec<StoredRun>, StoreError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let which = if session.is_some() { "WHERE session = ?1" } else { "WHERE ?1 IS NULL" };
+        let sql = format!("SELECT {COLUMNS} FROM run {which} ORDER BY created_ms DESC, seq DESC LIMIT ?2");
+        self.read(|connection, _| {
+            connection.prepare(&sql)?.query_map(params![session, limit], read)?.collect()
+        })
+    }
+
+    /// One run.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used.
+    pub fn run(&self, key: &str) -> Result<Option<StoredRun>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM run WHERE key = ?1");
+        self.read(|connection, _| connection.query_row(&sql, [key], read).optional())
+    }
+
+    /// Runs that have ended and whose transcripts are due to be archived, longest due first; of very many the first.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used.
+    pub fn due_for_archive(&self, now_ms: i64) -> Result<Vec<StoredRun>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM run WHERE archived_ms IS NULL AND NOT is_live AND archive_at_ms <= ?1
+             ORDER BY archive_at_ms LIMIT {DUE}"
+        );
+        self.read(|connection, _| connection.prepare(&sql)?.query_map([now_ms], read)?.collect())
+    }
+
+    /// The directories of runs, of the oldest first. Much less than the runs themselves.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used.
+    pub fn directories(&self, limit: usize) -> Result<Vec<StoredDirectory>, StoreError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.read(|connection, _| {
+            let mut query = connection.prepare(
+                "SELECT key, directory, is_live, archived_ms IS NOT NULL FROM run WHERE directory IS NOT NULL
+                 ORDER BY created_ms, seq LIMIT ?1",
+            )?;
+            let read = |row: &Row<'_>| {
+                Ok(StoredDirectory {
+                    key: row.get(0)?,
+                    directory: row.get(1)?,
+                    is_live: row.get(2)?,
+                    is_archived: row.get(3)?,
+                })
+            };
+            query.query_map([limit], read)?.collect()
+        })
+    }
+
+    /// A number that changes when another process has changed something, or somebody has replaced the database.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used.
+    pub fn data_version(&self) -> Result<i64, StoreError> {
+        let open = self.ready()?;
+        let version = open.connection.query_row("PRAGMA data_version", (), |row| row.get::<_, i64>(0));
+        // It counts within a connection.
+        Ok(version.map_err(|source| self.failed(source))? + (i64::from(open.connections) << 32))
+    }
+}
+
+fn settle(
+    transaction: &Transaction<'_>,
+    own: Own<'_>,
+    run: &StoredRun,
+    delivery: Option<&Delivery>,
+    claims: bool,
+) -> rusqlite::Result<()> {
+    put(transaction, own, run)?;
+    delivery.map_or(Ok(()), |delivery| add_delivery(transaction, delivery, claims.then_some(own.id())))
+}
+
+fn put(transaction: &Transaction<'_>, own: Own<'_>, run: &StoredRun) -> rusqlite::Result<()> {
+    let process = run.process.as_deref().map_or(own.id(), |process| own.current(process));
+    transaction.execute(
+        &format!(
+            "INSERT INTO run ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+             ON CONFLICT (key) DO UPDATE SET run_id = excluded.run_id, session_key = excluded.session_key,
+             session = excluded.session, process = excluded.process, is_live = excluded.is_live,
+             created_ms = excluded.created_ms, ended_ms = excluded.ended_ms, archive_at_ms = excluded.archive_at_ms,
+             archived_ms = excluded.archived_ms, directory = excluded.directory, body = excluded.body"
+        ),
+        params![
+            run.key,
+            run.run_id,
+            run.session_key,
+            run.session,
+            run.is_live.then_some(process),
+            run.is_live,
+            run.created_ms,
+            run.ended_ms,
+            run.archive_at_ms,
+            run.archived_ms,
+            run.directory,
+            run.body,
+        ],
+    )?;
+    // Nobody is there any more to do what was asked.
+    if run.is_live { Ok(()) } else { forget_requests(transaction, &run.key) }
+}
+
+/// The processes that are gone and have left live runs.
+fn gone(connection: &Connection, presence: &Presence) -> rusqlite::Result<Vec<String>> {
+    let mut query = connection.prepare("SELECT DISTINCT process FROM run WHERE is_live")?;
+    let all = query.query_map((), |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
+    Ok(all.into_iter().filter(|process| presence.is_gone(process)).collect())
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<StoredRun> {
+    Ok(StoredRun {
+        key: row.get(0)?,
+        run_id: row.get(1)?,
+        session_key: row.get(2)?,
+        session: row.get(3)?,
+        process: row.get(4)?,
+        is_live: row.get(5)?,
+        created_ms: row.get(6)?,
+        ended_ms: row.get(7)?,
+        archive_at_ms: row.get(8)?,
+        archived_ms: row.get(9)?,
+        directory: row.get(10)?,
+        body: row.get(11)?,
+    })
+}

@@ -1,0 +1,82 @@
+//! How the store is read and written.
+
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use super::error::StoreError;
+use super::open::Store;
+use super::presence::Presence;
+
+/// How long what must not be lost waits for whoever holds the database.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The pause before it is tried again; the try itself has waited.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Who works on something, as this process writes it.
+#[derive(Clone, Copy)]
+pub(super) struct Own<'a> {
+    pub presence: &'a Presence,
+    pub former: &'a [String],
+}
+
+impl Own<'_> {
+    /// The name of this process.
+    pub(super) fn id(&self) -> &str {
+        self.presence.id()
+    }
+
+    /// A name as it is now: callers may hold one of ours that has changed meanwhile.
+    pub(super) fn current<'a>(&'a self, process: &'a str) -> &'a str {
+        if self.former.iter().any(|former| former == process) { self.id() } else { process }
+    }
+}
+
+impl Store {
+    /// Reads.
+    pub(super) fn read<T>(
+        &self,
+        work: impl FnOnce(&Connection, &Presence) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let open = self.ready()?;
+        work(&open.connection, &open.presence).map_err(|source| self.failed(source))
+    }
+
+    /// Writes all of it or nothing, and waits for whoever holds the database.
+    pub(super) fn write<T>(
+        &self,
+        work: impl Fn(&Transaction<'_>, Own<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let since = Instant::now();
+        loop {
+            match self.try_write(&work) {
+                // Whoever waits for the store in this process has its turn meanwhile.
+                Err(error) if error.is_busy() && since.elapsed() < PATIENCE => thread::sleep(PAUSE),
+                done => return done,
+            }
+        }
+    }
+
+    fn try_write<T>(
+        &self,
+        work: impl Fn(&Transaction<'_>, Own<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let mut open = self.ready()?;
+        let open = &mut *open;
+        let own = Own { presence: &open.presence, former: &open.former };
+        let mut all_of_it = || {
+            let transaction = open.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let done = work(&transaction, own)?;
+            transaction.commit()?;
+            Ok(done)
+        };
+        all_of_it().map_err(|source| self.failed(source))
+    }
+}
+
+/// The time of day in milliseconds since 1970.
+pub(super) fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

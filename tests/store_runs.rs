@@ -1,0 +1,503 @@
+//! What is kept of runs in the background, and what becomes of it when processes, or the disk, fail.
+#![cfg(target_os = "linux")]
+
+#[path = "support/actor.rs"]
+mod actor;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use actor::{Actor, reply};
+use pi_subagent_native::store::{Delivery, Request, Store, StoreError, StoredDirectory, StoredRun, attach};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// The second process: works on runs as it is told.
+#[test]
+fn actor() {
+    let Some((agent_dir, script)) = actor::script() else { return };
+    let mut store = None;
+    for line in script {
+        let words: Vec<_> = line.split(' ').collect();
+        if words == ["open"] {
+            reply(&answer(Store::open(&agent_dir).map(|opened| store = Some(opened)), |()| "open".into()));
+        } else {
+            reply(&act(store.as_ref().expect("it is open"), &words));
+        }
+    }
+}
+
+/// What both processes do when they are told so, and what comes of it in one line.
+fn act(store: &Store, words: &[&str]) -> String {
+    match *words {
+        // A live run, with its session and when it was asked for.
+        ["start", key, session, created] => {
+            let run = StoredRun { created_ms: number(created), ..live(key, session) };
+            answer(store.put_run(&run), |()| "started".into())
+        }
+        // Its end: with its delivery, or without.
+        ["settle", key, session, ref deliveries @ ..] => {
+            let delivery = deliveries.first().map(|id| delivery(id, session, key));
+            answer(store.settle_run(&ended(key, session), delivery.as_ref()), |()| "settled".into())
+        }
+        ["adopt", key, session, from, id] => {
+            let adopted = store.adopt_run(&ended(key, session), from, Some(&delivery(id, session, key)));
+            answer(adopted, |is_ours| is_ours.to_string())
+        }
+        ["orphans"] => answer(store.orphans(), |runs| keys(&runs)),
+        ["orphans", "of"] => answer(store.orphans(), |runs| {
+            runs.into_iter().filter_map(|run| run.process).collect::<Vec<_>>().join(" ")
+        }),
+        ["runs"] => answer(store.runs(None, 100), |runs| keys(&runs)),
+        ["runs", session, limit] => {
+            answer(store.runs(Some(session), limit.parse().expect("a number")), |runs| keys(&runs))
+        }
+        ["run", key] => answer(store.run(key), |run| {
+            run.map_or("none".into(), |run| if run.is_live { "live".into() } else { run.body })
+        }),
+        ["amend", key, session] => {
+            let run = StoredRun { archived_ms: Some(20), body: "amended".into(), ..ended(key, session) };
+            answer(store.amend_run(&run), |is_over| is_over.to_string())
+        }
+        ["directories", limit] => answer(store.directories(limit.parse().expect("a number")), |runs| {
+            let mark = |is: bool, mark: &'static str| if is { mark } else { "" };
+            let one = |run: StoredDirectory| {
+                format!("{}{}{}", run.key, mark(run.is_live, "+"), mark(run.is_archived, "-"))
+            };
+            runs.into_iter().map(one).collect::<Vec<_>>().join(" ")
+        }),
+        ["due", now] => answer(store.due_for_archive(number(now)), |runs| keys(&runs)),
+        ["offer", session] => answer(store.offer(session), |offered| {
+            offered.iter().map(|delivery| delivery.id.as_str()).collect::<Vec<_>>().join(" ")
+        }),
+        ["release", ref ids @ ..] => answer(store.release(&owned(ids)), |()| "released".into()),
+        ["delivered", ref ids @ ..] => answer(store.delivered(&owned(ids)), |_| "delivered".into()),
+        ["ask", key, action, text] => answer(store.ask(key, action, text), |is_heard| is_heard.to_string()),
+        ["requests"] => answer(store.take_requests(), |requests| {
+            let one = |Request { key, action, text }| format!("{key}:{action}:{text}");
+            requests.into_iter().map(one).collect::<Vec<_>>().join(" ")
+        }),
+        ["prune", now] => answer(store.prune(number(now)), |removed| removed.to_string()),
+        // One after the other until one of them fails: how many were kept.
+        ["fill", session] => {
+            let big = "x".repeat(4000);
+            let kept = (0..).take_while(|number| {
+                let key = format!("run-{number}");
+                let run = StoredRun { body: big.clone(), ..ended(&key, session) };
+                store.settle_run(&run, Some(&delivery(&format!("d-{number}"), session, &key))).is_ok()
+            });
+            kept.count().to_string()
+        }
+        _ => panic!("unknown words {words:?}"),
+    }
+}
+
+fn answer<T>(result: Result<T, StoreError>, say: impl FnOnce(T) -> String) -> String {
+    result.map_or_else(|error| format!("error {}", error.in_full()), say)
+}
+
+fn owned(ids: &[&str]) -> Vec<String> {
+    ids.iter().map(|&id| id.to_owned()).collect()
+}
+
+fn number(text: &str) -> i64 {
+    text.parse().expect("a number")
+}
+
+fn keys(runs: &[StoredRun]) -> String {
+    runs.iter().map(|run| run.key.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+fn live(key: &str, session: &str) -> StoredRun {
+    StoredRun {
+        key: key.into(),
+        run_id: "0badcafe".into(),
+        session_key: format!("agent:explorer:subagent:{key}"),
+        session: session.into(),
+        is_live: true,
+        created_ms: 1,
+        body: "works".into(),
+        ..StoredRun::default()
+    }
+}
+
+fn ended(key: &str, session: &str) -> StoredRun {
+    StoredRun {
+        is_live: false,
+        ended_ms: Some(2),
+        archive_at_ms: Some(10),
+        directory: Some("/runs/0badcafe".into()),
+        body: "ended".into(),
+        ..live(key, session)
+    }
+}
+
+fn delivery(id: &str, session: &str, key: &str) -> Delivery {
+    Delivery {
+        id: id.into(),
+        session: session.into(),
+        key: key.into(),
+        body: format!("result of {key}"),
+        created_ms: 2,
+    }
+}
+
+fn agent_dir() -> TempDir {
+    tempfile::tempdir().expect("a temporary directory")
+}
+
+fn open(dir: &TempDir) -> Store {
+    Store::open(dir.path()).expect("a store")
+}
+
+fn database(agent_dir: &Path) -> PathBuf {
+    agent_dir.join("subagents/runs.db")
+}
+
+fn actors<const N: usize>(agent_dir: &Path) -> [Actor; N] {
+    std::array::from_fn(|_| {
+        let mut actor = Actor::start(agent_dir);
+        assert_eq!(actor.ask("open"), "open");
+        actor
+    })
+}
+
+#[test]
+fn a_run_is_read_as_it_was_kept_and_the_newest_comes_first() {
+    let dir = agent_dir();
+    let store = open(&dir);
+    let run = StoredRun { created_ms: 5, body: "ü \" \u{0} {}".into(), ..live("a", "s") };
+    store.put_run(&run).expect("kept");
+    let kept = StoredRun { process: Some(store.process()), ..run.clone() };
+    assert_eq!(store.run("a").expect("readable"), Some(kept), "this process works on it");
+    let settled = StoredRun {
+        archived_ms: Some(i64::MAX),
+        created_ms: 5,
+        process: Some("nobody".into()),
+        ..ended("a", "s")
+    };
+    store.settle_run(&settled, None).expect("kept");
+    assert_eq!(store.run("a").expect("readable"), Some(StoredRun { process: None, ..settled }));
+    assert_eq!(store.run("b").expect("readable"), None);
+    for (key, session, created) in [("b", "s", "7"), ("c", "other", "6"), ("d", "s", "7")] {
+        assert_eq!(act(&store, &["start", key, session, created]), "started");
+    }
+    assert_eq!(act(&store, &["runs", "s", "100"]), "d b a", "of one moment the later one");
+    assert_eq!(act(&store, &["runs", "s", "2"]), "d b");
+    assert_eq!(act(&store, &["runs"]), "d b c a");
+}
+
+#[test]
+fn a_run_of_a_killed_process_is_adopted_once_and_one_of_a_living_process_never() {
+    let dir = agent_dir();
+    let [mut owner, mut first, mut second] = actors(dir.path());
+    for key in ["a", "b", "c"] {
+        assert_eq!(owner.ask(&format!("start {key} s 1")), "started");
+    }
+    assert_eq!(owner.ask("settle c s dc"), "settled");
+    assert_eq!(first.ask("start mine s 1"), "started");
+    assert_eq!(first.ask("orphans"), "");
+    let owner_id = Connection::open(database(dir.path()))
+        .and_then(|database| {
+            database.query_row("SELECT process FROM run WHERE key = 'a'", (), |row| row.get::<_, String>(0))
+        })
+        .expect("it works on it");
+    assert_eq!(first.ask(&format!("adopt a s {owner_id} da")), "false", "it is alive");
+    owner.kill();
+    assert_eq!(first.ask("orphans"), "a b");
+    assert_eq!(second.ask("orphans of"), format!("{owner_id} {owner_id}"));
+    assert_eq!(second.ask("adopt a s somebody da"), "false", "not theirs");
+    assert_eq!(second.ask(&format!("adopt c s {owner_id} again")), "false", "it has ended");
+    // Both at once, each with a delivery of its own: of each run one wins.
+    let mut won = [0, 0];
+    for key in ["a", "b"] {
+        first.say(&format!("adopt {key} s {owner_id} {key}1"));
+        second.say(&format!("adopt {key} s {owner_id} {key}2"));
+        let answers = [first.answer(), second.answer()];
+        assert_eq!(answers.iter().filter(|answer| *answer == "true").count(), 1, "{answers:?}");
+        won = std::array::from_fn(|at| won[at] + usize::from(answers[at] == "true"));
+    }
+    assert_eq!(won.iter().sum::<usize>(), 2);
+    assert_eq!(second.ask("orphans"), "", "and the run of the living one is none");
+    assert_eq!(second.ask("run a"), "ended");
+    let offered = second.ask("offer s");
+    assert_eq!(offered.split(' ').count(), 3, "one delivery for each end: {offered}");
+}
+
+#[test]
+fn of_processes_that_offer_at_once_each_delivery_reaches_one() {
+    let dir = agent_dir();
+    let mut all: [Actor; 4] = actors(dir.path());
+    let mut expected = BTreeSet::new();
+    for round in 0..10 {
+        for number in 0..5 {
+            let id = format!("{round}-{number}");
+            assert_eq!(all[0].ask(&format!("settle k{id} s {id}")), "settled");
+            expected.insert(id);
+        }
+        let offered = offers(&mut all);
+        let mut taken = offered.iter().flat_map(|ids| ids.split_whitespace());
+        assert!(taken.all(|id| expected.remove(id)), "twice, or not new: {offered:?}");
+        assert!(expected.is_empty(), "nobody has {expected:?}");
+    }
+}
+
+fn offers(all: &mut [Actor]) -> Vec<String> {
+    for actor in &mut *all {
+        actor.say("offer s");
+    }
+    all.iter().map(Actor::answer).collect()
+}
+
+#[test]
+fn what_a_killed_process_was_about_to_tell_is_offered_again_and_what_was_told_is_not() {
+    let dir = agent_dir();
+    let [mut one, mut two, mut three] = actors(dir.path());
+    for id in ["d1", "d2", "d3"] {
+        assert_eq!(one.ask(&format!("settle k{id} s {id}")), "settled");
+    }
+    assert_eq!(one.ask("offer another"), "");
+    assert_eq!(one.ask("offer s"), "d1 d2 d3");
+    assert_eq!(one.ask("offer s"), "", "what this call has taken");
+    assert_eq!(two.ask("offer s"), "", "somebody is about to");
+    assert_eq!(two.ask("release d1 d2"), "released");
+    assert_eq!(two.ask("offer s"), "", "only who has taken it gives it back");
+    assert_eq!(one.ask("release d3 unknown"), "released");
+    assert_eq!(two.ask("offer s"), "d3");
+    assert_eq!(one.ask("delivered d1"), "delivered");
+    one.kill();
+    assert_eq!(three.ask("offer s"), "d2");
+    // A session knows best what it was told; saying it again, or of the unknown, is nothing.
+    for _ in 0..2 {
+        assert_eq!(three.ask("delivered d3 d1 unknown"), "delivered");
+    }
+    assert_eq!(two.ask("release d3"), "released", "too late");
+    // Its end was settled twice, as after a failure that was none.
+    assert_eq!(three.ask("settle kd3 s d3"), "settled");
+    two.kill();
+    three.kill();
+    let store = open(&dir);
+    assert_eq!(act(&store, &["offer", "s"]), "d2");
+    assert_eq!(store.offer("s").expect("readable"), []);
+    store.release(&owned(&["d2"])).expect("given back");
+    assert_eq!(store.offer("s").expect("readable"), [delivery("d2", "s", "kd2")], "as it was kept");
+}
+
+#[test]
+fn requests_reach_whoever_works_on_the_run_in_order_and_nobody_else() {
+    let dir = agent_dir();
+    let store = open(&dir);
+    let [mut one, mut two] = actors(dir.path());
+    assert_eq!(one.ask("start a s 1"), "started");
+    assert_eq!(one.ask("start b s 1"), "started");
+    assert_eq!(two.ask("start c s 1"), "started");
+    let looked = store.data_version().expect("readable");
+    for (key, action, text) in
+        [("b", "steer", "first"), ("a", "stop", ""), ("b", "steer", "second"), ("c", "stop", "")]
+    {
+        assert!(store.ask(key, action, text).expect("kept"));
+    }
+    assert_eq!(store.data_version().expect("readable"), looked, "our own are no news");
+    assert!(!store.ask("unknown", "stop", "").expect("readable"), "nobody works on it");
+    assert_eq!(act(&store, &["requests"]), "");
+    assert_eq!(one.ask("requests"), "b:steer:first a:stop: b:steer:second");
+    assert_eq!(one.ask("requests"), "");
+    assert_ne!(store.data_version().expect("readable"), looked, "others have done something");
+    assert_eq!(two.ask("settle c s"), "settled", "before it has looked");
+    assert!(!store.ask("c", "stop", "").expect("readable"), "it is over");
+    // What was asked before the end is not asked of whoever goes on with the run.
+    assert_eq!(two.ask("start c s 1"), "started");
+    assert_eq!(two.ask("requests"), "");
+}
+
+#[test]
+fn runs_and_deliveries_stay_ours_when_our_files_are_removed() {
+    let dir = agent_dir();
+    let store = open(&dir);
+    let [mut other] = actors(dir.path());
+    assert_eq!(act(&store, &["start", "a", "s", "1"]), "started");
+    assert_eq!(act(&store, &["settle", "b", "s", "db"]), "settled");
+    assert_eq!(act(&store, &["offer", "s"]), "db");
+    let before = store.process();
+    fs::remove_dir_all(dir.path().join("subagents/processes")).expect("a careless hand");
+    // Whoever holds a name of ours from before means us.
+    store.put_run(&StoredRun { process: Some(before.clone()), ..live("c", "s") }).expect("kept");
+    assert_ne!(store.process(), before);
+    assert_eq!(other.ask("orphans"), "");
+    assert_eq!(other.ask("offer s"), "");
+    assert_eq!(other.ask("ask a stop -"), "true");
+    assert_eq!(other.ask("ask c stop -"), "true");
+    assert_eq!(act(&store, &["requests"]), "a:stop:- c:stop:-");
+    assert_eq!(act(&store, &["release", "db"]), "released");
+    assert_eq!(other.ask("offer s"), "db");
+    // The database itself: everything goes on in a new one, with what is kept from then on.
+    let looked = store.data_version().expect("readable");
+    fs::remove_dir_all(dir.path().join("subagents")).expect("a careless hand");
+    assert_eq!(act(&store, &["run", "a"]), "none");
+    assert_ne!(store.data_version().expect("readable"), looked);
+    for done in [
+        act(&store, &["adopt", "a", "s", &before, "da"]),
+        act(&store, &["release", "db"]),
+        act(&store, &["delivered", "db"]),
+        act(&store, &["settle", "a", "s", "da"]),
+        act(&store, &["offer", "s"]),
+    ] {
+        assert!(["false", "released", "delivered", "settled", "da"].contains(&done.as_str()), "{done}");
+    }
+    assert_eq!(other.ask("run a"), "ended");
+}
+
+#[test]
+fn what_is_old_is_removed_and_what_somebody_waits_for_stays() {
+    let dir = agent_dir();
+    let store = open(&dir);
+    // Long after today, so that what is removed on the way is none of it.
+    let now = i64::MAX / 2;
+    let archived =
+        |key: &str, days: i64| StoredRun { archived_ms: Some(now - days * DAY_MS), ..ended(key, "s") };
+    store.settle_run(&archived("old", 31), None).expect("kept");
+    store.settle_run(&archived("young", 29), None).expect("kept");
+    store.settle_run(&archived("waits", 31), Some(&delivery("d", "s", "waits"))).expect("kept");
+    store.settle_run(&ended("never", "s"), None).expect("kept");
+    store.put_run(&StoredRun { is_live: true, ..archived("resumed", 31) }).expect("kept");
+    let prune = |now: i64| act(&store, &["prune", &now.to_string()]);
+    assert_eq!(prune(now), "1");
+    assert_eq!(act(&store, &["runs"]), "resumed never waits young");
+    assert_eq!(act(&store, &["delivered", "d"]), "delivered");
+    store.add_spending("s", 1.5).expect("kept");
+    let database = Connection::open(database(dir.path())).expect("a database");
+    let today: i64 = database
+        .query_row("SELECT delivered_ms FROM delivery", (), |row| row.get(0))
+        .expect("it was delivered");
+    assert_eq!(prune(today + 29 * DAY_MS), "0");
+    assert_eq!(prune(today + 31 * DAY_MS), "1", "the delivery");
+    assert!((store.spent("s").expect("a sum") - 1.5).abs() < f64::EPSILON);
+    // A release before this one says nothing of the time: it counts from when that is seen.
+    database.execute("INSERT INTO spending (session, cost) VALUES ('old', 2)", ()).expect("it is ours");
+    assert_eq!(prune(today + 91 * DAY_MS), "1");
+    assert!(store.spent("s").expect("a sum").abs() < f64::EPSILON);
+    assert!((store.spent("old").expect("a sum") - 2.0).abs() < f64::EPSILON);
+    assert_eq!(prune(today + 182 * DAY_MS), "1");
+    assert_eq!(prune(now), "1", "it waits no more");
+    assert_eq!(prune(now + 2 * DAY_MS), "1");
+    assert_eq!(act(&store, &["runs"]), "resumed never");
+    // Very many go in parts, so that nobody waits for long.
+    let many = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 1200)
+                INSERT INTO spending SELECT 'many-' || x, 1.0, 5 FROM n";
+    database.execute(many, ()).expect("it is ours");
+    for removed in ["500", "500", "200", "0"] {
+        assert_eq!(prune(now), removed);
+    }
+}
+
+#[test]
+fn what_is_due_for_the_archive_is_found_after_a_restart_too() {
+    let dir = agent_dir();
+    let store = open(&dir);
+    let at = |key, at| StoredRun { archive_at_ms: at, ..ended(key, "s") };
+    for run in [at("late", Some(30)), at("early", Some(10)), at("never", None)] {
+        store.settle_run(&run, None).expect("kept");
+    }
+    store.put_run(&StoredRun { is_live: true, ..at("live", Some(10)) }).expect("kept");
+    store.settle_run(&StoredRun { archived_ms: Some(10), ..at("done", Some(10)) }, None).expect("kept");
+    drop(store);
+    let store = open(&dir);
+    assert_eq!(act(&store, &["due", "9"]), "");
+    assert_eq!(act(&store, &["due", "10"]), "early");
+    assert_eq!(act(&store, &["due", "30"]), "early late");
+}
+
+#[test]
+fn what_is_done_to_the_files_of_a_run_is_kept_unless_somebody_goes_on_with_it() {
+    let dir = agent_dir();
+    let store = open(&dir);
+    let [mut other] = actors(dir.path());
+    for key in ["a", "b"] {
+        assert_eq!(act(&store, &["settle", key, "s"]), "settled");
+    }
+    let going_on = StoredRun { directory: Some("/runs/b".into()), ..live("b", "s") };
+    store.put_run(&going_on).expect("kept");
+    assert_eq!(other.ask("amend a s"), "true");
+    assert_eq!(other.ask("amend b s"), "false");
+    assert_eq!(other.ask("amend c s"), "false");
+    assert_eq!(act(&store, &["run", "a"]), "amended");
+    assert_eq!(act(&store, &["run", "b"]), "live");
+    assert_eq!(act(&store, &["start", "without", "s", "1"]), "started");
+    assert_eq!(act(&store, &["directories", "9"]), "a- b+");
+}
+
+#[test]
+fn a_full_disk_keeps_a_run_and_its_delivery_or_neither() {
+    let dir = agent_dir();
+    let mut filling = Actor::limited(dir.path(), "ulimit -f 400");
+    assert_eq!(filling.ask("open"), "open");
+    let kept: usize = filling.ask("fill s").parse().expect("a number");
+    assert!(kept > 0);
+    assert!(filling.ask("ask run-0 stop -").starts_with("false"), "reading goes on");
+    assert_eq!(filling.ask("runs s 1"), format!("run-{}", kept - 1));
+    filling.kill();
+    let store = open(&dir);
+    assert_eq!(store.set_aside(), None, "a full disk is no damage");
+    assert_eq!(store.runs(None, usize::MAX).expect("readable").len(), kept);
+    assert_eq!(store.offer("s").expect("there is room").len(), kept);
+}
+
+#[test]
+fn a_damaged_database_costs_nobody_the_next_runs() {
+    let dir = agent_dir();
+    drop(open(&dir));
+    fs::write(database(dir.path()), "x".repeat(9000)).expect("our file");
+    let attached = attach(dir.path());
+    let store = attached.store.expect("a new one");
+    assert!(attached.notice.expect("the user is told").contains("runs.db.damaged-1"));
+    assert_eq!(act(&store, &["settle", "a", "s", "d"]), "settled");
+    assert_eq!(act(&store, &["offer", "s"]), "d");
+}
+
+#[test]
+fn a_file_of_the_first_version_is_brought_up_to_date_while_its_release_still_uses_it() {
+    let dir = agent_dir();
+    fs::create_dir(dir.path().join("subagents")).expect("a directory");
+    let old = Connection::open(database(dir.path())).expect("a database");
+    // As the first release made it.
+    old.execute_batch(
+        "PRAGMA journal_mode = WAL;
+         CREATE TABLE place (seq INTEGER PRIMARY KEY, process TEXT NOT NULL, started INTEGER NOT NULL,
+             cap INTEGER NOT NULL, beat INTEGER NOT NULL) STRICT;
+         CREATE TABLE spending (session TEXT PRIMARY KEY, cost REAL NOT NULL) STRICT, WITHOUT ROWID;
+         INSERT INTO spending VALUES ('s', 2.5);
+         PRAGMA user_version = 1;",
+    )
+    .expect("it can be written");
+    let store = open(&dir);
+    assert!((store.spent("s").expect("a sum") - 2.5).abs() < f64::EPSILON);
+    let add = "INSERT INTO spending (session, cost) VALUES ('s', 1)
+               ON CONFLICT (session) DO UPDATE SET cost = cost + excluded.cost";
+    old.execute(add, ()).expect("the old release goes on");
+    assert!((store.spent("s").expect("a sum") - 3.5).abs() < f64::EPSILON);
+    assert_eq!(act(&store, &["settle", "a", "s", "d"]), "settled");
+    let version: i64 = old
+        .query_row("SELECT user_version FROM pragma_user_version", (), |row| row.get(0))
+        .expect("an answer");
+    assert_eq!(version, 2);
+}
+
+#[test]
+fn whoever_holds_the_database_is_waited_for() {
+    let dir = agent_dir();
+    let store = open(&dir);
+    let holder = Connection::open(database(dir.path())).expect("a database");
+    holder.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
+    let settling = std::thread::spawn({
+        let store = store.clone();
+        move || act(&store, &["settle", "a", "s", "d"])
+    });
+    // Reading has its turn meanwhile.
+    assert_eq!(act(&store, &["runs"]), "");
+    assert!(!settling.is_finished());
+    holder.execute_batch("ROLLBACK").expect("it is ours");
+    assert_eq!(settling.join().expect("no panic"), "settled");
+}
