@@ -13,6 +13,9 @@
 /** Language-server actions that change files or the server; no configuration allows them. */
 const NEVER_ALLOWED_LSP_ACTIONS = new Set(["rename", "codeaction", "restart"]);
 
+/** How the prompt begins that asks for an announcement once the work is done. No tool runs for it. */
+const ANNOUNCING = "Your work on the task is done, and its result is kept.";
+
 /** @typedef {Readonly<Record<string, string | undefined>>} Environment */
 
 /**
@@ -101,8 +104,14 @@ function names(list) {
  */
 function childGuard(pi) {
 	const policy = readPolicy(process.env);
+	let isAnnouncing = false;
+	pi.on("before_agent_start", (/** @type {{ prompt: string }} */ event) => {
+		isAnnouncing = event.prompt.startsWith(ANNOUNCING);
+		return undefined;
+	});
 	pi.on("tool_call", (/** @type {ToolCallEvent} */ event) => {
-		const reason = blockReason(policy, event.toolName, event.input);
+		const over = "The work is done; no tool runs any more.";
+		const reason = isAnnouncing ? over : blockReason(policy, event.toolName, event.input);
 		/** @type {ToolCallVerdict | undefined} */
 		const verdict = reason === undefined ? undefined : { block: true, reason };
 		return verdict;

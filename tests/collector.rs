@@ -273,6 +273,44 @@ fn the_work_is_done_when_pi_says_so() {
 }
 
 #[test]
+fn what_follows_the_work_changes_nothing_of_it() {
+    let answer = |said: &str, tokens: u64| {
+        let mut record = message_end(&json!([text(said)]), "stop");
+        record["message"]["usage"] = json!({"input": tokens});
+        record
+    };
+    let (start, settled) = (json!({"type": "agent_start"}), json!({"type": "agent_settled"}));
+    let tool = json!({"type": "tool_execution_start", "toolCallId": "a", "toolName": "bash"});
+    let work = stream(&[start.clone(), answer("The answer.", 10), settled.clone()]);
+    let alone = collect(&work);
+    let mut collector = Collector::new();
+    collector.push(work.as_bytes());
+    // What an extension says of itself takes nothing back.
+    collector.push(stream(&[json!({"type": "extension_error"})]).as_bytes());
+    assert!(collector.live().finished && collector.live().has_answer);
+    collector.begin_epilogue();
+    let live = collector.live();
+    assert!(!live.settled && !live.finished && !live.has_answer);
+    assert_eq!((live.text, live.stop_reason), ("The answer.", None));
+    collector.push(stream(&[start, tool, delta("Short")]).as_bytes());
+    let live = collector.live();
+    assert_eq!((live.text, live.running_tools, live.streaming), ("The answer.", 1, true));
+    let failed = message_end(&json!([text("no")]), "error");
+    collector.push(stream(&[answer("Short.", 5), failed, settled]).as_bytes());
+    assert!(collector.live().finished);
+    collector.begin_epilogue();
+    let collected = collector.into_collected();
+    let epilogue = collected.epilogue.as_deref().expect("there was one");
+    assert_eq!((epilogue.text.as_deref(), epilogue.stop_reason.as_deref()), (Some("Short."), Some("error")));
+    assert_eq!((epilogue.tools_started, epilogue.settled), (1, true));
+    assert_eq!((collected.usage.input, collected.usage.turns), (16, 3));
+    let of_the_work =
+        Collected { usage: alone.usage.clone(), counts: alone.counts, epilogue: None, ..collected };
+    let last = Some("extension_error".to_owned());
+    assert_eq!(of_the_work, Collected { last_event: last, ..alone });
+}
+
+#[test]
 fn retries_are_told() {
     let records = [
         json!({"type": "auto_retry_start", "attempt": 1, "maxAttempts": 3, "errorMessage": "500"}),

@@ -196,14 +196,16 @@ fn options() -> impl Strategy<Value = Options> {
     });
     let limit = || proptest::option::of(any::<u64>());
     let limits = (limit(), limit(), limit(), limit());
+    let kept = (vec(word(), 0..3), proptest::option::of(word()));
     let command = vec(word(), 1..4);
-    (0_u64..1 << 40, proptest::option::of(sandbox), limits, vec(word(), 0..3), any::<bool>(), command)
+    (0_u64..1 << 40, proptest::option::of(sandbox), limits, vec(word(), 0..3), kept, any::<bool>(), command)
         .prop_map(
             |(
                 grace,
                 sandbox,
                 (memory_bytes, processes, cpu_seconds, open_files),
                 scratch,
+                (unless_kept, directory),
                 pid_namespace,
                 command,
             )| Options {
@@ -211,6 +213,8 @@ fn options() -> impl Strategy<Value = Options> {
                 sandbox,
                 limits: Limits { memory_bytes, processes, cpu_seconds, open_files },
                 scratch: scratch.into_iter().map(Into::into).collect(),
+                unless_kept: unless_kept.into_iter().map(Into::into).collect(),
+                directory: directory.map(Into::into),
                 pid_namespace,
                 command: command.into_iter().map(Into::into).collect(),
             },

@@ -9,7 +9,7 @@ use std::time::Duration;
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{
     Answer, Caller, ChildQuestion, ConfirmRequest, Control, ErrorCode, Host, HostTool, Mode, Progress,
-    Refresh, RunId, RunOutcome, RunSpec, ToolResult, Watchers, World, execute,
+    Refresh, Resumption, RunId, RunOutcome, RunSpec, Timeout, ToolResult, Watchers, Wishes, World, execute,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -51,7 +51,18 @@ impl Scene {
         let host = Host::default();
         let world = Arc::new(World { agent_dir, home, env, config, pi_command, warden: None, host });
         let (agent, task) = ("explorer".into(), "look around".into());
-        Self { root, spec: RunSpec { agent, task, cwd: project, world, share: 1, siblings: 1 } }
+        Self {
+            root,
+            spec: RunSpec {
+                agent,
+                task,
+                cwd: project,
+                world,
+                share: 1,
+                siblings: 1,
+                wishes: Wishes::default(),
+            },
+        }
     }
 
     fn config(mut self, mut config: Value) -> Self {
@@ -260,6 +271,117 @@ async fn each_way_to_fail_has_its_code_and_keeps_what_there_was() {
             assert!(result.text.contains("partial output:\nso far"), "{label}: {}", result.text);
         }
     }
+}
+
+#[tokio::test]
+async fn a_run_whose_host_goes_is_interrupted_and_keeps_the_partial_text() {
+    let scene = Scene::new("begin; delta 'so far'; echo > \"$(dirname \"$0\")/begun\"; sleep 20");
+    let (cancel, begun) = (Cancel::new(), scene.path("begun"));
+    let stop = async {
+        while !begun.exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        cancel.cancel(CancelReason::Interrupted);
+    };
+    let ((result, updates), ()) = tokio::join!(scene.run_with(cancel.clone(), None), stop);
+    assert_eq!(shape(&result), (Some(ErrorCode::SubagentFailed), 1, RunOutcome::Interrupted, true));
+    assert_eq!(message(&result), "the host ended during the run");
+    assert!(result.text.contains("partial output:\nso far"), "{}", result.text);
+    let (single, last) = (&result.details.results[0], updates.last().expect("an update"));
+    assert_eq!(last.session_file.as_deref().and_then(Path::to_str), single.session_file.as_deref());
+    assert_eq!(last.directory.as_deref(), last.session_file.as_deref().and_then(Path::parent));
+    assert!(last.pid.is_some_and(|pid| pid > 1));
+}
+
+#[tokio::test]
+async fn a_run_that_is_continued_has_the_id_the_directory_and_the_session_of_the_first() {
+    let script = r#"printf '%s ' "$@" > "$(dirname "$0")/args"; begin; said "$(cat "$(dirname "$0")/task")" stop; settled"#;
+    let scene = Scene::new(script);
+    let first = scene.run().await;
+    let session = PathBuf::from(first.details.results[0].session_file.clone().expect("a session"));
+    let before = fs::read(&session).expect("readable");
+    let directory = session.parent().expect("a directory").to_path_buf();
+    let resumption = Resumption {
+        run_id: first.details.run_id.clone().expect("an id"),
+        directory: directory.clone(),
+        session: session.clone(),
+    };
+    let mut scene = scene.with(|spec| {
+        spec.task = "and now?".into();
+        spec.wishes.resumes = Some(resumption);
+    });
+    let second = scene.run().await;
+    assert_eq!(second.text, "and now?");
+    assert_eq!(second.details.run_id, first.details.run_id);
+    assert_eq!(second.details.results[0].session_file, first.details.results[0].session_file);
+    let arguments = fs::read_to_string(scene.path("args")).expect("the child's arguments");
+    assert!(arguments.contains(&format!("--session {} ", session.display())), "{arguments}");
+    assert_eq!(fs::read(&session).expect("readable"), before, "not begun anew");
+    let left: Vec<_> =
+        fs::read_dir(&directory).expect("readable").flatten().map(|entry| entry.file_name()).collect();
+    assert_eq!(left, ["session.jsonl"]);
+
+    let other = scene.path("elsewhere");
+    fs::create_dir(&other).expect("made");
+    scene = scene.with(|spec| spec.cwd = other);
+    let third = scene.run().await;
+    assert_eq!(third.details.run_id, first.details.run_id);
+    assert!(message(&third).contains("session.jsonl`: it is a session of"), "{}", message(&third));
+    fs::remove_file(&session).expect("removed");
+    let fourth = scene.run().await;
+    assert!(message(&fourth).contains("session.jsonl`: No such file"), "{}", message(&fourth));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_children_of_an_agent_have_its_credentials_and_no_project_gets_any() {
+    use std::os::unix::fs::PermissionsExt;
+    let script = r#"
+home=$(dirname "$0"); cat "$PI_CODING_AGENT_DIR/auth.json" > "$home/auth" || : > "$home/auth"
+printf '%s' "$TMPDIR" > "$home/tmp"; begin; said 'The key is correct-horse-battery-staple-1.' stop; settled"#;
+    let key = |key: &str| json!({"p": {"type": "api_key", "key": key}});
+    let own = key("correct-horse-battery-staple-1").to_string();
+    let agent = "---\nname: explorer\ndescription: d\n---\nBe.";
+    let scene = |mode: u32| {
+        let scene = Scene::new(script)
+            .write("agent/auth.json", &key("main-key").to_string())
+            .write("agent/subagents/auth/explorer.json", &own)
+            .with(|spec| {
+                let agent_dir = spec.world.agent_dir.clone();
+                world(spec).env.push(("PI_CODING_AGENT_DIR".into(), agent_dir.into()));
+            });
+        let path = scene.path("agent/subagents/auth/explorer.json");
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("set");
+        scene
+    };
+    let got = |scene: &Scene| fs::read_to_string(scene.path("auth")).expect("the child's credentials");
+
+    let good = scene(0o600);
+    let result = good.run().await;
+    assert_eq!(got(&good), own);
+    assert_eq!(fs::read_to_string(good.path("tmp")).expect("written"), "", "it is not confined");
+    assert!(!result.text.contains("correct-horse"), "{}", result.text);
+    let session = PathBuf::from(result.details.results[0].session_file.clone().expect("a session"));
+    let left = fs::read_dir(session.parent().expect("a directory")).expect("readable").count();
+    assert_eq!(left, 1, "the copy is gone");
+
+    let bad = scene(0o644);
+    let result = bad.run().await;
+    assert_eq!(got(&bad), key("main-key").to_string());
+    let notes = &result.details.results[0].diagnostics;
+    let said = |words: &str| notes.iter().any(|note| note.contains(words));
+    assert!(said("explorer.json`: its mode is 644; expected 600"), "{notes:?}");
+
+    let project = scene(0o600)
+        .config(json!({ "projectAgentPolicy": "allow" }))
+        .write("project/.pi/agents/explorer.md", agent)
+        .write("project/.pi/subagents/auth/explorer.json", &key("planted").to_string())
+        .write("project/subagents/auth/explorer.json", &key("planted").to_string());
+    let result = project.run().await;
+    assert_eq!(got(&project), key("main-key").to_string());
+    let notes = &result.details.results[0].diagnostics;
+    let withheld = "`subagents/auth/explorer.json` is not used: the project wrote this agent";
+    assert!(notes.iter().any(|note| note == withheld), "{notes:?}");
 }
 
 #[tokio::test]
@@ -652,4 +774,53 @@ async fn a_dropped_run_ends_its_child() {
         }
     };
     tokio::time::timeout(PATIENCE, gone).await.expect("the child is gone");
+}
+
+#[tokio::test]
+async fn what_a_run_is_asked_for_comes_before_its_agent_and_only_narrows_its_tools() {
+    let agent = "---\nname: own\ndescription: d\nmodel: fake/agents\nthinking: low\ntools: read, grep, ls\ntimeoutMs: 5000\n---\nBe.";
+    let scene = |script: &str| Scene::new(script).write("agent/agents/own.md", agent);
+    let asks = |wishes: Wishes| {
+        move |spec: &mut RunSpec| {
+            spec.agent = "own".into();
+            spec.wishes = wishes;
+        }
+    };
+    let says = r#"printf '%s ' "$@" > "$(dirname "$0")/args"; begin; said 'Done.' stop; settled"#;
+    let shown = async |wishes: Wishes| {
+        let scene = scene(says).with(asks(wishes));
+        let result = scene.run().await;
+        (fs::read_to_string(scene.path("args")).expect("the child's arguments"), result)
+    };
+    let (plain, _) = shown(Wishes::default()).await;
+    assert!(plain.contains("--model fake/agents --thinking low --tools read,grep,ls "), "{plain}");
+    let wishes = Wishes {
+        model: Some("fake/asked".into()),
+        thinking: Some("high".into()),
+        tools: Some(vec!["ls".into(), "read".into(), "bash".into()]),
+        ..Wishes::default()
+    };
+    let (asked, result) = shown(wishes).await;
+    assert!(asked.contains("--model fake/asked --thinking high --tools read,ls "), "{asked}");
+    let notes = &result.details.results[0].diagnostics;
+    assert!(
+        notes.contains(&"`grep` was dropped: it was not allowed when the run was asked for".to_owned()),
+        "{notes:?}"
+    );
+
+    let table = [
+        (Timeout::After(Duration::from_millis(300)), "300 ms (`runTimeoutSeconds`)"),
+        (Timeout::After(Duration::from_secs(60)), "400 ms (`timeoutMs`)"),
+        (Timeout::Never, "400 ms (`timeoutMs`)"),
+        (Timeout::AsConfigured, "400 ms (`timeoutMs`)"),
+    ];
+    for (timeout, says) in table {
+        let scene = scene("begin; sleep 20")
+            .write("agent/agents/own.md", &agent.replace("5000", "400"))
+            .config(json!({ "timeoutMs": 100, "graceMs": 200 }))
+            .with(asks(Wishes { timeout, ..Wishes::default() }));
+        let result = scene.run().await;
+        assert_eq!(result.details.results[0].outcome, RunOutcome::HardTimeout, "{}", result.text);
+        assert!(message(&result).contains(says), "{timeout:?}: {}", message(&result));
+    }
 }

@@ -75,7 +75,7 @@ impl Observer for Recorder {
                 }
             }
         });
-        Pulse { alive, silence: self.silence.filter(|_| !self.paused), settled: self.settled }
+        Pulse { alive, silence: self.silence.filter(|_| !self.paused), settled: self.settled, stay: None }
     }
 }
 

@@ -60,4 +60,24 @@ describe("the guard in a child", () => {
 		assert.equal(blockReason(policy, "mcp__git__log", {}), undefined);
 		assert.match(blockReason(policy, "mcp__web__get", {}) ?? "", /not allowed/);
 	});
+
+	it("lets no tool run while an announcement is asked for, and again afterwards", () => {
+		const handlers = new Map<string, (event: object) => unknown>();
+		const before = process.env.PI_SUBAGENT_TOOLS;
+		process.env.PI_SUBAGENT_TOOLS = "read";
+		try {
+			childGuard({ on: (event: string, handler: (event: object) => unknown) => handlers.set(event, handler) } as never);
+		} finally {
+			if (before === undefined) delete process.env.PI_SUBAGENT_TOOLS;
+			else process.env.PI_SUBAGENT_TOOLS = before;
+		}
+		const prompt = (text: string) => handlers.get("before_agent_start")?.({ prompt: text });
+		const calls = () => handlers.get("tool_call")?.({ toolName: "read", input: {} });
+		prompt("Look around.");
+		assert.equal(calls(), undefined);
+		assert.equal(prompt("Your work on the task is done, and its result is kept. Write now what…"), undefined);
+		assert.deepEqual(calls(), { block: true, reason: "The work is done; no tool runs any more." });
+		prompt("Go on.");
+		assert.equal(calls(), undefined);
+	});
 });

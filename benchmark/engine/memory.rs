@@ -44,7 +44,7 @@ struct Watch(Collector);
 impl Observer for Watch {
     fn stdout(&mut self, chunk: &[u8]) -> Pulse {
         let progress = self.0.push(chunk);
-        Pulse { alive: progress.events > 0, silence: None, settled: false }
+        Pulse { alive: progress.events > 0, silence: None, settled: false, stay: None }
     }
 }
 

@@ -77,7 +77,7 @@ impl Observer for Watch {
         if let Some(fold) = &mut self.fold {
             fold.push(chunk);
         }
-        Pulse { alive: true, silence: None, settled: false }
+        Pulse { alive: true, silence: None, settled: false, stay: None }
     }
 }
 

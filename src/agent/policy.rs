@@ -59,6 +59,17 @@ pub struct ToolPlan {
 }
 
 impl ToolPlan {
+    /// The same plan without what is not among `snapshot`: a policy can be tightened after it was taken, never widened.
+    #[must_use]
+    pub fn at_most(mut self, snapshot: &[String]) -> Self {
+        let (kept, dropped) = self.tools.into_iter().partition(|tool| snapshot.contains(tool));
+        self.tools = kept;
+        let dropped: Vec<String> = dropped;
+        let reason = DropReason::NotInSnapshot;
+        self.dropped.extend(dropped.into_iter().map(|tool| DroppedTool { tool, reason }));
+        self
+    }
+
     /// What the agent's prompt must say about its tools, when there is something to say.
     #[must_use]
     pub fn note(&self) -> Option<&'static str> {
@@ -104,6 +115,8 @@ pub enum DropReason {
     NotAllowed,
     /// It delegates, and children never delegate.
     NeverInChild,
+    /// It was not allowed when the run was asked for.
+    NotInSnapshot,
 }
 
 impl fmt::Display for DropReason {
@@ -117,6 +130,7 @@ impl fmt::Display for DropReason {
             Self::Denied => "the setting `tools.deny` excludes it",
             Self::NotAllowed => "the setting `tools.allow` does not include it",
             Self::NeverInChild => "a child never delegates",
+            Self::NotInSnapshot => "it was not allowed when the run was asked for",
         })
     }
 }

@@ -16,7 +16,7 @@ const MAX_DEPTH: usize = 16;
 
 /// Builds one JSON value from what the skimmer hands out; whatever exceeds a bound is left out.
 #[derive(Debug)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// Open containers, each with the key under which it belongs into the one before.
     open: Vec<(Value, Option<String>)>,
     key: Option<String>,
@@ -27,23 +27,23 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self { open: Vec::new(), key: None, text: HeadTail::new(MAX_STRING), spent: 0, values: 0, done: None }
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         *self = Self::new();
     }
 
-    pub(super) fn take(&mut self) -> Option<Value> {
+    pub(crate) fn take(&mut self) -> Option<Value> {
         self.done.take()
     }
 
-    pub(super) fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         !self.open.is_empty()
     }
 
-    pub(super) fn key(&mut self, key: &str) -> Verdict {
+    pub(crate) fn key(&mut self, key: &str) -> Verdict {
         if self.is_full(key.len()) {
             return Verdict::Skip;
         }
@@ -52,7 +52,7 @@ impl Arguments {
         Verdict::Take
     }
 
-    pub(super) fn value(&mut self, kind: Kind) -> Verdict {
+    pub(crate) fn value(&mut self, kind: Kind) -> Verdict {
         if self.is_full(0) || self.open.len() == MAX_DEPTH {
             return Verdict::Skip;
         }
@@ -66,18 +66,18 @@ impl Arguments {
         Verdict::Take
     }
 
-    pub(super) fn text(&mut self, part: &str) {
+    pub(crate) fn text(&mut self, part: &str) {
         self.text.push(part);
     }
 
-    pub(super) fn text_end(&mut self) {
+    pub(crate) fn text_end(&mut self) {
         let (text, _) = self.text.to_text();
         self.spent += text.len();
         let key = self.key.take();
         self.place(Value::String(text), key);
     }
 
-    pub(super) fn word(&mut self, word: Word<'_>) {
+    pub(crate) fn word(&mut self, word: Word<'_>) {
         let value = match word {
             Word::Null => Value::Null,
             Word::Bool(value) => Value::Bool(value),
@@ -87,7 +87,7 @@ impl Arguments {
         self.place(value, key);
     }
 
-    pub(super) fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         if let Some((value, key)) = self.open.pop() {
             self.place(value, key);
         }

@@ -47,6 +47,10 @@ pub struct Collected {
     pub counts: Counts,
     /// The newest lines that do not look like JSON.
     pub noise: String,
+    /// What came of a further prompt, when the collector was told of one: everything else is of the time before, but for
+    /// `usage`, `counts` and `noise`, which are of the whole stream here.
+    #[serde(skip)]
+    pub epilogue: Option<Box<Self>>,
 }
 
 /// Pi's retries of a failed request.

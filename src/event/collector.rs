@@ -36,6 +36,8 @@ pub struct Collector {
     record: Record,
     fast: Fast,
     state: State,
+    /// The state at the end of the work, while a further prompt is under way.
+    before: Option<Box<State>>,
     counts: Counts,
     noise: Tail,
     noise_room: usize,
@@ -69,9 +71,10 @@ pub struct Progress {
 
 /// A view of a run that is under way.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the run")]
 pub struct Live<'a> {
     /// The newest assistant text: of the message under way once it says something, else of the last that did. The
-    /// newest 64 KiB.
+    /// newest 64 KiB. Neither this nor `display_items` shows anything of an epilogue.
     pub text: &'a str,
     /// The newest texts and tool calls, oldest first; 48 KiB as JSON at most.
     pub display_items: &'a [DisplayItem],
@@ -89,6 +92,8 @@ pub struct Live<'a> {
     pub stop_reason: Option<&'a str>,
     /// An assistant message is under way.
     pub streaming: bool,
+    /// There is an answer.
+    pub has_answer: bool,
 }
 
 impl Default for Collector {
@@ -109,6 +114,7 @@ impl Collector {
             record: Record::new(),
             fast: Fast::default(),
             state: State::new(),
+            before: None,
             counts: Counts::default(),
             noise: Tail::new(MAX_NOISE),
             noise_room: 0,
@@ -144,9 +150,10 @@ impl Collector {
     /// What there is so far; cheap.
     #[must_use]
     pub fn live(&self) -> Live<'_> {
+        let shown = self.before.as_deref().unwrap_or(&self.state);
         Live {
-            text: self.state.live_text(),
-            display_items: self.state.items.as_slice(),
+            text: shown.live_text(),
+            display_items: shown.items.as_slice(),
             usage: &self.state.usage,
             running_tools: self.state.running_tools(),
             settled: self.state.is_settled(),
@@ -154,6 +161,16 @@ impl Collector {
             model: self.state.model.as_deref(),
             stop_reason: self.state.stop_reason(),
             streaming: self.state.is_streaming,
+            has_answer: self.state.has_answer(),
+        }
+    }
+
+    /// The work is done, and what comes from here on is about something else: what there is stays as it is, whatever
+    /// follows, and what follows is kept apart. Sums go on. Does nothing the second time.
+    pub fn begin_epilogue(&mut self) {
+        if self.before.is_none() {
+            let next = self.state.next();
+            self.before = Some(Box::new(std::mem::replace(&mut self.state, next)));
         }
     }
 
@@ -187,7 +204,12 @@ impl Collector {
         let noise = self.noise.view_from_word().trim_end_matches('\n').to_owned();
         // The buffers of the record are given back before the result is built.
         drop(self.record);
-        self.state.into_collected(self.counts, noise)
+        let Some(before) = self.before else { return self.state.into_collected(self.counts, noise) };
+        let epilogue = self.state.into_collected(Counts::default(), String::new());
+        let mut collected = before.into_collected(self.counts, noise);
+        collected.usage.clone_from(&epilogue.usage);
+        collected.epilogue = Some(Box::new(epilogue));
+        collected
     }
 
     /// Bytes of memory held, up to a small constant.
@@ -197,6 +219,7 @@ impl Collector {
             + self.record.memory_bytes()
             + self.fast.memory_bytes()
             + self.state.memory_bytes()
+            + self.before.as_ref().map_or(0, |before| before.memory_bytes())
             + self.noise.memory_bytes()
             + size_of::<Self>()
     }

@@ -1,6 +1,7 @@
 //! What an event changes.
 
 use std::collections::BTreeSet;
+use std::mem::swap;
 use std::time::Duration;
 
 use super::collected::{Collected, Counts, Retry};
@@ -33,6 +34,7 @@ const CANCELLED: &str = "Retry cancelled";
 
 /// The state that events fold into.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the stream")]
 pub(super) struct State {
     answer: Option<HeadTail>,
     live: LiveText,
@@ -49,6 +51,8 @@ pub(super) struct State {
     tools_unnamed: u64,
     running: BTreeSet<String>,
     is_settled: bool,
+    /// `agent_settled` was the last word on that.
+    has_said_so: bool,
     is_compacting: bool,
     retry: Option<Retry>,
     /// An assistant message has begun and not ended.
@@ -77,6 +81,7 @@ impl State {
             tools_unnamed: 0,
             running: BTreeSet::new(),
             is_settled: false,
+            has_said_so: false,
             is_compacting: false,
             retry: None,
             is_streaming: false,
@@ -85,6 +90,21 @@ impl State {
             dropped_questions: Pending::new(MAX_DROPPED, MAX_DROPPED_BYTES),
             rate_limit: None,
         }
+    }
+
+    /// The state in which a further prompt begins: the work begins anew, what is summed up goes on, and what waits to be
+    /// taken waits on.
+    pub(super) fn next(&mut self) -> Self {
+        let mut next = Self { usage: self.usage.clone(), model: self.model.clone(), ..Self::new() };
+        swap(&mut next.responses, &mut self.responses);
+        swap(&mut next.questions, &mut self.questions);
+        swap(&mut next.dropped_questions, &mut self.dropped_questions);
+        swap(&mut next.rate_limit, &mut self.rate_limit);
+        next
+    }
+
+    pub(super) fn has_answer(&self) -> bool {
+        self.answer.is_some()
     }
 
     pub(super) fn live_text(&self) -> &str {
@@ -100,7 +120,7 @@ impl State {
     }
 
     pub(super) fn is_finished(&self) -> bool {
-        self.is_settled() && self.last_kind == Some(EventKind::AgentSettled)
+        self.is_settled() && self.has_said_so
     }
 
     pub(super) fn stop_reason(&self) -> Option<&str> {
@@ -128,7 +148,7 @@ impl State {
             // Every tool of a turn has ended by then, even one whose own end was lost.
             EventKind::TurnEnd => !std::mem::take(&mut self.running).is_empty(),
             EventKind::AgentStart => {
-                self.is_settled = false;
+                (self.is_settled, self.has_said_so) = (false, false);
                 self.stream_ended();
                 // The child works from here on, long before the first word of a slow model.
                 true
@@ -145,7 +165,7 @@ impl State {
                 self.running.clear();
                 self.is_streaming = false;
                 self.is_compacting = false;
-                self.is_settled = true;
+                (self.is_settled, self.has_said_so) = (true, true);
                 true
             }
             EventKind::RetryStart => self.retry_started(record),
@@ -288,7 +308,7 @@ impl State {
     }
 
     fn retry_started(&mut self, record: &mut Record) -> bool {
-        self.is_settled = false;
+        (self.is_settled, self.has_said_so) = (false, false);
         let control = &mut record.control;
         let before = self.retry.take().map_or(0, |retry| retry.attempts);
         let attempts = control
@@ -366,6 +386,7 @@ impl State {
             retry: self.retry,
             counts,
             noise,
+            epilogue: None,
         }
     }
 }

@@ -18,14 +18,18 @@ mod question;
 mod rate_limit;
 mod record;
 mod response;
+mod short_form;
 mod tail;
 mod usage;
 mod wire;
 
+pub(crate) use arguments::Arguments;
 pub use collected::{Collected, Counts, Retry};
 pub use collector::{Collector, Live, Progress};
 pub use display::DisplayItem;
 pub use question::{Question, QuestionMethod};
 pub use rate_limit::RateLimit;
 pub use response::Response;
+pub use short_form::short_form;
+pub(crate) use tail::HeadTail;
 pub use usage::{Cost, Usage};

@@ -106,7 +106,7 @@ impl Tail {
 
 /// Keeps the first and the last half of its limit and counts what lies between.
 #[derive(Debug, Clone)]
-pub(super) struct HeadTail {
+pub(crate) struct HeadTail {
     half: usize,
     head: String,
     tail: Tail,
@@ -125,11 +125,11 @@ impl Mark {
 }
 
 impl HeadTail {
-    pub(super) const fn new(limit: usize) -> Self {
+    pub(crate) const fn new(limit: usize) -> Self {
         Self { half: limit / 2, head: String::new(), tail: Tail::new(limit / 2) }
     }
 
-    pub(super) fn push(&mut self, mut part: &str) {
+    pub(crate) fn push(&mut self, mut part: &str) {
         if self.tail.is_empty() {
             let fits = floor_boundary(part, self.half - self.head.len());
             grow(&mut self.head, fits, self.half);
@@ -141,16 +141,16 @@ impl HeadTail {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.head.is_empty() && self.tail.is_empty()
     }
 
     /// Whether there is nothing but white space.
-    pub(super) fn is_blank(&self) -> bool {
+    pub(crate) fn is_blank(&self) -> bool {
         self.head.trim().is_empty() && self.tail.view().trim().is_empty()
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.head.clear();
         self.tail.clear();
     }
@@ -171,7 +171,7 @@ impl HeadTail {
     }
 
     /// The text with a note where something is missing, and how many bytes are.
-    pub(super) fn to_text(&self) -> (String, u64) {
+    pub(crate) fn to_text(&self) -> (String, u64) {
         let mut text = String::with_capacity(self.head.len() + self.tail.view().len() + 64);
         if !self.tail.is_cut() {
             text.push_str(&self.head);

@@ -1,11 +1,11 @@
 //! What the assistant messages of a run cost.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Sums over the assistant messages of a run.
 ///
 /// Providers report floats, negative and absurd counts; a negative one counts as 0, a sum saturates.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
     /// Tokens sent that no cache served.
@@ -25,7 +25,7 @@ pub struct Usage {
 }
 
 /// The cost of a run in its parts, in the currency of pi's price list.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cost {
     /// For `input` tokens.

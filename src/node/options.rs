@@ -254,7 +254,15 @@ impl RunOptions {
         let (agent, task) = (take(&mut self.agent), take(&mut self.task));
         let (host_id, is_aborted) = (self.call_id.take(), self.aborted == Some(true));
         let (cwd, world) = self.into_world();
-        let what = RunSpec { agent, task, cwd, world: Arc::new(world), share: 1, siblings: 1 };
+        let what = RunSpec {
+            agent,
+            task,
+            cwd,
+            world: Arc::new(world),
+            share: 1,
+            siblings: 1,
+            wishes: crate::run::Wishes::default(),
+        };
         Asked { what, host_id, is_aborted }
     }
 }

@@ -7,7 +7,9 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use super::arrival::Arrival;
-use crate::run::{Caller, Control, Progress, RunDetails, RunId, RunSpec, ToolResult, UPDATE_INTERVAL, World};
+use crate::run::{
+    Caller, Control, Progress, RunDetails, RunId, RunSpec, ToolResult, UPDATE_INTERVAL, Wishes, World,
+};
 
 /// The text of an update of a child that has said nothing.
 const RUNNING: &str = "(running...)";
@@ -69,6 +71,7 @@ impl TasksSpec {
             world: Arc::clone(&self.world),
             share,
             siblings: self.tasks.len(),
+            wishes: Wishes::default(),
         }
     }
 }

@@ -20,7 +20,7 @@ use super::turn::ticket;
 use crate::config::{EarlyBoot, Protocol};
 use crate::process::{Cancel, CancelReason};
 use crate::run::{
-    Answer, Booted, Caller, ChildQuestion, ConfirmRequest, Refresh, RunId, RunSpec, World, prepare,
+    Answer, Booted, Caller, ChildQuestion, ConfirmRequest, Refresh, RunId, RunSpec, Wishes, World, prepare,
 };
 
 /// How long a child waits for the next piece of its call.
@@ -134,7 +134,7 @@ impl EarlyCall {
         lock(&self.arriving.children).insert(index, claim);
         let cwd = cwd.map_or_else(|| self.cwd.clone(), |cwd| self.cwd.join(cwd));
         let (task, world) = (NO_TASK.to_owned(), Arc::clone(&self.world));
-        let spec = RunSpec { agent, task, cwd, world, share: 1, siblings: 1 };
+        let spec = RunSpec { agent, task, cwd, world, share: 1, siblings: 1, wishes: Wishes::default() };
         let (arriving, over) = (Arc::clone(&self.arriving), self.over.subscribe());
         let (order, child) = (self.order.next(), self.children.subscribe());
         self.runtime.spawn(async move {

@@ -15,8 +15,18 @@ pub enum CancelReason {
     Dropped,
     /// The host is going down.
     Shutdown,
+    /// The same, for work that its user did not wait for: it is not given up but interrupted.
+    Interrupted,
     /// A bound was reached that this layer does not know; says which.
     Bound(String),
+}
+
+impl CancelReason {
+    /// Whether the host is going, which leaves little time.
+    #[must_use]
+    pub(super) fn is_leaving(&self) -> bool {
+        matches!(self, Self::Shutdown | Self::Interrupted)
+    }
 }
 
 /// A request to end, shared by everybody who may make it and everybody who must heed it.
@@ -52,7 +62,7 @@ impl Cancel {
 
     /// Makes the request. Later ones change nothing; [`Cancel::reason`] tells which one counted.
     pub fn cancel(&self, reason: CancelReason) {
-        if reason == CancelReason::Shutdown {
+        if reason.is_leaving() {
             self.own.shutdown.send_replace(true);
         }
         self.own.reason.send_if_modified(|slot| {
@@ -135,6 +145,24 @@ mod tests {
         assert_eq!(waiting.await.expect("the task ends"), reason);
         assert_eq!(cancel.cancelled().await, reason);
         assert_eq!(cancel.reason(), Some(reason));
+    }
+
+    #[tokio::test]
+    async fn a_host_that_goes_leaves_little_time_whatever_its_word_is() {
+        for (reason, expected) in [
+            (CancelReason::Shutdown, true),
+            (CancelReason::Interrupted, true),
+            (CancelReason::Caller(None), false),
+        ] {
+            let cancel = Cancel::new();
+            cancel.cancel(reason.clone());
+            let is_down = tokio::select! {
+                biased;
+                () = cancel.shut_down() => true,
+                () = std::future::ready(()) => false,
+            };
+            assert_eq!(is_down, expected, "{reason:?}");
+        }
     }
 
     #[tokio::test]

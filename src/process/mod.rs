@@ -7,6 +7,7 @@ mod cancel;
 mod capture;
 mod clip;
 mod command;
+mod detached;
 mod error;
 mod input;
 mod limits;
@@ -33,13 +34,14 @@ pub use cancel::{Cancel, CancelReason};
 pub use capture::{Captured, capture};
 pub use clip::Clip;
 pub use command::ChildCommand;
+pub use detached::Detached;
 pub use error::SpawnError;
 pub use input::Input;
 pub use limits::SuperviseLimits;
 pub use outcome::{Outcome, Supervised, exit_code, exit_signal, signal_name};
 pub use program::{check_cwd, resolve_program, search_path};
 pub use supervise::{Observer, Pulse, Started, start, supervise};
-pub use tree::{Pipes, ProcessTree};
+pub use tree::{Pipes, ProcessTree, Vitals};
 pub use warden::{
     Abilities, Ability, Guardian, LimitKind, Limits, Mechanism, OverLimit, ProbeError, Sandbox, Supervision,
     Tally, probe,

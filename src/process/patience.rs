@@ -27,13 +27,17 @@ pub(super) struct Patience {
     /// When the clock in force was last started.
     since: Instant,
     settled: bool,
+    /// How long the child may stay after its work was settled, for a last word.
+    stay: Option<Duration>,
+    /// When it last gave a sign of life.
+    heard: Instant,
     /// The child was told that nothing more will be asked of it.
     dismissed: bool,
 }
 
 impl Patience {
     pub(super) fn new(silence: Option<Duration>, linger: Duration, now: Instant) -> Self {
-        Self { linger, silence, since: now, settled: false, dismissed: false }
+        Self { linger, silence, since: now, settled: false, stay: None, heard: now, dismissed: false }
     }
 
     /// Notes that the child has been told that nothing more will be asked of it.
@@ -45,10 +49,14 @@ impl Patience {
         let resumed = self.silence.is_none() && pulse.silence.is_some();
         self.silence = pulse.silence;
         // Output after the work is done does not prolong the stay, so only the change itself starts the linger clock.
-        if self.settled != pulse.settled || (!self.settled && (pulse.alive || resumed)) {
+        let has_changed = self.settled != pulse.settled || self.stay != pulse.stay;
+        if has_changed || (!self.settled && (pulse.alive || resumed)) {
             self.since = now;
         }
-        self.settled = pulse.settled;
+        if pulse.alive || resumed {
+            self.heard = now;
+        }
+        (self.settled, self.stay) = (pulse.settled, pulse.stay);
     }
 
     pub(super) fn is_settled(&self) -> bool {
@@ -57,10 +65,14 @@ impl Patience {
 
     /// When to stop waiting; `None` = never.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        let limit = match (self.settled, self.dismissed) {
-            (true, true) => Some(self.linger),
-            (true, false) => Some(SETTLING.min(self.linger)),
-            (false, _) => self.silence,
+        let limit = match (self.settled, self.dismissed, self.stay) {
+            (true, true, _) => Some(self.linger),
+            (true, false, Some(stay)) => {
+                let silence = self.silence.and_then(|limit| self.heard.checked_add(limit));
+                return [self.since.checked_add(stay), silence].into_iter().flatten().min();
+            }
+            (true, false, None) => Some(SETTLING.min(self.linger)),
+            (false, ..) => self.silence,
         };
         limit.and_then(|limit| self.since.checked_add(limit))
     }
@@ -69,10 +81,10 @@ impl Patience {
         if self.deadline()? > now {
             return None;
         }
-        Some(match (self.settled, self.dismissed) {
-            (true, true) => Overdue::Linger,
-            (true, false) => Overdue::Resumption,
-            (false, _) => Overdue::Silence(self.silence?),
+        Some(match (self.settled, self.dismissed, self.stay) {
+            (true, true, _) | (true, false, Some(_)) => Overdue::Linger,
+            (true, false, None) => Overdue::Resumption,
+            (false, ..) => Overdue::Silence(self.silence?),
         })
     }
 }
@@ -84,7 +96,7 @@ mod tests {
     const LIMIT: Option<Duration> = Some(Duration::from_secs(10));
 
     fn pulse(alive: bool, silence: Option<Duration>, settled: bool) -> Pulse {
-        Pulse { alive, silence, settled }
+        Pulse { alive, silence, settled, stay: None }
     }
 
     #[test]
@@ -122,6 +134,29 @@ mod tests {
                 assert!(patience.overdue(at(second)).is_some(), "{label}");
             }
         }
+    }
+
+    #[test]
+    fn a_child_may_stay_for_a_last_word_and_is_bounded_while_it_does() {
+        let start = Instant::now();
+        let at = |second| start + Duration::from_secs(second);
+        let word =
+            |alive, silence| Pulse { stay: Some(Duration::from_secs(60)), ..pulse(alive, silence, true) };
+        let mut patience = Patience::new(LIMIT, Duration::from_secs(2), start);
+        patience.feel(word(true, LIMIT), at(100));
+        assert_eq!(patience.deadline(), Some(at(110)), "it may not be silent for longer than ever");
+        for second in [105, 114, 123, 132, 141, 150, 159] {
+            patience.feel(word(true, LIMIT), at(second));
+            assert!(patience.is_settled());
+        }
+        assert_eq!(patience.deadline(), Some(at(160)), "and talking wins no time");
+        assert_eq!(patience.overdue(at(160)), Some(Overdue::Linger));
+        patience.feel(pulse(true, LIMIT, true), at(159));
+        patience.dismiss();
+        assert_eq!(patience.deadline(), Some(at(161)), "when it has said it, it leaves");
+        let mut patience = Patience::new(None, Duration::from_secs(2), start);
+        patience.feel(word(true, None), at(100));
+        assert_eq!(patience.deadline(), Some(at(160)));
     }
 
     #[test]

@@ -18,7 +18,7 @@ use super::limits::SuperviseLimits;
 use super::outcome::{Outcome, Supervised};
 use super::patience::{Overdue, Patience};
 use super::streams::Streams;
-use super::tree::{Pipes, ProcessTree};
+use super::tree::{Pipes, ProcessTree, Vitals};
 
 /// The longest grace of a child whose host is going down.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
@@ -60,6 +60,9 @@ pub struct Pulse {
     /// The work is done, so the child should leave soon, and no limit that is reached afterwards is a failure. Work that is
     /// taken up again takes this back.
     pub settled: bool,
+    /// Settled work may be followed by a last word, for which the child may stay for so long, and be silent for as long as it
+    /// ever may.
+    pub stay: Option<Duration>,
 }
 
 /// A child that was started and is not driven yet. Nobody reads what it says, so it waits once its pipe is full.
@@ -130,6 +133,24 @@ impl Started {
         async move {
             ended.await;
         }
+    }
+
+    /// The process id of the child, or of the warden before it.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.tree.id()
+    }
+
+    /// From now on the child leaves something worth keeping, if this process dies before it does. To be called before it
+    /// gets its work.
+    pub fn keep(&self) {
+        self.tree.keep();
+    }
+
+    /// What the tree uses while it is there.
+    #[must_use]
+    pub fn vitals(&self) -> Vitals {
+        self.tree.vitals()
     }
 
     /// Whether the child itself has ended.
@@ -236,7 +257,7 @@ impl Run<'_> {
     async fn interrupt(&mut self, grace: Duration, cancel: &Cancel) -> Option<ExitStatus> {
         let since = Instant::now();
         // Whoever goes down has no time for a last word.
-        let is_leaving = cancel.reason() == Some(CancelReason::Shutdown);
+        let is_leaving = cancel.reason().is_some_and(|reason| reason.is_leaving());
         if !self.intake.streams.input_has_begun() {
             // It has no work yet, and is not to begin any.
             self.intake.streams.close_stdin();

@@ -45,6 +45,26 @@ enum Keeper {
     Warden(Link),
 }
 
+/// What a tree uses while it is there, for those who watch it.
+#[derive(Clone, Debug)]
+pub struct Vitals(watch::Receiver<Known>);
+
+impl Vitals {
+    /// What the tree has used so far, as far as somebody measures that.
+    #[must_use]
+    pub fn tally(&self) -> Option<Tally> {
+        let known = self.0.borrow();
+        known.tally.or(known.so_far)
+    }
+
+    /// Waits until that may be something else; for ever once the tree has gone. Cancel safe.
+    pub async fn changed(&mut self) {
+        if self.0.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
 /// The parent's ends of a child's standard streams.
 #[derive(Debug)]
 pub struct Pipes {
@@ -67,6 +87,8 @@ struct Known {
     gone: bool,
     over_limit: Option<OverLimit>,
     tally: Option<Tally>,
+    /// The same while the tree is there.
+    so_far: Option<Tally>,
     orphaned: bool,
 }
 
@@ -129,6 +151,12 @@ impl ProcessTree {
         self.known.borrow().tally
     }
 
+    /// What it uses while it is there.
+    #[must_use]
+    pub fn vitals(&self) -> Vitals {
+        Vitals(self.known.clone())
+    }
+
     /// Whether everybody has gone, as far as anybody can know.
     #[must_use]
     pub fn is_gone(&self) -> bool {
@@ -177,6 +205,14 @@ impl ProcessTree {
         }
         self.kill();
         timeout(GONE_WAIT, self.ended()).await.ok().flatten()
+    }
+
+    /// From now on the child leaves something worth keeping, if this process dies before it does.
+    pub fn keep(&self) {
+        match &*self.keeper {
+            Keeper::Group(_) => {}
+            Keeper::Warden(link) => link.keep(),
+        }
     }
 
     /// Kills the whole tree at once. Does nothing once it has gone.
@@ -245,6 +281,7 @@ impl Known {
         match news {
             News::Ended(status) => self.end(Some(status)),
             News::OverLimit(over) => self.over_limit = Some(over),
+            News::Using(tally) => self.so_far = Some(tally),
             News::Gone(tally) => self.tally = Some(tally),
             News::Orphaned => {
                 self.orphaned = true;

@@ -10,10 +10,12 @@ use super::cause::chain;
 use super::execute::Watchers;
 use super::files::RunFiles;
 use super::progress::{Progress, RunState};
-use super::protocol::{Asked, Busy, Command, DrivenChild, Reins, SharedCollector, SilenceLimits, Steering};
+use super::protocol::{
+    Asked, Command, DrivenChild, LastWord, Reins, Sayings, SharedCollector, SilenceLimits, Steering,
+};
 use super::purse::Purse;
 use super::ready::Ready;
-use super::update::{Updates, millis};
+use super::update::{ChildFacts, Updates, millis};
 use crate::event::{Collected, Question, Usage};
 use crate::process::{Cancel, SuperviseLimits, Supervised};
 
@@ -46,10 +48,8 @@ pub(super) struct Attempt<'a> {
 pub(super) struct Attempted {
     pub supervised: Supervised,
     pub collected: Collected,
-    /// Why the child did not work on its task, if it said so.
-    pub refused: Option<String>,
-    /// What the child waited for when it was told to stop.
-    pub stopped_in: Option<Busy>,
+    /// What the child has said of itself.
+    pub sayings: Sayings,
     pub files: RunFiles,
 }
 
@@ -63,14 +63,22 @@ impl Attempt<'_> {
     ) -> Result<Attempted, (String, RunFiles)> {
         let Booted { mut files, child, .. } = booted;
         files.keep_session();
+        child.keep();
         let (config, prepared) = (self.ready.config(), &self.ready.prepared);
         let silence = SilenceLimits { idle: prepared.idle_timeout(), tool: config.tool_timeout };
         let limits = SuperviseLimits { hard: self.left, grace: config.grace, linger: LINGER, drain: DRAIN };
         let reins = Reins::new(config.protocol, &self.ready.spec.task);
         let _way = self.steering.open(&reins);
         let collector = SharedCollector::new();
-        let (mut observer, questions) =
-            DrivenChild::new(collector.clone(), silence, reins.clone(), self.purse, watchers.rate_limited);
+        let last_word = if prepared.wishes.announces { LastWord::Wanted } else { LastWord::None };
+        let (mut observer, questions) = DrivenChild::new(
+            collector.clone(),
+            silence,
+            reins.clone(),
+            self.purse,
+            watchers.rate_limited,
+            last_word,
+        );
         let (started, attempt, earlier) = (self.started, self.number, self.earlier);
         let news = Updates {
             started,
@@ -78,15 +86,18 @@ impl Attempt<'_> {
             earlier,
             sanitizer: &self.ready.sanitizer,
             share: self.ready.spec.siblings.max(1),
+            child: ChildFacts::of(&child, &files),
+            // Nobody waits for a run that announces itself, so who watches it wants to see that it lives.
+            shows_use: prepared.wishes.announces,
         };
-        watchers.progress.send_replace(Progress {
+        watchers.progress.send_replace(news.child.within(Progress {
             state: RunState::Starting,
             attempt,
             usage: earlier.clone(),
             turn_count: earlier.turns,
             elapsed_ms: millis(started.elapsed()),
             ..Progress::default()
-        });
+        }));
         let supervised = {
             let drive = child.drive(reins.input.clone(), limits, silence.idle, self.cancel, &mut observer);
             tokio::select! {
@@ -102,9 +113,9 @@ impl Attempt<'_> {
             Ok(supervised) => supervised,
             Err(error) => return Err((format!("{}: {}", error.stage(), chain(&error)), files)),
         };
-        let (refused, stopped_in) = observer.into_end();
+        let sayings = observer.into_sayings();
         let collected = collector.finish().into_collected();
-        Ok(Attempted { supervised, collected, refused, stopped_in, files })
+        Ok(Attempted { supervised, collected, sayings, files })
     }
 
     /// Has the questions of the child's extensions answered, one at a time, for as long as it is polled.

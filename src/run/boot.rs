@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::cause::chain;
-use super::files::{FilesError, RunFiles, Wanted};
+use super::files::{FilesError, RunFiles, Wanted, WantedPlaces};
 use super::invocation::Invocation;
 use super::pi::PiProgram;
 use super::prepare::Prepared;
@@ -72,15 +72,20 @@ impl Blueprint {
         let pi = self.pi()?;
         let parent = RunFiles::parent_directory(&world.agent_dir, world.host.session_file.as_deref());
         let prompt = prepared.prompt(plan);
-        let compile_cache = world.compile_cache();
+        let (compile_cache, temporaries) = (world.compile_cache(), world.temporaries());
         let wanted = Wanted {
             cwd: &spec.cwd,
             prompt: &prompt,
             session: config.persist_session,
-            sandboxed: prepared.sandbox().is_held().then_some(world.agent_dir.as_path()),
-            temporaries: Some(&world.temporaries()),
-            compile_cache: compile_cache.as_deref(),
+            places: prepared.needs_places().then_some(WantedPlaces {
+                agent_dir: &world.agent_dir,
+                credentials: prepared.credentials.as_deref(),
+                is_sandboxed: prepared.sandbox().is_held(),
+                temporaries: Some(&temporaries),
+                compile_cache: compile_cache.as_deref(),
+            }),
             attempt: *attempt,
+            resumes: spec.wishes.resumes.as_ref(),
         };
         let failed = |error: FilesError| format!("session directory: {}", chain(&error));
         let files = RunFiles::create(&parent, run_id, wanted).map_err(failed)?;
@@ -106,6 +111,7 @@ impl Blueprint {
     /// Whether a child that was booted before is exactly the one that would be started now. Blocks.
     pub(super) fn fits(&self, booted: &Booted) -> bool {
         !booted.child.has_ended()
+            && self.spec.wishes.resumes.is_none()
             && self.prepared.config.protocol == Protocol::Rpc
             && self.prepared.lacks().is_none()
             && booted.prompt == self.prepared.prompt(&self.plan)

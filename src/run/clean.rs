@@ -19,6 +19,7 @@ pub fn clean(collected: Collected, sanitizer: &Sanitizer) -> Collected {
         tool_names: collected.tool_names.into_iter().map(text).collect(),
         retry: collected.retry.map(retry),
         noise: text(collected.noise),
+        epilogue: collected.epilogue.map(|epilogue| Box::new(clean(*epilogue, sanitizer))),
         ..collected
     }
 }

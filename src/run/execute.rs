@@ -85,7 +85,9 @@ impl Ready {
         let purse = Purse::new(self.meter().await, cancel.clone());
         self.subject.diagnostics.extend(take_notice());
         let world = Arc::clone(&self.spec.world);
-        let result = self.run_within(&purse, &cancel, early, watchers, caller, &control.steering).await;
+        // Boxed, because whoever starts a run would hold the room for all of it.
+        let result =
+            Box::pin(self.run_within(&purse, &cancel, early, watchers, caller, &control.steering)).await;
         // However it ended: what was spent is spent.
         let spent = purse.spent();
         blocking(move || note(&world, spent)).await;
@@ -138,7 +140,7 @@ impl Ready {
                 steering,
                 left: hard.map(|limit| limit.saturating_sub(started.elapsed())),
             };
-            let Attempted { mut supervised, collected, refused, stopped_in, mut files } =
+            let Attempted { mut supervised, collected, sayings, mut files } =
                 match drive.run(child, &watchers, caller).await {
                     Ok(attempted) => attempted,
                     Err((error, files)) => {
@@ -154,12 +156,12 @@ impl Ready {
             let mut ending = Ending {
                 supervised,
                 collected,
-                refused,
+                sayings,
                 duration: started.elapsed(),
                 changes: None,
-                stopped_in,
                 attempts: attempt,
                 earlier: past.usage.clone(),
+                limited_by: self.prepared.timeout_setting(),
             };
             if let Some(pause) = self.pause_before_next(&ending, started, limited.left()) {
                 let subject = self.subject.clone();
@@ -261,10 +263,9 @@ impl Ready {
     async fn refresh(&self, caller: &impl Caller) {
         let world = &self.spec.world;
         let until = self.prepared.timeout().and_then(|limit| SystemTime::now().checked_add(limit));
-        if let (true, Some(provider), Some(until)) =
-            (self.prepared.sandbox().is_held(), self.provider(), until)
-        {
-            Places::refresh(&world.agent_dir, provider, until, caller).await;
+        if let (true, Some(provider), Some(until)) = (self.prepared.needs_places(), self.provider(), until) {
+            let credentials = self.prepared.credentials.as_deref();
+            Places::refresh(&world.agent_dir, credentials, provider, until, caller).await;
         }
     }
 

@@ -10,11 +10,18 @@ use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
 
 use super::places::Places;
+use super::resume::{Taken, take};
+use super::spec::Resumption;
 
 /// How often a taken run id is drawn again. With 32 random bits and thousands of runs, once is already rare.
 const ID_ATTEMPTS: usize = 16;
+/// The characters of an id.
+const ID_CHARS: usize = 8;
 /// The version of pi's session format that the header states.
 const SESSION_VERSION: u32 = 3;
+
+/// How many long texts of one run are kept; beyond that the newest replaces the last.
+const MAX_OUTPUTS: u32 = 64;
 
 /// The id of a run, shared by all who name it: it is drawn again when its directory turns out to be taken.
 #[derive(Clone, Debug)]
@@ -25,6 +32,12 @@ impl RunId {
     #[must_use]
     pub fn draw() -> Self {
         Self(Arc::new(Mutex::new(draw())))
+    }
+
+    /// That of a run which is known elsewhere by a UUID.
+    #[must_use]
+    pub fn of_key(uuid: &str) -> Self {
+        Self(Arc::new(Mutex::new(uuid.chars().take(ID_CHARS).collect())))
     }
 
     /// The id as it stands.
@@ -41,7 +54,7 @@ impl RunId {
 /// The first characters of a random UUID: short enough to type, long enough not to collide within a session.
 fn draw() -> String {
     let mut id = Uuid::new_v4().simple().to_string();
-    id.truncate(8);
+    id.truncate(ID_CHARS);
     id
 }
 
@@ -73,6 +86,8 @@ pub(super) struct RunFiles {
     run_id: String,
     /// Whether the session tells of anything.
     is_used: bool,
+    /// The directory is that of a run that is continued.
+    taken: Option<Taken>,
 }
 
 /// What a run's directory is made for.
@@ -84,14 +99,27 @@ pub(super) struct Wanted<'a> {
     pub prompt: &'a str,
     /// Whether the child keeps a session.
     pub session: bool,
-    /// The user's agent directory, when the child is sandboxed and needs one of its own.
-    pub sandboxed: Option<&'a Path>,
+    /// What the child has for itself, when it needs that.
+    pub places: Option<WantedPlaces<'a>>,
+    /// The attempt of the run, from 1. Later ones share the directory and have a session of their own.
+    pub attempt: u32,
+    /// The run that is continued, with its directory and its session.
+    pub resumes: Option<&'a Resumption>,
+}
+
+/// What a child's own places are made for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WantedPlaces<'a> {
+    /// The user's agent directory, of which it gets a copy.
+    pub agent_dir: &'a Path,
+    /// The credentials of its agent, which lie over the user's.
+    pub credentials: Option<&'a Path>,
+    /// It may write nowhere else.
+    pub is_sandboxed: bool,
     /// Where temporary files lie, for a sandboxed child's own.
     pub temporaries: Option<&'a Path>,
     /// Where pi keeps its compiled code, for a sandboxed child to start from.
     pub compile_cache: Option<&'a Path>,
-    /// The attempt of the run, from 1. Later ones share the directory and have a session of their own.
-    pub attempt: u32,
 }
 
 impl RunFiles {
@@ -111,12 +139,16 @@ impl RunFiles {
     ///
     /// When one of them cannot be written; nothing of this run is left then.
     pub(super) fn create(parent: &Path, run_id: &str, wanted: Wanted<'_>) -> Result<Self, FilesError> {
-        let (directory, run_id) = if wanted.attempt > 1 {
-            (open_directory(parent, run_id)?, run_id.to_owned())
-        } else {
-            create_directory(parent, run_id)?
+        let taken = wanted.resumes.map(|resumption| take(resumption, wanted.cwd)).transpose()?;
+        let (directory, run_id) = match wanted.resumes {
+            Some(Resumption { directory, run_id, .. }) => (directory.clone(), run_id.clone()),
+            None if wanted.attempt > 1 => (open_directory(parent, run_id)?, run_id.to_owned()),
+            None => create_directory(parent, run_id)?,
         };
-        let session = wanted.session.then(|| directory.join(session_name(wanted.attempt)));
+        let session = match wanted.resumes {
+            Some(resumption) => Some(resumption.session.clone()),
+            None => wanted.session.then(|| directory.join(session_name(wanted.attempt))),
+        };
         let mut files = Self {
             prompt: directory.join("prompt.md"),
             guard: directory.join("guard.cjs"),
@@ -124,14 +156,15 @@ impl RunFiles {
             session,
             places: None,
             run_id,
-            is_used: false,
+            is_used: taken.is_some(),
+            taken,
         };
         match files.write_all(wanted) {
             Ok(()) => Ok(files),
             Err(error) => {
                 // A half-made directory of a run that never starts would be litter; what it holds is ours, and may be the
-                // session of an attempt before.
-                if wanted.attempt == 1 {
+                // session of an attempt before, or of the run that is continued.
+                if wanted.attempt == 1 && wanted.resumes.is_none() {
                     let _ = fs::remove_dir_all(&files.directory);
                 }
                 Err(error)
@@ -142,13 +175,11 @@ impl RunFiles {
     fn write_all(&mut self, wanted: Wanted<'_>) -> Result<(), FilesError> {
         write_private(&self.prompt, wanted.prompt.as_bytes())?;
         write_private(&self.guard, GUARD.as_bytes())?;
-        self.places = wanted
-            .sandboxed
-            .map(|agent_dir| {
-                Places::create(&self.directory, agent_dir, wanted.temporaries, wanted.compile_cache)
-            })
-            .transpose()?;
-        let Some(session) = &self.session else { return Ok(()) };
+        if self.taken.is_some() {
+            Places::clear(&self.directory);
+        }
+        self.places = wanted.places.map(|places| Places::create(&self.directory, places)).transpose()?;
+        let Some(session) = self.session.as_ref().filter(|_| self.taken.is_none()) else { return Ok(()) };
         let timestamp =
             OffsetDateTime::now_utc().format(&Rfc3339).expect("the current time has an RFC 3339 form");
         let header = serde_json::json!({
@@ -165,6 +196,12 @@ impl RunFiles {
     #[must_use]
     pub(super) fn run_id(&self) -> &str {
         &self.run_id
+    }
+
+    /// The run's own directory.
+    #[must_use]
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
     }
 
     /// The file with the agent's system prompt.
@@ -203,13 +240,30 @@ impl RunFiles {
         self.own_places().chain([self.prompt(), self.guard()]).map(Path::to_path_buf).collect()
     }
 
+    /// What has to be removed as well as long as there is nothing to tell.
+    #[must_use]
+    pub(super) fn unless_kept(&self) -> Vec<PathBuf> {
+        self.session.iter().filter(|_| !self.is_used).cloned().collect()
+    }
+
     fn own_places(&self) -> impl Iterator<Item = &Path> {
-        self.places.iter().flat_map(|places| [places.temporary(), places.agent()])
+        self.places.iter().flat_map(|places| places.temporary().into_iter().chain([places.agent()]))
     }
 
     /// Keeps the session from now on: there is something to tell.
     pub(super) fn keep_session(&mut self) {
         self.is_used = true;
+    }
+
+    /// Where a text can be kept: those that the run has kept before it was continued stay where somebody was told they are.
+    fn free_output(&self) -> PathBuf {
+        let name = |number: u32| match number {
+            1 => "output.md".to_owned(),
+            _ => format!("output-{number}.md"),
+        };
+        let mut paths = (1..=MAX_OUTPUTS).map(|number| self.directory.join(name(number)));
+        let is_free = |path: &PathBuf| self.taken.is_none() || fs::symlink_metadata(path).is_err();
+        paths.find(is_free).unwrap_or_else(|| self.directory.join(name(MAX_OUTPUTS)))
     }
 
     /// Keeps a text that was too long to return, and says where.
@@ -218,7 +272,7 @@ impl RunFiles {
     ///
     /// When it cannot be written, for instance on a full disk.
     pub(super) fn keep_output(&self, text: &str) -> Result<PathBuf, FilesError> {
-        let path = self.directory.join("output.md");
+        let path = self.free_output();
         match write_private(&path, text.as_bytes()) {
             Ok(()) => Ok(path),
             Err(error) => {
@@ -304,10 +358,9 @@ mod tests {
             cwd: Path::new("/project"),
             prompt: "You explore.",
             session: persist,
-            sandboxed: None,
-            temporaries: None,
-            compile_cache: None,
+            places: None,
             attempt: 1,
+            resumes: None,
         };
         RunFiles::create(parent, id, wanted)
     }
@@ -342,6 +395,41 @@ mod tests {
         let parent = tempfile::tempdir().expect("a temporary directory");
         drop(create(parent.path(), "00000001", false).expect("a run"));
         assert_eq!(fs::read_dir(parent.path()).expect("readable").count(), 0);
+    }
+
+    #[test]
+    fn a_run_that_is_continued_keeps_its_session_and_its_texts() {
+        let parent = tempfile::tempdir().expect("a temporary directory");
+        let mut first = create(parent.path(), "0badcafe", true).expect("a run");
+        first.keep_session();
+        let session = first.session().expect("kept").to_path_buf();
+        let text = first.keep_output("first").expect("written");
+        let directory = first.directory().to_path_buf();
+        drop(first);
+        let before = fs::read_to_string(&session).expect("readable");
+        let resumption = Resumption { run_id: "0badcafe".into(), directory: directory.clone(), session };
+        let wanted = |prompt| Wanted {
+            cwd: Path::new("/project"),
+            prompt,
+            session: false,
+            places: None,
+            attempt: 1,
+            resumes: Some(&resumption),
+        };
+        let elsewhere = parent.path().join("elsewhere");
+        for prompt in ["You explore.", "You explore again."] {
+            let again = RunFiles::create(&elsewhere, "ffffffff", wanted(prompt)).expect("continued");
+            assert_eq!((again.run_id(), again.session()), ("0badcafe", Some(&*resumption.session)));
+            assert_eq!(again.writable(), std::slice::from_ref(&resumption.session));
+            assert_eq!(fs::read_to_string(again.prompt()).expect("readable"), prompt);
+            assert_ne!(again.keep_output("again").expect("written"), text);
+        }
+        assert!(!elsewhere.exists(), "nothing is made anew");
+        assert_eq!(fs::read_to_string(&resumption.session).expect("readable"), before);
+        assert_eq!(fs::read_to_string(text).expect("readable"), "first");
+        fs::create_dir(directory.join("prompt.md")).expect("in the way");
+        RunFiles::create(&elsewhere, "ffffffff", wanted("")).expect_err("no place for the prompt");
+        assert!(resumption.session.exists(), "what failed has removed nothing");
     }
 
     #[cfg(unix)]

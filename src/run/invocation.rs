@@ -173,15 +173,15 @@ impl Invocation<'_> {
         env
     }
 
-    /// Where a sandboxed child may write.
+    /// What the child has for itself, and where a sandboxed one may write.
     fn places(&self) -> Vec<(&'static str, OsString)> {
         let Some(places) = self.files.places() else { return Vec::new() };
-        vec![
-            (AGENT_DIR, places.agent().into()),
-            (TEMPORARY, places.temporary().into()),
+        let mut own = vec![(AGENT_DIR, places.agent().into())];
+        if let Some(temporary) = places.temporary() {
             // `git status` otherwise refreshes the index, which is a write that nobody asked for.
-            (GIT_NO_LOCKS, "0".into()),
-        ]
+            own.extend([(TEMPORARY, temporary.into()), (GIT_NO_LOCKS, "0".into())]);
+        }
+        own
     }
 }
 

@@ -4,6 +4,8 @@
 //! nothing of Node and starts no program itself.
 
 pub mod agent_dir;
+mod announce;
+pub mod archive;
 mod attempt;
 mod boot;
 mod budget;
@@ -33,11 +35,13 @@ mod refresh;
 mod refusal;
 mod report;
 mod result;
+mod resume;
 mod retry;
 mod sandbox;
 mod secrets;
 mod settings;
 mod spec;
+pub mod transcript;
 mod update;
 
 pub use boot::Booted;
@@ -59,10 +63,10 @@ pub use ready::{Ready, prepare};
 pub use refresh::Refresh;
 pub use refusal::Refusal;
 pub use result::{
-    CallError, ErrorCode, Mode, Resources, RunDetails, RunOutcome, SandboxReport, SingleResult,
+    Announcement, CallError, ErrorCode, Mode, Resources, RunDetails, RunOutcome, SandboxReport, SingleResult,
     TimeoutReason, ToolResult,
 };
 pub use secrets::sanitizer_for;
 pub use settings::Extensions;
-pub use spec::{Host, HostTool, RunSpec, World};
+pub use spec::{Host, HostTool, Resumption, RunSpec, Timeout, Wishes, World};
 pub(crate) use update::{UPDATE_INTERVAL, millis};

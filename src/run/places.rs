@@ -1,4 +1,5 @@
-//! What a sandboxed child may write beside its session.
+//! What a child has for itself: what a sandboxed one may write beside its session, and the agent directory of one whose
+//! agent has credentials of its own.
 
 use std::ffi::OsString;
 use std::fs;
@@ -6,21 +7,29 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::agent_dir::{AgentDirError, GiveBack, PrivateAgentDir, Refused, refresh_before_copy, remove_tree};
+use super::agent_dir::{
+    AgentDirError, GiveBack, PrivateAgentDir, Refused, has_entry, needs_refresh, refresh_before_copy,
+    remove_tree,
+};
 use super::cause::chain;
-use super::files::{FilesError, private_dir_builder};
+use super::files::{FilesError, WantedPlaces, private_dir_builder};
+use super::ready::blocking;
 use super::refresh::Refresh;
 use super::spec::COMPILE_CACHE;
 
 /// What the names of temporary directories begin with; the run's id follows.
 const PREFIX: &str = "pi-subagent-";
+/// A child's agent directory in the run's own, and its temporary directory where that is not among those of others.
+const AGENT: &str = "agent";
+const TEMPORARY: &str = "tmp";
 /// The permission to write for those whom a file does not belong to.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 
-/// A temporary directory and an agent directory for one child. Both are removed with this value.
+/// An agent directory for one child, and a temporary directory where it may write to no other. Both are removed with this
+/// value.
 #[derive(Debug)]
 pub(super) struct Places {
-    temporary: PathBuf,
+    temporary: Option<PathBuf>,
     agent: PrivateAgentDir,
 }
 
@@ -37,18 +46,20 @@ impl Places {
     /// # Errors
     ///
     /// When one of them cannot be made; nothing of it is left then.
-    pub(super) fn create(
-        run: &Path,
-        user_agent_dir: &Path,
-        temporaries: Option<&Path>,
-        compile_cache: Option<&Path>,
-    ) -> Result<Self, FilesError> {
-        let agent =
-            PrivateAgentDir::create(user_agent_dir, &run.join("agent")).map_err(|error| match error {
-                AgentDirError::Read { path, source } | AgentDirError::Write { path, source } => {
-                    FilesError { path, source }
-                }
-            })?;
+    pub(super) fn create(run: &Path, wanted: WantedPlaces<'_>) -> Result<Self, FilesError> {
+        let WantedPlaces { agent_dir, credentials, is_sandboxed, temporaries, compile_cache } = wanted;
+        let failed = |error| match error {
+            AgentDirError::Read { path, source } | AgentDirError::Write { path, source } => {
+                FilesError { path, source }
+            }
+        };
+        let mut agent = PrivateAgentDir::create(agent_dir, &run.join(AGENT)).map_err(failed)?;
+        if let Some(credentials) = credentials {
+            agent.lay_over(credentials).map_err(failed)?;
+        }
+        if !is_sandboxed {
+            return Ok(Self { temporary: None, agent });
+        }
         let make = |path: PathBuf| match private_dir_builder().create(&path) {
             Ok(()) => Ok(path),
             Err(source) => Err(FilesError { path, source }),
@@ -59,28 +70,55 @@ impl Places {
             name.push(id);
             make(temporaries.join(name)).ok()
         });
-        let temporary = short.map_or_else(|| make(run.join("tmp")), Ok)?;
+        let temporary = short.map_or_else(|| make(run.join(TEMPORARY)), Ok)?;
         if let Some(cache) = compile_cache.filter(|cache| is_ours_alone(cache)) {
             // Without it the child starts all the same, only later.
             let _ = symlink(cache, temporary.join(COMPILE_CACHE));
         }
-        Ok(Self { temporary, agent })
+        Ok(Self { temporary: Some(temporary), agent })
+    }
+
+    /// Removes what a child that was killed together with its host has left of its places.
+    pub(super) fn clear(run: &Path) {
+        for name in [AGENT, TEMPORARY] {
+            let place = run.join(name);
+            if fs::symlink_metadata(&place).is_ok() {
+                let _ = remove_tree(&place);
+            }
+        }
+    }
+
+    /// Whether a token should be refreshed before they are made. Blocks.
+    pub(super) fn need_refresh(
+        user_agent_dir: &Path,
+        credentials: Option<&Path>,
+        provider: &str,
+        until: SystemTime,
+    ) -> bool {
+        // What lies over the user's own is refreshed by the child in any case.
+        let is_laid_over = credentials.is_some_and(|path| has_entry(path, provider));
+        !is_laid_over && needs_refresh(user_agent_dir, provider, until)
     }
 
     /// Has a token refreshed that would expire before `until`, which the copy must have in time.
     pub(super) async fn refresh(
         user_agent_dir: &Path,
+        credentials: Option<&Path>,
         provider: &str,
         until: SystemTime,
         host: &impl Refresh,
     ) {
+        if is_laid_over(credentials, provider).await {
+            // The host knows nothing of it.
+            return;
+        }
         // One that expires all the same is refreshed by the child and taken back.
         let _ = refresh_before_copy(user_agent_dir, provider, until, host).await;
     }
 
-    /// For `TMPDIR`.
-    pub(super) fn temporary(&self) -> &Path {
-        &self.temporary
+    /// For `TMPDIR`, where the child has one of its own.
+    pub(super) fn temporary(&self) -> Option<&Path> {
+        self.temporary.as_deref()
     }
 
     /// For `PI_CODING_AGENT_DIR`.
@@ -111,10 +149,19 @@ impl Places {
 
 impl Drop for Places {
     fn drop(&mut self) {
-        if fs::symlink_metadata(&self.temporary).is_ok() {
-            let _ = remove_tree(&self.temporary);
+        if let Some(temporary) = &self.temporary
+            && fs::symlink_metadata(temporary).is_ok()
+        {
+            let _ = remove_tree(temporary);
         }
     }
+}
+
+/// Whether an agent's own credentials have something for a provider.
+async fn is_laid_over(credentials: Option<&Path>, provider: &str) -> bool {
+    let Some(credentials) = credentials else { return false };
+    let (credentials, provider) = (credentials.to_owned(), provider.to_owned());
+    blocking(move || has_entry(&credentials, &provider)).await
 }
 
 /// Whether this is a directory in which nobody but this user can have put anything. Compiled code is run as it is found,
@@ -145,15 +192,23 @@ mod tests {
     fn places(root: &Path, cache: &Path) -> Places {
         let run = root.join("run");
         fs::create_dir_all(&run).expect("made");
-        Places::create(&run, &root.join("agent"), None, Some(cache)).expect("places")
+        let agent_dir = root.join("agent");
+        let wanted = WantedPlaces {
+            agent_dir: &agent_dir,
+            credentials: None,
+            is_sandboxed: true,
+            temporaries: None,
+            compile_cache: Some(cache),
+        };
+        Places::create(&run, wanted).expect("places")
     }
 
     #[test]
     fn compiled_code_is_found_through_a_link_and_outlives_it() {
         let (_root, cache, places) = scene(0o755);
-        let link = places.temporary().join(COMPILE_CACHE);
+        let temporary = places.temporary().expect("it is sandboxed").to_path_buf();
+        let link = temporary.join(COMPILE_CACHE);
         assert_eq!(fs::read_link(&link).expect("a link"), cache);
-        let temporary = places.temporary().to_path_buf();
         drop(places);
         assert!(!temporary.exists());
         assert_eq!(fs::read_to_string(cache.join("code")).expect("still there"), "compiled");
@@ -161,7 +216,10 @@ mod tests {
 
     #[test]
     fn compiled_code_that_others_could_have_written_is_not_used() {
-        let is_linked = |places: &Places| places.temporary().join(COMPILE_CACHE).symlink_metadata().is_ok();
+        let is_linked = |places: &Places| {
+            let temporary = places.temporary().expect("it is sandboxed");
+            temporary.join(COMPILE_CACHE).symlink_metadata().is_ok()
+        };
         for mode in [0o775, 0o757, 0o777, 0o1777] {
             let (_root, _cache, places) = scene(mode);
             assert!(!is_linked(&places), "{mode:o}");

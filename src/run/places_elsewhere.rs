@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use super::files::FilesError;
+use super::files::{FilesError, WantedPlaces};
 use super::refresh::Refresh;
 
 /// Nothing can be of this type.
@@ -11,24 +11,31 @@ use super::refresh::Refresh;
 pub(super) enum Places {}
 
 impl Places {
-    pub(super) fn create(
-        run: &Path,
-        _user_agent_dir: &Path,
-        _temporaries: Option<&Path>,
-        _compile_cache: Option<&Path>,
-    ) -> Result<Self, FilesError> {
+    pub(super) fn create(run: &Path, _wanted: WantedPlaces<'_>) -> Result<Self, FilesError> {
         Err(FilesError { path: run.to_path_buf(), source: std::io::ErrorKind::Unsupported.into() })
+    }
+
+    pub(super) fn clear(_run: &Path) {}
+
+    pub(super) fn need_refresh(
+        _agent_dir: &Path,
+        _credentials: Option<&Path>,
+        _provider: &str,
+        _until: SystemTime,
+    ) -> bool {
+        false
     }
 
     pub(super) async fn refresh(
         _agent_dir: &Path,
+        _credentials: Option<&Path>,
         _provider: &str,
         _until: SystemTime,
         _host: &impl Refresh,
     ) {
     }
 
-    pub(super) fn temporary(&self) -> &Path {
+    pub(super) fn temporary(&self) -> Option<&Path> {
         match *self {}
     }
 

@@ -1,7 +1,7 @@
 //! Everything that is decided before a child exists: whether it may, which agent, with which tools.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::caller::ConfirmRequest;
@@ -9,7 +9,7 @@ use super::invocation::{DEPTH, MAX_DEPTH};
 use super::machine::Machine;
 use super::refusal::Refusal;
 use super::sandbox::SandboxPlan;
-use super::spec::{RunSpec, World};
+use super::spec::{RunSpec, Wishes, World};
 use crate::agent::{
     AgentDefinition, Catalog, Consent, Depth, DiscoverOptions, NoToolsLeft, Source, ToolPlan, ToolPolicy,
     depth_from_env, discover, plan_tools,
@@ -31,6 +31,13 @@ pub(super) struct Prepared {
     pub depth: Depth,
     /// What this machine can hold a child with.
     pub machine: Machine,
+    /// What the run is asked for beyond that.
+    pub wishes: Wishes,
+    /// The agent's own credentials, where it has a file of them. What a project wrote gets none: the name may be that of
+    /// an agent of the user's, for which they are meant.
+    pub credentials: Option<PathBuf>,
+    /// There are some and they are not for this agent.
+    pub credentials_withheld: bool,
 }
 
 /// The configuration in force in a directory, with the caller's own values laid over it. What the project of the
@@ -88,7 +95,18 @@ impl Prepared {
             return Err(Refusal::Blank { parameter: "task", expected: "it says what the agent is to do" });
         }
         let agent = find_agents(&spec.cwd, &spec.world).find(&spec.agent)?;
-        Ok(Self { config, agent, depth, machine })
+        let credentials = credentials_of(&spec.world.agent_dir, &agent.name);
+        let is_from_project = agent.source == Source::Project;
+        let wishes = spec.wishes.clone();
+        Ok(Self {
+            config,
+            agent,
+            depth,
+            machine,
+            wishes,
+            credentials_withheld: credentials.is_some() && is_from_project,
+            credentials: credentials.filter(|_| !is_from_project),
+        })
     }
 
     /// Whether a person has to allow the agent first; `None` when it may run as it is.
@@ -178,7 +196,11 @@ impl Prepared {
     ///
     /// When the agent declares tools and this pi has none of them.
     pub(super) fn tools(&self, world: &World) -> Result<ToolPlan, NoToolsLeft> {
-        plan_for(&self.agent, &self.config, world, &self.machine)
+        let plan = plan_for(&self.agent, &self.config, world, &self.machine)?;
+        Ok(match &self.wishes.tools {
+            Some(snapshot) => plan.at_most(snapshot),
+            None => plan,
+        })
     }
 
     /// The child's system prompt: its agent's, and what the agent cannot know of this run.
@@ -190,6 +212,19 @@ impl Prepared {
             None => format!("{own}\n"),
         }
     }
+}
+
+/// The file with an agent's own credentials, if there is anything of that name. Blocks.
+#[cfg(unix)]
+fn credentials_of(agent_dir: &Path, agent: &str) -> Option<PathBuf> {
+    let path = super::agent_dir::credentials_of(agent_dir, agent);
+    std::fs::symlink_metadata(&path).is_ok().then_some(path)
+}
+
+/// Nobody can be given an agent directory of his own here.
+#[cfg(not(unix))]
+fn credentials_of(_agent_dir: &Path, _agent: &str) -> Option<PathBuf> {
+    None
 }
 
 /// The tools that a child of an agent would get.

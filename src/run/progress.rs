@@ -1,11 +1,12 @@
 //! How far a run has come, for those who watch it.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::Serialize;
 use tokio::sync::watch;
 
-use super::result::{RunOutcome, flat_usage};
+use super::result::{Resources, RunOutcome, flat_usage};
 use crate::event::{DisplayItem, Usage};
 
 /// Where a run stands that is not over.
@@ -68,6 +69,22 @@ pub struct Progress {
     /// The model that answers, `provider/id`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The newest tool call on one line.
+    #[serde(skip)]
+    pub last_tool: Option<Arc<str>>,
+    /// The child's session file.
+    #[serde(skip)]
+    pub session_file: Option<Arc<Path>>,
+    /// The run's directory.
+    #[serde(skip)]
+    pub directory: Option<Arc<Path>>,
+    /// The process id of the child, or of the warden before it.
+    #[serde(skip)]
+    pub pid: Option<u32>,
+    /// What the child's processes have used so far, where somebody measures it; at most a second old while the child
+    /// works. A change of this alone is news only for a run that is to announce itself.
+    #[serde(skip)]
+    pub resources: Option<Resources>,
 }
 
 impl Default for Progress {
@@ -84,6 +101,11 @@ impl Default for Progress {
             elapsed_ms: 0,
             since_event_ms: 0,
             model: None,
+            last_tool: None,
+            session_file: None,
+            directory: None,
+            pid: None,
+            resources: None,
         }
     }
 }

@@ -63,6 +63,11 @@ impl Purse {
         self.lock().spent()
     }
 
+    /// Whether the run may spend on what it need not do.
+    pub(super) fn has_room(&self) -> bool {
+        self.cancel.reason().is_none() && matches!(self.lock().stage(), Stage::Fine)
+    }
+
     /// Counts what is left of an attempt that is over.
     pub(super) fn settle(&self, usage: &crate::event::Usage) {
         self.lock().record(usage);

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use super::agent_dir::needs_refresh;
 use super::caller::{Caller, ConfirmRequest};
 use super::files::RunId;
 use super::machine::Machine;
+use super::places::Places;
 use super::prepare::Prepared;
 use super::refusal::Refusal;
 use super::report::Subject;
@@ -53,6 +53,9 @@ pub async fn prepare(
     cancel: &Cancel,
 ) -> Result<Ready, ToolResult> {
     let (started, spec) = (Instant::now(), Arc::new(spec));
+    if let Some(resumption) = &spec.wishes.resumes {
+        id.set(&resumption.run_id);
+    }
     let whole = Arc::clone(&spec);
     let knowing = blocking(move || sanitizer_for(&whole.cwd, &whole.world));
     // A file system that hangs takes the known values away, not the result.
@@ -241,6 +244,35 @@ impl Ready {
         self.prepared.provider(&self.spec.world)
     }
 
+    /// The tools that its child gets.
+    #[must_use]
+    pub fn tools(&self) -> &[String] {
+        &self.plan.tools
+    }
+
+    /// Its child's model, where one was chosen.
+    #[must_use]
+    pub fn model(&self) -> Option<&str> {
+        self.prepared.model(&self.spec.world)
+    }
+
+    /// Its child's thinking level, where one was chosen.
+    #[must_use]
+    pub fn thinking(&self) -> Option<&str> {
+        self.prepared.thinking(&self.spec.world)
+    }
+
+    /// What cleans every text of it.
+    #[must_use]
+    pub fn sanitizer(&self) -> &Arc<Sanitizer> {
+        &self.sanitizer
+    }
+
+    /// Why nothing may be spent any more, if that is so.
+    pub async fn over_budget(&self) -> Option<String> {
+        self.meter().await.refusal().map(|over| over.to_string())
+    }
+
     /// Whether its child can be started before its call is there: not when nothing may be spent any more, and not when a
     /// token has to be refreshed first, of which a sandboxed child gets a copy.
     pub async fn may_boot_early(&self) -> bool {
@@ -248,18 +280,25 @@ impl Ready {
             return false;
         }
         let until = self.prepared.timeout().and_then(|limit| SystemTime::now().checked_add(limit));
-        let (true, Some(provider), Some(until)) = (self.prepared.sandbox().is_held(), self.provider(), until)
+        let (true, Some(provider), Some(until)) = (self.prepared.needs_places(), self.provider(), until)
         else {
             return true;
         };
         let (agent_dir, provider) = (self.spec.world.agent_dir.clone(), provider.to_owned());
-        blocking(move || !needs_refresh(&agent_dir, &provider, until)).await
+        let credentials = self.prepared.credentials.clone();
+        blocking(move || !Places::need_refresh(&agent_dir, credentials.as_deref(), &provider, until)).await
     }
 
     /// Gives it another task.
     pub fn set_task(&mut self, task: String) {
         Arc::make_mut(&mut self.spec).task.clone_from(&task);
         self.subject.task = task;
+    }
+
+    /// What its caller should know by now.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.subject.diagnostics
     }
 
     /// Adds what its caller should know.
@@ -271,6 +310,12 @@ impl Ready {
     #[must_use]
     pub fn skipped(self, why: &str) -> ToolResult {
         self.subject.skipped(why)
+    }
+
+    /// The result of a run that could not be started.
+    #[must_use]
+    pub fn not_started(self, why: &str) -> ToolResult {
+        self.subject.not_started(why, Duration::ZERO, None)
     }
 
     /// The result of a run that was aborted before it started.

@@ -5,14 +5,17 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::announce::announced;
 use super::budget::OverBudget;
 use super::cause::chain;
 use super::clean::clean;
 use super::files::{RunFiles, RunId};
 use super::places::Places;
 use super::prepare::Prepared;
-use super::protocol::Busy;
-use super::result::{CallError, ErrorCode, RunDetails, RunOutcome, SingleResult, TimeoutReason, ToolResult};
+use super::protocol::{Busy, Sayings};
+use super::result::{
+    Announcement, CallError, ErrorCode, RunDetails, RunOutcome, SingleResult, TimeoutReason, ToolResult,
+};
 use super::sandbox::SandboxPlan;
 use super::update::millis;
 use crate::agent::ToolPlan;
@@ -66,18 +69,18 @@ pub(super) struct Ending {
     pub supervised: Supervised,
     /// What its events said.
     pub collected: Collected,
-    /// Why it did not work on its task, if it said so.
-    pub refused: Option<String>,
+    /// What it has said of itself.
+    pub sayings: Sayings,
     /// From the start of the run.
     pub duration: Duration,
     /// Files it changed.
     pub changes: Option<Vec<String>>,
-    /// What the child waited for when it was told to stop.
-    pub stopped_in: Option<Busy>,
     /// How often a child was started.
     pub attempts: u32,
     /// What the attempts before have spent.
     pub earlier: Usage,
+    /// What has set the limit of the whole run.
+    pub limited_by: &'static str,
 }
 
 impl Ending {
@@ -126,6 +129,9 @@ impl Verdict {
     fn cancelled(reason: &CancelReason) -> Self {
         match reason {
             CancelReason::Bound(bound) => Self::over_budget(bound.clone()),
+            CancelReason::Interrupted => {
+                Self { outcome: RunOutcome::Interrupted, ..Self::failed(1, cancel_text(reason)) }
+            }
             reason => Self::aborted(cancel_text(reason)),
         }
     }
@@ -146,15 +152,19 @@ impl Verdict {
 
     /// Judges a run by the first cause of its end, then by what its last assistant message says.
     pub(super) fn of(ending: &Ending) -> Self {
+        if ending.collected.epilogue.is_some() {
+            // The work was done, and nothing that came after it changes what it was.
+            return Self::by_message(ending);
+        }
         match &ending.supervised.outcome {
             Outcome::Cancelled(reason) => Self::cancelled(reason),
             Outcome::HardTimeout { limit } => Self::timed_out(
                 RunOutcome::HardTimeout,
                 TimeoutReason::Runtime,
-                format!("hard limit reached: {} ms (`timeoutMs`)", limit.as_millis()),
+                format!("hard limit reached: {} ms (`{}`)", limit.as_millis(), ending.limited_by),
             ),
             Outcome::IdleTimeout { limit } => {
-                let (during, setting) = match ending.stopped_in {
+                let (during, setting) = match ending.sayings.stopped_in {
                     Some(Busy::Tool) => (" while a tool ran", "toolTimeoutMs"),
                     Some(Busy::Question) => (" while a question waited for its answer", "toolTimeoutMs"),
                     None => ("", "idleTimeoutMs"),
@@ -203,8 +213,8 @@ impl Verdict {
 
     /// A child that ended by itself: its last assistant message decides, because pi exits with 0 after a provider
     /// error.
-    fn by_message(Ending { collected, refused, .. }: &Ending) -> Self {
-        if let Some(refused) = refused {
+    fn by_message(Ending { collected, sayings, .. }: &Ending) -> Self {
+        if let Some(refused) = &sayings.refused {
             return Self::failed(1, format!("the child did not take the task: {refused}"));
         }
         let reason =
@@ -225,12 +235,13 @@ fn has_text(collected: &Collected) -> bool {
     collected.text.as_deref().is_some_and(|text| !text.trim().is_empty())
 }
 
-fn cancel_text(reason: &CancelReason) -> String {
+pub(super) fn cancel_text(reason: &CancelReason) -> String {
     match reason {
         CancelReason::Caller(Some(why)) if !why.trim().is_empty() => format!("cancelled by user: {why}"),
         CancelReason::Caller(_) => "cancelled by user".to_owned(),
         CancelReason::Dropped => "cancelled: the handle of the run was dropped".to_owned(),
         CancelReason::Shutdown => "cancelled: the session ended".to_owned(),
+        CancelReason::Interrupted => "the host ended during the run".to_owned(),
         CancelReason::Bound(bound) => bound.clone(),
     }
 }
@@ -269,8 +280,12 @@ impl Subject {
     pub(super) fn ended(mut self, ending: Ending, files: &RunFiles) -> ToolResult {
         let verdict = Verdict::of(&ending);
         self.diagnostics.extend(self.lost_token(files, &ending));
-        let Ending { collected, duration, changes, supervised, attempts, earlier, .. } = ending;
-        let collected = clean(collected, &self.sanitizer);
+        let Ending { collected, duration, changes, supervised, attempts, earlier, sayings, .. } = ending;
+        let mut collected = clean(collected, &self.sanitizer);
+        let epilogue = collected.epilogue.take();
+        let (announcement, lost) =
+            announced(&supervised.outcome, sayings.silenced.as_deref(), epilogue.as_deref());
+        self.diagnostics.extend(lost);
         let cut = collected.omitted_bytes > 0;
         if cut {
             let left_out = collected.omitted_bytes;
@@ -296,6 +311,7 @@ impl Subject {
         single.display_items = collected.display_items;
         single.model = collected.model.map(|model| self.field(&model));
         single.stop_reason = collected.stop_reason.map(|reason| self.field(&reason));
+        single.announcement = announcement.map(|announcement| self.announcement(announcement));
         single.changes = changes.map(|paths| paths.iter().map(|path| self.path(path)).collect());
 
         let mut text = answer.unwrap_or_default();
@@ -310,6 +326,16 @@ impl Subject {
             text = failure_text(&single, &text);
         }
         self.result(single, &verdict, text, cut, Some(files))
+    }
+
+    fn announcement(&self, announcement: Announcement) -> Announcement {
+        match announcement {
+            Announcement::Said(text) => {
+                let (text, _) = self.sanitizer.sanitize(&text).truncate(self.limits, None);
+                Announcement::Said(text.into_string())
+            }
+            Announcement::Skipped => Announcement::Skipped,
+        }
     }
 
     /// Takes back into the user's credentials what an attempt that is not the last has refreshed. Blocks.
@@ -392,6 +418,7 @@ impl Subject {
             full_output_file: None,
             changes: None,
             diagnostics: self.diagnostics.iter().map(|text| self.field(text)).collect(),
+            announcement: None,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::progress::{Progress, TaskProgress};
 use crate::event::{DisplayItem, Usage};
@@ -76,7 +76,7 @@ impl Mode {
 }
 
 /// How a run came to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunOutcome {
     /// The child finished its work.
@@ -95,6 +95,8 @@ pub enum RunOutcome {
     Budget,
     /// The run was one of several and never started, because of another.
     Skipped,
+    /// The host ended while it ran.
+    Interrupted,
 }
 
 impl RunOutcome {
@@ -110,6 +112,7 @@ impl RunOutcome {
             Self::Killed => "killed",
             Self::Budget => "budget",
             Self::Skipped => "skipped",
+            Self::Interrupted => "interrupted",
         }
     }
 }
@@ -225,6 +228,18 @@ pub struct SingleResult {
     /// What the caller should know of how the run was set up, such as tools that were dropped.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<String>,
+    /// What the child announced once its work was done, where it was asked for that and has answered.
+    #[serde(skip)]
+    pub announcement: Option<Announcement>,
+}
+
+/// What a child says of its work when it is asked what its user should be told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Announcement {
+    /// This, within the output limit.
+    Said(String),
+    /// Nothing is to be told.
+    Skipped,
 }
 
 /// A code and a sentence.

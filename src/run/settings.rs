@@ -8,7 +8,7 @@ use super::builtin;
 use super::files::RunFiles;
 use super::prepare::Prepared;
 use super::sandbox::SandboxPlan;
-use super::spec::{Host, World};
+use super::spec::{Host, Timeout, World};
 use crate::agent::{Context, Source};
 use crate::config::{self, Budget, InheritContext, InheritExtensions};
 use crate::process::{Guardian, Limits, Sandbox, Supervision};
@@ -23,10 +23,11 @@ pub enum Extensions {
 }
 
 impl Prepared {
-    /// The child's model: its agent's own, the configured one, or that of the session that delegates.
+    /// The child's model: the one asked for, its agent's own, the configured one, or that of the session that delegates.
     #[must_use]
     pub(super) fn model<'a>(&'a self, world: &'a World) -> Option<&'a str> {
-        self.agent.model.as_deref().or(self.config.model.as_deref()).or(world.host.model.as_deref())
+        let chosen = self.wishes.model.as_deref().or(self.agent.model.as_deref());
+        chosen.or(self.config.model.as_deref()).or(world.host.model.as_deref())
     }
 
     /// Who serves that model, when it is known.
@@ -38,13 +39,27 @@ impl Prepared {
     /// The child's thinking level, chosen like its model.
     #[must_use]
     pub(super) fn thinking<'a>(&'a self, world: &'a World) -> Option<&'a str> {
-        self.agent.thinking.as_deref().or(self.config.thinking.as_deref()).or(world.host.thinking.as_deref())
+        let chosen = self.wishes.thinking.as_deref().or(self.agent.thinking.as_deref());
+        chosen.or(self.config.thinking.as_deref()).or(world.host.thinking.as_deref())
     }
 
     /// The limit of the whole run.
     #[must_use]
     pub(super) fn timeout(&self) -> Option<Duration> {
-        self.limit(self.agent.timeout, self.config.timeout)
+        match self.wishes.timeout {
+            Timeout::AsConfigured => self.limit(self.agent.timeout, self.config.timeout),
+            Timeout::Never => self.agent.timeout,
+            Timeout::After(limit) => Some(self.agent.timeout.map_or(limit, |own| own.min(limit))),
+        }
+    }
+
+    /// What sets that limit, as whoever set it knows it.
+    #[must_use]
+    pub(super) fn timeout_setting(&self) -> &'static str {
+        match self.wishes.timeout {
+            Timeout::After(limit) if self.timeout() == Some(limit) => "runTimeoutSeconds",
+            _ => "timeoutMs",
+        }
     }
 
     /// The limit of silence while no tool runs.
@@ -124,6 +139,12 @@ impl Prepared {
         SandboxPlan::of(&self.agent, &self.config, &self.machine)
     }
 
+    /// Whether the child has an agent directory of its own, and what else goes with that.
+    #[must_use]
+    pub(super) fn needs_places(&self) -> bool {
+        self.sandbox().is_held() || self.credentials.is_some()
+    }
+
     /// What the run was promised and does not get here, which is a reason not to start.
     #[must_use]
     pub(super) fn lacks(&self) -> Option<String> {
@@ -149,6 +170,8 @@ impl Prepared {
             sandbox,
             limits: Limits { memory_bytes, processes, cpu_seconds, open_files },
             scratch: files.scratch(),
+            unless_kept: files.unless_kept(),
+            directory: Some(files.directory().to_path_buf()),
             pid_namespace: self.supervision() == Supervision::WardenNamespace,
             grace: self.config.grace,
         })
@@ -175,6 +198,10 @@ impl Prepared {
         if namespace {
             let reason = abilities.map_or_else(Some, |abilities| abilities.pid_namespace.reason());
             lacks.push(format!("`pidNamespace` is not in force: {}", reason.unwrap_or_default()));
+        }
+        if self.credentials_withheld {
+            let name = &self.agent.name;
+            lacks.push(format!("`subagents/auth/{name}.json` is not used: the project wrote this agent"));
         }
         lacks
     }

@@ -4,14 +4,16 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// How Node names the directory of compiled code in that for temporary files.
 pub(super) const COMPILE_CACHE: &str = "node-compile-cache";
 
 /// A tool that the hosting pi has.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostTool {
     /// Its name, as a child's allow-list would spell it.
     pub name: String,
@@ -20,7 +22,7 @@ pub struct HostTool {
 }
 
 /// The pi that asks for the run, as far as the caller knows it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Host {
     /// The executable that runs pi (Node, Bun, or pi itself).
     pub executable: Option<PathBuf>,
@@ -45,7 +47,7 @@ pub struct Host {
 }
 
 /// Where the caller's world lies and what it is made of. Read once, at the edge.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct World {
     /// pi's own directory for agents, settings and sessions.
     pub agent_dir: PathBuf,
@@ -108,4 +110,46 @@ pub struct RunSpec {
     pub share: usize,
     /// How many runs share what one update may fill.
     pub siblings: usize,
+    /// What is asked for beyond what the agent and the configuration say.
+    pub wishes: Wishes,
+}
+
+/// What one run is asked for beyond what its agent and the configuration say. The default asks for nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wishes {
+    /// A model before all others, `provider/id`.
+    pub model: Option<String>,
+    /// A thinking level before all others.
+    pub thinking: Option<String>,
+    /// The limit of the whole run.
+    pub timeout: Timeout,
+    /// At most these tools: what was allowed when the run was asked for, where that was before now.
+    pub tools: Option<Vec<String>>,
+    /// The child is asked for an announcement once it has done its work, where its protocol allows for that.
+    pub announces: bool,
+    /// The run continues another.
+    pub resumes: Option<Resumption>,
+}
+
+/// The limit that one run is asked for. An agent's own still counts where it is stricter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Timeout {
+    /// The configured one.
+    #[default]
+    AsConfigured,
+    /// None; that of silence holds.
+    Never,
+    /// This one.
+    After(Duration),
+}
+
+/// A run whose session another one continues: the task is the next prompt in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resumption {
+    /// The id of the run, which both have.
+    pub run_id: String,
+    /// Its directory.
+    pub directory: PathBuf,
+    /// The session file in it.
+    pub session: PathBuf,
 }

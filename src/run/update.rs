@@ -1,12 +1,16 @@
 //! Progress on the way to a result: at most twenty times a second, the newest state wins, the last one is never lost.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::clean::clean_items;
+use super::files::RunFiles;
 use super::progress::{Progress, ProgressSender, RunState};
 use super::protocol::SharedCollector;
-use crate::event::{DisplayItem, Usage};
+use super::result::Resources;
+use crate::event::{DisplayItem, Usage, short_form};
+use crate::process::{Started, Vitals};
 use crate::text::{Sanitized, Sanitizer};
 
 /// Between two updates: twenty a second is what a person can see and a terminal can draw.
@@ -28,15 +32,64 @@ pub(super) struct Updates<'a> {
     pub sanitizer: &'a Sanitizer,
     /// How many runs share what an update may hold.
     pub share: usize,
+    /// What is known of the child from its start on.
+    pub child: ChildFacts,
+    /// Whether what the child uses is news by itself. Otherwise it is there for whoever looks, and wakes nobody.
+    pub shows_use: bool,
+}
+
+/// What is known of a child from its start on.
+pub(super) struct ChildFacts {
+    session_file: Option<Arc<Path>>,
+    directory: Arc<Path>,
+    pid: u32,
+    vitals: Vitals,
+}
+
+impl ChildFacts {
+    pub(super) fn of(child: &Started, files: &RunFiles) -> Self {
+        Self {
+            session_file: files.session().map(Arc::from),
+            directory: files.directory().into(),
+            pid: child.id(),
+            vitals: child.vitals(),
+        }
+    }
+
+    fn resources(&self) -> Option<Resources> {
+        self.vitals.tally().map(Into::into)
+    }
+
+    /// The same progress with this in it.
+    pub(super) fn within(&self, progress: Progress) -> Progress {
+        Progress {
+            session_file: self.session_file.clone(),
+            directory: Some(Arc::clone(&self.directory)),
+            pid: Some(self.pid),
+            resources: self.resources(),
+            ..progress
+        }
+    }
 }
 
 impl Updates<'_> {
     /// Sends progress for as long as it is polled. Cancel safe: [`Updates::last`] sends what was still to come.
     pub(super) async fn forward(&self, child: &SharedCollector, sender: &ProgressSender) {
+        let mut vitals = self.child.vitals.clone();
         loop {
-            child.changed().await;
-            self.last(child, sender);
-            tokio::time::sleep(UPDATE_INTERVAL).await;
+            tokio::select! {
+                biased;
+                () = child.changed() => {
+                    self.last(child, sender);
+                    tokio::time::sleep(UPDATE_INTERVAL).await;
+                }
+                () = vitals.changed() => {
+                    sender.send_if_modified(|progress| {
+                        progress.resources = self.child.resources();
+                        self.shows_use
+                    });
+                }
+            }
         }
     }
 
@@ -57,19 +110,28 @@ impl Updates<'_> {
             (live.text.to_owned(), live.display_items.to_vec(), live.usage.clone(), model, silent)
         });
         usage.add(self.earlier);
-        Progress {
+        let items = clean_items(&items, self.sanitizer);
+        self.child.within(Progress {
             state: RunState::Running,
-            position: None,
-            held_for_ms: None,
             attempt: self.attempt,
             text: newest(&self.sanitizer.sanitize_growing(&text), TEXT_BYTES / self.share).into(),
-            display_items: Arc::from(bounded(clean_items(&items, self.sanitizer), ITEM_BYTES / self.share)),
+            last_tool: items.iter().rev().find_map(tool_line).map(Into::into),
+            display_items: Arc::from(bounded(items, ITEM_BYTES / self.share)),
             turn_count: usage.turns,
             usage,
             elapsed_ms: millis(self.started.elapsed()),
             since_event_ms: millis(silent),
             model: model.map(|model| self.sanitizer.sanitize(&model).into_string()),
-        }
+            ..Progress::default()
+        })
+    }
+}
+
+/// A tool call on one line.
+fn tool_line(item: &DisplayItem) -> Option<String> {
+    match item {
+        DisplayItem::ToolCall { name, args } => Some(short_form(name, args)),
+        DisplayItem::Text { .. } => None,
     }
 }
 

@@ -23,6 +23,9 @@ const SAMPLE: Duration = Duration::from_millis(250);
 /// How soon for the first time: most of what a child needs it has by then, and a short one is not missed.
 const FIRST_SAMPLE: Duration = Duration::from_millis(50);
 
+/// How often the host is told of it, where there is something to tell: for whoever looks at a run that takes its time.
+const TELL: Duration = Duration::from_secs(1);
+
 /// How long those whom a child leaves behind may take to leave after SIGTERM. They were abandoned, so they have less to
 /// finish than a child that is still at work.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(500);
@@ -67,9 +70,12 @@ struct Guard<'a> {
     cgroup: Option<Cgroup>,
     child: Pid,
     meter: Meter,
+    /// What the host was told last, and when.
+    told: (Instant, Tally),
     phase: Phase,
     ending: Option<Ending>,
     host_gone: bool,
+    kept: bool,
     asked: bool,
 }
 
@@ -79,6 +85,8 @@ pub(crate) struct After {
     pub ending: Ending,
     /// Whether the host went first, so that nobody else cleans up.
     pub host_gone: bool,
+    /// Whether the child has had its work.
+    pub kept: bool,
 }
 
 /// Starts the child and watches over its tree until nobody is left. `held` is what holds the tree already.
@@ -112,16 +120,18 @@ pub(crate) fn guard(
         cgroup,
         child,
         meter: Meter::new(options.limits),
+        told: (Instant::now(), Tally::default()),
         phase: Phase::Working,
         ending: None,
         host_gone: false,
+        kept: false,
         asked: false,
     };
     let left = guard.watch(&events);
     channel.tell(&Report::Gone(Tally { left, ..guard.meter.tally() }));
     // A child that could not even be killed has ended as far as anybody will ever know.
     let ending = guard.ending.unwrap_or(Ending::Signal { number: libc::SIGKILL, core: false });
-    Ok(After { ending, host_gone: guard.host_gone })
+    Ok(After { ending, host_gone: guard.host_gone, kept: guard.kept })
 }
 
 impl Guard<'_> {
@@ -194,6 +204,12 @@ impl Guard<'_> {
             self.channel.tell(&Report::OverLimit(over));
             self.kill();
         }
+        let (when, what) = self.told;
+        let so_far = self.meter.so_far();
+        if self.phase == Phase::Working && when.elapsed() >= TELL && what != so_far {
+            self.channel.tell(&Report::Using(so_far));
+            self.told = (Instant::now(), so_far);
+        }
     }
 
     fn kill(&mut self) {
@@ -242,6 +258,7 @@ impl Guard<'_> {
                     self.tree.ask();
                     self.asked = true;
                 }
+                Heard::Order(Order::Keep, _) => self.kept = true,
                 Heard::Order(Order::Kill, _) => self.kill(),
                 Heard::Order(Order::Start, _) | Heard::Noise => {}
                 Heard::Nothing => return,

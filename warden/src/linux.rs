@@ -29,7 +29,7 @@ pub(crate) fn main() {
         Err(failure) => {
             channel.tell(&Report::Failed { stage: failure.stage, errno: failure.errno() });
             if matches!(channel.hear(), Heard::Gone) {
-                clean_up(&options);
+                clean_up(&options, false);
             }
             exit(UNABLE);
         }
@@ -53,17 +53,22 @@ fn run(options: &Options, channel: &Channel) -> Result<(), Failure> {
     rustix::process::set_child_subreaper(this).map_err(|error| failed(error.into()))?;
     let after = match stdin {
         Some(stdin) => guard(options, channel, stdin, &held)?,
-        None => After { ending: Ending::Code(UNABLE), host_gone: true },
+        None => After { ending: Ending::Code(UNABLE), host_gone: true, kept: false },
     };
     if after.host_gone {
-        clean_up(options);
+        clean_up(options, after.kept);
     }
     sys::die_like(after.ending)
 }
 
 /// Removes what the host would have removed. Nobody is left to be told of a failure.
-fn clean_up(options: &Options) {
-    options.scratch.iter().for_each(|path| drop(remove_tree(path)));
+fn clean_up(Options { scratch, unless_kept, directory, .. }: &Options, kept: bool) {
+    let unless_kept = if kept { &[][..] } else { unless_kept };
+    scratch.iter().chain(unless_kept).for_each(|path| drop(remove_tree(path)));
+    if let Some(directory) = directory {
+        // One in which something is kept is not empty, and stays.
+        drop(std::fs::remove_dir(directory));
+    }
 }
 
 /// Tries out what this machine allows. Changes nothing that outlives the call.

@@ -9,6 +9,8 @@ use std::str::SplitAsciiWhitespace;
 pub enum Order {
     /// Start the child. The message carries the descriptor that becomes its standard input.
     Start,
+    /// The child has its work: from now on it leaves something worth keeping.
+    Keep,
     /// Ask every process of the tree to leave.
     Ask,
     /// End every process of the tree.
@@ -33,6 +35,8 @@ pub enum Report {
     Ended(Ending),
     /// The tree has reached a limit and is being ended.
     OverLimit(OverLimit),
+    /// What the tree has used so far. Comes once a second at most, and only when it is something else.
+    Using(Tally),
     /// The tree has ended: but for [`Tally::left`], no process of it is there any more.
     Gone(Tally),
 }
@@ -121,7 +125,8 @@ pub struct Tally {
 /// Pairs of values and words.
 type Words<T> = &'static [(T, &'static str)];
 
-const ORDERS: Words<Order> = &[(Order::Start, "start"), (Order::Ask, "ask"), (Order::Kill, "kill")];
+const ORDERS: Words<Order> =
+    &[(Order::Start, "start"), (Order::Keep, "keep"), (Order::Ask, "ask"), (Order::Kill, "kill")];
 
 const MECHANISMS: Words<Mechanism> = &[
     (Mechanism::Landlock, "landlock"),
@@ -206,9 +211,8 @@ impl fmt::Display for Report {
             Self::OverLimit(OverLimit { limit, value, allowed, pid, name }) => {
                 write!(f, "over {} {value} {allowed} {pid} {name}", limit.as_str())
             }
-            Self::Gone(Tally { peak_rss_bytes, cpu_ms, processes, left }) => {
-                write!(f, "gone {peak_rss_bytes} {cpu_ms} {processes} {left}")
-            }
+            Self::Using(tally) => write!(f, "using {tally}"),
+            Self::Gone(tally) => write!(f, "gone {tally}"),
         }
     }
 }
@@ -239,13 +243,27 @@ impl Report {
                 pid: number(&mut words)?,
                 name: words.collect::<Vec<_>>().join(" "),
             }),
-            "gone" => Self::Gone(Tally {
-                peak_rss_bytes: number(&mut words)?,
-                cpu_ms: number(&mut words)?,
-                processes: number(&mut words)?,
-                left: number(&mut words)?,
-            }),
+            "using" => Self::Using(Tally::read(&mut words)?),
+            "gone" => Self::Gone(Tally::read(&mut words)?),
             _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { peak_rss_bytes, cpu_ms, processes, left } = self;
+        write!(f, "{peak_rss_bytes} {cpu_ms} {processes} {left}")
+    }
+}
+
+impl Tally {
+    fn read(words: &mut SplitAsciiWhitespace<'_>) -> Option<Self> {
+        Some(Self {
+            peak_rss_bytes: number(words)?,
+            cpu_ms: number(words)?,
+            processes: number(words)?,
+            left: number(words)?,
         })
     }
 }
@@ -260,7 +278,7 @@ mod tests {
 
     #[test]
     fn every_message_is_read_as_it_was_meant() {
-        for order in [Order::Start, Order::Ask, Order::Kill] {
+        for order in [Order::Start, Order::Keep, Order::Ask, Order::Kill] {
             assert_eq!(Order::parse(order.as_str().as_bytes()), Some(order));
         }
         for report in [
@@ -282,6 +300,7 @@ mod tests {
                 pid: 9,
                 name: "tsc --watch".into(),
             }),
+            Report::Using(Tally { peak_rss_bytes: 1, cpu_ms: 2, processes: 3, left: 0 }),
             Report::Gone(Tally { peak_rss_bytes: 1, cpu_ms: 2, processes: 3, left: 4 }),
         ] {
             assert_eq!(Report::parse(report.to_string().as_bytes()), Some(report));

@@ -15,6 +15,10 @@ pub struct Options {
     pub limits: Limits,
     /// What is removed once the tree has gone, but only when the host has gone before: its own way to clean up.
     pub scratch: Vec<PathBuf>,
+    /// What is removed with that unless the host has ordered to keep it: it is nothing before the child has its work.
+    pub unless_kept: Vec<PathBuf>,
+    /// The directory that is removed after that, if nothing is left in it.
+    pub directory: Option<PathBuf>,
     /// Whether the tree gets a pid namespace of its own, which dies with the warden.
     pub pid_namespace: bool,
     /// The program, a path, and its arguments.
@@ -60,6 +64,8 @@ const READ_ONLY: &str = "--read-only";
 const METADATA: &str = "--metadata";
 const WRITABLE: &str = "--writable";
 const SCRATCH: &str = "--scratch";
+const UNLESS_KEPT: &str = "--unless-kept";
+const DIRECTORY: &str = "--directory";
 const PID_NAMESPACE: &str = "--pid-namespace";
 const MEMORY: &str = "--memory-bytes";
 const PROCESSES: &str = "--processes";
@@ -81,6 +87,12 @@ impl Options {
         }
         for path in &self.scratch {
             pair(SCRATCH, path.as_os_str());
+        }
+        for path in &self.unless_kept {
+            pair(UNLESS_KEPT, path.as_os_str());
+        }
+        if let Some(path) = &self.directory {
+            pair(DIRECTORY, path.as_os_str());
         }
         for path in self.sandbox.iter().flat_map(|sandbox| &sandbox.writable) {
             pair(WRITABLE, path.as_os_str());
@@ -115,6 +127,8 @@ impl Options {
                 CPU => options.limits.cpu_seconds = Some(number(name, &value()?)?),
                 OPEN_FILES => options.limits.open_files = Some(number(name, &value()?)?),
                 SCRATCH => options.scratch.push(value()?.into()),
+                UNLESS_KEPT => options.unless_kept.push(value()?.into()),
+                DIRECTORY => options.directory = Some(value()?.into()),
                 WRITABLE => sandbox.writable.push(value()?.into()),
                 READ_ONLY => read_only = true,
                 METADATA => sandbox.metadata = true,
@@ -166,6 +180,8 @@ mod tests {
                 open_files: Some(4),
             },
             scratch: vec!["/tmp/x".into()],
+            unless_kept: vec!["/tmp/y".into(), "--directory".into()],
+            directory: Some("/tmp/z".into()),
             pid_namespace: true,
             command: vec!["/bin/sh".into(), "--".into(), "--grace-ms".into(), String::new().into()],
         };

@@ -16,6 +16,8 @@ pub(crate) struct Meter {
     ticks_per_second: u64,
     /// Processor time of those that have ended.
     ended_cpu: Duration,
+    /// Processor time of all, when they were last looked at.
+    cpu_ms: u64,
     tally: Tally,
 }
 
@@ -39,6 +41,7 @@ impl Meter {
             page_bytes: rustix::param::page_size() as u64,
             ticks_per_second: rustix::param::clock_ticks_per_second().max(1),
             ended_cpu: Duration::ZERO,
+            cpu_ms: 0,
             tally: Tally { processes: 1, ..Tally::default() },
         }
     }
@@ -58,7 +61,8 @@ impl Meter {
         self.tally.peak_rss_bytes = self.tally.peak_rss_bytes.max(rss);
         self.tally.processes = self.tally.processes.max(count);
         // Rounded up: a tree that has used 2.1 of 2 seconds is over.
-        let cpu_seconds = (millis(self.ended_cpu) + total(|share| share.cpu_ms)).div_ceil(1000);
+        self.cpu_ms = millis(self.ended_cpu) + total(|share| share.cpu_ms);
+        let cpu_seconds = self.cpu_ms.div_ceil(1000);
         let children =
             |parent: &Share| shares.iter().filter(|share| share.parent == parent.pid).count() as u64;
         let Limits { memory_bytes, processes, cpu_seconds: cpu_allowed, open_files } = self.limits;
@@ -77,7 +81,12 @@ impl Meter {
         })
     }
 
-    /// Everything until now.
+    /// Everything until the last look.
+    pub(crate) fn so_far(&self) -> Tally {
+        Tally { cpu_ms: self.cpu_ms, ..self.tally }
+    }
+
+    /// Everything, once nobody is left.
     pub(crate) fn tally(&self) -> Tally {
         Tally { cpu_ms: millis(self.ended_cpu), ..self.tally }
     }

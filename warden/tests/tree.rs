@@ -175,6 +175,55 @@ fn the_end_of_the_host_ends_the_tree_and_removes_what_it_would_have_removed() {
     assert_eq!(left, ["kept"]);
 }
 
+#[test]
+fn what_a_child_without_work_leaves_is_nothing_and_what_one_with_work_leaves_is_kept() {
+    for (has_work, expected) in [(false, None), (true, Some("session"))] {
+        let scene = tempfile::tempdir().expect("a directory");
+        let directory = scene.path().join("run");
+        fs::create_dir(&directory).expect("a folder");
+        for name in ["prompt", "session"] {
+            fs::write(directory.join(name), "").expect("a file");
+        }
+        let change = |options: &mut Options| {
+            options.scratch = vec![directory.join("prompt")];
+            options.unless_kept = vec![directory.join("session")];
+            options.directory = Some(directory.clone());
+        };
+        let mut host = Host::start(&[], change, "echo up; sleep 60; sleep 60");
+        host.started();
+        assert_eq!(host.line(), "up");
+        if has_work {
+            host.order(Order::Keep);
+        }
+        let (other, _) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
+            .expect("a socket pair");
+        drop(std::mem::replace(&mut host.socket, other));
+        host.silence();
+        host.warden.wait().expect("it ends");
+        let left = fs::read_dir(&directory)
+            .ok()
+            .map(|entries| entries.map(|entry| entry.expect("an entry").file_name()).collect::<Vec<_>>());
+        assert_eq!(left, expected.map(|name| vec![name.into()]), "with work: {has_work}");
+    }
+}
+
+#[test]
+fn a_tree_that_takes_its_time_tells_what_it_has_used() {
+    let script = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 60 & sleep 60";
+    let host = Host::start(&[], |_| {}, script);
+    host.started();
+    let tally = loop {
+        match host.hear() {
+            // Two that sleep beside the shell, once it has done its work.
+            Some(Report::Using(tally)) if tally.processes >= 3 => break tally,
+            Some(Report::Using(_)) => {}
+            other => panic!("not told: {other:?}"),
+        }
+    };
+    assert!(tally.cpu_ms > 0 && tally.peak_rss_bytes > 0, "{tally:?}");
+    host.order(Order::Kill);
+}
+
 /// Some that are somebody else at every look. In a pid namespace and with a limit of processes, because nothing less would
 /// be certain to stop it if the warden did not.
 #[test]

@@ -19,6 +19,7 @@ pub(in crate::process) enum Link {}
 pub(in crate::process) enum News {
     Ended(ExitStatus),
     OverLimit(OverLimit),
+    Using(Tally),
     Gone(Tally),
     Orphaned,
 }
@@ -38,6 +39,10 @@ impl Link {
     }
 
     pub(in crate::process) fn follow(&self, _tell: impl FnMut(News)) {
+        match *self {}
+    }
+
+    pub(in crate::process) fn keep(&self) {
         match *self {}
     }
 

@@ -17,6 +17,10 @@ pub struct Guardian {
     pub limits: Limits,
     /// What the warden removes when this process dies before the child does. In any other case that is the caller's.
     pub scratch: Vec<PathBuf>,
+    /// What it removes with that as long as the child has no work: see [`Started::keep`](crate::process::Started::keep).
+    pub unless_kept: Vec<PathBuf>,
+    /// The directory that it removes after that, if nothing is left in it.
+    pub directory: Option<PathBuf>,
     /// Whether the tree gets a pid namespace, which dies even with a warden that is killed.
     pub pid_namespace: bool,
     /// From the polite request to the forced end, when the warden ends the tree because this process died.
@@ -27,8 +31,9 @@ impl Guardian {
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux has a warden"))]
     pub(super) fn arguments(&self, program: &Path, args: &[OsString]) -> Vec<OsString> {
         let command = [program.as_os_str().to_owned()].into_iter().chain(args.iter().cloned()).collect();
-        let Self { sandbox, limits, scratch, pid_namespace, grace, .. } = self.clone();
-        Options { grace, sandbox, limits, scratch, pid_namespace, command }.to_args()
+        let Self { sandbox, limits, scratch, unless_kept, directory, pid_namespace, grace, .. } =
+            self.clone();
+        Options { grace, sandbox, limits, scratch, unless_kept, directory, pid_namespace, command }.to_args()
     }
 }
 

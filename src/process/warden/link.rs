@@ -65,6 +65,8 @@ pub(in crate::process) enum News {
     Ended(ExitStatus),
     /// A limit was reached; the end follows.
     OverLimit(OverLimit),
+    /// What it has used so far.
+    Using(Tally),
     /// Nobody is left.
     Gone(Tally),
     /// The warden was killed. Whoever could be found of its tree was killed too.
@@ -163,6 +165,7 @@ impl Link {
                     tell(News::Ended(status(ending)));
                 }
                 Heard::Report(Report::OverLimit(over)) => tell(News::OverLimit(over)),
+                Heard::Report(Report::Using(tally)) => tell(News::Using(tally)),
                 Heard::Report(Report::Gone(tally)) => {
                     tell(News::Gone(tally));
                     return self.reap();
@@ -202,6 +205,11 @@ impl Link {
     /// Ends whom a dead warden has left. Unreaped, it keeps its number, which is that of the session it made for its tree.
     fn sweep(&self) {
         sweep(&self.marker, self.warden_pid, self.cgroup.as_deref());
+    }
+
+    /// The child gets its work now.
+    pub(in crate::process) fn keep(&self) {
+        self.order(Order::Keep);
     }
 
     /// Asks everybody in the tree to leave.

@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::credentials::Credentials;
 use super::give_back::read_settled;
 use super::layout::{AUTH, Content, Treatment, treatment};
+use super::overlay::Overlay;
 use super::read::{MAX_COPIED, read_file};
 
 /// More entries than anyone's agent directory has.
@@ -65,7 +66,9 @@ pub struct PrivateAgentDir {
     pub(super) auth: PathBuf,
     /// What they were.
     pub(super) copied: Credentials,
-    left_out: Vec<LeftOut>,
+    /// What lies over them.
+    pub(super) overlay: Option<Overlay>,
+    pub(super) left_out: Vec<LeftOut>,
 }
 
 impl PrivateAgentDir {
@@ -100,6 +103,7 @@ impl PrivateAgentDir {
             directory,
             auth: real.join(AUTH),
             copied: Credentials::default(),
+            overlay: None,
             left_out: Vec::new(),
         };
         for name in names {
@@ -173,7 +177,7 @@ fn names_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
     }
 }
 
-fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(super) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(bytes)
 }
 

@@ -34,6 +34,20 @@ impl Credentials {
         }
     }
 
+    /// Those that are taken, and the providers of the others.
+    pub(super) fn split(self, is_taken: impl Fn(&Value) -> bool) -> (Self, Vec<String>) {
+        let (taken, others): (Map<_, _>, Map<_, _>) =
+            self.0.into_iter().partition(|(_, entry)| is_taken(entry));
+        (Self(taken), others.into_iter().map(|(provider, _)| provider).collect())
+    }
+
+    /// The text of a file in which what others have for a provider counts before these.
+    pub(super) fn with(&self, others: &Self) -> Vec<u8> {
+        let mut entries = self.0.clone();
+        entries.extend(others.0.clone());
+        Value::Object(entries).to_string().into_bytes()
+    }
+
     /// What is stored for a provider.
     pub(super) fn entry(&self, provider: &str) -> Option<&Value> {
         self.0.get(provider)

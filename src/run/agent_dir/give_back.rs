@@ -67,8 +67,9 @@ pub enum GiveBackError {
 }
 
 impl PrivateAgentDir {
-    /// Hands the token that the child has for a provider over to the user's `auth.json`, to be called when no process of
-    /// the child lives any more, and only for a provider that the run used.
+    /// Hands the token that the child has for a provider over to the user's `auth.json`, or to the file that lay over it and
+    /// that it came from, to be called when no process of the child lives any more, and only for a provider that the run
+    /// used.
     ///
     /// Only the strings `access` and `refresh` and the number `expires` go over, only into an entry of type `oauth` that
     /// is still the one that was copied, only when `expires` is later, and under pi's own lock. Every other byte of the
@@ -95,7 +96,7 @@ impl PrivateAgentDir {
     }
 
     fn token_of_child(&self, provider: &str) -> Result<Option<Token>, Refused> {
-        let copied = self.copied.oauth(provider).ok_or(Refused::NotLoggedIn)?;
+        let copied = self.origin(provider).1.oauth(provider).ok_or(Refused::NotLoggedIn)?;
         let file =
             read_hostile(&self.directory, AUTH, MAX_CREDENTIALS).map_err(|_error| Refused::Unreadable)?;
         let child = Credentials::parse(&file).ok_or(Refused::Unreadable)?;
@@ -112,7 +113,8 @@ impl PrivateAgentDir {
         token: &Token,
         patience: Duration,
     ) -> Result<GiveBack, GiveBackError> {
-        let lock = match AuthLock::acquire(&self.auth, patience) {
+        let (auth, copied) = self.origin(provider);
+        let lock = match AuthLock::acquire(auth, patience) {
             Err(error) if is_missing(&error) => return Ok(GiveBack::Refused(Refused::Overtaken)),
             lock => lock?,
         };
@@ -120,7 +122,7 @@ impl PrivateAgentDir {
         let bytes = read_file(lock.file(), MAX_CREDENTIALS).map_err(failed)?;
         let current = Credentials::parse(&bytes);
         let entry = current.as_ref().and_then(|current| current.entry(provider));
-        if entry != self.copied.entry(provider) {
+        if entry != copied.entry(provider) {
             return Ok(GiveBack::Refused(Refused::Overtaken));
         }
         let Some(text) = with_token(&bytes, provider, token) else {

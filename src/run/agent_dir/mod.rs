@@ -2,7 +2,7 @@
 //!
 //! A child that could write the user's own agent directory could plant an extension there, which the user's next pi
 //! would run. So a sandboxed child gets a directory of its own: what pi writes or locks is copied, what pi only reads is
-//! linked, and the rest is not there. Everything a child leaves in it is hostile input; a refreshed token is the only
+//! linked, and the rest is not there. So does the child of an agent that has credentials of its own. Everything a child leaves in it is hostile input; a refreshed token is the only
 //! thing that is carried over, by the rule in `give_back`. This module knows nothing of children, sandboxes or
 //! configuration: callers hand in paths, a provider and a point in time. All of it blocks, except the refresh.
 //!
@@ -14,6 +14,7 @@ mod credentials;
 mod give_back;
 mod layout;
 mod lock;
+mod overlay;
 mod read;
 mod refresh;
 mod replace;
@@ -22,6 +23,7 @@ mod token;
 pub use build::{AgentDirError, LeftOut, PrivateAgentDir};
 pub use give_back::{GiveBack, GiveBackError, Refused};
 pub use lock::{AuthLock, LockError};
+pub use overlay::{credentials_of, has_entry};
 pub use pi_subagent_warden::remove_tree;
 pub use refresh::{Freshness, needs_refresh, refresh_before_copy};
 pub use token::UnusableToken;

@@ -1,14 +1,11 @@
-//! The directories that runs write.
+//! Whether runs can write their directories.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::check::{Check, Status};
 use crate::run::World;
 use crate::run::files::RunFiles;
-
-/// How many files are counted for the disk use of past runs before the answer is "more than".
-const MAX_COUNTED: usize = 20_000;
 
 pub(super) fn directories(world: &World) -> Vec<Check> {
     const AREA: &str = "directories";
@@ -18,13 +15,6 @@ pub(super) fn directories(world: &World) -> Vec<Check> {
     if current != fallback {
         checks.push(writable(AREA, &fallback));
     }
-    let (bytes, complete) = disk_use(&[current, fallback]);
-    let about = if complete { "" } else { "more than " };
-    checks.push(Check::new(
-        "disk",
-        Status::Ok,
-        format!("runs of this session and of no session use {about}{}", human(bytes)),
-    ));
     checks
 }
 
@@ -42,34 +32,4 @@ fn writable(area: &'static str, directory: &Path) -> Check {
                 .hint("a child needs a place for its prompt and its session")
         }
     }
-}
-
-/// The size of what lies below some directories, and whether all of it was counted. Links are not followed.
-fn disk_use(roots: &[PathBuf]) -> (u64, bool) {
-    let (mut pending, mut bytes, mut counted) = (roots.to_vec(), 0, 0);
-    pending.dedup();
-    while let Some(directory) = pending.pop() {
-        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-            counted += 1;
-            if counted > MAX_COUNTED {
-                return (bytes, false);
-            }
-            match entry.metadata() {
-                Ok(metadata) if metadata.is_dir() => pending.push(entry.path()),
-                Ok(metadata) => bytes += metadata.len(),
-                Err(_) => {}
-            }
-        }
-    }
-    (bytes, true)
-}
-
-fn human(bytes: u64) -> String {
-    const UNITS: [&str; 5] = ["bytes", "KiB", "MiB", "GiB", "TiB"];
-    let (mut whole, mut unit) = (bytes, 0);
-    while whole >= 10 * 1024 && unit + 1 < UNITS.len() {
-        whole /= 1024;
-        unit += 1;
-    }
-    format!("{whole} {}", UNITS[unit])
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::check::{Check, Status};
 use super::directories::directories;
+use super::disk::disk;
 use super::guards::{sandbox, supervision};
 use crate::config::Config;
 use crate::process::{ChildCommand, Guardian, capture};
@@ -61,6 +62,7 @@ pub async fn doctor(cwd: &Path, world: &World) -> Vec<Check> {
     checks.push(supervision(&config, &machine));
     checks.push(sandbox(&config, &machine));
     checks.extend(directories(world));
+    checks.push(disk(world, &config));
     checks
 }
 

@@ -2,6 +2,7 @@
 
 mod check;
 mod directories;
+mod disk;
 mod examine;
 mod guards;
 

@@ -6,16 +6,20 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, mpsc};
 
-use super::rpc::{Command, PROMPT_ID};
+use super::rpc::{ANNOUNCE_ID, Command, PROMPT_ID};
 use super::shared::SharedCollector;
 use crate::config::Protocol;
 use crate::event::{Collector, Live, Question, QuestionMethod, Response};
 use crate::process::{Input, Observer, Pulse};
+use crate::run::announce::{ANNOUNCE_PATIENCE, ANNOUNCE_PROMPT};
 use crate::run::caller::Answer;
 use crate::run::purse::Purse;
 
 /// What pi says of a prompt that one of its commands has taken: no model will work on it.
 const HANDLED: &str = "handled";
+/// Why a message ended that is whole, and one that goes on with a tool.
+const STOP: &str = "stop";
+const TOOL_USE: &str = "toolUse";
 /// Questions that may wait for their answers; a child that asks more at once is told that nobody answers the rest.
 const MAX_ASKING: usize = 16;
 /// Bytes of answers that a child may leave unread before it gets no more: whoever asks without end does not wait for them.
@@ -46,7 +50,7 @@ pub(crate) enum Busy {
 }
 
 /// What the child is told, and by what.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Reins {
     protocol: Protocol,
     /// What it reads.
@@ -55,6 +59,8 @@ pub(crate) struct Reins {
     asking: Arc<AtomicUsize>,
     /// One of them has been answered since that was last looked at.
     was_answered: Arc<AtomicBool>,
+    /// Its work is done, and messages would get into what it is asked for then.
+    is_done: Arc<AtomicBool>,
     news: Arc<Notify>,
 }
 
@@ -66,7 +72,14 @@ impl Reins {
             Protocol::Json => Input::once(literal_when_trimmed(task).into_bytes()),
             Protocol::Rpc => Input::open(Command::Prompt(task).to_line()),
         };
-        Self { protocol, input, asking: Arc::default(), was_answered: Arc::default(), news: Arc::default() }
+        Self {
+            protocol,
+            input,
+            asking: Arc::default(),
+            was_answered: Arc::default(),
+            is_done: Arc::default(),
+            news: Arc::default(),
+        }
     }
 
     /// Tells the child something. `false`: it cannot be told anything, or not any more.
@@ -82,12 +95,28 @@ impl Reins {
         (self.protocol == Protocol::Rpc).then_some(&self.input)
     }
 
+    /// Sends a message into the work. `false`: the child takes none, or its work is done.
+    pub(super) fn steer(&self, message: &str) -> bool {
+        !self.is_done.load(Ordering::Relaxed) && self.tell(Command::Steer(message))
+    }
+
     /// Notes that a question has got its answer: from now on the child is to be heard of again.
     pub(crate) fn answered(&self) {
         self.asking.fetch_sub(1, Ordering::Relaxed);
         self.was_answered.store(true, Ordering::Relaxed);
         self.news.notify_one();
     }
+}
+
+/// What is left to ask of a child whose work is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LastWord {
+    /// It is to be asked for an announcement.
+    Wanted,
+    /// It was asked, and may take its time for it.
+    Awaited,
+    /// Nothing, any more or at all.
+    None,
 }
 
 /// A question of the child.
@@ -109,6 +138,19 @@ pub(crate) struct DrivenChild<'a> {
     refused: Option<String>,
     /// What it waited for when it was told to stop.
     stopped_in: Option<Busy>,
+    last_word: LastWord,
+    /// Why the child will not announce anything.
+    silenced: Option<String>,
+}
+
+/// What a child has said of itself that is no event of its work.
+pub(crate) struct Sayings {
+    /// Why it did not work on its task.
+    pub refused: Option<String>,
+    /// What it waited for when it was told to stop.
+    pub stopped_in: Option<Busy>,
+    /// Why it did not take the request for an announcement.
+    pub silenced: Option<String>,
 }
 
 impl<'a> DrivenChild<'a> {
@@ -120,6 +162,7 @@ impl<'a> DrivenChild<'a> {
         reins: Reins,
         purse: &'a Purse,
         rate_limited: &'a (dyn Fn(Duration) + Sync),
+        last_word: LastWord,
     ) -> (Self, mpsc::UnboundedReceiver<Asked>) {
         // Unbounded, because no more are sent than may wait.
         let (questions, asked) = mpsc::unbounded_channel();
@@ -132,14 +175,17 @@ impl<'a> DrivenChild<'a> {
             rate_limited,
             refused: None,
             stopped_in: None,
+            last_word,
+            silenced: None,
         };
         (child, asked)
     }
 
-    /// Why the child did not work on its task, if it said so, and what it waited for when it was told to stop.
+    /// What it has said of itself.
     #[must_use]
-    pub(crate) fn into_end(self) -> (Option<String>, Option<Busy>) {
-        (self.refused, self.stopped_in)
+    pub(crate) fn into_sayings(self) -> Sayings {
+        let Self { refused, stopped_in, silenced, .. } = self;
+        Sayings { refused, stopped_in, silenced }
     }
 
     fn busy(&self, live: &Live<'_>) -> Option<Busy> {
@@ -152,7 +198,11 @@ impl<'a> DrivenChild<'a> {
     /// What an event may ask of us.
     fn heed(&mut self, collector: &mut Collector) {
         for response in collector.take_responses() {
-            self.refused = self.refused.take().or_else(|| refusal(response));
+            match response.id.as_deref() {
+                Some(PROMPT_ID) => self.refused = self.refused.take().or_else(|| refusal(response)),
+                Some(ANNOUNCE_ID) => self.silenced = self.silenced.take().or_else(|| refusal(response)),
+                _ => {}
+            }
         }
         for id in collector.take_dropped_questions() {
             self.reins.tell(Command::Answer(&id, &Answer::Cancelled));
@@ -166,11 +216,62 @@ impl<'a> DrivenChild<'a> {
         self.purse.check(&collector.live(), &self.reins);
     }
 
+    /// What the work has come to: what the child waits for, and whether it is done. One that is done is asked for its last
+    /// word, where that is wanted, and told that nothing more will be asked otherwise.
+    fn follow(&mut self, collector: &mut Collector) -> (Option<Busy>, bool) {
+        let live = collector.live();
+        let busy = self.busy(&live);
+        match self.last_word {
+            LastWord::Awaited => {
+                let calls_tool = live.running_tools > 0 || live.stop_reason == Some(TOOL_USE);
+                if calls_tool {
+                    self.reins.tell(Command::Abort);
+                }
+                if live.finished || calls_tool || self.silenced.is_some() {
+                    self.dismiss();
+                }
+                // Its work has been done since before it was asked.
+                return (None, true);
+            }
+            LastWord::Wanted if live.finished && self.is_worth_a_word(&live) => {
+                // First: an answer to a message would pass for the announcement.
+                self.reins.is_done.store(true, Ordering::Relaxed);
+                if self.reins.tell(Command::Announce(ANNOUNCE_PROMPT)) {
+                    self.last_word = LastWord::Awaited;
+                    collector.begin_epilogue();
+                    return (None, true);
+                }
+            }
+            LastWord::Wanted | LastWord::None => {}
+        }
+        let settled = live.settled || self.refused.is_some();
+        if live.finished || self.refused.is_some() {
+            self.dismiss();
+        }
+        (busy, settled)
+    }
+
+    /// Nothing more will be asked of the child, so it need not wait.
+    fn dismiss(&mut self) {
+        self.last_word = LastWord::None;
+        self.reins.input.end();
+    }
+
+    /// Only whole answers are, and only where nobody has to save.
+    fn is_worth_a_word(&self, live: &Live<'_>) -> bool {
+        self.refused.is_none() && live.stop_reason == Some(STOP) && live.has_answer && self.purse.has_room()
+    }
+
+    fn stay(&self) -> Option<Duration> {
+        (self.last_word == LastWord::Awaited).then_some(ANNOUNCE_PATIENCE)
+    }
+
     /// Passes a question on, where it can be answered: what was cut would not be known to who asks.
     fn ask(&self, question: Question) {
         let is_answerable =
             question.is_whole || matches!(question.method, QuestionMethod::Confirm | QuestionMethod::Input);
-        if !is_answerable || self.reins.asking.load(Ordering::Relaxed) >= MAX_ASKING {
+        let is_done = self.last_word == LastWord::Awaited;
+        if is_done || !is_answerable || self.reins.asking.load(Ordering::Relaxed) >= MAX_ASKING {
             self.reins.tell(Command::Answer(&question.id, &Answer::Cancelled));
         } else if self.reins.commands().is_some() {
             self.reins.asking.fetch_add(1, Ordering::Relaxed);
@@ -182,9 +283,6 @@ impl<'a> DrivenChild<'a> {
 
 /// Why a prompt leads to no work.
 fn refusal(response: Response) -> Option<String> {
-    if response.id.as_deref() != Some(PROMPT_ID) {
-        return None;
-    }
     match (response.success, response.disposition.as_deref()) {
         (false, _) => Some(response.error.unwrap_or_else(|| "it gave no reason".to_owned())),
         (true, Some(HANDLED)) => Some("one of its extensions took it for a command".to_owned()),
@@ -202,13 +300,7 @@ impl Observer for DrivenChild<'_> {
             state.last_event = Instant::now();
             self.heed(&mut state.collector);
         }
-        let live = state.collector.live();
-        let busy = self.busy(&live);
-        let settled = live.settled || self.refused.is_some();
-        if live.finished || self.refused.is_some() {
-            // Nothing more will be asked of it, so it need not wait.
-            self.reins.input.end();
-        }
+        let (busy, settled) = self.follow(&mut state.collector);
         state.changed |= progress.changed;
         drop(state);
         if progress.changed {
@@ -216,10 +308,13 @@ impl Observer for DrivenChild<'_> {
         }
         // Whoever has got an answer has to make something of it, which takes its time.
         let alive = has_said || self.reins.was_answered.swap(false, Ordering::Relaxed);
-        Pulse { alive, silence: self.silence.in_force(busy), settled }
+        Pulse { alive, silence: self.silence.in_force(busy), settled, stay: self.stay() }
     }
 
     fn interrupt(&mut self) -> bool {
+        if self.last_word == LastWord::Wanted {
+            self.last_word = LastWord::None;
+        }
         // Stopping ends that, too.
         self.stopped_in = self.busy(&self.collector.lock().collector.live());
         self.reins.tell(Command::Abort)

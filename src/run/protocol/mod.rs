@@ -5,7 +5,7 @@ mod rpc;
 mod shared;
 mod steering;
 
-pub(super) use child::{Asked, Busy, DrivenChild, Reins, SilenceLimits};
+pub(super) use child::{Asked, Busy, DrivenChild, LastWord, Reins, Sayings, SilenceLimits};
 pub(super) use rpc::Command;
 pub(super) use shared::SharedCollector;
 pub use steering::Steering;

@@ -9,11 +9,16 @@ use crate::run::caller::Answer;
 /// The id of the command whose refusal ends the run.
 pub(super) const PROMPT_ID: &str = "prompt";
 
+/// The id of the command whose refusal ends nothing.
+pub(super) const ANNOUNCE_ID: &str = "announce";
+
 /// What a child is told.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Command<'a> {
     /// Work on this.
     Prompt(&'a str),
+    /// Say this of your work, now that it is done.
+    Announce(&'a str),
     /// Hear this before the next turn.
     Steer(&'a str),
     /// Stop working.
@@ -30,6 +35,7 @@ impl Command<'_> {
             Self::Prompt(message) => {
                 json!({ "id": PROMPT_ID, "type": "prompt", "message": literal(message) })
             }
+            Self::Announce(message) => json!({ "id": ANNOUNCE_ID, "type": "prompt", "message": message }),
             Self::Steer(message) => json!({ "id": "steer", "type": "steer", "message": literal(message) }),
             Self::Abort => json!({ "id": "abort", "type": "abort" }),
             Self::Answer(id, answer) => response(id, answer),
@@ -64,6 +70,7 @@ mod tests {
         let said = "first\nsecond\r\u{2028}\"third\"";
         for command in [
             Command::Prompt(said),
+            Command::Announce(said),
             Command::Steer(said),
             Command::Abort,
             Command::Answer(said, &Answer::Value(said.into())),

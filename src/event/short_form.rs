@@ -1,0 +1,144 @@
+//! One line for a tool call, in the words pi itself uses for its tools.
+
+use serde_json::{Map, Value};
+
+use crate::text::one_line;
+
+/// Longest argument value of a tool pi does not know.
+const MAX_VALUE_CHARS: usize = 60;
+/// Longest text looked at: a `write` carries a whole file.
+const MAX_INPUT_CHARS: usize = 2_000;
+/// Longest line; more columns than any screen has.
+const MAX_LINE_CHARS: usize = 300;
+
+/// `$ cargo test`, `read ~/p.rs:1-10`, `grep /a b/ in src (*.rs)`, `web_search "…" limit=5`: the line a card shows.
+///
+/// Control characters and line breaks are gone and the line is at most 300 characters long. It is as clean as what it is
+/// made of: sanitize the arguments before. A home directory is `~` already then.
+#[must_use]
+pub fn short_form(name: &str, arguments: &Value) -> String {
+    let nothing = Map::new();
+    let args = arguments.as_object().unwrap_or(&nothing);
+    let line = match name {
+        "bash" | "powershell" => format!("$ {}", or(text(args, "command"), "…")),
+        "read" => format!("read {}{}", path(args, "…"), range(args)),
+        "grep" => format!("grep /{}/{}{}", text(args, "pattern"), place(args), filter(args)),
+        "find" => format!("find {}{}", or(text(args, "pattern"), "*"), place(args)),
+        "ls" => format!("ls {}", path(args, ".")),
+        "edit" | "write" => format!("{name} {}", path(args, "…")),
+        _ => format!("{} {}", one_line(name, MAX_VALUE_CHARS), compact(arguments)),
+    };
+    one_line(&line, MAX_LINE_CHARS)
+}
+
+/// The text of an argument on one line; nothing where it is missing or no text.
+fn text(args: &Map<String, Value>, key: &str) -> String {
+    args.get(key).and_then(Value::as_str).map(|value| one_line(value, MAX_INPUT_CHARS)).unwrap_or_default()
+}
+
+fn or(text: String, absent: &str) -> String {
+    if text.is_empty() { absent.to_owned() } else { text }
+}
+
+fn path(args: &Map<String, Value>, absent: &str) -> String {
+    or(or(text(args, "path"), &text(args, "file_path")), absent)
+}
+
+fn place(args: &Map<String, Value>) -> String {
+    format!(" in {}", or(text(args, "path"), "."))
+}
+
+fn filter(args: &Map<String, Value>) -> String {
+    let glob = text(args, "glob");
+    if glob.is_empty() { glob } else { format!(" ({glob})") }
+}
+
+/// `:3-12` with a limit, `:3` without one.
+fn range(args: &Map<String, Value>) -> String {
+    let given = |key: &str| args.get(key).filter(|value| !value.is_null());
+    let (offset, limit) = (given("offset").and_then(count), given("limit").and_then(count));
+    let first = match (offset, given("limit")) {
+        (Some(offset), _) => offset,
+        (None, Some(_)) => 1,
+        (None, None) => return String::new(),
+    };
+    match limit.filter(|limit| *limit > 0) {
+        Some(limit) => format!(":{first}-{}", first.saturating_add(limit - 1)),
+        None => format!(":{first}"),
+    }
+}
+
+/// A whole number, also one that the model wrote as text.
+fn count(value: &Value) -> Option<i64> {
+    match value {
+        Value::String(text) => text.trim().parse().ok(),
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the cast saturates, and lines are counted in whole numbers"
+        )]
+        value => value.as_i64().or_else(|| value.as_f64().map(|number| number as i64)),
+    }
+}
+
+/// `query="…" limit=5`; a single text argument stands alone.
+fn compact(arguments: &Value) -> String {
+    let Value::Object(args) = arguments else {
+        return if arguments.is_null() { String::new() } else { shown(arguments) };
+    };
+    let mut present = args.iter().filter(|(_, value)| !value.is_null());
+    if let (Some((_, only @ Value::String(_))), None) = (present.next(), present.next()) {
+        return shown(only);
+    }
+    let present = args.iter().filter(|(_, value)| !value.is_null());
+    let entries: Vec<String> =
+        present.map(|(key, value)| format!("{}={}", one_line(key, MAX_VALUE_CHARS), shown(value))).collect();
+    entries.join(" ")
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => one_line(text, MAX_VALUE_CHARS),
+        value => one_line(&value.to_string(), MAX_VALUE_CHARS),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_tool_call_is_one_line_in_the_words_of_pi() {
+        let long = "x".repeat(400);
+        for (name, args, expected) in [
+            ("bash", json!({ "command": "cargo test\n  --all" }), "$ cargo test --all"),
+            ("bash", json!({}), "$ …"),
+            ("powershell", json!({ "command": "dir" }), "$ dir"),
+            ("read", json!({ "path": "~/p" }), "read ~/p"),
+            ("read", json!({ "file_path": "a.rs", "offset": 5, "limit": 10 }), "read a.rs:5-14"),
+            ("read", json!({ "path": "a.rs", "offset": "5" }), "read a.rs:5"),
+            ("read", json!({ "path": "a.rs", "limit": 10.0 }), "read a.rs:1-10"),
+            (
+                "read",
+                json!({ "path": "a.rs", "offset": i64::MAX, "limit": i64::MAX }),
+                "read a.rs:9223372036854775807-9223372036854775807",
+            ),
+            ("read", json!("nonsense"), "read …"),
+            ("grep", json!({ "pattern": "a b", "path": "src", "glob": "*.rs" }), "grep /a b/ in src (*.rs)"),
+            ("find", json!({}), "find * in ."),
+            ("ls", json!({}), "ls ."),
+            ("write", json!({ "path": "a", "content": long }), "write a"),
+            ("web_search", json!({ "query": "rust" }), "web_search rust"),
+            ("lsp", json!({ "action": "hover", "line": 5, "none": null }), "lsp action=hover line=5"),
+            ("tool\u{1b}[31m", json!({ "a": [1, 2] }), "tool [31m a=[1,2]"),
+            ("now", json!(null), "now"),
+        ] {
+            assert_eq!(short_form(name, &args), expected, "{name} {args}");
+        }
+        let line = short_form("bash", &json!({ "command": long }));
+        assert!(line.chars().count() <= MAX_LINE_CHARS && line.ends_with('…'), "{line}");
+        let value = short_form("other", &json!({ "query": long }));
+        assert_eq!(value.chars().count(), "other ".len() + MAX_VALUE_CHARS, "{value}");
+    }
+}

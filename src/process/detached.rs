@@ -1,0 +1,77 @@
+//! Programs that are meant to outlive this one.
+
+use std::ffi::OsString;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// What a program may answer; whoever says more is not the one that was meant.
+const MAX_ANSWER: u64 = 1024 * 1024;
+
+/// The stack of a thread that waits.
+const STACK_BYTES: usize = 128 * 1024;
+
+/// A program that goes on when this one ends, and how it is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Detached {
+    /// The program, an absolute path.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Variables beyond those of this process.
+    pub env: Vec<(OsString, OsString)>,
+}
+
+impl Detached {
+    /// Starts it in a group of its own, where no key of a terminal reaches it, writes `request` to its standard input, and
+    /// returns the first line that it answers, by which it takes over. Blocks until then.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be started, ends before it has answered, or does not answer within `patience`; nothing is left of it
+    /// then.
+    pub fn hand_over(&self, request: Vec<u8>, patience: Duration) -> io::Result<Vec<u8>> {
+        let mut command = Command::new(&self.program);
+        command
+            .args(&self.args)
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command.spawn()?;
+        let (input, output) = (child.stdin.take(), child.stdout.take());
+        let (said, answer) = mpsc::channel();
+        // It may never read, and never answer.
+        let talking = thread(move || drop(said.send(talk(input, output, &request))));
+        let answer = talking.and_then(|()| match answer.recv_timeout(patience) {
+            Ok(answer) => answer,
+            Err(_) => Err(io::Error::other(format!("it did not answer within {} s", patience.as_secs()))),
+        });
+        if answer.is_err() {
+            let _ = child.kill();
+        }
+        // Once it ends it is taken from the table of processes.
+        thread(move || drop(child.wait()))?;
+        answer
+    }
+}
+
+/// Writes a request and reads the line that answers it.
+fn talk(input: Option<ChildStdin>, output: Option<ChildStdout>, request: &[u8]) -> io::Result<Vec<u8>> {
+    let (mut input, output) = input.zip(output).ok_or(io::ErrorKind::BrokenPipe)?;
+    input.write_all(request)?;
+    drop(input);
+    let mut answer = Vec::new();
+    BufReader::new(output.take(MAX_ANSWER)).read_until(b'\n', &mut answer)?;
+    Ok(answer)
+}
+
+fn thread(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let builder = std::thread::Builder::new().name("subagent-keeper".to_owned());
+    builder.stack_size(STACK_BYTES).spawn(work).map(drop)
+}

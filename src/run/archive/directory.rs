@@ -1,0 +1,93 @@
+//! The directory of a run, held open: whatever becomes of its path, what is done is done in it.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, renameat, statat, unlinkat};
+use rustix::io::Errno;
+
+use super::names::is_ours;
+
+/// How many entries are looked at. A run has a handful.
+const MAX_ENTRIES: usize = 4096;
+
+/// The directory of a run.
+#[derive(Debug)]
+pub(super) struct Directory {
+    fd: OwnedFd,
+    parent: OwnedFd,
+    name: std::ffi::OsString,
+}
+
+impl Directory {
+    /// Opens the directory at the end of a way; links are followed up to `base`, and not from there on. `None` when it is
+    /// not there.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::NotADirectory`] when something else is on the way.
+    pub(super) fn open(base: &Path, way: &[&OsStr]) -> io::Result<Option<Self>> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let step = |from: Result<OwnedFd, Errno>| match from {
+            Ok(fd) => Ok(Some(fd)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(Errno::LOOP | Errno::NOTDIR) => Err(io::ErrorKind::NotADirectory.into()),
+            Err(error) => Err(io::Error::from(error)),
+        };
+        let Some(mut parent) = step(openat(CWD, base, flags, Mode::empty()))? else { return Ok(None) };
+        let Some((name, between)) = way.split_last() else { return Ok(None) };
+        for part in between {
+            let Some(next) = step(openat(&parent, *part, flags | OFlags::NOFOLLOW, Mode::empty()))? else {
+                return Ok(None);
+            };
+            parent = next;
+        }
+        let Some(fd) = step(openat(&parent, *name, flags | OFlags::NOFOLLOW, Mode::empty()))? else {
+            return Ok(None);
+        };
+        Ok(Some(Self { fd, parent, name: (*name).to_owned() }))
+    }
+
+    /// The files of a run that are in it, by name, with their sizes. Links and whatever else has such a name are none.
+    pub(super) fn files(&self) -> io::Result<Vec<(String, u64)>> {
+        let mut files = Vec::new();
+        for entry in Dir::read_from(&self.fd)?.take(MAX_ENTRIES) {
+            let entry = entry?;
+            let Some(name) = entry.file_name().to_str().ok().filter(|name| is_ours(name)) else { continue };
+            match statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::RegularFile => {
+                    files.push((name.to_owned(), u64::try_from(found.st_size).unwrap_or(0)));
+                }
+                Ok(_) | Err(Errno::NOENT) => (),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        files.sort();
+        Ok(files)
+    }
+
+    /// Whether anything has this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    }
+
+    pub(super) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        Ok(renameat(&self.fd, from, &self.fd, to)?)
+    }
+
+    pub(super) fn remove_file(&self, name: &str) -> io::Result<()> {
+        Ok(unlinkat(&self.fd, name, AtFlags::empty())?)
+    }
+
+    /// Removes the directory, unless something is in it. Whether it is gone.
+    pub(super) fn remove_if_empty(self) -> io::Result<bool> {
+        match unlinkat(&self.parent, &self.name, AtFlags::REMOVEDIR) {
+            Ok(()) | Err(Errno::NOENT) => Ok(true),
+            // One system says this, another that; and where it became something else meanwhile, that stays.
+            Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The names of what is in the directory of a run.
+
+/// What follows the name of a file that was put aside, before the time.
+const ASIDE: &str = ".deleted.";
+
+/// Whether this is the id of a run, and thereby the name of its directory.
+pub(super) fn is_run_id(name: &str) -> bool {
+    name.len() == 8 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Whether this is put aside when a run is archived: what its child has said.
+pub(super) fn is_said(name: &str) -> bool {
+    is_numbered(name, "session", ".jsonl") || is_numbered(name, "output", ".md")
+}
+
+/// Whether this is the first, or a later one, of several.
+fn is_numbered(name: &str, before: &str, after: &str) -> bool {
+    let number = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+    number.is_some_and(|number| {
+        number.is_empty()
+            || number
+                .strip_prefix('-')
+                .is_some_and(|number| (1..=9).contains(&number.len()) && is_number(number))
+    })
+}
+
+/// Whether this was put aside.
+pub(super) fn is_aside(name: &str) -> bool {
+    name.split_once(ASIDE).is_some_and(|(said, time)| {
+        let is_time = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'T' | b'Z' | b'.');
+        is_said(said) && (1..=64).contains(&time.len()) && time.bytes().all(is_time)
+    })
+}
+
+/// Whether this is a file of a run.
+pub(super) fn is_ours(name: &str) -> bool {
+    is_said(name)
+        || is_aside(name)
+        || matches!(name, "state.json" | "state.json.next" | "prompt.md" | "guard.cjs")
+}
+
+/// The name of a file that is put aside, the `number`th of its kind.
+pub(super) fn aside(name: &str, time: &str, number: u32) -> String {
+    if number > 1 { format!("{name}{ASIDE}{time}-{number}") } else { format!("{name}{ASIDE}{time}") }
+}
+
+fn is_number(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_that_a_run_gives_are_ours() {
+        for said in ["session.jsonl", "session-2.jsonl", "session-17.jsonl", "output.md", "output-2.md"] {
+            assert!(is_said(said) && is_ours(said), "{said}");
+            let aside = aside(said, "2025-11-22T07-49-12.345Z", 2);
+            assert!(is_aside(&aside) && is_ours(&aside) && !is_said(&aside), "{aside}");
+        }
+        for own in ["state.json", "state.json.next", "prompt.md", "guard.cjs"] {
+            assert!(is_ours(own) && !is_said(own), "{own}");
+        }
+        for foreign in [
+            "",
+            "notes.md",
+            "session",
+            "session.jsonl.bak",
+            "session-.jsonl",
+            "session-x.jsonl",
+            "session-2 copy.jsonl",
+            "output-.md",
+            "output.md.md",
+            "mysession.jsonl",
+            "session.jsonl.deleted.",
+            "session.jsonl.deleted.today",
+            "session.jsonl.deleted.1.deleted.2",
+            "notes.md.deleted.2025",
+            "../session.jsonl",
+            "STATE.JSON",
+        ] {
+            assert!(!is_ours(foreign), "{foreign}");
+        }
+        for (name, is_id) in [
+            ("0badcafe", true),
+            ("0BADCAFE", false),
+            ("0badcaf", false),
+            ("0badcafe0", false),
+            ("../../..", false),
+        ] {
+            assert_eq!(is_run_id(name), is_id, "{name}");
+        }
+    }
+}

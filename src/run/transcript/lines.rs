@@ -1,0 +1,123 @@
+//! The lines of a file from its last to its first.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::{ControlFlow, Range};
+use std::path::Path;
+
+use memchr::memrchr;
+
+/// Bytes read at a time; two blocks are all that is held of a file.
+const BLOCK: usize = 64 * 1024;
+/// Bytes gone through at most; a child can write files that nobody has the time for, and sparse ones cost it nothing.
+const MAX_PASSED: u64 = 512 * 1024 * 1024;
+
+/// Opens a file that somebody else may have replaced: no link is followed, and nothing but a regular file is waited for.
+///
+/// # Errors
+///
+/// When it cannot be opened, or is not a regular file.
+pub fn open(path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    let file: File = {
+        use rustix::fs::{CWD, Mode, OFlags, openat};
+        let careful = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
+        openat(CWD, path, careful, Mode::empty())?.into()
+    };
+    #[cfg(not(unix))]
+    let file = File::open(path)?;
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
+    }
+}
+
+/// Goes back through a file line by line; what was written after it was opened is not looked at.
+pub(super) struct LinesFromEnd {
+    file: File,
+    bytes: u64,
+    /// The end of the next line to be found; nothing once the first line was.
+    end: Option<u64>,
+    /// The part of the file that is held, and where it begins.
+    held: Vec<u8>,
+    held_from: u64,
+    forward: Vec<u8>,
+    is_cut: bool,
+}
+
+impl LinesFromEnd {
+    pub(super) fn new(file: File) -> io::Result<Self> {
+        let bytes = file.metadata()?.len();
+        let (held, forward) = (Vec::new(), Vec::new());
+        Ok(Self { file, bytes, end: Some(bytes), held, held_from: bytes, forward, is_cut: false })
+    }
+
+    /// The size of the file.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whether lines are left that are too far from the end to be looked for.
+    pub(super) fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// Where the line before the last one found is, its line end left out. Whatever follows the last line end is a line
+    /// too, and empty in a file that is whole.
+    pub(super) fn previous(&mut self) -> io::Result<Option<Range<u64>>> {
+        let Some(end) = self.end else { return Ok(None) };
+        let mut at = end;
+        loop {
+            let near = usize::try_from(at - self.held_from).expect("no more than what is held");
+            if let Some(found) = memrchr(b'\n', &self.held[..near]) {
+                let line_end = self.held_from + found as u64;
+                self.end = Some(line_end);
+                return Ok(Some(line_end + 1..end));
+            }
+            if self.held_from == 0 {
+                self.end = None;
+                return Ok(Some(0..end));
+            }
+            at = self.held_from;
+            if self.bytes - at >= MAX_PASSED {
+                (self.end, self.is_cut) = (None, true);
+                return Ok(None);
+            }
+            let from = at.saturating_sub(BLOCK as u64);
+            let size = usize::try_from(at - from).expect("a block at most");
+            read_at(&mut self.file, &mut self.held, from, size)?;
+            self.held_from = from;
+        }
+    }
+
+    /// Hands a line out from its beginning, until it ends or is no longer wanted.
+    pub(super) fn feed(
+        &mut self,
+        line: &Range<u64>,
+        mut take: impl FnMut(&[u8]) -> ControlFlow<()>,
+    ) -> io::Result<()> {
+        let held_to = self.held_from + self.held.len() as u64;
+        if line.start >= self.held_from && line.end <= held_to {
+            let index = |at: u64| usize::try_from(at - self.held_from).expect("no more than what is held");
+            let _ = take(&self.held[index(line.start)..index(line.end)]);
+            return Ok(());
+        }
+        let mut at = line.start;
+        while at < line.end {
+            let size = usize::try_from(line.end - at).map_or(BLOCK, |rest| rest.min(BLOCK));
+            read_at(&mut self.file, &mut self.forward, at, size)?;
+            if take(&self.forward).is_break() {
+                break;
+            }
+            at += size as u64;
+        }
+        Ok(())
+    }
+}
+
+fn read_at(file: &mut File, block: &mut Vec<u8>, at: u64, size: usize) -> io::Result<()> {
+    block.resize(size, 0);
+    file.seek(SeekFrom::Start(at))?;
+    file.read_exact(block)
+}

@@ -1,0 +1,358 @@
+//! One entry of a session file, as far as it says something.
+
+use std::collections::VecDeque;
+
+use serde_json::Value;
+
+use crate::event::{Arguments, HeadTail, short_form};
+use crate::text::Sanitizer;
+use crate::text::skim::{Kind, Sink, Verdict, Word};
+
+/// Bytes kept of one text: head and tail. What is said of the gap between them must still fit into what is handed out.
+const MAX_TEXT: usize = 15 * 1024;
+/// Bytes kept of a name, an id or an error.
+const MAX_NAME: usize = 1024;
+/// Parts kept of one message, the newest.
+const MAX_PARTS: usize = 256;
+/// Bytes that these parts take together, roughly.
+const MAX_PARTS_BYTES: usize = 512 * 1024;
+
+/// Who speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    User,
+    Assistant,
+    ToolResult,
+    /// Somebody who is not part of the conversation.
+    Other,
+}
+
+/// A part of a message, sanitized.
+pub(super) enum Part {
+    Text(String),
+    ToolCall { name: String, summary: String },
+}
+
+/// The same as it stands in the file. Of very many only the newest are sanitized, which costs more than reading them.
+enum RawPart {
+    Text(String),
+    ToolCall { name: String, arguments: Value },
+}
+
+impl RawPart {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::ToolCall { name, arguments } => name.len() + arguments.to_string().len(),
+        }
+    }
+}
+
+/// Which entry an entry follows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum Parent {
+    /// It does not say, as in files of the first version.
+    #[default]
+    Unsaid,
+    /// It is the first one of its branch.
+    None,
+    /// This one.
+    Id(String),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Root,
+    Message,
+    Content,
+    Part,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    Type,
+    Id,
+    Parent,
+    Message,
+    Role,
+    Content,
+    ToolName,
+    IsError,
+    Provider,
+    Model,
+    StopReason,
+    Error,
+    PartType,
+    PartText,
+    PartName,
+    PartArguments,
+}
+
+impl Field {
+    fn of(place: Place, key: &str) -> Option<Self> {
+        Some(match (place, key) {
+            (Place::Root, "type") => Self::Type,
+            (Place::Root, "id") => Self::Id,
+            (Place::Root, "parentId") => Self::Parent,
+            (Place::Root, "message") => Self::Message,
+            (Place::Message, "role") => Self::Role,
+            (Place::Message, "content") => Self::Content,
+            (Place::Message, "toolName") => Self::ToolName,
+            (Place::Message, "isError") => Self::IsError,
+            (Place::Message, "provider") => Self::Provider,
+            (Place::Message, "model") => Self::Model,
+            (Place::Message, "stopReason") => Self::StopReason,
+            (Place::Message, "errorMessage") => Self::Error,
+            (Place::Part, "type") => Self::PartType,
+            (Place::Part, "text") => Self::PartText,
+            (Place::Part, "name") => Self::PartName,
+            (Place::Part, "arguments") => Self::PartArguments,
+            _ => return None,
+        })
+    }
+}
+
+/// What one line says, picked out of it as it is read.
+pub(super) struct Entry<'a> {
+    sanitizer: &'a Sanitizer,
+    /// The id that this entry must have to be on the branch; any, when it is not known.
+    expected: Option<&'a str>,
+    pub(super) kind: String,
+    pub(super) id: Option<String>,
+    pub(super) parent: Parent,
+    pub(super) role: Option<Role>,
+    raw_parts: VecDeque<RawPart>,
+    raw_bytes: usize,
+    /// Parts of it were left out.
+    pub(super) is_cut: bool,
+    pub(super) has_image: bool,
+    pub(super) tool_name: String,
+    pub(super) is_error: bool,
+    pub(super) provider: String,
+    pub(super) model: String,
+    pub(super) stop_reason: String,
+    pub(super) error: String,
+    places: Vec<Place>,
+    field: Option<Field>,
+    short: HeadTail,
+    part_type: String,
+    part_name: String,
+    text: HeadTail,
+    arguments: Arguments,
+}
+
+impl<'a> Entry<'a> {
+    pub(super) fn new(sanitizer: &'a Sanitizer, expected: Option<&'a str>) -> Self {
+        Self {
+            sanitizer,
+            expected,
+            kind: String::new(),
+            id: None,
+            parent: Parent::Unsaid,
+            role: None,
+            raw_parts: VecDeque::new(),
+            raw_bytes: 0,
+            is_cut: false,
+            has_image: false,
+            tool_name: String::new(),
+            is_error: false,
+            provider: String::new(),
+            model: String::new(),
+            stop_reason: String::new(),
+            error: String::new(),
+            places: Vec::new(),
+            field: None,
+            short: HeadTail::new(MAX_NAME),
+            part_type: String::new(),
+            part_name: String::new(),
+            text: HeadTail::new(MAX_TEXT),
+            arguments: Arguments::new(),
+        }
+    }
+
+    /// Whether it stands on another branch than the conversation.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        matches!((&self.id, self.expected), (Some(id), Some(expected)) if id != expected)
+    }
+
+    /// The model that spoke, `provider/id`.
+    pub(super) fn speaker(&self) -> Option<String> {
+        if self.model.is_empty() {
+            return None;
+        }
+        let name = if self.provider.is_empty() {
+            self.model.clone()
+        } else {
+            format!("{}/{}", self.provider, self.model)
+        };
+        Some(self.clean(&name))
+    }
+
+    pub(super) fn clean(&self, text: &str) -> String {
+        self.sanitizer.sanitize(text).into_string()
+    }
+
+    /// Whether nothing that is still to come in the line can matter.
+    fn is_enough(&self) -> bool {
+        let says_nothing = self.role == Some(Role::Other) || !matches!(self.kind.as_str(), "" | "message");
+        self.is_elsewhere() || says_nothing && self.id.is_some() && self.parent != Parent::Unsaid
+    }
+
+    fn enter(&mut self, place: Place) -> Verdict {
+        self.places.push(place);
+        Verdict::Take
+    }
+
+    fn verdict(&self) -> Verdict {
+        if self.is_enough() { Verdict::Finish } else { Verdict::Take }
+    }
+
+    fn begin_part(&mut self) {
+        self.part_type.clear();
+        self.part_name.clear();
+        self.text.clear();
+        self.arguments.clear();
+    }
+
+    fn end_part(&mut self) {
+        let part = match self.part_type.as_str() {
+            "text" if !self.text.is_blank() => RawPart::Text(self.text.to_text().0),
+            "toolCall" => {
+                let arguments = self.arguments.take().unwrap_or(Value::Null);
+                RawPart::ToolCall { name: std::mem::take(&mut self.part_name), arguments }
+            }
+            "image" => {
+                self.has_image = true;
+                return;
+            }
+            _ => return,
+        };
+        self.raw_bytes += part.bytes();
+        self.raw_parts.push_back(part);
+        while self.raw_parts.len() > MAX_PARTS || self.raw_bytes > MAX_PARTS_BYTES {
+            let Some(oldest) = self.raw_parts.pop_front() else { break };
+            self.raw_bytes -= oldest.bytes();
+            self.is_cut = true;
+        }
+    }
+
+    /// What the message consists of, in order.
+    pub(super) fn parts(&mut self) -> Vec<Part> {
+        let raw = std::mem::take(&mut self.raw_parts);
+        let clean = |part: RawPart| match part {
+            RawPart::Text(text) => Part::Text(self.clean(&text)),
+            RawPart::ToolCall { name, arguments } => {
+                let name = self.clean(&name);
+                let summary = short_form(&name, &self.sanitizer.sanitize_json(&arguments));
+                Part::ToolCall { name, summary }
+            }
+        };
+        raw.into_iter().map(clean).collect()
+    }
+}
+
+impl Sink for Entry<'_> {
+    fn key(&mut self, key: &str) -> Verdict {
+        if self.arguments.is_open() {
+            return self.arguments.key(key);
+        }
+        self.field = self.places.last().and_then(|place| Field::of(*place, key));
+        if self.field.is_some() { Verdict::Take } else { Verdict::Skip }
+    }
+
+    fn value(&mut self, kind: Kind) -> Verdict {
+        if self.arguments.is_open() {
+            return self.arguments.value(kind);
+        }
+        match (self.places.last(), self.field, kind) {
+            (None, _, Kind::Object) => self.enter(Place::Root),
+            (None, ..) => Verdict::Finish,
+            (Some(Place::Content), _, Kind::Object) => {
+                self.begin_part();
+                self.enter(Place::Part)
+            }
+            (Some(Place::Content), ..) => Verdict::Skip,
+            (_, Some(Field::Message), Kind::Object) => self.enter(Place::Message),
+            (_, Some(Field::Content), Kind::Array) => self.enter(Place::Content),
+            (_, Some(Field::Content), Kind::String) => {
+                self.begin_part();
+                Verdict::Take
+            }
+            (_, Some(Field::PartArguments), _) => {
+                self.arguments.clear();
+                self.arguments.value(kind)
+            }
+            (_, Some(_), Kind::String) => {
+                self.short.clear();
+                Verdict::Take
+            }
+            (_, _, Kind::Word) => Verdict::Take,
+            _ => Verdict::Skip,
+        }
+    }
+
+    fn text(&mut self, part: &str) {
+        match self.field {
+            _ if self.arguments.is_open() => self.arguments.text(part),
+            Some(Field::PartArguments) => self.arguments.text(part),
+            Some(Field::PartText | Field::Content) => self.text.push(part),
+            _ => self.short.push(part),
+        }
+    }
+
+    fn text_end(&mut self) -> Verdict {
+        if self.arguments.is_open() || self.field == Some(Field::PartArguments) {
+            self.arguments.text_end();
+            return Verdict::Take;
+        }
+        let short = self.short.to_text().0;
+        match self.field {
+            Some(Field::Type) => self.kind = short,
+            Some(Field::Id) => self.id = Some(short),
+            Some(Field::Parent) => self.parent = Parent::Id(short),
+            Some(Field::Role) => {
+                self.role = Some(match short.as_str() {
+                    "user" => Role::User,
+                    "assistant" => Role::Assistant,
+                    "toolResult" => Role::ToolResult,
+                    _ => Role::Other,
+                });
+            }
+            Some(Field::Content) => {
+                "text".clone_into(&mut self.part_type);
+                self.end_part();
+            }
+            Some(Field::ToolName) => self.tool_name = short,
+            Some(Field::Provider) => self.provider = short,
+            Some(Field::Model) => self.model = short,
+            Some(Field::StopReason) => self.stop_reason = short,
+            Some(Field::Error) => self.error = short,
+            Some(Field::PartType) => self.part_type = short,
+            Some(Field::PartName) => self.part_name = short,
+            _ => {}
+        }
+        self.verdict()
+    }
+
+    fn word(&mut self, word: Word<'_>) {
+        if self.arguments.is_open() {
+            return self.arguments.word(word);
+        }
+        match (self.field, word) {
+            (Some(Field::PartArguments), word) => self.arguments.word(word),
+            (Some(Field::Parent), Word::Null) => self.parent = Parent::None,
+            (Some(Field::IsError), Word::Bool(value)) => self.is_error = value,
+            _ => {}
+        }
+    }
+
+    fn close(&mut self) {
+        if self.arguments.is_open() {
+            return self.arguments.close();
+        }
+        self.field = None;
+        if self.places.pop() == Some(Place::Part) {
+            self.end_part();
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The credentials of one agent: they lie over the user's own, and a refreshed token goes back to where it came from.
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use pi_subagent_native::run::agent_dir::{GiveBack, PrivateAgentDir, Refused, credentials_of, has_entry};
+use serde_json::{Value, json};
+
+struct Scene {
+    root: tempfile::TempDir,
+}
+
+impl Scene {
+    fn new(main: &str, own: &str) -> Self {
+        let scene = Self { root: tempfile::tempdir().expect("a temporary directory") };
+        fs::create_dir_all(scene.own().parent().expect("a directory")).expect("made");
+        fs::write(scene.main(), main).expect("written");
+        fs::write(scene.own(), own).expect("written");
+        fs::set_permissions(scene.own(), fs::Permissions::from_mode(0o600)).expect("set");
+        scene
+    }
+
+    fn main(&self) -> PathBuf {
+        self.root.path().join("real/auth.json")
+    }
+
+    fn own(&self) -> PathBuf {
+        credentials_of(&self.root.path().join("real"), "explorer")
+    }
+
+    fn create(&self) -> PrivateAgentDir {
+        let (real, at) = (self.root.path().join("real"), self.root.path().join("private"));
+        let mut private = PrivateAgentDir::create(&real, &at).expect("a private directory");
+        private.lay_over(&self.own()).expect("written");
+        private
+    }
+}
+
+fn auth(private: &PrivateAgentDir) -> Value {
+    let path = private.path().join("auth.json");
+    assert_eq!(fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o600);
+    serde_json::from_slice(&fs::read(path).expect("readable")).expect("JSON")
+}
+
+fn reasons(private: &PrivateAgentDir) -> Vec<String> {
+    private.left_out().iter().map(|left| left.reason.clone()).collect()
+}
+
+fn login(name: &str, expires: u64) -> Value {
+    json!({"type": "oauth", "access": format!("{name}-access"), "refresh": format!("{name}-refresh"), "expires": expires})
+}
+
+fn in_an_hour() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
+    u64::try_from((since + Duration::from_secs(3600)).as_millis()).expect("in range")
+}
+
+#[test]
+fn what_an_agent_has_for_a_provider_counts_and_the_users_own_for_the_others() {
+    let main = json!({"a": {"type": "api_key", "key": "main-a"}, "b": {"type": "api_key", "key": "main-b"}});
+    let own = json!({"b": {"type": "api_key", "key": "own-b"}, "c": {"type": "api_key", "env": {"X": "y"}}});
+    let scene = Scene::new(&main.to_string(), &own.to_string());
+    assert_eq!(scene.own(), scene.root.path().join("real/subagents/auth/explorer.json"));
+    let private = scene.create();
+    assert_eq!(auth(&private), json!({"a": main["a"], "b": own["b"], "c": own["c"]}));
+    assert_eq!(reasons(&private), Vec::<String>::new());
+    assert!(has_entry(&scene.own(), "b") && !has_entry(&scene.own(), "a"));
+    assert!(!private.path().join("subagents").exists(), "the files of other agents are not there");
+    drop(private);
+    fs::remove_file(scene.main()).expect("removed");
+    assert_eq!(auth(&scene.create()), own, "nothing to lie over");
+}
+
+#[test]
+fn what_is_no_private_file_of_credentials_is_named_and_the_users_own_counts() {
+    let main = json!({"a": {"type": "api_key", "key": "main"}});
+    let good = json!({"a": {"type": "api_key", "key": "own"}}).to_string();
+    for (label, text, mode, expected) in [
+        (
+            "others can read it",
+            good.as_str(),
+            0o640,
+            "its mode is 640; expected 600, so that nobody else can use it",
+        ),
+        ("anybody can", &good, 0o604, "its mode is 604; expected 600, so that nobody else can use it"),
+        ("broken", "{ \"a\": ", 0o600, "it is not a JSON object"),
+        ("a list", "[]", 0o600, "it is not a JSON object"),
+        (
+            "an entry that is none",
+            r#"{"a":"own"}"#,
+            0o600,
+            "its entry for `a` is no credential that pi takes",
+        ),
+        (
+            "a type that is none",
+            r#"{"a":{"type":"x"}}"#,
+            0o600,
+            "its entry for `a` is no credential that pi takes",
+        ),
+        (
+            "half a login",
+            r#"{"a":{"type":"oauth","access":"x"}}"#,
+            0o600,
+            "its entry for `a` is no credential that pi takes",
+        ),
+    ] {
+        let scene = Scene::new(&main.to_string(), text);
+        fs::set_permissions(scene.own(), fs::Permissions::from_mode(mode)).expect("set");
+        let private = scene.create();
+        assert_eq!(auth(&private), main, "{label}");
+        assert_eq!(reasons(&private), [expected], "{label}");
+        assert_eq!(private.left_out()[0].path, scene.own(), "{label}");
+        assert!(!has_entry(&scene.own(), "a"), "{label}");
+    }
+    let scene = Scene::new(&main.to_string(), &good);
+    fs::remove_file(scene.own()).expect("removed");
+    fs::create_dir(scene.own()).expect("made");
+    assert_eq!(reasons(&scene.create()), ["it is not a regular file"]);
+    fs::remove_dir(scene.own()).expect("removed");
+    symlink("nowhere", scene.own()).expect("linked");
+    assert_eq!(reasons(&scene.create()).len(), 1, "a link to nothing");
+}
+
+#[test]
+fn a_refreshed_token_goes_back_to_the_file_that_it_came_from() {
+    let main = json!({"a": login("main-a", 1_000_000), "b": login("main-b", 1_000_000)}).to_string();
+    let own = json!({"b": login("own-b", 1_000_000)}).to_string();
+    let scene = Scene::new(&main, &own);
+    let private = scene.create();
+    let fresh = json!({"a": login("new-a", in_an_hour()), "b": login("new-b", in_an_hour())});
+    fs::write(private.path().join("auth.json"), fresh.to_string()).expect("written");
+    let read = |path: PathBuf| -> Value {
+        serde_json::from_slice(&fs::read(path).expect("readable")).expect("JSON")
+    };
+    assert_eq!(private.give_back("b").expect("written"), GiveBack::Returned);
+    assert_eq!(fs::read_to_string(scene.main()).expect("readable"), main, "not the user's own");
+    assert_eq!(read(scene.own()), json!({"b": fresh["b"]}));
+    assert_eq!(fs::metadata(scene.own()).expect("there").permissions().mode() & 0o777, 0o600);
+    assert_eq!(private.give_back("a").expect("written"), GiveBack::Returned);
+    assert_eq!(read(scene.main()), json!({"a": fresh["a"], "b": login("main-b", 1_000_000)}));
+    assert_eq!(
+        private.give_back("b").expect("read"),
+        GiveBack::Refused(Refused::Overtaken),
+        "once is enough"
+    );
+    let left: Vec<_> = fs::read_dir(scene.own().parent().expect("a directory")).expect("readable").collect();
+    assert_eq!(left.len(), 1, "no lock is left: {left:?}");
+}

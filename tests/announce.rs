@@ -1,0 +1,276 @@
+//! What a run is asked to announce once its work is done, against a scripted child in RPC mode.
+#![cfg(unix)]
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pi_subagent_native::process::{Cancel, CancelReason};
+use pi_subagent_native::run::{
+    Announcement, Answer, Caller, ChildQuestion, ConfirmRequest, Control, Host, Progress, Refresh, RunId,
+    RunOutcome, RunSpec, SingleResult, ToolResult, Watchers, Wishes, World, execute,
+};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::sync::watch;
+
+/// Longer than any scenario needs, shorter than a person waits for a stuck test.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What pi writes; `hear` reads the next command, `asked` waits for the request for an announcement.
+const WORDS: &str = r#"
+home=$(dirname "$0")
+begin() { printf '{"type":"agent_start"}\n'; }
+said() {
+    printf '{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"%s"}],"provider":"fake","model":"m1","usage":{"input":10,"output":5,"cacheRead":0,"cacheWrite":0,"totalTokens":15,"cost":{"total":0.3}},"stopReason":"%s"%s}}\n' "$1" "$2" "$3"
+}
+calls() { printf '{"type":"message_end","message":{"role":"assistant","content":[{"type":"toolCall","id":"c1","name":"read","arguments":{}}],"provider":"fake","model":"m1","stopReason":"toolUse"}}\n{"type":"tool_execution_start","toolCallId":"c1","toolName":"read","args":{}}\n'; }
+delta() { printf '{"type":"message_update","usage":{},"assistantMessageEvent":{"type":"text_delta","contentIndex":0,"delta":"%s"}}\n' "$1"; }
+settled() { printf '{"type":"agent_end","messages":[],"willRetry":false}\n{"type":"agent_settled","aborted":false}\n'; }
+hear() { IFS= read -r line && printf '%s\n' "$line" >> "$home/heard"; }
+works() { hear; begin; said 'The whole answer.' stop; settled; }
+asked() { hear; begin; }
+leave() { while hear; do :; done; exit 0; }
+"#;
+
+struct Scene {
+    root: TempDir,
+    spec: RunSpec,
+}
+
+impl Scene {
+    fn new(script: &str, config: Value) -> Self {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let (cwd, agent_dir) = (root.path().join("project"), root.path().join("agent"));
+        fs::create_dir_all(cwd.join(".git")).expect("a project");
+        fs::create_dir_all(&agent_dir).expect("an agent directory");
+        let pi = root.path().join("pi.sh");
+        fs::write(&pi, format!("{WORDS}\n{script}\n")).expect("a script");
+        let env = std::env::vars_os().filter(|(name, _)| name == "PATH").collect();
+        let pi_command = Some(vec!["/bin/sh".to_owned(), pi.to_string_lossy().into_owned()]);
+        let (home, config, host) = (Some(root.path().join("home")), Some(config), Host::default());
+        let world = Arc::new(World { agent_dir, home, env, config, pi_command, warden: None, host });
+        let wishes = Wishes { announces: true, ..Wishes::default() };
+        let (agent, task) = ("explorer".into(), "look around".into());
+        Self { root, spec: RunSpec { agent, task, cwd, world, share: 1, siblings: 1, wishes } }
+    }
+
+    async fn run(&self) -> ToolResult {
+        self.run_with(&Control::default()).await
+    }
+
+    async fn run_with(&self, control: &Control) -> ToolResult {
+        let (progress, _) = watch::channel(Progress::default());
+        let watchers = Watchers { progress: &progress, rate_limited: &|_| {} };
+        let run = execute(self.spec.clone(), RunId::draw(), watchers, &Nobody, control);
+        tokio::time::timeout(PATIENCE, run).await.expect("the run ends")
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    /// The commands that the child has read.
+    fn heard(&self) -> Vec<Value> {
+        let text = fs::read_to_string(self.path("heard")).unwrap_or_default();
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    }
+
+    async fn until_heard(&self, count: usize) {
+        let since = Instant::now();
+        while self.heard().len() < count {
+            assert!(since.elapsed() < PATIENCE, "heard {:?}", self.heard());
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+/// Nobody is there to be asked.
+struct Nobody;
+
+impl Refresh for Nobody {
+    async fn refresh(&self, _provider: &str, _valid_for: Duration) -> bool {
+        false
+    }
+}
+
+impl Caller for Nobody {
+    fn is_interactive(&self) -> bool {
+        true
+    }
+
+    async fn ask(&self, _question: ChildQuestion) -> Answer {
+        Answer::Value("from a person".into())
+    }
+
+    async fn confirm(&self, _request: ConfirmRequest) -> bool {
+        false
+    }
+}
+
+fn single(result: &ToolResult) -> &SingleResult {
+    &result.details.results[0]
+}
+
+/// What nothing that happens to an announcement may change.
+fn is_the_answer(label: &str, result: &ToolResult) {
+    let SingleResult { outcome, exit_code, error, output, stop_reason, .. } = single(result);
+    assert_eq!((*outcome, *exit_code, error.as_ref()), (RunOutcome::Completed, 0, None), "{label}");
+    assert_eq!(
+        (output.as_deref(), &*result.text),
+        (Some("The whole answer."), "The whole answer."),
+        "{label}"
+    );
+    assert_eq!((stop_reason.as_deref(), result.is_error), (Some("stop"), false), "{label}");
+}
+
+fn quick() -> Value {
+    json!({ "graceMs": 200 })
+}
+
+#[tokio::test]
+async fn a_child_announces_in_the_same_session_and_both_turns_are_counted() {
+    let scene = Scene::new("works; asked; said 'In short.' stop; settled; leave", quick());
+    let result = scene.run().await;
+    is_the_answer("said", &result);
+    let single = single(&result);
+    assert_eq!(single.announcement, Some(Announcement::Said("In short.".into())));
+    assert_eq!((single.usage.turns, single.usage.input), (2, 20));
+    assert!(single.diagnostics.iter().all(|note| !note.contains("announcement")), "{:?}", single.diagnostics);
+    let heard = scene.heard();
+    assert_eq!(heard.len(), 2, "{heard:?}");
+    assert_eq!((&heard[1]["type"], &heard[1]["id"]), (&json!("prompt"), &json!("announce")));
+    assert!(heard[1]["message"].as_str().is_some_and(|words| words.contains("ANNOUNCE_SKIP")));
+
+    let scene = Scene::new("works; asked; said ' ANNOUNCE_SKIP\\n' stop; settled; leave", quick());
+    let result = scene.run().await;
+    is_the_answer("skipped", &result);
+    assert_eq!(result.details.results[0].announcement, Some(Announcement::Skipped));
+
+    let secret = "key sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJ and \\u001b[31mred";
+    let long = "word ".repeat(40_000);
+    for (said, limit) in [(secret, 200), (long.as_str(), 60 * 1024)] {
+        let script = format!("works; asked; said '{said}' stop; settled; leave");
+        let result = Scene::new(&script, quick()).run().await;
+        is_the_answer("hostile", &result);
+        let Some(Announcement::Said(text)) = &result.details.results[0].announcement else {
+            panic!("{:?}", result.details.results[0].diagnostics)
+        };
+        assert!(text.len() < limit && !text.contains("abcdefghijkl") && !text.contains('\u{1b}'), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn whatever_happens_to_an_announcement_the_result_is_that_of_the_task() {
+    let idle = || json!({ "graceMs": 200, "idleTimeoutMs": 1200 });
+    let hard = || json!({ "graceMs": 200, "timeoutMs": 1500 });
+    let table = [
+        ("dies", "works; asked; delta 'Half'; kill -KILL $$", quick(), "the child ended before it"),
+        ("leaves", "works; asked; exit 3", quick(), "the child ended before it"),
+        (
+            "has stopped listening",
+            "hear; begin; said 'The whole answer.' stop; exec 0<&-; settled; sleep 30",
+            idle(),
+            "the child took too long for it",
+        ),
+        ("hangs", "works; asked; sleep 30", idle(), "the child took too long for it"),
+        (
+            "talks on",
+            "works; asked; while :; do delta x; sleep 0.1; done",
+            hard(),
+            "the child took too long for it",
+        ),
+        ("calls a tool", "works; asked; calls; leave", quick(), "the child called a tool instead"),
+        ("says nothing", "works; asked; said ' ' stop; settled; leave", quick(), "the child said nothing"),
+        (
+            "fails",
+            "works; asked; said '' error ',\"errorMessage\":\"529: overloaded\"'; settled; leave",
+            quick(),
+            "the model's provider reported an error: 529: overloaded",
+        ),
+        (
+            "refuses",
+            r#"works; hear; printf '{"type":"response","id":"announce","command":"prompt","success":false,"error":"busy"}\n'; leave"#,
+            quick(),
+            "the child did not take the request: busy",
+        ),
+    ];
+    let runs = table.map(async |(label, script, config, why)| {
+        let scene = Scene::new(script, config);
+        let since = Instant::now();
+        let result = scene.run().await;
+        is_the_answer(label, &result);
+        let single = single(&result);
+        assert_eq!(single.announcement, None, "{label}");
+        assert!(
+            single.diagnostics.contains(&format!("no announcement: {why}")),
+            "{label}: {:?}",
+            single.diagnostics
+        );
+        assert!(since.elapsed() < Duration::from_secs(20), "{label} took {:?}", since.elapsed());
+        if label == "calls a tool" {
+            assert!(scene.heard().iter().any(|command| command["type"] == "abort"), "{:?}", scene.heard());
+        }
+    });
+    for run in runs {
+        Box::pin(run).await;
+    }
+}
+
+#[tokio::test]
+async fn a_question_is_called_off_and_no_message_goes_through_while_it_announces() {
+    let asks = r#"printf '{"type":"extension_ui_request","id":"q1","method":"input","title":"Name?"}\n'"#;
+    let script = format!("works; asked; {asks}; hear; said 'In short.' stop; settled; leave");
+    let scene = Scene::new(&script, quick());
+    let control = Control::default();
+    let steer = async {
+        scene.until_heard(3).await;
+        assert!(!control.steering.steer("and mind the gap"), "its answer would pass for the announcement");
+    };
+    let (result, ()) = tokio::join!(scene.run_with(&control), steer);
+    is_the_answer("asks", &result);
+    assert_eq!(single(&result).announcement, Some(Announcement::Said("In short.".into())));
+    let heard = scene.heard();
+    assert_eq!((&heard[2]["id"], &heard[2]["cancelled"]), (&json!("q1"), &json!(true)), "{heard:?}");
+    assert_eq!(heard.len(), 3, "{heard:?}");
+}
+
+#[tokio::test]
+async fn who_stops_a_run_that_announces_gets_its_result() {
+    for (reason, why) in [
+        (CancelReason::Caller(Some("enough".into())), "cancelled by user: enough"),
+        (CancelReason::Interrupted, "the host ended during the run"),
+    ] {
+        let scene = Scene::new("works; asked; sleep 30", quick());
+        let control = Control { cancel: Cancel::new(), ..Control::default() };
+        let stop = async {
+            scene.until_heard(2).await;
+            control.cancel.cancel(reason.clone());
+        };
+        let (result, ()) = tokio::join!(scene.run_with(&control), stop);
+        is_the_answer(why, &result);
+        assert!(single(&result).diagnostics.contains(&format!("no announcement: {why}")));
+    }
+}
+
+#[tokio::test]
+async fn nobody_is_asked_for_what_there_is_nothing_to_say_of() {
+    let budget = json!({ "graceMs": 200, "budget": { "maxTurns": 1 } });
+    let table = [
+        ("empty", "hear; begin; said '' stop; settled; leave", quick()),
+        ("cut", "hear; begin; said 'Half' length; settled; leave", quick()),
+        ("failed", "hear; begin; said 'So far' error; settled; leave", quick()),
+        ("over budget", "works; leave", budget),
+    ];
+    for (label, script, config) in table {
+        let scene = Scene::new(script, config);
+        let result = scene.run().await;
+        assert_eq!(single(&result).announcement, None, "{label}");
+        assert_eq!(scene.heard().len(), 1, "{label}: {:?}", scene.heard());
+    }
+    let mut scene = Scene::new("works; leave", quick());
+    scene.spec.wishes.announces = false;
+    is_the_answer("not wished for", &scene.run().await);
+    assert_eq!(scene.heard().len(), 1);
+}

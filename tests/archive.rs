@@ -1,0 +1,289 @@
+//! What becomes of the directories of past runs, and that nothing else is touched, whatever a store says.
+#![cfg(unix)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use pi_subagent_native::run::archive::{
+    ArchiveError, Candidate, Removed, RunPlace, archive, disk_use, keep_within, remove, run_directories,
+};
+use tempfile::TempDir;
+
+/// 2025-11-22T07:49:12.345Z
+const NOW_MS: i64 = 1_763_797_752_345;
+const STAMP: &str = "2025-11-22T07-49-12.345Z";
+
+/// An agent directory, and a conversation with a session file beside which its runs are.
+struct Home {
+    root: TempDir,
+    agent_dir: PathBuf,
+    session_file: PathBuf,
+}
+
+impl Home {
+    fn new() -> Self {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let agent_dir = root.path().join("agent");
+        let session_file = root.path().join("sessions/conversation.jsonl");
+        fs::create_dir_all(root.path().join("sessions")).expect("a directory");
+        fs::create_dir(&agent_dir).expect("a directory");
+        fs::write(&session_file, "the conversation").expect("a file");
+        Self { root, agent_dir, session_file }
+    }
+
+    /// The directory of a run of the conversation.
+    fn run(&self, id: &str) -> PathBuf {
+        run_directory(&self.root.path().join("sessions/conversation").join(id))
+    }
+
+    /// The directory of a run of no conversation.
+    fn homeless(&self, id: &str) -> PathBuf {
+        run_directory(&self.agent_dir.join("subagents/runs").join(id))
+    }
+
+    fn place<'a>(&'a self, directory: &'a Path) -> RunPlace<'a> {
+        RunPlace { directory, agent_dir: &self.agent_dir, session_file: Some(&self.session_file) }
+    }
+
+    fn homeless_place<'a>(&'a self, directory: &'a Path) -> RunPlace<'a> {
+        RunPlace { directory, agent_dir: &self.agent_dir, session_file: None }
+    }
+
+    /// Everything below, by path, with the text of files.
+    fn everything(&self) -> BTreeMap<PathBuf, String> {
+        let (mut pending, mut all) = (vec![self.root.path().to_owned()], BTreeMap::new());
+        while let Some(directory) = pending.pop() {
+            for entry in fs::read_dir(directory).expect("readable").map(|entry| entry.expect("readable")) {
+                let kind = entry.file_type().expect("readable");
+                if kind.is_dir() {
+                    pending.push(entry.path());
+                }
+                let text = if kind.is_file() {
+                    fs::read_to_string(entry.path()).expect("text")
+                } else {
+                    format!("{kind:?}")
+                };
+                all.insert(entry.path(), text);
+            }
+        }
+        all
+    }
+}
+
+fn run_directory(path: &Path) -> PathBuf {
+    fs::create_dir_all(path).expect("a directory");
+    fs::write(path.join("session.jsonl"), "first").expect("a file");
+    fs::write(path.join("session-2.jsonl"), "second").expect("a file");
+    fs::write(path.join("output.md"), "output").expect("a file");
+    path.to_owned()
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).expect("the directory is there");
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.expect("it can be read").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn transcripts_are_put_aside_in_their_folder_with_the_time_and_once() {
+    let home = Home::new();
+    for (run, place) in [
+        (home.run("0badcafe"), Home::place as for<'a> fn(&'a Home, &'a Path) -> RunPlace<'a>),
+        (home.homeless("0badcafe"), Home::homeless_place),
+    ] {
+        fs::write(run.join("state.json"), "{}").expect("a file");
+        assert_eq!(archive(&place(&home, &run), NOW_MS).expect("put aside"), 3);
+        let aside = |name: &str| format!("{name}.deleted.{STAMP}");
+        let expected =
+            [aside("output.md"), aside("session-2.jsonl"), aside("session.jsonl"), "state.json".to_owned()];
+        assert_eq!(names(&run), expected);
+        assert_eq!(fs::read_to_string(run.join(aside("session.jsonl"))).expect("a file"), "first");
+        assert_eq!(archive(&place(&home, &run), NOW_MS + 1).expect("nothing to do"), 0);
+        assert_eq!(names(&run), expected);
+        // It went on meanwhile, in the same millisecond even: what was put aside first is not lost.
+        fs::write(run.join("session.jsonl"), "third").expect("a file");
+        assert_eq!(archive(&place(&home, &run), NOW_MS).expect("put aside"), 1);
+        assert_eq!(fs::read_to_string(run.join(aside("session.jsonl"))).expect("a file"), "first");
+        let second = run.join(format!("session.jsonl.deleted.{STAMP}-2"));
+        assert_eq!(fs::read_to_string(second).expect("a file"), "third");
+        assert_eq!(remove(&place(&home, &run)).expect("removed"), Removed { bytes: 24, is_gone: true });
+        assert!(!run.exists());
+        for _ in 0..2 {
+            assert_eq!(archive(&place(&home, &run), NOW_MS).expect("there is nothing"), 0);
+            assert_eq!(remove(&place(&home, &run)).expect("gone"), Removed { bytes: 0, is_gone: true });
+        }
+    }
+    assert_eq!(fs::read_to_string(&home.session_file).expect("a file"), "the conversation");
+}
+
+#[test]
+fn what_is_not_of_a_run_stays_even_in_its_directory() {
+    let home = Home::new();
+    let run = home.run("0badcafe");
+    let outside = home.root.path().join("outside.jsonl");
+    fs::write(&outside, "not ours").expect("a file");
+    fs::write(run.join("notes.md"), "mine").expect("a file");
+    fs::create_dir(run.join("session-3.jsonl")).expect("a directory with such a name");
+    fs::write(run.join("session-3.jsonl/session.jsonl"), "mine").expect("a file");
+    fs::remove_file(run.join("output.md")).expect("our file");
+    symlink(&outside, run.join("output.md")).expect("a link");
+    symlink(home.root.path(), run.join("session-4.jsonl")).expect("a link");
+    assert_eq!(archive(&home.place(&run), NOW_MS).expect("put aside"), 2, "the two sessions");
+    let removed = remove(&home.place(&run)).expect("removed");
+    assert_eq!(removed, Removed { bytes: 11, is_gone: false });
+    assert_eq!(names(&run), ["notes.md", "output.md", "session-3.jsonl", "session-4.jsonl"]);
+    assert_eq!(fs::read_to_string(&outside).expect("a file"), "not ours");
+    assert_eq!(names(&run.join("session-3.jsonl")), ["session.jsonl"]);
+}
+
+#[test]
+fn a_directory_that_is_none_of_a_run_is_left_alone() {
+    let home = Home::new();
+    let run = home.run("0badcafe");
+    let root = home.root.path();
+    // Looks like one, elsewhere.
+    let elsewhere = run_directory(&root.join("project/conversation/0badcafe"));
+    let unknown = run_directory(&root.join("sessions/another/0badcafe"));
+    let upper = run_directory(&root.join("sessions/conversation/0BADCAFE"));
+    let named = run_directory(&root.join("sessions/conversation/important"));
+    let deeper = run_directory(&run.join("deadbeef"));
+    let homeless = home.homeless("0badcafe");
+    let file = root.join("sessions/conversation/0badf11e");
+    fs::write(&file, "a file").expect("a file");
+    // Links on the way, to a run even.
+    symlink(&elsewhere, root.join("sessions/conversation/11111111")).expect("a link");
+    symlink(&run, root.join("sessions/conversation/22222222")).expect("a link");
+    symlink(root.join("nowhere"), root.join("sessions/conversation/33333333")).expect("a link");
+    symlink(root.join("sessions/conversation"), root.join("sessions/linked")).expect("a link");
+    let linked_session = root.join("sessions/linked.jsonl");
+    let before = home.everything();
+    let refused = [
+        home.place(&elsewhere),
+        home.place(&unknown),
+        home.place(&upper),
+        home.place(&named),
+        home.place(&deeper),
+        home.place(&homeless),
+        home.homeless_place(&run),
+        home.place(&file),
+        home.place(&home.session_file),
+        home.place(root),
+        home.place(Path::new("/")),
+        home.place(Path::new("")),
+        home.place(Path::new("0badcafe")),
+        home.place(Path::new("conversation/0badcafe")),
+    ];
+    let odd: Vec<PathBuf> = [
+        "sessions/conversation/11111111",
+        "sessions/conversation/22222222",
+        "sessions/conversation/33333333",
+        "sessions/another/../conversation/0badcafe",
+        "sessions/conversation/0badcafe/..",
+        "sessions/conversation/0badcafe/../0badcafe",
+    ]
+    .map(|path| root.join(path))
+    .into();
+    let odd = odd.iter().map(|path| home.place(path));
+    let linked = root.join("sessions/linked/0badcafe");
+    let linked = RunPlace { session_file: Some(&linked_session), ..home.place(&linked) };
+    // What a row says of its conversation is not believed either.
+    let up = root.join("sessions/../sessions/conversation.jsonl");
+    let [up, relative, empty] = [up.as_path(), Path::new("conversation.jsonl"), Path::new("")]
+        .map(|session_file| RunPlace { session_file: Some(session_file), ..home.place(&run) });
+    for place in refused.into_iter().chain(odd).chain([linked, up, relative, empty]) {
+        for result in [archive(&place, NOW_MS).map(drop), remove(&place).map(drop)] {
+            let error = result.expect_err("it is none of a run");
+            assert!(matches!(error, ArchiveError::Foreign { .. }), "{place:?}: {error:?}");
+        }
+        let all = [Candidate { place, is_archived: true, may_go: true }];
+        let freed = keep_within(0, &all, |_| true);
+        assert_eq!((freed.removed.len(), freed.bytes, freed.failures.len()), (0, 0, 1), "{place:?}");
+    }
+    assert_eq!(home.everything(), before);
+}
+
+#[test]
+fn a_link_in_the_place_of_runs_is_not_followed_and_one_above_is_the_users() {
+    let home = Home::new();
+    let real = home.homeless("0badcafe");
+    let moved = home.root.path().join("moved");
+    fs::rename(home.agent_dir.join("subagents"), &moved).expect("our directory");
+    symlink(&moved, home.agent_dir.join("subagents")).expect("a link");
+    let before = home.everything();
+    for result in [
+        archive(&home.homeless_place(&real), NOW_MS).map(drop),
+        remove(&home.homeless_place(&real)).map(drop),
+    ] {
+        assert!(matches!(result, Err(ArchiveError::Foreign { .. })));
+    }
+    assert_eq!(home.everything(), before);
+    // The agent directory itself may be a link, and named by either of its names.
+    fs::remove_file(home.agent_dir.join("subagents")).expect("our link");
+    fs::rename(&moved, home.agent_dir.join("subagents")).expect("our directory");
+    let link = home.root.path().join("link");
+    symlink(&home.agent_dir, &link).expect("a link");
+    let place = RunPlace { directory: &real, agent_dir: &link, session_file: None };
+    assert_eq!(archive(&place, NOW_MS).expect("put aside"), 3);
+    let by_link = link.join("subagents/runs/0badcafe");
+    assert!(remove(&home.homeless_place(&by_link)).expect("removed").is_gone);
+}
+
+#[test]
+fn within_the_bound_nothing_goes_and_beyond_it_the_oldest_go_first() {
+    let home = Home::new();
+    let ids = ["00000000", "00000001", "00000002", "00000003", "00000004"];
+    let runs = ids.map(|id| home.run(id));
+    let homeless = home.homeless("00000005");
+    // Eleven bytes of sessions and six of output each; one was archived, one is under way.
+    archive(&home.place(&runs[2]), NOW_MS).expect("put aside");
+    let candidates: Vec<_> = runs
+        .iter()
+        .enumerate()
+        .map(|(at, run)| Candidate { place: home.place(run), is_archived: at == 2, may_go: at != 0 })
+        .chain([Candidate { place: home.homeless_place(&homeless), is_archived: false, may_go: true }])
+        .collect();
+    let all = 6 * 17;
+    let freed = keep_within(all, &candidates, |_| true);
+    assert_eq!((freed.removed.as_slice(), freed.bytes), ([].as_slice(), all));
+    let freed = keep_within(all - 1, &candidates, |_| true);
+    assert_eq!((freed.removed.as_slice(), freed.bytes), ([2].as_slice(), all - 17), "the archived one");
+    // Foreign files take their room, and are not counted as what could go.
+    fs::write(runs[1].join("notes.md"), "x".repeat(1000)).expect("a file");
+    let freed = keep_within(all - 3 * 17, &candidates, |_| true);
+    assert_eq!((freed.removed.as_slice(), freed.bytes), ([1, 3].as_slice(), all - 3 * 17));
+    assert_eq!(names(&runs[1]), ["notes.md"]);
+    let freed = keep_within(0, &candidates, |_| true);
+    assert_eq!((freed.removed.as_slice(), freed.bytes), ([4, 5].as_slice(), 17), "what is under way stays");
+    assert!(freed.failures.is_empty());
+    assert_eq!(names(&runs[0]), ["output.md", "session-2.jsonl", "session.jsonl"]);
+    // One that cannot be looked at holds up nobody.
+    let gone = home.root.path().join("elsewhere/0badcafe");
+    let broken = Candidate { place: home.place(&gone), is_archived: false, may_go: true };
+    let freed = keep_within(0, &[broken, Candidate { may_go: true, ..candidates[0] }], |_| true);
+    assert_eq!((freed.removed.as_slice(), freed.bytes), ([1].as_slice(), 0));
+}
+
+#[test]
+fn what_runs_take_up_is_counted_once_and_links_are_not_followed() {
+    let home = Home::new();
+    let (run, known) = (home.run("0badcafe"), home.homeless("00000001"));
+    let unknown = home.homeless("00000002");
+    fs::create_dir(known.parent().expect("a parent").join("not-a-run")).expect("a directory");
+    symlink(&unknown, known.parent().expect("a parent").join("00000003")).expect("a link");
+    let nested = run.join("agent");
+    fs::create_dir(&nested).expect("a directory");
+    fs::write(nested.join("x"), "1234").expect("a file");
+    let all = [run.clone(), nested, run.clone(), known.clone(), home.root.path().join("nothing")];
+    let found = disk_use(&all);
+    assert_eq!((found.bytes, found.is_complete), (17 + 4 + 17, true));
+    let parent = known.parent().expect("a parent").to_owned();
+    let mut runs = run_directories(&parent);
+    runs.sort();
+    assert_eq!(runs, [known, unknown]);
+    assert!(run_directories(&parent.join("nothing")).is_empty());
+}
