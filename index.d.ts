@@ -9,6 +9,36 @@
  */
 export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-wasip1'
 
+/** The background runs of an open conversation. Its runs do not depend on it. */
+export declare class BackgroundSession {
+  /** The conversation's runs, or those of all conversations, newest first, at most 100. */
+  runs(all?: boolean | undefined | null): Promise<BackgroundRun[]>
+  /**
+   * Does what everything that follows `/subagents ` on a line asks for (`list`, `stop`, `log`, `info`, `send`, `resume`),
+   * and resolves with what is to be said. `host` is asked what a run that is resumed may ask.
+   */
+  command(line: string, host?: HostCallbacks | undefined | null): Promise<CommandReport>
+  /** What can follow what was typed behind `/subagents `; empty when it is complete. From memory. */
+  complete(prefix: string): Array<Completion>
+  /** The newest of a run's conversation, read from the end of its file. Rejects when there is none that can be read. */
+  transcript(key: string, options?: TranscriptOptions | undefined | null): Promise<Transcript>
+  /** Ends every run of the conversation; resolves with how many there were. */
+  stopAll(): Promise<number>
+  /**
+   * Says that these deliveries stand in the conversation, for good. Resolves with false when that cannot be kept: they
+   * would be offered again after a restart, and have to be recognised then.
+   */
+  delivered(deliveryIds: Array<string>): Promise<boolean>
+  /**
+   * Resolves when no run of the conversation is live and what they have come to was offered, for a pi that would end
+   * otherwise. Runs that take longer than `timeoutMs` (`background.headlessWaitMs`) are ended as at a hard limit, with
+   * what there was of their answers.
+   */
+  settled(timeoutMs?: number | undefined | null): Promise<void>
+  /** Closes the conversation: no event follows, what it was not told waits until it is opened again, and its runs go on. */
+  close(): Promise<void>
+}
+
 /**
  * A call whose arguments are still arriving. The children that they name are booted meanwhile, where policy allows it
  * without asking and the lane has room; each waits for its task, does nothing before it, and is ended without a trace when
@@ -83,6 +113,143 @@ export interface Answer {
   value?: string
   /** Yes or no. */
   confirmed?: boolean
+}
+
+/** What happened to the runs of a conversation. Absent is what has not changed. */
+export interface BackgroundEvent {
+  /** All runs of the conversation, newest first, at most 100, without their long texts. */
+  runs?: Array<BackgroundRun>
+  /** Those that are new since the event before; none of those that were there when the conversation was opened. */
+  started?: Array<BackgroundRun>
+  /** Those that are over since. */
+  ended?: Array<BackgroundRun>
+  /** What the conversation is to be told, as one message; `delivered` says that it was. */
+  deliveries?: DeliveryMessage
+  /** What the user must know. */
+  notices?: Array<string>
+}
+
+/** r" A conversation that is open, and the pi around it. */
+export interface BackgroundOptions {
+  /** r" The deliveries that stand in the conversation. */
+  delivered: Array<string>
+  /** r" The deliveries that are on their way into it within this process, and are not to be offered again. */
+  inFlight?: Array<string>
+  /** The directory of the conversation. Absolute, or relative to the process's own. */
+  cwd: string
+  /** pi's directory for agents, settings and sessions. Default: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`. */
+  agentDir?: string
+  /** The session file of the conversation that delegates; the sessions of children are kept beside it. */
+  parentSessionFile?: string
+  /** The id of its session. What it spends is counted under it, else under the file. */
+  sessionId?: string
+  /**
+   * The model of that conversation, `provider/id`. A child inherits it unless its agent or the configuration
+   * names one.
+   */
+  model?: string
+  /** True when an extension provides that model; a child then loads all extensions. */
+  modelFromExtension?: boolean
+  /** The providers that extensions have registered; a child whose model is one of theirs loads all extensions. */
+  extensionProviders?: Array<string>
+  /** The thinking level of that conversation. */
+  thinking?: string
+  /** The tools of the hosting pi. Absent: unknown, and no declared tool is dropped for being unavailable. */
+  tools?: Array<HostTool>
+  /** Values laid over the configuration files: the object under `subagents`. */
+  config?: Record<string, unknown>
+  /** Variables added to a child's environment, which is otherwise this process's own. */
+  env?: Record<string, string>
+  /** The command that starts pi, program first. Default: the hosting pi, else `pi` from `PATH`. */
+  piCommand?: Array<string>
+  /** The executable of the hosting pi: its `process.execPath`. */
+  hostExecutable?: string
+  /** The script of the hosting pi: its `process.argv[1]`. */
+  hostScript?: string
+}
+
+/** A run that nobody waits for. All texts are sanitized and bounded; times are milliseconds since 1970 in UTC. */
+export interface BackgroundRun {
+  /** A random UUID, by which the run is kept. */
+  key: string
+  /** Eight hexadecimal characters, the name of its directory. */
+  runId: string
+  /** `agent:<agent>:subagent:<key>`. */
+  sessionKey: string
+  /** The id of the conversation that asked for it. */
+  session: string
+  /** A name for people. */
+  label?: string
+  /** The agent's name. */
+  agent: string
+  /** The task; in events no more than its beginning. */
+  task: string
+  /** The model that answers, or that was chosen, `provider/id`. */
+  model?: string
+  /** The thinking level that was chosen. */
+  thinking?: string
+  /** The directory that it works in. */
+  cwd: string
+  /** What becomes of its transcript. */
+  cleanup: "keep" | "delete"
+  /** Whether it goes on when the pi that started it ends. */
+  isKept: boolean
+  /** Where it stands. */
+  state: "queued" | "starting" | "running" | "retrying" | "ended"
+  /** Its place in the queue, from 1, while it waits in one. */
+  position?: number
+  /** What came of it, once it is over. */
+  status?: "success" | "error" | "timeout" | "unknown"
+  /** How it ended, once it is over. */
+  outcome?: "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted"
+  /** What went wrong. */
+  error?: string
+  /** When it was accepted. */
+  createdMs: number
+  /** When its turn came. */
+  startedMs?: number
+  /** When it ended. */
+  endedMs?: number
+  /** When its transcript is archived. */
+  archiveAtMs?: number
+  /** When that was done. */
+  archivedMs?: number
+  /** What it has spent. */
+  usage: RunUsage
+  /** The run's directory. */
+  directory?: string
+  /** The child's session file. */
+  transcript?: string
+  /** The id of the child's session. */
+  childSessionId?: string
+  /** What was announced; at most 16 KiB of it. Absent in the `runs` of events. */
+  result?: string
+  /** What there was of an answer that did not become one, at most 4 KiB of it; absent like `result`. */
+  partial?: string
+  /** What else there is to say of it; absent like `result`. */
+  notes?: Array<string>
+  /** The tools that its policy allowed when it was accepted. */
+  tools: Array<string>
+  /** How it is held to reading, or that it is not. */
+  sandbox?: string
+  /** How far the end of its processes is certain. */
+  supervision?: string
+  /** The child's process, while it is there. */
+  pid?: number
+  /** Processor time of its processes together. */
+  cpuMs?: number
+  /** The memory of its processes together, the most there was at once. */
+  rssBytes?: number
+  /** Its processes, the most there were at once. */
+  processes?: number
+  /** The newest tool call in a few words. */
+  lastTool?: string
+  /** The newest text, at most 2 KiB of it. */
+  text?: string
+  /** How often it was resumed. */
+  timesResumed: number
+  /** Whether it lives in this process. */
+  isOurs: boolean
 }
 
 /** Begins to look at a call that is arriving. The call itself finds its children by `callId`. */
@@ -179,6 +346,28 @@ export declare function collectOutput(jsonl: string | Uint8Array): Promise<Colle
 /** Folds an event stream that is in a file, in bounded memory. Rejects when the file cannot be read. */
 export declare function collectOutputFile(path: string): Promise<CollectedOutput>
 
+/** An answer to a command. */
+export interface CommandReport {
+  /** Whether nothing was done, because of what was asked for. */
+  isError: boolean
+  /** What it is about. */
+  title: string
+  /** What there is to say. */
+  lines: Array<ReportLine>
+  /** All of it as plain text. */
+  text: string
+}
+
+/** Something that can be typed. */
+export interface Completion {
+  /** All that then follows `/subagents `. */
+  value: string
+  /** What it is called in the list. */
+  label: string
+  /** What it is. */
+  description: string
+}
+
 /** A configuration file. */
 export interface ConfigSource {
   /** Whose it is. */
@@ -199,6 +388,23 @@ export interface ConfirmRequest {
   title: string
   /** What the answer means. */
   message: string
+}
+
+/** The results of runs, for the conversation that asked for them. */
+export interface DeliveryMessage {
+  /**
+   * What tells it from every other message: each id is offered once, and once more after a process that did not come to
+   * say that it was delivered.
+   */
+  deliveryIds: Array<string>
+  /** The ids of the runs that it tells of. */
+  runIds: Array<string>
+  /** The runs, with their results. */
+  runs: Array<BackgroundRun>
+  /** The whole message, for the model: the children's words are fenced and labelled as such. */
+  text: string
+  /** Whether an idle conversation is to go on because of it. */
+  triggerTurn: boolean
 }
 
 /** Describes the tools to register. The same world gives the same bytes, which a prompt cache depends on. */
@@ -307,6 +513,12 @@ export interface EarlyOptions {
   hostScript?: string
 }
 
+/**
+ * Ends every background run of this process that is not to be kept, because the process is about to end: they are kept as
+ * `interrupted`, with what there was of their answers. Resolves when their children are gone.
+ */
+export declare function endBackground(): Promise<void>
+
 /** What a call asks of its host. None of them keeps the process alive, and each may be missing. */
 export interface HostCallbacks {
   /**
@@ -334,6 +546,15 @@ export interface HostTool {
 /** Says which rules would fire on a text, how often and where. */
 export declare function inspectOutput(text: string, options?: SanitizeOptions | undefined | null): Promise<Redaction[]>
 
+/**
+ * What the process of a run does that goes on after its pi has ended: reads the request for it from standard input,
+ * answers with a line on standard output, and resolves when the run is over. Not meant to be called by anybody else.
+ */
+export declare function keepRun(): Promise<void>
+
+/** Lists the agents that `spawnSession` would accept. */
+export declare function listSpawnable(options: SpawnableOptions): Promise<SpawnableAgents>
+
 /** Reads the configuration of a directory. Rejects for values of the caller's own that are not valid. */
 export declare function loadConfig(options: SurfaceOptions): Promise<LoadedConfig>
 
@@ -348,6 +569,14 @@ export interface LoadedConfig {
   /** Set when a file cannot be read: every run is then refused for this reason. */
   broken?: Diagnostic
 }
+
+/**
+ * Opens a conversation: what happens to its background runs is told to `onEvent`, at most five times a second and one
+ * event at a time, and what they have come to is delivered through it. When it throws, the event counts as not heard and what
+ * it delivers is offered again; when it goes on to throw, the conversation is closed. Whoever opens a conversation again in the same
+ * process takes over from the one before.
+ */
+export declare function openBackground(options: BackgroundOptions, onEvent: (event: BackgroundEvent) => void): BackgroundSession
 
 /** How much of a text is kept. What comes first counts; the marker that says what was left out counts within it. */
 export interface OutputLimits {
@@ -468,6 +697,18 @@ export interface RefreshRequest {
   provider: string
   /** For how long the token has to be good, in milliseconds. */
   validForMs: number
+}
+
+/** One line of an answer. */
+export interface ReportLine {
+  /** What stands before it. */
+  mark?: "ok" | "info" | "warning" | "error" | "running" | "queued"
+  /** What it is about. */
+  name?: string
+  /** What is said. */
+  text: string
+  /** How deep it stands below the lines before it; absent is 0. */
+  indent?: number
 }
 
 /** What all processes of a child used together. */
@@ -646,6 +887,137 @@ export interface SingleResult {
   diagnostics?: Array<string>
 }
 
+/** An agent that may run in the background. */
+export interface SpawnableAgent {
+  /** Its name. */
+  id: string
+  /** What it is for, one line. */
+  description: string
+  /** Where it comes from. */
+  source: "builtin" | "user" | "project"
+  /** Whether it may only read. */
+  readonly: boolean
+  /** The model that it would get, `provider/id`; absent when unknown. */
+  model?: string
+}
+
+/** The agents that may run in the background here and now. */
+export interface SpawnableAgents {
+  /** The agents, builtins first. */
+  agents: Array<SpawnableAgent>
+  /** The one that runs when none is named. */
+  defaultAgent: string
+}
+
+/** r" What is known of the pi that asks which agents there are. */
+export interface SpawnableOptions {
+  /** The directory of the conversation. Absolute, or relative to the process's own. */
+  cwd: string
+  /** pi's directory for agents, settings and sessions. Default: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`. */
+  agentDir?: string
+  /** The session file of the conversation that delegates; the sessions of children are kept beside it. */
+  parentSessionFile?: string
+  /** The id of its session. What it spends is counted under it, else under the file. */
+  sessionId?: string
+  /**
+   * The model of that conversation, `provider/id`. A child inherits it unless its agent or the configuration
+   * names one.
+   */
+  model?: string
+  /** True when an extension provides that model; a child then loads all extensions. */
+  modelFromExtension?: boolean
+  /** The providers that extensions have registered; a child whose model is one of theirs loads all extensions. */
+  extensionProviders?: Array<string>
+  /** The thinking level of that conversation. */
+  thinking?: string
+  /** The tools of the hosting pi. Absent: unknown, and no declared tool is dropped for being unavailable. */
+  tools?: Array<HostTool>
+  /** Values laid over the configuration files: the object under `subagents`. */
+  config?: Record<string, unknown>
+  /** Variables added to a child's environment, which is otherwise this process's own. */
+  env?: Record<string, string>
+  /** The command that starts pi, program first. Default: the hosting pi, else `pi` from `PATH`. */
+  piCommand?: Array<string>
+  /** The executable of the hosting pi: its `process.execPath`. */
+  hostExecutable?: string
+  /** The script of the hosting pi: its `process.argv[1]`. */
+  hostScript?: string
+}
+
+/** r" A run that nobody waits for, and what is known of the pi that asks. */
+export interface SpawnOptions {
+  /** r" What it is to do. */
+  task: string
+  /** r" The agent. Default: `defaultAgent`. */
+  agent?: string
+  /** r" A name for people. */
+  label?: string
+  /** r" A model before all others. One that is not among `models` is skipped, with a warning. */
+  childModel?: string
+  /** r" A thinking level before all others. One that pi does not know is skipped, with a warning. */
+  childThinking?: string
+  /** r" The limit of the whole run in seconds. Default: 0, which is none but that of silence. */
+  runTimeoutSeconds?: number
+  /** r" `keep`, which is the default, or `delete`: the transcript is archived when the result was delivered. */
+  cleanup?: string
+  /** r" Every model that the hosting pi has, `provider/id`. Absent: unknown. */
+  models?: Array<string>
+  /** The directory of the conversation. Absolute, or relative to the process's own. */
+  cwd: string
+  /** pi's directory for agents, settings and sessions. Default: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`. */
+  agentDir?: string
+  /** The session file of the conversation that delegates; the sessions of children are kept beside it. */
+  parentSessionFile?: string
+  /** The id of its session. What it spends is counted under it, else under the file. */
+  sessionId?: string
+  /**
+   * The model of that conversation, `provider/id`. A child inherits it unless its agent or the configuration
+   * names one.
+   */
+  model?: string
+  /** True when an extension provides that model; a child then loads all extensions. */
+  modelFromExtension?: boolean
+  /** The providers that extensions have registered; a child whose model is one of theirs loads all extensions. */
+  extensionProviders?: Array<string>
+  /** The thinking level of that conversation. */
+  thinking?: string
+  /** The tools of the hosting pi. Absent: unknown, and no declared tool is dropped for being unavailable. */
+  tools?: Array<HostTool>
+  /** Values laid over the configuration files: the object under `subagents`. */
+  config?: Record<string, unknown>
+  /** Variables added to a child's environment, which is otherwise this process's own. */
+  env?: Record<string, string>
+  /** The command that starts pi, program first. Default: the hosting pi, else `pi` from `PATH`. */
+  piCommand?: Array<string>
+  /** The executable of the hosting pi: its `process.execPath`. */
+  hostExecutable?: string
+  /** The script of the hosting pi: its `process.argv[1]`. */
+  hostScript?: string
+}
+
+/** What became of a request for a background run. */
+export interface SpawnReceipt {
+  /** `forbidden`: something does not allow it, which `error` names; `error`: the request cannot be met. */
+  status: "accepted" | "forbidden" | "error"
+  /** The run's id, when it was accepted. */
+  runId?: string
+  /** What stands for the run in sentences: `agent:<agent>:subagent:<uuid>`. */
+  childSessionKey?: string
+  /** What the model should know of it. */
+  note?: string
+  /** What was asked for and is not had. */
+  warnings?: Array<string>
+  /** Why there is no run. */
+  error?: string
+}
+
+/**
+ * Asks for a run that nobody waits for, and resolves with a receipt as soon as it is decided whether there is one: never
+ * with its result, which is delivered to the conversation by way of `openBackground`. The run is kept before its child
+ * starts, and goes on when the conversation is closed.
+ */
+export declare function spawnSession(options: SpawnOptions, host?: HostCallbacks | undefined | null): Promise<SpawnReceipt>
+
 /**
  * Runs several steps one after the other, each with what the one before has found, and returns at once. The first step
  * that fails ends the call. Agents are looked up for all steps before the first child starts. Callbacks as for
@@ -823,6 +1195,38 @@ export interface ToolSurfaces {
   delegationPolicy?: string
   /** Mistakes in the configuration and in agent files, to be shown once. */
   notices: Array<string>
+}
+
+/** The newest part of a child's conversation. */
+export interface Transcript {
+  /** Oldest first; a mebibyte of text at most. */
+  entries: Array<TranscriptEntry>
+  /** Whether there is something older than that, or may be. */
+  hasMore: boolean
+  /** The size of the file. */
+  bytes: number
+  /** Changes when the file does. */
+  version: string
+}
+
+/** Something that was said or done. */
+export interface TranscriptEntry {
+  /** Who, or what. */
+  role: "user" | "assistant" | "toolCall" | "toolResult"
+  /** What was said; of a tool call the call in one line. Sanitized, at most 16 KiB. */
+  text: string
+  /** The tool, or the model. */
+  name?: string
+  /** Whether it failed. */
+  isError?: boolean
+}
+
+/** How much of a conversation is asked for. */
+export interface TranscriptOptions {
+  /** Entries at most, the newest. Default 40, at most 2000. */
+  entries?: number
+  /** Whether tool calls and their results are among them. */
+  tools?: boolean
 }
 
 /** A text within its limits. */

@@ -835,6 +835,7 @@ function __napiStampBindingTarget(exportsObject, target) {
 // linked import resolves to `undefined`.
 module.exports.__napiBindingTarget = __napiStampBindingTarget(nativeBinding, __napiLoadedBindingTarget)
 module.exports = nativeBinding
+module.exports.BackgroundSession = nativeBinding.BackgroundSession
 module.exports.EarlyCall = nativeBinding.EarlyCall
 module.exports.RunHandle = nativeBinding.RunHandle
 module.exports.bootEarly = nativeBinding.bootEarly
@@ -843,9 +844,14 @@ module.exports.collectOutputFile = nativeBinding.collectOutputFile
 module.exports.describeTools = nativeBinding.describeTools
 module.exports.discoverAgents = nativeBinding.discoverAgents
 module.exports.doctor = nativeBinding.doctor
+module.exports.endBackground = nativeBinding.endBackground
 module.exports.inspectOutput = nativeBinding.inspectOutput
+module.exports.keepRun = nativeBinding.keepRun
+module.exports.listSpawnable = nativeBinding.listSpawnable
 module.exports.loadConfig = nativeBinding.loadConfig
+module.exports.openBackground = nativeBinding.openBackground
 module.exports.sanitizeOutput = nativeBinding.sanitizeOutput
+module.exports.spawnSession = nativeBinding.spawnSession
 module.exports.startChain = nativeBinding.startChain
 module.exports.startParallel = nativeBinding.startParallel
 module.exports.startRun = nativeBinding.startRun

@@ -78,7 +78,13 @@ pub fn surface(
     let agents: Vec<&AgentDefinition> =
         catalog.agents.iter().map(AsRef::as_ref).filter(|agent| is_runnable(agent)).collect();
     Surface {
-        tools: vec![single(&agents), parallel(limits.parallel), chain(limits.chain)],
+        tools: vec![
+            single(&agents),
+            parallel(limits.parallel),
+            chain(limits.chain),
+            sessions_spawn(),
+            agents_list(),
+        ],
         delegation_policy: delegation_policy(&agents),
     }
 }
@@ -132,6 +138,44 @@ fn chain(max: usize) -> ToolSurface {
         prompt_snippet: "Delegate steps that build on each other",
         prompt_guidelines: vec![],
         parameters: list("steps", max),
+    }
+}
+
+fn sessions_spawn() -> ToolSurface {
+    ToolSurface {
+        name: "sessions_spawn",
+        label: "Background subagent",
+        description: String::from(
+            "Start an agent on one task in the background; returns at once. Its result arrives as a message when it ends: go \
+             on with other work or end your turn, never wait or poll.",
+        ),
+        prompt_snippet: "Start a sub-agent in the background",
+        prompt_guidelines: vec![],
+        parameters: json!({
+            "type": "object",
+            "properties": {
+                "agentId": { "type": "string" },
+                "cleanup": { "type": "string", "enum": ["keep", "delete"] },
+                "label": { "type": "string" },
+                "model": { "type": "string", "description": "provider/id" },
+                "runTimeoutSeconds": { "type": "integer", "minimum": 0 },
+                "task": { "type": "string", "minLength": 1 },
+                "thinking": { "type": "string" },
+            },
+            "required": ["task"],
+            "additionalProperties": false,
+        }),
+    }
+}
+
+fn agents_list() -> ToolSurface {
+    ToolSurface {
+        name: "agents_list",
+        label: "Background agents",
+        description: String::from("List the agents that `sessions_spawn` can start now, with their models."),
+        prompt_snippet: "List agents for background work",
+        prompt_guidelines: vec![],
+        parameters: json!({ "type": "object", "properties": {}, "additionalProperties": false }),
     }
 }
 

@@ -100,7 +100,7 @@ pub struct Config {
     /// When transcripts are archived; `None` is never.
     #[serde(rename = "archiveAfterMinutes", with = "minutes_or_none")]
     pub archive_after: Option<Duration>,
-    /// Bound of all run directories together.
+    /// Bound of all run directories together; 0 is none.
     pub quota_bytes: u64,
     /// Programs that start children elsewhere, by name.
     pub launchers: BTreeMap<String, Launcher>,

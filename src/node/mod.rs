@@ -6,15 +6,21 @@
 #![expect(clippy::needless_pass_by_value, reason = "JavaScript hands its strings over")]
 
 mod agents;
+mod background;
+mod background_run;
 mod config;
 mod doctor;
 mod early;
 mod handle;
+mod keeper;
 mod options;
 mod output;
 mod place;
+mod report;
 mod result;
 mod runtime;
+mod spawn;
 mod teardown;
 mod text;
+mod transcript;
 mod updates;

@@ -9,9 +9,12 @@ use std::sync::Arc;
 use napi_derive::napi;
 use serde_json::Value;
 
+use super::keeper::keeper;
 use super::place::warden;
-use crate::orchestrate::{TaskSpec, TasksSpec};
-use crate::run::{Host, HostTool as CoreTool, RunSpec, World};
+use crate::orchestrate::background::{Arrived, Place, SpawnRequest};
+use crate::orchestrate::{Arrival, TaskSpec, TasksSpec};
+use crate::process::Cancel;
+use crate::run::{Host, HostTool as CoreTool, RunSpec, Wishes, World};
 
 /// Where pi looks for its own directory first.
 const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
@@ -125,6 +128,37 @@ call_options! {
         pub call_id: Option<String>,
         /// True when the caller's signal has fired already: nothing is started, and the result is that of an abort.
         pub aborted: Option<bool>,
+    }
+
+    /// A run that nobody waits for, and what is known of the pi that asks.
+    pub struct SpawnOptions {
+        /// What it is to do.
+        pub task: String,
+        /// The agent. Default: `defaultAgent`.
+        pub agent: Option<String>,
+        /// A name for people.
+        pub label: Option<String>,
+        /// A model before all others. One that is not among `models` is skipped, with a warning.
+        pub child_model: Option<String>,
+        /// A thinking level before all others. One that pi does not know is skipped, with a warning.
+        pub child_thinking: Option<String>,
+        /// The limit of the whole run in seconds. Default: 0, which is none but that of silence.
+        pub run_timeout_seconds: Option<f64>,
+        /// `keep`, which is the default, or `delete`: the transcript is archived when the result was delivered.
+        pub cleanup: Option<String>,
+        /// Every model that the hosting pi has, `provider/id`. Absent: unknown.
+        pub models: Option<Vec<String>>,
+    }
+
+    /// What is known of the pi that asks which agents there are.
+    pub struct SpawnableOptions {}
+
+    /// A conversation that is open, and the pi around it.
+    pub struct BackgroundOptions {
+        /// The deliveries that stand in the conversation.
+        pub delivered: Vec<String>,
+        /// The deliveries that are on their way into it within this process, and are not to be offered again.
+        pub in_flight: Option<Vec<String>>,
     }
 
     /// A call that is still arriving, and what is known of the pi that asks.
@@ -261,7 +295,7 @@ impl RunOptions {
             world: Arc::new(world),
             share: 1,
             siblings: 1,
-            wishes: crate::run::Wishes::default(),
+            wishes: Wishes::default(),
         };
         Asked { what, host_id, is_aborted }
     }
@@ -282,6 +316,54 @@ impl ChainOptions {
         let steps = take(&mut self.steps);
         let (host_id, is_aborted) = (self.call_id.take(), self.aborted == Some(true));
         Asked { what: several(steps, self.into_world()), host_id, is_aborted }
+    }
+}
+
+impl SpawnOptions {
+    /// What the core needs, with the world as it is now.
+    pub(super) fn into_request(mut self) -> SpawnRequest {
+        let (task, agent, label) = (take(&mut self.task), self.agent.take(), self.label.take());
+        let (model, thinking) = (self.child_model.take(), self.child_thinking.take());
+        let (cleanup, models, run_timeout_seconds) =
+            (self.cleanup.take(), self.models.take(), self.run_timeout_seconds);
+        let (cwd, world) = self.into_world();
+        SpawnRequest {
+            task,
+            agent,
+            label,
+            model,
+            thinking,
+            run_timeout_seconds,
+            cleanup,
+            models,
+            cwd,
+            world: Arc::new(world),
+            created_ms: SpawnRequest::moment(),
+            arrival: Arc::new(Arrival::now()),
+            ends_with: None,
+            keeper: keeper(),
+            kept: None,
+        }
+    }
+}
+
+impl SpawnableOptions {
+    /// The directory and the world as it is now.
+    pub(super) fn into_place(self) -> (PathBuf, World) {
+        self.into_world()
+    }
+}
+
+impl BackgroundOptions {
+    /// The conversation, where it is, and what it knows of its deliveries.
+    pub(super) fn into_parts(mut self, ends_with: Cancel) -> (String, Place, Arrived) {
+        let arrived = Arrived {
+            delivered: take(&mut self.delivered),
+            in_flight: self.in_flight.take().unwrap_or_default(),
+        };
+        let (cwd, world) = self.into_world();
+        let session = world.session().unwrap_or_default().to_owned();
+        (session, Place { cwd, world: Arc::new(world), ends_with }, arrived)
     }
 }
 

@@ -11,14 +11,14 @@ use napi_derive::napi;
 /// Names another warden, or none when it is empty: children are then held by their process group alone.
 const OVERRIDE: &str = "PI_SUBAGENT_WARDEN";
 
-/// The directory of the addon's own file.
-static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
+/// The addon's own file.
+static ADDON: OnceLock<PathBuf> = OnceLock::new();
 
 /// Remembers where the addon was loaded from; only Node knows. One that does not say so leaves the place unknown.
 #[napi(module_exports, catch_unwind)]
 pub fn remember_place(_exports: Object, env: Env) -> napi::Result<()> {
     if let Some(file) = env.get_module_file_name().ok().as_deref().and_then(file_path) {
-        DIRECTORY.get_or_init(|| file.parent().unwrap_or(Path::new("/")).to_path_buf());
+        ADDON.get_or_init(|| file);
     }
     Ok(())
 }
@@ -45,6 +45,11 @@ fn file_path(url: &str) -> Option<PathBuf> {
     Some(drive.unwrap_or(&path).into())
 }
 
+/// The addon's own file, where that is known.
+pub(super) fn addon() -> Option<&'static Path> {
+    ADDON.get().map(PathBuf::as_path)
+}
+
 /// The warden of this installation, whether it works or not, unless the environment chooses another.
 pub(super) fn warden(env: &[(OsString, OsString)]) -> Option<PathBuf> {
     if !cfg!(target_os = "linux") {
@@ -52,7 +57,7 @@ pub(super) fn warden(env: &[(OsString, OsString)]) -> Option<PathBuf> {
     }
     match env.iter().find(|(name, _)| name == OVERRIDE).map(|(_, value)| PathBuf::from(value)) {
         Some(path) => path.is_absolute().then_some(path),
-        None => Some(DIRECTORY.get()?.join("pi-subagent-warden")),
+        None => Some(addon()?.parent().unwrap_or(Path::new("/")).join("pi-subagent-warden")),
     }
 }
 

@@ -3,10 +3,11 @@
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use napi::bindgen_prelude::{Env, FnArgs, Function, JsObjectValue, Object, Unknown};
+use napi::bindgen_prelude::{Env, FnArgs, Function, JsObjectValue, Object, Unknown, block_on};
 
 use super::handle::EndOnDrop;
-use crate::process::CancelReason;
+use crate::orchestrate::background;
+use crate::process::{Cancel, CancelReason};
 
 /// The runs of one thread. Those that have ended are dropped when the next one starts.
 type Runs = Arc<Mutex<Vec<Weak<EndOnDrop>>>>;
@@ -16,6 +17,21 @@ type ExitListener<'env> = FnArgs<(&'static str, Function<'env, (), ()>)>;
 
 thread_local! {
     static RUNS: RefCell<Option<Runs>> = const { RefCell::new(None) };
+    /// What runs that nobody waits for end with.
+    static BACKGROUND: RefCell<Option<Arc<EndOnDrop>>> = const { RefCell::new(None) };
+}
+
+/// What is cancelled when this JavaScript thread ends, for runs that have no handle.
+pub(super) fn cancel_of_thread(env: Env) -> napi::Result<Cancel> {
+    BACKGROUND.with_borrow_mut(|known| {
+        if let Some(guard) = known {
+            return Ok(guard.0.clone());
+        }
+        let guard = Arc::new(EndOnDrop(Cancel::new()));
+        end_with_thread(env, &guard)?;
+        *known = Some(Arc::clone(&guard));
+        Ok(guard.0.clone())
+    })
 }
 
 /// Ends the run when the JavaScript thread that started it ends: a promise that is pending then would keep it alive and
@@ -50,6 +66,10 @@ fn on_exit(env: Env, runs: Runs) -> napi::Result<()> {
     let on: Function<ExitListener, Unknown> = process.get_named_property("on")?;
     let listener = env.create_function_from_closure::<(), (), _>("endSubagents", move |_| {
         end_all(&runs);
+        // pi ends so when its terminal is closed: what there is of answers nobody waits for would be lost with it.
+        if BACKGROUND.with_borrow(Option::is_some) {
+            block_on(background::ended());
+        }
         Ok(())
     })?;
     on.apply(process, FnArgs::from(("exit", listener)))?;

@@ -3,6 +3,7 @@
 //! It knows calls, turns and results; what happens within a run it leaves to the layer below.
 
 mod arrival;
+pub mod background;
 mod board;
 mod call;
 mod chain;

@@ -4,9 +4,10 @@ use std::slice;
 
 use tokio::sync::watch;
 
+use super::arrival::Arrival;
 use super::call::{Call, update_of, watched};
 use super::turn::{Entrance, Turn};
-use crate::run::{Caller, Progress, RunSpec, ToolResult, prepare};
+use crate::run::{Caller, Control, Progress, Ready, RunSpec, ToolResult, prepare};
 
 /// Runs one agent on one task, when its turn has come. Whatever a user or a child can cause ends in a result.
 pub async fn single(spec: RunSpec, call: Call<impl Caller>) -> ToolResult {
@@ -16,13 +17,34 @@ pub async fn single(spec: RunSpec, call: Call<impl Caller>) -> ToolResult {
         Err(result) => return result,
     };
     let entrance = Entrance { host_id: host_id.as_deref(), group: None, arrival: &arrival };
+    let show = |progress| drop(updates.send_replace(Some(update_of(&id.get(), progress))));
+    through_lane(ready, entrance, &*caller, &control, show).await
+}
+
+/// A run that nobody waits for and no child was booted for, when its turn has come.
+pub(super) async fn unhurried(
+    ready: Ready,
+    caller: &impl Caller,
+    control: &Control,
+    arrival: &Arrival,
+    show: impl FnMut(Progress),
+) -> ToolResult {
+    through_lane(ready, Entrance { host_id: None, group: None, arrival }, caller, control, show).await
+}
+
+async fn through_lane(
+    ready: Ready,
+    entrance: Entrance<'_>,
+    caller: &impl Caller,
+    control: &Control,
+    show: impl FnMut(Progress),
+) -> ToolResult {
     let entries = entrance.enter(slice::from_ref(&ready), &control.cancel).await;
     let entry = match entries.map(|mut entries| entries.remove(0)) {
         Ok(entry) => entry,
         Err(reason) => return ready.aborted(&reason),
     };
     let (progress, seen) = watch::channel(Progress::default());
-    let turn = Turn { entry, progress: &progress, control: &control };
-    let show = |progress| drop(updates.send_replace(Some(update_of(&id.get(), progress))));
-    watched(turn.take(ready, &*caller), seen, show).await
+    let turn = Turn { entry, progress: &progress, control };
+    watched(turn.take(ready, caller), seen, show).await
 }

@@ -34,3 +34,4 @@ pub use open::Store;
 pub use queue::{Bid, Kind, Place, Standing};
 pub use requests::Request;
 pub use runs::{StoredDirectory, StoredRun};
+pub(crate) use transact::now_ms;

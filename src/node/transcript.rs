@@ -1,0 +1,90 @@
+//! A child's conversation as JavaScript sees it.
+
+use napi_derive::napi;
+
+use super::result::number;
+use crate::run::transcript::{self, TranscriptEntry as Entry, Wanted};
+
+/// Entries that are read unless told otherwise.
+const ENTRIES: u32 = 40;
+/// Entries that are read at most.
+const MAX_ENTRIES: u32 = 2_000;
+
+/// How much of a conversation is asked for.
+#[napi(object, object_to_js = false)]
+#[derive(Default)]
+pub struct TranscriptOptions {
+    /// Entries at most, the newest. Default 40, at most 2000.
+    pub entries: Option<u32>,
+    /// Whether tool calls and their results are among them.
+    pub tools: Option<bool>,
+}
+
+/// The newest part of a child's conversation.
+#[napi(object, object_from_js = false)]
+pub struct Transcript {
+    /// Oldest first; a mebibyte of text at most.
+    pub entries: Vec<TranscriptEntry>,
+    /// Whether there is something older than that, or may be.
+    pub has_more: bool,
+    /// The size of the file.
+    pub bytes: f64,
+    /// Changes when the file does.
+    pub version: String,
+}
+
+/// Something that was said or done.
+#[napi(object, object_from_js = false)]
+pub struct TranscriptEntry {
+    /// Who, or what.
+    #[napi(ts_type = "\"user\" | \"assistant\" | \"toolCall\" | \"toolResult\"")]
+    pub role: &'static str,
+    /// What was said; of a tool call the call in one line. Sanitized, at most 16 KiB.
+    pub text: String,
+    /// The tool, or the model.
+    pub name: Option<String>,
+    /// Whether it failed.
+    pub is_error: Option<bool>,
+}
+
+impl From<TranscriptOptions> for Wanted {
+    fn from(TranscriptOptions { entries, tools }: TranscriptOptions) -> Self {
+        let entries = entries.unwrap_or(ENTRIES).clamp(1, MAX_ENTRIES);
+        Self { entries: entries as usize, tools: tools == Some(true) }
+    }
+}
+
+impl Transcript {
+    pub(super) fn new(read: transcript::Transcript, version: String) -> Self {
+        let transcript::Transcript { entries, has_more, bytes } = read;
+        Self {
+            entries: entries.into_iter().map(Into::into).collect(),
+            has_more,
+            bytes: number(bytes),
+            version,
+        }
+    }
+}
+
+impl From<Entry> for TranscriptEntry {
+    fn from(entry: Entry) -> Self {
+        match entry {
+            Entry::User(text) => Self { role: "user", text, name: None, is_error: None },
+            Entry::Assistant { text, model, error } => {
+                let is_error = error.is_some().then_some(true);
+                let text = match error {
+                    Some(error) if text.is_empty() => error,
+                    Some(error) => format!("{text}\n{error}"),
+                    None => text,
+                };
+                Self { role: "assistant", text, name: model, is_error }
+            }
+            Entry::ToolCall { name, summary } => {
+                Self { role: "toolCall", text: summary, name: Some(name), is_error: None }
+            }
+            Entry::ToolResult { name, is_error, text } => {
+                Self { role: "toolResult", text, name: Some(name), is_error: is_error.then_some(true) }
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What can follow what was typed.
+
+use super::usage::SUBCOMMANDS;
+use super::words::{state, who};
+use crate::orchestrate::background::BackgroundRun;
+use crate::text::one_line;
+
+/// Runs that are offered at most.
+const MAX_OFFERED: usize = 20;
+
+/// Something that can be typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// All that then follows `/subagents `.
+    pub value: String,
+    /// What it is called in the list.
+    pub label: String,
+    /// What it is.
+    pub description: String,
+}
+
+/// What can follow `prefix`, all that was typed behind `/subagents `: subcommands, then the runs that they fit, newest first
+/// as they are given. What is complete gets no list, so that Enter runs it at once.
+#[must_use]
+pub fn complete(prefix: &str, runs: &[BackgroundRun]) -> Vec<Completion> {
+    let typed = prefix.trim_start();
+    let Some((name, rest)) = typed.split_once(char::is_whitespace) else {
+        return subcommands(typed);
+    };
+    let rest = rest.trim_start();
+    match (name, rest.split_once(char::is_whitespace)) {
+        ("list", None) => words(name, "", rest, &[("all", "the runs of every session")]),
+        ("log", Some((run, more))) => {
+            words(&format!("log {run}"), more, last_word(more), &[("tools", "with tool calls")])
+        }
+        ("stop", None) => {
+            let live = runs.iter().filter(|run| run.is_live());
+            let mut offered = runs_of(name, rest, live.clone());
+            if live.count() > 1 {
+                offered.extend(words(name, "", rest, &[("all", "every run of this session")]));
+            }
+            offered
+        }
+        ("resume", None) => runs_of(name, rest, runs.iter().filter(|run| !run.is_live())),
+        ("info" | "log" | "send", None) => runs_of(name, rest, runs.iter()),
+        _ => Vec::new(),
+    }
+}
+
+fn subcommands(typed: &str) -> Vec<Completion> {
+    let fits = |name: &str| name != typed && name.starts_with(typed);
+    SUBCOMMANDS
+        .iter()
+        .filter(|known| fits(known.name))
+        .map(|known| Completion {
+            value: known.name.to_owned(),
+            label: format!("{}{}", known.name, known.arguments),
+            description: known.description.to_owned(),
+        })
+        .collect()
+}
+
+fn last_word(text: &str) -> &str {
+    text.rsplit(char::is_whitespace).next().unwrap_or_default()
+}
+
+/// Words that can stand behind `before` and the words of `given` that are complete.
+fn words(before: &str, given: &str, typed: &str, known: &[(&str, &str)]) -> Vec<Completion> {
+    let given = given[..given.len() - typed.len().min(given.len())].trim();
+    let fits = |word: &str| {
+        word != typed && word.starts_with(typed) && !given.split_whitespace().any(|one| one == word)
+    };
+    let known = known.iter().filter(|(word, _)| fits(word));
+    known
+        .map(|(word, description)| Completion {
+            value: [before, given, word]
+                .iter()
+                .filter(|part| !part.is_empty())
+                .copied()
+                .collect::<Vec<_>>()
+                .join(" "),
+            label: (*word).to_owned(),
+            description: (*description).to_owned(),
+        })
+        .collect()
+}
+
+fn runs_of<'a>(command: &str, typed: &str, runs: impl Iterator<Item = &'a BackgroundRun>) -> Vec<Completion> {
+    let lower = typed.trim_matches('"').to_lowercase();
+    let runs: Vec<_> = runs.collect();
+    // What names a run already is complete, so that Enter runs it at once.
+    let is_number =
+        !lower.is_empty() && lower.trim_start_matches('#').bytes().all(|byte| byte.is_ascii_digit());
+    let is_name = |run: &&BackgroundRun| {
+        let label = run.label.as_deref().unwrap_or_default().to_lowercase();
+        [run.run_id.as_str(), run.key.as_str(), run.session_key.as_str(), label.as_str()]
+            .contains(&lower.as_str())
+    };
+    if !lower.is_empty() && (lower == "last" || is_number || runs.iter().any(is_name)) {
+        return Vec::new();
+    }
+    let fits = |run: &&BackgroundRun| {
+        let label = run.label.as_deref().unwrap_or_default().to_lowercase();
+        let names = [run.run_id.as_str(), label.as_str(), run.agent.as_str(), run.session_key.as_str()];
+        names.iter().any(|name| name.starts_with(&lower))
+    };
+    runs.into_iter()
+        .filter(fits)
+        .take(MAX_OFFERED)
+        .map(|run| Completion {
+            value: format!("{command} {}", run.run_id),
+            label: run.run_id.clone(),
+            description: one_line(&format!("{} · {} · {}", who(run), state(run), run.task), 100),
+        })
+        .collect()
+}

@@ -1,0 +1,63 @@
+//! What was done with a run, or why nothing was.
+
+use super::clock::Clock;
+use super::report::{Mark, Report, ReportLine};
+use super::words::{name, standing};
+use crate::orchestrate::background::{BackgroundRun, Done};
+use crate::text::one_line;
+
+/// Longest reason.
+const MAX_WHY: usize = 400;
+
+/// What was done with a run.
+#[must_use]
+pub fn done_report(run: &BackgroundRun, done: Done) -> Report {
+    let name = name(run);
+    match done {
+        Done::Stopped => Report::sentence(Mark::Ok, format!("stopped {name} and everything it had started")),
+        Done::Stopping => {
+            Report::sentence(Mark::Warning, format!("{name} was asked to end and has not ended yet"))
+        }
+        Done::Steered => {
+            Report::sentence(Mark::Ok, format!("sent to {name}, which reads it before its next turn"))
+        }
+        Done::PassedOn => Report::sentence(
+            Mark::Ok,
+            format!(
+                "passed on to the process that {name} lives in, for its child to read before its next turn"
+            ),
+        ),
+        Done::Resumed => Report::sentence(Mark::Ok, format!("resumed {name}: it goes on in its own session")),
+    }
+}
+
+/// How many runs `stop all` has ended.
+#[must_use]
+pub fn stopped_all_report(count: usize) -> Report {
+    match count {
+        0 => Report::sentence(Mark::Info, "nothing to stop: no background run of this session is under way"),
+        1 => Report::sentence(Mark::Ok, "stopped 1 run and everything it had started"),
+        count => Report::sentence(Mark::Ok, format!("stopped {count} runs and everything they had started")),
+    }
+}
+
+/// Nothing is left to stop.
+#[must_use]
+pub fn already_finished(run: &BackgroundRun, clock: &Clock) -> Report {
+    let text = format!("{} has finished already: {}", name(run), standing(run, clock));
+    let resume = format!("`/subagents resume {}` continues it", run.run_id);
+    let report = Report::error(text);
+    if run.archived_ms.is_some() { report } else { report.with(ReportLine::below(resume)) }
+}
+
+/// Why something was not done; `action` is the subcommand.
+#[must_use]
+pub fn refused_report(action: &str, run: &BackgroundRun, why: &str) -> Report {
+    let verb = match action {
+        "stop" => "be stopped",
+        "send" => "be sent a message",
+        "resume" => "be resumed",
+        _ => "do that",
+    };
+    Report::error(format!("{} cannot {verb}: {}", name(run), one_line(why, MAX_WHY)))
+}

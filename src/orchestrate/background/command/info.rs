@@ -1,0 +1,150 @@
+//! `/subagents info`.
+
+use super::clock::Clock;
+use super::report::{Mark, Report, ReportLine};
+use super::words::{mark, name, standing};
+use crate::orchestrate::background::{BackgroundRun, Cleanup};
+use crate::text::{figures, one_line};
+
+/// Longest line of a task, an error or a result; the whole of it stands in the transcript.
+const MAX_TEXT: usize = 400;
+/// Notes that are shown at most.
+const MAX_NOTES: usize = 20;
+
+/// Everything that is known of a run.
+#[must_use]
+pub fn info_report(run: &BackgroundRun, clock: &Clock) -> Report {
+    let mut facts = Facts(Report::new(format!("Run {}", name(run))));
+    facts.0.lines.push(ReportLine::new(mark(run), "state", standing(run, clock)));
+    outcome(&mut facts, run);
+    facts.say("task", &run.task);
+    facts.maybe("label", run.label.as_deref());
+    facts.say("agent", &run.agent);
+    facts.say("model", &model(run));
+    facts.say("directory", &run.cwd.to_string_lossy());
+    times(&mut facts, run, clock);
+    facts.say("usage", &usage(run));
+    facts.say("tools", &if run.tools.is_empty() { "none".to_owned() } else { run.tools.join(", ") });
+    facts.maybe("last tool", run.last_tool.as_deref());
+    facts.maybe("sandbox", run.sandbox.as_deref());
+    facts.maybe("supervision", run.supervision.as_deref());
+    processes(&mut facts, run);
+    facts.say("session key", &run.session_key);
+    facts.say("session id", run.child_session_id.as_deref().unwrap_or("not known"));
+    let transcript = run.transcript.as_ref().map(|path| path.to_string_lossy().into_owned());
+    facts.say("transcript", transcript.as_deref().unwrap_or("none"));
+    facts.maybe("files", run.directory.as_deref().map(|path| path.to_string_lossy()).as_deref());
+    kept(&mut facts, run, clock);
+    facts.say("started by", &format!("session {}", run.session));
+    for note in run.notes.iter().take(MAX_NOTES) {
+        facts.say("note", note);
+    }
+    facts.0
+}
+
+struct Facts(Report);
+
+impl Facts {
+    fn say(&mut self, name: &str, text: &str) {
+        self.0.lines.push(ReportLine::new(Mark::None, name, one_line(text, MAX_TEXT)));
+    }
+
+    fn maybe(&mut self, name: &str, text: Option<&str>) {
+        if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
+            self.say(name, text);
+        }
+    }
+}
+
+fn outcome(facts: &mut Facts, run: &BackgroundRun) {
+    if let Some(outcome) = run.outcome {
+        let status = run.status.map(|status| format!("{}: ", status.as_str())).unwrap_or_default();
+        facts.say("outcome", &format!("{status}{}", outcome.as_str()));
+    }
+    if let Some(error) = &run.error {
+        facts.0.lines.push(ReportLine::new(Mark::Error, "error", one_line(error, MAX_TEXT)));
+    }
+    facts.maybe("result", run.result.as_deref());
+}
+
+fn model(run: &BackgroundRun) -> String {
+    let model = run.model.as_deref().unwrap_or("pi's default");
+    run.thinking.as_ref().map_or_else(|| model.to_owned(), |level| format!("{model}, thinking {level}"))
+}
+
+fn times(facts: &mut Facts, run: &BackgroundRun, clock: &Clock) {
+    facts.say("accepted", &clock.at(run.created_ms));
+    if let Some(started) = run.started_ms {
+        facts.say("started", &clock.at(started));
+        let ended = run.ended_ms.unwrap_or(clock.now_ms());
+        facts.say("runtime", &figures::between(started, ended));
+    }
+    if let Some(ended) = run.ended_ms {
+        facts.say("ended", &clock.at(ended));
+    }
+    if run.times_resumed > 0 {
+        let times =
+            if run.times_resumed == 1 { "once".to_owned() } else { format!("{} times", run.times_resumed) };
+        facts.say("resumed", &times);
+    }
+}
+
+fn usage(run: &BackgroundRun) -> String {
+    let usage = &run.usage;
+    let tokens = figures::tokens;
+    let sent = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
+    let cached = if usage.cache_read > 0 || usage.cache_write > 0 {
+        format!(" / cache read {} / cache written {}", tokens(usage.cache_read), tokens(usage.cache_write))
+    } else {
+        String::new()
+    };
+    format!(
+        "{}, {} tokens (in {} / out {}{cached}), est. {}",
+        figures::counted(usize::try_from(usage.turns).unwrap_or(usize::MAX), "turn"),
+        tokens(sent.saturating_add(usage.output)),
+        tokens(sent),
+        tokens(usage.output),
+        figures::money(usage.cost.total)
+    )
+}
+
+fn processes(facts: &mut Facts, run: &BackgroundRun) {
+    let is_live = run.is_live();
+    let mut parts = Vec::new();
+    parts.extend(run.pid.map(|pid| format!("child {pid}")));
+    parts.extend(run.host_pid.filter(|_| is_live).map(|pid| {
+        let whose = if run.is_ours { "this pi" } else { "another process" };
+        format!("host {pid} ({whose})")
+    }));
+    parts.extend(run.processes.map(|count| {
+        let count = if count == 1 { "1 process".to_owned() } else { format!("{count} processes") };
+        if is_live { format!("{count} in its tree") } else { format!("{count} at most") }
+    }));
+    facts.say("processes", &if parts.is_empty() { "none".to_owned() } else { parts.join(", ") });
+    if let Some(cpu_ms) = run.cpu_ms {
+        facts.say("cpu", &figures::duration(std::time::Duration::from_millis(cpu_ms)));
+    }
+    if let Some(rss) = run.rss_bytes {
+        let peak = if is_live { "" } else { " at most" };
+        facts.say("memory", &format!("{}{peak}", figures::bytes(rss)));
+    }
+}
+
+fn kept(facts: &mut Facts, run: &BackgroundRun, clock: &Clock) {
+    let cleanup = match run.cleanup {
+        Cleanup::Keep => "keep: archived a while after the end",
+        Cleanup::Delete => "delete: archived once its end was announced",
+    };
+    facts.say("cleanup", cleanup);
+    let archive = match (run.archived_ms, run.archive_at_ms) {
+        (Some(at), _) => format!("archived {}", clock.at(at)),
+        (None, Some(at)) => clock.at(at),
+        (None, None) if run.is_live() => "set when it ends".to_owned(),
+        (None, None) => "never".to_owned(),
+    };
+    facts.say("archive", &archive);
+    if run.is_live() {
+        let exit = if run.is_kept { "it goes on" } else { "it ends, interrupted" };
+        facts.say("when pi exits", exit);
+    }
+}

@@ -1,0 +1,60 @@
+//! `/subagents list`.
+
+use super::clock::Clock;
+use super::report::{Mark, Report, ReportLine};
+use super::words::{MAX_CELL, mark, spent, standing, who};
+use crate::orchestrate::background::{BackgroundRun, BackgroundState};
+use crate::text::one_line;
+
+/// Runs that are listed at most, the newest.
+pub const MAX_LISTED: usize = 100;
+
+/// The runs, newest first as they are given; `all` when they are those of all sessions. Numbers count from 1.
+#[must_use]
+pub fn list_report(runs: &[BackgroundRun], all: bool, clock: &Clock) -> Report {
+    if runs.is_empty() {
+        let report = Report::new("Background runs: none");
+        return report.with(if all {
+            ReportLine::new(Mark::Info, "", "no session has a background run that is still known")
+        } else {
+            ReportLine::new(
+                Mark::Info,
+                "",
+                "this session has started none; `/subagents list all` shows those of all sessions",
+            )
+        });
+    }
+    let scope = if all { ", all sessions" } else { "" };
+    let mut report = Report::new(format!("Background runs{scope}: {}", counts(runs)));
+    for (index, run) in runs.iter().take(MAX_LISTED).enumerate() {
+        report.lines.push(ReportLine::new(mark(run), format!("#{}", index + 1), what(run, clock)));
+        let session = if all { format!(" · session {}", run.session) } else { String::new() };
+        let ids = format!("{}{session}", run.session_key);
+        report.lines.push(ReportLine::below(one_line(&ids, MAX_CELL)));
+    }
+    if let Some(more) = runs.len().checked_sub(MAX_LISTED).filter(|more| *more > 0) {
+        report.lines.push(ReportLine::new(Mark::Info, "", format!("and {more} older ones")));
+    }
+    report
+}
+
+fn counts(runs: &[BackgroundRun]) -> String {
+    let ended = runs.iter().filter(|run| !run.is_live()).count();
+    let queued = runs.iter().filter(|run| run.state == BackgroundState::Queued).count();
+    let counts = [(runs.len() - ended - queued, "running"), (queued, "queued"), (ended, "finished")];
+    let counts: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, state)| format!("{count} {state}"))
+        .collect();
+    counts.join(", ")
+}
+
+/// `1a2b3c4d · explorer "find the code" · running 5m12s · $ cargo test · 12.3k tokens · $0.04`.
+fn what(run: &BackgroundRun, clock: &Clock) -> String {
+    let mut parts = vec![run.run_id.clone(), who(run), standing(run, clock)];
+    let news = if run.is_live() { &run.last_tool } else { &run.error };
+    parts.extend(news.as_ref().map(|news| one_line(news, MAX_CELL)));
+    parts.extend(spent(run));
+    parts.join(" · ")
+}

@@ -1,0 +1,94 @@
+//! Which run is meant.
+
+use super::ask::Target;
+use super::report::{Mark, Report, ReportLine};
+use super::words::{mark, state, who};
+use crate::orchestrate::background::BackgroundRun;
+use crate::text::{nearest, one_line, quoted};
+
+/// Runs that an answer names at most.
+const MAX_NAMED: usize = 8;
+/// Fewer characters of a UUID are too few to tell runs apart.
+const LEAST_OF_KEY: usize = 4;
+
+/// Finds the run that is meant among `runs`, newest first. A number counts in the list that was shown last, of which
+/// `shown` are the keys; without one, in `runs`.
+///
+/// # Errors
+///
+/// There is no such run, or there are several: which ones there are.
+pub fn resolve<'a>(
+    Target(name): &Target,
+    runs: &'a [BackgroundRun],
+    shown: &[String],
+) -> Result<&'a BackgroundRun, Report> {
+    if runs.is_empty() {
+        return Err(Report::error(format!(
+            "there is no run {}: no background run was started",
+            quoted(name)
+        )));
+    }
+    if name == "last" {
+        return Ok(&runs[0]);
+    }
+    let number = name.strip_prefix('#').unwrap_or(name);
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let listed = if shown.is_empty() { runs.len() } else { shown.len() };
+    if is_number {
+        let index = number.parse().ok().filter(|index| (1..=listed).contains(index));
+        if let Some(index) = index {
+            let found = match shown.get(index - 1) {
+                Some(key) => runs.iter().find(|run| run.key == *key),
+                None => runs.get(index - 1),
+            };
+            return found.ok_or_else(|| {
+                some_of(format!("run {} of the list is not there any more", quoted(name)), runs.iter())
+            });
+        }
+    }
+    let found = matching(name, runs);
+    match found[..] {
+        [run] => Ok(run),
+        [] if is_number => {
+            let runs = if listed == 1 { "1 run" } else { &format!("{listed} runs") };
+            Err(Report::error(format!("there is no run {}: the list has {runs}", quoted(name))))
+        }
+        [] => Err(unknown(name, runs)),
+        _ => Err(some_of(format!("{} can be one of {} runs", quoted(name), found.len()), found.into_iter())),
+    }
+}
+
+/// The runs that a name fits, by the narrowest way of reading it that fits any.
+fn matching<'a>(name: &str, runs: &'a [BackgroundRun]) -> Vec<&'a BackgroundRun> {
+    let lower = name.to_lowercase();
+    let is_long = lower.len() >= LEAST_OF_KEY;
+    let ways: [&dyn Fn(&BackgroundRun) -> bool; 4] = [
+        &|run| run.run_id == lower || run.key == lower || run.session_key == name,
+        &|run| run.label.as_deref().is_some_and(|label| label.trim() == name),
+        &|run| run.label.as_deref().is_some_and(|label| label.trim().to_lowercase() == lower),
+        &|run| run.run_id.starts_with(&lower) || (is_long && run.key.starts_with(&lower)),
+    ];
+    let found = ways.iter().map(|way| runs.iter().filter(|run| way(run)).collect::<Vec<_>>());
+    found.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
+}
+
+fn unknown(name: &str, runs: &[BackgroundRun]) -> Report {
+    let names = runs.iter().flat_map(|run| run.label.as_deref().into_iter().chain([run.run_id.as_str()]));
+    let meant = nearest(name, names).map(|meant| format!("; did you mean {}?", quoted(meant)));
+    some_of(format!("there is no run {}{}", quoted(name), meant.unwrap_or_default()), runs.iter())
+}
+
+/// Why it cannot be told which run is meant, and which ones there are.
+fn some_of<'a>(why: String, runs: impl ExactSizeIterator<Item = &'a BackgroundRun>) -> Report {
+    let mut report = Report::error(why);
+    let more = runs.len().saturating_sub(MAX_NAMED);
+    for run in runs.take(MAX_NAMED) {
+        let text = format!("{} · {} · {}", who(run), state(run), one_line(&run.session_key, 120));
+        report.lines.push(ReportLine { indent: 1, ..ReportLine::new(mark(run), run.run_id.clone(), text) });
+    }
+    if more > 0 {
+        let text = format!("and {more} more: /subagents list");
+        report.lines.push(ReportLine { indent: 1, ..ReportLine::new(Mark::Info, "", text) });
+    }
+    report
+}

@@ -1,0 +1,68 @@
+//! What can be asked for.
+
+use super::report::{Mark, Report, ReportLine};
+use crate::text::{nearest, quoted};
+
+/// A subcommand.
+pub(super) struct Subcommand {
+    pub(super) name: &'static str,
+    /// What follows the name.
+    pub(super) arguments: &'static str,
+    pub(super) description: &'static str,
+}
+
+const fn subcommand(name: &'static str, arguments: &'static str, description: &'static str) -> Subcommand {
+    Subcommand { name, arguments, description }
+}
+
+/// All subcommands; `agents` and `doctor` are answered elsewhere.
+pub(super) const SUBCOMMANDS: [Subcommand; 8] = [
+    subcommand("list", " [all]", "this session's background runs; all = those of every session"),
+    subcommand("info", " <id|#>", "everything that is known of a run"),
+    subcommand(
+        "log",
+        " <id|#> [limit] [tools]",
+        "the newest lines of its conversation, 20 unless told otherwise",
+    ),
+    subcommand(
+        "send",
+        " <id|#> <message>",
+        "tells a running one something; a finished one is resumed with it",
+    ),
+    subcommand("stop", " <id|#|all>", "ends a run and everything it started"),
+    subcommand("resume", " <id|#> [message]", "continues an interrupted or finished run"),
+    subcommand("agents", "", "the agents there are, their tools, what is wrong"),
+    subcommand("doctor", "", "whether sub-agents can run here, and what to do if not"),
+];
+
+/// What a run can be called by.
+pub(super) const FORMS: &str = "a run is named by its number in the list, the beginning of its id, its label (in quotes when it has blanks), its \
+     session key, or `last`";
+
+/// What can be asked for; an error when something else was.
+#[must_use]
+pub fn usage_report(unknown: Option<&str>) -> Report {
+    let mut report = match unknown {
+        None => Report::new("Sub-agents: /subagents <what>"),
+        Some(name) => {
+            let meant = nearest(name, SUBCOMMANDS.iter().map(|known| known.name));
+            let hint = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
+            Report::error(format!("there is no subcommand {}{hint}", quoted(name)))
+        }
+    };
+    for Subcommand { name, arguments, description } in &SUBCOMMANDS {
+        report.lines.push(ReportLine::new(Mark::None, format!("{name}{arguments}"), *description));
+    }
+    report.with(ReportLine::new(Mark::Info, "", FORMS))
+}
+
+/// How a subcommand is written.
+pub(super) fn form(name: &str) -> String {
+    let arguments = SUBCOMMANDS.iter().find(|known| known.name == name).map_or("", |known| known.arguments);
+    format!("/subagents {name}{arguments}")
+}
+
+/// The subcommand was not given what it needs, or too much.
+pub(super) fn misuse(name: &str, why: impl Into<String>) -> Report {
+    Report::error(why).with(ReportLine::below(form(name)))
+}

@@ -1,0 +1,89 @@
+//! What a run is called, and what is said of its state.
+
+use super::clock::Clock;
+use super::report::Mark;
+use crate::orchestrate::background::{BackgroundRun, BackgroundState};
+use crate::run::RunOutcome;
+use crate::text::{figures, one_line};
+
+/// Longest label or name in a sentence.
+const MAX_NAME: usize = 60;
+/// Longest text in a line of a list.
+pub(super) const MAX_CELL: usize = 160;
+
+/// `explorer "find the code"`.
+pub(super) fn who(run: &BackgroundRun) -> String {
+    let agent = one_line(&run.agent, MAX_NAME);
+    match &run.label {
+        Some(label) => format!("{agent} \"{}\"", one_line(label, MAX_NAME)),
+        None => agent,
+    }
+}
+
+/// `1a2b3c4d (explorer "find the code")`.
+pub(super) fn name(run: &BackgroundRun) -> String {
+    format!("{} ({})", run.run_id, who(run))
+}
+
+/// The mark of a run's state.
+pub(super) fn mark(run: &BackgroundRun) -> Mark {
+    match run.state {
+        BackgroundState::Queued => Mark::Queued,
+        BackgroundState::Starting | BackgroundState::Running => Mark::Running,
+        BackgroundState::Retrying => Mark::Warning,
+        BackgroundState::Ended => match run.outcome {
+            Some(RunOutcome::Completed) => Mark::Ok,
+            Some(
+                RunOutcome::Failed | RunOutcome::IdleTimeout | RunOutcome::HardTimeout | RunOutcome::Killed,
+            ) => Mark::Error,
+            // What somebody asked for is no alarm.
+            Some(
+                RunOutcome::Aborted | RunOutcome::Interrupted | RunOutcome::Budget | RunOutcome::Skipped,
+            )
+            | None => Mark::Warning,
+        },
+    }
+}
+
+/// The state in a word or two.
+pub(super) fn state(run: &BackgroundRun) -> &'static str {
+    if run.is_live() {
+        return run.state.as_str();
+    }
+    match run.outcome {
+        Some(RunOutcome::Completed) => "done",
+        Some(RunOutcome::Failed) => "failed",
+        Some(RunOutcome::Aborted) => "stopped",
+        Some(RunOutcome::IdleTimeout) => "timed out (silent)",
+        Some(RunOutcome::HardTimeout) => "timed out",
+        Some(RunOutcome::Killed) => "killed",
+        Some(RunOutcome::Budget) => "over budget",
+        Some(RunOutcome::Skipped) => "skipped",
+        Some(RunOutcome::Interrupted) => "interrupted",
+        None => "ended",
+    }
+}
+
+/// `running 5m12s`, `queued, place 3`, `done after 5m12s, 1h02m ago`.
+pub(super) fn standing(run: &BackgroundRun, clock: &Clock) -> String {
+    let place = run.position.filter(|_| run.state == BackgroundState::Queued);
+    let place = place.map(|place| format!(", place {place}"));
+    let lasted = match (run.started_ms, run.ended_ms) {
+        (Some(started), None) if run.is_live() => Some(format!(" {}", clock.since(started))),
+        (Some(started), Some(ended)) => Some(format!(" after {}", figures::between(started, ended))),
+        _ => None,
+    };
+    let since = run.ended_ms.map(|ended| format!(", {}", clock.distance(ended)));
+    let more: String = [place, lasted, since].into_iter().flatten().collect();
+    format!("{}{more}", state(run))
+}
+
+/// `12.3k tokens`, `$0.04`; nothing that is zero.
+pub(super) fn spent(run: &BackgroundRun) -> Vec<String> {
+    let usage = &run.usage;
+    let sent = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
+    let all = sent.saturating_add(usage.output);
+    let tokens = (all > 0).then(|| format!("{} tokens", figures::tokens(all)));
+    let cost = (usage.cost.total > 0.0).then(|| figures::money(usage.cost.total));
+    tokens.into_iter().chain(cost).collect()
+}

@@ -1,0 +1,56 @@
+//! The agents that may run in the background.
+
+use std::path::Path;
+
+use crate::agent::Source;
+use crate::config::Config;
+use crate::run::{Machine, World, list_agents, load_config, sanitizer_for};
+use crate::text::one_line;
+
+/// Stands for every agent in `allowAgents`.
+const ANY: &str = "*";
+/// What a description may fill.
+const DESCRIPTION_CHARS: usize = 200;
+
+/// An agent that may run in the background here and now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spawnable {
+    /// Its name.
+    pub id: String,
+    /// What it is for, one line.
+    pub description: String,
+    /// Where it comes from.
+    pub source: Source,
+    /// Whether it may only read.
+    pub readonly: bool,
+    /// The model that it would get, `provider/id`, where that is known.
+    pub model: Option<String>,
+}
+
+/// The agents that may run in the background, and the one that does when none is named. Blocks.
+#[must_use]
+pub fn spawnable(cwd: &Path, world: &World, machine: &Machine) -> (Vec<Spawnable>, String) {
+    let config = load_config(cwd, world).map_or_else(|_| Config::default(), |loaded| loaded.config);
+    let sanitizer = sanitizer_for(cwd, world);
+    let agents = list_agents(cwd, world, machine)
+        .agents
+        .into_iter()
+        .filter(|listed| config.enabled && listed.plan.is_ok() && is_allowed(&config, &listed.agent.name));
+    let agents = agents.map(|listed| {
+        let agent = &listed.agent;
+        let model = agent.model.as_ref().or(config.model.as_ref()).or(world.host.model.as_ref());
+        Spawnable {
+            id: agent.name.clone(),
+            description: one_line(&sanitizer.sanitize(&agent.description).into_string(), DESCRIPTION_CHARS),
+            source: agent.source,
+            readonly: agent.readonly,
+            model: model.cloned(),
+        }
+    });
+    (agents.collect(), config.default_agent)
+}
+
+/// Whether the configuration lets an agent run in the background.
+pub(super) fn is_allowed(config: &Config, agent: &str) -> bool {
+    config.allow_agents.iter().any(|allowed| allowed == ANY || allowed == agent)
+}

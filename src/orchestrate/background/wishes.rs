@@ -1,0 +1,90 @@
+//! What a request asks of its run, as far as it can be had.
+
+use std::time::Duration;
+
+use super::record::Cleanup;
+use crate::run::Timeout;
+use crate::text::{Sanitizer, one_line};
+
+/// What a label may fill.
+const LABEL_CHARS: usize = 80;
+/// What is looked at of what a caller says.
+const SAID_BYTES: usize = 4 * 1024;
+/// The levels of thinking that pi knows.
+const THINKING: [&str; 7] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
+/// The longest run that can be asked for; whoever wants a longer one wants no limit.
+const MAX_SECONDS: f64 = 7.0 * 24.0 * 3_600.0;
+
+/// What a caller says, in one line. Cleaned before it is cut: half a secret is not known for one.
+pub(super) fn short(sanitizer: &Sanitizer, text: &str) -> String {
+    one_line(sanitizer.sanitize(text).clip(SAID_BYTES).into_string().trim(), LABEL_CHARS)
+}
+
+pub(super) fn timeout(seconds: Option<f64>) -> Result<Timeout, String> {
+    match seconds {
+        None | Some(0.0) => Ok(Timeout::Never),
+        Some(seconds) if seconds > 0.0 && seconds <= MAX_SECONDS => {
+            Ok(Timeout::After(Duration::from_secs_f64(seconds)))
+        }
+        Some(seconds) => Err(format!(
+            "`runTimeoutSeconds` is {seconds}; expected a number from 0, which is no limit, to {MAX_SECONDS}"
+        )),
+    }
+}
+
+pub(super) fn cleanup(cleanup: Option<&str>, sanitizer: &Sanitizer) -> Result<Cleanup, String> {
+    match cleanup {
+        None | Some("keep") => Ok(Cleanup::Keep),
+        Some("delete") => Ok(Cleanup::Delete),
+        Some(other) => {
+            Err(format!("`cleanup` is `{}`; expected `keep` or `delete`", short(sanitizer, other)))
+        }
+    }
+}
+
+/// The model that is meant, or none and a warning.
+pub(super) fn known_model(
+    asked: &str,
+    models: Option<&[String]>,
+    sanitizer: &Sanitizer,
+    warnings: &mut Vec<String>,
+) -> Option<String> {
+    let asked = asked.trim();
+    let found = match models {
+        Some(models) => {
+            let ids =
+                || models.iter().filter(|known| known.split_once('/').is_some_and(|(_, id)| id == asked));
+            let exact = models.iter().find(|known| *known == asked);
+            // An id that two providers have says too little.
+            exact.or_else(|| ids().next().filter(|_| ids().count() == 1)).cloned()
+        }
+        None => is_model(asked).then(|| asked.to_owned()),
+    };
+    if found.is_none() && !asked.is_empty() {
+        let asked = short(sanitizer, asked);
+        warnings.push(format!("`model` was skipped: there is no model `{asked}`; the default is used"));
+    }
+    found
+}
+
+fn is_model(text: &str) -> bool {
+    let is_plain = |part: &str| !part.is_empty() && !part.contains(char::is_whitespace);
+    !text.starts_with('-')
+        && text.split_once('/').is_some_and(|(provider, id)| is_plain(provider) && is_plain(id))
+}
+
+pub(super) fn known_thinking(
+    asked: String,
+    sanitizer: &Sanitizer,
+    warnings: &mut Vec<String>,
+) -> Option<String> {
+    if THINKING.contains(&asked.as_str()) {
+        return Some(asked);
+    }
+    if !asked.trim().is_empty() {
+        let asked = short(sanitizer, &asked);
+        let known = THINKING.join(", ");
+        warnings.push(format!("`thinking` was skipped: `{asked}` is none of {known}; the default is used"));
+    }
+    None
+}

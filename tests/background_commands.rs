@@ -1,0 +1,398 @@
+//! What `/subagents …` understands and answers.
+
+use std::fmt::Write as _;
+use std::io;
+use std::path::PathBuf;
+
+use pi_subagent_native::event::{Cost, Usage};
+use pi_subagent_native::orchestrate::background::command::{
+    Asked, Clock, Report, Target, already_finished, complete, done_report, info_report, list_report,
+    log_report, parse, refused_report, resolve, stopped_all_report, usage_report, wanted_of,
+};
+use pi_subagent_native::orchestrate::background::{BackgroundRun, BackgroundState, Cleanup, Done, Status};
+use pi_subagent_native::run::RunOutcome;
+use pi_subagent_native::run::transcript::{Transcript, TranscriptEntry};
+
+/// 3 July 2026, 12:00:00 UTC.
+const NOW: i64 = 1_783_080_000_000;
+const MINUTE: i64 = 60_000;
+
+fn clock() -> Clock {
+    Clock::fixed(NOW, 2)
+}
+
+fn run(id: &str, agent: &str) -> BackgroundRun {
+    let key = format!("{id}-0000-4000-8000-000000000000");
+    BackgroundRun {
+        session_key: format!("agent:{agent}:subagent:{key}"),
+        key,
+        run_id: id.to_owned(),
+        session: "parent-session".to_owned(),
+        agent: agent.to_owned(),
+        task: "Find where\nchildren start.".to_owned(),
+        cwd: PathBuf::from("~/project"),
+        created_ms: NOW - 10 * MINUTE,
+        is_ours: true,
+        host_pid: Some(4000),
+        ..BackgroundRun::default()
+    }
+}
+
+fn usage() -> Usage {
+    let cost = Cost { total: 0.0432, ..Cost::default() };
+    Usage {
+        input: 9_000,
+        output: 2_210,
+        cache_read: 1_100,
+        cache_write: 0,
+        turns: 3,
+        cost,
+        ..Usage::default()
+    }
+}
+
+fn ended(id: &str, agent: &str, outcome: RunOutcome) -> BackgroundRun {
+    BackgroundRun {
+        state: BackgroundState::Ended,
+        status: Some(Status::of(outcome)),
+        outcome: Some(outcome),
+        started_ms: Some(NOW - 9 * MINUTE),
+        ended_ms: Some(NOW - 9 * MINUTE + 312_000),
+        usage: usage(),
+        ..run(id, agent)
+    }
+}
+
+/// Newest first, as everywhere.
+fn runs() -> Vec<BackgroundRun> {
+    vec![
+        BackgroundRun { position: Some(2), label: Some("tests".to_owned()), ..run("5e5e5e5e", "tester") },
+        BackgroundRun {
+            state: BackgroundState::Running,
+            label: Some("find \"the\" code".to_owned()),
+            started_ms: Some(NOW - 65_000),
+            last_tool: Some("$ rg spawn".to_owned()),
+            usage: usage(),
+            ..run("1a2b3c4d", "explorer")
+        },
+        BackgroundRun {
+            label: Some("Review".to_owned()),
+            ..ended("1a2bffff", "reviewer", RunOutcome::Completed)
+        },
+        BackgroundRun {
+            error: Some("the provider said\nno".to_owned()),
+            label: Some("Review".to_owned()),
+            ..ended("77777777", "explorer", RunOutcome::Failed)
+        },
+        ended("0badcafe", "explorer", RunOutcome::Interrupted),
+    ]
+}
+
+fn section(text: &mut String, heading: &str, report: &Report) {
+    let error = if report.is_error { " (error)" } else { "" };
+    writeln!(text, "### {heading}{error}\n{}\n", report.plain()).expect("a string takes anything");
+}
+
+#[test]
+fn a_line_is_understood_or_refused_with_what_is_wrong() {
+    let one = |name: &str| Target::new(name);
+    let log = |limit, tools| Asked::Log { target: one("2"), limit, tools };
+    let cases = [
+        ("", Asked::List { all: false }),
+        ("  list ", Asked::List { all: false }),
+        ("list all", Asked::List { all: true }),
+        ("stop all", Asked::StopAll),
+        ("stop #3", Asked::Stop(one("#3"))),
+        ("stop \"find the code\"", Asked::Stop(one("find the code"))),
+        ("stop find the code", Asked::Stop(one("find the code"))),
+        ("info last", Asked::Info(one("last"))),
+        ("log 2", log(20, false)),
+        ("log 2 200 tools", log(200, true)),
+        ("log 2 tools 1", log(1, true)),
+        (
+            "send  1a  go on:  \"now\"\nplease ",
+            Asked::Send { target: one("1a"), message: "go on:  \"now\"\nplease".to_owned() },
+        ),
+        ("resume 1a", Asked::Resume { target: one("1a"), message: None }),
+        ("resume 1a and more", Asked::Resume { target: one("1a"), message: Some("and more".to_owned()) }),
+    ];
+    for (line, expected) in cases {
+        assert_eq!(parse(line), Ok(expected), "{line}");
+    }
+    let mut text = String::new();
+    for line in [
+        "list every",
+        "stop",
+        "stop \" \"",
+        "info",
+        "log",
+        "log 2 0",
+        "log 2 201",
+        "log 2 -5",
+        "log 2 99999999999999999999",
+        "log 2 20 30",
+        "log 2 all",
+        "send",
+        "send 1a",
+        "resume",
+        "doctor now",
+        "stpo 2",
+        "what \u{1b}[31mis this",
+    ] {
+        let report = parse(line).expect_err(line);
+        assert!(report.is_error, "{line}");
+        section(&mut text, line, &report);
+    }
+    section(&mut text, "(help)", &usage_report(None));
+    insta::assert_snapshot!("misuse", text);
+}
+
+#[test]
+fn a_run_is_found_by_every_name_it_has() {
+    let runs = runs();
+    let key = runs[2].key.clone();
+    let session_key = runs[1].session_key.clone();
+    for (name, expected) in [
+        ("last", "5e5e5e5e"),
+        ("1", "5e5e5e5e"),
+        ("#2", "1a2b3c4d"),
+        ("5", "0badcafe"),
+        ("1a2b3", "1a2b3c4d"),
+        ("1A2B3C4D", "1a2b3c4d"),
+        ("77777777", "77777777"),
+        ("777", "77777777"),
+        ("tests", "5e5e5e5e"),
+        ("TESTS", "5e5e5e5e"),
+        ("find \"the\" code", "1a2b3c4d"),
+        (&key, "1a2bffff"),
+        (&key[..14], "1a2bffff"),
+        (&session_key, "1a2b3c4d"),
+    ] {
+        let found = resolve(&Target::new(name), &runs, &[]).expect(name);
+        assert_eq!(found.run_id, expected, "{name}");
+    }
+}
+
+#[test]
+fn a_number_counts_in_the_list_that_was_shown() {
+    let before = runs();
+    let shown: Vec<String> = before.iter().map(|run| run.key.clone()).collect();
+    // A run that is newer than the list must not move what its numbers mean.
+    let mut runs = before.clone();
+    runs.insert(0, run("99999999", "explorer"));
+    let found = |name: &str| resolve(&Target::new(name), &runs, &shown).map(|run| run.run_id.clone());
+    assert_eq!(found("1").as_deref(), Ok("5e5e5e5e"));
+    assert_eq!(found("last").as_deref(), Ok("99999999"));
+    assert!(found("6").is_err());
+    runs.remove(1);
+    let gone = resolve(&Target::new("1"), &runs, &shown).expect_err("it is gone");
+    assert!(gone.lines[0].text.contains("not there any more"), "{}", gone.plain());
+}
+
+#[test]
+fn a_name_that_fits_no_run_or_several_says_what_there_is() {
+    let runs = runs();
+    let mut many = Vec::new();
+    for index in 0..12 {
+        many.push(run(&format!("aa0000{index:02}"), "explorer"));
+    }
+    let mut text = String::new();
+    for (heading, name, runs) in [
+        ("unknown", "nothing", runs.as_slice()),
+        ("a slip of the finger", "tets", &runs),
+        ("a number", "#9", &runs),
+        ("the same label", "Review", &runs),
+        ("the beginning of two ids", "1a2b", &runs),
+        ("the beginning of many", "aa", &many),
+        ("no runs", "last", &[]),
+    ] {
+        let report = resolve(&Target::new(name), runs, &[]).expect_err(name);
+        section(&mut text, heading, &report);
+    }
+    insta::assert_snapshot!("unresolved", text);
+}
+
+#[test]
+fn lists_tell_runs_apart_and_what_they_do() {
+    let mut text = String::new();
+    section(&mut text, "list", &list_report(&runs(), false, &clock()));
+    section(&mut text, "list all", &list_report(&runs()[..1], true, &clock()));
+    section(&mut text, "nothing", &list_report(&[], false, &clock()));
+    section(&mut text, "nothing anywhere", &list_report(&[], true, &clock()));
+    insta::assert_snapshot!("lists", text);
+    let many: Vec<_> = (0..130).map(|index| run(&format!("{index:08x}"), "explorer")).collect();
+    let report = list_report(&many, false, &clock());
+    assert_eq!(report.lines.last().map(|line| line.text.as_str()), Some("and 30 older ones"));
+}
+
+#[test]
+fn info_has_every_fact() {
+    let queued = BackgroundRun { is_ours: false, ..runs().remove(0) };
+    let running = BackgroundRun {
+        model: Some("provider/model".to_owned()),
+        thinking: Some("high".to_owned()),
+        tools: vec!["read".to_owned(), "bash".to_owned()],
+        sandbox: Some("enforced: landlock, seccomp".to_owned()),
+        supervision: Some("warden".to_owned()),
+        pid: Some(4242),
+        processes: Some(3),
+        cpu_ms: Some(4_200),
+        rss_bytes: Some(120 << 20),
+        child_session_id: Some("0198-abc".to_owned()),
+        transcript: Some("~/sessions/1a2b3c4d/session.jsonl".into()),
+        directory: Some("~/sessions/1a2b3c4d".into()),
+        is_kept: true,
+        times_resumed: 2,
+        ..runs().remove(1)
+    };
+    let archived = BackgroundRun {
+        cleanup: Cleanup::Delete,
+        archived_ms: Some(NOW - MINUTE),
+        result: Some("All is well.\nNothing to add.".to_owned()),
+        notes: vec!["tool `lsp` was dropped".to_owned(), "partial output".to_owned()],
+        processes: Some(1),
+        rss_bytes: Some(80 << 20),
+        cpu_ms: Some(350),
+        ..runs().remove(2)
+    };
+    let failed = BackgroundRun { archive_at_ms: Some(NOW + 42 * MINUTE), ..runs().remove(3) };
+    let mut text = String::new();
+    for (heading, run) in
+        [("queued", queued), ("running", running), ("archived", archived), ("failed", failed)]
+    {
+        section(&mut text, heading, &info_report(&run, &clock()));
+    }
+    insta::assert_snapshot!("info", text);
+}
+
+#[test]
+fn a_log_has_the_newest_lines() {
+    let assistant =
+        |text: &str| TranscriptEntry::Assistant { text: text.to_owned(), model: None, error: None };
+    let call =
+        |summary: &str| TranscriptEntry::ToolCall { name: "bash".to_owned(), summary: summary.to_owned() };
+    let result = |is_error, text: &str| TranscriptEntry::ToolResult {
+        name: "bash".to_owned(),
+        is_error,
+        text: text.to_owned(),
+    };
+    let entries = vec![
+        TranscriptEntry::User("Find where\nchildren start.".to_owned()),
+        assistant("Looking."),
+        call("$ rg spawn"),
+        result(false, "src/a.rs\nsrc/b.rs\n"),
+        call("$ false"),
+        result(true, ""),
+        assistant("\n## Findings\n\n\tfn main() {}\n- done\n"),
+        TranscriptEntry::Assistant { text: String::new(), model: None, error: Some("overloaded".to_owned()) },
+    ];
+    let transcript = Transcript { entries, has_more: false, bytes: 5 };
+    let more = Transcript { has_more: true, ..transcript.clone() };
+    let run =
+        BackgroundRun { transcript: Some("~/sessions/1a2b3c4d/session.jsonl".into()), ..runs().remove(1) };
+    let archived = BackgroundRun { archived_ms: Some(NOW), ..runs().remove(2) };
+    let mut text = String::new();
+    for (heading, run, transcript, limit) in [
+        ("all of it", &run, Ok(transcript.clone()), 200),
+        ("the newest three", &run, Ok(transcript), 3),
+        ("all that there can be", &run, Ok(more.clone()), 200),
+        ("one line of a longer conversation", &run, Ok(more), 1),
+        ("nothing yet", &run, Ok(Transcript::default()), 20),
+        ("no file yet", &run, Err(io::Error::from(io::ErrorKind::NotFound)), 20),
+        ("archived", &archived, Err(io::Error::from(io::ErrorKind::NotFound)), 20),
+        ("unreadable", &run, Err(io::Error::other("it is not a regular file")), 20),
+    ] {
+        section(&mut text, heading, &log_report(run, &transcript, limit, &clock()));
+    }
+    insta::assert_snapshot!("log", text);
+    assert_eq!((wanted_of(7, true).entries, wanted_of(7, true).tools), (7, true));
+    let endless = assistant(&"long ".repeat(10_000));
+    let endless = Transcript { entries: vec![endless; 50], ..Transcript::default() };
+    let report = log_report(&run, &Ok(endless), 20, &clock());
+    assert!(report.lines.len() <= 21 && report.lines.iter().all(|line| line.text.chars().count() <= 1_000));
+}
+
+#[test]
+fn what_was_done_is_said() {
+    let run = runs().remove(1);
+    let done = runs().remove(2);
+    let mut text = String::new();
+    for what in [Done::Stopped, Done::Stopping, Done::Steered, Done::Resumed] {
+        section(&mut text, &format!("{what:?}"), &done_report(&run, what));
+    }
+    (0..3).for_each(|count| section(&mut text, &format!("stop all: {count}"), &stopped_all_report(count)));
+    section(&mut text, "finished", &already_finished(&done, &clock()));
+    let archived = BackgroundRun { archived_ms: Some(NOW), ..done };
+    section(&mut text, "finished and archived", &already_finished(&archived, &clock()));
+    for action in ["stop", "send", "resume"] {
+        section(&mut text, action, &refused_report(action, &run, "it waits for its turn"));
+    }
+    insta::assert_snapshot!("done", text);
+}
+
+#[test]
+fn what_is_typed_can_be_completed() {
+    let runs = runs();
+    let values = |prefix: &str| complete(prefix, &runs).into_iter().map(|one| one.value).collect::<Vec<_>>();
+    let all = ["5e5e5e5e", "1a2b3c4d", "1a2bffff", "77777777", "0badcafe"];
+    let with =
+        |command: &str, ids: &[&str]| ids.iter().map(|id| format!("{command} {id}")).collect::<Vec<_>>();
+    assert_eq!(values(""), ["list", "info", "log", "send", "stop", "resume", "agents", "doctor"]);
+    assert_eq!(values("s"), ["send", "stop"]);
+    assert_eq!(values("list"), [""; 0], "Enter runs what is complete");
+    assert_eq!(values("list "), ["list all"]);
+    assert_eq!(values("info "), with("info", &all));
+    assert_eq!(values("info 1a2b"), with("info", &all[1..3]));
+    assert_eq!(values("info 1a2b3c4d"), [""; 0]);
+    assert_eq!(values("info rev"), ["info 1a2bffff", "info 77777777"], "labels and agents too");
+    assert_eq!(values("info \"find"), ["info 1a2b3c4d"]);
+    for named in ["info last", "info 1", "info #2", "info find \"the\" code"] {
+        assert_eq!(values(named), [""; 0], "{named} names a run");
+    }
+    assert_eq!(values("stop "), ["stop 5e5e5e5e", "stop 1a2b3c4d", "stop all"], "what is over needs no stop");
+    assert_eq!(values("resume "), with("resume", &all[2..]), "what runs needs no resuming");
+    assert_eq!(values("log 1a2b3c4d "), ["log 1a2b3c4d tools"]);
+    assert_eq!(values("log 1a2b3c4d 50 to"), ["log 1a2b3c4d 50 tools"]);
+    assert_eq!(values("log 1a2b3c4d tools "), [""; 0]);
+    assert_eq!(values("send 1a2b3c4d he"), [""; 0]);
+    assert_eq!(values("nonsense 1"), [""; 0]);
+    let first = complete("stop 1a", &runs).remove(0);
+    assert_eq!(
+        (first.label.as_str(), first.description.as_str()),
+        ("1a2b3c4d", "explorer \"find \"the\" code\" · running · Find where children start.")
+    );
+}
+
+#[test]
+fn texts_of_a_report_have_no_line_breaks() {
+    let hostile = |text: &str| format!("{text}\u{1b}[31m\r\n{}", "x".repeat(5_000));
+    let run = BackgroundRun {
+        agent: hostile("agent"),
+        label: Some(hostile("label")),
+        task: hostile("task"),
+        last_tool: Some(hostile("tool")),
+        error: Some(hostile("error")),
+        result: Some(hostile("result")),
+        notes: vec![hostile("note"); 50],
+        session: hostile("session"),
+        sandbox: Some(hostile("sandbox")),
+        ..runs().remove(1)
+    };
+    let runs = [run];
+    let unknown = resolve(&Target::new(hostile("x")), &runs, &[]).expect_err("unknown");
+    for report in [
+        list_report(&runs, true, &clock()),
+        info_report(&runs[0], &clock()),
+        unknown,
+        done_report(&runs[0], Done::Stopped),
+        refused_report("stop", &runs[0], &hostile("why")),
+        parse(&format!("log 1 {}", hostile("y"))).expect_err("nonsense"),
+    ] {
+        for line in &report.lines {
+            let text = format!("{}{}", line.name, line.text);
+            assert!(!text.chars().any(char::is_control), "{text}");
+            assert!(text.chars().count() <= 700, "{text}");
+        }
+        assert!(!report.title.chars().any(char::is_control), "{}", report.title);
+    }
+}
