@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-import { inTime, type Scene } from "./scene.ts";
+import { inTime } from "./scene.ts";
 
 /** How a host ended. */
 export interface Ended {
@@ -32,7 +32,12 @@ export interface Host {
 }
 
 /** Starts a program of `hosts/` with the scene's options as its first word. */
-export function startHost(scene: Scene, name: string, words: string[] = [], options: HostOptions = {}): Host {
+export function startHost(
+	scene: { options: object },
+	name: string,
+	words: string[] = [],
+	options: HostOptions = {},
+): Host {
 	const script = fileURLToPath(new URL(`hosts/${name}`, import.meta.url));
 	const [program = "", ...args] = [...(options.before ?? []), process.execPath, ...(options.node ?? []), script];
 	const child = spawn(program, [...args, JSON.stringify(scene.options), ...words], {

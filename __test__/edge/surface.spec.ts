@@ -222,6 +222,8 @@ describe("the tools to register", BOUNDED, () => {
 				["subagent", "Subagent"],
 				["subagent_parallel", "Subagents in parallel"],
 				["subagent_chain", "Chain of subagents"],
+				["sessions_spawn", "Background subagent"],
+				["agents_list", "Background agents"],
 			],
 		);
 		const [single, ...others] = surface.tools;
@@ -235,6 +237,19 @@ describe("the tools to register", BOUNDED, () => {
 				object({ agent: text, task: { ...text, description: "Self-contained: goal, paths, facts, expected answer" } }),
 				object({ tasks: { type: "array", minItems: 1, maxItems: 8, items: object(task, ["agent", "task"]) } }),
 				object({ steps: { type: "array", minItems: 1, maxItems: 8, items: object(task, ["agent", "task"]) } }),
+				object(
+					{
+						agentId: { type: "string" },
+						cleanup: { type: "string", enum: ["keep", "delete"] },
+						label: { type: "string" },
+						model: { type: "string", description: "provider/id" },
+						runTimeoutSeconds: { type: "integer", minimum: 0 },
+						task: text,
+						thinking: { type: "string" },
+					},
+					["task"],
+				),
+				{ type: "object", properties: {}, additionalProperties: false },
 			],
 		);
 		const { delegationPolicy = "" } = surface;

@@ -1,0 +1,306 @@
+/** Conversations whose runs go on in the background: in this process, or in one of its own that can be killed. */
+
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+
+import {
+	type BackgroundEvent,
+	type BackgroundOptions,
+	type BackgroundRun,
+	type BackgroundSession,
+	type CommandReport,
+	type DeliveryMessage,
+	endBackground,
+	type HostCallbacks,
+	openBackground,
+	type RunOptions,
+	type SpawnOptions,
+	type SpawnReceipt,
+	spawnSession,
+} from "../../index.js";
+import { markVariable } from "../support/survivors.ts";
+import type { Scenario } from "./fault.ts";
+import { inTime, type Scene, until } from "./scene.ts";
+import { playing } from "./stand-in.ts";
+
+export type Spawn = Partial<SpawnOptions>;
+type Open = Partial<BackgroundOptions>;
+
+/** What the stand-in is asked for when its work is done. */
+const asksToAnnounce = "^Your work on the task is done";
+
+/** A scenario of a child that does this, and then announces that. */
+export const announces = (work: unknown[], announcement: unknown[]): unknown[] => [
+	{ when: asksToAnnounce, do: announcement, else: work },
+];
+
+/** A child that says its task and announces it. */
+export const repeats = announces([{ say: "You said: {task}" }], [{ say: "It was: done." }]);
+
+/** A child that has begun an answer and says no more. */
+export const stalls = [{ stream: "so far" }, "hang"];
+
+/** The environment in which a child plays this. */
+export const plays = (scenario: unknown[]): Record<string, string> => ({ FAKE_PI_SCENARIO: JSON.stringify(scenario) });
+
+/** What has to be over before a scene can be closed. */
+const endings = new WeakMap<Scene, (() => Promise<unknown>)[]>();
+
+/** A scene whose conversation has an id. */
+export function backgroundScene(
+	test: TestContext,
+	scenario: Scenario = repeats,
+	change: Partial<RunOptions> = {},
+): Scene {
+	const ends: (() => Promise<unknown>)[] = [];
+	// First, because the scene looks for what is left when it closes.
+	test.after(() => Promise.all(ends.map((end) => end())));
+	const scene = playing(test, scenario, { sessionId: "one", ...change });
+	endings.set(scene, ends);
+	return scene;
+}
+
+/** What happens to a conversation, and what can be done in it. */
+export abstract class Conversation {
+	readonly events: BackgroundEvent[] = [];
+	private taken = 0;
+
+	abstract spawn(change?: Spawn, host?: HostCallbacks): Promise<SpawnReceipt>;
+	abstract command(line: string): Promise<CommandReport>;
+	abstract runs(all?: boolean): Promise<BackgroundRun[]>;
+	abstract delivered(ids: string[]): Promise<boolean>;
+	abstract settled(timeoutMs?: number): Promise<void>;
+	abstract close(): Promise<void>;
+	/** What a pi does that leaves. */
+	abstract end(): Promise<void>;
+
+	/** The messages so far. */
+	get messages(): DeliveryMessage[] {
+		return this.events.flatMap(({ deliveries }) => (deliveries ? [deliveries] : []));
+	}
+
+	get notices(): string[] {
+		return this.events.flatMap(({ notices }) => notices ?? []);
+	}
+
+	/** Starts a run that has to be accepted. */
+	async started(change: Spawn = {}, host?: HostCallbacks): Promise<SpawnReceipt & { runId: string }> {
+		const receipt = await inTime(this.spawn(change, host), "the receipt");
+		assert.equal(receipt.status, "accepted", receipt.error);
+		return { ...receipt, runId: receipt.runId ?? "" };
+	}
+
+	/** The next message that nobody has looked at; it counts as delivered. */
+	async heard(): Promise<DeliveryMessage> {
+		const message = await this.message();
+		await this.delivered(message.deliveryIds);
+		return message;
+	}
+
+	/** The same, and whoever has sent it does not hear that it has arrived. */
+	async message(): Promise<DeliveryMessage> {
+		await until(() => this.messages.length > this.taken, `message ${this.taken + 1}`);
+		return this.messages[this.taken++] ?? assert.fail("no message");
+	}
+
+	/** Waits until a run is as it should be, and returns it. */
+	async run(runId: string, fits: (run: BackgroundRun) => boolean = () => true): Promise<BackgroundRun> {
+		let run: BackgroundRun | undefined;
+		let isLooking = false;
+		const look = async () => {
+			isLooking = true;
+			const found = (await this.runs(true)).find((each) => each.runId === runId);
+			if (found && fits(found)) run = found;
+			isLooking = false;
+		};
+		await until(() => {
+			if (!isLooking && !run) void look();
+			return run !== undefined;
+		}, `run ${runId} as it should be`);
+		return run ?? assert.fail(runId);
+	}
+
+	/** Waits until the child of a run has said something. */
+	async speaking(runId: string): Promise<BackgroundRun> {
+		return await this.run(runId, ({ state, text, transcript }) => state === "running" && !!text && !!transcript);
+	}
+
+	/** Does what has to succeed. */
+	async does(line: string): Promise<CommandReport> {
+		const report = await inTime(this.command(line), line);
+		assert.equal(report.isError, false, report.text);
+		return report;
+	}
+}
+
+/** A conversation in this process. */
+export class Here extends Conversation {
+	readonly session: BackgroundSession;
+	readonly options: RunOptions;
+
+	private constructor(options: RunOptions, open: Open) {
+		super();
+		this.options = options;
+		this.session = openBackground({ ...options, delivered: [], ...open }, (event) => void this.events.push(event));
+	}
+
+	/** Opens it until the test is over. */
+	static open(scene: Scene, open: Open = {}): Here {
+		// Of processes that outlive this one, too.
+		process.env[markVariable] = scene.mark;
+		const here = new Here({ ...scene.options, ...open }, open);
+		endings.get(scene)?.push(async () => {
+			await here.session.stopAll();
+			await here.close();
+		});
+		return here;
+	}
+
+	spawn(change: Spawn = {}, host?: HostCallbacks) {
+		const env = { ...this.options.env, ...change.env };
+		const config = { ...this.options.config, ...change.config };
+		return spawnSession({ ...this.options, ...change, env, config }, host);
+	}
+
+	command(line: string) {
+		return this.session.command(line);
+	}
+
+	runs(all?: boolean) {
+		return this.session.runs(all);
+	}
+
+	delivered(ids: string[]) {
+		return this.session.delivered(ids);
+	}
+
+	settled(timeoutMs?: number) {
+		return this.session.settled(timeoutMs);
+	}
+
+	close() {
+		return this.session.close();
+	}
+
+	end() {
+		return endBackground();
+	}
+}
+
+/** A conversation in a process of its own. */
+export class Elsewhere extends Conversation {
+	readonly gone: Promise<NodeJS.Signals | number | null>;
+	private readonly child: ChildProcess;
+	private readonly answers = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+	private asked = 0;
+	private stderr = "";
+	private readonly options: RunOptions;
+
+	private constructor(options: RunOptions, before: string[]) {
+		super();
+		this.options = options;
+		const script = fileURLToPath(new URL("hosts/conversation.mjs", import.meta.url));
+		const [program = "", ...args] = [...before, process.execPath, script, JSON.stringify(options)];
+		const env = { ...process.env, [markVariable]: options.env?.[markVariable] };
+		this.child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe"], env });
+		this.child.stderr?.on("data", (chunk) => (this.stderr += chunk));
+		this.child.stdin?.on("error", () => undefined);
+		this.gone = new Promise((resolve) => this.child.once("exit", (code, signal) => resolve(signal ?? code)));
+		void this.gone.then((how) => {
+			for (const { reject } of this.answers.values()) reject(new Error(`the host is gone (${how}): ${this.stderr}`));
+		});
+		if (this.child.stdout) createInterface({ input: this.child.stdout }).on("line", (line) => this.hear(line));
+	}
+
+	/** Opens it until the test is over. */
+	static open(scene: Scene, open: Open = {}, before: string[] = []): Elsewhere {
+		const elsewhere = new Elsewhere({ ...scene.options, ...open }, before);
+		endings.get(scene)?.push(() => elsewhere.kill());
+		void elsewhere.call("open", open).catch(() => undefined);
+		return elsewhere;
+	}
+
+	private hear(line: string): void {
+		const { id, event, value, error } = JSON.parse(line);
+		if (event) this.events.push(event);
+		const answer = this.answers.get(id);
+		this.answers.delete(id);
+		if (error) answer?.reject(new Error(error));
+		else answer?.resolve(value);
+	}
+
+	private call<T>(deed: string, ...args: unknown[]): Promise<T> {
+		const id = ++this.asked;
+		const answer = new Promise((resolve, reject) => this.answers.set(id, { resolve, reject }));
+		this.child.stdin?.write(`${JSON.stringify({ id, deed, args })}\n`);
+		return answer as Promise<T>;
+	}
+
+	/** Kills it: it can do nothing about it. */
+	async kill(): Promise<void> {
+		this.child.kill("SIGKILL");
+		await this.gone;
+	}
+
+	/** Fills the disk that a file is on, as it sees it. */
+	fill(path: string): Promise<void> {
+		return this.call("fill", path);
+	}
+
+	/** It leaves by `process.exit`, without a word to the addon. */
+	async exit(): Promise<void> {
+		void this.call("exit").catch(() => undefined);
+		await this.gone;
+	}
+
+	spawn(change: Spawn = {}) {
+		const env = { ...this.options.env, ...change.env };
+		const config = { ...this.options.config, ...change.config };
+		return this.call<SpawnReceipt>("spawn", { ...change, env, config });
+	}
+
+	command(line: string) {
+		return this.call<CommandReport>("command", line);
+	}
+
+	runs(all?: boolean) {
+		return this.call<BackgroundRun[]>("runs", all);
+	}
+
+	delivered(ids: string[]) {
+		return this.call<boolean>("delivered", ids);
+	}
+
+	settled(timeoutMs?: number) {
+		return this.call<void>("settled", timeoutMs);
+	}
+
+	close() {
+		return this.call<void>("close");
+	}
+
+	end() {
+		return this.call<void>("end");
+	}
+}
+
+/** What lies in the directory of a run. */
+export function filesOf({ directory }: BackgroundRun): string[] {
+	return directory && existsSync(directory) ? readdirSync(directory).sort() : [];
+}
+
+/** What a message says of a run, line by line without what a run took. */
+export function linesOf({ text }: DeliveryMessage): string[] {
+	return text.split("\n").filter((line) => !line.startsWith("runtime "));
+}
+
+/** The archived transcripts of a run. */
+export function archivedOf({ transcript = "" }: BackgroundRun): string[] {
+	const [folder, name] = [join(transcript, ".."), transcript.slice(transcript.lastIndexOf("/") + 1)];
+	return existsSync(folder) ? readdirSync(folder).filter((each) => each.startsWith(`${name}.deleted.`)) : [];
+}

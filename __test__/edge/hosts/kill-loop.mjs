@@ -1,0 +1,78 @@
+/**
+ * A pi as far as background runs know it: opens its conversation, asks for runs, writes each message into its session file as
+ * pi would, and then says that it was delivered. What it has seen it writes into a log, and says on its output. It may be
+ * killed at any moment. With the word `ends` it ends once everything was delivered that was ever accepted, or when its input
+ * ends.
+ */
+
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+
+import { endBackground, openBackground, spawnSession } from "../../../index.js";
+
+/** Longer than whoever else is there needs to notice that a process is gone. */
+const patienceMs = 30_000;
+
+const [options, log, tasks, ends, pauseMs] = process.argv.slice(2).map((word) => JSON.parse(word));
+const sessionFile = options.parentSessionFile;
+
+/** @param {string} file */
+function linesOf(file) {
+	const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+	return text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
+}
+
+/** @param {{ [kind: string]: unknown }} entry */
+function say(entry) {
+	const line = `${JSON.stringify(entry)}\n`;
+	appendFileSync(log, line);
+	process.stdout.write(line);
+}
+
+const isTold = () => {
+	const told = new Set(linesOf(sessionFile).flatMap(({ details }) => details.runIds));
+	return linesOf(log).every(({ accepted }) => accepted === undefined || told.has(accepted));
+};
+
+/** Offers that were not said to be delivered yet. */
+let open = 0;
+
+say({ up: process.pid });
+const delivered = linesOf(sessionFile).flatMap(({ details }) => details.deliveryIds);
+const session = openBackground({ ...options, delivered }, ({ ended = [], deliveries, notices = [] }) => {
+	for (const { runId, status } of ended) say({ ended: runId, status });
+	for (const notice of notices) say({ notice });
+	if (!deliveries) return;
+	open++;
+	take(deliveries)
+		.catch((error) => say({ notice: String(error) }))
+		.finally(() => open--);
+});
+
+/** @param {import("../../../index.js").DeliveryMessage} message */
+async function take({ deliveryIds, runIds, text }) {
+	say({ offered: deliveryIds });
+	// pi writes it when the model is told, and says so later.
+	await delay(pauseMs);
+	const entry = { type: "custom_message", content: text, details: { deliveryIds, runIds } };
+	appendFileSync(sessionFile, `${JSON.stringify(entry)}\n`);
+	say({ told: deliveryIds });
+	await delay(pauseMs);
+	const isKept = await session.delivered(deliveryIds);
+	say(isKept ? { delivered: deliveryIds } : { notice: `${deliveryIds} could not be kept as delivered` });
+}
+
+for (const task of tasks) {
+	const receipt = await spawnSession({ ...options, task });
+	say(receipt.status === "accepted" ? { accepted: receipt.runId, task } : { notice: receipt.error });
+}
+
+const closed = new Promise((resolve) => process.stdin.once("end", resolve).resume());
+if (ends) {
+	const deadline = performance.now() + patienceMs;
+	await session.settled();
+	while (!(isTold() && open === 0) && performance.now() < deadline) await delay(20);
+} else await closed;
+await session.close();
+await endBackground();
+process.exit();

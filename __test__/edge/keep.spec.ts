@@ -1,0 +1,195 @@
+/**
+ * Runs that go on when their pi has ended: `background.onExit` is `keep`. Each has a keeper, a process of its own; whatever
+ * ends the host, the keeper or the run, the next host is told of it once, and nothing is left.
+ */
+
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { describe, it, type TestContext } from "node:test";
+
+import type { BackgroundRun } from "../../index.js";
+import { survivors } from "../support/survivors.ts";
+import { announces, backgroundScene, Elsewhere, filesOf, Here, type Spawn } from "./conversation.ts";
+import { inTime, isAlive, type Scene, until, untilGone } from "./scene.ts";
+import { toldOf, untilTold } from "./stand-in.ts";
+
+const BOUNDED = { timeout: 60_000, skip: process.platform !== "linux" && "looks at processes in /proc" };
+
+/** A child that works for longer than its host lives, and then says its task. */
+const works = announces([{ stream: "so far" }, { sleep: 2_500 }, { say: "You said: {task}" }], [{ say: "The news." }]);
+
+const stalls = [{ stream: "so far" }, "hang"];
+
+const kept: Spawn = { runTimeoutSeconds: 60, config: { background: { onExit: "keep" } } };
+
+/** A scene whose runs are kept. */
+const keepScene = (test: TestContext, scenario: string | unknown[] = stalls) => backgroundScene(test, scenario);
+
+/** The keepers of a scene. */
+const keepers = (scene: Scene) => survivors(scene.mark).filter(({ command }) => /keeper/i.test(command));
+
+/** What keepers show, as files. */
+function shown(scene: Scene): string[] {
+	const folder = scene.path("agent/subagents/live");
+	return existsSync(folder) ? readdirSync(folder) : [];
+}
+
+/** Nothing runs and nothing lies around. */
+async function assertClean(scene: Scene, ...runs: BackgroundRun[]): Promise<void> {
+	await until(() => survivors(scene.mark).length === 0, "the end of all processes");
+	assert.deepEqual(shown(scene), []);
+	for (const run of runs) assert.deepEqual(filesOf(run), ["session.jsonl"]);
+}
+
+describe("a run that is kept", BOUNDED, () => {
+	it("goes on however its host ends, and is told by the next, once", async (t) => {
+		const scene = keepScene(t, works);
+		const hosts = [Elsewhere.open(scene), Elsewhere.open(scene), Elsewhere.open(scene)];
+		const [killed, left, gone] = hosts as [Elsewhere, Elsewhere, Elsewhere];
+		const started = await Promise.all(hosts.map((host, at) => host.started({ ...kept, label: `number ${at}` })));
+		for (const { runId } of started) {
+			const run = await killed.run(runId, ({ pid, state }) => state !== "queued" && !!pid);
+			assert.deepEqual([run.isKept, run.isOurs], [true, false]);
+		}
+		await killed.kill();
+		await inTime(left.end(), "the end of what is not kept");
+		await left.kill();
+		await gone.exit();
+		const here = Here.open(scene);
+		await until(() => here.messages.flatMap(({ runIds }) => runIds).length === 3, "three ends");
+		const told = here.messages.flatMap(({ runs }) => runs);
+		assert.deepEqual(told.map(({ runId }) => runId).sort(), started.map(({ runId }) => runId).sort());
+		for (const run of told) assert.deepEqual([run.status, run.result, run.isKept], ["success", "The news.", true]);
+		await here.delivered(here.messages.flatMap(({ deliveryIds }) => deliveryIds));
+		assert.equal(toldOf(scene, "argv").length, 3, "none was started again");
+		assert.deepEqual([...killed.messages, ...left.messages, ...gone.messages], []);
+		await assertClean(scene, ...told);
+	});
+
+	it("is refused where nothing would end it, or nobody could see it", async (t) => {
+		const scene = keepScene(t);
+		const here = Here.open(scene);
+		const rows: [Spawn, string, RegExp][] = [
+			[{ ...kept, runTimeoutSeconds: 0 }, "forbidden", /hard limit.*`runTimeoutSeconds`.*`background\.onExit`/s],
+			[{ config: { background: { onExit: "keep" } } }, "forbidden", /hard limit/],
+			[
+				{ ...kept, config: { ...kept.config, sessionBudget: { maxCost: 2 } } },
+				"forbidden",
+				/`sessionBudget\.maxCost` is \$2/,
+			],
+			[{ ...kept, agent: "nobody" }, "error", /Unknown agent: nobody/],
+			[{ ...kept, cleanup: "no" }, "error", /`cleanup`/],
+		];
+		for (const [change, status, error] of rows) {
+			const receipt = await inTime(here.spawn(change), "the receipt");
+			assert.deepEqual([receipt.status, receipt.runId], [status, undefined], receipt.error);
+			assert.match(receipt.error ?? "", error);
+		}
+		assert.deepEqual([await here.runs(true), toldOf(scene, "argv"), keepers(scene)], [[], [], []]);
+		const nowhere = keepScene(t);
+		nowhere.write("agent/subagents", "taken");
+		const lost = await Here.open(nowhere, { parentSessionFile: nowhere.write("project/s.jsonl", "") }).spawn(kept);
+		assert.equal(lost.status, "error");
+		assert.match(lost.error ?? "", /`background\.onExit` is `keep`.*store/s);
+		await until(() => keepers(nowhere).length === 0, "the end of the keeper");
+		assert.deepEqual(toldOf(nowhere, "argv"), []);
+	});
+
+	it("asks for its agent here, where somebody is, and is answered at once", async (t) => {
+		const scene = keepScene(t, announces([{ say: "x" }], [{ say: "The news." }]));
+		const agent = "---\nname: local\nreadonly: true\ndescription: Looks around here.\n---\nLook.";
+		scene.write("project/.pi/agents/local.md", agent);
+		const here = Here.open(scene);
+		const answers: ((yes: boolean) => void)[] = [];
+		const confirm = () => new Promise<boolean>((answer) => answers.push(answer));
+		const { runId, note } = await here.started({ ...kept, agent: "local" }, { confirm });
+		assert.match(note ?? "", /being asked/);
+		await until(() => answers.length === 1, "the question");
+		assert.deepEqual(keepers(scene), []);
+		answers[0]?.(true);
+		const message = await here.heard();
+		assert.deepEqual([message.runIds, message.runs[0]?.status, message.runs[0]?.isKept], [[runId], "success", true]);
+		scene.write("project/.pi/agents/local.md", `${agent}\nElsewhere.`);
+		await here.started({ ...kept, agent: "local" }, { confirm });
+		await until(() => answers.length === 2, "the next question");
+		answers[1]?.(false);
+		assert.match((await here.heard()).text, /Status: error\nResult: \(not available\)/);
+		assert.equal(toldOf(scene, "argv").length, 1);
+		await assertClean(scene);
+	});
+
+	it("is seen, told and stopped from another process", async (t) => {
+		const steered = { steered: [{ say: "Heard: {steer}" }] };
+		const work = [
+			steered,
+			{ stream: "so far" },
+			{ repeat: [{ call: "read", args: { path: "a.md" }, takesMs: 100 }], times: 300 },
+		];
+		const scene = keepScene(t, announces(work, [{ say: "The news." }]));
+		const there = Elsewhere.open(scene);
+		const [talk, end] = [
+			await there.started({ ...kept, label: "talk" }),
+			await there.started({ ...kept, label: "end" }),
+		];
+		await there.kill();
+		const here = Here.open(scene);
+		for (const { runId } of [talk, end]) {
+			const seen = await here.run(runId, ({ state, pid, lastTool }) => state === "running" && !!pid && !!lastTool);
+			assert.ok(isAlive(seen.pid ?? 0) && /read/.test(seen.lastTool ?? ""), JSON.stringify(seen));
+			assert.equal(seen.isOurs, false);
+		}
+		await until(() => here.events.some(({ runs }) => runs?.some(({ lastTool }) => lastTool)), "an event that shows it");
+		assert.equal(keepers(scene).length, 2);
+		assert.equal(shown(scene).length, 2);
+		assert.match((await here.does("list")).text, /end[\s\S]*talk/);
+		await here.does("send talk now come home");
+		assert.deepEqual(await untilTold(scene, "steering"), ["now come home"]);
+		await here.does("stop end");
+		await until(() => here.messages.flatMap(({ runIds }) => runIds).length === 2, "both ends");
+		const [talked, ended] = [await here.run(talk.runId), await here.run(end.runId)];
+		assert.deepEqual([talked.status, talked.result], ["success", "The news."]);
+		assert.deepEqual([ended.status, ended.error], ["error", "stopped by the user"]);
+		await assertClean(scene, talked, ended);
+	});
+
+	it("ends with its keeper, as unknown where that is killed and as interrupted where it is asked to go", async (t) => {
+		const scene = keepScene(t, [{ fork: ["session"] }, { say: "Half of it." }, ...stalls]);
+		const here = Here.open(scene);
+		for (const signal of ["SIGKILL", "SIGTERM"] as const) {
+			const before = toldOf(scene, "forked").length;
+			const { runId } = await here.started(kept);
+			await untilTold(scene, "forked", before + 1);
+			const run = await here.run(runId, ({ pid, transcript }) => !!pid && !!transcript && existsSync(transcript));
+			await until(() => readFileSync(run.transcript ?? "", "utf8").includes("Half of it."), "its first words");
+			const [keeper = assert.fail("no keeper")] = keepers(scene);
+			assert.ok(keeper.pid > 1);
+			process.kill(keeper.pid, signal);
+			await untilGone(run.pid ?? 0);
+			const message = await here.heard();
+			assert.deepEqual(
+				[message.runIds, message.runs[0]?.status, message.runs[0]?.outcome],
+				[[runId], "unknown", "interrupted"],
+			);
+			assert.match(message.text, /^Status: unknown$[\s\S]*```text\n(Half of it\.|so far)\n```/m);
+			await assertClean(scene, ...message.runs);
+		}
+	});
+
+	it("ends at its limit, of which its keeper knows, and without a host", async (t) => {
+		const scene = keepScene(t);
+		const there = Elsewhere.open(scene);
+		const { runId } = await there.started({ ...kept, runTimeoutSeconds: 2 });
+		const run = await there.run(runId, ({ pid }) => !!pid);
+		await there.kill();
+		await untilGone(run.pid ?? 0);
+		await until(() => keepers(scene).length === 0, "the end of the keeper");
+		const here = Here.open(scene);
+		const message = await here.heard();
+		assert.deepEqual(
+			[message.runIds, message.runs[0]?.status, message.runs[0]?.outcome],
+			[[runId], "timeout", "hard_timeout"],
+		);
+		assert.match(message.text, /^Status: timeout$[\s\S]*2000 ms[\s\S]*```text\nso far\n```/m);
+		await assertClean(scene, ...message.runs);
+	});
+});

@@ -1,0 +1,251 @@
+/**
+ * Kills a host of background runs again and again, starts it on the same session, and then looks whether everything that
+ * was accepted was told exactly once, and as it was.
+ */
+
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+import { markVariable } from "../support/survivors.ts";
+import { fakePi } from "./fault.ts";
+
+export interface KillLoop {
+	/** How often the host is killed. */
+	times: number;
+	/** What everything that is left to chance follows from. */
+	seed: number;
+	/** Where all files are. */
+	root: string;
+	/** In the environment of every process, children included. */
+	mark: string;
+	/** Hears how far it is. */
+	onKill?: (kills: number) => void;
+}
+
+/** What came of it. */
+export interface Figures {
+	kills: number;
+	/** Runs whose acceptance was seen. */
+	accepted: number;
+	/** Runs that were told, by status. */
+	told: Record<string, number>;
+	/** Runs that were accepted while nobody lived to see it, and told all the same. */
+	unseen: number;
+	/** Deliveries that were offered before a kill, did not reach the session, and were offered again. */
+	offeredAgain: number;
+	/** Deliveries that had reached the session before a kill and not the store, and were recognised. */
+	recognised: number;
+	seconds: number;
+}
+
+/** The latest moment of a kill, after the host has begun to work. */
+const latestMs = 600;
+
+/** The longest time from an offer until the session has it, and from then until that is said. */
+const latestPauseMs = 20;
+
+/** How long anything may take that is not killed. */
+const patienceMs = 60_000;
+
+/** What the host says that a kill may follow at once. */
+const moments = ["up", "accepted", "ended", "offered", "told", "delivered"];
+
+/** How long children take, and how they end. */
+const tasks = ["takes-0", "takes-100", "takes-300", "fails"];
+const scenario = [
+	{ when: "takes-100", do: [{ sleep: 100 }] },
+	{ when: "takes-300", do: [{ sleep: 300 }] },
+	{ when: "^fails", do: [{ fail: "the model is out" }], else: [{ say: "Done: {task}" }] },
+];
+
+type Line = Record<string, unknown>;
+
+/** One home for all hosts. */
+class Place {
+	readonly root: string;
+	readonly agentDir: string;
+	readonly log: string;
+	readonly sessionFile: string;
+	readonly #mark: string;
+
+	constructor(root: string, mark: string) {
+		this.root = root;
+		this.#mark = mark;
+		this.agentDir = join(root, "agent");
+		this.log = join(root, "log.jsonl");
+		this.sessionFile = join(root, "sessions/conversation.jsonl");
+		for (const folder of ["agent", "sessions", "project/.git"]) mkdirSync(join(root, folder), { recursive: true });
+		writeFileSync(join(root, "scenario.json"), JSON.stringify(scenario));
+	}
+
+	start(session: string, wanted: string[], { ends = false, pauseMs = 0 } = {}): Host {
+		const options = {
+			cwd: join(this.root, "project"),
+			agentDir: this.agentDir,
+			parentSessionFile: join(this.root, `sessions/${session}.jsonl`),
+			sessionId: session,
+			piCommand: fakePi,
+			config: { sandbox: "off", archiveAfterMinutes: 0, graceMs: 1_000 },
+			env: { [markVariable]: this.#mark, FAKE_PI_SCENARIO: join(this.root, "scenario.json") },
+		};
+		const log = session === "conversation" ? this.log : join(this.root, `${session}.log.jsonl`);
+		const words = [options, log, wanted, ends, pauseMs].map((word) => JSON.stringify(word));
+		const script = fileURLToPath(new URL("hosts/kill-loop.mjs", import.meta.url));
+		const env = { ...process.env, [markVariable]: this.#mark };
+		return new Host(spawn(process.execPath, [script, ...words], { stdio: ["pipe", "pipe", "pipe"], env }));
+	}
+}
+
+/** A host that runs. */
+class Host {
+	readonly #child: ChildProcess;
+	readonly #ended: Promise<unknown>;
+	readonly #waiting = new Map<string, () => void>();
+	#stderr = "";
+
+	constructor(child: ChildProcess) {
+		this.#child = child;
+		this.#ended = once(child, "exit");
+		child.stderr?.on("data", (chunk) => (this.#stderr += chunk));
+		if (child.stdout) {
+			createInterface(child.stdout).on("line", (line) => {
+				for (const kind of Object.keys(JSON.parse(line))) this.#waiting.get(kind)?.();
+			});
+		}
+	}
+
+	/** Resolves when the host has said something of this kind, has ended, or after so many milliseconds. */
+	async said(kind: string, limitMs: number): Promise<void> {
+		const { promise, resolve } = Promise.withResolvers<void>();
+		this.#waiting.set(kind, resolve);
+		const timer = setTimeout(resolve, limitMs);
+		await Promise.race([promise, this.#ended]);
+		clearTimeout(timer);
+	}
+
+	async kill(): Promise<void> {
+		this.#child.kill("SIGKILL");
+		await this.#ended;
+		assert.equal(this.#stderr, "");
+	}
+
+	/** Waits until it has ended by itself; `isOver` tells it to. */
+	async end(isOver = false): Promise<void> {
+		if (isOver) this.#child.stdin?.end();
+		const timer = setTimeout(() => this.#child.kill("SIGKILL"), patienceMs);
+		await this.#ended;
+		clearTimeout(timer);
+		assert.deepEqual([this.#child.exitCode, this.#child.signalCode, this.#stderr], [0, null, ""]);
+	}
+}
+
+export async function killLoop({ times, seed, root, mark, onKill }: KillLoop): Promise<Figures> {
+	const started = performance.now();
+	const place = new Place(root, mark);
+	const chance = chances(seed);
+	// Another pi of the user with a conversation of its own, which takes over what the killed ones leave.
+	const bystander = place.start("bystander", []);
+	try {
+		await bystander.said("up", patienceMs);
+		for (let kills = 1; kills <= times; kills++) {
+			const count = Math.floor(chance() * 5);
+			const wanted = Array.from({ length: count }, () => tasks[Math.floor(chance() * tasks.length)] ?? "");
+			const host = place.start("conversation", wanted, { pauseMs: chance() * latestPauseMs });
+			await host.said("up", patienceMs);
+			// Half of them at any time, the others right after something has happened.
+			const moment = moments[Math.floor(chance() * moments.length * 2)];
+			if (moment) await host.said(moment, latestMs);
+			await delay(chance() * (moment ? latestPauseMs : latestMs));
+			await host.kill();
+			onKill?.(kills);
+		}
+		await place.start("conversation", [], { ends: true }).end();
+	} finally {
+		await bystander.end(true);
+	}
+	return { ...check(place), kills: times, seconds: Math.round((performance.now() - started) / 100) / 10 };
+}
+
+/** Looks at what is there in the end. */
+function check(place: Place): Omit<Figures, "kills" | "seconds"> {
+	const log = linesOf(place.log);
+	const of = (kind: string) => log.flatMap((line) => (kind in line ? [line[kind]].flat() : []));
+	assert.deepEqual(of("notice"), [], "nothing went wrong");
+	const messages = linesOf(place.sessionFile);
+	const told = new Map<string, string>();
+	for (const { content } of messages) {
+		for (const [, run = "", status = ""] of `${content}`.matchAll(/^Background run (\w+) .*\nStatus: (\w+)$/gm)) {
+			assert.ok(!told.has(run), `run ${run} was told twice: ${told.get(run)}, ${status}`);
+			told.set(run, status);
+		}
+	}
+	const ids = messages.flatMap(({ details }) => (details as { deliveryIds: string[] }).deliveryIds);
+	assert.equal(new Set(ids).size, ids.length, "a delivery reached the session twice");
+	assert.equal(ids.length, told.size, "one delivery for each run");
+	const accepted = of("accepted");
+	assert.deepEqual(
+		accepted.filter((run) => !told.has(`${run}`)),
+		[],
+		"accepted and never told",
+	);
+	for (const { ended, status } of log) {
+		if (ended !== undefined) assert.equal(told.get(`${ended}`), status, `run ${ended} had ended before`);
+	}
+	checkStore(place, told);
+	assert.deepEqual(linesOf(join(place.root, "sessions/bystander.jsonl")), [], "another conversation was told");
+	const offered = of("offered");
+	const statuses = [...told.values()];
+	const delivered = new Set(of("delivered"));
+	return {
+		accepted: accepted.length,
+		told: Object.fromEntries(
+			[...new Set(statuses)].sort().map((status) => [status, statuses.filter((other) => other === status).length]),
+		),
+		unseen: [...told.keys()].filter((run) => !accepted.includes(run)).length,
+		offeredAgain: offered.length - new Set(offered).size,
+		recognised: ids.filter((id) => !delivered.has(id)).length,
+	};
+}
+
+function checkStore(place: Place, told: Map<string, string>): void {
+	const folder = join(place.agentDir, "subagents");
+	assert.deepEqual(
+		readdirSync(folder).filter((name) => name.includes("damaged")),
+		[],
+	);
+	const database = new DatabaseSync(join(folder, "runs.db"), { readOnly: true });
+	try {
+		const ask = (sql: string) => database.prepare(sql).all().flatMap(Object.values);
+		assert.deepEqual(ask("PRAGMA integrity_check"), ["ok"]);
+		assert.deepEqual(ask("SELECT run_id FROM run WHERE is_live"), []);
+		assert.deepEqual(ask("SELECT id FROM delivery WHERE delivered_ms IS NULL"), []);
+		const kept = ask("SELECT run_id || ' ' || json_extract(body, '$.status') FROM run");
+		assert.deepEqual(kept.sort(), [...told].map(([run, status]) => `${run} ${status}`).sort());
+	} finally {
+		database.close();
+	}
+}
+
+function linesOf(file: string): Line[] {
+	if (!existsSync(file)) return [];
+	const text = readFileSync(file, "utf8");
+	return text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Line]));
+}
+
+/** Numbers from 0 to 1, always the same ones for a seed. */
+function chances(seed: number): () => number {
+	let state = seed >>> 0;
+	return () => {
+		state = (state + 0x6d2b79f5) >>> 0;
+		let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+		mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+		return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+	};
+}

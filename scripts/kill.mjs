@@ -1,0 +1,19 @@
+#!/usr/bin/env node
+/**
+ * `npm run test:kill`: kills a host of background runs at random moments, and says what came of its runs. `--times 1000`
+ * is the default; `--seed N` repeats what another seed would not.
+ */
+
+import { join } from "node:path";
+
+import { root } from "./lib/places.mjs";
+import { runMain } from "./lib/problem.mjs";
+import { run } from "./lib/programs.mjs";
+import { setUp } from "./setup.mjs";
+
+await runMain(async () => {
+	const { node } = await setUp({ pi: [] });
+	const program = join(root, "__test__", "edge", "kill-loop-run.ts");
+	const code = await run([node, "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON", program, ...process.argv.slice(2)]);
+	return typeof code === "number" ? code : 1;
+});
