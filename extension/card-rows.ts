@@ -135,7 +135,7 @@ function activityOf(view: TaskView, task: string): Line {
 }
 
 /** The start of what is said, which stays as it is while more is added: its first words, a heading only without any. */
-function answerLine(answer: string): Line {
+export function answerLine(answer: string): Line {
 	const lines = markdown(answer.slice(0, CLIPPED_CHARACTERS)).filter(({ line }) => !NOTHING_SAID.test(unstyled(line)));
 	const said = lines.filter(({ heading }) => !heading);
 	return (said.length > 0 ? said : lines).flatMap(({ line }, index) => (index === 0 ? line : [{ text: " " }, ...line]));
@@ -172,7 +172,7 @@ function agentName(agent: string): string {
 }
 
 /** Text cut or filled to exactly `columns`. */
-function cell(text: string, columns: number, color: Color): Span {
+export function cell(text: string, columns: number, color: Color): Span {
 	const kept = textWidth(text) <= columns ? text : `${fitting(text, columns - 1)}…`;
 	return { text: kept + " ".repeat(Math.max(0, columns - textWidth(kept))), color };
 }

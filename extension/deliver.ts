@@ -3,7 +3,7 @@
 import { writeSync } from "node:fs";
 import type { PiApi, PiContext } from "./pi.ts";
 import { component } from "./render.ts";
-import { plainReport, type Report } from "./report.ts";
+import { NO_TITLE, plainReport, type Report } from "./report.ts";
 import { type Line, wrap } from "./spans.ts";
 
 /** Type of the session entries that hold reports. */
@@ -24,9 +24,11 @@ export function registerReportRenderer(pi: PiApi): void {
 /** Lines of a report, one column in from the left like pi's own messages. */
 export function reportLines(report: Report, width: number): Line[] {
 	const room = Math.max(1, width - 1);
-	const title: Line[] = wrap([{ text: report.title, color: "accent", bold: true }], room);
 	const body = report.lines.flatMap(({ line, hang }) => wrap(line, room, hang));
-	return [...title, [], ...body].map((line) => [...MARGIN, ...line]);
+	// A sentence that was asked for needs no heading.
+	const head =
+		report.title === NO_TITLE ? [] : [...wrap([{ text: report.title, color: "accent", bold: true }], room), []];
+	return [...head, ...body].map((line) => [...MARGIN, ...line]);
 }
 
 /**

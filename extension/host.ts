@@ -66,6 +66,11 @@ function session(context: PiContext): { parentSessionFile?: string } {
 	return parentSessionFile === undefined ? {} : { parentSessionFile };
 }
 
+/** Every model that this pi knows, as `provider/id`. */
+export function modelNames({ modelRegistry }: PiContext): string[] {
+	return modelRegistry.getAll().map(({ provider, id }) => `${provider}/${id}`);
+}
+
 export function surfaceOptions(pi: PiApi, context: PiContext): SurfaceOptions {
 	return { cwd: context.cwd, tools: tools(pi) };
 }
@@ -74,15 +79,21 @@ export function doctorOptions(pi: PiApi, context: PiContext): SurfaceOptions {
 	return { ...surfaceOptions(pi, context), ...program(), ...session(context) };
 }
 
-/** Everything about a call but what it asks for. */
-export type CallOptions = Omit<RunOptions, "agent" | "task" | "callId"> & { callId: string };
+/** Everything about a conversation that its runs depend on. */
+export type PlaceOptions = Omit<RunOptions, "agent" | "task" | "callId" | "aborted">;
 
-export function callOptions(pi: PiApi, context: PiContext, callId: string): CallOptions {
+export function placeOptions(pi: PiApi, context: PiContext): PlaceOptions {
 	return {
-		callId,
 		sessionId: context.sessionManager.getSessionId(),
 		...doctorOptions(pi, context),
 		...models(context),
 		thinking: context.thinkingLevel ?? pi.getThinkingLevel(),
 	};
+}
+
+/** Everything about a call but what it asks for. */
+export type CallOptions = PlaceOptions & { callId: string; aborted?: boolean };
+
+export function callOptions(pi: PiApi, context: PiContext, callId: string): CallOptions {
+	return { callId, ...placeOptions(pi, context) };
 }

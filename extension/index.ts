@@ -5,18 +5,26 @@
 
 import type { EarlyCall, ToolSurfaces } from "../index.js";
 import { announce, withPolicy } from "./announce.ts";
+import { registerAnnouncementRenderer } from "./announcement.ts";
+import { Background } from "./background.ts";
+import { BackgroundHost } from "./background-host.ts";
+import type { BackgroundEvent } from "./background-types.ts";
 import { stopClocks } from "./card-state.ts";
 import childGuard from "./child-guard.cjs";
 import { registerCommands } from "./commands.ts";
 import { shareCompiledCode } from "./compile-cache.ts";
+import { Deliveries } from "./deliveries.ts";
 import { EarlyCalls } from "./early.ts";
-import { callOptions, surfaceOptions } from "./host.ts";
+import { RunEvents } from "./events.ts";
+import { callOptions, placeOptions, surfaceOptions } from "./host.ts";
 import { loadAddon } from "./native.ts";
 import type { PiApi, PiContext } from "./pi.ts";
 import { rememberedSurfaces, rememberSurfaces } from "./remembered.ts";
 import { Runs } from "./runs.ts";
+import { SessionTools } from "./session-tools.ts";
 import { surfacesWithoutAddon } from "./surface.ts";
 import { SubagentTools, type ToolName } from "./tools.ts";
+import { showWidget } from "./widget.ts";
 
 export default function subagentNative(pi: PiApi): void {
 	if (process.env.PI_SUBAGENT_CHILD === "1") {
@@ -24,47 +32,105 @@ export default function subagentNative(pi: PiApi): void {
 		return;
 	}
 	const runs = new Runs();
-	const tools = new SubagentTools(pi, runs);
+	const background = new Background();
+	const host = new BackgroundHost();
+	const events = new RunEvents(pi);
+	const deliveries = new Deliveries(pi, background, (message) => events.delivered(message));
+	const tools = [new SubagentTools(pi, runs), new SessionTools(pi, host)];
 	const early = new EarlyCalls((tool, callId, context) => bootEarly(pi, tool, callId, context));
 	let surfaces: ToolSurfaces | undefined;
+	let hideWidget = () => {};
 	const remembered = rememberedSurfaces();
-	if (remembered) tools.register(remembered.tools);
+	if (remembered) register(remembered);
 
-	registerCommands(pi);
+	registerCommands(pi, { runs, background, host, deliveries });
+	registerAnnouncementRenderer(pi);
 
 	// Without a terminal of its own pi dies of Ctrl+C at once, and a child in its own process group hears nothing of it.
 	const interrupted = () => {
-		void Promise.all([early.close(), runs.close()]).finally(() => process.kill(process.pid, "SIGINT"));
+		const ends = [early.close(), runs.close(), loadAddon().native?.endBackground()];
+		void Promise.allSettled(ends).finally(() => process.kill(process.pid, "SIGINT"));
 	};
+
+	function register(described: ToolSurfaces): void {
+		for (const kind of tools) kind.register(described.tools);
+	}
+
+	function heard(event: BackgroundEvent, context: PiContext): void {
+		// First: other extensions hear of the rest, and one that fails must not keep a result from the conversation.
+		if (event.deliveries) deliveries.add(event.deliveries);
+		if (event.started) events.started(event.started);
+		if (event.runs) events.update(event.runs);
+		if (event.ended) events.ended(event.ended);
+		if (event.notices) announce(event.notices, context);
+	}
+
+	/** Opens the background runs of the session; what of their ends stands in it already is not told again. */
+	function openBackground(context: PiContext): void {
+		const { native } = loadAddon();
+		if (!native) return;
+		const delivered = deliveries.open(context);
+		try {
+			const options = { ...placeOptions(pi, context), delivered };
+			background.open(native, options, (event) => heard(event, context));
+		} catch (error) {
+			announce([`background runs are not available: ${error instanceof Error ? error.message : error}`], context);
+		}
+	}
 
 	pi.on("session_start", async (_event, context) => {
 		runs.takeOver(context.sessionManager.getSessionId());
 		if (!context.hasUI) process.once("SIGINT", interrupted);
 		surfaces = await describe(pi, context);
 		rememberSurfaces(surfaces);
-		if (surfaces.register) tools.register(surfaces.tools);
+		if (surfaces.register) register(surfaces);
 		else if (remembered) switchOff(pi, remembered);
 		announce(surfaces.notices, context);
+		openBackground(context);
+		hideWidget();
+		if (context.mode === "tui") hideWidget = showWidget(context, background);
 	});
 
+	pi.on("input", () => deliveries.prompted());
 	pi.on("before_agent_start", (event) => {
+		deliveries.beforeStart();
 		if (!surfaces?.register || !pi.getActiveTools().includes("subagent")) return undefined;
 		const systemPrompt = withPolicy(event.systemPrompt, surfaces);
 		return systemPrompt === undefined ? undefined : { systemPrompt };
 	});
 
 	pi.on("message_update", (event, context) => early.update(event, context));
-	pi.on("message_end", (event) => early.messageEnded(event));
+	pi.on("agent_start", (_event, context) => deliveries.started(context));
+	pi.on("message_end", (event) => {
+		early.messageEnded(event);
+		deliveries.messageEnded(event.message);
+	});
 	pi.on("tool_execution_end", ({ toolCallId }) => early.finished(toolCallId));
 	pi.on("agent_end", () => early.clear());
+	pi.on("agent_before_settle", async (event, context) => await deliveries.beforeSettle(event, context));
+	pi.on("agent_settled", ({ aborted }) => deliveries.settled(aborted));
 
-	pi.on("tool_result", (event) => (tools.takeFailed(event.toolCallId) ? { isError: true } : undefined));
+	pi.on("tool_result", ({ toolCallId }) =>
+		tools.some((kind) => kind.takeFailed(toolCallId)) ? { isError: true } : undefined,
+	);
 
 	pi.on("session_shutdown", async ({ reason }, context) => {
 		stopClocks();
 		process.off("SIGINT", interrupted);
-		if (reason === "reload") runs.handOver(context.sessionManager.getSessionId());
-		else await runs.close();
+		hideWidget();
+		hideWidget = () => {};
+		deliveries.close();
+		const view = background.leave();
+		events.close();
+		host.close();
+		if (reason === "reload") {
+			// Runs go on, and the next load of the extension opens their session anew.
+			runs.handOver(context.sessionManager.getSessionId());
+		} else {
+			// Another session of this pi: the runs of this one go on, and their results wait for it in the store.
+			const leaves = reason === "quit" || reason === undefined ? loadAddon().native?.endBackground() : view?.close();
+			await Promise.all([runs.close(), leaves]);
+		}
 		await early.close();
 	});
 }

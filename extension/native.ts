@@ -5,7 +5,17 @@ import { createRequire } from "node:module";
 /** What the extension calls in the addon. */
 export type Native = Pick<
 	typeof import("../index.js"),
-	"startRun" | "startParallel" | "startChain" | "bootEarly" | "describeTools" | "discoverAgents" | "doctor"
+	| "startRun"
+	| "startParallel"
+	| "startChain"
+	| "bootEarly"
+	| "spawnSession"
+	| "openBackground"
+	| "endBackground"
+	| "listSpawnable"
+	| "describeTools"
+	| "discoverAgents"
+	| "doctor"
 >;
 
 /** The addon, or what is missing and what to do about it. */

@@ -1,9 +1,10 @@
 /** What the commands say, as lines that a terminal and a plain stream can both show. */
 
 import type { AgentCatalog, AgentInfo, Diagnostic, DoctorCheck, DoctorReport } from "../index.js";
+import type { CommandReport } from "./background-types.ts";
 import type { Color } from "./pi.ts";
 import { shortPath } from "./short-forms.ts";
-import { type Line, oneLine, unstyled } from "./spans.ts";
+import { type Line, oneLine, plainText, unstyled } from "./spans.ts";
 
 export interface ReportLine {
 	line: Line;
@@ -17,12 +18,41 @@ export interface Report {
 	lines: ReportLine[];
 }
 
-const MARKS: Record<DoctorCheck["status"], { text: string; color: Color }> = {
+/** What stands over a report that has no title of its own: it says whose words these are, where nothing else does. */
+export const NO_TITLE = "Sub-agents";
+
+const MARKS: Record<NonNullable<CommandReport["lines"][number]["mark"]>, { text: string; color: Color }> = {
 	ok: { text: "✓", color: "success" },
 	info: { text: "·", color: "muted" },
 	warning: { text: "⚠", color: "warning" },
 	error: { text: "✗", color: "error" },
+	running: { text: "●", color: "accent" },
+	queued: { text: "○", color: "muted" },
 };
+
+/** Columns of one step of indentation. */
+const STEP = 2;
+
+/** What the addon says to a command. */
+export function commandReport({ title, lines }: CommandReport): Report {
+	return {
+		title: oneLine(title),
+		lines: lines.map(({ mark, name, text, indent = 0 }) => {
+			const margin = " ".repeat(STEP * indent);
+			const sign = mark && MARKS[mark];
+			const words = plainText(text).replace(/\n/g, " ");
+			return {
+				line: [
+					{ text: margin },
+					...(sign ? [{ text: `${sign.text} `, color: sign.color }] : []),
+					...(name ? [{ text: oneLine(name), color: "accent" as const }, { text: words && "  " }] : []),
+					{ text: words, color: sign ? ("toolOutput" as const) : ("muted" as const) },
+				],
+				hang: margin.length + (sign ? STEP : 0),
+			};
+		}),
+	};
+}
 
 export function agentsReport(catalog: AgentCatalog): Report {
 	const lines = catalog.agents.flatMap(agentLines);
@@ -85,7 +115,7 @@ function verdict(checks: readonly DoctorCheck[]): string {
 export function messageReport(status: DoctorCheck["status"], message: string, more: readonly string[] = []): Report {
 	const { text, color } = MARKS[status];
 	return {
-		title: "Sub-agents",
+		title: NO_TITLE,
 		lines: [entry(text, color, "", oneLine(message)), ...more.map((line) => detail("", oneLine(line)))],
 	};
 }

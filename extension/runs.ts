@@ -37,6 +37,16 @@ export class Runs {
 		handedOver.delete(session);
 	}
 
+	/** How many are live. */
+	get count(): number {
+		return this.live.size;
+	}
+
+	/** Ends every live run because the user wants that; their calls tell the results. */
+	abort(): void {
+		for (const handle of this.live) handle.abort();
+	}
+
 	/** Ends every live run because pi is going, and waits until the children are gone. */
 	async close(): Promise<void> {
 		await Promise.allSettled([...this.live].map((handle) => handle.close()));

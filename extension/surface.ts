@@ -12,6 +12,13 @@ export function surfacesWithoutAddon(problem: string): ToolSurfaces {
 			unusable("subagent", "Subagent", "one task", object({ agent: TEXT, task: TEXT }, "agent", "task")),
 			unusable("subagent_parallel", "Subagents in parallel", "tasks", object({ tasks }, "tasks")),
 			unusable("subagent_chain", "Chain of subagents", "steps", object({ steps: tasks }, "steps")),
+			unusable(
+				"sessions_spawn",
+				"Background subagent",
+				"background work",
+				object({ agentId: TEXT, task: TEXT }, "task"),
+			),
+			unusable("agents_list", "Background agents", "nothing yet: list who would take it", object({})),
 		],
 		notices: [problem],
 	};

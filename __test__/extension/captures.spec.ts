@@ -1,4 +1,4 @@
-/** The pictures of the cards: how a screen becomes one. */
+/** The pictures of cards and panel: how a screen becomes one. */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 
 import { cropped, isLate, settled } from "../../scripts/captures/cards.ts";
-import { fileNames, folder, page, pagePath } from "../../scripts/captures/page.ts";
+import { fileNames, folder, pagePath, pages, written } from "../../scripts/captures/page.ts";
 import { svg } from "../../scripts/captures/svg.ts";
 import { readScreen, rowText } from "../../scripts/captures/terminal.ts";
 
@@ -141,21 +141,23 @@ describe("what is different each time", () => {
 	});
 });
 
-describe("the page of the cards", () => {
-	it("is the one that the scenes make, with exactly their pictures", () => {
-		assert.equal(readFileSync(pagePath, "utf8"), page(), "run npm run captures");
-		assert.deepEqual(readdirSync(folder).sort(), fileNames().sort());
-	});
+for (const page of pages) {
+	describe(`the page of the ${page.name}`, () => {
+		it("is the one that the scenes make, with exactly their pictures", () => {
+			assert.equal(readFileSync(pagePath(page), "utf8"), written(page), "run npm run captures");
+			assert.deepEqual(readdirSync(folder(page)).sort(), fileNames(page).sort());
+		});
 
-	it("shows each picture", () => {
-		for (const name of fileNames()) assert.ok(page().includes(`"cards/${name}"`), name);
-	});
+		it("shows each picture", () => {
+			for (const name of fileNames(page)) assert.ok(written(page).includes(`"${page.name}/${name}"`), name);
+		});
 
-	it("has pictures without a place, a time or a name of the machine that drew them", () => {
-		for (const name of fileNames()) {
-			const picture = readFileSync(join(folder, name), "utf8");
-			assert.match(picture, /^<svg [\s\S]*<\/svg>\n$/);
-			assert.doesNotMatch(picture, /\/(?:tmp|home|root)\b|psn-|\b20(?!26-01-01T09)\d\d-\d\d-\d\d/, name);
-		}
+		it("has pictures without a place, a time or a name of the machine that drew them", () => {
+			for (const name of fileNames(page)) {
+				const picture = readFileSync(join(folder(page), name), "utf8");
+				assert.match(picture, /^<svg [\s\S]*<\/svg>\n$/);
+				assert.doesNotMatch(picture, /\/(?:tmp|home|root)\b|psn-|\b20(?!26-01-01T09)\d\d-\d\d-\d\d/, name);
+			}
+		});
 	});
-});
+}

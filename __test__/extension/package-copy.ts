@@ -4,8 +4,28 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import type {
+	BackgroundEvent,
+	BackgroundOptions,
+	BackgroundRun,
+	BackgroundSession,
+	CommandReport,
+	SpawnableAgents,
+	SpawnOptions,
+	SpawnReceipt,
+} from "../../extension/background-types.ts";
 import type { Native } from "../../extension/native.ts";
-import type { Command, Component, PiApi, PiContext, ToolDefinition } from "../../extension/pi.ts";
+import type {
+	Command,
+	CommandContext,
+	Component,
+	CustomMessage,
+	PiApi,
+	PiContext,
+	SendOptions,
+	SessionEntry,
+	ToolDefinition,
+} from "../../extension/pi.ts";
 import type {
 	ChainOptions,
 	EarlyCall,
@@ -28,7 +48,7 @@ function tool(name: string): ToolSurface {
 
 export const SURFACES: ToolSurfaces = {
 	register: true,
-	tools: [tool("subagent"), tool("subagent_parallel"), tool("subagent_chain")],
+	tools: ["subagent", "subagent_parallel", "subagent_chain", "sessions_spawn", "agents_list"].map(tool),
 	delegationPolicy: "Delegate focused work.",
 	notices: [],
 };
@@ -75,6 +95,82 @@ export class EarlyRecord implements EarlyCall {
 
 	async end(): Promise<void> {
 		this.ends += 1;
+	}
+}
+
+/** A background run as the addon describes it. */
+export function backgroundRun(runId: string, more: Partial<BackgroundRun> = {}): BackgroundRun {
+	return {
+		key: `key-${runId}`,
+		runId,
+		sessionKey: `agent:explorer:subagent:key-${runId}`,
+		session: "session",
+		agent: "explorer",
+		task: "find it",
+		cwd: "/project",
+		cleanup: "keep",
+		isKept: false,
+		state: "running",
+		createdMs: 1_000,
+		usage: USAGE,
+		notes: [],
+		tools: ["read"],
+		timesResumed: 0,
+		isOurs: true,
+		...more,
+	};
+}
+
+/** The addon's view of a session. */
+export class ViewDouble implements BackgroundSession {
+	readonly options: BackgroundOptions;
+	readonly send: (event: BackgroundEvent) => void;
+	/** Deliveries that are said to stand in the session. */
+	told: string[] = [];
+	commands: string[] = [];
+	closed = false;
+	/** What headless sessions wait for. */
+	over: () => Promise<void> = async () => {};
+	report: CommandReport = { isError: false, title: "Background runs", lines: [], text: "Background runs" };
+
+	constructor(options: BackgroundOptions, send: (event: BackgroundEvent) => void) {
+		this.options = options;
+		this.send = send;
+	}
+
+	async runs(): Promise<BackgroundRun[]> {
+		return [];
+	}
+
+	async command(line: string): Promise<CommandReport> {
+		this.commands.push(line);
+		return this.report;
+	}
+
+	complete(prefix: string): ReturnType<BackgroundSession["complete"]> {
+		return prefix === "s" ? [{ value: "stop", label: "stop", description: "" }] : [];
+	}
+
+	async transcript(): ReturnType<BackgroundSession["transcript"]> {
+		return { entries: [], hasMore: false, bytes: 0, version: "1" };
+	}
+
+	async stopAll(): Promise<number> {
+		this.commands.push("stop all");
+		return 2;
+	}
+
+	async delivered(ids: string[]): Promise<boolean> {
+		this.told.push(...ids);
+		return true;
+	}
+
+	async settled(): Promise<void> {
+		await this.over();
+	}
+
+	async close(): Promise<void> {
+		this.closed = true;
 	}
 }
 
@@ -135,6 +231,31 @@ export class StubAddon implements Native {
 		};
 	}
 
+	spawned: SpawnOptions[] = [];
+	receipt: SpawnReceipt = { status: "accepted", runId: "1a2b3c4d", childSessionKey: "agent:explorer:subagent:uuid" };
+	views: ViewDouble[] = [];
+	ended = 0;
+
+	async spawnSession(options: SpawnOptions): Promise<SpawnReceipt> {
+		this.spawned.push(options);
+		return this.receipt;
+	}
+
+	async listSpawnable(): Promise<SpawnableAgents> {
+		const agents = [{ id: "explorer", description: "Finds code", source: "builtin" as const, readonly: true }];
+		return { agents, defaultAgent: "explorer" };
+	}
+
+	openBackground(options: BackgroundOptions, onEvent: (event: BackgroundEvent) => void): BackgroundSession {
+		const view = new ViewDouble(options, onEvent);
+		this.views.push(view);
+		return view;
+	}
+
+	async endBackground(): Promise<void> {
+		this.ended += 1;
+	}
+
 	async describeTools(): Promise<ToolSurfaces> {
 		return this.surfaces;
 	}
@@ -159,14 +280,47 @@ export class HostDouble implements PiApi {
 	notes: string[] = [];
 	/** What the user does with dialogs. */
 	user: Partial<Omit<PiContext["ui"], "notify">> = {};
+	/** What the session holds. */
+	session: SessionEntry[] = [];
+	sessionFile: string | undefined = "/sessions/s.jsonl";
+	/** Whether pi would start a turn, and what it does with messages; a message that starts none is appended. */
+	idle = true;
+	aborts = 0;
+	messages: (CustomMessage & SendOptions)[] = [];
+	onSend: (message: CustomMessage & SendOptions) => void = (message) => this.append(message);
+	emitted: { channel: string; data: unknown }[] = [];
+	readonly events = {
+		emit: (channel: string, data: unknown) => {
+			this.emitted.push({ channel, data });
+		},
+	};
 	private readonly handlers = new Map<string, Handler[]>();
 
 	on(event: string, handler: unknown): void {
 		this.handlers.set(event, [...(this.handlers.get(event) ?? []), handler as Handler]);
 	}
 
-	events(): string[] {
+	handled(): string[] {
 		return [...this.handlers.keys()];
+	}
+
+	sendMessage(message: CustomMessage, options: SendOptions): void {
+		this.messages.push({ ...message, ...options });
+		this.onSend({ ...message, ...options });
+	}
+
+	append({ customType, details }: { customType: string; details: unknown }): void {
+		this.session.push({ type: "custom_message", customType, details });
+	}
+
+	renderMessage:
+		| ((message: { content: string; details?: unknown }, width: number, expanded?: boolean) => string[])
+		| undefined;
+
+	registerMessageRenderer(_customType: string, renderer: Parameters<PiApi["registerMessageRenderer"]>[1]): void {
+		const theme = { fg: (_color: string, text: string) => text, bold: (text: string) => text };
+		this.renderMessage = (message, width, expanded = false) =>
+			renderer(message, { expanded }, theme)?.render(width) ?? [];
 	}
 
 	async emit(event: string, payload: object = {}, context: PiContext = this.context()): Promise<unknown[]> {
@@ -219,7 +373,7 @@ export class HostDouble implements PiApi {
 		return "high";
 	}
 
-	context(overrides: Partial<PiContext> = {}): PiContext {
+	context(overrides: Partial<CommandContext> = {}): CommandContext {
 		return {
 			cwd: "/project",
 			mode: "tui",
@@ -232,11 +386,23 @@ export class HostDouble implements PiApi {
 				confirm: async (...dialog) => (await this.user.confirm?.(...dialog)) ?? true,
 				input: async (...dialog) => await this.user.input?.(...dialog),
 				editor: async (...dialog) => await this.user.editor?.(...dialog),
+				setWidget: (...widget) => this.user.setWidget?.(...widget),
+				custom: async (...screen) => await this.user.custom?.(...screen),
 			},
-			sessionManager: { getSessionId: () => "session", getSessionFile: () => "/sessions/s.jsonl" },
+			sessionManager: {
+				getSessionId: () => "session",
+				getSessionFile: () => this.sessionFile,
+				getEntries: () => this.session,
+			},
+			isIdle: () => this.idle,
+			abort: () => {
+				this.aborts += 1;
+			},
+			waitForIdle: async () => {},
 			model: { provider: "fake", id: "big" },
 			modelRegistry: {
 				getRegisteredProviderIds: () => [],
+				getAll: () => [{ provider: "fake", id: "big" }],
 				getRegisteredNativeProvider: () => undefined,
 				getRegisteredProviderConfig: () => undefined,
 				getProviderAuth: async () => undefined,

@@ -3,7 +3,16 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, lstatSync, readdirSync, readFileSync, renameSync, symlinkSync, utimesSync } from "node:fs";
+import {
+	chmodSync,
+	existsSync,
+	lstatSync,
+	readdirSync,
+	readFileSync,
+	renameSync,
+	symlinkSync,
+	utimesSync,
+} from "node:fs";
 import { createServer, type Server } from "node:http";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
@@ -354,6 +363,38 @@ for (const version of piVersions) {
 				// The user's own pi goes on with it.
 				await login.use();
 				assert.deepEqual(login.tokens.spent, ["first"]);
+			});
+		});
+
+		test("an agent's own credentials go before the user's, and its token goes back to where it came from", async () => {
+			await onLogin({ version }, async (login) => {
+				const { stage, tokens } = login;
+				const before = login.write(60 * minuteMs);
+				const own: Credentials = {
+					corp: { type: "oauth", access: "own", refresh: "own-first", expires: Date.now() + minuteMs },
+					scripted: { type: "api_key", key: "own-key" },
+				};
+				const file = stage.world.writeAgentDir("subagents/auth/explorer.json", JSON.stringify(own));
+				chmodSync(file, 0o600);
+				const rpc = startRpc(stage.world);
+				login.configure(0);
+				assert.deepEqual(notices(await login.delegate(rpc, "finish")), []);
+				assert.deepEqual(tokens.spent, ["own-first"], "the child alone has refreshed it");
+				const [copy] = login.copies;
+				assert.equal(copy?.other?.key, "k", "the user's own counts where the agent has none");
+				assert.deepEqual(login.stored, before);
+				assert.deepEqual(credentialsIn(file).corp?.refresh, "refresh-1");
+				assert.deepEqual(stage.childRequests().at(-1)?.authorization, "Bearer access-1");
+				// Before the key of models.json, and for a child that is not confined, too.
+				stage.configure({ sandbox: { mode: "off" } });
+				await login.delegate(rpc, "finish");
+				assert.deepEqual(stage.childRequests().at(-1)?.authorization, "Bearer own-key");
+				chmodSync(file, 0o644);
+				const [notice = ""] = notices(await login.delegate(rpc, "finish")).filter((line) => line.includes("auth"));
+				assert.match(notice, /explorer\.json`: its mode is 644; expected 600/);
+				assert.deepEqual(stage.childRequests().at(-1)?.authorization, "Bearer scripted-key");
+				assert.deepEqual(stage.parentRequests().at(-1)?.authorization, "Bearer scripted-key");
+				await rpc.close();
 			});
 		});
 

@@ -30,7 +30,7 @@ export default (pi) => {
 };
 `;
 
-const toolNames = ["subagent", "subagent_parallel", "subagent_chain"];
+const toolNames = ["subagent", "subagent_parallel", "subagent_chain", "sessions_spawn", "agents_list"];
 
 function definitionIn(request: ModelRequest | undefined, name = "subagent") {
 	const tool = request?.tools.find((candidate) => candidate.function.name === name);
@@ -69,7 +69,7 @@ for (const version of piVersions) {
 			assert.deepEqual([required, additionalProperties], [["agent", "task"], false]);
 			for (const name of toolNames.slice(1)) {
 				const other = definitionIn(first, name);
-				assert.match(other.description ?? "", /`subagent`/);
+				assert.match(other.description ?? "", /`(subagent|sessions_spawn)`|in the background/);
 				for (const agent of listed) assert.ok(!JSON.stringify(other).includes(agent), `${name} lists ${agent}`);
 			}
 		});

@@ -202,7 +202,7 @@ describe("registration", BOUNDED, () => {
 		try {
 			const { host } = await start();
 			await host.emit("session_start");
-			assert.deepEqual(host.events(), ["tool_call"]);
+			assert.deepEqual(host.handled(), ["before_agent_start", "tool_call"]);
 			assert.equal(host.tools.size + host.commands.size, 0);
 		} finally {
 			delete process.env.PI_SUBAGENT_CHILD;
@@ -214,7 +214,10 @@ describe("registration", BOUNDED, () => {
 		const unknown = { ...SURFACES.tools[0], name: "toString" } as (typeof SURFACES.tools)[number];
 		addon.surfaces = { ...SURFACES, tools: [...SURFACES.tools, unknown] };
 		await host.emit("session_start");
-		assert.deepEqual([...host.tools.keys()], ["subagent", "subagent_parallel", "subagent_chain"]);
+		assert.deepEqual(
+			[...host.tools.keys()],
+			SURFACES.tools.map(({ name }) => name),
+		);
 	});
 
 	it("registers no tool where configuration says so, and switches one off that a reload brought back", async () => {
@@ -280,11 +283,18 @@ describe("/subagents", BOUNDED, () => {
 		assert.equal(complete("x"), undefined);
 	});
 
-	it("answers an unknown subcommand with those there are", async () => {
-		const { host } = await start();
-		for (const args of ["", "agent", "toString"]) await host.commands.get("subagents")?.handler(args, host.context());
-		for (const { data } of host.entries) assert.match(JSON.stringify(data), /subagents agents.*subagents doctor/);
-		assert.equal(host.entries.length, 3);
+	it("leaves what is not about this pi to the addon, and draws its report", async () => {
+		const { host, addon } = await start();
+		await host.emit("session_start");
+		const [view] = addon.views;
+		const { commands } = host;
+		for (const args of ["stop  1 ", "toString"]) await commands.get("subagents")?.handler(args, host.context());
+		await commands.get("subagents")?.handler("", host.context({ mode: "rpc" }));
+		assert.deepEqual(view?.commands, ["stop  1", "toString", "list"]);
+		assert.deepEqual([host.entries.length, host.notes.length], [2, 1]);
+		assert.deepEqual(commands.get("subagents")?.getArgumentCompletions("s"), [
+			{ value: "stop", label: "stop", description: "" },
+		]);
 	});
 
 	it("notifies in RPC mode and leaves the session alone", async () => {
@@ -295,10 +305,20 @@ describe("/subagents", BOUNDED, () => {
 	});
 
 	it("draws the entry it leaves in the transcript within the width", async () => {
-		const { host } = await start();
-		await host.commands.get("subagents")?.handler("", host.context());
+		const { host, addon } = await start();
+		await host.emit("session_start");
+		const text = "one two three four five six seven";
+		const [view] = addon.views;
+		if (!view) assert.fail("no session was opened");
+		view.report = {
+			isError: true,
+			title: "Runs",
+			lines: [{ mark: "running", name: "1a2b3c4d", text, indent: 1 }],
+			text,
+		};
+		await host.commands.get("subagents")?.handler("list", host.context());
 		const lines = host.renderEntry?.({ data: host.entries[0]?.data }, 30) ?? [];
-		assert.ok(lines.length > 5);
+		assert.deepEqual(lines, [" Runs", " ", "   ● 1a2b3c4d  one two three", "     four five six seven"]);
 		for (const line of lines) assert.ok(line.length <= 30, line);
 	});
 });

@@ -125,6 +125,7 @@ export class ModelServer {
 			messages: body.messages ?? [],
 			tools: body.tools ?? [],
 			reasoning: body.reasoning_effort,
+			authorization: incoming.headers.authorization,
 		});
 		const left = new AbortController();
 		response.once("close", () => {

@@ -30,6 +30,7 @@ interface RequestFields {
 	messages: ChatMessage[];
 	tools: ToolDefinition[];
 	reasoning: string | undefined;
+	authorization: string | undefined;
 }
 
 /** One recorded request. */
@@ -41,6 +42,8 @@ export class ModelRequest {
 	readonly tools: ToolDefinition[];
 	/** The thinking level as the provider gets it; undefined where the model has none or it is off. */
 	readonly reasoning: string | undefined;
+	/** What it was authorized with. */
+	readonly authorization: string | undefined;
 	/** Settles when the response is over; true when the client left before its end. */
 	readonly over: Promise<boolean>;
 	/** Undefined while the response is under way. */
@@ -53,6 +56,7 @@ export class ModelRequest {
 		this.messages = fields.messages;
 		this.tools = fields.tools;
 		this.reasoning = fields.reasoning;
+		this.authorization = fields.authorization;
 		this.over = new Promise((resolve) => {
 			this.#settle = resolve;
 		});

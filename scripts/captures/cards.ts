@@ -1,6 +1,6 @@
 /** Finds the cards on a screen, and takes out of them what is different each time. */
 
-import { type Cell, type Row, rowText } from "./terminal.ts";
+import { type Row, rowText, withText } from "./terminal.ts";
 
 const HEAD = /^ [○◐●↻✓✗⚠–] subagent (\S*)/;
 
@@ -61,17 +61,4 @@ export function settled(rows: readonly Row[]): Row[] {
 /** Whether a clock has come so far that the picture is another one. */
 export function isLate(rows: readonly Row[]): boolean {
 	return rows.some((row) => TOO_LONG.test(rowText(row)));
-}
-
-/** The same cells with other characters in them; where there was a blank, in the ink of what is before it or behind it. */
-function withText(row: Row, text: string): Row {
-	if (text.length !== rowText(row).length) throw new Error(`not as long as before: ${text}`);
-	let from = 0;
-	return row.map((cell, index): Cell => {
-		from += cell.text.length;
-		const now = text.slice(from - cell.text.length, from);
-		const wasBlank = cell.text === " " && now !== " ";
-		const ink = wasBlank ? [row[index - 1], row[index + 1]].find((other) => other && other.text !== " ") : undefined;
-		return { ...cell, ...ink, column: cell.column, text: now };
-	});
 }

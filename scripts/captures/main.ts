@@ -1,24 +1,35 @@
-/** The captures: plays every scene in every look and writes the pictures and their page. */
+/** The captures: plays every scene and the day in every look and writes the pictures and their pages. */
 
 import { runMain, SetupProblem } from "../lib/problem.mjs";
-import { fileName, looksOf, writePage, writePicture } from "./page.ts";
+import { performDay } from "./day.ts";
+import { dayLooks, writeDayPage, writeDayPicture } from "./day-page.ts";
+import { fileName, looksOf, pageOf, writePages, writePicture } from "./page.ts";
 import { looks, type Scene } from "./scene.ts";
 import { scenes } from "./scenes.ts";
 import { perform } from "./stage.ts";
 
+/** The name of the day among the scenes. */
+const DAY = "day";
+
 await runMain(async () => {
 	const wanted = process.argv.slice(2);
-	const unknown = wanted.find((name) => !scenes.some((scene) => scene.name === name));
-	if (unknown) {
-		const names = scenes.map(({ name }) => name).join(", ");
-		throw new SetupProblem(`There is no scene ${unknown}.`, `Scenes: ${names}`);
-	}
-	for (const scene of scenes) {
-		if (wanted.length === 0 || wanted.includes(scene.name)) await capture(scene);
-	}
-	writePage();
+	const names = [...scenes.map(({ name }) => name), DAY];
+	const unknown = wanted.find((name) => !names.includes(name));
+	if (unknown) throw new SetupProblem(`There is no scene ${unknown}.`, `Scenes: ${names.join(", ")}`);
+	const isWanted = (name: string) => wanted.length === 0 || wanted.includes(name);
+	for (const scene of scenes) if (isWanted(scene.name)) await capture(scene);
+	if (isWanted(DAY)) await captureDay();
+	writePages();
+	writeDayPage();
 	return 0;
 });
+
+async function captureDay(): Promise<void> {
+	for (const look of dayLooks) {
+		process.stdout.write(`${DAY}, ${look.name}\n`);
+		for (const [moment, text] of await performDay(look)) writeDayPicture(moment, look, text);
+	}
+}
 
 async function capture(scene: Scene): Promise<void> {
 	for (const look of looks) {
@@ -29,7 +40,7 @@ async function capture(scene: Scene): Promise<void> {
 		for (const picture of wanted) {
 			const text = pictures.get(picture);
 			if (text === undefined) throw new Error(`the scene ${scene.name} has not taken ${picture}`);
-			writePicture(fileName(picture, look), text);
+			writePicture(pageOf(scene), fileName(picture, look), text);
 		}
 	}
 }

@@ -15,12 +15,27 @@ export type Children = Record<string, (request: ModelRequest) => Step[]>;
 
 export const prompt = "Please delegate this.";
 
+/** How the request for an announcement begins. */
+const ANNOUNCE = "Your work on the task is done";
+
+/** What a child has said last: that is what it announces. */
+function saidLast({ messages }: ModelRequest): string {
+	const { content } = messages.findLast(({ role }) => role === "assistant") ?? {};
+	return typeof content === "string" ? content : (content ?? []).map(({ text }) => text ?? "").join("");
+}
+
 export function captureModel(calls: readonly ToolCall[], children: Children): Script {
 	return (request) => {
 		if (request.isParent) {
-			if (request.toolAnswers.length > 0) return [usage({ input: 2_400, output: 30 }), say("That is all.")];
-			return [usage({ input: 2_000, output: 60 }), ...calls.flatMap(callSteps)];
+			// What background runs have come to.
+			if (request.userText !== prompt) return [usage({ input: 2_600, output: 20 }), say("Good.")];
+			const made = request.toolAnswers.length;
+			// Spawned one by one, so that they start in this order.
+			const due = calls.filter(({ tool }, index) => (tool === "sessions_spawn" ? index === made : made === 0));
+			if (due.length === 0) return [usage({ input: 2_400, output: 30 }), say("That is all.")];
+			return [usage({ input: 2_000, output: 60 }), ...due.flatMap(callSteps)];
 		}
+		if (request.userText.startsWith(ANNOUNCE)) return [usage({ input: 2_200, output: 70 }), say(saidLast(request))];
 		const script = Object.entries(children).find(([start]) => request.userText.startsWith(start));
 		if (!script) throw new Error(`no child is told what to do with: ${request.userText.slice(0, 200)}`);
 		return script[1](request);

@@ -1,21 +1,28 @@
-/** `docs/cards.md`, and the files that it shows. */
+/** The pages of the captures, and the files that they show. */
 
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-
+import { KEYS } from "../../extension/panel-keys.ts";
 import { newestPi, root } from "../lib/places.mjs";
 import { type Look, looks, type Scene } from "./scene.ts";
 import { scenes } from "./scenes.ts";
 
-export const docs = join(root, "docs");
-export const pagePath = join(docs, "cards.md");
-export const folder = join(docs, "cards");
+/** A part of a page: its scenes are those whose names start so. */
+interface Part {
+	start: string;
+	heading: string;
+	text: string;
+}
 
-const parts: readonly (readonly [start: string, heading: string, text: string])[] = [
-	["single", "One run", "`subagent` gives one task to one agent."],
-	["parallel", "Several at once", "`subagent_parallel` gives tasks to agents that work side by side."],
-	["chain", "One after the other", "`subagent_chain` takes steps; each may use what the step before came to."],
-];
+/** `docs/<name>.md`, with the pictures in `docs/<name>/`. */
+export interface Page {
+	name: string;
+	opening: readonly string[];
+	parts: readonly Part[];
+	ending?: readonly string[];
+}
+
+const docs = join(root, "docs");
 
 const states: readonly (readonly [mark: string, meaning: string])[] = [
 	[
@@ -31,6 +38,84 @@ const states: readonly (readonly [mark: string, meaning: string])[] = [
 	["–", "skipped, because a step before it failed"],
 ];
 
+const HOW = [
+	"`npm run captures` makes this page: real pi in tmux, a scripted model, the colours of pi's own themes. Times, run ids",
+	"and time stamps in paths are replaced by ones that stay the same; nothing else is touched.",
+];
+
+export const pages: readonly Page[] = [
+	{
+		name: "cards",
+		opening: [
+			"# Cards",
+			"",
+			`What a person sees of a delegation, in pi ${newestPi}: one card per call. pi's own key expands and collapses it. Marks and`,
+			"words tell the states, so that none depends on colour:",
+			"",
+			"| | |",
+			"|---|---|",
+			...states.map(([mark, meaning]) => `| ${mark} | ${meaning} |`),
+			"",
+			...HOW,
+		],
+		parts: [
+			{ start: "single", heading: "One run", text: "`subagent` gives one task to one agent." },
+			{
+				start: "parallel",
+				heading: "Several at once",
+				text: "`subagent_parallel` gives tasks to agents that work side by side.",
+			},
+			{
+				start: "chain",
+				heading: "One after the other",
+				text: "`subagent_chain` takes steps; each may use what the step before came to.",
+			},
+		],
+	},
+	{
+		name: "panel",
+		opening: [
+			"# Panel and widget",
+			"",
+			`What a person sees of background runs, in pi ${newestPi}. The marks are those of the [cards](cards.md).`,
+			"",
+			...HOW,
+		],
+		parts: [
+			{
+				start: "widget",
+				heading: "Above the editor",
+				text: "A line for each run under way, five at most; nothing when there are none.",
+			},
+			{
+				start: "panel",
+				heading: "The panel",
+				text: "`/subagents` opens it. It covers pi's screen, follows what happens, and leaves everything as it was.",
+			},
+		],
+		ending: ["", "## Keys", "", "| | |", "|---|---|", ...KEYS.map(([keys, does]) => `| ${keys} | ${does} |`)],
+	},
+];
+
+export function pagePath({ name }: Page): string {
+	return join(docs, `${name}.md`);
+}
+
+export function folder({ name }: Page): string {
+	return join(docs, name);
+}
+
+function scenesOf({ parts }: Page): Scene[] {
+	return scenes.filter(({ name }) => parts.some(({ start }) => name.split("-")[0] === start));
+}
+
+/** The page that a scene's pictures are on. */
+export function pageOf(scene: Scene): Page {
+	const page = pages.find((known) => scenesOf(known).includes(scene));
+	if (!page) throw new Error(`no page has a place for the scene ${scene.name}`);
+	return page;
+}
+
 /** The looks in which a picture is taken. */
 export function looksOf(scene: Scene, picture: string): Look[] {
 	return looks.filter(({ name }) => name !== "narrow" || scene.narrow?.includes(picture));
@@ -40,64 +125,59 @@ export function fileName(picture: string, look: Look): string {
 	return `${picture}-${look.name}.svg`;
 }
 
-/** Every file that belongs to the page. */
-export function fileNames(): string[] {
-	return scenes.flatMap((scene) =>
+/** Every picture that belongs to the page. */
+export function fileNames(page: Page): string[] {
+	return scenesOf(page).flatMap((scene) =>
 		Object.keys(scene.pictures).flatMap((picture) => looksOf(scene, picture).map((look) => fileName(picture, look))),
 	);
 }
 
-export function page(): string {
-	const sections = parts.flatMap(([start, heading, text]) => {
-		const own = scenes.filter(({ name }) => name.split("-")[0] === start);
+/** The page's text. */
+export function written(page: Page): string {
+	const { name: place, opening, parts, ending = [] } = page;
+	const sections = parts.flatMap(({ start, heading, text }) => {
+		const own = scenesOf(page).filter(({ name }) => name.split("-")[0] === start);
 		const shown = own.flatMap((scene) =>
-			Object.entries(scene.pictures).flatMap(([picture, sentence]) => ["", sentence, "", ...images(picture, sentence)]),
+			Object.entries(scene.pictures).flatMap(([picture, sentence]) => [
+				"",
+				sentence,
+				"",
+				...images(place, picture, sentence),
+			]),
 		);
 		const narrow = own.flatMap(({ narrow = [], pictures }) =>
-			narrow.map((picture) => image(`${picture}-narrow.svg`, pictures[picture] ?? "")),
+			narrow.map((picture) => image(`${place}/${picture}-narrow.svg`, pictures[picture] ?? "")),
 		);
 		return ["", `## ${heading}`, "", text, ...shown, "", "In a terminal of 40 columns:", "", ...narrow];
 	});
-	return [
-		"# Cards",
-		"",
-		`What a person sees of a delegation, in pi ${newestPi}: one card per call. pi's own key expands and collapses it. Marks and`,
-		"words tell the states, so that none depends on colour:",
-		"",
-		"| | |",
-		"|---|---|",
-		...states.map(([mark, meaning]) => `| ${mark} | ${meaning} |`),
-		"",
-		"`npm run captures` makes this page: real pi in tmux, a scripted model, the colours of pi's own themes. Times, run ids",
-		"and time stamps in paths are replaced by ones that stay the same; nothing else is touched.",
-		...sections,
-		"",
-	].join("\n");
+	return [...opening, ...sections, ...ending, ""].join("\n");
 }
 
 /** A picture that follows the reader's own choice of dark or light. */
-function images(picture: string, sentence: string): string[] {
+function images(place: string, picture: string, sentence: string): string[] {
 	return [
 		"<picture>",
-		`  <source media="(prefers-color-scheme: light)" srcset="cards/${picture}-light.svg">`,
-		`  ${image(`${picture}-dark.svg`, sentence)}`,
+		`  <source media="(prefers-color-scheme: light)" srcset="${place}/${picture}-light.svg">`,
+		`  ${image(`${place}/${picture}-dark.svg`, sentence)}`,
 		"</picture>",
 	];
 }
 
 function image(file: string, sentence: string): string {
-	return `<img src="cards/${file}" alt="${sentence.replaceAll('"', "&quot;")}">`;
+	return `<img src="${file}" alt="${sentence.replaceAll('"', "&quot;")}">`;
 }
 
-export function writePicture(file: string, text: string): void {
-	mkdirSync(folder, { recursive: true });
-	writeFileSync(join(folder, file), text);
+export function writePicture(page: Page, file: string, text: string): void {
+	mkdirSync(folder(page), { recursive: true });
+	writeFileSync(join(folder(page), file), text);
 }
 
-/** Writes the page and removes pictures that are no longer on it. */
-export function writePage(): void {
-	mkdirSync(folder, { recursive: true });
-	writeFileSync(pagePath, page());
-	const known = new Set(fileNames());
-	for (const file of readdirSync(folder)) if (!known.has(file)) rmSync(join(folder, file));
+/** Writes the pages and removes pictures that are no longer on them. */
+export function writePages(): void {
+	for (const page of pages) {
+		mkdirSync(folder(page), { recursive: true });
+		writeFileSync(pagePath(page), written(page));
+		const known = new Set(fileNames(page));
+		for (const file of readdirSync(folder(page))) if (!known.has(file)) rmSync(join(folder(page), file));
+	}
 }

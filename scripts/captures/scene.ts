@@ -22,7 +22,9 @@ export interface Screen {
 	sees(sight: RegExp): Promise<void>;
 	/** Waits until nothing but clocks moves on the screen, and takes the picture. */
 	take(picture: string): Promise<void>;
-	press(key: string): Promise<void>;
+	press(...keys: string[]): Promise<void>;
+	/** Types text as it is. */
+	type(text: string): Promise<void>;
 	/** Lets children start that the scene holds back. */
 	letStart(): void;
 }
@@ -35,6 +37,8 @@ export interface Play {
 
 export interface Scene {
 	name: string;
+	/** Pictures of whole screens of so many rows, instead of cards. */
+	rows?: number;
 	/** What each picture shows, by its name; in the order of the page. */
 	pictures: Readonly<Record<string, string>>;
 	/** Those that are taken in a narrow terminal as well. */

@@ -2,7 +2,8 @@
 
 import type { Scene } from "./scene.ts";
 import { chainScenes } from "./scenes-chain.ts";
+import { panelScenes } from "./scenes-panel.ts";
 import { parallelScenes } from "./scenes-parallel.ts";
 import { singleScenes } from "./scenes-single.ts";
 
-export const scenes: readonly Scene[] = [...singleScenes, ...parallelScenes, ...chainScenes];
+export const scenes: readonly Scene[] = [...singleScenes, ...parallelScenes, ...chainScenes, ...panelScenes];

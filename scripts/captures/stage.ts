@@ -9,11 +9,12 @@ import { SetupProblem } from "../lib/problem.mjs";
 import { cropped, isLate, settled } from "./cards.ts";
 import { captureModel, prompt } from "./model.ts";
 import type { Look, Scene } from "./scene.ts";
+import { croppedScreen, isScreenLate, settledScreen } from "./screens.ts";
 import { type Paper, svg } from "./svg.ts";
 import { type Row, readScreen, rowText } from "./terminal.ts";
 
 /** High enough for every card; a live one grows no higher than a terminal of usual height lets it. */
-const screenRows = 100;
+const cardRows = 100;
 
 /** A picture is taken when the card has been the same this often, this long apart. */
 const sameLooks = 4;
@@ -34,7 +35,8 @@ function definition(agent: string): string {
 	return `---\nname: ${agent}\ndescription: Looks.\nreadonly: true\ntools: read, ls\n---\nDo what the task says.\n`;
 }
 
-const papers: Record<Look["theme"], Pick<Paper, "color" | "ground">> = {
+/** What pi draws on. */
+export const papers: Record<Look["theme"], Pick<Paper, "color" | "ground">> = {
 	dark: { color: "#d7dae0", ground: "#16181d" },
 	light: { color: "#24292f", ground: "#ffffff" },
 };
@@ -57,20 +59,23 @@ export async function perform(scene: Scene, look: Look): Promise<Map<string, str
 		const config = { ...scene.config, ...(scene.holdsStarts && { piCommand: heldPi(world, sign) }) };
 		world.writeAgentDir("subagents.json", JSON.stringify({ subagents: config }));
 		const args = ["--session-id", "demo"];
-		const tui = await startTui(world, { columns: look.columns, rows: screenRows, args, prompt });
+		const tui = await startTui(world, { columns: look.columns, rows: scene.rows ?? cardRows, args, prompt });
 		const pictures = new Map<string, string>();
 		await play.drive({
 			look,
 			async sees(sight) {
 				await tui.waitFor(sight);
 			},
-			press: (key) => tui.press(key),
+			press: (...keys) => tui.press(...keys),
+			type: (text) => tui.type(text),
 			letStart: () => writeFileSync(sign, ""),
 			async take(picture) {
 				const title = scene.pictures[picture];
 				if (title === undefined) throw new Error(`the scene ${scene.name} has no picture ${picture}`);
-				const rows = await still(() => tui.styledScreen());
-				if (isLate(rows)) throw new SetupProblem(`${picture} came too late.`, "The machine is too busy; run it again.");
+				const ways = scene.rows === undefined ? cards : screens;
+				const rows = await still(() => tui.styledScreen(), ways.made);
+				if (ways.isLate(rows))
+					throw new SetupProblem(`${picture} came too late.`, "The machine is too busy; run it again.");
 				pictures.set(picture, svg(rows, { ...papers[look.theme], columns: look.columns, title }));
 			},
 		});
@@ -89,17 +94,21 @@ function heldPi(world: World, sign: string): string[] {
 	return ["/bin/sh", "-c", script, sign, ...piCommand(world.version)];
 }
 
-/** The cards on the screen once they stay as they are. */
-async function still(screen: () => Promise<string>): Promise<Row[]> {
+/** How a picture is made of a screen. */
+const cards = { made: (rows: readonly Row[]) => settled(cropped(rows)), isLate };
+const screens = { made: (rows: readonly Row[]) => settledScreen(croppedScreen(rows)), isLate: isScreenLate };
+
+/** What is made of the screen once it stays as it is. */
+export async function still(screen: () => Promise<string>, made: (rows: readonly Row[]) => Row[]): Promise<Row[]> {
 	const deadline = performance.now() + settleLimitMs;
 	let before = "";
 	let same = 0;
 	for (;;) {
-		const rows = settled(cropped(readScreen(await screen())));
+		const rows = made(readScreen(await screen()));
 		const text = rows.map(rowText).join("\n");
 		same = text === before ? same + 1 : 0;
 		if (same === sameLooks) return rows;
-		if (performance.now() > deadline) throw new Error(`the card does not stay as it is:\n${text}`);
+		if (performance.now() > deadline) throw new Error(`the picture does not stay as it is:\n${text}`);
 		before = text;
 		await delay(lookEveryMs);
 	}

@@ -64,6 +64,19 @@ export function rowText(row: Row): string {
 	return row.map(({ text }) => text).join("");
 }
 
+/** The same cells with other characters in them; where there was a blank, in the ink of what is before it or behind it. */
+export function withText(row: Row, text: string): Row {
+	if (text.length !== rowText(row).length) throw new Error(`not as long as before: ${text}`);
+	let from = 0;
+	return row.map((cell, index): Cell => {
+		from += cell.text.length;
+		const now = text.slice(from - cell.text.length, from);
+		const wasBlank = cell.text === " " && now !== " ";
+		const ink = wasBlank ? [row[index - 1], row[index + 1]].find((other) => other && other.text !== " ") : undefined;
+		return { ...cell, ...ink, column: cell.column, text: now };
+	});
+}
+
 function restyled(before: Style, parameters: string): Style {
 	const codes = parameters.split(/[;:]/).map(Number);
 	let style = { ...before };

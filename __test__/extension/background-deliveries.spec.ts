@@ -1,0 +1,236 @@
+/** The ends of background runs reach a session once each, whatever pi does with messages meanwhile. */
+
+import assert from "node:assert/strict";
+import { rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import type { DeliveryMessage } from "../../extension/background-types.ts";
+import type { BeforeSettleResult, CustomMessage, PiContext } from "../../extension/pi.ts";
+import {
+	backgroundRun,
+	type HostDouble,
+	type LoadedExtension,
+	PackageCopies,
+	type ViewDouble,
+} from "./package-copy.ts";
+
+const copies = new PackageCopies();
+const file = join(tmpdir(), `pi-subagent-native-deliveries-${process.pid}.jsonl`);
+let loaded: LoadedExtension | undefined;
+
+afterEach(async () => {
+	await loaded?.host.emit("session_shutdown", { reason: "quit" });
+	rmSync(file, { force: true });
+});
+after(() => copies.remove());
+
+interface Scene {
+	host: HostDouble;
+	view: ViewDouble;
+	addon: LoadedExtension["addon"];
+	/** What the addon has been told to stand in the session. */
+	told(): string[];
+	/** The ids in the session, in order. */
+	standing(): string[];
+}
+
+/** A session that is open, in its file from the start unless told otherwise. */
+async function open(change: (host: HostDouble) => Partial<PiContext> | undefined = () => undefined): Promise<Scene> {
+	const { host, addon } = await copies.load();
+	loaded = { host, addon, call: async () => assert.fail("nothing is called") };
+	host.sessionFile = file;
+	writeFileSync(file, "");
+	await host.emit("session_start", { reason: "startup" }, host.context(change(host) ?? {}));
+	const view = addon.views[0] ?? assert.fail("no session was opened");
+	const ids = (details: unknown) => (details as { deliveryIds: string[] }).deliveryIds;
+	return {
+		host,
+		view,
+		addon,
+		told: () => view.told,
+		standing: () => host.session.flatMap((entry) => ids(entry.details)),
+	};
+}
+
+function message(id: string, more: Partial<DeliveryMessage> = {}): DeliveryMessage {
+	const run = backgroundRun(`run-${id}`, { state: "ended", status: "success", result: `Result of ${id}.` });
+	return {
+		deliveryIds: [id],
+		runIds: [run.runId],
+		text: `Status: success\n${id}`,
+		triggerTurn: true,
+		runs: [run],
+		...more,
+	};
+}
+
+/** Waits until it holds, and a little longer than the extension takes to look again. */
+async function until(holds: () => boolean, what: string): Promise<void> {
+	const deadline = performance.now() + 10_000;
+	while (!holds()) {
+		assert.ok(performance.now() < deadline, what);
+		await delay(20);
+	}
+}
+
+/** The turn that a message starts, from pi's point of view. */
+async function turn(host: HostDouble, { customType, details }: CustomMessage): Promise<void> {
+	host.idle = false;
+	await host.emit("agent_start");
+	await host.emit("message_end", { message: { role: "custom", customType } });
+	host.append({ customType, details });
+	await host.emit("message_end", { message: { role: "assistant", stopReason: "stop" } });
+	host.idle = true;
+	await host.emit("agent_settled");
+}
+
+const BOUNDED = { timeout: 30_000 };
+
+describe("deliveries", BOUNDED, () => {
+	it("start a turn where pi is idle, and count when they stand in the session and its file", async () => {
+		const { host, view, told } = await open();
+		let begun: CustomMessage | undefined;
+		host.onSend = (sent) => {
+			begun = sent;
+			host.idle = false;
+		};
+		rmSync(file);
+		view.send({ deliveries: message("a") });
+		assert.equal(host.messages.length, 0, "the session's first prompt may be on its way");
+		await until(() => begun !== undefined, "it is sent when that did not come");
+		const [sent] = host.messages;
+		assert.deepEqual([sent?.triggerTurn, sent?.deliverAs, sent?.content], [true, "followUp", "Status: success\na"]);
+		await turn(host, sent ?? assert.fail());
+		assert.deepEqual(told(), [], "pi has not written the session yet");
+		writeFileSync(file, "");
+		await until(() => told().length > 0, "it counts once the file is there");
+		assert.deepEqual([told(), host.messages.length], [["a"], 1]);
+		assert.deepEqual(
+			host.emitted
+				.filter(({ channel }) => channel === "subagent:delivered")
+				.map(({ data }) => (data as { deliveryIds: string[] }).deliveryIds),
+			[["a"]],
+		);
+	});
+
+	it("join a run where it would come to rest, and never pi's own queue", async () => {
+		const { host, view, told, standing } = await open();
+		host.idle = false;
+		await host.emit("agent_start");
+		view.send({ deliveries: message("a") });
+		view.send({ deliveries: message("b", { triggerTurn: false }) });
+		view.send({ deliveries: message("a") });
+		const [result] = (await host.emit("agent_before_settle", { entries: [{ type: "foreign" }], continue: false })) as [
+			BeforeSettleResult,
+		];
+		assert.deepEqual([result.entries.length, result.continue, host.messages.length], [3, true, 0]);
+		assert.deepEqual(result.entries[0], { type: "foreign" }, "what others add stays");
+		for (const draft of result.entries.slice(1)) host.append(draft as CustomMessage);
+		assert.deepEqual(await host.emit("agent_before_settle", { entries: [], continue: false }), [undefined]);
+		await host.emit("agent_settled", { aborted: false });
+		assert.deepEqual([standing(), told(), host.messages.length], [["a", "b"], ["a", "b"], 0]);
+	});
+
+	it("are appended without a turn after an abort, and where somebody has dropped them on the way", async () => {
+		const { host, view, standing } = await open();
+		const controller = new AbortController();
+		host.idle = false;
+		await host.emit("agent_start", {}, host.context({ signal: controller.signal }));
+		view.send({ deliveries: message("a") });
+		controller.abort();
+		host.idle = true;
+		await host.emit("agent_settled");
+		assert.deepEqual([host.messages[0]?.triggerTurn, standing()], [false, ["a"]]);
+
+		host.idle = false;
+		await host.emit("agent_start");
+		view.send({ deliveries: message("b") });
+		// Another handler returns entries of its own and leaves out ours.
+		await host.emit("agent_before_settle", { entries: [], continue: false });
+		host.idle = true;
+		await host.emit("agent_settled");
+		assert.deepEqual([host.messages.at(-1)?.triggerTurn, standing()], [true, ["a", "b"]]);
+	});
+
+	it("wait for a compaction", async () => {
+		const { host, view } = await open();
+		host.idle = false;
+		view.send({ deliveries: message("a") });
+		await delay(1_500);
+		assert.equal(host.messages.length, 0);
+		host.idle = true;
+		await until(() => host.messages.length === 1, "it is sent afterwards");
+	});
+
+	it("go before a prompt that is being sent", async () => {
+		const { host, view, standing } = await open();
+		await host.emit("input", {});
+		view.send({ deliveries: message("a") });
+		assert.equal(host.messages.length, 0);
+		await host.emit("before_agent_start", { systemPrompt: "You are pi." });
+		assert.deepEqual([host.messages[0]?.triggerTurn, standing()], [false, ["a"]]);
+	});
+
+	it("are left to the next opening when pi takes none of them", async () => {
+		const { host, view, told } = await open();
+		host.onSend = () => {};
+		view.send({ deliveries: message("a") });
+		for (let round = 0; round < 6; round++) await host.emit("agent_settled");
+		assert.deepEqual(
+			host.messages.map(({ triggerTurn }) => triggerTurn),
+			[true, true, false],
+		);
+		assert.deepEqual(told(), []);
+	});
+
+	it("tell the addon at every opening what stands in the session", async () => {
+		const { host, view } = await open(({ session }) => {
+			session.push(
+				{ type: "custom_message", customType: "subagent-announcement", details: { deliveryIds: ["old"] } },
+				{ type: "custom_message", customType: "foreign", details: { deliveryIds: ["foreign"] } },
+				{ type: "custom_message", customType: "subagent-announcement", details: null },
+			);
+			return undefined;
+		});
+		assert.deepEqual(view.options.delivered, ["old"]);
+		view.send({ deliveries: message("old") });
+		await host.emit("agent_settled");
+		assert.deepEqual(host.messages, []);
+	});
+
+	it("without a user wait for the runs, and make the model go on with them", async () => {
+		const headless = { mode: "print", hasUI: false } as const;
+		const { host, view } = await open(() => headless);
+		let end = () => {};
+		view.over = () =>
+			new Promise<void>((resolve) => {
+				end = () => {
+					view.send({ deliveries: message("a", { triggerTurn: false }) });
+					resolve();
+				};
+			});
+		const settling = host.emit("agent_before_settle", { entries: [], continue: false }, host.context(headless));
+		await delay(50);
+		end();
+		const [result] = (await settling) as [BeforeSettleResult];
+		assert.deepEqual([result.entries.length, result.continue], [1, true]);
+	});
+
+	it("are ended with pi, and wait in the store when only the session goes", async () => {
+		for (const [reason, ended, closed] of [
+			["quit", 1, false],
+			["new", 0, true],
+			["reload", 0, false],
+		] as const) {
+			const { host, view, addon } = await open();
+			view.send({ runs: [backgroundRun("run-a")] });
+			await host.emit("session_shutdown", { reason });
+			assert.deepEqual([addon.ended, view.closed], [ended, closed], reason);
+			view.send({ deliveries: message("late") });
+			await delay(10);
+			assert.deepEqual(host.messages, [], "what a session that is closed was sent");
+		}
+	});
+});

@@ -1,0 +1,120 @@
+/** Background runs without the addon: a session whose runs and transcripts a test writes. */
+
+import { Background } from "../../extension/background.ts";
+import type {
+	BackgroundEvent,
+	BackgroundOptions,
+	BackgroundRun,
+	BackgroundSession,
+	CommandReport,
+	Transcript,
+} from "../../extension/background-types.ts";
+import type { Native } from "../../extension/native.ts";
+
+let made = 0;
+
+/** A run at work; every run is newer than those made before it. */
+export function aRun(run: Partial<BackgroundRun> = {}): BackgroundRun {
+	const number = ++made;
+	const key = `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
+	return {
+		key,
+		runId: number.toString(16).padStart(8, "0"),
+		sessionKey: `agent:explorer:subagent:${key}`,
+		session: "session",
+		agent: "explorer",
+		task: "find the loader",
+		model: "scripted/scripted-model",
+		cwd: "/project",
+		cleanup: "keep",
+		isKept: false,
+		state: "running",
+		createdMs: Date.now() + number,
+		startedMs: Date.now() + number,
+		usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0, turns: 0 },
+		notes: [],
+		tools: [],
+		timesResumed: 0,
+		isOurs: true,
+		...run,
+	};
+}
+
+/** The same run, over. */
+export function over(run: BackgroundRun, end: Partial<BackgroundRun> = {}): BackgroundRun {
+	const endedMs = (run.startedMs ?? run.createdMs) + 3_000;
+	return { ...run, state: "ended", status: "success", outcome: "completed", endedMs, ...end };
+}
+
+type Entries = Transcript["entries"];
+
+export class BackgroundDouble implements BackgroundSession {
+	readonly background = new Background();
+	/** What the store has. */
+	stored: BackgroundRun[] = [];
+	others: BackgroundRun[] = [];
+	commands: string[] = [];
+	transcripts = new Map<string, Entries>();
+	/** Entries handed out so far; what a test counts instead of time. */
+	handedOut = 0;
+	asked: { entries?: number; tools?: boolean }[] = [];
+	answer: (line: string) => CommandReport | Promise<CommandReport> = (line) => report(`done: ${line}`);
+	read: (key: string) => Entries = (key) => this.transcripts.get(key) ?? [];
+	private tell: (event: BackgroundEvent) => void = () => {};
+
+	constructor(...runs: BackgroundRun[]) {
+		const native: Pick<Native, "openBackground"> = {
+			openBackground: (_options: BackgroundOptions, onEvent: (event: BackgroundEvent) => void) => {
+				this.tell = onEvent;
+				return this;
+			},
+		};
+		this.background.open(native, {} as BackgroundOptions, () => {});
+		this.now(...runs);
+	}
+
+	/** The runs of the session from now on; what is told of them leaves out what came of them. */
+	now(...runs: BackgroundRun[]): void {
+		this.stored = runs;
+		this.tell({ runs: runs.map(({ result: _result, notes: _notes, ...run }) => run) });
+	}
+
+	async runs(all?: boolean | null): Promise<BackgroundRun[]> {
+		return all ? [...this.stored, ...this.others] : this.stored;
+	}
+
+	async command(line: string): Promise<CommandReport> {
+		this.commands.push(line);
+		return await this.answer(line);
+	}
+
+	complete(): [] {
+		return [];
+	}
+
+	async transcript(key: string, options: { entries?: number; tools?: boolean } = {}): Promise<Transcript> {
+		this.asked.push(options);
+		const { entries: most = 20, tools = true } = options;
+		const all = this.read(key).filter(({ role }) => tools || role === "user" || role === "assistant");
+		const entries = all.slice(-most);
+		this.handedOut += entries.length;
+		const bytes = all.length * 100;
+		return { entries, hasMore: entries.length < all.length, bytes, version: `${bytes}` };
+	}
+
+	async stopAll(): Promise<number> {
+		return 0;
+	}
+
+	async delivered(): Promise<boolean> {
+		return true;
+	}
+
+	async settled(): Promise<void> {}
+
+	async close(): Promise<void> {}
+}
+
+export function report(text: string, isError = false): CommandReport {
+	return { isError, title: "Sub-agents", lines: [{ mark: isError ? "error" : "ok", text }], text };
+}

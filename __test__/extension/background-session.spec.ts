@@ -1,0 +1,232 @@
+/** The tools, the cards, the message and the events of background work, with an addon that a test scripts. */
+
+import assert from "node:assert/strict";
+import { after, afterEach, describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { announcementLines, announcementOf } from "../../extension/announcement.ts";
+import type { BackgroundRun, DeliveryMessage } from "../../extension/background-types.ts";
+import type { ToolRenderContext } from "../../extension/pi.ts";
+import { lineWidth, unstyled } from "../../extension/spans.ts";
+import { answer, backgroundRun, type LoadedExtension, PackageCopies, USAGE } from "./package-copy.ts";
+
+const copies = new PackageCopies();
+let loaded: LoadedExtension | undefined;
+
+async function start(...options: Parameters<PackageCopies["load"]>): Promise<LoadedExtension> {
+	loaded = await copies.load(...options);
+	await loaded.host.emit("session_start", { reason: "startup" });
+	return loaded;
+}
+
+afterEach(async () => await loaded?.host.emit("session_shutdown", { reason: "quit" }));
+after(() => copies.remove());
+
+const BOUNDED = { timeout: 20_000 };
+const theme = { fg: (_color: string, text: string) => text, bold: (text: string) => text };
+
+/** A card as pi holds it: the call, and its result once there is one. */
+function card({ host }: LoadedExtension, tool: string, args: unknown, more: Partial<ToolRenderContext> = {}) {
+	const state = {};
+	const { renderCall, renderResult } = host.tools.get(tool) ?? assert.fail(`${tool} is not registered`);
+	return (result?: { details: unknown; isError?: boolean }, width = 80): string[] => {
+		const known = { isPartial: !result, isError: result?.isError === true };
+		const context = { state, args, executionStarted: true, expanded: false, invalidate: () => {}, ...known, ...more };
+		const drawn = [renderCall(args, theme, context)];
+		const text = "as text";
+		if (result) {
+			const output = { content: [{ type: "text", text }], details: result.details };
+			drawn.push(renderResult(output, { expanded: false, isPartial: false }, theme, context));
+		}
+		return drawn.flatMap((part) => part.render(width)).map((line) => line.trimEnd());
+	};
+}
+
+describe("sessions_spawn", BOUNDED, () => {
+	it("hands on what it was asked and what this pi is, and returns the receipt", async () => {
+		const { addon, call } = await start();
+		const params = { task: "look", label: "a", agentId: "explorer", model: "x/y", thinking: "low" };
+		const limits = { runTimeoutSeconds: 60, cleanup: "delete" };
+		const { content, details } = await call({ ...params, ...limits }, { tool: "sessions_spawn", id: "call-7" });
+		const [options] = addon.spawned;
+		const { task, label, agent, childModel, childThinking, runTimeoutSeconds, cleanup, models } = options ?? {};
+		assert.deepEqual(
+			{ task, label, agent, childModel, childThinking, runTimeoutSeconds, cleanup, models },
+			{
+				task: "look",
+				label: "a",
+				agent: "explorer",
+				childModel: "x/y",
+				childThinking: "low",
+				...limits,
+				models: ["fake/big"],
+			},
+		);
+		assert.deepEqual([options?.sessionId, options?.model, options?.thinking], ["session", "fake/big", "high"]);
+		assert.deepEqual([JSON.parse(content[0]?.text ?? ""), details], [addon.receipt, addon.receipt]);
+	});
+
+	it("flags a refusal, a call that was aborted, and an addon that fails or is missing", async () => {
+		const { host, addon, call } = await start();
+		const refused = async (id: string, options = {}) => {
+			const { content } = await call({ task: "look" }, { tool: "sessions_spawn", id, ...options });
+			assert.deepEqual(await host.emit("tool_result", { toolCallId: id }), [{ isError: true }]);
+			return content[0]?.text ?? "";
+		};
+		addon.receipt = { status: "forbidden", error: "8 of 8 children run (maxChildren)" };
+		assert.deepEqual(JSON.parse(await refused("a")), addon.receipt);
+		assert.match(await refused("b", { signal: AbortSignal.abort() }), /aborted before/);
+		assert.equal(addon.spawned.length, 1);
+		addon.spawnSession = async () => {
+			throw new Error("a bug");
+		};
+		assert.match(await refused("c"), /a bug/);
+	});
+
+	it("is drawn as one line, with what is wrong below", async () => {
+		const extension = await start();
+		const args = {
+			task: "find\nthe \u001b[31mloader and everything that it loads",
+			label: "loader",
+			agentId: "explorer",
+		};
+		const draw = card(extension, "sessions_spawn", args);
+		assert.deepEqual(draw(), ["◐ background explorer · loader · find the loader and everything that it loads"]);
+		const receipt = { status: "accepted", runId: "1a2b3c4d", childSessionKey: "agent:explorer:subagent:u" };
+		assert.deepEqual(draw({ details: receipt }, 50), ["✓ background explorer · loader · 1a2b3c4d · find …"]);
+		assert.deepEqual(
+			draw({ details: { ...receipt, warnings: ["model `x` is not known"] } })[1],
+			"  model `x` is not known",
+		);
+		const failed = card(extension, "sessions_spawn", { task: "x" })({
+			details: { status: "error", error: "no" },
+			isError: true,
+		});
+		assert.deepEqual(failed, ["✗ background subagent · x", "  no"]);
+		assert.deepEqual(card(extension, "sessions_spawn", null)({ details: undefined }), ["✓ background subagent"]);
+	});
+});
+
+describe("agents_list", BOUNDED, () => {
+	it("returns those who can be started, and is drawn as one line", async () => {
+		const extension = await start();
+		const { details } = await extension.call({}, { tool: "agents_list" });
+		const draw = card(extension, "agents_list", {});
+		assert.deepEqual(draw({ details }), ["✓ agents_list · explorer"]);
+		const expanded = card(extension, "agents_list", {}, { expanded: true })({ details });
+		assert.deepEqual(expanded[1], "  explorer (builtin, readonly)  Finds code");
+	});
+});
+
+describe("/stop", BOUNDED, () => {
+	it("ends the turn, the calls that wait, and the background runs, and says what there was", async () => {
+		const { host, addon, call } = await start();
+		addon.run = async (_options, _update, _host, aborted) => {
+			await aborted;
+			return answer("partial");
+		};
+		const running = call();
+		host.idle = false;
+		await host.commands.get("stop")?.handler("", host.context());
+		await running;
+		assert.deepEqual([host.aborts, addon.runs[0]?.aborts, addon.views[0]?.commands], [1, [undefined], ["stop all"]]);
+		assert.match(JSON.stringify(host.entries), /Stopped this turn, 1 sub-agent call, 2 background runs/);
+	});
+});
+
+describe("the message", BOUNDED, () => {
+	const ended = { state: "ended", startedMs: 1_000, endedMs: 13_400 } as const;
+	const good = backgroundRun("1a2b3c4d", { ...ended, status: "success", outcome: "completed", label: "loader" });
+	const result = "# Found\n\nIt is in **loader.ts**.\n\n- one\n- two\n- three\n- four\n- five\n- six";
+
+	function lines(runs: BackgroundRun[], width = 60, expanded = false): string[] {
+		const message: DeliveryMessage = { deliveryIds: ["d"], runIds: [], text: "text", triggerTurn: true, runs };
+		const { content, details } = announcementOf(message);
+		const drawn = announcementLines({ content, details }, { expanded, expandKey: "ctrl+o" }, width);
+		for (const line of drawn) assert.ok(lineWidth(line) <= width, unstyled(line));
+		return drawn.map((line) => unstyled(line).trimEnd());
+	}
+
+	it("says who, how it ended, and the start of the answer; the rest when it is expanded", () => {
+		assert.deepEqual(lines([{ ...good, result }]), [
+			"✓ loader · explorer · 12s",
+			"  Found",
+			"  It is in **loader.ts**.".replaceAll("**", ""),
+			"  - one",
+			"  - two",
+			"  - three",
+			"  - four",
+			"  … 2 more lines, ctrl+o to expand",
+			"  3 turns · ↑12k ↓932 R40k · $0.023",
+		]);
+		const transcript = "/sessions/child.jsonl";
+		const all = lines([{ ...good, result, transcript, notes: ["a note"] }], 60, true);
+		for (const part of ["  - six", "  a note", "  agent:explorer:subagent:key-1a2b3c4d", `  ${transcript}`]) {
+			assert.ok(all.includes(part), `${part} in ${all.join("\n")}`);
+		}
+	});
+
+	it("tells failures from what somebody wanted, and several runs apart", () => {
+		const failed = {
+			...backgroundRun("2b"),
+			...ended,
+			status: "error",
+			outcome: "failed",
+			error: "401: no key",
+		} as const;
+		const aborted = { ...backgroundRun("3c"), ...ended, status: "error", outcome: "aborted" } as const;
+		const spent = { ...backgroundRun("5e"), ...ended, status: "error", outcome: "budget" } as const;
+		const lost = {
+			...backgroundRun("4d"),
+			...ended,
+			status: "unknown",
+			outcome: "interrupted",
+			partial: "So far.",
+		} as const;
+		const usage = "  3 turns · ↑12k ↓932 R40k · $0.023";
+		assert.deepEqual(lines([failed, aborted, spent, lost]), [
+			...["✗ subagent explorer · 12s · failed", "  401: no key", usage, ""],
+			...["⚠ subagent explorer · 12s · aborted", usage, ""],
+			...["⚠ subagent explorer · 12s · over budget", usage, ""],
+			...["⚠ subagent explorer · 12s · interrupted", "  So far.", usage],
+		]);
+	});
+
+	it("keeps its bounds in a session, draws nothing that a terminal would obey, and survives what is foreign", () => {
+		const huge = { ...good, result: `\u001b]0;title\u0007${"word ".repeat(40_000)}`, label: "\u001b[2J\nlabel" };
+		const kept = JSON.stringify(
+			announcementOf({ deliveryIds: [], runIds: [], text: "", triggerTurn: true, runs: [huge, huge] }),
+		);
+		assert.ok(kept.length < 40_000, `${kept.length}`);
+		// biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters
+		for (const line of lines([huge], 40, true)) assert.doesNotMatch(line, /[\u0000-\u001f]/);
+		const foreign = announcementLines(
+			{ content: "Status: success", details: 7 },
+			{ expanded: false, expandKey: undefined },
+			40,
+		);
+		assert.deepEqual(foreign.map(unstyled), ["  Status: success"]);
+	});
+});
+
+describe("events", BOUNDED, () => {
+	it("tell the life of a run, an update at most once a second, each bounded", async () => {
+		const { host, addon } = await start();
+		const view = addon.views[0] ?? assert.fail("no session was opened");
+		const run = backgroundRun("1a2b3c4d", { state: "queued", position: 1, task: "t".repeat(4_000) });
+		view.send({ started: [run], runs: [run] });
+		for (let turns = 1; turns <= 20; turns++) {
+			view.send({ runs: [{ ...run, state: "running", usage: { ...USAGE, turns }, text: "x".repeat(2_000) }] });
+			await delay(60);
+		}
+		const over = { ...run, state: "ended", status: "success" } as const;
+		view.send({ runs: [over], ended: [over] });
+		await delay(1_100);
+		const names = host.emitted.map(({ channel }) => channel.replace("subagent:", ""));
+		assert.deepEqual([names[0], names.at(-1)], ["started", "ended"]);
+		const updates = host.emitted.filter(({ channel }) => channel === "subagent:update");
+		assert.ok(updates.length >= 1 && updates.length <= 2, `${updates.length} updates in 1.2 seconds`);
+		for (const { data } of host.emitted) assert.ok(JSON.stringify(data).length < 6_000);
+		const { task, usage, position } = (host.emitted.at(-1)?.data ?? {}) as Record<string, unknown>;
+		assert.deepEqual([task, usage, position], ["t".repeat(500), USAGE, 1]);
+	});
+});

@@ -1,0 +1,62 @@
+/** The pictures of the day: what is cut out of a screen, and what of it stays the same. */
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+
+import { dayFiles, dayFolder, dayPage, dayPath } from "../../scripts/captures/day-page.ts";
+import { shownFrom, unchanging } from "../../scripts/captures/day-screen.ts";
+import { readScreen, rowText } from "../../scripts/captures/terminal.ts";
+
+const ESC = "\u001b";
+
+describe("a screen of the day", () => {
+	it("is cut where its moment begins and the editor does, and keeps what is coloured", () => {
+		const ground = `${ESC}[48;2;1;2;3m   ${ESC}[49m`;
+		const screen = `before\n from here\n \n \n \n${ground}\n${ground}\nend\n   \n────\ntyped\n────\n~/x`;
+		assert.deepEqual(shownFrom(readScreen(screen), /from here/).map(rowText), [" from here", " ", "   ", "   ", "end"]);
+		assert.deepEqual(shownFrom(readScreen(screen), /^end/).map(rowText), ["   ", "end"], "with the edge above it");
+		assert.throws(() => shownFrom(readScreen(screen), /nowhere/), /no \/nowhere\/ on the screen/);
+	});
+
+	const replaced: [was: string, is: string][] = [
+		[" ● tests   explorer     13s  ls test   ↑1.4k", " ● tests   explorer      9s  ls test   ↑1.4k"],
+		[" ● history  explorer      9s  read a.ts", " ● history  explorer      4s  read a.ts"],
+		[" ▸ ⚠ 3 tests      explorer    9.1s  x", " ▸ ⚠ 3 tests      explorer     12s  x"],
+		["   ⚠ 2 dead code  explorer     11s  x", "   ⚠ 2 dead code  explorer    2.4s  x"],
+		["   1 ✓ explorer     2.6s  Find", "   1 ✓ explorer     1.8s  Find"],
+		[" ✓ subagent chain · 2 steps · 11s      ", " ✓ subagent chain · 2 steps · 4.9s     "],
+		[" ⚠ history · explorer · 13s · interrupted  ", " ⚠ history · explorer · 8.1s · interrupted "],
+		[" ✓ history · explorer · 0.9s  ", " ✓ history · explorer · 9.4s  "],
+		["   1 done · 1 running · 12s · 2 turns ", "   1 done · 1 running · 4s · 2 turns  "],
+		["  Two places change. · 3s ago", "  Two places change.         "],
+		[" resumed 0123abcd (explorer)", " resumed a1b2c3d1 (explorer)"],
+	];
+	for (const [was, is] of replaced) {
+		it(`becomes ${is.trim()}`, () => assert.deepEqual(unchanging(readScreen(was)).map(rowText), [is]));
+	}
+
+	it("names a run by what it has said of it before", () => {
+		const runs: string[] = [];
+		const [first] = unchanging(readScreen("11111111 00000000"), runs).map(rowText);
+		const [second] = unchanging(readScreen("00000000"), runs).map(rowText);
+		assert.deepEqual([first, second], ["a1b2c3d1 a1b2c3d2", "a1b2c3d2"]);
+	});
+});
+
+describe("the page of the day", () => {
+	it("is the one that its moments make, with exactly their pictures", () => {
+		assert.equal(readFileSync(dayPath, "utf8"), dayPage(), "run npm run captures -- day");
+		assert.deepEqual(readdirSync(dayFolder).sort(), dayFiles().sort());
+		for (const name of dayFiles()) assert.ok(dayPage().includes(`"day/${name}"`), name);
+	});
+
+	it("has pictures without a place, a time or a name of the machine that drew them", () => {
+		for (const name of dayFiles()) {
+			const picture = readFileSync(join(dayFolder, name), "utf8");
+			assert.match(picture, /^<svg [\s\S]*<\/svg>\n$/);
+			assert.doesNotMatch(picture, /\/(?:tmp|home|root)\b|psn-|\b20\d\d-\d\d-\d\d/, name);
+		}
+	});
+});

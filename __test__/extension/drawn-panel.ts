@@ -1,0 +1,125 @@
+/** The panel as pi holds and draws it, without pi. */
+
+import { mock } from "node:test";
+
+import { openPanel } from "../../extension/panel.ts";
+import type { Keybindings, PiApi, PiContext, Screen, Terminal, Theme } from "../../extension/pi.ts";
+import { plainText } from "../../extension/spans.ts";
+import type { BackgroundDouble } from "./background-double.ts";
+import { HostDouble } from "./package-copy.ts";
+
+/** Keys as a terminal sends them. */
+export const KEYS = {
+	up: "\u001b[A",
+	down: "\u001b[B",
+	left: "\u001b[D",
+	pageUp: "\u001b[5~",
+	pageDown: "\u001b[6~",
+	home: "\u001b[H",
+	end: "\u001b[F",
+	enter: "\r",
+	escape: "\u001b",
+	backspace: "\u007f",
+};
+
+export class PanelDouble {
+	columns = 100;
+	rows = 30;
+	/** How often pi was asked to draw. */
+	requests = 0;
+	/** Pieces of coloured text made so far; what a test counts instead of time. */
+	painted = 0;
+	isClosed = false;
+	/** Times that pi was told to take the panel away. */
+	dones = 0;
+	bound: Record<string, string> = {};
+	private readonly host = new HostDouble();
+	private screen: Screen | undefined;
+
+	constructor(background: BackgroundDouble) {
+		const theme: Theme = {
+			fg: (_color, text) => {
+				this.painted += 1;
+				return text;
+			},
+			bold: (text) => text,
+		};
+		const panel = this;
+		const terminal: Terminal = {
+			requestRender: () => {
+				this.requests += 1;
+			},
+			get terminal() {
+				return { rows: panel.rows };
+			},
+		};
+		const keybindings: Keybindings = { matches: (data, name) => this.bound[name] === data };
+		this.host.user = {
+			custom: (factory) =>
+				new Promise((resolve) => {
+					this.screen = factory(terminal, theme, keybindings, (result) => {
+						this.dones += 1;
+						resolve(result);
+					});
+					this.screen.focused = true;
+				}),
+		};
+		const context: PiContext = this.host.context();
+		void openPanel({} as PiApi, context, background.background).then(() => {
+			this.isClosed = true;
+		});
+	}
+
+	get notes(): string[] {
+		return this.host.notes;
+	}
+
+	get component(): Screen {
+		if (!this.screen) throw new Error("the panel is not open");
+		return this.screen;
+	}
+
+	/** The lines as they are drawn. */
+	raw(): string[] {
+		return this.component.render(this.columns);
+	}
+
+	lines(): string[] {
+		return this.raw().map((line) => plainText(line).trimEnd());
+	}
+
+	get text(): string {
+		return this.lines().join("\n");
+	}
+
+	/** The line of the keys, and of what is said. */
+	get foot(): string {
+		return this.lines().at(-1)?.trim() ?? "";
+	}
+
+	/** Presses keys one after the other, and lets answers arrive after each; like pi, it draws after each. */
+	async press(...keys: string[]): Promise<void> {
+		for (const key of keys) {
+			this.component.handleInput(key);
+			await settle();
+			this.raw();
+		}
+	}
+
+	async type(text: string): Promise<void> {
+		await this.press(...text);
+	}
+}
+
+/** Lets promises that are ready be heard of. */
+export async function settle(): Promise<void> {
+	for (let round = 0; round < 12; round++) await Promise.resolve();
+}
+
+/** Lets time pass in small steps, with what is heard of in each. */
+export async function passing(ms: number): Promise<void> {
+	for (let passed = 0; passed < ms; passed += 50) {
+		mock.timers.tick(50);
+		await settle();
+	}
+}

@@ -1,0 +1,469 @@
+/** The panel of background runs: what it shows, what its keys do, and what a frame costs. */
+
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, describe, it, mock } from "node:test";
+
+import type { BackgroundRun, Transcript } from "../../extension/background-types.ts";
+import { plainText } from "../../extension/spans.ts";
+import { textWidth } from "../../extension/width.ts";
+import { aRun, BackgroundDouble, over, report } from "./background-double.ts";
+import { KEYS, PanelDouble, passing, settle } from "./drawn-panel.ts";
+
+const NOW = Date.UTC(2026, 0, 1, 9);
+const usage = { input: 12_400, output: 932, cacheRead: 40_210, cacheWrite: 0, cost: 0.0231, turns: 3 };
+
+beforeEach(() => mock.timers.enable({ apis: ["setTimeout", "setInterval", "Date"], now: NOW }));
+afterEach(() => mock.timers.reset());
+
+async function open(...runs: BackgroundRun[]): Promise<{ panel: PanelDouble; background: BackgroundDouble }> {
+	const background = new BackgroundDouble(...runs);
+	const panel = new PanelDouble(background);
+	await settle();
+	return { panel, background };
+}
+
+/** What a child that looks at one file after the other has said and done. */
+function walk(steps: number): Transcript["entries"] {
+	const looks = Array.from({ length: steps }, (_, step): Transcript["entries"] => [
+		{ role: "assistant", text: `Step ${step}: I look at the **loader**.` },
+		{ role: "toolCall", name: "read", text: `read src/load-${step}.rs` },
+		{ role: "toolResult", name: "read", text: Array.from({ length: 12 }, (_, line) => `line ${line}`).join("\n") },
+	]);
+	return [{ role: "user", text: "find the loader" }, ...looks.flat()];
+}
+
+describe("the list", () => {
+	const loader = () =>
+		aRun({
+			label: "find the loader",
+			lastTool: "read src/load.rs",
+			usage,
+			text: "I look.",
+			startedMs: NOW - 62_000,
+		});
+
+	it("has a line for each run, newest first, and what is known of the chosen one", async () => {
+		const { panel } = await open(
+			aRun({
+				task: "say what it does",
+				agent: "reviewer",
+				state: "queued",
+				position: 2,
+				createdMs: NOW + 9,
+				startedMs: NOW,
+			}),
+			loader(),
+			over(aRun({ label: "audit", result: "Three findings.", createdMs: NOW - 1, startedMs: NOW - 1 })),
+			over(aRun({ label: "tests", error: "no credit", createdMs: NOW - 2, startedMs: NOW - 2 }), { outcome: "failed" }),
+		);
+		await panel.press("j");
+		assert.deepEqual(panel.lines().slice(0, 13), [
+			" Sub-agents · 1 running · 1 queued · 1 done · 1 failed · ↑12k ↓932 · $0.023",
+			` ${"─".repeat(98)}`,
+			"     # run               agent       time  doing                                       tokens",
+			"   ○ 1 say what it does  reviewer      0s  queued #2",
+			" ▸ ● 2 find the loader   explorer   1m02s  read src/load.rs                            ↑12k ↓932",
+			"   ✓ 3 audit             explorer    3.0s  Three findings.",
+			"   ✗ 4 tests             explorer    3.0s  failed: no credit",
+			"",
+			` ── find the loader ${"─".repeat(79)}`,
+			"   find the loader",
+			"   → read src/load.rs",
+			"   I look.",
+			"   3 turns · ↑12k ↓932 R40k · $0.023 · scripted/scripted-model",
+		]);
+		assert.equal(panel.foot, "↵ open  s stop  m message  l log  i info  a all sessions  ? keys  esc close");
+	});
+
+	it("keeps the chosen run while others come and go", async () => {
+		const [one, two, three] = [aRun({ label: "three" }), aRun({ label: "two" }), aRun({ label: "one" })];
+		const { panel, background } = await open(one, two, three);
+		await panel.press("j");
+		assert.match(panel.text, /▸ ● 2 two/);
+		background.now(aRun({ label: "new" }), three, two, one);
+		await passing(150);
+		assert.match(panel.text, /▸ ● 3 two/);
+		// It is removed: the one in its place.
+		background.now(three, one);
+		await passing(12_000);
+		assert.match(panel.text, /▸ ● 2 three/);
+	});
+
+	it("shows what came of a run that ends, and asks for it once", async () => {
+		const run = aRun({ label: "audit" });
+		const { panel, background } = await open(run);
+		let asked = 0;
+		const { runs } = background;
+		background.runs = async (...args) => {
+			asked += 1;
+			return await runs.apply(background, args);
+		};
+		background.now(over(run, { result: "Three findings." }));
+		await passing(200);
+		assert.match(panel.text, /✓ 1 audit +explorer +3\.0s +Three findings\./);
+		// Where the store has lost it nobody goes on asking.
+		background.now(over(aRun()));
+		background.stored = [];
+		await passing(3_000);
+		assert.ok(asked <= 3, `${asked}`);
+	});
+
+	it("says how to begin when there is nothing, and what is wrong when it cannot know", async () => {
+		const { panel, background } = await open();
+		assert.match(panel.text, /No background runs in this session\.\n\n.*sessions_spawn/);
+		background.runs = async () => {
+			throw new Error("the store is locked");
+		};
+		await passing(12_000);
+		assert.match(panel.text, /The runs cannot be listed: the store is locked/);
+		await panel.press("?", "q", "q");
+		assert.ok(panel.isClosed);
+	});
+
+	it("shows the runs of all sessions, and their changes, when asked", async () => {
+		const own = aRun({ label: "own" });
+		const { panel, background } = await open(own);
+		const other = aRun({ label: "other", session: "another" });
+		background.others = [other];
+		assert.doesNotMatch(panel.text, /other/);
+		await panel.press("a");
+		assert.match(panel.text, /Sub-agents · all sessions[\s\S]*● \d other[\s\S]*a this session/);
+		background.others = [over(other)];
+		await passing(2_500);
+		assert.match(panel.text, /✓ \d other/);
+		await panel.press("a");
+		assert.doesNotMatch(panel.text, /other/);
+	});
+
+	it("scrolls so that the chosen run is in sight, by lines, pages and ends", async () => {
+		const { panel } = await open(
+			...Array.from({ length: 50 }, (_, index) => aRun({ label: `run ${50 - index}` })).reverse(),
+		);
+		panel.rows = 12;
+		const chosen = () => /▸ ● +(\d+) run/.exec(panel.text)?.[1];
+		const seen: (string | undefined)[] = [];
+		for (const key of [KEYS.down, KEYS.pageDown, KEYS.pageDown, KEYS.up, "G", KEYS.down, KEYS.pageUp, KEYS.home, "k"]) {
+			await panel.press(key);
+			seen.push(chosen());
+		}
+		assert.deepEqual(seen, ["2", "11", "20", "19", "50", "50", "41", "1", "1"]);
+	});
+});
+
+describe("keys that do something", () => {
+	it("stop a run only when pressed twice, and say what came of it", async () => {
+		const run = aRun({ label: "loader" });
+		const { panel, background } = await open(run);
+		await panel.press("s");
+		assert.match(panel.foot, /^s again stops “loader” and everything it started/);
+		await panel.press(KEYS.escape);
+		assert.match(panel.foot, /↵ open/);
+		await panel.press("s", "j", "s", KEYS.up);
+		assert.deepEqual(background.commands, []);
+		await panel.press("s", "s");
+		assert.deepEqual(background.commands, [`stop ${run.key}`]);
+		assert.equal(panel.foot, `done: stop ${run.key}`);
+
+		background.answer = () => report("`loader` has ended already", true);
+		await panel.press("s", "s");
+		assert.equal(panel.foot, "`loader` has ended already");
+		background.answer = () => Promise.reject(new Error("the addon is gone"));
+		await panel.press("s", "s");
+		assert.equal(panel.foot, "stop failed: the addon is gone");
+		await passing(7_000);
+		assert.match(panel.foot, /esc close/);
+
+		background.now(over(run));
+		await panel.press("s");
+		assert.equal(panel.foot, "“loader” has ended already");
+		await panel.press("r");
+		assert.equal(background.commands.at(-1), `resume ${run.key}`);
+	});
+
+	it("send a message, in which no letter is a command", async () => {
+		const run = aRun({ label: "loader" });
+		const { panel, background } = await open(run);
+		await panel.press("m");
+		await panel.type("stop? squ");
+		// What happens meanwhile does not take the line away.
+		background.now({ ...run, text: "more" });
+		await passing(1_500);
+		await panel.press(KEYS.backspace, KEYS.backspace, "\u001b[200~o\n世界\u001b[201~");
+		assert.equal(panel.foot, "Message to “loader” stop? so 世界");
+		assert.ok(panel.raw().at(-1)?.endsWith("世界\u001b_pi:c\u0007\u001b[7m \u001b[27m"));
+		await panel.press(KEYS.enter);
+		assert.deepEqual(background.commands, [`send ${run.key} stop? so 世界`]);
+		// Nothing is nothing to send.
+		await panel.press("m", " ", KEYS.enter, "m", "x", KEYS.escape);
+		assert.equal(background.commands.length, 1);
+		assert.ok(!panel.isClosed);
+	});
+
+	it("show what the commands say, and back", async () => {
+		const run = aRun({ label: "loader" });
+		const { panel, background } = await open(run);
+		background.answer = (line) => ({
+			isError: false,
+			title: `Report of ${line.split(" ")[0]}`,
+			text: "",
+			lines: Array.from({ length: 60 }, (_, index) => ({ name: `field ${index}`, text: "value" })),
+		});
+		await panel.press("i");
+		assert.match(panel.text, /^ Report of info\n[^\n]*\n[^\n]*field 0/);
+		await panel.press(KEYS.pageDown);
+		assert.match(panel.text, /field 30/);
+		await panel.press(KEYS.left, "l");
+		assert.match(panel.text, /^ Report of log\n[\s\S]*field 59/);
+		assert.deepEqual(background.commands, [`info ${run.key}`, `log ${run.key} 200 tools`]);
+		await panel.press("q", "?");
+		assert.match(panel.text, /^ Keys\n[\s\S]*stop the run and everything it started/);
+		await panel.press(KEYS.escape, KEYS.escape);
+		assert.ok(panel.isClosed);
+		assert.equal(panel.dones, 1);
+	});
+
+	it("are the user's own where pi lets them be chosen", async () => {
+		const { panel } = await open(aRun({ label: "two" }), aRun({ label: "one" }));
+		panel.bound = { "tui.select.down": "\u000e", "tui.select.cancel": "x" };
+		await panel.press("\u000e");
+		assert.match(panel.text, /▸ ● 2/);
+		await panel.press("m", "x");
+		assert.match(panel.foot, /^Message to .* x$/);
+		await panel.press(KEYS.escape, "x");
+		assert.ok(panel.isClosed);
+	});
+});
+
+describe("a transcript", () => {
+	async function opened(steps: number, run = aRun({ label: "loader" })) {
+		const { panel, background } = await open(run);
+		const entries = walk(steps);
+		background.transcripts.set(run.key, entries);
+		await panel.press(KEYS.enter);
+		return { panel, background, run, entries };
+	}
+
+	it("is followed as it grows, with what is not in the file yet", async () => {
+		const { panel, background, run, entries } = await opened(40);
+		assert.match(panel.text, /^ ● loader · explorer · 0s · scripted-model\n[\s\S]*Step 39[\s\S]*… 6 more lines\n/);
+		background.now({ ...run, text: "And now I" });
+		await passing(1_000);
+		assert.match(panel.text, /more lines\n\n {3}And now I\n/);
+		entries.push({ role: "assistant", text: "And now I am done." });
+		background.now(
+			over(run, { text: "And now I am done.", outcome: "hard_timeout", status: "timeout", error: "out of time" }),
+		);
+		await passing(1_000);
+		assert.match(panel.text, /And now I am done\.\n\n +✗ hard timeout · 3\.0s\n +out of time\n/);
+		assert.equal(panel.text.match(/And now I/g)?.length, 1);
+		assert.match(panel.foot, /r resume/);
+	});
+
+	it("stays where it is read, and follows again at its end", async () => {
+		const { panel, background, run, entries } = await opened(40);
+		await panel.press(KEYS.pageUp, KEYS.up);
+		const read = panel.lines().slice(2, -2);
+		assert.match(panel.foot, /^end follow/);
+		entries.push({ role: "assistant", text: "News." });
+		background.now({ ...run, lastTool: "ls" });
+		await passing(1_000);
+		assert.deepEqual(panel.lines().slice(2, -2), read);
+		await panel.press(KEYS.pageDown, KEYS.pageDown);
+		assert.match(panel.text, /News\./);
+		assert.match(panel.foot, /^↑ scroll/);
+	});
+
+	it("is read further back when its beginning is scrolled to", async () => {
+		const { panel, background, entries } = await opened(400);
+		for (let pages = 0; pages < 30; pages++) await panel.press(KEYS.pageUp);
+		const before = panel.text;
+		await passing(1_000);
+		// What was on the screen stays there.
+		const [, , , ...there] = before.split("\n").slice(0, -2);
+		assert.ok(panel.text.includes(there.join("\n")));
+		await panel.press(KEYS.home);
+		await passing(4_000);
+		assert.match(panel.text, /\n\n ❯ find the loader\n\n {3}Step 0/);
+		// Each time twice as much: no more is read than twice the file, and once more.
+		assert.ok(background.handedOut < entries.length * 4, `${background.handedOut}`);
+	});
+
+	it("leaves out what tools did on request", async () => {
+		const { panel, background } = await opened(40);
+		assert.match(panel.text, /→ read src\/load-39\.rs/);
+		await panel.press("t");
+		await passing(500);
+		assert.match(panel.text, /Step 30[\s\S]*Step 39/);
+		assert.doesNotMatch(panel.text, /→ read/);
+		assert.equal(background.asked.at(-1)?.tools, false);
+		await panel.press("t");
+		await passing(500);
+		assert.match(panel.text, /→ read src\/load-39\.rs/);
+	});
+
+	it("is missed with a word on why, and what came of the run", async () => {
+		const run = over(aRun({ label: "old", result: "It was **fine**." }), { archivedMs: NOW - 60_000 });
+		const { panel, background } = await open(run, over(aRun({ label: "quiet" })));
+		background.read = () => {
+			throw new Error("no file");
+		};
+		await panel.press("j", KEYS.enter);
+		assert.match(panel.text, /The transcript was archived .*\n\n +It was fine\./);
+		await panel.press(KEYS.escape, "k", KEYS.enter);
+		assert.match(panel.text, /no file\n\n +✓ done/);
+		background.read = () => [];
+		await panel.press(KEYS.escape, KEYS.enter);
+		assert.match(panel.text, /Nothing was said\./);
+	});
+
+	it("stays readable when its run is removed, and offers nothing that needs the run", async () => {
+		const { panel, background } = await opened(3);
+		background.now();
+		await passing(12_000);
+		assert.match(panel.text, /Step 2/);
+		assert.doesNotMatch(panel.foot, /stop/);
+		await panel.press("s", "s", "m", "q");
+		assert.deepEqual(background.commands, []);
+		assert.match(panel.text, /No background runs/);
+	});
+});
+
+describe("the screen", () => {
+	const wild =
+		"世界 🚀👩‍👩‍👧‍👦 e\u0301\u0301 \u001b[31mred\u0007\t\u202e and a_word_without_any_blank_in_it_that_goes_on_and_on";
+
+	it("never has a line wider than the terminal, nor more lines than it", async () => {
+		const runs = [
+			aRun({ label: wild, agent: wild, model: wild, lastTool: wild, text: wild, task: wild.repeat(20), usage }),
+			over(aRun({ task: wild, result: `# ${wild}\n\`\`\`\n${wild}\n\`\`\`\n`, error: wild, transcript: `/${wild}` }), {
+				outcome: "failed",
+			}),
+			aRun({ label: "", task: "", state: "queued", position: 1_000_000 }),
+			...Array.from({ length: 20 }, () => aRun({ startedMs: NOW - 1e10 })),
+		];
+		const { panel, background } = await open(...runs);
+		for (const { key } of runs) {
+			background.transcripts.set(key, [
+				...(["user", "assistant", "toolCall", "toolResult"] as const).map((role) => ({ role, text: wild, name: wild })),
+				{ role: "toolResult", text: `${wild}\n`.repeat(9), isError: true },
+			]);
+		}
+		background.answer = () => ({ ...report(wild), lines: [{ name: wild, text: wild, indent: 4 }] });
+		const views: string[][] = [["G"], [KEYS.enter], ["s"], ["i"], ["q", "m", ...wild], [KEYS.escape, "?"]];
+		for (const keys of views) {
+			await panel.press(...keys);
+			for (const [columns, rows] of [1, 2, 3, 7, 12, 24, 40, 60, 84, 100, 116, 240].flatMap((c) =>
+				[1, 2, 3, 10, 16, 50].map((r) => [c, r] as const),
+			)) {
+				Object.assign(panel, { columns, rows });
+				const lines = panel.raw();
+				assert.equal(lines.length, rows, `${keys} at ${columns}x${rows}`);
+				for (const line of lines) {
+					const width = textWidth(plainText(line.replaceAll("\u001b_pi:c\u0007", "")));
+					assert.ok(width <= columns, `${width} > ${columns}, ${keys}: ${JSON.stringify(line)}`);
+				}
+			}
+		}
+	});
+
+	it("makes room for a dialog, and comes back after it", async () => {
+		const { panel } = await open(aRun());
+		panel.component.focused = false;
+		assert.deepEqual(panel.raw(), []);
+		panel.component.focused = true;
+		assert.equal(panel.raw().length, 30);
+	});
+
+	it("goes with its session, and leaves no timer behind", async () => {
+		const { panel, background } = await open(aRun());
+		background.background.leave();
+		await settle();
+		assert.ok(panel.isClosed);
+		assert.equal(panel.dones, 1);
+		const { requests } = panel;
+		await passing(20_000);
+		assert.equal(panel.requests, requests);
+		// pi takes it away itself when it replaces its extensions.
+		const other = await open(aRun());
+		other.panel.component.dispose();
+		await settle();
+		assert.ok(other.panel.isClosed, "the command is over");
+		const before = other.panel.requests;
+		other.background.now(aRun());
+		await passing(5_000);
+		assert.equal(other.panel.requests, before);
+	});
+
+	it("says so where there is no session to list runs of", async () => {
+		const background = new BackgroundDouble();
+		background.background.leave();
+		const panel = new PanelDouble(background);
+		await settle();
+		assert.ok(panel.isClosed);
+		assert.match(panel.notes.join(), /not available in this session/);
+	});
+});
+
+describe("what a frame costs", () => {
+	it("is nothing while nothing changes, and ten layouts a second at most", async () => {
+		const runs = Array.from({ length: 50 }, (_, index) => aRun({ label: `run ${index}` }));
+		const { panel, background } = await open(...runs);
+		panel.raw();
+		const { painted } = panel;
+		// pi draws its spinner many times a second.
+		for (let frame = 0; frame < 1_000; frame++) panel.raw();
+		assert.equal(panel.painted, painted);
+		const { requests } = panel;
+		for (let round = 0; round < 200; round++) {
+			background.now(...runs.map((run) => ({ ...run, text: `${round}` })));
+			mock.timers.tick(10);
+		}
+		assert.ok(panel.requests - requests <= 23, `${panel.requests - requests} in 2 s`);
+		// For clocks, once a second.
+		const ticking = panel.requests;
+		await passing(10_000);
+		assert.ok(panel.requests - ticking <= 12, `${panel.requests - ticking} in 10 s`);
+	});
+
+	it("does not grow with the number of runs, nor with the transcript", async () => {
+		const cost = async (count: number, steps: number) => {
+			const runs = Array.from({ length: count }, () => aRun());
+			const { panel, background } = await open(...runs);
+			const [run] = runs;
+			assert.ok(run);
+			panel.raw();
+			let before = panel.painted;
+			await panel.press("j");
+			panel.raw();
+			const list = panel.painted - before;
+			let looks = 0;
+			const entries = walk(steps).map((entry) => ({
+				...entry,
+				get text() {
+					looks += 1;
+					return entry.text;
+				},
+			}));
+			background.read = () => entries;
+			await panel.press(KEYS.home, KEYS.enter);
+			panel.raw();
+			const handed = background.handedOut;
+			looks = 0;
+			before = panel.painted;
+			for (let second = 0; second < 20; second++) {
+				entries.push({ role: "assistant", text: `News ${second}.` } as (typeof entries)[number]);
+				background.now({ ...run, text: `${second}` });
+				await passing(500);
+				panel.raw();
+			}
+			return { list, frame: panel.painted - before, handed: background.handedOut - handed, looks };
+		};
+		const few = await cost(30, 100);
+		// Of 10 MB of such entries no more is asked for, looked at or drawn than of 30 kB.
+		const many = await cost(500, 30_000);
+		assert.ok(many.list <= few.list * 1.5, JSON.stringify({ few, many }));
+		assert.ok(many.frame <= few.frame * 1.1, JSON.stringify({ few, many }));
+		assert.ok(many.handed <= few.handed, JSON.stringify({ few, many }));
+		assert.ok(many.looks <= few.looks * 1.1, JSON.stringify({ few, many }));
+	});
+});

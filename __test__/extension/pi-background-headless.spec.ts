@@ -1,0 +1,86 @@
+/** Background runs in print and JSON mode: pi stays until they have ended and the model has read what came of them. */
+
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { describe, test } from "node:test";
+import {
+	backgroundStage,
+	call,
+	hang,
+	heardIn,
+	type ModelRequest,
+	PiProcess,
+	parent,
+	piVersions,
+	runJson,
+	runPrint,
+	say,
+	spawn,
+	timesTold,
+} from "../support/pi.ts";
+
+for (const version of piVersions) {
+	describe(`background runs without a user in pi ${version}`, { timeout: 90_000 }, () => {
+		test("print mode: the answer is the one that has used both results", async () => {
+			const stage = await backgroundStage({ version });
+			try {
+				const { code, stdout, stderr } = await runPrint(
+					stage.world,
+					spawn({ task: "say one" }, { task: "say two", label: "second", cleanup: "delete" }),
+				);
+				assert.deepEqual([code, stdout, stderr], [0, "Heard success: gist of one, success: gist of two\n", ""]);
+				const listed = await runPrint(stage.world, "/subagents list all");
+				assert.equal(listed.code, 0);
+				assert.match(listed.stdout, /✓ .*second/);
+			} finally {
+				await stage.close();
+			}
+		});
+
+		test("JSON mode: several rounds, until the model spawns no more", async () => {
+			const Background = ({ userText, toolAnswers }: ModelRequest) => {
+				const heard = heardIn(userText).join(", ");
+				if (!heard.includes("more")) return [say(`Heard ${heard}`)];
+				return [toolAnswers.length > 0 ? say("Spawned again.") : call("sessions_spawn", { task: "say enough" })];
+			};
+			const stage = await backgroundStage({ version, children: { ...parent(), Background } });
+			try {
+				const { code, log } = await runJson(stage.world, spawn({ task: "say more" }));
+				assert.deepEqual([code, log.answer, log.noise], [0, "Heard success: gist of enough", []]);
+				const last = stage.server.requests.filter(({ isParent }) => isParent).at(-1);
+				assert.equal(timesTold(last), 2);
+				const told = log.events.filter((event) => JSON.stringify(event.entry ?? "").includes("subagent-announcement"));
+				assert.equal(told.length, 2, "each is one entry");
+				assert.equal(log.events.filter(({ type }) => type === "agent_settled").length, 1, "in one run of pi");
+			} finally {
+				await stage.close();
+			}
+		});
+
+		test("a signal ends the wait at once, and the next pi in the session tells what was lost", async () => {
+			const stage = await backgroundStage({ version, children: { hang: () => [say("So far."), hang()] } });
+			try {
+				for (const [signal, ends] of [["SIGTERM", [143, null]] as const, ["SIGINT", [null, "SIGINT"]] as const]) {
+					const from = stage.server.requests.length;
+					const pi = new PiProcess(stage.world, ["-p", spawn({ task: "hang" })], {}, "ignore");
+					await stage.server.waitFor(({ index, userText }) => index >= from && userText.startsWith("hang"));
+					const spawned = await stage.server.waitFor(
+						({ index, toolAnswers }) => index >= from && toolAnswers.length > 0,
+					);
+					await spawned.over;
+					pi.kill(signal);
+					const { code, signal: by } = await pi.finished;
+					assert.deepEqual([code, by], ends);
+				}
+				const { stdout } = await runPrint(stage.world, "Hello?", { args: ["--continue"] });
+				const requests = stage.server.requests.filter(({ isParent }) => isParent);
+				assert.equal(timesTold(requests.at(-1)), 1);
+				assert.match(JSON.stringify(requests.at(-1)?.messages), /Status: unknown/);
+				assert.ok(["Yes.\n", "Heard unknown: nothing\n", "Heard unknown: So far.\n"].includes(stdout), stdout);
+				assert.ok(readdirSync(stage.world.agentDir).includes("subagents"));
+			} finally {
+				await stage.close();
+			}
+		});
+	});
+}

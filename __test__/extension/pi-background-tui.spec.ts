@@ -1,0 +1,117 @@
+/** Background runs as a user sees and commands them: the message in the transcript, Escape, `/stop` and `/subagents`. */
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import {
+	backgroundStage,
+	hang,
+	type ModelRequest,
+	makeGate,
+	type PiEvent,
+	parent,
+	piVersions,
+	type RpcSession,
+	say,
+	spawn,
+	startRpc,
+	startTui,
+	type Tui,
+	timesTold,
+	until,
+} from "../support/pi.ts";
+
+async function enter(tui: Tui, text: string): Promise<void> {
+	await tui.type(text);
+	await tui.waitFor(text);
+	await tui.press("Enter");
+}
+
+/** Asks with a command and returns what the user is told. */
+async function told(rpc: RpcSession, message: string): Promise<string> {
+	const from = rpc.uiRequests.length;
+	const { success } = await rpc.send({ type: "prompt", message });
+	assert.equal(success, true);
+	const notes = rpc.uiRequests.slice(from).filter(({ method }) => method === "notify");
+	return notes.map((note) => note.message).join("\n");
+}
+
+for (const version of piVersions) {
+	describe(`background runs in the terminal of pi ${version}`, { timeout: 90_000 }, () => {
+		test("draw their end, keep it over Escape, and draw it again when the session is opened", async () => {
+			let [work, hold] = [makeGate(), Promise.resolve()];
+			const children = {
+				...parent(async () => [until(hold), say("Spawned.")]),
+				work: ({ userText }: ModelRequest) => [until(work.opened), say(`# Report\n\nOn **${userText}**.`)],
+			};
+			const stage = await backgroundStage({ version, children });
+			try {
+				const tui = await startTui(stage.world, { prompt: spawn({ task: "work a", label: "loader" }) });
+				await tui.waitFor("Spawned.");
+				work.open();
+				const drawn = await tui.waitFor("Heard success: ");
+				assert.match(drawn, /✓ background explorer · loader · \w{8} · work a/);
+				assert.match(drawn, / ✓ loader · explorer · [\d.]+s\n {3}gist of # Report\n {3}On work a\.\n/);
+				await tui.press("C-o");
+				await tui.waitFor(/agent:explorer:subagent:[\w-]{36}\n {3}~\/\.pi\/agent\/sessions\//);
+				await tui.press("C-o");
+
+				// Escape empties pi's queues and ends the turn; the news is there, and no turn.
+				work = makeGate();
+				const held = makeGate();
+				hold = held.opened;
+				await enter(tui, spawn({ task: "work b", label: "second" }));
+				const asked = await stage.server.waitFor(({ userText }) => userText === "work b");
+				work.open();
+				await asked.over;
+				await stage.server.waitFor(
+					(request) => request.index > asked.index && request.userText.startsWith("Your work"),
+				);
+				await tui.waitFor((screen) => !/● second|◐ second/.test(screen));
+				const requests = stage.server.requests.length;
+				await tui.press("Escape");
+				await tui.waitFor(/ ✓ second · explorer · [\d.]+s\n {3}gist of /);
+				assert.equal(stage.server.requests.length, requests, "no turn");
+				await enter(tui, "Hello?");
+				await tui.waitFor("Yes.");
+				assert.equal(timesTold(stage.server.requests.at(-1)), 2);
+				await tui.press("C-c", "C-c");
+				assert.equal(await tui.ended(), 0);
+				await tui.close();
+
+				const again = await startTui(stage.world, { args: ["--continue"], rows: 50 });
+				const screen = await again.waitFor(/ ✓ loader · explorer · [\s\S]* ✓ second · explorer · [\s\S]*Yes\./);
+				assert.equal(screen.split("✓ second · explorer").length, 2, "once");
+				await again.close();
+			} finally {
+				await stage.close();
+			}
+		});
+
+		test("are listed, stopped and continued by the same commands for a client", async () => {
+			const children = { wait: () => [say("I wait."), hang()] };
+			const stage = await backgroundStage({ version, children });
+			try {
+				const rpc = startRpc(stage.world);
+				assert.match(await told(rpc, "/stop"), /Nothing is running/);
+				await rpc.prompt(spawn({ task: "wait", label: "a" }, { task: "wait", label: "b" }));
+				const list = await told(rpc, "/subagents list");
+				assert.match(list, /[●◐] .*1.*\bb\b[\s\S]*[●◐] .*2.*\ba\b/);
+				assert.equal((await told(rpc, "/subagents")).split("\n").length, list.split("\n").length, "bare lists");
+				assert.match(await told(rpc, "/subagents info nobody"), /✗ .*nobody/);
+				assert.match(await told(rpc, "/subagents stop a"), /✓|stop/i);
+				const from = rpc.log.events.length;
+				const turns = () => stage.server.requests.filter(({ isParent }) => isParent).length;
+				const before = turns();
+				assert.match(await told(rpc, "/stop"), /Stopped 1 background run/);
+				// What was stopped is told, and starts no turn.
+				const appended = ({ message }: PiEvent) => JSON.stringify(message ?? "").includes('"aborted"');
+				await rpc.log.waitFor(appended, 15_000, from);
+				assert.equal(turns(), before);
+				assert.match(await told(rpc, "/subagents list"), /⚠|✗/);
+				await rpc.close();
+			} finally {
+				await stage.close();
+			}
+		});
+	});
+}

@@ -1,0 +1,173 @@
+/** A day with background runs in real pi, at a terminal: what was asked for arrives, once, whatever happens meanwhile. */
+
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { after, before, describe, test } from "node:test";
+
+import { announcementsIn, timesTold } from "../support/background.ts";
+import { answers, Day, type Label, type Moment, moments, tasks, typed } from "../support/day.ts";
+import type { ModelRequest } from "../support/pi.ts";
+
+/** High enough for everything that is said on the day. */
+const WHOLE_ROWS = 240;
+
+/** What is told of the runs, in the order of the day, and whether the model is given a turn for it. */
+const told: readonly { label: Label; status: string; mark: string }[] = [
+	{ label: "config", status: "success", mark: "✓" },
+	{ label: "dead code", status: "error", mark: "⚠" },
+	{ label: "tests", status: "error", mark: "⚠" },
+	{ label: "history", status: "unknown", mark: "⚠" },
+	{ label: "history", status: "success", mark: "✓" },
+];
+
+/** What a message that announces has with it. */
+interface Announced {
+	deliveryIds: string[];
+	runs: { runId: string; label: Label; status: string }[];
+}
+
+function textsOf(request: ModelRequest | undefined, role?: string): string[] {
+	const messages = request?.messages.filter((message) => role === undefined || message.role === role) ?? [];
+	return messages.map(({ content }) =>
+		typeof content === "string" ? content : (content ?? []).map(({ text }) => text ?? "").join(""),
+	);
+}
+
+describe("a day with background runs", { timeout: 120_000 }, () => {
+	const screens = new Map<Moment, string>();
+	let day: Day;
+	/** Everything on one screen, at the end. */
+	let whole = "";
+
+	const seen = (moment: Moment) => screens.get(moment) ?? "";
+	const parents = () => day.server.requests.filter(({ isParent }) => isParent);
+	/** The requests of the run with this task, oldest first. */
+	const requestsOf = (label: Label) =>
+		day.server.requests.filter((request) => request.isChild && textsOf(request, "user")[0]?.includes(tasks[label]));
+
+	before(async () => {
+		day = await Day.begin();
+		// It fails when a pi that was quit has left a process.
+		await day.play(async (moment, tui) => {
+			screens.set(moment, await tui.screen());
+			if (moment !== "list") return;
+			await tui.resize(100, WHOLE_ROWS);
+			whole = await tui.waitFor((screen) => screen.includes(typed.two) && screen.includes("Background runs:"));
+		});
+		assert.deepEqual([...screens.keys()], moments);
+	});
+
+	after(async () => await day?.end());
+
+	test("each end of a run stands in the session once", () => {
+		const announced = announcementsIn(day.sessionFile) as unknown as Announced[];
+		const runs = announced.flatMap(({ runs }) => runs);
+		assert.deepEqual(
+			runs.map(({ label, status }) => ({ label, status })),
+			told.map(({ label, status }) => ({ label, status })),
+		);
+		const ids = announced.flatMap(({ deliveryIds }) => deliveryIds);
+		assert.equal(new Set(ids).size, told.length);
+		assert.equal(new Set(runs.map(({ runId }) => runId)).size, 4, "a run that is resumed stays the same one");
+	});
+
+	test("the model reads each once, as what it is", () => {
+		const last = parents().at(-1);
+		assert.equal(timesTold(last), told.length);
+		const words = textsOf(last, "user").filter((text) => text.startsWith("Background run "));
+		assert.deepEqual(
+			words.map((text) => /\((.*), agent explorer\) has ended\.\nStatus: (\w+)$/m.exec(text)?.slice(1)),
+			told.map(({ label, status }) => [label, status]),
+		);
+		const [config, dead, tests, unknown, success] = words;
+		assert.match(config ?? "", new RegExp(`^Result .*\n\`\`\`text\n${escaped(answers.config)}\n`, "m"));
+		assert.match(dead ?? "", /^Result: \(not available\)\nNotes: `budget\.maxTurns` reached: 6 of 6$/m);
+		assert.match(tests ?? "", /^Notes: stopped by the user\nPartial output .*\n```text\n.*What is missing so far:$/m);
+		assert.match(
+			unknown ?? "",
+			new RegExp(`^Notes: pi ended .*\nPartial output .*\n\`\`\`text\n${escaped(answers.half)}$`, "m"),
+		);
+		assert.match(success ?? "", new RegExp(`^\`\`\`text\n${escaped(answers.rest)}$`, "m"));
+		assert.equal(last?.userText, typed.thanks, "in a session that was opened once more");
+		// A turn for each but the one that a person has stopped and the one that pi has cut off; these come with the next.
+		const turns = parents().filter(({ userText }) => userText.startsWith("Background run "));
+		assert.equal(turns.length, told.length - 2);
+	});
+
+	test("the one that ends during the chain is told when that is over, and interrupts nothing", () => {
+		const request = parents().find((parent) => timesTold(parent) > 0);
+		const texts = textsOf(request);
+		const at = (start: string) => texts.findIndex((text) => text.startsWith(start));
+		assert.ok(at("The plan is in the card above.") > 0 && at("The plan") < at("Background run "), texts.join("\n"));
+		assert.match(whole, /^ ✓ subagent chain · 2 steps · /m);
+	});
+
+	test("each has one card on the screen, and none is at work at the end", () => {
+		for (const { label, mark } of told) {
+			const cards = whole.match(new RegExp(`^ ${mark} ${label} · explorer · `, "gm"));
+			assert.equal(cards?.length, 1, `${mark} ${label}\n${whole}`);
+		}
+		assert.equal(whole.split("What is missing so far:").length - 1, 1, "what there was of an answer");
+		assert.doesNotMatch(whole, /^ [○◐●↻] /m);
+	});
+
+	test("a message reaches the run before its next turn, once", () => {
+		const steered = requestsOf("config").map((request) => textsOf(request, "user").slice(1));
+		assert.deepEqual(steered[1], [], "not before it was sent");
+		assert.deepEqual(steered[2], ["Begin with who calls load."]);
+		assert.equal(steered.flat().filter((text) => text === "Begin with who calls load.").length, steered.length - 2);
+		assert.match(seen("steered"), /✓ sent to \w{8} .*"config"/);
+	});
+
+	test("one that is stopped, one over its budget and one whose pi ends ask for nothing more", async () => {
+		const stopped = requestsOf("tests");
+		assert.equal(stopped.length, 2);
+		assert.equal(await stopped[1]?.over, true, "its request was cut off");
+		assert.ok(requestsOf("dead code").length <= 7, "it is ended in the turn after its last");
+		const history = requestsOf("history");
+		assert.equal(await history[1]?.over, true, "its request was cut off");
+		// Resumed: the same conversation goes on, and says what came of it.
+		assert.deepEqual(history.length, 4);
+		const [, ...users] = textsOf(history[2], "user");
+		assert.match(users.join("\n"), /^Continue with your task/);
+		assert.ok((history[2]?.messages.length ?? 0) > (history[1]?.messages.length ?? 0));
+	});
+
+	test("the panel and the line above the editor show them as they are", () => {
+		assert.match(seen("spawned"), /^ ● tests +explorer +\d+s .*\n ● config +explorer +\d+s .*\n─/m);
+		assert.match(seen("panel"), /^ Sub-agents · 2 running · 1 done · /);
+		const rows = /● 1 history [\s\S]*⚠ 2 dead code [\s\S]*▸ ● 3 tests [\s\S]*✓ 4 config /;
+		assert.match(seen("panel"), rows);
+		assert.match(seen("transcript"), /❯ Find out which tests are missing\.\n {3}→ ls test\n {5}main\.test\.ts\n/);
+		assert.match(seen("stopped"), /^ ⚠ tests · explorer · .*\n[\s\S]*stopped by the user/);
+		assert.match(seen("list"), /✓ #1 .*"history"[\s\S]*⚠ #2 .*"dead code"[\s\S]*⚠ #3 .*"tests"[\s\S]*✓ #4 .*"config"/);
+	});
+
+	test("of their directories only the conversations are left", () => {
+		const folder = dirname(day.sessionFile);
+		const files = readdirSync(folder, { recursive: true, encoding: "utf8", withFileTypes: true });
+		const names = files.filter((entry) => entry.isFile()).map(({ name }) => name.replace(/^.*(?=\.jsonl$)/, "…"));
+		// Two steps of the chain, four background runs, and the session itself.
+		assert.deepEqual(names, Array(7).fill("….jsonl"));
+	});
+});
+
+test("a terminal that is closed takes pi with it at once, and nothing of what a run had said and spent", async () => {
+	const day = await Day.begin();
+	try {
+		const screen = await day.playClosed();
+		assert.match(
+			screen,
+			/interrupted\n.*\n {3}load took one path at first\. It takes a list since\n {3}1 turn · ↑1\.4k ↓60 · \$/,
+		);
+		const [announced, other] = announcementsIn(day.sessionFile);
+		assert.deepEqual([announced?.deliveryIds.length, other], [1, undefined]);
+	} finally {
+		await day.end();
+	}
+});
+
+function escaped(text: string): string {
+	return text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}

@@ -1,0 +1,172 @@
+/** The panel and the widget of background runs in real pi, whatever happens while the panel is open. */
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import { backgroundStage, spawn } from "../support/background.ts";
+import {
+	call,
+	hang,
+	type ModelRequest,
+	makeGate,
+	piVersions,
+	say,
+	startTui,
+	type Tui,
+	until,
+	usage,
+} from "../support/pi.ts";
+
+/** A command that does something once its file is there: when the panel is open. */
+const LATER = `
+import { existsSync, rmSync } from "node:fs";
+export default function (pi) {
+	pi.registerCommand("later", {
+		description: "later",
+		handler: async (what, context) => {
+			const file = context.cwd + "/go";
+			const look = setInterval(async () => {
+				if (!existsSync(file)) return;
+				clearInterval(look);
+				rmSync(file);
+				if (what === "ask") context.ui.notify("answered: " + (await context.ui.confirm("May I?", "Somebody asks.")), "info");
+				if (what === "load") await context.reload();
+				if (what === "fresh") await context.newSession();
+			}, 50);
+		},
+	});
+}
+`;
+
+/** Opens the panel. What is typed before pi completes the command would be taken for a prompt. */
+async function openPanel(tui: Tui): Promise<void> {
+	await tui.type("/subagents");
+	await tui.waitFor("→ subagents");
+	await tui.press("Enter");
+	await tui.waitFor(isOpen);
+}
+
+/** Chooses one of two runs; those that are asked for at once are accepted in any order. */
+async function choose(tui: Tui, label: string): Promise<void> {
+	const [, row] = (await tui.waitFor(new RegExp(`[1-9] ${label}`))).match(new RegExp(`([12]) ${label}`)) ?? [];
+	await tui.press(row === "1" ? "Home" : "End");
+	await tui.waitFor(new RegExp(`▸ . ${row} ${label}`));
+}
+
+const isOpen = /^ Sub-agents( · .*)?\n ─+\n/;
+const isGone = (screen: string) => !isOpen.test(screen);
+
+for (const version of piVersions) {
+	describe(`the panel in pi ${version}`, { timeout: 90_000 }, () => {
+		test("follows a run, stops one, and leaves pi as it was", async () => {
+			const [looked, done] = [makeGate(), makeGate()];
+			const walk = ({ toolAnswers }: ModelRequest) => {
+				if (toolAnswers.length === 0)
+					return [usage({ input: 1_400, output: 45 }), say("First the lay."), call("ls", { path: "." })];
+				if (toolAnswers.length === 1)
+					return [until(looked.opened), say("Now the code."), call("read", { path: "README.md" })];
+				return [say("I am "), until(done.opened), say("**done**.")];
+			};
+			const hold = () => [say("I hold."), hang()];
+			// The request for the announcement begins so.
+			const Your = () => [say("All is walked through.")];
+			const stage = await backgroundStage({ version, children: { walk, hold, Your } });
+			try {
+				const spawned = spawn({ task: "walk through it", label: "walker" }, { task: "hold on", label: "holder" });
+				const tui = await startTui(stage.world, { columns: 100, rows: 30, prompt: spawned });
+				// Above the editor: what runs does, and the clock goes.
+				await tui.waitFor(/^ ● holder +explorer +\d+s {2}I hold\.$/m);
+				await tui.waitFor(/^ ● walker +explorer +\d+s {2}ls \. .*↑1\.4k ↓45$/m);
+				await tui.waitFor(/holder +explorer +[3-9]s/);
+
+				await openPanel(tui);
+				await tui.waitFor(/^ Sub-agents · 2 running/);
+				await choose(tui, "walker");
+				await tui.press("Enter");
+				await tui.waitFor(/^ ● walker · explorer · \d+s[\s\S]*❯ walk through it\n\n {3}First the lay\.\n {3}→ ls \.\n/);
+				looked.open();
+				await tui.waitFor(/Now the code\.\n {3}→ read README\.md\n {5}# A project\n[\s\S]*\n {3}I am\n/);
+				// Smaller and larger while it is open.
+				await tui.resize(44, 12);
+				await tui.waitFor(/^ ● walker · explorer[^\n]*…\n[\s\S]*I am\n.*esc back$/);
+				await tui.resize(100, 30);
+				await tui.waitFor(/❯ walk through it/);
+				done.open();
+				await tui.waitFor(/I am done\.\n[\s\S]* {3}All is walked through\.\n\n ✓ done · [\d.]+s\n/);
+				await tui.press("i");
+				await tui.waitFor(/^ Run \w{8}.*walker[\s\S]*agent:explorer:subagent:/);
+				await tui.press("Escape");
+				await tui.waitFor("✓ done");
+				await tui.press("Escape");
+				await tui.waitFor(/▸ ✓ \d walker .*All is walked/);
+
+				await choose(tui, "holder");
+				await tui.press("s");
+				await tui.waitFor("s again stops “holder”");
+				await tui.press("s");
+				await tui.waitFor(/▸ ⚠ \d holder .*aborted/);
+				await tui.press("Escape");
+				// What is on the screen is pi's again, and the widget has gone.
+				await tui.waitFor((screen) => isGone(screen) && /⚠ holder · explorer · .* · aborted/.test(screen));
+				assert.doesNotMatch(await tui.screen(), /● (?:walker|holder) +explorer +\d/);
+				await tui.waitFor("success: All is walked through.");
+				await tui.type("still here");
+				await tui.waitFor("still here");
+				await tui.close();
+			} finally {
+				await stage.close();
+			}
+		});
+
+		test("makes room for dialogs, and goes with its session and with pi", async () => {
+			const hold = () => [say("I hold."), hang()];
+			// In the terminal's own screen; the other test has pi's default, a screen of its own.
+			const stage = await backgroundStage({ version, children: { hold }, settings: { tuiMode: "regular" } });
+			stage.world.writeAgentDir("extensions/later.ts", LATER);
+			try {
+				const tui = await startTui(stage.world, {
+					columns: 90,
+					rows: 24,
+					prompt: spawn({ task: "hold on", label: "holder" }),
+				});
+				/** Does it while the panel is open. */
+				const later = async (what: string) => {
+					await tui.type(`/later ${what}`);
+					await tui.waitFor(`/later ${what}`);
+					await tui.press("Enter");
+					await openPanel(tui);
+					stage.world.write("go", "");
+				};
+				await tui.waitFor(/^ ● holder +explorer/m);
+				await later("ask");
+				await tui.waitFor(/Somebody asks\.[\s\S]*→ Yes/);
+				await tui.press("Enter");
+				await tui.waitFor(isOpen);
+				await tui.press("j", "Escape");
+				await tui.waitFor(/answered: true/);
+
+				await later("load");
+				await tui.waitFor((screen) => isGone(screen) && screen.includes("Reloaded"));
+				await tui.waitFor(/^ ● holder +explorer/m);
+				await openPanel(tui);
+				await tui.press("q");
+				await tui.waitFor(isGone);
+
+				await later("fresh");
+				// The other session has no runs, and no widget.
+				await tui.waitFor((screen) => isGone(screen) && !screen.includes("holder"));
+				await openPanel(tui);
+				await tui.waitFor(/No background runs in this session/);
+				await tui.press("a");
+				await tui.waitFor(/all sessions[\s\S]*● 1 holder/);
+				await tui.press("Enter");
+				await tui.waitFor(/❯ hold on\n\n {3}I hold\./);
+				process.kill(await tui.pid(), "SIGTERM");
+				await tui.ended();
+				await tui.close();
+			} finally {
+				await stage.close();
+			}
+		});
+	});
+}

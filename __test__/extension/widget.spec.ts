@@ -1,0 +1,128 @@
+/** The background runs above the editor. */
+
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, describe, it, mock } from "node:test";
+
+import type { Terminal, Widget } from "../../extension/pi.ts";
+import { plainText } from "../../extension/spans.ts";
+import { showWidget } from "../../extension/widget.ts";
+import { textWidth } from "../../extension/width.ts";
+import { aRun, BackgroundDouble, over } from "./background-double.ts";
+import { HostDouble } from "./package-copy.ts";
+
+const NOW = Date.UTC(2026, 0, 1, 9);
+const usage = { input: 12_400, output: 932, cacheRead: 0, cacheWrite: 0, cost: 0.0231, turns: 3 };
+
+beforeEach(() => mock.timers.enable({ apis: ["setTimeout", "setInterval", "Date"], now: NOW }));
+afterEach(() => mock.timers.reset());
+
+/** The widget as pi holds it. */
+class Above {
+	rows = 40;
+	requests = 0;
+	mounts = 0;
+	widget: Widget | undefined;
+	readonly takeAway: () => void;
+
+	constructor(background: BackgroundDouble) {
+		const host = new HostDouble();
+		const above = this;
+		const terminal: Terminal = {
+			requestRender: () => {
+				this.requests += 1;
+			},
+			get terminal() {
+				return { rows: above.rows };
+			},
+		};
+		host.user = {
+			setWidget: (key, content) => {
+				assert.equal(key, "subagents");
+				this.widget?.dispose();
+				this.mounts += content ? 1 : 0;
+				this.widget = content?.(terminal, { fg: (_color, text) => text, bold: (text) => text });
+			},
+		};
+		this.takeAway = showWidget(host.context(), background.background);
+	}
+
+	lines(width = 100): string[] {
+		return (this.widget?.render(width) ?? []).map((line) => plainText(line).trimEnd());
+	}
+}
+
+describe("the widget", () => {
+	it("has a line for each run under way, and is gone when there are none", () => {
+		const background = new BackgroundDouble();
+		const above = new Above(background);
+		assert.equal(above.widget, undefined);
+		const loader = aRun({ label: "find the loader", startedMs: NOW - 62_000, lastTool: "read src/load.rs", usage });
+		const queued = aRun({ task: "say what it does", state: "queued", position: 2, startedMs: NOW });
+		background.now(queued, loader, over(aRun({ label: "audit" })));
+		assert.deepEqual(above.lines(), [
+			" ○ say what it does  explorer      0s  queued #2",
+			" ● find the loader   explorer   1m02s  read src/load.rs                                 ↑12k ↓932",
+		]);
+		assert.deepEqual(above.lines(40), [
+			" ○ say what it …      0s  queued #2",
+			" ● find the loa…   1m02s  read src/load…",
+		]);
+		background.now(over(queued), over(loader));
+		assert.equal(above.widget, undefined);
+	});
+
+	it("counts the runs that it has no line for", () => {
+		const background = new BackgroundDouble(
+			...Array.from({ length: 8 }, (_, index) => aRun({ label: `run ${index}` })),
+		);
+		const above = new Above(background);
+		assert.equal(above.lines().length, 6);
+		assert.equal(above.lines().at(-1), " +3 more · /subagents shows all");
+		above.rows = 10;
+		above.widget?.invalidate();
+		assert.equal(above.lines().length, 2);
+		assert.equal(above.lines().at(-1), " +7 more · /subagents shows all");
+	});
+
+	it("never has a line wider than the terminal", () => {
+		const wild = "世界 🚀 e\u0301 \u001b[31mred\u0007\t\u202e a_word_without_any_blank_in_it_that_goes_on";
+		const runs = Array.from({ length: 9 }, () => aRun({ label: wild, agent: wild, lastTool: wild, usage }));
+		const above = new Above(new BackgroundDouble(...runs));
+		for (let width = 1; width < 130; width++) {
+			for (const line of above.widget?.render(width) ?? []) assert.ok(textWidth(plainText(line)) <= width, line);
+		}
+	});
+
+	it("ticks once a second, only while there is something to show, and not after it was taken away", () => {
+		const run = aRun({ label: "one", startedMs: NOW + 5_000 });
+		const background = new BackgroundDouble();
+		const above = new Above(background);
+		mock.timers.tick(5_000);
+		assert.equal(above.requests, 0);
+		background.now(run);
+		const { requests } = above;
+		mock.timers.tick(5_000);
+		assert.equal(above.requests - requests, 5);
+		assert.match(above.lines().join(), / 5s/);
+		background.now(over(run));
+		const after = above.requests;
+		mock.timers.tick(5_000);
+		assert.equal(above.requests, after);
+
+		background.now(run);
+		above.takeAway();
+		background.now(aRun());
+		assert.equal(above.widget, undefined);
+		mock.timers.tick(5_000);
+		assert.equal(above.mounts, 2);
+	});
+
+	it("comes back when pi has dropped it", () => {
+		const background = new BackgroundDouble(aRun({ label: "one" }));
+		const above = new Above(background);
+		above.widget?.dispose();
+		above.widget = undefined;
+		background.now(aRun({ label: "two" }));
+		assert.match(above.lines().join(), /two/);
+	});
+});

@@ -1,0 +1,73 @@
+/**
+ * A stage for background runs in real pi: the prompt says which are spawned, what the model hears of them it repeats.
+ *
+ * `spawn` writes the prompt. The first word of a task names the child's script, as for delegations.
+ */
+
+import { readFileSync } from "node:fs";
+import { type Call, type Children, Stage, type StageOptions } from "./delegation.ts";
+import type { PiEvent } from "./event-log.ts";
+import type { ModelRequest } from "./requests.ts";
+import { call, type Step, say } from "./steps.ts";
+
+const opening = "Spawn ";
+
+/** A prompt that makes the scripted parent call `sessions_spawn`, once for each of these. */
+export function spawn(...calls: Call[]): string {
+	return opening + JSON.stringify(calls);
+}
+
+/** What the parent is told of runs that have ended, in the order in which it comes; one line for each. */
+export function heardIn(text: string): string[] {
+	const told = text.matchAll(/^Background run (\w+) .*\nStatus: (\w+)\n(?:Result.*\n```+text\n([\s\S]*?)\n```+)?/gm);
+	return [...told].map(([, , status, result]) => `${status}: ${result ?? "nothing"}`);
+}
+
+/** The parent's part; `afterSpawn` is what it does when its runs were accepted. */
+export function parent(afterSpawn: () => Step[] | Promise<Step[]> = () => [say("Spawned.")]): Children {
+	return {
+		Spawn: async ({ userText, toolAnswers }) => {
+			const calls = JSON.parse(userText.slice(opening.length)) as Call[];
+			// One after the other: of those that are called at once none is the newest.
+			const next = calls[toolAnswers.length];
+			return next ? [call("sessions_spawn", next)] : await afterSpawn();
+		},
+		// What a child is asked when its work is done, after which its words are announced.
+		Your: ({ messages }) => {
+			const answer = messages.findLast(({ role }) => role === "assistant")?.content;
+			return [say(`gist of ${typeof answer === "string" ? answer : JSON.stringify(answer)}`)];
+		},
+		Background: ({ userText }) => [say(`Heard ${heardIn(userText).sort().join(", ")}`)],
+	};
+}
+
+export async function backgroundStage(options: StageOptions = {}): Promise<Stage> {
+	return await Stage.open({ ...options, children: { ...parent(), ...options.children } });
+}
+
+/** How often a conversation tells of its background runs: what was told must not be told again. */
+export function timesTold(request: ModelRequest | undefined): number {
+	const texts = request?.messages.map(({ content }) =>
+		typeof content === "string" ? content : JSON.stringify(content),
+	);
+	return (texts ?? []).join("\n").split(/Background run \w+ /).length - 1;
+}
+
+/** The messages that announce in a session file, whole lines only: pi may be writing. */
+export function announcementsIn(file: string): { deliveryIds: string[]; runIds: string[] }[] {
+	const lines = readFileSync(file, "utf8").split("\n").slice(0, -1);
+	const entries = lines.map((line) => JSON.parse(line) as { customType?: string; details?: unknown });
+	return entries
+		.filter(({ customType }) => customType === "subagent-announcement")
+		.map(({ details }) => details as { deliveryIds: string[]; runIds: string[] });
+}
+
+/** Whether an event says that the model has said so. */
+export function says(text: string): (event: PiEvent) => boolean {
+	return (event) => {
+		const message = event.message as { role?: string; content?: unknown } | undefined;
+		return (
+			event.type === "message_end" && message?.role === "assistant" && JSON.stringify(message.content).includes(text)
+		);
+	};
+}

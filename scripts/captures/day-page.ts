@@ -1,0 +1,142 @@
+/** `docs/day.md`, and the pictures that it shows. */
+
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { type Moment, moments, typed } from "../../__test__/support/day.ts";
+import { newestPi, root } from "../lib/places.mjs";
+import { type Look, looks } from "./scene.ts";
+
+export const dayPath = join(root, "docs", "day.md");
+export const dayFolder = join(root, "docs", "day");
+
+/** The looks in which the day is drawn. */
+export const dayLooks: readonly Look[] = looks.filter(({ name }) => name !== "narrow");
+
+interface Part {
+	heading?: string;
+	/** What happens. */
+	text: string;
+	/** What the picture shows, for those who do not see it. */
+	shows: string;
+	/** The row that the picture begins with. */
+	from: RegExp;
+}
+
+export const parts: Readonly<Partial<Record<Moment, Part>>> = {
+	spawned: {
+		heading: "Two explorers, and no waiting",
+		text:
+			"You ask in your own words; the model calls `sessions_spawn`. The call returns at once with a run id, the turn ends, and the two runs go " +
+			"on above the editor: a line each, with what they do, for how long, and what they have spent.",
+		shows: "Two calls of sessions_spawn, and above the editor a line for each of the two runs.",
+		from: /^ Two things/,
+	},
+	steered: {
+		heading: "Work goes on, and a run is steered",
+		text:
+			"The session is free for something else: here the model has a plan made in the foreground, by a chain of two agents. Meanwhile " +
+			`you think of something that the explorer should know. \`${typed.steer}\` is read by its child before its next turn; the chain is not disturbed.`,
+		shows: "A chain at work, the answer to /subagents send, and the two background runs.",
+		from: /^ Meanwhile/,
+	},
+	arrived: {
+		text:
+			"The explorer is done before the chain is. Its result waits until the model has finished what it was doing, and then arrives as one " +
+			"message: how it ended, which the runtime says and not the child, its words, what it took. The model reads it in the same go.",
+		shows: "The chain is done; below it the result of the explorer, and what the model says to it.",
+		from: /^ ✓ subagent chain/,
+	},
+	budget: {
+		heading: "One that finds no end",
+		text:
+			"Two more runs. The first looks for code that nobody calls and would look for ever; `budget.maxTurns` is 6. It is told when five are " +
+			"used up, and ended when all are. The model hears that as an error, with what there was.",
+		shows: "A run over its budget of six turns, and the two that go on.",
+		from: /^ In the background as well/,
+	},
+	panel: {
+		heading: "A look inside",
+		text: "`/subagents` opens the panel: all runs of the session, newest first, and below them what the chosen one was asked, does and says.",
+		shows: "The panel: four runs, one of them chosen.",
+		from: /^ Sub-agents/,
+	},
+	transcript: {
+		text: "Enter shows the conversation of a run as it grows.",
+		shows: "The transcript of a run under way.",
+		from: /^ [●⚠] tests · /,
+	},
+	stopped: {
+		text:
+			"This one is no longer needed: `s`, and `s` again. What it had started ends with it. The session is told, and the model gets no turn for " +
+			"it: you know what you did.",
+		shows: "The same transcript, after the run was stopped.",
+		from: /^ [●⚠] tests · /,
+	},
+	interrupted: {
+		heading: "Home, and back",
+		text:
+			"One run is still at work when you quit pi. It ends with pi, everything that it had started too, and what there was of its answer is " +
+			"kept. When you open the session again, with `pi --continue` here, you are told: the status is `unknown`, because nobody knows what " +
+			"would have come of it. Nothing starts again by itself: no run, and no turn.",
+		shows: "The session is open again; the run that was cut off is announced as interrupted.",
+		from: /^ ?⚠ tests/,
+	},
+	resumed: {
+		text:
+			`\`${typed.resume}\` continues it in its own session, where it was cut off. Its result arrives like any other, once. (\`background.onExit: "keep"\` ` +
+			"in your configuration lets runs go on without pi.)",
+		shows: "The run was resumed, and its result has arrived.",
+		from: /^ ?⚠ history/,
+	},
+};
+
+const shown = moments.filter((moment) => parts[moment]);
+
+export function dayFile(moment: Moment, { name }: Pick<Look, "name">): string {
+	return `${moments.indexOf(moment) + 1}-${moment}-${name}.svg`;
+}
+
+export function dayFiles(): string[] {
+	return shown.flatMap((moment) => dayLooks.map((look) => dayFile(moment, look)));
+}
+
+export function dayPage(): string {
+	const sections = shown.flatMap((moment) => {
+		const { heading, text, shows } = parts[moment] as Part;
+		return [
+			...(heading ? ["", `## ${heading}`] : []),
+			"",
+			text,
+			"",
+			"<picture>",
+			`  <source media="(prefers-color-scheme: light)" srcset="day/${dayFile(moment, { name: "light" })}">`,
+			`  <img src="day/${dayFile(moment, { name: "dark" })}" alt="${shows}">`,
+			"</picture>",
+		];
+	});
+	return [
+		"# A day with background runs",
+		"",
+		`What a person sees of runs that nobody waits for, in pi ${newestPi}, from the first prompt to the last result.`,
+		"",
+		"`npm run captures -- day` makes this page: real pi in tmux, a scripted model, the colours of pi's own themes.",
+		"`__test__/extension/pi-day.spec.ts` plays the same day and proves what is said here: every end of a run stands in the session",
+		"once, the model reads it once, it is drawn once, and no process is left behind. On the pictures times and run ids are replaced by",
+		"ones that stay the same, and empty rows, pi's editor and its footer are left out.",
+		...sections,
+		"",
+	].join("\n");
+}
+
+export function writeDayPicture(moment: Moment, look: Look, text: string): void {
+	mkdirSync(dayFolder, { recursive: true });
+	writeFileSync(join(dayFolder, dayFile(moment, look)), text);
+}
+
+/** Writes the page and removes pictures that are no longer on it. */
+export function writeDayPage(): void {
+	writeFileSync(dayPath, dayPage());
+	const known = new Set(dayFiles());
+	for (const file of readdirSync(dayFolder)) if (!known.has(file)) rmSync(join(dayFolder, file));
+}

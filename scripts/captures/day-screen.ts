@@ -1,0 +1,107 @@
+/** Cuts what the day shows out of a screen, and takes out of it what is different each time. */
+
+import { type Cell, type Row, rowText } from "./terminal.ts";
+
+/** Where the line above pi's editor begins; the panel has no editor. */
+const EDITOR = /^──/;
+
+/** The rows from the first one that shows `from` down to the editor; several empty ones count as one. */
+export function shownFrom(rows: readonly Row[], from: RegExp): Row[] {
+	const texts = rows.map((row) => rowText(row).trimEnd());
+	const begin = texts.findLastIndex((text) => from.test(text));
+	if (begin < 0) throw new Error(`no ${from} on the screen:\n${texts.join("\n")}`);
+	// What is drawn on a ground has an edge above.
+	const first = begin > 0 && texts[begin - 1] === "" && !isEmpty(rows[begin - 1] ?? []) ? begin - 1 : begin;
+	const editor = texts.findIndex((text, index) => index > first && EDITOR.test(text));
+	const end = editor < 0 ? rows.length : editor;
+	const shown = rows.slice(first, end).map((row, index) => ({ row, isEmpty: isEmpty(row), index }));
+	const last = shown.findLastIndex((each) => !each.isEmpty);
+	const kept = shown.filter(({ isEmpty, index }) => index <= last && !(isEmpty && shown[index + 1]?.isEmpty));
+	return kept.map(({ row }) => row);
+}
+
+function isEmpty(row: Row): boolean {
+	return row.every(({ text, ground }) => text === " " && !ground);
+}
+
+/** How long everything of the day takes on its pictures: while it goes on, and once it is over. */
+const TIMES: Readonly<Record<string, { live: string; over: string; done?: string }>> = {
+	config: { live: "5s", over: "6.2s" },
+	tests: { live: "9s", over: "12s" },
+	"dead code": { live: "2s", over: "2.4s" },
+	// Cut off at first, and done later.
+	history: { live: "4s", over: "8.1s", done: "9.4s" },
+	chain: { live: "4s", over: "4.9s" },
+	explorer: { live: "1s", over: "1.8s" },
+	implementer: { live: "2s", over: "3.1s" },
+};
+
+const NAMES = Object.keys(TIMES).join("|");
+const DONE = /^[ ▸]*\d? ?✓/;
+const OVER = /^[ ▸→]*\d? ?[✓✗⚠–]/;
+/** The first name in a row, and the first time behind it, in its column or behind a dot. */
+const TIME = new RegExp(`\\b(${NAMES})\\b.*?(?: +|· )(\\d+(?:\\.\\d)?s|\\dm\\d\\ds)(?= |$)`);
+/** The line that sums up a chain under way. */
+const SUM = /\brunning · (\d+s)\b/;
+const AGO = / · \d+s ago/;
+const RUN = /\b[0-9a-f]{8}\b/g;
+
+/** What a clock or chance has made, replaced by something that stays the same. `runs` are those that were seen before. */
+export function unchanging(rows: readonly Row[], runs: string[] = []): Row[] {
+	let name = "";
+	return rows.map((row) => {
+		let now = row;
+		const text = rowText(row);
+		for (const { 0: id, index } of text.matchAll(RUN)) {
+			if (!runs.includes(id)) runs.push(id);
+			now = replaced(now, index, id, `a1b2c3d${runs.indexOf(id) + 1}`);
+		}
+		const ago = AGO.exec(text);
+		if (ago) now = replaced(now, ago.index, ago[0], "");
+		const sum = SUM.exec(text);
+		if (sum?.[1]) now = replaced(now, text.indexOf(sum[1], sum.index), sum[1], TIMES.chain?.live ?? "");
+		const time = TIME.exec(text) ?? (name && /^ [✓✗⚠] \S.* · (\d+(?:\.\d)?s)$/.exec(text.trimEnd()));
+		if (!time) return now;
+		const [whole, first = "", second] = time;
+		if (second !== undefined) name = first;
+		const shown = second ?? first;
+		const from = time.index + whole.length - shown.length;
+		const { live = "", over = "", done = over } = TIMES[name] ?? {};
+		const took = DONE.test(text) ? done : over;
+		return aligned(now, from, shown, OVER.test(text) ? took : live);
+	});
+}
+
+/** A time that stands right in a column takes a blank before it, or leaves one; any other moves what is behind it. */
+function aligned(row: Row, from: number, was: string, is: string): Row {
+	const text = rowText(row);
+	const blanks = text.slice(0, from).length - text.slice(0, from).trimEnd().length;
+	const room = is.length - was.length;
+	if (blanks < 2) return replaced(row, from, was, is);
+	const start = from - Math.max(0, room);
+	return replaced(row, start, text.slice(start, from + was.length), is.padStart(Math.max(was.length, is.length)));
+}
+
+/** Puts `is` in the place of `was` at this offset, in its ink; the row stays as wide as it was. */
+function replaced(row: Row, from: number, was: string, is: string): Row {
+	let at = 0;
+	const offsets = row.map(({ text }) => {
+		at += text.length;
+		return at - text.length;
+	});
+	const begin = offsets.indexOf(from);
+	const end = from + was.length === rowText(row).length ? row.length : offsets.indexOf(from + was.length);
+	const ink = row.slice(begin, end).find(({ text }) => text !== " ") ?? row[begin];
+	const last = row.at(-1);
+	if (begin < 0 || end < 0 || !ink || !last) throw new Error(`${was} is not at ${from} of: ${rowText(row)}`);
+	const put = [...is].map((text): Cell => ({ ...ink, text, width: 1 }));
+	const cells = [...row.slice(0, begin), ...put, ...row.slice(end)];
+	while (cells.length < row.length) cells.push({ ...last, text: " ", width: 1 });
+	const cut = cells.slice(0, row.length);
+	let column = 0;
+	return cut.map((cell) => {
+		const placed = { ...cell, column };
+		column += cell.width;
+		return placed;
+	});
+}

@@ -1,0 +1,126 @@
+/** Background runs: the widget above the editor, and the panel. */
+
+import { makeGate } from "../../__test__/support/steps.ts";
+import { list, read, turns } from "./model.ts";
+import type { Play, Scene, Screen } from "./scene.ts";
+import { at, find, found, noMistake, outOfCredit, plan, review, tests } from "./tasks.ts";
+
+const ROWS = 24;
+const count = "Count the lines of each file.";
+
+/** Opens the panel by its command. */
+async function open(screen: Screen): Promise<void> {
+	await screen.type("/subagents");
+	await screen.sees(/→ subagents/);
+	await screen.press("Enter");
+	await screen.sees(/^ Sub-agents/);
+}
+
+function spawned(task: { agent: string; task: string }, label: string): Play["calls"][number] {
+	return { tool: "sessions_spawn", args: { agentId: task.agent, task: task.task, label } };
+}
+
+/** Two runs that are over, two at work, one that waits. */
+function busy(): Play & { rest: ReturnType<typeof makeGate> } {
+	const rest = makeGate();
+	const [beginning, end] = [found.slice(0, 80), found.slice(80)];
+	return {
+		rest,
+		calls: [
+			spawned(at("reviewer", review), "review"),
+			spawned(at("tester", tests), "tests"),
+			spawned(at("explorer", find), "the loader"),
+			spawned(at("implementer", plan), "option --profile"),
+			spawned(at("explorer", count), "lines"),
+		],
+		children: {
+			[review]: turns({ says: "The file first.", calls: [read("src/config.ts")] }, { says: noMistake }),
+			[tests]: outOfCredit,
+			[find]: turns(
+				{ says: "First the lay of the land.", calls: [list("."), read("src/config.ts", 40)] },
+				{ says: "Who calls it?", calls: [list("src"), read("src/main.ts")] },
+				{ says: beginning, goesOn: { after: rest.opened, says: end } },
+			),
+			[plan]: turns(
+				{ says: "The options first.", calls: [read("src/main.ts")] },
+				{ says: "It is read nowhere yet.", goesOn: { after: rest.opened, says: " So it is new." } },
+			),
+			[count]: turns({ says: "Two and forty." }),
+		},
+		drive: async () => {},
+	};
+}
+
+const IS_BUSY = /○ lines[\s\S]*● option .*read src\/main[\s\S]*● the loader .*read src\/main/;
+
+export const panelScenes: readonly Scene[] = [
+	{
+		name: "widget",
+		pictures: { widget: "Two runs at work, and one that waits for its turn." },
+		narrow: ["widget"],
+		rows: ROWS,
+		config: { maxConcurrent: 2 },
+		play() {
+			const play = busy();
+			const drive = async (screen: Screen) => {
+				await screen.sees(IS_BUSY);
+				await screen.take("widget");
+				play.rest.open();
+			};
+			return { ...play, drive };
+		},
+	},
+	{
+		name: "panel",
+		pictures: {
+			"panel-list": "The runs of the session, newest first, and what is known of the chosen one.",
+			"panel-stop": "`s` stops a run. It asks once.",
+			"panel-transcript": "Enter shows the transcript as it grows.",
+			"panel-ended": "What the run came to, at the end.",
+			"panel-keys": "`?` shows the keys.",
+		},
+		narrow: ["panel-list", "panel-transcript"],
+		rows: ROWS,
+		config: { maxConcurrent: 2 },
+		play() {
+			const play = busy();
+			const drive = async (screen: Screen) => {
+				await screen.sees(IS_BUSY);
+				await open(screen);
+				await screen.press("Down", "Down");
+				await screen.sees(/▸ ● 3 the loader[\s\S]*src\/config\.ts reads/);
+				await screen.take("panel-list");
+				await screen.press("s");
+				await screen.sees(/s again/);
+				await screen.take("panel-stop");
+				await screen.press("Escape");
+				await screen.sees(/s stop/);
+				await screen.press("Enter");
+				await screen.sees(/Who calls it\?[\s\S]*src\/config\.ts reads/);
+				await screen.take("panel-transcript");
+				play.rest.open();
+				await screen.sees(/✓ done/);
+				await screen.take("panel-ended");
+				await screen.press("?");
+				await screen.sees(/^ Keys/);
+				await screen.take("panel-keys");
+			};
+			return { ...play, drive };
+		},
+	},
+	{
+		name: "panel-empty",
+		pictures: { "panel-empty": "Where there is nothing yet." },
+		rows: 16,
+		play: () => ({
+			calls: [],
+			children: {},
+			async drive(screen) {
+				await screen.sees(/That is all|Good|Yes/);
+				await open(screen);
+				await screen.sees(/No background runs/);
+				await screen.take("panel-empty");
+			},
+		}),
+	},
+];
