@@ -216,6 +216,10 @@ impl Background {
             // After the message: what is wrong with what it tells is said together with it.
             event.notices = self.book.take_notices();
             event.message = message;
+            if view.desk.is_closed() {
+                // What was handed out for it was given back with that.
+                return;
+            }
             let heard = if event == Event::default() { Heard::Yes } else { listener.tell(event).await };
             failures = if heard == Heard::No { failures + 1 } else { 0 };
             if heard == Heard::Gone || failures > MAX_FAILURES {
