@@ -487,3 +487,375 @@ fn failure_text(single: &SingleResult, partial: &str) -> String {
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::process::ExitStatusExt as _;
+
+    use super::*;
+    use crate::process::{Clip, LimitKind};
+
+    /// A child of which nothing is known but how it ended.
+    fn ending(outcome: Outcome) -> Ending {
+        let supervised = Supervised {
+            outcome,
+            status: None,
+            complete: true,
+            supervision: None,
+            mechanisms: Vec::new(),
+            gone: true,
+            tally: None,
+            stderr: Clip::default(),
+            duration: Duration::ZERO,
+        };
+        Ending {
+            supervised,
+            collected: Collected::default(),
+            sayings: Sayings { refused: None, stopped_in: None, silenced: None },
+            duration: Duration::ZERO,
+            changes: None,
+            attempts: 1,
+            earlier: Usage::default(),
+            limited_by: "timeoutMs",
+        }
+    }
+
+    fn collected(outcome: Outcome, change: impl FnOnce(&mut Collected)) -> Ending {
+        let mut ending = ending(outcome);
+        change(&mut ending.collected);
+        ending
+    }
+
+    fn answered(outcome: Outcome) -> Ending {
+        collected(outcome, |collected| {
+            collected.text = Some("The answer.".into());
+            collected.stop_reason = Some("stop".into());
+        })
+    }
+
+    fn failed_by_provider(outcome: Outcome) -> Ending {
+        collected(outcome, |collected| {
+            collected.text = Some("An answer before that.".into());
+            collected.stop_reason = Some("error".into());
+            collected.error_message = Some("500: overloaded".into());
+        })
+    }
+
+    fn stopped_in(busy: Option<Busy>) -> Ending {
+        let mut ending = ending(Outcome::IdleTimeout { limit: Duration::from_millis(1500) });
+        ending.sayings.stopped_in = busy;
+        ending
+    }
+
+    fn complains(code: i32, stderr: &str, noise: &str) -> Ending {
+        let mut ending = answered(left(code));
+        ending.supervised.stderr.push(stderr.as_bytes());
+        ending.collected.noise = noise.into();
+        ending
+    }
+
+    /// Leaving with a code.
+    fn left(code: i32) -> Outcome {
+        Outcome::Exited(ExitStatus::from_raw(code << 8))
+    }
+
+    fn killed(signal: i32) -> Outcome {
+        Outcome::Exited(ExitStatus::from_raw(signal))
+    }
+
+    fn settled(status: Option<i32>, lingered: bool) -> Outcome {
+        Outcome::Settled { status: status.map(ExitStatus::from_raw), lingered }
+    }
+
+    fn over(limit: LimitKind) -> Outcome {
+        Outcome::OverLimit(OverLimit { limit, value: 5, allowed: 4, pid: 77, name: "node".into() })
+    }
+
+    fn cancelled(reason: CancelReason) -> Outcome {
+        Outcome::Cancelled(reason)
+    }
+
+    /// The result as a row: outcome, exit code, error; then what stands beside them.
+    fn row(verdict: &Verdict) -> (RunOutcome, i32, Option<&str>) {
+        (verdict.outcome, verdict.exit_code, verdict.error.as_deref())
+    }
+
+    #[test]
+    fn every_end_of_a_child_has_its_outcome_exit_code_and_reason() {
+        use RunOutcome::{Aborted, Budget, Completed, Failed, HardTimeout, IdleTimeout, Interrupted, Killed};
+        let hard = || Outcome::HardTimeout { limit: Duration::from_millis(2500) };
+        let silent =
+            "the child gave no answer (last event: none; stop reason: none; tool executions completed: 0)";
+        let orphaned =
+            "somebody killed the warden of the child; what could be found of its processes was ended";
+        let provider = "the model's provider reported an error: 500: overloaded";
+        let by_caller = |why: Option<&str>| cancelled(CancelReason::Caller(why.map(Into::into)));
+        let table = [
+            ("an answer", answered(left(0)), (Completed, 0, None)),
+            ("an answer, settled", answered(settled(Some(0), false)), (Completed, 0, None)),
+            ("an answer, then no end", answered(settled(Some(9), true)), (Completed, 0, None)),
+            ("an answer, then a lost status", answered(settled(None, false)), (Completed, 0, None)),
+            ("an answer, not settled, status lost", answered(Outcome::Lost), (Completed, 0, None)),
+            ("an answer, then a code", answered(left(3)), (Failed, 3, Some("the child gave no reason"))),
+            (
+                "an answer, settled, then a code",
+                answered(settled(Some(4 << 8), false)),
+                (Failed, 4, Some("the child gave no reason")),
+            ),
+            (
+                "an answer, settled, then a signal",
+                answered(settled(Some(15), false)),
+                (Failed, 143, Some("the child was killed by SIGTERM")),
+            ),
+            ("a signal", answered(killed(9)), (Failed, 137, Some("the child was killed by SIGKILL"))),
+            (
+                "a signal without a name",
+                answered(killed(42)),
+                (Failed, 170, Some("the child was killed by SIG42")),
+            ),
+            ("nothing", ending(left(0)), (Failed, 1, Some(silent))),
+            ("nothing, status lost", ending(Outcome::Lost), (Failed, 1, Some(silent))),
+            ("nothing, lingering", ending(settled(None, true)), (Failed, 1, Some(silent))),
+            ("a code and no word", ending(left(255)), (Failed, 255, Some("the child gave no reason"))),
+            ("an error", failed_by_provider(left(0)), (Failed, 1, Some(provider))),
+            ("an error, lingering", failed_by_provider(settled(Some(9), true)), (Failed, 1, Some(provider))),
+            ("an error, status lost", failed_by_provider(Outcome::Lost), (Failed, 1, Some(provider))),
+            ("an error and a code", failed_by_provider(left(2)), (Failed, 2, Some("500: overloaded"))),
+            (
+                "an error and a signal",
+                failed_by_provider(killed(11)),
+                (Failed, 139, Some("the child was killed by SIGSEGV")),
+            ),
+            (
+                "the hard limit",
+                answered(hard()),
+                (HardTimeout, 124, Some("hard limit reached: 2500 ms (`timeoutMs`)")),
+            ),
+            (
+                "silence",
+                stopped_in(None),
+                (IdleTimeout, 124, Some("no sign of life for 1500 ms (`idleTimeoutMs`)")),
+            ),
+            (
+                "silence of a tool",
+                stopped_in(Some(Busy::Tool)),
+                (IdleTimeout, 124, Some("no sign of life for 1500 ms while a tool ran (`toolTimeoutMs`)")),
+            ),
+            (
+                "silence of a person",
+                stopped_in(Some(Busy::Question)),
+                (
+                    IdleTimeout,
+                    124,
+                    Some(
+                        "no sign of life for 1500 ms while a question waited for its answer (`toolTimeoutMs`)",
+                    ),
+                ),
+            ),
+            (
+                "too much memory",
+                answered(over(LimitKind::Memory)),
+                (Killed, 137, Some("`limits.memoryBytes` reached: 5 of 4 (largest: node, process 77)")),
+            ),
+            (
+                "too many processes",
+                answered(over(LimitKind::Processes)),
+                (Killed, 137, Some("`limits.processes` reached: 5 of 4 (largest: node, process 77)")),
+            ),
+            ("a warden that was killed", answered(Outcome::Orphaned), (Failed, 1, Some(orphaned))),
+            ("an abort", answered(by_caller(None)), (Aborted, 130, Some("cancelled by user"))),
+            (
+                "an abort with a reason",
+                answered(by_caller(Some("enough"))),
+                (Aborted, 130, Some("cancelled by user: enough")),
+            ),
+            (
+                "an abort with a blank one",
+                answered(by_caller(Some(" "))),
+                (Aborted, 130, Some("cancelled by user")),
+            ),
+            (
+                "a dropped handle",
+                answered(cancelled(CancelReason::Dropped)),
+                (Aborted, 130, Some("cancelled: the handle of the run was dropped")),
+            ),
+            (
+                "the end of the session",
+                answered(cancelled(CancelReason::Shutdown)),
+                (Aborted, 130, Some("cancelled: the session ended")),
+            ),
+            (
+                "the end of the host",
+                answered(cancelled(CancelReason::Interrupted)),
+                (Interrupted, 1, Some("the host ended during the run")),
+            ),
+            (
+                "a bound",
+                answered(cancelled(CancelReason::Bound("`budget.maxTurns` reached: 2 of 2".into()))),
+                (Budget, 1, Some("`budget.maxTurns` reached: 2 of 2")),
+            ),
+        ];
+        for (label, ending, expected) in table {
+            let verdict = Verdict::of(&ending);
+            assert_eq!(row(&verdict), expected, "{label}");
+            let code = match verdict.outcome {
+                Completed => None,
+                HardTimeout | IdleTimeout => Some(ErrorCode::SubagentTimeout),
+                _ => Some(ErrorCode::SubagentFailed),
+            };
+            assert_eq!(verdict.code, code, "{label}");
+            let timeout = match verdict.outcome {
+                HardTimeout => Some(TimeoutReason::Runtime),
+                IdleTimeout => Some(TimeoutReason::Idle),
+                _ => None,
+            };
+            assert_eq!(verdict.timeout, timeout, "{label}");
+            let signal =
+                verdict.error.as_deref().and_then(|error| error.strip_prefix("the child was killed by "));
+            assert_eq!(verdict.signal.as_deref(), signal, "{label}");
+            let is_by_provider = verdict.error.as_deref() == Some(provider);
+            assert_eq!(verdict.is_provider_error(), is_by_provider, "{label}");
+        }
+    }
+
+    #[test]
+    fn of_a_child_that_left_by_itself_the_last_message_decides() {
+        use RunOutcome::{Completed, Failed};
+        let said = |stop: &str, text: Option<&str>, error: Option<&str>| {
+            collected(left(0), |collected| {
+                collected.stop_reason = Some(stop.into());
+                collected.text = text.map(Into::into);
+                collected.error_message = error.map(Into::into);
+                collected.last_event = Some("agent_settled".into());
+                collected.tools_completed = 3;
+            })
+        };
+        let silent = |stop: &str| {
+            format!(
+                "the child gave no answer (last event: agent_settled; stop reason: {stop}; tool executions completed: 3)"
+            )
+        };
+        let table = [
+            (said("stop", Some("Yes."), None), Completed, None),
+            (said("length", Some("Yes, bec"), None), Completed, None),
+            (said("stop", Some("Yes."), Some("a warning")), Completed, None),
+            (said("stop", Some(" \n\t"), None), Failed, Some(silent("stop"))),
+            (said("stop", Some(""), None), Failed, Some(silent("stop"))),
+            (said("toolUse", None, None), Failed, Some(silent("toolUse"))),
+            (
+                said("error", Some("Yes."), None),
+                Failed,
+                Some("the model's provider reported an error".into()),
+            ),
+            (
+                said("error", Some("Yes."), Some("429")),
+                Failed,
+                Some("the model's provider reported an error: 429".into()),
+            ),
+            (said("aborted", Some("Yes."), None), Failed, Some("the child stopped its own turn".into())),
+            (
+                said("aborted", None, Some("by a key")),
+                Failed,
+                Some("the child stopped its own turn: by a key".into()),
+            ),
+        ];
+        for (ending, outcome, error) in table {
+            let verdict = Verdict::of(&ending);
+            let exit_code = i32::from(outcome == Failed);
+            assert_eq!(row(&verdict), (outcome, exit_code, error.as_deref()));
+            let is_error = ending.collected.stop_reason.as_deref() == Some("error");
+            assert_eq!(verdict.is_provider_error(), is_error, "{error:?}");
+        }
+    }
+
+    #[test]
+    fn a_task_that_the_child_did_not_take_is_a_failure_whatever_it_says() {
+        let refuses = |mut ending: Ending| {
+            ending.sayings.refused = Some("busy".into());
+            ending
+        };
+        let error = Some("the child did not take the task: busy");
+        for ending in [answered(left(0)), failed_by_provider(left(0)), answered(settled(None, true))] {
+            let verdict = Verdict::of(&refuses(ending));
+            assert_eq!(row(&verdict), (RunOutcome::Failed, 1, error));
+            assert!(!verdict.is_provider_error(), "nothing would be better another time");
+        }
+        let verdict = Verdict::of(&refuses(answered(left(5))));
+        assert_eq!(row(&verdict), (RunOutcome::Failed, 5, Some("the child gave no reason")));
+    }
+
+    #[test]
+    fn an_exit_code_is_explained_by_the_first_of_what_was_said_for_people() {
+        let said = |mut ending: Ending| {
+            ending.collected.error_message = Some("the error".into());
+            ending
+        };
+        let table = [
+            (said(complains(1, " stderr\n", "noise")), "the error"),
+            (complains(1, " stderr\n", "noise"), "stderr"),
+            (complains(1, " \n", " noise\n"), "noise"),
+            (complains(1, "", " \n"), "the child gave no reason"),
+        ];
+        for (ending, expected) in table {
+            assert_eq!(Verdict::of(&ending).error.as_deref(), Some(expected));
+        }
+    }
+
+    #[test]
+    fn work_that_was_done_before_the_last_word_stays_done() {
+        let ends: [fn() -> Outcome; 8] = [
+            || left(3),
+            || killed(9),
+            || Outcome::Lost,
+            || Outcome::Orphaned,
+            || Outcome::HardTimeout { limit: Duration::ZERO },
+            || Outcome::IdleTimeout { limit: Duration::ZERO },
+            || over(LimitKind::Cpu),
+            || cancelled(CancelReason::Dropped),
+        ];
+        for outcome in ends {
+            let mut announcing = answered(outcome());
+            announcing.collected.epilogue = Some(Box::default());
+            assert_eq!(row(&Verdict::of(&announcing)), (RunOutcome::Completed, 0, None), "{:?}", outcome());
+            if outcome() != Outcome::Lost {
+                assert_ne!(
+                    Verdict::of(&answered(outcome())).outcome,
+                    RunOutcome::Completed,
+                    "{:?}",
+                    outcome()
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn only_a_run_that_the_provider_failed_is_one_that_the_provider_failed() {
+        let ends: [fn() -> Outcome; 5] = [
+            || left(1),
+            || Outcome::HardTimeout { limit: Duration::ZERO },
+            || Outcome::IdleTimeout { limit: Duration::ZERO },
+            || Outcome::Orphaned,
+            || cancelled(CancelReason::Caller(None)),
+        ];
+        for outcome in ends {
+            assert!(!Verdict::of(&failed_by_provider(outcome())).is_provider_error(), "{:?}", outcome());
+        }
+        assert!(Verdict::of(&failed_by_provider(left(0))).is_provider_error());
+    }
+
+    #[test]
+    fn a_limit_is_named_after_what_has_set_it() {
+        let mut ending = ending(Outcome::HardTimeout { limit: Duration::from_secs(3) });
+        ending.limited_by = "runTimeoutSeconds";
+        let error = Verdict::of(&ending).error;
+        assert_eq!(error.as_deref(), Some("hard limit reached: 3000 ms (`runTimeoutSeconds`)"));
+    }
+
+    #[test]
+    fn all_attempts_together_are_what_was_spent() {
+        let mut ending = answered(left(0));
+        ending.collected.usage = Usage { input: 3, turns: 2, ..Usage::default() };
+        ending.earlier = Usage { input: 4, turns: 5, ..Usage::default() };
+        assert_eq!((ending.usage().input, ending.usage().turns), (7, 7));
+    }
+}
