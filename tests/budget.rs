@@ -56,6 +56,19 @@ fn each_bound_warns_at_80_percent_and_ends_at_100() {
         ("a single turn", max_turns(1), turns(1), "`budget.maxTurns` reached: 1 of 1"),
         ("80 % between two turns", max_turns(12), turns(9), "fine"),
         ("80 % of a number that ten does not divide", max_turns(12), turns(10), "wrap up: 10 of 12"),
+        ("no turn of one", max_turns(1), turns(0), "fine"),
+        ("no turn of two", max_turns(2), turns(0), "fine"),
+        ("the last turn of two", max_turns(2), turns(1), "wrap up: 1 of 2"),
+        ("the last turn but one of three", max_turns(3), turns(1), "fine"),
+        ("the last turn of three", max_turns(3), turns(2), "wrap up: 2 of 3"),
+        ("the last token is no last turn", max_tokens(3), tokens(2, 0, 0, 0), "fine"),
+        ("79 % of a large number", max_tokens(u64::MAX), tokens(u64::MAX / 5 * 4 - 1, 0, 0, 0), "fine"),
+        (
+            "80 % of a large number",
+            max_tokens(u64::MAX),
+            tokens(u64::MAX / 5 * 4, 0, 0, 0),
+            "wrap up: 14757395258967641292 of 18446744073709551615",
+        ),
         ("tokens of one kind", max_tokens(100), tokens(79, 0, 0, 0), "fine"),
         ("tokens of every kind", max_tokens(100), tokens(20, 20, 20, 20), "wrap up: 80 of 100"),
         ("tokens beyond", max_tokens(100), tokens(25, 25, 25, 25), "`budget.maxTokens` reached: 100 of 100"),
@@ -70,6 +83,22 @@ fn each_bound_warns_at_80_percent_and_ends_at_100() {
             max_turns(u64::MAX),
             turns(u64::MAX - 1),
             "wrap up: 18446744073709551614 of 18446744073709551615",
+        ),
+        ("input counts", max_tokens(10), tokens(10, 0, 0, 0), "`budget.maxTokens` reached: 10 of 10"),
+        ("output counts", max_tokens(10), tokens(0, 10, 0, 0), "`budget.maxTokens` reached: 10 of 10"),
+        (
+            "reading the cache counts",
+            max_tokens(10),
+            tokens(0, 0, 10, 0),
+            "`budget.maxTokens` reached: 10 of 10",
+        ),
+        ("writing it counts", max_tokens(10), tokens(0, 0, 0, 10), "`budget.maxTokens` reached: 10 of 10"),
+        ("the provider's own sum does not", max_tokens(10), Usage { total_tokens: 10, ..turns(1) }, "fine"),
+        (
+            "parts of the cost do not",
+            own(1.0),
+            Usage { cost: Cost { input: 9.0, output: 9.0, ..Cost::default() }, ..turns(1) },
+            "fine",
         ),
         ("cost below", own(0.01), cost(0.0079), "fine"),
         ("cost at 80 %", own(0.01), cost(0.008), "wrap up: $0.0080 of $0.0100"),
@@ -104,6 +133,26 @@ fn each_bound_warns_at_80_percent_and_ends_at_100() {
         ("a bound below zero", own(-1.0), cost(9.0), "fine"),
         ("a bound that is no number", own(f64::NAN), cost(9.0), "fine"),
         ("the nearest of several", all, Usage { turns: 8, input: 85, ..cost(0.81) }, "wrap up: 85 of 100"),
+        ("turns nearest", all, Usage { turns: 9, input: 85, ..cost(0.89) }, "wrap up: 9 of 10"),
+        ("cost nearest", all, Usage { turns: 8, input: 85, ..cost(0.86) }, "wrap up: $0.8600 of $1.0000"),
+        (
+            "one near, others fine",
+            all,
+            Usage { turns: 7, input: 79, ..cost(0.8) },
+            "wrap up: $0.8000 of $1.0000",
+        ),
+        (
+            "two reached: the first of turns, tokens, cost",
+            all,
+            Usage { turns: 9, input: 100, ..cost(2.0) },
+            "`budget.maxTokens` reached: 100 of 100",
+        ),
+        (
+            "all reached",
+            all,
+            Usage { turns: 10, input: 200, ..cost(3.0) },
+            "`budget.maxTurns` reached: 10 of 10",
+        ),
         (
             "one reached, another near",
             all,
@@ -116,6 +165,66 @@ fn each_bound_warns_at_80_percent_and_ends_at_100() {
         meter.record(usage);
         assert_eq!(told(&meter), *expected, "{label}");
         assert_eq!(meter.refusal(), None, "{label}");
+    }
+}
+
+/// Rounded to the nearest billionth, and shown with as many decimals as it takes.
+#[test]
+fn an_amount_that_is_not_zero_never_looks_like_zero() {
+    for (spent, shown) in [
+        (0.000_000_000_4, "$0.0000"),
+        (0.000_000_000_6, "$0.000000001"),
+        (0.000_000_001, "$0.000000001"),
+        (0.000_000_999, "$0.000000999"),
+        (0.000_001, "$0.000001"),
+        (0.000_099_999, "$0.000100"),
+        (0.000_1, "$0.0001"),
+        (1234.567_89, "$1234.5679"),
+    ] {
+        let account = SessionAccount::new(spent);
+        let mut meter = Meter::new(Allowance::default(), Some((account, 1e-12)));
+        meter.record(&Usage::default());
+        let expected = if shown == "$0.0000" {
+            "fine".to_owned()
+        } else {
+            format!("`sessionBudget.maxCost` reached: {shown} of $0.000000001")
+        };
+        assert_eq!(told(&meter), expected, "{spent}");
+    }
+}
+
+#[test]
+fn each_bound_has_its_name_for_the_child_and_for_its_caller() {
+    let every = Usage { turns: 8, input: 80, ..cost(0.8) };
+    let only = |change: fn(&mut Allowance)| {
+        let mut allowance = Allowance::default();
+        change(&mut allowance);
+        Meter::new(allowance, None)
+    };
+    let account = SessionAccount::new(0.0);
+    let meters = [
+        (only(|own| own.max_turns = Some(10)), "the turns of this run (8 of 10)", "budget.maxTurns"),
+        (only(|own| own.max_tokens = Some(100)), "the tokens of this run (80 of 100)", "budget.maxTokens"),
+        (
+            only(|own| own.max_cost = Some(1.0)),
+            "the money for this run ($0.8000 of $1.0000)",
+            "budget.maxCost",
+        ),
+        (
+            shared(&account, 1.0),
+            "the money for all runs of this session ($0.8000 of $1.0000)",
+            "sessionBudget.maxCost",
+        ),
+    ];
+    for (mut meter, words, setting) in meters {
+        meter.record(&every);
+        let Stage::WrapUp(text) = meter.stage() else { panic!("{setting}: {:?}", meter.stage()) };
+        assert!(text.starts_with(&format!("Nearly used up: {words}. ")), "{text}");
+        assert_eq!(meter.refusal(), None, "{setting}");
+        meter.next_attempt();
+        meter.record(&every);
+        let Stage::Over(over) = meter.stage() else { panic!("{setting}: {:?}", meter.stage()) };
+        assert_eq!(over.setting(), setting);
     }
 }
 

@@ -1,0 +1,37 @@
+//! How long the spending of a session is remembered. Alone in its file, because all tests of one program share the accounts.
+
+#![expect(clippy::float_cmp, reason = "the sums are promised to be exact")]
+
+use pi_subagent_native::run::account_of;
+
+/// What this process knows of a session: 1 when it has been asked for before, 2 when somebody had to be asked again.
+fn known(session: &str) -> f64 {
+    account_of(session, || 2.0).spent()
+}
+
+fn ask_for(sessions: std::ops::Range<usize>) {
+    for number in sessions {
+        account_of(&format!("session {number}"), || 0.0);
+    }
+}
+
+#[test]
+fn a_session_is_forgotten_after_64_others_and_not_before() {
+    account_of("idle", || 1.0);
+    ask_for(0..63);
+    assert_eq!(known("idle"), 1.0, "after 63 others");
+    // To be asked for is to be the newest.
+    ask_for(100..163);
+    assert_eq!(known("idle"), 1.0, "after 63 more");
+    ask_for(200..264);
+    assert_eq!(known("idle"), 2.0, "after 64");
+
+    let used = account_of("in use", || 1.0);
+    ask_for(300..500);
+    assert_eq!(known("in use"), 1.0, "somebody holds it");
+    drop(used);
+    ask_for(500..563);
+    assert_eq!(known("in use"), 1.0, "it is the newest again");
+    ask_for(600..664);
+    assert_eq!(known("in use"), 2.0, "nobody holds it any more");
+}
