@@ -460,7 +460,7 @@ fn questions_are_bounded_and_none_is_forgotten() {
     assert_eq!(question.options.len(), 64);
     assert!(question.options.iter().all(|option| option.len() <= 1024 && option.len() > 1020));
 
-    for (fields, kept) in [(json!({"title": "?"}), 8), (fields, 1)] {
+    for (fields, kept) in [(json!({"title": "?"}), 16), (fields, 1)] {
         for number in 0..2000 {
             collector.push(stream(&[ask(number, &fields)]).as_bytes());
             assert!(collector.memory_bytes() < 512 * 1024, "{}", collector.memory_bytes());

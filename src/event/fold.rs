@@ -20,8 +20,9 @@ use super::wire::{EventKind, UpdateKind};
 const MAX_RUNNING: usize = 256;
 /// Different tool names that are kept.
 const MAX_TOOL_NAMES: usize = 64;
-/// Questions of extensions that wait to be taken, and the bytes of their texts together: one of any size fits.
-const MAX_QUESTIONS: usize = 8;
+/// Questions of extensions that wait to be taken, no fewer than a child may have waiting, because all of them may come at
+/// once; and the bytes of their texts together: one of any size fits.
+const MAX_QUESTIONS: usize = 16;
 const MAX_QUESTION_BYTES: usize = 192 * 1024;
 /// Ids of questions that made room for others.
 const MAX_DROPPED: usize = 1024;

@@ -334,6 +334,46 @@ fn literal_when_trimmed(task: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::process::Cancel;
+    use crate::run::budget::{Allowance, Meter};
+
+    /// The record by which a child asks.
+    fn asks(number: usize) -> String {
+        let fields = r#""method":"input","title":"Name?""#;
+        format!("{{\"type\":\"extension_ui_request\",\"id\":\"q{number}\",{fields}}}\n")
+    }
+
+    #[test]
+    fn sixteen_questions_wait_and_one_more_is_told_that_nobody_answers() {
+        let purse = Purse::new(Meter::new(Allowance::default(), None), Cancel::new());
+        let silence = SilenceLimits { idle: None, tool: None };
+        // All have two digits, so that all answers are of one length.
+        let chunks: Vec<String> = (10..27).map(asks).collect();
+        let cancelled = Command::Answer("q26", &Answer::Cancelled).to_line().len();
+        // Of those that come together the newest are asked.
+        for (chunks, waiting) in [(chunks.clone(), 10..26), (vec![chunks.concat()], 11..27)] {
+            let reins = Reins::new(Protocol::Rpc, "look around");
+            let task = reins.input.unwritten();
+            let collector = SharedCollector::new();
+            let (mut child, mut asked) =
+                DrivenChild::new(collector, silence, reins.clone(), &purse, &|_| {}, LastWord::None);
+            let mut passed_on = || {
+                let ids = std::iter::from_fn(|| asked.try_recv().ok()).map(|asked| asked.question.id);
+                ids.collect::<Vec<_>>()
+            };
+            for chunk in chunks {
+                child.stdout(chunk.as_bytes());
+            }
+            assert_eq!(passed_on(), waiting.map(|number| format!("q{number}")).collect::<Vec<_>>());
+            assert_eq!(reins.input.unwritten() - task, cancelled, "one was called off");
+
+            reins.answered();
+            child.stdout(asks(30).as_bytes());
+            child.stdout(asks(31).as_bytes());
+            assert_eq!(passed_on(), ["q30"], "an answer makes room for one");
+            assert_eq!(reins.input.unwritten() - task, 2 * cancelled);
+        }
+    }
 
     #[test]
     fn a_task_is_never_a_command() {
