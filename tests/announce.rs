@@ -219,21 +219,62 @@ async fn whatever_happens_to_an_announcement_the_result_is_that_of_the_task() {
 }
 
 #[tokio::test]
-async fn a_question_is_called_off_and_no_message_goes_through_while_it_announces() {
+async fn a_question_is_called_off_while_it_announces() {
     let asks = r#"printf '{"type":"extension_ui_request","id":"q1","method":"input","title":"Name?"}\n'"#;
     let script = format!("works; asked; {asks}; hear; said 'In short.' stop; settled; leave");
     let scene = Scene::new(&script, quick());
-    let control = Control::default();
-    let steer = async {
-        scene.until_heard(3).await;
-        assert!(!control.steering.steer("and mind the gap"), "its answer would pass for the announcement");
-    };
-    let (result, ()) = tokio::join!(scene.run_with(&control), steer);
+    let result = scene.run().await;
     is_the_answer("asks", &result);
     assert_eq!(single(&result).announcement, Some(Announcement::Said("In short.".into())));
     let heard = scene.heard();
     assert_eq!((&heard[2]["id"], &heard[2]["cancelled"]), (&json!("q1"), &json!(true)), "{heard:?}");
     assert_eq!(heard.len(), 3, "{heard:?}");
+}
+
+#[tokio::test]
+async fn messages_go_through_while_a_child_works_and_none_while_it_announces() {
+    // The child listens all the time: what does not arrive was not sent.
+    let script = "hear; begin; hear; said 'The whole answer.' stop; settled; asked
+        until [ -e \"$home/go\" ]; do sleep 0.02; done; said 'In short.' stop; settled; leave";
+    let scene = Scene::new(script, quick());
+    let control = Control::default();
+    let steer = async {
+        scene.until_heard(1).await;
+        assert!(control.steering.steer("and mind the gap"), "it works");
+        scene.until_heard(3).await;
+        assert!(!control.steering.steer("and the step"), "its answer would pass for the announcement");
+        fs::write(scene.path("go"), "").expect("written");
+    };
+    let (result, ()) = tokio::join!(scene.run_with(&control), steer);
+    is_the_answer("steered", &result);
+    assert_eq!(single(&result).announcement, Some(Announcement::Said("In short.".into())));
+    let heard = scene.heard();
+    let types: Vec<_> = heard.iter().map(|command| &command["type"]).collect();
+    assert_eq!(types, ["prompt", "steer", "prompt"], "{heard:?}");
+}
+
+#[tokio::test]
+async fn the_configured_limits_of_a_text_bound_an_announcement_too() {
+    let bytes = |count: usize| "x".repeat(count);
+    let lines = |count: usize| vec!["line"; count].join("\\n");
+    for (label, said, is_cut) in [
+        ("as many bytes as may be", bytes(256), false),
+        ("one byte more", bytes(257), true),
+        ("many bytes", bytes(100_000), true),
+        ("as many lines as may be", lines(10), false),
+        ("one line more", lines(11), true),
+    ] {
+        let config = json!({ "graceMs": 200, "output": { "maxBytes": 256, "maxLines": 10 } });
+        let script = format!("works; asked; said '{said}' stop; settled; leave");
+        let result = Scene::new(&script, config).run().await;
+        is_the_answer(label, &result);
+        let Some(Announcement::Said(text)) = &single(&result).announcement else {
+            panic!("{label}: {:?}", single(&result).diagnostics)
+        };
+        assert!(text.len() <= 256 && text.lines().count() <= 10, "{label}: {text}");
+        assert_eq!(text.contains("[truncated"), is_cut, "{label}: {text}");
+        assert_eq!(*text == said.replace("\\n", "\n"), !is_cut, "{label}: {text}");
+    }
 }
 
 #[tokio::test]
