@@ -9,11 +9,12 @@ use std::time::Duration;
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{
     Answer, Caller, ChildQuestion, ConfirmRequest, Control, ErrorCode, Host, HostTool, Mode, Progress,
-    Refresh, Resumption, RunId, RunOutcome, RunSpec, Timeout, ToolResult, Watchers, Wishes, World, execute,
+    Refresh, Resumption, RunId, RunOutcome, RunSpec, RunState, Timeout, ToolResult, Watchers, Wishes, World,
+    execute,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
 /// Longer than any scenario needs, shorter than a person waits for a stuck test.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -26,6 +27,10 @@ said() { # text stopReason [more fields]
 }
 delta() { printf '{"type":"message_update","usage":{},"assistantMessageEvent":{"type":"text_delta","contentIndex":0,"delta":"%s"}}\n' "$1"; }
 settled() { printf '{"type":"agent_end","messages":[],"willRetry":false}\n{"type":"agent_settled","aborted":false}\n'; }
+gives_up() { # error, which pi itself has tried to get around
+    said '' error ",\"errorMessage\":\"$1\""
+    printf '{"type":"auto_retry_end","success":false,"attempt":3,"finalError":"%s"}\n' "$1"; settled
+}
 "#;
 
 /// A directory with an agent dir, a project and a scripted stand-in for pi.
@@ -558,7 +563,15 @@ async fn a_child_that_cannot_start_names_stage_and_path() {
             "docker",
         ),
         (fine().write("agent/subagents", "a file in the way"), "session directory: ", "subagents"),
-        (fine().config(json!({ "sandbox": "required" })), "sandbox: ", "required"),
+        (fine().config(json!({ "sandbox": "required" })), "sandbox: ", "`required` and cannot be had"),
+        (
+            fine().with(|spec| spec.agent = "strict".into()).config(json!({ "sandbox": "off" })).write(
+                "agent/agents/strict.md",
+                "---\nname: strict\nreadonly: true\nsandbox: required\n---\nLook.",
+            ),
+            "sandbox: ",
+            "`required` and cannot be had",
+        ),
         (
             fine().with(|spec| {
                 spec.agent = "researcher".into();
@@ -575,6 +588,7 @@ async fn a_child_that_cannot_start_names_stage_and_path() {
         let error = single.error.as_deref().expect("an error");
         assert!(error.starts_with(stage) && error.contains(names), "{error}");
         assert_eq!(single.attempts, 0);
+        assert!(!scene.path("task").exists(), "nothing was started: {error}");
     }
 }
 
@@ -823,4 +837,89 @@ async fn what_a_run_is_asked_for_comes_before_its_agent_and_only_narrows_its_too
         assert_eq!(result.details.results[0].outcome, RunOutcome::HardTimeout, "{}", result.text);
         assert!(message(&result).contains(says), "{timeout:?}: {}", message(&result));
     }
+}
+
+#[tokio::test]
+async fn an_attempt_is_repeated_as_often_as_the_configuration_says() {
+    let script = r#"echo >> "${0%/*}/attempts"; begin; gives_up '500: overloaded'"#;
+    for (retry, attempts) in [
+        (json!({ "backoffMs": 1, "maxAttempts": 1 }), 1),
+        (json!({ "backoffMs": 1, "maxAttempts": 3 }), 3),
+        (json!({ "backoffMs": 1, "maxAttempts": 3, "enabled": false }), 1),
+    ] {
+        let scene = Scene::new(script).config(json!({ "retry": retry }));
+        let result = scene.run().await;
+        assert_eq!(shape(&result), (Some(ErrorCode::SubagentFailed), 1, RunOutcome::Failed, true), "{retry}");
+        assert_eq!(result.details.results[0].attempts, attempts, "{retry}");
+        let children = fs::read_to_string(scene.path("attempts")).expect("a line for each").lines().count();
+        assert_eq!(u32::try_from(children), Ok(attempts), "{retry}");
+    }
+}
+
+/// How a run goes whose provider asks for a pause: `true` when it waits for it, in which case it is aborted there.
+async fn waits(seconds: u64, config: Value) -> bool {
+    let script = format!("begin; gives_up '429: try again in {seconds}s'");
+    let scene = Scene::new(&script).config(config);
+    let (progress, mut receiver) = watch::channel(Progress::default());
+    let cancel = Cancel::new();
+    let run = start(&scene.spec, &progress, None, cancel.clone());
+    let (ending, ended) = oneshot::channel::<()>();
+    let run = async {
+        let result = run.await;
+        drop(ending);
+        result
+    };
+    let watched = async {
+        tokio::select! {
+            biased;
+            retrying = receiver.wait_for(|progress| progress.state == RunState::Retrying) => {
+                retrying.expect("the run is going on");
+                cancel.cancel(CancelReason::Caller(None));
+                true
+            }
+            _ = ended => false,
+        }
+    };
+    let both = Box::pin(tokio::time::timeout(PATIENCE, async { tokio::join!(run, watched) }));
+    let (result, retries) = both.await.expect("the run ends");
+    let outcome = if retries { RunOutcome::Aborted } else { RunOutcome::Failed };
+    let single = &result.details.results[0];
+    assert_eq!((single.outcome, single.attempts), (outcome, 1), "{}", result.text);
+    retries
+}
+
+#[tokio::test]
+async fn a_pause_of_more_than_a_minute_is_not_waited_for_even_without_a_limit() {
+    for timeout in [0, 900_000] {
+        let config = || json!({ "timeoutMs": timeout, "retry": { "backoffMs": 1 } });
+        assert!(waits(59, config()).await, "timeoutMs: {timeout}");
+        assert!(!waits(63, config()).await, "timeoutMs: {timeout}");
+    }
+}
+
+#[tokio::test]
+async fn a_pause_beyond_the_hard_limit_is_not_waited_for() {
+    let config = |timeout| json!({ "timeoutMs": timeout, "retry": { "backoffMs": 1 } });
+    assert!(!waits(40, config(40_000)).await, "some of it has passed already");
+    assert!(waits(40, config(60_000)).await);
+}
+
+#[tokio::test]
+async fn a_pause_that_the_provider_asks_for_lasts_even_where_the_configured_one_is_shorter() {
+    let script = r#"begin; mkdir "${0%/*}/second" 2> /dev/null && gives_up '429: try again in 600ms' || { said 'Done.' stop; settled; }"#;
+    let result = Scene::new(script).config(json!({ "retry": { "backoffMs": 1 } })).run().await;
+    let single = &result.details.results[0];
+    assert_eq!((single.outcome, single.attempts), (RunOutcome::Completed, 2), "{}", result.text);
+    assert!(single.duration_ms >= 600, "{} ms", single.duration_ms);
+}
+
+#[tokio::test]
+async fn another_attempt_gets_what_the_first_has_left_of_the_hard_limit() {
+    let script = r#"begin; mkdir "${0%/*}/second" 2> /dev/null && { sleep 2; gives_up '500: overloaded'; } || sleep 30"#;
+    let config = json!({ "timeoutMs": 3500, "graceMs": 200, "retry": { "backoffMs": 1 } });
+    let result = Scene::new(script).config(config).run().await;
+    let single = &result.details.results[0];
+    assert_eq!((single.outcome, single.attempts), (RunOutcome::HardTimeout, 2), "{}", result.text);
+    assert_eq!(message(&result), "hard limit reached: 3500 ms (`timeoutMs`)");
+    assert!((3500..5500).contains(&single.duration_ms), "not 3500 ms each: {} ms", single.duration_ms);
 }
