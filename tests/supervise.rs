@@ -211,6 +211,7 @@ async fn each_behaviour_has_its_outcome() {
         (Case::new("holds_pipe", &["0"]), "exited 0", "pid"),
         (Case::new("holds_pipe", &["4"]).label("fails and leaves others behind"), "exited 4", "pid"),
         (Case::new("leaves_a_flood", &[]), "exited 0", "pid"),
+        (Case::new("leaves_a_polite_one", &[]), "exited 0", "goodbye"),
         (Case::new("forks", &[]).silence(300).grace(300), "idle 143", "pid"),
         (Case::new("never_reads", &[]).input(8 << 20), "exited 0", "alive"),
         (Case::new("closes_input", &[]).input(8 << 20), "exited 0", "alive"),
