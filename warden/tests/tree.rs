@@ -176,6 +176,34 @@ fn the_end_of_the_host_ends_the_tree_and_removes_what_it_would_have_removed() {
 }
 
 #[test]
+fn whom_a_child_leaves_behind_are_asked_before_they_are_killed() {
+    let polite =
+        "trap \"echo goodbye; exit 0\" TERM; echo ready; kill -USR1 $LEADER; while :; do sleep 0.05; done";
+    let deaf = "trap \"\" TERM; echo ready; kill -USR1 $LEADER; while :; do sleep 0.05; done";
+    for (label, begins, behind, goodbye) in [
+        ("polite", "", polite, "goodbye"),
+        ("polite and in a session of its own", "setsid", polite, "goodbye"),
+        ("deaf", "", deaf, ""),
+    ] {
+        let script = format!(
+            "export LEADER=$$; trap 'exit 0' USR1; {begins} sh -c '{behind}' & while :; do sleep 0.05; done"
+        );
+        let mut host = Host::start(&[], |_| {}, &script);
+        host.started();
+        assert_eq!(host.line(), "ready", "{label}");
+        assert_eq!(host.line(), goodbye, "{label}");
+        let ended = loop {
+            match host.hear() {
+                Some(Report::Using(_)) => {}
+                other => break other,
+            }
+        };
+        assert_eq!(ended, Some(Report::Ended(Ending::Code(0))), "{label}");
+        assert!(matches!(host.hear(), Some(Report::Gone(tally)) if tally.left == 0), "{label}");
+    }
+}
+
+#[test]
 fn what_a_child_without_work_leaves_is_nothing_and_what_one_with_work_leaves_is_kept() {
     for (has_work, expected) in [(false, None), (true, Some("session"))] {
         let scene = tempfile::tempdir().expect("a directory");
