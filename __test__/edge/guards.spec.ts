@@ -107,6 +107,16 @@ describe("a child that may not write", { skip: !allows("landlock") && "no Landlo
 		assert.deepEqual([...new Set(scene.filesLeft())], ["session.jsonl"]);
 	});
 
+	it("is held where others may write, too", async (t) => {
+		const scene = new Scene(t, "");
+		const piCommand = scene.pi("tries.sh", tries);
+		for (const sandbox of ["auto", "required"]) {
+			const result = await scene.run({ piCommand, config: { sandbox, allowWrite: true } });
+			assert.equal(single(result).sandbox?.enforced, true, sandbox);
+			assert.equal(single(result).output?.trim(), "temporary agent", sandbox);
+		}
+	});
+
 	it("is told apart from one that may", async (t) => {
 		const scene = new Scene(t, "");
 		scene.write("agent/agents/writer.md", "---\nname: writer\ntools: bash\n---\nWrite.");
