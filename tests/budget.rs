@@ -32,22 +32,40 @@ fn told(meter: &Meter) -> String {
     }
 }
 
+fn turns(turns: u64) -> Usage {
+    Usage { turns, ..Usage::default() }
+}
+
+fn max_turns(max: u64) -> Allowance {
+    Allowance { max_turns: Some(max), ..Allowance::default() }
+}
+
+fn tokens(input: u64, output: u64, cache_read: u64, cache_write: u64) -> Usage {
+    Usage { input, output, cache_read, cache_write, ..Usage::default() }
+}
+
+fn max_tokens(max: u64) -> Allowance {
+    Allowance { max_tokens: Some(max), ..Allowance::default() }
+}
+
+/// Bounds of every kind.
+const ALL: Allowance = Allowance { max_cost: Some(1.0), max_tokens: Some(100), max_turns: Some(10) };
+
+/// Each row: what may be used, what was used, and what is told then.
+fn check(cases: &[(&str, Allowance, Usage, &str)]) {
+    for (label, allowance, usage, expected) in cases {
+        let mut meter = Meter::new(*allowance, None);
+        meter.record(usage);
+        assert_eq!(told(&meter), *expected, "{label}");
+        assert_eq!(meter.refusal(), None, "{label}");
+    }
+}
+
 #[test]
 fn each_bound_warns_at_80_percent_and_ends_at_100() {
-    let turns = |turns| Usage { turns, ..Usage::default() };
-    let max_turns = |max| Allowance { max_turns: Some(max), ..Allowance::default() };
-    let tokens = |input, output, cache_read, cache_write| Usage {
-        input,
-        output,
-        cache_read,
-        cache_write,
-        ..Usage::default()
-    };
-    let max_tokens = |max| Allowance { max_tokens: Some(max), ..Allowance::default() };
-    let all = Allowance { max_cost: Some(1.0), max_tokens: Some(100), max_turns: Some(10) };
-    let cases: &[(&str, Allowance, Usage, &str)] = &[
+    check(&[
         ("no bound", Allowance::default(), turns(u64::MAX), "fine"),
-        ("nothing used", all, Usage::default(), "fine"),
+        ("nothing used", ALL, Usage::default(), "fine"),
         ("turns below", max_turns(10), turns(7), "fine"),
         ("turns at 80 %", max_turns(10), turns(8), "wrap up: 8 of 10"),
         ("turns below 100 %", max_turns(10), turns(9), "wrap up: 9 of 10"),
@@ -56,19 +74,6 @@ fn each_bound_warns_at_80_percent_and_ends_at_100() {
         ("a single turn", max_turns(1), turns(1), "`budget.maxTurns` reached: 1 of 1"),
         ("80 % between two turns", max_turns(12), turns(9), "fine"),
         ("80 % of a number that ten does not divide", max_turns(12), turns(10), "wrap up: 10 of 12"),
-        ("no turn of one", max_turns(1), turns(0), "fine"),
-        ("no turn of two", max_turns(2), turns(0), "fine"),
-        ("the last turn of two", max_turns(2), turns(1), "wrap up: 1 of 2"),
-        ("the last turn but one of three", max_turns(3), turns(1), "fine"),
-        ("the last turn of three", max_turns(3), turns(2), "wrap up: 2 of 3"),
-        ("the last token is no last turn", max_tokens(3), tokens(2, 0, 0, 0), "fine"),
-        ("79 % of a large number", max_tokens(u64::MAX), tokens(u64::MAX / 5 * 4 - 1, 0, 0, 0), "fine"),
-        (
-            "80 % of a large number",
-            max_tokens(u64::MAX),
-            tokens(u64::MAX / 5 * 4, 0, 0, 0),
-            "wrap up: 14757395258967641292 of 18446744073709551615",
-        ),
         ("tokens of one kind", max_tokens(100), tokens(79, 0, 0, 0), "fine"),
         ("tokens of every kind", max_tokens(100), tokens(20, 20, 20, 20), "wrap up: 80 of 100"),
         ("tokens beyond", max_tokens(100), tokens(25, 25, 25, 25), "`budget.maxTokens` reached: 100 of 100"),
@@ -83,22 +88,6 @@ fn each_bound_warns_at_80_percent_and_ends_at_100() {
             max_turns(u64::MAX),
             turns(u64::MAX - 1),
             "wrap up: 18446744073709551614 of 18446744073709551615",
-        ),
-        ("input counts", max_tokens(10), tokens(10, 0, 0, 0), "`budget.maxTokens` reached: 10 of 10"),
-        ("output counts", max_tokens(10), tokens(0, 10, 0, 0), "`budget.maxTokens` reached: 10 of 10"),
-        (
-            "reading the cache counts",
-            max_tokens(10),
-            tokens(0, 0, 10, 0),
-            "`budget.maxTokens` reached: 10 of 10",
-        ),
-        ("writing it counts", max_tokens(10), tokens(0, 0, 0, 10), "`budget.maxTokens` reached: 10 of 10"),
-        ("the provider's own sum does not", max_tokens(10), Usage { total_tokens: 10, ..turns(1) }, "fine"),
-        (
-            "parts of the cost do not",
-            own(1.0),
-            Usage { cost: Cost { input: 9.0, output: 9.0, ..Cost::default() }, ..turns(1) },
-            "fine",
         ),
         ("cost below", own(0.01), cost(0.0079), "fine"),
         ("cost at 80 %", own(0.01), cost(0.008), "wrap up: $0.0080 of $0.0100"),
@@ -132,40 +121,81 @@ fn each_bound_warns_at_80_percent_and_ends_at_100() {
         ),
         ("a bound below zero", own(-1.0), cost(9.0), "fine"),
         ("a bound that is no number", own(f64::NAN), cost(9.0), "fine"),
-        ("the nearest of several", all, Usage { turns: 8, input: 85, ..cost(0.81) }, "wrap up: 85 of 100"),
-        ("turns nearest", all, Usage { turns: 9, input: 85, ..cost(0.89) }, "wrap up: 9 of 10"),
-        ("cost nearest", all, Usage { turns: 8, input: 85, ..cost(0.86) }, "wrap up: $0.8600 of $1.0000"),
+    ]);
+}
+
+#[test]
+fn the_last_turn_is_announced_however_few_there_are() {
+    check(&[
+        ("no turn of one", max_turns(1), turns(0), "fine"),
+        ("no turn of two", max_turns(2), turns(0), "fine"),
+        ("the last turn of two", max_turns(2), turns(1), "wrap up: 1 of 2"),
+        ("the last turn but one of three", max_turns(3), turns(1), "fine"),
+        ("the last turn of three", max_turns(3), turns(2), "wrap up: 2 of 3"),
+        ("the last token is no last turn", max_tokens(3), tokens(2, 0, 0, 0), "fine"),
+        ("79 % of a large number", max_tokens(u64::MAX), tokens(u64::MAX / 5 * 4 - 1, 0, 0, 0), "fine"),
+        (
+            "80 % of a large number",
+            max_tokens(u64::MAX),
+            tokens(u64::MAX / 5 * 4, 0, 0, 0),
+            "wrap up: 14757395258967641292 of 18446744073709551615",
+        ),
+    ]);
+}
+
+#[test]
+fn tokens_of_every_kind_count_and_sums_of_others_do_not() {
+    check(&[
+        ("input counts", max_tokens(10), tokens(10, 0, 0, 0), "`budget.maxTokens` reached: 10 of 10"),
+        ("output counts", max_tokens(10), tokens(0, 10, 0, 0), "`budget.maxTokens` reached: 10 of 10"),
+        (
+            "reading the cache counts",
+            max_tokens(10),
+            tokens(0, 0, 10, 0),
+            "`budget.maxTokens` reached: 10 of 10",
+        ),
+        ("writing it counts", max_tokens(10), tokens(0, 0, 0, 10), "`budget.maxTokens` reached: 10 of 10"),
+        ("the provider's own sum does not", max_tokens(10), Usage { total_tokens: 10, ..turns(1) }, "fine"),
+        (
+            "parts of the cost do not",
+            own(1.0),
+            Usage { cost: Cost { input: 9.0, output: 9.0, ..Cost::default() }, ..turns(1) },
+            "fine",
+        ),
+    ]);
+}
+
+#[test]
+fn the_first_bound_that_is_reached_is_told_else_the_nearest() {
+    check(&[
+        ("the nearest of several", ALL, Usage { turns: 8, input: 85, ..cost(0.81) }, "wrap up: 85 of 100"),
+        ("turns nearest", ALL, Usage { turns: 9, input: 85, ..cost(0.89) }, "wrap up: 9 of 10"),
+        ("cost nearest", ALL, Usage { turns: 8, input: 85, ..cost(0.86) }, "wrap up: $0.8600 of $1.0000"),
         (
             "one near, others fine",
-            all,
+            ALL,
             Usage { turns: 7, input: 79, ..cost(0.8) },
             "wrap up: $0.8000 of $1.0000",
         ),
         (
             "two reached: the first of turns, tokens, cost",
-            all,
+            ALL,
             Usage { turns: 9, input: 100, ..cost(2.0) },
             "`budget.maxTokens` reached: 100 of 100",
         ),
         (
             "all reached",
-            all,
+            ALL,
             Usage { turns: 10, input: 200, ..cost(3.0) },
             "`budget.maxTurns` reached: 10 of 10",
         ),
         (
             "one reached, another near",
-            all,
+            ALL,
             Usage { turns: 8, ..cost(1.0) },
             "`budget.maxCost` reached: $1.0000 of $1.0000",
         ),
-    ];
-    for (label, allowance, usage, expected) in cases {
-        let mut meter = Meter::new(*allowance, None);
-        meter.record(usage);
-        assert_eq!(told(&meter), *expected, "{label}");
-        assert_eq!(meter.refusal(), None, "{label}");
-    }
+    ]);
 }
 
 /// Rounded to the nearest billionth, and shown with as many decimals as it takes.
@@ -179,7 +209,7 @@ fn an_amount_that_is_not_zero_never_looks_like_zero() {
         (0.000_001, "$0.000001"),
         (0.000_099_999, "$0.000100"),
         (0.000_1, "$0.0001"),
-        (1234.567_89, "$1234.5679"),
+        (12.345_67, "$12.3457"),
     ] {
         let account = SessionAccount::new(spent);
         let mut meter = Meter::new(Allowance::default(), Some((account, 1e-12)));

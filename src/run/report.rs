@@ -495,6 +495,9 @@ mod tests {
     use super::*;
     use crate::process::{Clip, LimitKind};
 
+    /// What is said of a child that [`failed_by_provider`].
+    const PROVIDER: &str = "the model's provider reported an error: 500: overloaded";
+
     /// A child of which nothing is known but how it ended.
     fn ending(outcome: Outcome) -> Ending {
         let supervised = Supervised {
@@ -575,22 +578,38 @@ mod tests {
         Outcome::Cancelled(reason)
     }
 
-    /// The result as a row: outcome, exit code, error; then what stands beside them.
+    /// A verdict as a row.
     fn row(verdict: &Verdict) -> (RunOutcome, i32, Option<&str>) {
         (verdict.outcome, verdict.exit_code, verdict.error.as_deref())
     }
 
+    /// What a row expects: outcome, exit code, error.
+    type Expected = (RunOutcome, i32, Option<&'static str>);
+
+    /// Checks rows, and what follows from outcome and error alone.
+    fn check(table: Vec<(&str, Ending, Expected)>) {
+        for (label, ending, expected) in table {
+            let verdict = Verdict::of(&ending);
+            assert_eq!(row(&verdict), expected, "{label}");
+            let (code, timeout) = match verdict.outcome {
+                RunOutcome::Completed => (None, None),
+                RunOutcome::HardTimeout => (Some(ErrorCode::SubagentTimeout), Some(TimeoutReason::Runtime)),
+                RunOutcome::IdleTimeout => (Some(ErrorCode::SubagentTimeout), Some(TimeoutReason::Idle)),
+                _ => (Some(ErrorCode::SubagentFailed), None),
+            };
+            assert_eq!((verdict.code, verdict.timeout), (code, timeout), "{label}");
+            let signal = expected.2.and_then(|error| error.strip_prefix("the child was killed by "));
+            assert_eq!(verdict.signal.as_deref(), signal, "{label}");
+            assert_eq!(verdict.is_provider_error(), expected.2 == Some(PROVIDER), "{label}");
+        }
+    }
+
     #[test]
-    fn every_end_of_a_child_has_its_outcome_exit_code_and_reason() {
-        use RunOutcome::{Aborted, Budget, Completed, Failed, HardTimeout, IdleTimeout, Interrupted, Killed};
-        let hard = || Outcome::HardTimeout { limit: Duration::from_millis(2500) };
+    fn every_end_of_a_child_that_left_has_its_outcome_exit_code_and_reason() {
+        use RunOutcome::{Completed, Failed};
         let silent =
             "the child gave no answer (last event: none; stop reason: none; tool executions completed: 0)";
-        let orphaned =
-            "somebody killed the warden of the child; what could be found of its processes was ended";
-        let provider = "the model's provider reported an error: 500: overloaded";
-        let by_caller = |why: Option<&str>| cancelled(CancelReason::Caller(why.map(Into::into)));
-        let table = [
+        check(vec![
             ("an answer", answered(left(0)), (Completed, 0, None)),
             ("an answer, settled", answered(settled(Some(0), false)), (Completed, 0, None)),
             ("an answer, then no end", answered(settled(Some(9), true)), (Completed, 0, None)),
@@ -617,15 +636,26 @@ mod tests {
             ("nothing, status lost", ending(Outcome::Lost), (Failed, 1, Some(silent))),
             ("nothing, lingering", ending(settled(None, true)), (Failed, 1, Some(silent))),
             ("a code and no word", ending(left(255)), (Failed, 255, Some("the child gave no reason"))),
-            ("an error", failed_by_provider(left(0)), (Failed, 1, Some(provider))),
-            ("an error, lingering", failed_by_provider(settled(Some(9), true)), (Failed, 1, Some(provider))),
-            ("an error, status lost", failed_by_provider(Outcome::Lost), (Failed, 1, Some(provider))),
+            ("an error", failed_by_provider(left(0)), (Failed, 1, Some(PROVIDER))),
+            ("an error, lingering", failed_by_provider(settled(Some(9), true)), (Failed, 1, Some(PROVIDER))),
+            ("an error, status lost", failed_by_provider(Outcome::Lost), (Failed, 1, Some(PROVIDER))),
             ("an error and a code", failed_by_provider(left(2)), (Failed, 2, Some("500: overloaded"))),
             (
                 "an error and a signal",
                 failed_by_provider(killed(11)),
                 (Failed, 139, Some("the child was killed by SIGSEGV")),
             ),
+        ]);
+    }
+
+    #[test]
+    fn every_end_of_a_child_that_was_ended_has_its_outcome_exit_code_and_reason() {
+        use RunOutcome::{Aborted, Budget, Failed, HardTimeout, IdleTimeout, Interrupted, Killed};
+        let hard = || Outcome::HardTimeout { limit: Duration::from_millis(2500) };
+        let orphaned =
+            "somebody killed the warden of the child; what could be found of its processes was ended";
+        let by_caller = |why: Option<&str>| cancelled(CancelReason::Caller(why.map(Into::into)));
+        check(vec![
             (
                 "the hard limit",
                 answered(hard()),
@@ -694,28 +724,7 @@ mod tests {
                 answered(cancelled(CancelReason::Bound("`budget.maxTurns` reached: 2 of 2".into()))),
                 (Budget, 1, Some("`budget.maxTurns` reached: 2 of 2")),
             ),
-        ];
-        for (label, ending, expected) in table {
-            let verdict = Verdict::of(&ending);
-            assert_eq!(row(&verdict), expected, "{label}");
-            let code = match verdict.outcome {
-                Completed => None,
-                HardTimeout | IdleTimeout => Some(ErrorCode::SubagentTimeout),
-                _ => Some(ErrorCode::SubagentFailed),
-            };
-            assert_eq!(verdict.code, code, "{label}");
-            let timeout = match verdict.outcome {
-                HardTimeout => Some(TimeoutReason::Runtime),
-                IdleTimeout => Some(TimeoutReason::Idle),
-                _ => None,
-            };
-            assert_eq!(verdict.timeout, timeout, "{label}");
-            let signal =
-                verdict.error.as_deref().and_then(|error| error.strip_prefix("the child was killed by "));
-            assert_eq!(verdict.signal.as_deref(), signal, "{label}");
-            let is_by_provider = verdict.error.as_deref() == Some(provider);
-            assert_eq!(verdict.is_provider_error(), is_by_provider, "{label}");
-        }
+        ]);
     }
 
     #[test]
