@@ -25,29 +25,30 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 use tokio::task::{JoinSet, yield_now};
 
-/// The second process: enters its lane as it is told, and says when it was admitted.
+/// The second process enters its lane as it is told, and says when it was admitted.
 #[test]
-fn actor() {
-    let Some((agent_dir, script)) = actor::script() else { return };
-    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    let lane = Lane::new();
-    let store = attach(&agent_dir).store.expect("a store");
-    let slots = Arc::new(Mutex::new(HashMap::new()));
-    for line in script {
-        match line.split(' ').collect::<Vec<_>>().as_slice() {
-            ["enter", name, cap] => {
-                let mut waiting = lane.enter(ticket(&store, cap.parse().expect("a number")));
-                let (name, slots) = ((*name).to_owned(), slots.clone());
-                runtime.spawn(async move {
-                    let slot = waiting.admitted().await;
-                    slots.lock().expect("nobody panics").insert(name.clone(), slot);
-                    reply(&format!("{name} admitted"));
-                });
+fn a_second_process_ends_with_its_test() {
+    actor::play(|agent_dir, script| {
+        let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+        let lane = Lane::new();
+        let store = attach(agent_dir).store.expect("a store");
+        let slots = Arc::new(Mutex::new(HashMap::new()));
+        for line in script {
+            match line.split(' ').collect::<Vec<_>>().as_slice() {
+                ["enter", name, cap] => {
+                    let mut waiting = lane.enter(ticket(&store, cap.parse().expect("a number")));
+                    let (name, slots) = ((*name).to_owned(), slots.clone());
+                    runtime.spawn(async move {
+                        let slot = waiting.admitted().await;
+                        slots.lock().expect("nobody panics").insert(name.clone(), slot);
+                        reply(&format!("{name} admitted"));
+                    });
+                }
+                ["leave", name] => drop(slots.lock().expect("nobody panics").remove(*name)),
+                _ => panic!("unknown words {line:?}"),
             }
-            ["leave", name] => drop(slots.lock().expect("nobody panics").remove(*name)),
-            _ => panic!("unknown words {line:?}"),
         }
-    }
+    });
 }
 
 fn ticket(store: &Store, cap: usize) -> Ticket {

@@ -14,54 +14,58 @@ use rusqlite::Connection;
 use rustix::fs::{FlockOperation, flock};
 use tempfile::TempDir;
 
-/// The second process: takes turns as it is told.
+/// The second process takes turns as it is told.
 #[test]
-fn actor() {
-    let Some((agent_dir, script)) = actor::script() else { return };
-    let mut store = None;
-    let mut bids = Vec::new();
-    for line in script {
-        let words: Vec<_> = line.split(' ').collect();
-        reply(&match words.as_slice() {
-            ["open"] => {
-                answer(Store::open(&agent_dir).map(|opened| store = Some(opened)), |()| "open".into())
-            }
-            ["attach"] => {
-                let attached = attach(&agent_dir);
-                store = attached.store;
-                format!(
-                    "{} {}",
-                    if store.is_some() { "store" } else { "none" },
-                    attached.notice.unwrap_or_default()
-                )
-            }
-            ["close"] => {
-                bids.clear();
-                store = None;
-                "closed".into()
-            }
-            // Opens and closes the store again and again, which sweeps what others have left.
-            ["open", times] => {
-                let times: u32 = times.parse().expect("a number");
-                let all: Result<Vec<_>, _> = (0..times).map(|_| Store::open(&agent_dir).map(drop)).collect();
-                answer(all, |_| "opened".into())
-            }
-            ["bid", cap] => {
-                bids.push(Bid::new(cap.parse().expect("a number"), Kind::Queued));
-                turn(store.as_ref().expect("it is open"), &[], &mut bids)
-            }
-            ["turn"] => turn(store.as_ref().expect("it is open"), &[], &mut bids),
-            ["leave"] => {
-                let place = bids.remove(0).place.expect("it has one");
-                turn(store.as_ref().expect("it is open"), &[place], &mut bids)
-            }
-            ["spend", session, cost] => {
-                let cost = cost.parse().expect("a number");
-                answer(store.as_ref().expect("it is open").add_spending(session, cost), |()| "spent".into())
-            }
-            _ => panic!("unknown words {line:?}"),
-        });
-    }
+fn a_second_process_ends_with_its_test() {
+    actor::play(|agent_dir, script| {
+        let mut store = None;
+        let mut bids = Vec::new();
+        for line in script {
+            let words: Vec<_> = line.split(' ').collect();
+            reply(&match words.as_slice() {
+                ["open"] => {
+                    answer(Store::open(agent_dir).map(|opened| store = Some(opened)), |()| "open".into())
+                }
+                ["attach"] => {
+                    let attached = attach(agent_dir);
+                    store = attached.store;
+                    format!(
+                        "{} {}",
+                        if store.is_some() { "store" } else { "none" },
+                        attached.notice.unwrap_or_default()
+                    )
+                }
+                ["close"] => {
+                    bids.clear();
+                    store = None;
+                    "closed".into()
+                }
+                // Opens and closes the store again and again, which sweeps what others have left.
+                ["open", times] => {
+                    let times: u32 = times.parse().expect("a number");
+                    let all: Result<Vec<_>, _> =
+                        (0..times).map(|_| Store::open(agent_dir).map(drop)).collect();
+                    answer(all, |_| "opened".into())
+                }
+                ["bid", cap] => {
+                    bids.push(Bid::new(cap.parse().expect("a number"), Kind::Queued));
+                    turn(store.as_ref().expect("it is open"), &[], &mut bids)
+                }
+                ["turn"] => turn(store.as_ref().expect("it is open"), &[], &mut bids),
+                ["leave"] => {
+                    let place = bids.remove(0).place.expect("it has one");
+                    turn(store.as_ref().expect("it is open"), &[place], &mut bids)
+                }
+                ["spend", session, cost] => {
+                    let cost = cost.parse().expect("a number");
+                    answer(store.as_ref().expect("it is open").add_spending(session, cost), |()| {
+                        "spent".into()
+                    })
+                }
+                _ => panic!("unknown words {line:?}"),
+            });
+        }
+    });
 }
 
 fn answer<T>(result: Result<T, StoreError>, say: impl FnOnce(T) -> String) -> String {

@@ -15,19 +15,20 @@ use tempfile::TempDir;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// The second process: works on runs as it is told.
+/// The second process works on runs as it is told.
 #[test]
-fn actor() {
-    let Some((agent_dir, script)) = actor::script() else { return };
-    let mut store = None;
-    for line in script {
-        let words: Vec<_> = line.split(' ').collect();
-        if words == ["open"] {
-            reply(&answer(Store::open(&agent_dir).map(|opened| store = Some(opened)), |()| "open".into()));
-        } else {
-            reply(&act(store.as_ref().expect("it is open"), &words));
+fn a_second_process_ends_with_its_test() {
+    actor::play(|agent_dir, script| {
+        let mut store = None;
+        for line in script {
+            let words: Vec<_> = line.split(' ').collect();
+            if words == ["open"] {
+                reply(&answer(Store::open(agent_dir).map(|opened| store = Some(opened)), |()| "open".into()));
+            } else {
+                reply(&act(store.as_ref().expect("it is open"), &words));
+            }
         }
-    }
+    });
 }
 
 /// What both processes do when they are told so, and what comes of it in one line.

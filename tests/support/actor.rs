@@ -1,15 +1,19 @@
 //! A second process that does what a test tells it: the test program itself, started again.
 //!
-//! A test file that uses it has a test named `actor`, which returns at once unless it is the second process.
+//! A test program can only be started at one of its tests, so a file that uses it has one whose name is [`ENTRY`] and whose
+//! body is [`play`]: in the second process it plays the role, in the first it checks that such a process never outlives
+//! its test.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 /// Names the agent directory, and thereby says that this is the second process.
 const SWITCH: &str = "TEST_ACTOR_AGENT_DIR";
+/// The test at which the second process begins.
+const ENTRY: &str = "a_second_process_ends_with_its_test";
 /// Marks the lines that are answers; the test harness prints others.
 const MARK: &str = "@ ";
 /// More than any machine needs, less than a stuck test may take.
@@ -18,7 +22,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// A second process. It is killed when this is dropped.
 pub(crate) struct Actor {
     child: Child,
-    stdin: ChildStdin,
+    /// `None` once it is told nothing any more.
+    stdin: Option<ChildStdin>,
     answers: Receiver<String>,
 }
 
@@ -44,7 +49,7 @@ impl Actor {
             .stderr(Stdio::null())
             .spawn()
             .expect("the test program starts");
-        let stdin = child.stdin.take().expect("it is piped");
+        let stdin = Some(child.stdin.take().expect("it is piped"));
         let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
         let (send, answers) = channel();
         std::thread::spawn(move || {
@@ -60,7 +65,8 @@ impl Actor {
 
     /// Says something and does not wait for an answer.
     pub(crate) fn say(&mut self, words: &str) {
-        writeln!(self.stdin, "{words}").expect("the actor listens");
+        let stdin = self.stdin.as_mut().expect("it is still told something");
+        writeln!(stdin, "{words}").expect("the actor listens");
     }
 
     /// The next answer.
@@ -71,6 +77,17 @@ impl Actor {
     pub(crate) fn ask(&mut self, words: &str) -> String {
         self.say(words);
         self.answer()
+    }
+
+    /// Stops talking to it, as a test that has died does, and checks that it ends by itself.
+    fn ends_unheard(&mut self) {
+        self.stdin = None;
+        // Its output ends with it.
+        let last = self.answers.recv_timeout(PATIENCE);
+        let _ = self.child.kill();
+        let status = self.child.wait().expect("it is our child");
+        assert_eq!(last, Err(RecvTimeoutError::Disconnected), "it went on without its test");
+        assert!(status.success(), "{status}");
     }
 
     /// Ends it as nothing can be prepared for, and waits until it is gone.
@@ -87,12 +104,16 @@ impl Drop for Actor {
     }
 }
 
-const ARGUMENTS: [&str; 4] = ["--exact", "actor", "--nocapture", "--test-threads=1"];
+const ARGUMENTS: [&str; 4] = ["--exact", ENTRY, "--nocapture", "--test-threads=1"];
 
-/// In the second process: the agent directory, and what it is told. `None` in the test itself.
-pub(crate) fn script() -> Option<(PathBuf, impl Iterator<Item = String>)> {
-    let agent_dir = std::env::var_os(SWITCH)?;
-    Some((agent_dir.into(), std::io::stdin().lines().map_while(Result::ok)))
+/// The body of the test [`ENTRY`]. `role` gets the agent directory and what the process is told, until nobody tells it
+/// anything any more.
+pub(crate) fn play(role: impl FnOnce(&Path, &mut dyn Iterator<Item = String>)) {
+    if let Some(agent_dir) = std::env::var_os(SWITCH) {
+        return role(Path::new(&agent_dir), &mut std::io::stdin().lines().map_while(Result::ok));
+    }
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    Actor::start(dir.path()).ends_unheard();
 }
 
 /// In the second process: answers.
