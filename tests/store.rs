@@ -7,6 +7,7 @@ mod actor;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use actor::{Actor, reply};
 use pi_subagent_native::store::{Bid, Kind, Place, Standing, Store, StoreError, attach};
@@ -268,6 +269,31 @@ fn processes_that_open_and_sweep_at_the_same_time_do_not_disturb_each_other() {
     }
     assert_eq!(actors[0].ask("bid 6"), "+.", "each of the six is counted");
     assert_eq!(names(&processes(dir.path())).len(), 2 * actors.len());
+}
+
+#[test]
+fn opening_waits_for_a_process_that_is_sweeping() {
+    let dir = agent_dir();
+    let store = Store::open(dir.path()).expect("a store");
+    let own = names(&processes(dir.path())).into_iter().find(|name| name.starts_with("process-"));
+    let own = own.expect("the sign of the only copy");
+    drop(store);
+    // Whoever sweeps locks each file that it finds, to see whether somebody holds it: here one that was just made.
+    let held = ["opening.lock".to_owned(), own].map(|name| {
+        let path = processes(dir.path()).join(name);
+        let file = fs::File::create(&path).expect("a file");
+        flock(&file, FlockOperation::NonBlockingLockExclusive).expect("nobody has it");
+        (path, file)
+    });
+    let agent_dir = dir.path().to_owned();
+    let opening = std::thread::spawn(move || Store::open(&agent_dir).map(drop));
+    // Longer than a single try takes. However late it tries, it must get its store.
+    std::thread::sleep(Duration::from_millis(100));
+    for (path, file) in held.into_iter().rev() {
+        fs::remove_file(path).expect("it is ours");
+        drop(file);
+    }
+    opening.join().expect("no panic").expect("a store");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::connect::{Connected, connect};
+use super::connect::connect;
 use super::error::StoreError;
 use super::exclusive::identity;
 use super::lock::{LockFile, private_directory};
@@ -73,12 +73,16 @@ impl Store {
         if is_remote(&processes) {
             return Err(StoreError::NotShared { path });
         }
+        // To the end: whoever sweeps holds each lock for a moment, and that of a process that is about to take its own would
+        // look to it like a second copy.
+        let alone = alone(&processes)?;
         #[cfg(unix)]
         let only_copy = take(&lock_of(&processes, &this_process()))?
             .ok_or_else(|| StoreError::SecondCopy { path: path.clone() })?;
         let presence = Presence::show(&processes)?;
-        let connected = connect_alone(&path, &processes)?;
+        let connected = connect(&path)?;
         presence.sweep();
+        drop(alone);
         let open = Open {
             path: path.clone(),
             identity: identity(&path),
@@ -126,7 +130,9 @@ impl Store {
         // Closed before the file is opened again, which would let go of this one's locks.
         open.is_lost = true;
         open.connection = Connection::open_in_memory().map_err(|source| self.failed(source))?;
-        let mut connected = connect_alone(&self.0.path, &directory)?;
+        let alone = alone(&directory)?;
+        let mut connected = connect(&self.0.path)?;
+        drop(alone);
         move_along(&mut connected.connection, open.presence.id(), presence.id())
             .map_err(|source| self.failed(source))?;
         let found = identity(&self.0.path);
@@ -183,15 +189,12 @@ fn move_along(connection: &mut Connection, from: &str, to: &str) -> rusqlite::Re
     transaction.commit()
 }
 
-/// Opens the database while no other process does so.
-fn connect_alone(path: &Path, processes: &Path) -> Result<Connected, StoreError> {
+/// No other process opens or sweeps the store for as long as this value lives.
+fn alone(processes: &Path) -> Result<LockFile, StoreError> {
     let opening = lock_of(processes, "opening");
-    let alone = LockFile::take(&opening, OPENING)
+    LockFile::take(&opening, OPENING)
         .map_err(|source| refused(&opening, source))?
-        .ok_or(StoreError::Busy { path: opening })?;
-    let connected = connect(path);
-    drop(alone);
-    connected
+        .ok_or(StoreError::Busy { path: opening })
 }
 
 impl fmt::Debug for Store {
