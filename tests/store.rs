@@ -231,6 +231,34 @@ fn the_places_of_a_killed_process_are_free_whether_it_ran_or_waited() {
 }
 
 #[test]
+fn who_is_alive_is_told_by_a_lock_and_nothing_else() {
+    for (label, process, waits) in [
+        ("no file", "0123", false),
+        ("a file that nobody holds", "free", false),
+        ("a file that somebody holds", "held", true),
+        ("what cannot be asked", "odd", true),
+        ("no name", "", false),
+        ("a way to somewhere else", "../processes/held", false),
+    ] {
+        let dir = agent_dir();
+        let store = Store::open(dir.path()).expect("a store");
+        let free = processes(dir.path()).join("free.lock");
+        fs::write(&free, "").expect("a file");
+        fs::create_dir(processes(dir.path()).join("odd.lock")).expect("a directory");
+        let held = fs::File::create(processes(dir.path()).join("held.lock")).expect("a file");
+        flock(&held, FlockOperation::NonBlockingLockExclusive).expect("nobody has it");
+        let other = Connection::open(database(dir.path())).expect("it can be shared");
+        other
+            .execute("INSERT INTO place (process, started, cap, beat) VALUES (?1, 1, 1, 0)", [process])
+            .expect("it is ours");
+        let mut mine: [Bid; 1] = bids(1, Kind::Queued);
+        store.take_turn(&[], &mut mine, 0).expect("a turn");
+        assert_eq!(standings(&mine), if waits { "." } else { "+" }, "{label}");
+        assert_eq!(free.exists(), process != "free", "{label}: only what is asked for is looked at");
+    }
+}
+
+#[test]
 fn what_dead_processes_left_is_swept_and_what_living_ones_hold_is_not() {
     let dir = agent_dir();
     let mut alive = Actor::start(dir.path());
