@@ -1,0 +1,553 @@
+//! Runs in the background: who is told of their ends, how often, and what becomes of what they leave. Their children are
+//! scripted.
+#![cfg(target_os = "linux")]
+
+#[path = "support/actor.rs"]
+#[expect(dead_code, reason = "limits are for the tests of the store")]
+mod actor;
+#[path = "support/pids.rs"]
+#[expect(dead_code, reason = "only the waiting is used here")]
+mod pids;
+
+use std::collections::VecDeque;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Wake, Waker};
+use std::time::Duration;
+
+use actor::{Actor, reply};
+use pi_subagent_native::orchestrate::Arrival;
+use pi_subagent_native::orchestrate::background::{
+    Arrived, Background, BackgroundRun, BackgroundState, Event, Heard, Listener, Message, Place, Receipt,
+    SpawnRequest, Status, View, background,
+};
+use pi_subagent_native::process::Cancel;
+use pi_subagent_native::run::{
+    Answer, Caller, ChildQuestion, ConfirmRequest, Host, Refresh, RunOutcome, World,
+};
+use pi_subagent_native::store::{StoredRun, attach};
+use pids::eventually;
+use rusqlite::Connection;
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::time::timeout;
+
+/// Longer than any scenario needs, shorter than a person waits for a stuck test.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// What takes longer waits for somebody.
+const MOMENT: Duration = Duration::from_millis(100);
+const SESSION: &str = "conversation";
+
+/// What pi writes; `hear` reads the next command and fails once the host is gone, `asked` waits for the request for an
+/// announcement.
+const WORDS: &str = r#"
+home=$(dirname "$0")
+begin() { printf '{"type":"agent_start"}\n'; }
+said() {
+    printf '{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"%s"}],"provider":"fake","model":"m1","usage":{"input":10,"output":5,"cacheRead":0,"cacheWrite":0,"totalTokens":15,"cost":{"total":0.3}},"stopReason":"stop"}}\n' "$1"
+}
+settled() { printf '{"type":"agent_end","messages":[],"willRetry":false}\n{"type":"agent_settled","aborted":false}\n'; }
+hear() { IFS= read -r line && printf '%s\n' "$line" >> "$home/heard"; }
+works() { hear; begin; said 'The whole answer.'; settled; }
+asked() { hear; begin; }
+leave() { while hear; do :; done; exit 0; }
+"#;
+/// Does its work and announces it.
+const ENDS: &str = "works; asked; said 'In short.'; settled; leave";
+/// Works for as long as its host is there.
+const GOES_ON: &str = "hear; begin; leave";
+/// Has done its work, and announces nothing for as long as its host is there.
+const DALLIES: &str = "works; asked; leave";
+
+/// The second process accepts a run and waits for its own end.
+#[test]
+fn a_second_process_ends_with_its_test() {
+    actor::play(|agent_dir, script| {
+        let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+        for line in script {
+            assert_eq!(line, "run", "unknown words");
+            let root = agent_dir.parent().expect("it is in a scene");
+            let receipt = runtime.block_on(background(agent_dir).spawn(request(root), Arc::new(Nobody)));
+            reply(&format!("{receipt:?}"));
+        }
+    });
+}
+
+/// Where one conversation delegates.
+struct Scene {
+    root: TempDir,
+    engine: Arc<Background>,
+}
+
+impl Scene {
+    fn new(script: &str) -> Self {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        for directory in ["project/.git", "agent", "sessions"] {
+            fs::create_dir_all(root.path().join(directory)).expect("a directory");
+        }
+        fs::write(root.path().join("pi.sh"), format!("{WORDS}\n{script}\n")).expect("a script");
+        let engine = background(&root.path().join("agent"));
+        Self { root, engine }
+    }
+
+    /// One where nothing can be kept but in memory.
+    fn without_store(script: &str) -> Self {
+        let scene = Self::new(script);
+        fs::create_dir_all(scene.agent_dir().join("subagents/runs.db")).expect("a directory");
+        scene
+    }
+
+    fn agent_dir(&self) -> PathBuf {
+        self.root.path().join("agent")
+    }
+
+    fn place(&self) -> Place {
+        let world = world(self.root.path());
+        Place { cwd: self.root.path().join("project"), world, ends_with: Cancel::new() }
+    }
+
+    /// Opens the conversation to one who answers messages like this, and from then on with yes.
+    async fn open(&self, arrived: Arrived, answers: &[Heard]) -> Conversation {
+        let (tell, events) = unbounded_channel();
+        let told = Arc::default();
+        let listener = Ear { tell, told: Arc::clone(&told), answers: answers.iter().copied().collect() };
+        let view = self.engine.open(SESSION.into(), self.place(), arrived, listener).await;
+        Conversation { view, events, told }
+    }
+
+    async fn spawn(&self) -> BackgroundRun {
+        self.spawn_as(request(self.root.path())).await
+    }
+
+    async fn spawn_as(&self, request: SpawnRequest) -> BackgroundRun {
+        let receipt = self.engine.spawn(request, Arc::new(Nobody)).await;
+        let Receipt::Accepted { run_id, .. } = receipt else { panic!("{receipt:?}") };
+        let mut runs = self.engine.runs(Some(SESSION.into())).await;
+        runs.retain(|run| run.run_id == run_id);
+        runs.remove(0)
+    }
+
+    /// Waits until the children have read so many commands.
+    async fn until_heard(&self, count: usize) {
+        let heard = self.root.path().join("heard");
+        eventually(&format!("command {count}"), || {
+            fs::read_to_string(&heard).is_ok_and(|text| text.lines().count() >= count)
+        })
+        .await;
+    }
+
+    /// Waits until no run is live and all was told that there is to tell.
+    async fn until_settled(&self, conversation: &Conversation) {
+        let place = self.place();
+        let settled = self.engine.settled(&conversation.view, &place, Some(PATIENCE));
+        timeout(PATIENCE, settled).await.expect("it settles");
+    }
+
+    /// Waits until something waits for the database, which somebody holds.
+    async fn until_writing(&self, conversation: &Conversation) {
+        let one = || self.engine.delivered(&conversation.view, vec!["unknown".into()]);
+        let stuck = async { while timeout(MOMENT, one()).await.is_ok() {} };
+        timeout(PATIENCE, stuck).await.expect("something is written");
+    }
+
+    /// Another connection to what is kept.
+    fn database(&self) -> Connection {
+        let database = Connection::open(self.agent_dir().join("subagents/runs.db")).expect("a database");
+        database.busy_timeout(PATIENCE).expect("a number");
+        database
+    }
+}
+
+fn world(root: &Path) -> Arc<World> {
+    let script = root.join("pi.sh").to_string_lossy().into_owned();
+    Arc::new(World {
+        agent_dir: root.join("agent"),
+        home: Some(root.join("home")),
+        env: std::env::vars_os().filter(|(name, _)| name == "PATH").collect(),
+        config: Some(json!({ "graceMs": 200 })),
+        pi_command: Some(vec!["/bin/sh".into(), script]),
+        warden: None,
+        host: Host {
+            session_id: Some(SESSION.into()),
+            session_file: Some(root.join("sessions/conversation.jsonl")),
+            ..Host::default()
+        },
+    })
+}
+
+fn request(root: &Path) -> SpawnRequest {
+    SpawnRequest {
+        task: "look around".into(),
+        agent: Some("explorer".into()),
+        label: None,
+        model: None,
+        thinking: None,
+        run_timeout_seconds: None,
+        cleanup: None,
+        models: None,
+        cwd: root.join("project"),
+        world: world(root),
+        created_ms: SpawnRequest::moment(),
+        arrival: Arc::new(Arrival::now()),
+        ends_with: None,
+        keeper: None,
+        kept: None,
+    }
+}
+
+/// An open conversation.
+struct Conversation {
+    view: Arc<View>,
+    events: UnboundedReceiver<Event>,
+    told: Arc<Mutex<Vec<String>>>,
+}
+
+impl Conversation {
+    /// The next message.
+    async fn message(&mut self) -> Message {
+        let message = async {
+            loop {
+                let event = self.events.recv().await.expect("the conversation is open");
+                if let Some(message) = event.message {
+                    return message;
+                }
+            }
+        };
+        timeout(PATIENCE, message).await.expect("a message comes")
+    }
+
+    /// The ids of all deliveries that it was told so far, as often as it was.
+    fn told(&self) -> Vec<String> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Takes messages, or fails to.
+struct Ear {
+    tell: tokio::sync::mpsc::UnboundedSender<Event>,
+    told: Arc<Mutex<Vec<String>>>,
+    answers: VecDeque<Heard>,
+}
+
+impl Listener for Ear {
+    async fn tell(&mut self, event: Event) -> Heard {
+        let Some(message) = &event.message else {
+            let _ = self.tell.send(event);
+            return Heard::Yes;
+        };
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&message.delivery_ids);
+        let _ = self.tell.send(event);
+        self.answers.pop_front().unwrap_or(Heard::Yes)
+    }
+}
+
+/// Nobody is there to be asked.
+struct Nobody;
+
+impl Refresh for Nobody {
+    async fn refresh(&self, _provider: &str, _valid_for: Duration) -> bool {
+        false
+    }
+}
+
+impl Caller for Nobody {
+    fn is_interactive(&self) -> bool {
+        false
+    }
+
+    async fn ask(&self, _question: ChildQuestion) -> Answer {
+        Answer::Cancelled
+    }
+
+    async fn confirm(&self, _request: ConfirmRequest) -> bool {
+        false
+    }
+}
+
+#[tokio::test]
+async fn a_message_that_the_listener_failed_to_take_is_told_again_and_then_no_more() {
+    for scene in [Scene::new(ENDS), Scene::without_store(ENDS)] {
+        let mut conversation = scene.open(Arrived::default(), &[Heard::No, Heard::No]).await;
+        let run = scene.spawn().await;
+        let first = conversation.message().await;
+        assert!(first.triggers_turn && first.text.contains("Status: success"), "{}", first.text);
+        assert_eq!((first.delivery_ids.len(), &first.runs[0].key), (1, &run.key));
+        for _ in 0..2 {
+            assert_eq!(conversation.message().await, first);
+        }
+        scene.until_settled(&conversation).await;
+        assert_eq!(conversation.told().len(), 3, "it was taken the third time");
+        scene.engine.close_view(&conversation.view).await;
+    }
+}
+
+#[tokio::test]
+async fn a_listener_that_only_fails_is_closed_and_whoever_opens_the_conversation_next_is_told() {
+    let scene = Scene::new(ENDS);
+    let mut conversation = scene.open(Arrived::default(), &[Heard::No; 100]).await;
+    scene.spawn().await;
+    let first = conversation.message().await;
+    let closed = async { while conversation.events.recv().await.is_some() {} };
+    timeout(PATIENCE, closed).await.expect("it is given up");
+    assert_eq!(conversation.told().len(), 6);
+    let mut next = scene.open(Arrived::default(), &[]).await;
+    assert_eq!(next.message().await.delivery_ids, first.delivery_ids);
+    scene.engine.close_view(&next.view).await;
+}
+
+#[tokio::test]
+async fn what_stands_in_a_conversation_that_is_opened_again_is_told_no_more() {
+    for scene in [Scene::new(ENDS), Scene::without_store(ENDS)] {
+        let mut first = scene.open(Arrived::default(), &[]).await;
+        scene.spawn().await;
+        let ids = first.message().await.delivery_ids;
+        // Told, but nobody has said that it stands there: it may have been lost on its way.
+        let mut again = scene.open(Arrived::default(), &[]).await;
+        assert_eq!(again.message().await.delivery_ids, ids);
+        // The one before gives back what it was told; that it stands there by now counts for more.
+        for arrived in [Arrived { delivered: ids.clone(), ..Arrived::default() }, Arrived::default()] {
+            let after = scene.open(arrived, &[]).await;
+            scene.until_settled(&after).await;
+            assert_eq!(after.told(), [""; 0]);
+            scene.engine.close_view(&after.view).await;
+        }
+        scene.spawn().await;
+        let mut last = scene.open(Arrived::default(), &[]).await;
+        assert!(!last.message().await.delivery_ids.contains(&ids[0]), "only what is new");
+        scene.engine.close_view(&last.view).await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_on_its_way_into_a_conversation_is_not_told_again() {
+    for scene in [Scene::new(ENDS), Scene::without_store(ENDS)] {
+        let mut first = scene.open(Arrived::default(), &[]).await;
+        scene.spawn().await;
+        let in_flight = first.message().await.delivery_ids;
+        let second = scene.open(Arrived { in_flight: in_flight.clone(), ..Arrived::default() }, &[]).await;
+        scene.until_settled(&second).await;
+        assert_eq!(second.told(), [""; 0]);
+        // It did not get there before the conversation was closed.
+        scene.engine.close_view(&second.view).await;
+        let mut third = scene.open(Arrived::default(), &[]).await;
+        assert_eq!(third.message().await.delivery_ids, in_flight);
+        scene.engine.close_view(&third.view).await;
+    }
+}
+
+#[tokio::test]
+async fn a_run_whose_process_was_killed_is_told_as_interrupted_and_starts_no_turn() {
+    let scene = Scene::new(GOES_ON);
+    let mut other = Actor::start(&scene.agent_dir());
+    let receipt = other.ask("run");
+    assert!(receipt.starts_with("Accepted"), "{receipt}");
+    scene.until_heard(1).await;
+    other.kill();
+    let mut conversation = scene.open(Arrived::default(), &[]).await;
+    let message = conversation.message().await;
+    assert!(!message.triggers_turn, "whoever opens the conversation decides what comes next");
+    assert!(message.text.contains("Status: unknown"), "{}", message.text);
+    let run = &message.runs[0];
+    assert_eq!((run.status, run.outcome), (Some(Status::Unknown), Some(RunOutcome::Interrupted)));
+    scene.engine.close_view(&conversation.view).await;
+}
+
+#[tokio::test]
+async fn a_run_that_ended_with_its_host_starts_no_turn_when_its_session_is_opened() {
+    let scene = Scene::new(GOES_ON);
+    let conversation = scene.open(Arrived::default(), &[]).await;
+    scene.spawn().await;
+    scene.until_heard(1).await;
+    scene.engine.close_view(&conversation.view).await;
+    scene.engine.close().await;
+    let mut again = scene.open(Arrived::default(), &[]).await;
+    let message = again.message().await;
+    assert!(!message.triggers_turn);
+    assert_eq!(message.runs[0].outcome, Some(RunOutcome::Interrupted));
+    scene.engine.close_view(&again.view).await;
+}
+
+#[tokio::test]
+async fn a_run_that_is_stopped_is_told_as_stopped_only_if_its_work_was_not_done() {
+    for (script, commands, outcome, error, status) in [
+        (GOES_ON, 1, RunOutcome::Aborted, Some("stopped by the user"), "Status: error"),
+        // It is asked for its announcement by then.
+        (DALLIES, 2, RunOutcome::Completed, None, "Status: success"),
+    ] {
+        let scene = Scene::new(script);
+        let mut conversation = scene.open(Arrived::default(), &[]).await;
+        let run = scene.spawn().await;
+        scene.until_heard(commands).await;
+        scene.engine.stop(&run).await.expect("it is live");
+        let message = conversation.message().await;
+        let run = &message.runs[0];
+        assert_eq!((run.outcome, run.error.as_deref()), (Some(outcome), error));
+        assert!(message.text.contains(status), "{}", message.text);
+        assert_eq!(message.text.contains("The whole answer."), error.is_none(), "{}", message.text);
+        // Whoever stops a run decides what comes next; of work that is done its conversation hears as of any other.
+        assert_eq!(message.triggers_turn, error.is_none());
+        scene.engine.close_view(&conversation.view).await;
+    }
+}
+
+/// Looks, whenever somebody is told that something has changed, whether the conversation is said to be settled while it
+/// has not heard of the end of its run.
+struct Watch {
+    engine: Arc<Background>,
+    place: Place,
+    view: Arc<View>,
+    told: Arc<Mutex<Vec<String>>>,
+    looking: Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>,
+    looks: Mutex<Vec<bool>>,
+}
+
+impl Watch {
+    fn look(self: &Arc<Self>) {
+        let (engine, view, place) = (Arc::clone(&self.engine), Arc::clone(&self.view), self.place.clone());
+        let mut settled: Pin<Box<dyn Future<Output = ()> + Send>> =
+            Box::pin(async move { engine.settled(&view, &place, Some(PATIENCE)).await });
+        let waker = Waker::from(Arc::clone(self));
+        let is_settled = settled.as_mut().poll(&mut Context::from_waker(&waker)).is_ready();
+        let was_told = !self.told.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+        self.looks.lock().unwrap_or_else(PoisonError::into_inner).push(!is_settled || was_told);
+        let before = self.looking.lock().unwrap_or_else(PoisonError::into_inner).replace(settled);
+        drop(before);
+    }
+}
+
+impl Wake for Watch {
+    fn wake(self: Arc<Self>) {
+        self.look();
+    }
+}
+
+#[tokio::test]
+async fn there_is_no_moment_at_which_a_run_is_over_and_nobody_waits_for_its_message() {
+    let scene = Scene::new(ENDS);
+    let mut conversation = scene.open(Arrived::default(), &[]).await;
+    scene.spawn().await;
+    let watch = Arc::new(Watch {
+        engine: Arc::clone(&scene.engine),
+        place: scene.place(),
+        view: Arc::clone(&conversation.view),
+        told: Arc::clone(&conversation.told),
+        looking: Mutex::default(),
+        looks: Mutex::default(),
+    });
+    watch.look();
+    conversation.message().await;
+    scene.until_settled(&conversation).await;
+    let looks = watch.looks.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    assert!(looks.len() > 2, "it was told of changes");
+    assert!(looks.iter().all(|&is_right| is_right), "settled before it was told: {looks:?}");
+    drop(watch.looking.lock().unwrap_or_else(PoisonError::into_inner).take());
+    scene.engine.close_view(&conversation.view).await;
+}
+
+#[tokio::test]
+async fn a_run_is_live_until_its_end_is_kept() {
+    let scene = Scene::new(GOES_ON);
+    let conversation = scene.open(Arrived::default(), &[]).await;
+    let run = scene.spawn().await;
+    scene.until_heard(1).await;
+    let database = scene.database();
+    database.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes for long");
+    let engine = Arc::clone(&scene.engine);
+    let closing = tokio::spawn(async move { engine.close().await });
+    scene.until_writing(&conversation).await;
+    tokio::time::sleep(MOMENT).await;
+    assert!(!closing.is_finished(), "its end is not kept yet");
+    database.execute_batch("COMMIT").expect("it is ours");
+    closing.await.expect("no panic");
+    let kept: (bool, i64) = database
+        .query_row(
+            "SELECT is_live, (SELECT count(*) FROM delivery WHERE key = run.key) FROM run WHERE key = ?1",
+            [&run.key],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .expect("it is kept");
+    assert_eq!(kept, (false, 1), "with what there is to tell of it");
+    scene.engine.close_view(&conversation.view).await;
+}
+
+#[tokio::test]
+async fn what_is_shown_of_a_run_that_outlives_its_pi_is_for_its_owner_only_and_goes_with_it() {
+    let scene = Scene::new(GOES_ON);
+    let key = "1a2b3c4d-0000-4000-8000-000000000000";
+    let request = SpawnRequest {
+        kept: Some(key.into()),
+        run_timeout_seconds: Some(600.0),
+        ..request(scene.root.path())
+    };
+    let run = scene.spawn_as(request).await;
+    let directory = scene.agent_dir().join("subagents/live");
+    let shown = directory.join(format!("{key}.json"));
+    eventually("a snapshot", || shown.exists()).await;
+    let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+    assert_eq!((mode(&directory), mode(&shown)), (0o700, 0o600), "it has what the child says");
+    scene.until_heard(1).await;
+    scene.engine.stop(&run).await.expect("it is live");
+    eventually("the end of the snapshot", || !shown.exists()).await;
+}
+
+/// A run that was over long ago, with a transcript that is due to be put aside.
+fn due(scene: &Scene, run_id: &str, archive_at_ms: i64) -> BackgroundRun {
+    let session_file = scene.root.path().join("sessions/conversation.jsonl");
+    let directory = session_file.with_extension("").join(run_id);
+    let transcript = directory.join("session.jsonl");
+    fs::create_dir_all(&directory).expect("a directory");
+    fs::write(&transcript, "{}\n").expect("a transcript");
+    BackgroundRun {
+        key: format!("{run_id}-0000-4000-8000-000000000000"),
+        run_id: run_id.into(),
+        session: SESSION.into(),
+        session_file: Some(session_file),
+        agent: "explorer".into(),
+        state: BackgroundState::Ended,
+        outcome: Some(RunOutcome::Completed),
+        archive_at_ms: Some(archive_at_ms),
+        directory: Some(directory),
+        transcript: Some(transcript),
+        ..BackgroundRun::default()
+    }
+}
+
+#[tokio::test]
+async fn a_transcript_stays_where_it_is_when_somebody_goes_on_with_the_run_meanwhile() {
+    let scene = Scene::new(ENDS);
+    let store = attach(&scene.agent_dir()).store.expect("a store");
+    let (resumed, other) = (due(&scene, "0badcafe", 1), due(&scene, "1badcafe", 2));
+    for run in [&resumed, &other] {
+        let stored = StoredRun {
+            key: run.key.clone(),
+            run_id: run.run_id.clone(),
+            session: SESSION.into(),
+            archive_at_ms: run.archive_at_ms,
+            body: serde_json::to_string(run).expect("texts and numbers"),
+            ..StoredRun::default()
+        };
+        store.settle_run(&stored, None).expect("kept");
+    }
+    let database = scene.database();
+    database.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
+    // It finds both due, and waits to note that the first is put aside.
+    let conversation = scene.open(Arrived::default(), &[]).await;
+    scene.until_writing(&conversation).await;
+    // What a process does that resumes it.
+    let body = serde_json::to_string(&BackgroundRun { state: BackgroundState::Running, ..resumed.clone() });
+    let going_on = "UPDATE run SET is_live = 1, process = ?1, body = ?2 WHERE key = ?3";
+    database
+        .execute(going_on, [&store.process(), &body.expect("texts and numbers"), &resumed.key])
+        .expect("it is held by us");
+    database.execute_batch("COMMIT").expect("it is ours");
+    let transcript = |run: &BackgroundRun| run.transcript.clone().expect("it has one");
+    eventually("the turn of the other one", || !transcript(&other).exists()).await;
+    assert!(transcript(&resumed).exists(), "somebody writes into it");
+    let kept = store.run(&resumed.key).expect("readable").expect("kept");
+    assert_eq!((kept.is_live, kept.archived_ms), (true, None));
+    scene.engine.close_view(&conversation.view).await;
+}
