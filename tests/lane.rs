@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use pi_subagent_native::orchestrate::lane::{Group, Lane, Slot, Ticket, Waiting};
+use pi_subagent_native::orchestrate::lane::{EarlySlot, Group, Lane, Slot, Ticket, Waiting};
 use tokio::task::yield_now;
 
 fn ticket(max_concurrent: usize) -> Ticket {
@@ -243,6 +243,59 @@ async fn early_slots_are_not_given_up_in_vain() {
         () = early.evicted() => panic!("the first in the queue could not start, and nobody overtakes it"),
         () = yield_now() => (),
     }
+}
+
+/// Whether an early child is asked to make way, as far as that is known by now.
+async fn is_evicted(early: &mut EarlySlot) -> bool {
+    tokio::select! {
+        biased;
+        () = early.evicted() => true,
+        () = yield_now() => false,
+    }
+}
+
+#[tokio::test]
+async fn an_early_slot_is_given_up_only_where_its_place_is_the_one_that_is_missing() {
+    let lane = Lane::new();
+    let _running = slot(&mut lane.enter(ticket(3))).await;
+    let mut early = lane.early(ticket(3)).expect("there is room");
+    let quieter = lane.enter(ticket(1));
+    assert!(!is_evicted(&mut early).await, "the one that runs is one too many already");
+    drop(quieter);
+    let waiting = lane.enter(ticket(2));
+    assert!(is_evicted(&mut early).await);
+    drop(early);
+    assert_eq!(position(&waiting), None);
+}
+
+#[tokio::test]
+async fn early_slots_are_given_up_for_no_more_runs_than_could_start() {
+    let lane = Lane::new();
+    let _running = slot(&mut lane.enter(ticket(3))).await;
+    let [mut older, mut newer] = [(); 2].map(|()| lane.early(ticket(3)).expect("there is room"));
+    let strict = [(); 2].map(|()| lane.enter(ticket(2)));
+    assert!(is_evicted(&mut newer).await);
+    assert!(!is_evicted(&mut older).await, "beside the first there is no room for the second");
+    drop(newer);
+    assert_eq!(positions(&strict), [Some(1), Some(2)], "there are two still");
+    drop(older);
+    assert_eq!(positions(&strict), [None, Some(1)]);
+}
+
+#[tokio::test]
+async fn early_slots_are_given_up_for_no_more_runs_of_a_call_than_it_may_have() {
+    let lane = Lane::new();
+    let call = Group::new();
+    let mine = || Ticket { group: Some((call.clone(), 1)), ..ticket(3) };
+    let _running = slot(&mut lane.enter(ticket(3))).await;
+    let [mut older, mut newer] = [(); 2].map(|()| lane.early(ticket(3)).expect("there is room"));
+    let mut calls = [(); 2].map(|()| lane.enter(mine()));
+    assert!(is_evicted(&mut newer).await);
+    assert!(!is_evicted(&mut older).await, "the second of the call waits for the first");
+    drop(newer);
+    assert_eq!(positions(&calls), [None, Some(1)]);
+    drop(slot(&mut calls[0]).await);
+    assert_eq!(position(&calls[1]), None, "and only for that");
 }
 
 #[tokio::test]

@@ -133,6 +133,18 @@ async fn a_place_that_another_process_leaves_goes_to_whoever_came_first() {
 }
 
 #[tokio::test]
+async fn a_cap_of_none_still_lets_one_start() {
+    let scene = Scene::new();
+    let mut first = scene.enter(0);
+    let admitted = tokio::time::timeout(Duration::from_secs(20), first.admitted());
+    let slot = admitted.await.expect("nobody could ever start otherwise");
+    let mut second = scene.enter(0);
+    scene.queue("+.").await;
+    drop(slot);
+    drop(second.admitted().await);
+}
+
+#[tokio::test]
 async fn a_process_that_is_killed_takes_nothing_with_it() {
     let scene = Scene::new();
     let [mut running, mut waiting] = [scene.actor(), scene.actor()];
