@@ -21,7 +21,7 @@ use actor::{Actor, reply};
 use pi_subagent_native::orchestrate::lane::{EarlySlot, Lane, Slot, Ticket, UserCap, Waiting};
 use pi_subagent_native::store::{Store, attach};
 use pids::eventually;
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
 use tokio::task::{JoinSet, yield_now};
 
@@ -105,8 +105,12 @@ fn database(agent_dir: &Path) -> Connection {
 }
 
 fn queue(database: &Connection) -> String {
+    try_queue(database).expect("an answer")
+}
+
+fn try_queue(database: &Connection) -> rusqlite::Result<String> {
     let text = "SELECT coalesce(group_concat(iif(started, '+', '.'), '' ORDER BY seq), '') FROM place";
-    database.query_row(text, (), |row| row.get(0)).expect("an answer")
+    database.query_row(text, (), |row| row.get(0))
 }
 
 fn position(waiting: &Waiting) -> Option<usize> {
@@ -296,6 +300,36 @@ async fn a_database_that_is_held_for_a_moment_means_waiting_and_no_warning() {
     }
     holder.execute_batch("ROLLBACK").expect("it is ours");
     assert_eq!(waiting.admitted().await.take_notice(), None);
+}
+
+#[tokio::test]
+async fn a_place_that_could_not_be_given_back_is_given_back_once_the_database_is_free() {
+    let scene = Scene::new();
+    let slot = scene.enter(1).admitted().await;
+    let holder = scene.database();
+    holder.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
+    drop(slot);
+    // Longer than one try waits, so that it has failed; nobody here wants anything of the store after that.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    holder.execute_batch("ROLLBACK").expect("it is ours");
+    scene.queue("").await;
+}
+
+#[tokio::test]
+async fn what_runs_is_counted_again_when_somebody_has_removed_the_database() {
+    let scene = Scene::new();
+    let running = scene.enter(1).admitted().await;
+    std::fs::remove_dir_all(scene.dir.path().join("subagents")).expect("a careless hand");
+    let waiting = scene.enter(1);
+    // Made anew by the turn, and not by whoever looks.
+    let path = scene.dir.path().join("subagents/runs.db");
+    eventually("both in the next one", || {
+        let found = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_WRITE);
+        found.is_ok_and(|database| try_queue(&database).is_ok_and(|queue| queue == "+."))
+    })
+    .await;
+    assert_eq!(position(&waiting), Some(1));
+    drop(running);
 }
 
 #[tokio::test]
