@@ -248,6 +248,33 @@ async fn an_early_child_is_counted_by_all_and_makes_way_for_another_process() {
 }
 
 #[tokio::test]
+async fn an_early_child_makes_way_only_where_its_place_is_the_one_that_is_missing() {
+    let scene = Scene::new();
+    let running = [scene.enter(3).admitted().await, scene.enter(3).admitted().await];
+    let mut early = scene.early(3);
+    scene.queue("+++").await;
+    // It has no place that it could give back.
+    let mut refused = scene.early(3);
+    refused.evicted().await;
+    let quieter = [scene.enter(2), scene.enter(2)];
+    scene.queue("+++..").await;
+    // The answer to that turn is here once the next one was taken.
+    let _last = scene.enter(2);
+    scene.queue("+++...").await;
+    tokio::select! {
+        biased;
+        () = early.evicted() => panic!("the two that run are too many already"),
+        () = yield_now() => (),
+    }
+    drop(quieter);
+    let mut waiting = scene.enter(3);
+    early.evicted().await;
+    drop((early, refused));
+    drop(waiting.admitted().await);
+    drop(running);
+}
+
+#[tokio::test]
 async fn an_early_child_that_is_used_is_never_turned_away_and_counts() {
     let scene = Scene::new();
     let early = scene.early(1);
