@@ -275,6 +275,30 @@ async fn an_early_child_makes_way_only_where_its_place_is_the_one_that_is_missin
 }
 
 #[tokio::test]
+async fn an_early_child_that_was_asked_to_go_is_counted_on_and_not_asked_again() {
+    let scene = Scene::new();
+    let mut older = scene.early(2);
+    scene.queue("+").await;
+    let mut newer = scene.early(2);
+    scene.queue("++").await;
+    let _first = scene.enter(2);
+    newer.evicted().await;
+    // It takes its time. Those who could not start beside the first need no place of the other.
+    let _strict = scene.enter(1);
+    scene.queue("++..").await;
+    // The answer to that turn is here once the next one was taken.
+    let _stricter = scene.enter(1);
+    scene.queue("++...").await;
+    tokio::select! {
+        biased;
+        () = older.evicted() => panic!("one place is enough"),
+        () = yield_now() => (),
+    }
+    let _second = scene.enter(2);
+    older.evicted().await;
+}
+
+#[tokio::test]
 async fn an_early_child_that_is_used_is_never_turned_away_and_counts() {
     let scene = Scene::new();
     let early = scene.early(1);
