@@ -344,11 +344,9 @@ async fn a_database_that_is_held_for_a_moment_means_waiting_and_no_warning() {
     let holder = scene.database();
     holder.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
     let mut waiting = scene.enter(1);
-    tokio::select! {
-        biased;
-        _ = waiting.admitted() => panic!("nobody can have said so"),
-        () = yield_now() => (),
-    }
+    // Longer than one try waits.
+    let early = tokio::time::timeout(Duration::from_secs(1), waiting.admitted()).await;
+    assert!(early.is_err(), "nobody can have said so");
     holder.execute_batch("ROLLBACK").expect("it is ours");
     assert_eq!(waiting.admitted().await.take_notice(), None);
 }
@@ -364,6 +362,21 @@ async fn a_place_that_could_not_be_given_back_is_given_back_once_the_database_is
     tokio::time::sleep(Duration::from_secs(1)).await;
     holder.execute_batch("ROLLBACK").expect("it is ours");
     scene.queue("").await;
+}
+
+#[tokio::test]
+async fn who_gives_up_while_its_place_is_being_taken_leaves_none_behind() {
+    let scene = Scene::new();
+    let holder = scene.database();
+    holder.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
+    let waiting = scene.enter(1);
+    // Less than one try waits, so that it is under way.
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    drop(waiting);
+    holder.execute_batch("ROLLBACK").expect("it is ours");
+    let mut next = scene.enter(1);
+    let admitted = tokio::time::timeout(Duration::from_secs(20), next.admitted());
+    drop(admitted.await.expect("the place is free"));
 }
 
 #[tokio::test]
@@ -390,4 +403,5 @@ async fn a_database_that_stays_held_stops_nobody_for_good() {
     holder.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
     let notice = scene.enter(1).admitted().await.take_notice().expect("somebody is told");
     assert!(notice.contains("database is locked"), "{notice}");
+    assert_eq!(position(&scene.enter(1)), None, "nobody asks it again for a while");
 }
