@@ -245,6 +245,32 @@ describe("what a person sees of a question", BOUNDED, () => {
 		assert.deepEqual(seen[0]?.options, ["use [GITHUB_TOKEN_REDACTED]", "use [GITHUB_TOKEN_REDACTED] (2)", "red"]);
 	});
 
+	for (const [method, field] of [
+		["confirm", "message"],
+		["input", "placeholder"],
+		["editor", "prefill"],
+	] as const) {
+		it(`holds no known secret of several words either, in its title and its ${field}`, async (t) => {
+			const words = "correct horse battery staple";
+			const ask = { title: `Is it ${words}?`, [field]: `\u001b[1m${words}\u0007 or ${secret("d")}` };
+			const scene = playing(t, asking(method, ask), { env: { MY_API_TOKEN: words } });
+			const seen: Question[] = [];
+			const result = await scene.run({}, undefined, {
+				ask: (question) => {
+					seen.push(question);
+					return { value: question.prefill ?? "" };
+				},
+			});
+			assert.deepEqual(shape(result), completed);
+			assert.deepEqual(
+				seen.map((question) => [question.title, question[field]]),
+				[["Is it [REDACTED]?", "[REDACTED] or [GITHUB_TOKEN_REDACTED]"]],
+			);
+			const [answer] = await untilTold(scene, "answer");
+			if (field === "prefill") assert.equal((answer as Answer).value, ask.prefill, "it goes back as it came");
+		});
+	}
+
 	it("is all of it, or it is not asked where what is left out would be the answer", async (t) => {
 		const options = Array.from({ length: 100 }, (_, index) => `option ${index}`);
 		for (const [method, fields] of [

@@ -62,6 +62,24 @@ describe("what is known to be secret", BOUNDED, () => {
 		});
 	}
 
+	it("stays out of every update while it is written piece by piece, and of what is left of it", async (t) => {
+		const words = ["corr", "ect ", "horse", " batt", "ery st", "aple"];
+		// Longer than between two updates, so that each piece has its own.
+		const pieces = words.map((piece) => `delta '${piece}'; sleep 0.1`);
+		for (const [said, left] of [
+			[pieces.slice(0, -1), "The words are:"],
+			[[...pieces, "delta '.'"], "The words are: [REDACTED]."],
+		] as const) {
+			const scene = new Scene(t, ["begin", "delta 'The words are: '", ...said, "exit 3"].join("; "));
+			const updates: ToolResult[] = [];
+			const env = { ...scene.options.env, MY_API_TOKEN: words.join("") };
+			const result = await scene.run({ env }, (update) => updates.push(update));
+			const all = JSON.stringify([updates, result]);
+			assert.ok(!/correct|horse|batt/.test(all), all);
+			assert.equal(single(result).output?.trim(), left);
+		}
+	});
+
 	for (const [label, end] of Object.entries(ends)) {
 		it(`stays out of a result however it ends: ${label}`, async (t) => {
 			const scene = new Scene(t, `${leaks(known)}; ${end}`);
