@@ -206,3 +206,24 @@ fn write(at: &Path, text: &[u8]) -> io::Result<()> {
     io::Write::write_all(&mut options.open(&next)?, text)?;
     fs::rename(&next, at)
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn only_its_user_can_read_how_far_a_run_has_come() {
+        let agent_dir = tempfile::tempdir().expect("a temporary directory");
+        let at = place(agent_dir.path(), "key");
+        for text in [b"{}".as_slice(), b"{\"next\": 1}"] {
+            write(&at, text).expect("written");
+            assert_eq!(fs::read(&at).expect("readable"), text);
+        }
+        let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+        assert_eq!(mode(&at), 0o600);
+        assert_eq!(mode(at.parent().expect("it has one")), 0o700);
+        assert!(!at.with_extension("next").exists(), "it was moved into place");
+    }
+}

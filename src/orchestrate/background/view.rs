@@ -220,7 +220,16 @@ impl Background {
                 // What was handed out for it was given back with that.
                 return;
             }
-            let heard = if event == Event::default() { Heard::Yes } else { listener.tell(event).await };
+            let heard = if event == Event::default() {
+                Heard::Yes
+            } else {
+                select! {
+                    biased;
+                    // A listener may take its time, and need not be waited for any more.
+                    () = view.closed() => return,
+                    heard = listener.tell(event) => heard,
+                }
+            };
             failures = if heard == Heard::No { failures + 1 } else { 0 };
             if heard == Heard::Gone || failures > MAX_FAILURES {
                 return self.close_view(&view).await;
@@ -235,18 +244,15 @@ impl Background {
                 Told::All(_) => pending.into_iter().for_each(|pending| view.desk.told(pending)),
             }
             view.told.send_modify(|count| *count += 1);
-            let mut end = view.told.subscribe();
-            let closed = async { while !view.desk.is_closed() && end.changed().await.is_ok() {} };
-            tokio::pin!(closed);
             select! {
                 biased;
-                () = &mut closed => return,
+                () = view.closed() => return,
                 () = sleep(INTERVAL * (1 + failures)) => {}
             }
             let deadline = view.desk.pending().map(|pending| pending.since + TOGETHER);
             select! {
                 biased;
-                () = &mut closed => return,
+                () = view.closed() => return,
                 changed = news.changed() => if changed.is_err() { return },
                 () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {}
             }
@@ -375,6 +381,12 @@ impl View {
     /// Whether a run of it goes on in a keeper, which shows how far it has come in a file.
     pub(super) fn has_kept(&self) -> bool {
         self.has_kept.load(Ordering::Relaxed)
+    }
+
+    /// Resolves once it is closed.
+    async fn closed(&self) {
+        let mut end = self.told.subscribe();
+        while !self.desk.is_closed() && end.changed().await.is_ok() {}
     }
 
     /// Ends it, and returns the deliveries that are not known to have arrived.

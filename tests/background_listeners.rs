@@ -1,0 +1,252 @@
+//! What a conversation is told of its background runs: again where its listener failed, and without starting a turn where
+//! a process was lost.
+#![cfg(unix)]
+
+#[expect(dead_code, reason = "no process is limited here")]
+#[path = "support/actor.rs"]
+mod actor;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use actor::Actor;
+use pi_subagent_native::orchestrate::Arrival;
+use pi_subagent_native::orchestrate::background::{
+    Arrived, Background, Event, Heard, Listener, Message, Place, Receipt, SpawnRequest, Status, View,
+    background,
+};
+use pi_subagent_native::process::Cancel;
+use pi_subagent_native::run::{
+    Answer, Caller, ChildQuestion, ConfirmRequest, Host, Refresh, RunOutcome, World,
+};
+use serde_json::json;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::timeout;
+
+/// Longer than anything here takes, shorter than a person waits for a stuck test.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A child that answers whatever it is told, which is its task and then to announce what came of it.
+const ANSWERS: &str = r#"while read -r command; do printf '%s\n%s\n' \
+    '{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"Done."}],"stopReason":"stop"}}' \
+    '{"type":"agent_settled","aborted":false}'
+done"#;
+
+/// A child that works until its host is gone.
+const WORKS: &str = r#"read -r task
+printf '%s\n' '{"type":"agent_start"}'
+: > "${0%/*}/begun"
+while read -r line; do :; done"#;
+
+/// A directory with an agent directory, a project and what stands in for pi.
+fn prepare(root: &Path, script: &str) {
+    fs::create_dir_all(root.join("project/.git")).expect("a project");
+    fs::create_dir_all(root.join("agent")).expect("an agent directory");
+    fs::write(root.join("pi.sh"), script).expect("a script");
+}
+
+fn world(root: &Path) -> Arc<World> {
+    let pi = root.join("pi.sh").to_string_lossy().into_owned();
+    Arc::new(World {
+        agent_dir: root.join("agent"),
+        home: Some(root.join("home")),
+        env: std::env::vars_os().filter(|(name, _)| name == "PATH").collect(),
+        config: Some(json!({ "graceMs": 200, "announce": { "triggerTurn": true } })),
+        pi_command: Some(vec!["/bin/sh".to_owned(), pi]),
+        warden: None,
+        host: Host { session_id: Some("conversation".into()), ..Host::default() },
+    })
+}
+
+async fn spawn(engine: &Arc<Background>, root: &Path) -> String {
+    let request = SpawnRequest {
+        task: "look around".to_owned(),
+        agent: None,
+        label: None,
+        model: None,
+        thinking: None,
+        run_timeout_seconds: None,
+        cleanup: None,
+        models: None,
+        cwd: root.join("project"),
+        world: world(root),
+        created_ms: SpawnRequest::moment(),
+        arrival: Arc::new(Arrival::now()),
+        ends_with: None,
+        keeper: None,
+        kept: None,
+    };
+    match engine.spawn(request, Arc::new(Nobody)).await {
+        Receipt::Accepted { run_id, .. } => run_id,
+        refused => panic!("{refused:?}"),
+    }
+}
+
+/// Nobody is there to be asked.
+struct Nobody;
+
+impl Refresh for Nobody {
+    async fn refresh(&self, _provider: &str, _valid_for: Duration) -> bool {
+        false
+    }
+}
+
+impl Caller for Nobody {
+    fn is_interactive(&self) -> bool {
+        false
+    }
+
+    async fn ask(&self, _question: ChildQuestion) -> Answer {
+        Answer::Cancelled
+    }
+
+    async fn confirm(&self, _request: ConfirmRequest) -> bool {
+        false
+    }
+}
+
+/// A listener that fails as often as it is told to, whenever there is something to deliver.
+struct Failing {
+    failures: u32,
+    messages: UnboundedSender<Message>,
+}
+
+/// A listener that never says whether it has taken something.
+struct Stuck(UnboundedSender<Event>);
+
+impl Listener for Stuck {
+    async fn tell(&mut self, event: Event) -> Heard {
+        self.0.send(event).expect("somebody looks");
+        std::future::pending().await
+    }
+}
+
+impl Listener for Failing {
+    async fn tell(&mut self, event: Event) -> Heard {
+        let Some(message) = event.message else { return Heard::Yes };
+        // Whoever receives may have seen enough.
+        let _ = self.messages.send(message);
+        if self.failures == 0 {
+            return Heard::Yes;
+        }
+        self.failures -= 1;
+        Heard::No
+    }
+}
+
+/// Opens the conversation with a listener that fails so often.
+async fn open(
+    engine: &Arc<Background>,
+    root: &Path,
+    failures: u32,
+) -> (Arc<View>, UnboundedReceiver<Message>) {
+    let (messages, heard) = unbounded_channel();
+    let place = Place { cwd: root.join("project"), world: world(root), ends_with: Cancel::new() };
+    let listener = Failing { failures, messages };
+    let view = engine.open("conversation".into(), place, Arrived::default(), listener).await;
+    (view, heard)
+}
+
+async fn next(heard: &mut UnboundedReceiver<Message>) -> Message {
+    timeout(PATIENCE, heard.recv()).await.expect("a message comes").expect("the conversation is open")
+}
+
+#[tokio::test]
+async fn a_listener_that_fails_is_offered_the_same_delivery_again_and_one_that_takes_it_is_not() {
+    let root = tempfile::tempdir().expect("a temporary directory");
+    prepare(root.path(), ANSWERS);
+    let engine = background(&root.path().join("agent"));
+    let (view, mut heard) = open(&engine, root.path(), 2).await;
+    let run_id = spawn(&engine, root.path()).await;
+    let first = next(&mut heard).await;
+    assert_eq!((first.runs.len(), &first.runs[0].run_id, first.triggers_turn), (1, &run_id, true));
+    for _ in 0..2 {
+        let again = next(&mut heard).await;
+        assert_eq!(again.delivery_ids, first.delivery_ids);
+    }
+    // What comes next is of another run: the first was taken.
+    let other = spawn(&engine, root.path()).await;
+    let next = next(&mut heard).await;
+    assert_eq!((next.runs.len(), &next.runs[0].run_id), (1, &other));
+    engine.close_view(&view).await;
+}
+
+#[tokio::test]
+async fn a_listener_that_goes_on_to_fail_closes_its_conversation_and_the_next_is_told() {
+    let root = tempfile::tempdir().expect("a temporary directory");
+    prepare(root.path(), ANSWERS);
+    let engine = background(&root.path().join("agent"));
+    let (_view, mut heard) = open(&engine, root.path(), u32::MAX).await;
+    let run_id = spawn(&engine, root.path()).await;
+    let mut offers = 0;
+    while let Some(message) = timeout(PATIENCE, heard.recv()).await.expect("offered, or closed") {
+        assert_eq!(message.runs[0].run_id, run_id);
+        offers += 1;
+    }
+    assert_eq!(offers, 6);
+    let (view, mut heard) = open(&engine, root.path(), 0).await;
+    assert_eq!(next(&mut heard).await.runs[0].run_id, run_id);
+    engine.close_view(&view).await;
+}
+
+#[tokio::test]
+async fn a_listener_that_never_answers_is_told_nothing_more_and_left_when_its_conversation_is_closed() {
+    let root = tempfile::tempdir().expect("a temporary directory");
+    prepare(root.path(), ANSWERS);
+    let engine = background(&root.path().join("agent"));
+    let (events, mut told) = unbounded_channel();
+    let place =
+        Place { cwd: root.path().join("project"), world: world(root.path()), ends_with: Cancel::new() };
+    let view = engine.open("conversation".into(), place, Arrived::default(), Stuck(events)).await;
+    let run_id = spawn(&engine, root.path()).await;
+    let first = timeout(PATIENCE, told.recv()).await.expect("told in time").expect("it is open");
+    assert_eq!(first.runs[0].run_id, run_id);
+    engine.close_view(&view).await;
+    let last = timeout(PATIENCE, told.recv()).await.expect("the listener is let go");
+    assert!(last.is_none(), "{last:?}");
+}
+
+#[tokio::test]
+async fn a_run_whose_host_was_killed_is_told_as_interrupted_and_starts_no_turn() {
+    let root = tempfile::tempdir().expect("a temporary directory");
+    prepare(root.path(), WORKS);
+    let mut host = Actor::start(root.path());
+    let run_id = host.ask("spawn");
+    let begun = root.path().join("begun");
+    timeout(PATIENCE, async {
+        while !begun.exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await
+    .expect("the child begins");
+    host.kill();
+    let engine = background(&root.path().join("agent"));
+    let (view, mut heard) = open(&engine, root.path(), 0).await;
+    let message = next(&mut heard).await;
+    let [run] = message.runs.as_slice() else { panic!("{message:?}") };
+    assert_eq!(
+        (&run.run_id, run.status, run.outcome),
+        (&run_id, Some(Status::Unknown), Some(RunOutcome::Interrupted))
+    );
+    assert!(!message.triggers_turn, "{message:?}");
+    engine.close_view(&view).await;
+}
+
+/// The host that is killed.
+#[test]
+fn actor() {
+    let Some((root, words)) = actor::script() else { return };
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    for word in words {
+        assert_eq!(word, "spawn");
+        let root: PathBuf = root.clone();
+        let run_id = runtime.block_on(async {
+            let engine = background(&root.join("agent"));
+            spawn(&engine, &root).await
+        });
+        actor::reply(&run_id);
+    }
+}
