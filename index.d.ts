@@ -572,9 +572,10 @@ export interface LoadedConfig {
 
 /**
  * Opens a conversation: what happens to its background runs is told to `onEvent`, at most five times a second and one
- * event at a time, and what they have come to is delivered through it. When it throws, the event counts as not heard and what
- * it delivers is offered again; when it goes on to throw, the conversation is closed. Whoever opens a conversation again in the same
- * process takes over from the one before.
+ * event at a time, and what they have come to is delivered through it. When it throws, or returns a promise that rejects, the
+ * event counts as not heard and what it delivers is offered again; when it goes on to, the conversation is closed. The next
+ * event waits for a promise that it returns. Whoever opens a conversation again in the same process takes over from the one
+ * before.
  */
 export declare function openBackground(options: BackgroundOptions, onEvent: (event: BackgroundEvent) => void): BackgroundSession
 
@@ -1036,8 +1037,9 @@ export declare function startParallel(options: ParallelOptions, onUpdate?: (upda
  * Runs one agent on one task, and returns at once.
  *
  * `onUpdate` gets the newest state at most twenty times a second, the last time before the result resolves; when it
- * throws, no more updates follow. What the run may ask is in `host`. None of the callbacks keeps the process alive; one
- * that mentions the handle keeps the handle: such a run is ended by `abort`, not by forgetting it.
+ * throws, or returns a promise that rejects, no more updates follow. Promises are not waited for. What the run may ask is
+ * in `host`. None of the callbacks keeps the process alive; one that mentions the handle keeps the handle: such a run is
+ * ended by `abort`, not by forgetting it.
  *
  * Throws for arguments of the wrong type only. Everything else that can go wrong is in the result.
  */

@@ -5,6 +5,7 @@ import { describe, it, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 
 import type { ConfirmRequest, ToolResult } from "../../index.js";
+import { host } from "./host.ts";
 import { answers, Scene, shape, single, textOf } from "./scene.ts";
 
 const BOUNDED = { timeout: 30_000 };
@@ -96,12 +97,40 @@ describe("updates", BOUNDED, () => {
 		assert.equal(calls, 1, "whoever throws gets no more");
 	});
 
-	it("that reject end no run and no host", async (t) => {
-		const refuse = async () => {
-			throw new Error("a mistake in the host");
-		};
-		const result = await new Scene(t, answers).run({}, () => void refuse().catch(() => undefined));
+	for (const [label, ms, fits] of [
+		["at once", 0, (updates: number) => updates === 1],
+		["while the run goes on", 200, (updates: number) => updates > 1],
+		["after its end", 3_000, (updates: number) => updates > 1],
+	] as const) {
+		it(`that reject ${label} end no run and no host`, async (t) => {
+			const { code, signal, stdout, stderr } = await host(new Scene(t, talks), "rejects.mjs", [String(ms)]);
+			assert.deepEqual([code, signal, stderr], [0, null, ""]);
+			const { outcome, updates } = JSON.parse(stdout);
+			assert.deepEqual([outcome, fits(updates)], ["completed", true], `${updates} updates`);
+		});
+	}
+
+	it("may return anything that is no promise", async (t) => {
+		for (const value of [null, 1, "text", true, 1n, Symbol("s"), {}, [], new Set(), () => 1, { then: 5 }]) {
+			const texts: string[] = [];
+			const script = "begin; delta 'a '; sleep 0.1; said 'Done.'; settled";
+			await new Scene(t, script).run({}, (update) => {
+				texts.push(textOf(update));
+				return value;
+			});
+			assert.deepEqual([texts.length > 1, texts.at(-1)], [true, "Done."], String(value));
+		}
+	});
+
+	it("that nobody ever settles keep back neither updates nor the result", async (t) => {
+		const texts: string[] = [];
+		const result = await new Scene(t, talks).run({}, (update) => {
+			texts.push(textOf(update));
+			return new Promise(() => {});
+		});
 		assert.deepEqual(shape(result), [undefined, 0, "completed", false]);
+		assert.ok(texts.length > 2, `${texts.length} updates`);
+		assert.equal(texts.at(-1), "Done.");
 	});
 
 	it("that are slow neither stall the child nor pile up", async (t) => {

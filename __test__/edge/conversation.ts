@@ -142,11 +142,16 @@ export abstract class Conversation {
 export class Here extends Conversation {
 	readonly session: BackgroundSession;
 	readonly options: RunOptions;
+	/** What the listener does with an event, once it is noted. */
+	takes: (event: BackgroundEvent) => void | Promise<void> = () => {};
 
 	private constructor(options: RunOptions, open: Open) {
 		super();
 		this.options = options;
-		this.session = openBackground({ ...options, delivered: [], ...open }, (event) => void this.events.push(event));
+		this.session = openBackground({ ...options, delivered: [], ...open }, (event) => {
+			this.events.push(event);
+			return this.takes(event);
+		});
 	}
 
 	/** Opens it until the test is over. */

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use napi::Status;
 use napi::bindgen_prelude::{Env, PromiseRaw, spawn};
-use napi::threadsafe_function::{ThreadsafeFunction, UnknownReturnValue};
+use napi::threadsafe_function::ThreadsafeFunction;
 use napi_derive::napi;
 use tokio::sync::watch;
 
@@ -14,12 +14,11 @@ use super::options::BackgroundOptions;
 use super::report::{CommandReport, Completion};
 use super::teardown::cancel_of_thread;
 use super::transcript::{Transcript, TranscriptOptions};
-use super::updates::{HostCallbacks, HostCaller};
+use super::updates::{HostCallbacks, HostCaller, Returned, call};
 use crate::orchestrate::background::{self, Background, Event, Heard, Listener, Place, View, background};
 
 /// Receives events. Weak: an event is no reason for the process to live on.
-pub type EventSink =
-    ThreadsafeFunction<BackgroundEvent, UnknownReturnValue, BackgroundEvent, Status, false, true>;
+pub type EventSink = ThreadsafeFunction<BackgroundEvent, Returned, BackgroundEvent, Status, false, true>;
 
 /// What happened to the runs of a conversation. Absent is what has not changed.
 #[napi(object, object_from_js = false)]
@@ -62,9 +61,10 @@ pub struct BackgroundSession {
 }
 
 /// Opens a conversation: what happens to its background runs is told to `onEvent`, at most five times a second and one
-/// event at a time, and what they have come to is delivered through it. When it throws, the event counts as not heard and what
-/// it delivers is offered again; when it goes on to throw, the conversation is closed. Whoever opens a conversation again in the same
-/// process takes over from the one before.
+/// event at a time, and what they have come to is delivered through it. When it throws, or returns a promise that rejects, the
+/// event counts as not heard and what it delivers is offered again; when it goes on to, the conversation is closed. The next
+/// event waits for a promise that it returns. Whoever opens a conversation again in the same process takes over from the one
+/// before.
 #[napi(catch_unwind, async_runtime)]
 pub fn open_background(
     env: Env,
@@ -101,8 +101,13 @@ struct Sink(EventSink);
 
 impl Listener for Sink {
     async fn tell(&mut self, event: Event) -> Heard {
-        match self.0.call_async_catch(event.into()).await {
-            Ok(_) => Heard::Yes,
+        let heard = match call(&self.0, event.into()).await {
+            Ok(Some(promise)) => promise.await.map(drop),
+            Ok(None) => Ok(()),
+            Err(error) => Err(error),
+        };
+        match heard {
+            Ok(()) => Heard::Yes,
             Err(error) if error.status == Status::Closing => Heard::Gone,
             Err(_) => Heard::No,
         }

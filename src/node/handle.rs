@@ -38,8 +38,9 @@ impl Drop for EndOnDrop {
 /// Runs one agent on one task, and returns at once.
 ///
 /// `onUpdate` gets the newest state at most twenty times a second, the last time before the result resolves; when it
-/// throws, no more updates follow. What the run may ask is in `host`. None of the callbacks keeps the process alive; one
-/// that mentions the handle keeps the handle: such a run is ended by `abort`, not by forgetting it.
+/// throws, or returns a promise that rejects, no more updates follow. Promises are not waited for. What the run may ask is
+/// in `host`. None of the callbacks keeps the process alive; one that mentions the handle keeps the handle: such a run is
+/// ended by `abort`, not by forgetting it.
 ///
 /// Throws for arguments of the wrong type only. Everything else that can go wrong is in the result.
 #[napi(catch_unwind, async_runtime)]

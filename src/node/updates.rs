@@ -68,8 +68,12 @@ pub struct RefreshRequest {
     pub valid_for_ms: f64,
 }
 
+/// What a callback returns that has nothing to answer. A promise is looked at, because one that rejects and that nobody
+/// looks at ends the host.
+pub(super) type Returned = Option<Promise<UnknownReturnValue>>;
+
 /// Receives updates. Weak: an update is no reason for the process to live on.
-pub type UpdateSink = ThreadsafeFunction<ToolResult, UnknownReturnValue, ToolResult, Status, false, true>;
+pub type UpdateSink = ThreadsafeFunction<ToolResult, Returned, ToolResult, Status, false, true>;
 
 /// Asks, and takes the promise of an answer or an answer. In this order: a promise would pass for an object.
 type Sink<Request, Reply> =
@@ -154,16 +158,59 @@ impl From<run::ChildQuestion> for Question {
 }
 
 /// Passes updates on, one at a time: JavaScript sees the newest state whenever it has taken the last one, and the last
-/// state in any case. What has not changed since the update before is left out where updates are made of parts.
+/// state in any case. What has not changed since the update before is left out where updates are made of parts. Promises
+/// are not waited for: one that stays pending must keep back neither updates nor the result.
 pub(super) async fn forward(mut updates: watch::Receiver<Option<run::ToolResult>>, sink: Option<UpdateSink>) {
     let Some(sink) = sink else { return };
     let mut before: Option<run::ToolResult> = None;
-    while updates.changed().await.is_ok() {
-        let Some(mut update) = updates.borrow_and_update().clone() else { continue };
-        update.leave_out_unchanged(before.as_ref());
-        if sink.call_async_catch(update.clone().into()).await.is_err() {
-            return;
+    let mut returned: Option<Promise<UnknownReturnValue>> = None;
+    loop {
+        tokio::select! {
+            biased;
+            done = settled(&mut returned) => match done {
+                Ok(_) => returned = None,
+                Err(_) => return,
+            },
+            changed = updates.changed() => {
+                if changed.is_err() {
+                    return;
+                }
+                let Some(mut update) = updates.borrow_and_update().clone() else { continue };
+                update.leave_out_unchanged(before.as_ref());
+                match call(&sink, update.clone().into()).await {
+                    Ok(None) => {}
+                    Ok(promise) => returned = promise,
+                    Err(_) => return,
+                }
+                before = Some(update);
+            }
         }
-        before = Some(update);
+    }
+}
+
+/// Calls what has nothing to answer. Whatever it returns that is no promise is nothing.
+///
+/// # Errors
+///
+/// When it throws, or cannot be called any more.
+pub(super) async fn call<Told>(
+    sink: &ThreadsafeFunction<Told, Returned, Told, Status, false, true>,
+    told: Told,
+) -> napi::Result<Returned>
+where
+    Told: JsValuesTupleIntoVec + Send + 'static,
+{
+    match sink.call_async_catch(told).await {
+        // What an exception has is `PendingException`; this is said of what has no `then` to call.
+        Err(error) if matches!(error.status, Status::InvalidArg | Status::FunctionExpected) => Ok(None),
+        called => called,
+    }
+}
+
+/// Resolves as the promise does, and never without one.
+async fn settled<T: FromNapiValue>(promise: &mut Option<Promise<T>>) -> napi::Result<T> {
+    match promise {
+        Some(promise) => promise.await,
+        None => std::future::pending().await,
     }
 }
