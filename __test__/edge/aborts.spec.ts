@@ -73,23 +73,23 @@ describe("an abort", BOUNDED, () => {
 		const started = performance.now();
 		handle.abort();
 		assert.deepEqual(shape(await inTime(handle.result(), "the result")), aborted);
-		const took = performance.now() - started;
-		assert.ok(took >= 190 && took < 3000, `${took} ms`);
+		// At the latest when `inTime` gives up; a child that was not asked first would have been gone at once.
+		assert.ok(performance.now() - started >= 190, "it had its grace");
 		assert.ok(!isAlive(grandchild));
 	});
 
 	it("is over soon when the host goes meanwhile, whatever grace the child has left", async (t) => {
 		const script = `trap '' TERM; begin; delta 'so far'; while :; do sleep 1; done`;
-		const scene = new Scene(t, script, { config: { graceMs: 15_000 } });
+		const scene = new Scene(t, script, { config: { graceMs: 600_000 } });
 		const [shown, onUpdate] = shows("so far");
 		const handle = scene.start({}, onUpdate);
 		await inTime(shown, "an update");
 		const started = performance.now();
 		handle.abort();
-		await handle.close();
+		await inTime(handle.close(), "the end, which the grace would put off for ten minutes");
 		const took = performance.now() - started;
 		assert.deepEqual(shape(await handle.result()), aborted);
-		assert.ok(took >= 1_900 && took < 6_000, `${took} ms`);
+		assert.ok(took >= 1_900, `the child had its two seconds: ${took} ms`);
 	});
 
 	it("gives the child its time to leave before it is killed", async (t) => {

@@ -4,7 +4,8 @@
  */
 
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 
 import type { BackgroundRun } from "../../index.js";
@@ -33,6 +34,9 @@ function shown(scene: Scene): string[] {
 	const folder = scene.path("agent/subagents/live");
 	return existsSync(folder) ? readdirSync(folder) : [];
 }
+
+/** The permissions of a file. */
+const modeOf = (path: string) => statSync(path).mode & 0o777;
 
 /** Nothing runs and nothing lies around. */
 async function assertClean(scene: Scene, ...runs: BackgroundRun[]): Promise<void> {
@@ -139,6 +143,11 @@ describe("a run that is kept", BOUNDED, () => {
 			assert.equal(seen.isOurs, false);
 		}
 		await until(() => here.events.some(({ runs }) => runs?.some(({ lastTool }) => lastTool)), "an event that shows it");
+		const live = scene.path("agent/subagents/live");
+		const modes = ["", ...shown(scene).filter((name) => name.endsWith(".json"))].map((name) =>
+			modeOf(join(live, name)),
+		);
+		assert.deepEqual(modes, [0o700, 0o600, 0o600], "what a child says is its user's alone");
 		assert.equal(keepers(scene).length, 2);
 		assert.equal(shown(scene).length, 2);
 		assert.match((await here.does("list")).text, /end[\s\S]*talk/);

@@ -224,13 +224,18 @@ describe("deliveries", BOUNDED, () => {
 			["new", 0, true],
 			["reload", 0, false],
 		] as const) {
-			const { host, view, addon } = await open();
+			const { host, view, addon, standing } = await open();
 			view.send({ runs: [backgroundRun("run-a")] });
+			view.send({ deliveries: message("early", { triggerTurn: false }) });
+			// From now on the session is told at once.
+			await until(() => standing().length === 1, "the session has been open for long enough");
 			await host.emit("session_shutdown", { reason });
 			assert.deepEqual([addon.ended, view.closed], [ended, closed], reason);
-			view.send({ deliveries: message("late") });
-			await delay(10);
-			assert.deepEqual(host.messages, [], "what a session that is closed was sent");
+			view.send({ deliveries: message("late", { triggerTurn: false }) });
+			// What is held is looked at again after a quarter of a second.
+			await delay(400);
+			assert.deepEqual(standing(), ["early"], "what a session that is closed was sent");
+			host.session = [];
 		}
 	});
 });

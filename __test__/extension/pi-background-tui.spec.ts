@@ -61,12 +61,13 @@ for (const version of piVersions) {
 				hold = held.opened;
 				await enter(tui, spawn({ task: "work b", label: "second" }));
 				const asked = await stage.server.waitFor(({ userText }) => userText === "work b");
+				await tui.waitFor(/[●◐] second/);
 				work.open();
 				await asked.over;
 				await stage.server.waitFor(
 					(request) => request.index > asked.index && request.userText.startsWith("Your work"),
 				);
-				await tui.waitFor((screen) => !/● second|◐ second/.test(screen));
+				await tui.waitFor((screen) => !/[●◐] second/.test(screen));
 				const requests = stage.server.requests.length;
 				await tui.press("Escape");
 				await tui.waitFor(/ ✓ second · explorer · [\d.]+s\n {3}gist of /);
@@ -95,10 +96,11 @@ for (const version of piVersions) {
 				assert.match(await told(rpc, "/stop"), /Nothing is running/);
 				await rpc.prompt(spawn({ task: "wait", label: "a" }, { task: "wait", label: "b" }));
 				const list = await told(rpc, "/subagents list");
-				assert.match(list, /[●◐] .*1.*\bb\b[\s\S]*[●◐] .*2.*\ba\b/);
+				assert.match(list, /^[●◐] #1 {2}\w{8} · explorer "b" · [\s\S]*^[●◐] #2 {2}\w{8} · explorer "a" · /m);
 				assert.equal((await told(rpc, "/subagents")).split("\n").length, list.split("\n").length, "bare lists");
-				assert.match(await told(rpc, "/subagents info nobody"), /✗ .*nobody/);
-				assert.match(await told(rpc, "/subagents stop a"), /✓|stop/i);
+				assert.match(await told(rpc, "/subagents info nobody"), /^✗ there is no run `nobody`$/m);
+				const stopped = await told(rpc, "/subagents stop a");
+				assert.match(stopped, /^✓ stopped \w{8} \(explorer "a"\) and everything it had started$/m);
 				const from = rpc.log.events.length;
 				const turns = () => stage.server.requests.filter(({ isParent }) => isParent).length;
 				const before = turns();
@@ -107,7 +109,8 @@ for (const version of piVersions) {
 				const appended = ({ message }: PiEvent) => JSON.stringify(message ?? "").includes('"aborted"');
 				await rpc.log.waitFor(appended, 15_000, from);
 				assert.equal(turns(), before);
-				assert.match(await told(rpc, "/subagents list"), /⚠|✗/);
+				const over = await told(rpc, "/subagents list");
+				assert.match(over, /^⚠ #1 {2}\w{8} · explorer "b" · stopped [\s\S]*^⚠ #2 {2}\w{8} · explorer "a" · stopped /m);
 				await rpc.close();
 			} finally {
 				await stage.close();

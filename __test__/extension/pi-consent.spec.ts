@@ -101,7 +101,7 @@ for (const version of piVersions) {
 				const tui = await startTui(stage.world, { prompt: request });
 				const dialog = await tui.waitFor("Run the project's agent scout?");
 				assert.match(dialog, /\.pi\/agents\/scout\.md/);
-				assert.match(dialog, /○|● subagent scout/);
+				assert.match(dialog, /[○●] subagent scout/);
 				await tui.press("Escape");
 				const refused = await tui.waitFor("The child says: agent");
 				assert.match(refused, /✗ subagent scout/);
