@@ -2,7 +2,8 @@
  * How long after a parent's tool call is complete its child asks the model for the first time, in real pi: from the last
  * byte of the streamed call to the arrival of the child's request, at one and the same scripted model. One delegation of
  * each way in turn, all by the same agent file.
- * Usage: <Node for pi> early.ts <pi's example extension> <delegations>
+ * Usage: <Node for pi> early.ts <pi's example extension> <delegations> <warm|cold>
+ * `warm` delegates twice in each way before, so that compiled code is there.
  */
 
 import { randomUUID } from "node:crypto";
@@ -26,7 +27,7 @@ import {
 	World,
 } from "../__test__/support/pi.ts";
 
-const [example = "", delegations = "1"] = process.argv.slice(2);
+const [example = "", delegations = "1", before = "warm"] = process.argv.slice(2);
 
 /** Small deltas, as models write arguments. */
 const deltaLength = 6;
@@ -147,7 +148,8 @@ const parents = new Map(Object.entries(ways).map(([name, way]) => [name, new Par
 try {
 	const found: Record<string, number[]> = {};
 	// Twice, because compiled code is written when a pi ends.
-	for (let i = 0; i < 2; i++) for (const parent of parents.values()) await parent.delegate();
+	const unmeasured = before === "warm" ? 2 : 0;
+	for (let i = 0; i < unmeasured; i++) for (const parent of parents.values()) await parent.delegate();
 	for (let i = 0; i < Number(delegations); i++) {
 		for (const [name, parent] of parents) {
 			await delay(restMs);

@@ -1,6 +1,7 @@
 /**
  * What it costs to boot a child, and to boot pi with its default options in the same home. One boot of each way in turn.
- * Usage: lean.mjs <Node for pi> <pi's program> <folder> <rounds>. Linux only.
+ * Usage: lean.mjs <Node for pi> <pi's program> <folder> <rounds> <warm|cold>. Linux only.
+ * `warm` boots each way once before, so that compiled code is there.
  */
 
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
@@ -12,7 +13,7 @@ import { fileURLToPath } from "node:url";
 import { makeAgentHome, model, provider } from "./agent-home.mjs";
 import { bootCost } from "./boot-cost.mjs";
 
-const [node = "", script = "", folder = "", rounds = "1"] = argv.slice(2);
+const [node = "", script = "", folder = "", rounds = "1", before = "warm"] = argv.slice(2);
 const standIn = fileURLToPath(new URL("booted.mjs", import.meta.url));
 const { startRun } = createRequire(import.meta.url)("../index.js");
 
@@ -89,7 +90,7 @@ Object.assign(env, environment(homes.full));
 
 /** @type {Record<string, import("./boot-cost.mjs").BootCost[]>} */
 const found = {};
-for (const boot of Object.values(ways)) await boot();
+if (before === "warm") for (const boot of Object.values(ways)) await boot();
 for (let round = 0; round < Number(rounds); round++) {
 	for (const [name, boot] of Object.entries(ways)) {
 		found[name] ??= [];

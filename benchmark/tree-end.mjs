@@ -84,7 +84,8 @@ class Round {
 		const options = {
 			...{ agent: "explorer", task: "look", cwd: project, agentDir: join(this.#place, "agent") },
 			...{ piCommand: ["/bin/sh", pi], env: { [mark]: this.#mark } },
-			config: { graceMs: 0, sandbox: { mode: "off" } },
+			// The script reads its task to the end of its input, as pi does in its json mode.
+			config: { graceMs: 0, sandbox: { mode: "off" }, protocol: "json" },
 		};
 		const words = [join(tests, "edge", "hosts", "tree.mjs"), JSON.stringify(options), deed];
 		const warden = level === "process-group" ? { PI_SUBAGENT_WARDEN: "" } : {};

@@ -1,8 +1,10 @@
 #!/usr/bin/env node
 /**
  * Measures what is promised about speed and memory, side by side with the usual way, and writes `benchmark/RESULTS.md`.
- * `--quick` takes smaller data and only prints; `--only collector,memory` measures some sections and only prints, unless
- * `--write` renews them in the page.
+ * `--only collector,memory` measures some sections and only prints, unless `--write` renews them in the page. `--quick`
+ * runs every section on very little data and shows no figures: it tells whether the benchmarks still work.
+ *
+ * A section that fails is named with its error at the end, the others are written all the same, and the exit code is 1.
  */
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -22,7 +24,7 @@ import { tree } from "./lib/bench-tree.mjs";
 import { warden } from "./lib/bench-warden.mjs";
 import { newestPi, root, setupDir } from "./lib/places.mjs";
 import { runMain, SetupProblem } from "./lib/problem.mjs";
-import { endRunning, runQuietly } from "./lib/programs.mjs";
+import { coreFeatures, endRunning, runQuietly } from "./lib/programs.mjs";
 import { note, step } from "./lib/progress.mjs";
 import { setUp } from "./setup.mjs";
 
@@ -39,6 +41,7 @@ await runMain(async () => {
 	const { values } = parseArgs({
 		options: { quick: { type: "boolean" }, only: { type: "string" }, write: { type: "boolean" } },
 	});
+	const isQuick = values.quick ?? false;
 	const names = values.only?.split(",") ?? Object.keys(sections);
 	const unknown = names.find((name) => !(name in sections));
 	if (unknown) throw new SetupProblem(`There is no section ${unknown}.`, `There are: ${Object.keys(sections)}`);
@@ -64,32 +67,77 @@ await runMain(async () => {
 	process.once("SIGINT", interrupted);
 	process.once("SIGTERM", interrupted);
 	try {
-		const engine = await step("the native program (cargo bench --no-run)", buildEngine);
-		const found = [];
-		const setting = { engine, folder, quick: values.quick ?? false, ...(program ? { pi: { node, program } } : {}) };
-		for (const name of names) found.push(await sections[name](setting));
-		const text = page(found);
-		process.stdout.write(`\n${text}\n`);
-		const promised = found.flatMap(({ rows }) => rows).filter(({ reached }) => reached !== undefined);
-		note(`${promised.filter(({ reached }) => reached).length} of ${promised.length} targets reached.`);
-		const results = join(root, "benchmark", "RESULTS.md");
-		if (values.quick || (values.only && !values.write)) {
-			note("benchmark/RESULTS.md stays as it is: that was not everything.");
-		} else {
-			writeFileSync(results, values.only ? renewed(readFileSync(results, "utf8"), found) : text);
-			note("Written to benchmark/RESULTS.md.");
-		}
-		return 0;
+		const engine = await step("the native program (cargo)", () => buildEngine(isQuick));
+		const setting = { engine, folder, quick: isQuick, ...(program ? { pi: { node, program } } : {}) };
+		const { found, failed } = await measureAll(names, setting);
+		if (!isQuick) report(found, failed, { isWhole: !values.only, isWritten: !values.only || values.write === true });
+		note(`${found.length} of ${names.length} sections measured.`);
+		for (const { name, message } of failed) note(`\n✗ ${name}: ${message}`);
+		return failed.length > 0 ? 1 : 0;
 	} finally {
 		clean();
 	}
 });
 
-/** Builds the native side without the napi edge, and returns the path of the program. */
-async function buildEngine() {
+/**
+ * Measures sections one after the other. One that fails does not keep the others from being measured.
+ *
+ * @param {string[]} names
+ * @param {import("./lib/bench-run.mjs").Setting} setting
+ */
+async function measureAll(names, setting) {
+	/** @type {import("./lib/bench-table.mjs").Section[]} */
+	const found = [];
+	/** @type {{ name: string, message: string }[]} */
+	const failed = [];
+	for (const name of names) {
+		try {
+			found.push(await sections[name](setting));
+		} catch (error) {
+			const message = error instanceof SetupProblem ? error.message : error instanceof Error ? error.stack : undefined;
+			failed.push({ name, message: message ?? String(error) });
+			note(`✗ ${name} failed; the others are measured.`);
+		}
+	}
+	return { found, failed };
+}
+
+/**
+ * Prints what was found, and writes it into the page where that is wanted. A page with a section that failed says so
+ * instead of showing old figures.
+ *
+ * @param {import("./lib/bench-table.mjs").Section[]} found
+ * @param {{ name: string }[]} failed
+ * @param {{ isWhole: boolean, isWritten: boolean }} how
+ */
+function report(found, failed, { isWhole, isWritten }) {
+	const text = page(
+		found,
+		failed.map(({ name }) => name),
+	);
+	process.stdout.write(`\n${text}\n`);
+	const promised = found.flatMap(({ rows }) => rows).filter(({ reached }) => reached !== undefined);
+	note(`${promised.filter(({ reached }) => reached).length} of ${promised.length} targets reached.`);
+	const results = join(root, "benchmark", "RESULTS.md");
+	if (!isWritten) {
+		note("benchmark/RESULTS.md stays as it is: that was not everything.");
+		return;
+	}
+	writeFileSync(results, isWhole ? text : renewed(readFileSync(results, "utf8"), found));
+	note("Written to benchmark/RESULTS.md.");
+}
+
+/**
+ * Builds the native side without the napi edge, and returns the path of the program. The quick form takes it without
+ * optimization and with the features of the Rust tests, for which it is compiled already.
+ *
+ * @param {boolean} isQuick
+ */
+async function buildEngine(isQuick) {
+	const how = isQuick ? ["build", "--workspace", ...coreFeatures] : ["bench", "--no-run", "--no-default-features"];
 	/** @type {import("./lib/programs.mjs").Command} */
-	const command = ["cargo", "bench", "--no-run", "--no-default-features", "--bench", "engine"];
-	const output = await runQuietly("cargo bench --no-run", [...command, "--message-format=json-render-diagnostics"]);
+	const command = ["cargo", ...how, "--locked", "--bench", "engine"];
+	const output = await runQuietly("cargo", [...command, "--message-format=json-render-diagnostics"]);
 	const path = [...output.matchAll(/"executable":("(?:[^"\\]|\\.)*")/g)].at(-1)?.[1];
 	if (!path) throw new SetupProblem("cargo names no program.", command.join(" "));
 	return /** @type {string} */ (JSON.parse(path));

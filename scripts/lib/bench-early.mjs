@@ -23,13 +23,19 @@ const longestMs = 900_000;
 
 /** @param {Setting} setting @returns {Promise<Section>} */
 export async function early(setting) {
-	const delegations = setting.quick ? 3 : 10;
+	const delegations = setting.quick ? 1 : 10;
 	const { node, program } = piOf(setting);
 	const example = join(program, "..", "..", "..", "examples", "extensions", "subagent", "index.ts");
 	if (!existsSync(example)) {
 		throw new SetupProblem(`pi's example extension is not at ${example}.`, "The npm package of pi has it.");
 	}
-	const command = [node, join(root, "benchmark", "early.ts"), example, String(delegations)];
+	const command = [
+		node,
+		join(root, "benchmark", "early.ts"),
+		example,
+		String(delegations),
+		setting.quick ? "cold" : "warm",
+	];
 	// The driver of pi finds it as the tests do.
 	const env = { PI_TEST_NODE: node, [piOverride(newestPi)]: program };
 	const found = await step("delegating in real pi", () => report(command, { limitMs: longestMs, env }));

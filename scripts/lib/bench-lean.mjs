@@ -23,7 +23,7 @@ const longestMs = 600_000;
 
 /** @param {Setting} setting @returns {Promise<Section>} */
 export async function lean(setting) {
-	const rounds = setting.quick ? 3 : 11;
+	const rounds = setting.quick ? 1 : 11;
 	const about =
 		`Booting pi in RPC mode until it answers \`get_state\`, in a home with ten extensions, skills, prompts, themes and two MCP\n` +
 		`servers: ${rounds} times as a run starts its child, and as one starts pi by hand (baseline), in turn. Processor time and memory\n` +
@@ -33,7 +33,7 @@ export async function lean(setting) {
 
 	const { node, program } = piOf(setting);
 	const folder = mkdtempSync(join(setting.folder, "lean-"));
-	const command = [...baseline("lean"), node, program, folder, String(rounds)];
+	const command = [...baseline("lean"), node, program, folder, String(rounds), setting.quick ? "cold" : "warm"];
 	const found = await step("booting pi in several ways", () => report(command, { limitMs: longestMs }));
 	if (!found) throw new SetupProblem(`${command.join(" ")} does not end.`, "It was ended.");
 	const { byHand, ...others } = found.ways;

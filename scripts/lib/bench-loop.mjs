@@ -34,9 +34,9 @@ export async function loop({ engine, folder, quick }) {
 	const warmUp = join(folder, "warm-up.jsonl");
 	const place = mkdtempSync(join(folder, "host-"));
 	await step("writing a stream and a line for each child", async () => {
-		writeStream(stream, "delta", quick ? 5e6 : 50e6);
-		writeStream(warmUp, "delta", 1e6);
-		writeLine(engine, line, quick ? 2 ** 22 : 2 ** 26);
+		writeStream(stream, "delta", quick ? 2e5 : 50e6);
+		writeStream(warmUp, "delta", quick ? 1e5 : 1e6);
+		writeLine(engine, line, quick ? 2 ** 18 : 2 ** 26);
 	});
 	const streams = (/** @type {number} */ count) => Array.from({ length: count }, () => stream);
 	/** @type {{ what: string, files: string[], isPromised?: true }[]} */
@@ -69,7 +69,7 @@ export async function loop({ engine, folder, quick }) {
 	}
 	const about =
 		`Delay of the event loop (\`monitorEventLoopDelay\`, every millisecond, so that an idle host shows 1.1 ms) of a host whose\n` +
-		`children each pour ${quick ? 5 : 50} MB of pi's events, one of them a single answer of ${quick ? 4 : 64} MiB in one line, with updates\n` +
+		`children each pour ${quick ? 0.2 : 50} MB of pi's events, one of them a single answer of ${quick ? 0.25 : 64} MiB in one line, with updates\n` +
 		`subscribed: \`startRun\` of the addon, ${rounds} times one after the other, all of it in one histogram (baseline: the JavaScript\n` +
 		"collector on Node's `spawn`, once). Busy is the processor time of the JavaScript thread, and waiting what others made it\n" +
 		"wait for one, while all children were read once. Memory is the growth of the resident set at its peak, by child. Read\n" +

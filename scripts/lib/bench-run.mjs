@@ -91,6 +91,19 @@ export async function alternate(commands, rounds) {
 }
 
 /**
+ * Runs commands once, all at the same time: for a look at whether they work.
+ *
+ * @template {string} Name
+ * @param {Record<Name, string[]>} commands
+ * @returns {Promise<Record<Name, any[]>>}
+ */
+export async function together(commands) {
+	const entries = /** @type {[Name, string[]][]} */ (Object.entries(commands));
+	const found = await Promise.all(entries.map(([name, command]) => alternate({ [name]: command }, 1)));
+	return Object.assign({}, ...found);
+}
+
+/**
  * One of the programs in `benchmark/`, on the Node that runs this.
  *
  * @param {string} name

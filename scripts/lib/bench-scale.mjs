@@ -3,7 +3,7 @@
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 
-import { alternate, baseline, median } from "./bench-run.mjs";
+import { alternate, baseline, median, together } from "./bench-run.mjs";
 import { times } from "./bench-table.mjs";
 import { SetupProblem } from "./problem.mjs";
 import { step } from "./progress.mjs";
@@ -24,6 +24,7 @@ const mostGrowth = 1.5;
 const few = 8;
 
 const counts = [1, few, 64, 256];
+const quickCounts = [1, few];
 
 /** @type {Record<string, string>} */
 const sandboxes = { off: "", required: ", sandboxed" };
@@ -31,6 +32,7 @@ const sandboxes = { off: "", required: ", sandboxed" };
 /** @param {Setting} setting @returns {Promise<Section>} */
 export async function scale({ engine, folder, quick }) {
 	const rounds = quick ? 1 : 5;
+	const numbers = quick ? quickCounts : counts;
 	const about =
 		"Children that say a short answer in twenty deltas over a second, all of them at once, from the addon (`startRun`, updates\n" +
 		`subscribed), each time in a fresh host, ${rounds} times; the baseline reads the same children with Node's \`spawn\` and \`JSON.parse\`.\n` +
@@ -50,21 +52,17 @@ export async function scale({ engine, folder, quick }) {
 	const rows = [];
 	/** @type {Record<string, Record<number, Cost>>} */
 	const costs = { off: {}, required: {} };
-	for (const count of counts) {
+	for (const count of numbers) {
 		const what = `${count} ${count === 1 ? "child" : "children"}`;
-		const found = await step(`${what} at once`, () =>
-			alternate(
-				{
-					off: host("run", count, "off", "cost"),
-					required: host("run", count, "required", "cost"),
-					javascript: host("javascript", count, "off", "cost"),
-					offDelay: host("run", count, "off", "delay"),
-					requiredDelay: host("run", count, "required", "delay"),
-					javascriptDelay: host("javascript", count, "off", "delay"),
-				},
-				rounds,
-			),
-		);
+		const hosts = {
+			off: host("run", count, "off", "cost"),
+			required: host("run", count, "required", "cost"),
+			javascript: host("javascript", count, "off", "cost"),
+			offDelay: host("run", count, "off", "delay"),
+			requiredDelay: host("run", count, "required", "delay"),
+			javascriptDelay: host("javascript", count, "off", "delay"),
+		};
+		const found = await step(`${what} at once`, () => (quick ? together(hosts) : alternate(hosts, rounds)));
 		const theirs = medianOf(found.javascript);
 		for (const [sandbox, more] of Object.entries(sandboxes)) {
 			const ours = medianOf(found[/** @type {"off" | "required"} */ (sandbox)]);
@@ -77,7 +75,8 @@ export async function scale({ engine, folder, quick }) {
 			);
 		}
 	}
-	for (const [sandbox, more] of Object.entries(sandboxes)) rows.push(growthRow(more, costs[sandbox]));
+	for (const [sandbox, more] of Object.entries(sandboxes))
+		rows.push(growthRow(more, costs[sandbox], numbers.at(-1) ?? 0));
 	return { title, about, rows };
 }
 
@@ -143,10 +142,10 @@ function delayRow(what, ours, theirs) {
 /**
  * @param {string} more
  * @param {Record<number, Cost>} costs
+ * @param {number} many
  * @returns {Row}
  */
-function growthRow(more, costs) {
-	const many = counts.at(-1) ?? 0;
+function growthRow(more, costs, many) {
 	/** @param {number} count */
 	const each = (count) => (costs[count]?.hostMs ?? Number.NaN) / count;
 	return {

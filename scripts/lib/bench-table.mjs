@@ -16,9 +16,10 @@ const loadBefore = loadavg()[0] ?? 0;
 
 /**
  * @param {Section[]} sections
+ * @param {string[]} failed names of those that have no figures because they failed
  * @returns {string} Markdown
  */
-export function page(sections) {
+export function page(sections, failed = []) {
 	const head = [
 		"# Benchmark results",
 		"",
@@ -26,6 +27,7 @@ export function page(sections) {
 		"the ratios are the point, absolute figures do not travel.",
 		"",
 		machine(),
+		...(failed.length > 0 ? ["", `**Not measured, because they failed: ${failed.join(", ")}.**`] : []),
 	];
 	return `${[head.join("\n"), ...sections.map(section)].join("\n\n")}\n`;
 }

@@ -21,8 +21,9 @@ const most = { milliseconds: 2, mebibytes: 2 };
 
 /** @param {Setting} setting @returns {Promise<Section>} */
 export async function warden({ engine, folder, quick }) {
+	const starts = quick ? 3 : 100;
 	const about =
-		`${quick ? 20 : 100} starts of \`/bin/echo\` in each way, in turn, by \`process::supervise\`: in a process group (baseline) and through a\n` +
+		`${starts} starts of \`/bin/echo\` in each way, in turn, by \`process::supervise\`: in a process group (baseline) and through a\n` +
 		"warden; what a namespace or a sandbox adds has a warden without one as its baseline. The first byte is the child's, as\n" +
 		"the host sees it. An `open` is a child's, of a file some folders deep. Linux only.";
 	const title = "Warden";
@@ -30,7 +31,7 @@ export async function warden({ engine, folder, quick }) {
 
 	const program = join(root, wardenName);
 	const part = isStatic(program) ? 2 : 1;
-	const command = [engine, "guarded", program, mkdtempSync(join(folder, "guarded-")), String(quick ? 20 : 100)];
+	const command = [engine, "guarded", program, mkdtempSync(join(folder, "guarded-")), String(starts)];
 	const found = await step("starting children through a warden", () => report(command));
 	/** @type {Record<string, Way | undefined>} */
 	const ways = found?.ways ?? {};

@@ -2,6 +2,7 @@
 
 import { spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { setPriority } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 
 import { root } from "./places.mjs";
@@ -14,6 +15,12 @@ const shownLines = { first: 10, last: 30 };
 const keptCharacters = 64 * 1024;
 
 /** @typedef {[program: string, ...args: string[]]} Command */
+
+/**
+ * cargo's flags for everything but the napi edge. They name the warden's own feature, because the first flag alone would
+ * switch off the program of that member as well.
+ */
+export const coreFeatures = ["--no-default-features", "--features", "pi-subagent-warden/guardian"];
 
 /**
  * Every program that runs now, so that an interrupt ends them.
@@ -107,7 +114,8 @@ function ends(output) {
  * Runs a program and resolves with its exit code, or with a sentence where there is none.
  *
  * @param {Command} command
- * @param {{ cwd?: string, env?: Record<string, string>, onOutput?: (chunk: Buffer) => void }} [options]
+ * @param {{ cwd?: string, env?: Record<string, string>, onOutput?: (chunk: Buffer) => void, priority?: number }} [options]
+ * `priority` is one of `os.constants.priority`, and holds for what the program starts as well
  * @returns {Promise<number | string>}
  */
 export function run(command, options = {}) {
@@ -122,6 +130,7 @@ export function run(command, options = {}) {
 			windowsHide: true,
 		});
 		running.add(child);
+		if (options.priority !== undefined && child.pid) lower(child.pid, options.priority);
 		if (options.onOutput) {
 			child.stdout?.on("data", options.onOutput);
 			child.stderr?.on("data", options.onOutput);
@@ -135,6 +144,18 @@ export function run(command, options = {}) {
 			resolve(code ?? `ended by ${signal}`);
 		});
 	});
+}
+
+/**
+ * @param {number} pid
+ * @param {number} priority
+ */
+function lower(pid, priority) {
+	try {
+		setPriority(pid, priority);
+	} catch {
+		// It has ended already, or the system does not allow it: then it competes with the others.
+	}
 }
 
 /** Ends every program that `run` started and that is still there. */
