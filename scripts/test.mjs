@@ -1,55 +1,74 @@
 #!/usr/bin/env node
 /**
- * `npm test`: sets up, then runs every check in the order in which failures are cheapest to find.
+ * `npm test`: sets up, then runs every check, in two lanes side by side: what cargo does, and what Node does. The output of
+ * a step is printed when it has ended, as one block.
  *
- * `npm test -- rust` (or `lint`, `edge`, `extension`) runs one part, `--keep-going` does not stop at the first failure.
+ * `npm test -- rust` (or `lint`, `edge`, `extension`, `bench`) runs one part, `--keep-going` does not stop at the first
+ * failure.
  */
 
 import { readdirSync } from "node:fs";
+import { constants } from "node:os";
 import { join } from "node:path";
 
 import { checkMachine } from "./lib/checks.mjs";
 import { checkLoader, checkPlatformPackages } from "./lib/generated.mjs";
+import { runLanes } from "./lib/lanes.mjs";
 import { findNodeForPi } from "./lib/node-for-pi.mjs";
-import { root } from "./lib/places.mjs";
+import { newestPi, root } from "./lib/places.mjs";
 import { runMain, SetupProblem } from "./lib/problem.mjs";
-import { packageProgram, probe, run } from "./lib/programs.mjs";
-import { bold, note } from "./lib/progress.mjs";
+import { coreFeatures, packageProgram, probe, run } from "./lib/programs.mjs";
+import { bold, dim, note, seconds } from "./lib/progress.mjs";
 import { table } from "./lib/table.mjs";
 import { setUp } from "./setup.mjs";
 
 /** A test that takes longer hangs: each waits for a few starts of pi at most. */
 const testLimitMs = 120_000;
 
-/** Test files at once. Those that drive pi wait for it most of the time. */
-const filesAtOnce = 2;
+/** Test files at once. Those of the edge wait most of the time; those of the extension boot pi, which takes a core. */
+const filesAtOnce = { edge: 4, support: 2, extension: 3 };
 
 /**
+ * `isBackground` has a step leave the processor to the other lane: compiling can wait, tests watch the clock.
+ *
  * @typedef {import("./lib/programs.mjs").Command} Command
- * @typedef {{ part: string, name: string, command?: () => Command, check?: () => Promise<void> }} Step
+ * @typedef {{ part: string, lane: string, name: string, command?: () => Command, check?: () => Promise<void>,
+ *   isBackground?: true }} Step
  */
 
-const parts = ["lint", "rust", "edge", "extension"];
-/** Without the edge, but with the warden: the flag alone would switch off the program of that member as well. */
-const core = ["--no-default-features", "--features", "pi-subagent-warden/guardian"];
-const clippy = ["clippy", "--locked", "--workspace", "--all-targets"];
+const parts = ["lint", "rust", "edge", "extension", "bench"];
+const denied = ["--", "-D", "warnings"];
+
+/**
+ * The tests are linted once, with the edge: none of them is different without it. The core is compiled alone to find what
+ * crosses the border to Node, and what is not used without it.
+ *
+ * @type {Step[]}
+ */
+const cargoSteps = [
+	rust("cargo fmt", () => cargo("fmt", "--all", "--check")),
+	inBackground(rust("clippy, core", () => clippy("--lib", "--bins", ...coreFeatures, ...denied))),
+	inBackground(rust("clippy, edge", () => clippy("--all-targets", ...denied))),
+	inBackground(rust("Rust tests, compiled", () => rustTests("--no-run"))),
+	rust("Rust tests", () => rustTests()),
+	rust("Rust doc tests", () => cargo("test", "--locked", "--doc", "--workspace", ...coreFeatures)),
+	// Its native side is compiled by now, with the tests.
+	inBackground({ part: "bench", lane: "cargo", name: "benchmarks, quick form", command: quickBenchmarks }),
+];
 
 /** @type {Step[]} */
-const steps = [
-	{ part: "lint", name: "cargo fmt", command: () => ["cargo", "fmt", "--all", "--check"] },
-	{ part: "lint", name: "clippy, core", command: () => cargo(...clippy, ...core, "--", "-D", "warnings") },
-	{ part: "lint", name: "clippy, edge", command: () => cargo(...clippy, "--", "-D", "warnings") },
-	{ part: "rust", name: "Rust tests", command: rustTests },
-	{ part: "rust", name: "Rust doc tests", command: () => cargo("test", "--locked", "--doc", "--workspace", ...core) },
-	{ part: "lint", name: "generated loader", check: checkLoader },
-	{ part: "lint", name: "platform packages", check: checkPlatformPackages },
-	{ part: "lint", name: "types", command: () => [...packageProgram("typescript", "tsc"), "-p", root] },
-	{ part: "lint", name: "biome", command: () => [...packageProgram("@biomejs/biome", "biome"), "check", root] },
-	{ part: "edge", name: "edge tests", command: () => nodeTests(nodeForPi(), "edge", ".spec.ts") },
-	{ part: "extension", name: "support tests", command: () => nodeTests(nodeForPi(), "support", ".spec.ts") },
-	{ part: "extension", name: "extension tests", command: () => nodeTests(nodeForPi(), "extension", ".spec.ts") },
-	{ part: "edge", name: `on Node ${process.version}`, command: () => nodeTests(process.execPath, "edge", ".spec.mjs") },
+const nodeSteps = [
+	{ part: "lint", lane: "node", name: "generated loader", check: checkLoader },
+	{ part: "lint", lane: "node", name: "platform packages", check: checkPlatformPackages },
+	lint("types", () => [...packageProgram("typescript", "tsc"), "-p", root]),
+	lint("biome", () => [...packageProgram("@biomejs/biome", "biome"), "check", root]),
+	tests("edge", `on Node ${process.version}`, () => nodeTests(process.execPath, "edge", ".spec.mjs")),
+	tests("edge", "edge tests", () => nodeTests(nodeForPi(), "edge", ".spec.ts")),
+	tests("extension", "support tests", () => nodeTests(nodeForPi(), "support", ".spec.ts")),
+	tests("extension", "extension tests", () => nodeTests(nodeForPi(), "extension", ".spec.ts")),
 ];
+
+const steps = [...cargoSteps, ...nodeSteps];
 
 await runMain(async () => {
 	const words = process.argv.slice(2);
@@ -57,9 +76,10 @@ await runMain(async () => {
 	const unknown = words.find((word) => word !== "--keep-going" && !parts.includes(word));
 	if (unknown) throw new SetupProblem(`There is no test part ${unknown}.`, `${parts.join(", ")}, --keep-going`);
 	const chosen = steps.filter(({ part }) => wanted.length === 0 || wanted.includes(part));
+	const has = (/** @type {string} */ wanted) => chosen.some(({ part }) => part === wanted);
 	if (chosen.every(({ part }) => part === "rust")) checkMachine();
-	else await setUp(chosen.some(({ part }) => part === "extension") ? {} : { pi: [] });
-	if (chosen.some(({ part }) => part === "extension")) checkTerminal();
+	else await setUp(has("extension") ? {} : { pi: has("bench") ? [newestPi] : [] });
+	if (has("extension")) checkTerminal();
 	return await runSteps(chosen, words.includes("--keep-going"));
 });
 
@@ -69,42 +89,69 @@ await runMain(async () => {
  * @returns {Promise<number>} the exit code
  */
 async function runSteps(chosen, keepGoing) {
-	/** @type {import("./lib/table.mjs").Row[]} */
-	const rows = [];
-	let failed = false;
-	for (const step of chosen) {
-		if (failed && !keepGoing) {
-			rows.push({ name: step.name, state: "not run" });
-			continue;
-		}
-		note(`\n${bold(`── ${step.name} `)}`);
-		const started = performance.now();
-		const why = await outcome(step);
-		failed ||= why !== undefined;
-		const row = { name: step.name, ms: performance.now() - started };
-		rows.push(why === undefined ? { ...row, state: "passed" } : { ...row, state: "failed", why });
-	}
-	note(table(rows));
-	return failed ? 1 : 0;
+	const began = performance.now();
+	const rows = await runLanes(chosen, {
+		keepGoing,
+		run: outcome,
+		started: ({ name }) => note(dim(`… ${name}`)),
+		ended: ({ name, ms, why }, output) => {
+			note(`\n${bold(`── ${name} ${why ? "failed, " : ""}${seconds(ms ?? 0)} `)}`);
+			process.stderr.write(Buffer.concat(output));
+		},
+	});
+	note(table(rows, performance.now() - began));
+	return rows.some(({ state }) => state === "failed") ? 1 : 0;
 }
 
 /**
  * Runs one step.
  *
  * @param {Step} step
- * @returns {Promise<string | undefined>} why it failed
+ * @returns {Promise<import("./lib/lanes.mjs").Outcome>}
  */
 async function outcome(step) {
+	/** @type {Buffer[]} */
+	const output = [];
+	const keep = (/** @type {Buffer} */ chunk) => output.push(chunk);
 	try {
 		await step.check?.();
-		const code = step.command ? await run(step.command()) : 0;
-		if (code === 0) return undefined;
-		return typeof code === "number" ? `exit code ${code}` : code;
+		const options = {
+			onOutput: keep,
+			...(step.isBackground && { priority: constants.priority.PRIORITY_BELOW_NORMAL }),
+		};
+		const code = step.command ? await run(step.command(), options) : 0;
+		if (code === 0) return { output };
+		return { output, why: typeof code === "number" ? `exit code ${code}` : code };
 	} catch (error) {
-		if (!(error instanceof SetupProblem)) throw error;
-		note(error.message);
-		return error.message.split("\n")[0];
+		const text = error instanceof SetupProblem ? error.message : String(error instanceof Error ? error.stack : error);
+		keep(Buffer.from(`${text}\n`));
+		return { output, why: text.split("\n")[0] ?? text };
 	}
+}
+
+/** @param {string} name @param {() => Command} command @returns {Step} */
+function rust(name, command) {
+	return { part: "rust", lane: "cargo", name, command };
+}
+
+/** @param {string} name @param {() => Command} command @returns {Step} */
+function lint(name, command) {
+	return { part: "lint", lane: "node", name, command };
+}
+
+/** @param {"edge" | "extension"} part @param {string} name @param {() => Command} command @returns {Step} */
+function tests(part, name, command) {
+	return { part, lane: "node", name, command };
+}
+
+/** @param {Step} step @returns {Step} */
+function inBackground(step) {
+	return { ...step, isBackground: true };
+}
+
+/** @returns {Command} */
+function quickBenchmarks() {
+	return [process.execPath, join(root, "scripts", "bench.mjs"), "--quick"];
 }
 
 /**
@@ -115,17 +162,27 @@ function cargo(...args) {
 	return ["cargo", ...args];
 }
 
-/** @returns {Command} */
-function rustTests() {
-	if (!probe("cargo", ["nextest", "--version"])) {
-		return cargo("test", "--locked", "--workspace", "--all-targets", ...core);
-	}
-	return cargo("nextest", "run", "--locked", "--workspace", ...core);
+/**
+ * @param {...string} args
+ * @returns {Command}
+ */
+function clippy(...args) {
+	return cargo("clippy", "--locked", "--workspace", ...args);
+}
+
+/**
+ * @param {...string} args
+ * @returns {Command}
+ */
+function rustTests(...args) {
+	const hasNextest = probe("cargo", ["nextest", "--version"]) !== undefined;
+	const how = hasNextest ? ["nextest", "run"] : ["test", "--lib", "--bins", "--tests"];
+	return cargo(...how, "--locked", "--workspace", ...coreFeatures, ...args);
 }
 
 /**
  * @param {string} node
- * @param {string} folder below `__test__`
+ * @param {keyof typeof filesAtOnce} folder below `__test__`
  * @param {string} ending
  * @returns {Command}
  */
@@ -138,7 +195,12 @@ function nodeTests(node, folder, ending) {
 	const options = ["--test", "--test-reporter=spec", `--test-timeout=${testLimitMs}`];
 	// The package is CommonJS for the generated loader's sake, while its TypeScript is written as modules.
 	if (ending.endsWith(".ts")) options.push("--disable-warning=MODULE_TYPELESS_PACKAGE_JSON");
-	return [node, ...options, `--test-concurrency=${filesAtOnce}`, ...files.sort().map((name) => join(place, name))];
+	return [
+		node,
+		...options,
+		`--test-concurrency=${filesAtOnce[folder]}`,
+		...files.sort().map((name) => join(place, name)),
+	];
 }
 
 /** @param {string} folder */

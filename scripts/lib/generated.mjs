@@ -19,8 +19,12 @@ export async function checkLoader() {
 	const how = "Run `npm run build` and commit both files.";
 	const known = await run(["git", "ls-files", "--error-unmatch", ...loader], { onOutput: () => {} });
 	if (known !== 0) throw new SetupProblem(`${loader.join(" and ")} are not under version control.`, how);
-	const code = await run(["git", "--no-pager", "diff", "--exit-code", "--", ...loader]);
-	if (code !== 0) throw new SetupProblem("The generated loader is stale.", how);
+	let diff = "";
+	const keep = (/** @type {Buffer} */ chunk) => {
+		diff += chunk.toString();
+	};
+	const code = await run(["git", "--no-pager", "diff", "--exit-code", "--", ...loader], { onOutput: keep });
+	if (code !== 0) throw new SetupProblem("The generated loader is stale.", `${how}\n\n${diff}`);
 }
 
 /**
