@@ -57,7 +57,34 @@ impl Arriving {
 }
 
 /// How a child passes to the run that claims it.
-type Claim = oneshot::Sender<Option<(Booted, Slot)>>;
+type Claim = oneshot::Sender<Handover>;
+
+/// A child on its way to the run that has claimed it. Dropping one that was not accepted gives the child back, to be
+/// ended by whoever keeps it: an abort can come while it is on its way, and the end of its call waits for its end.
+pub(super) struct Handover<Child = (Booted, Slot)> {
+    child: Option<Child>,
+    back: Option<oneshot::Sender<Child>>,
+}
+
+impl<Child> Handover<Child> {
+    fn new(child: Child) -> (Self, oneshot::Receiver<Child>) {
+        let (back, returned) = oneshot::channel();
+        (Self { child: Some(child), back: Some(back) }, returned)
+    }
+
+    /// Makes the child the caller's.
+    pub(super) fn accept(mut self) -> Child {
+        self.child.take().expect("only this method and the drop that follows it take the child")
+    }
+}
+
+impl<Child> Drop for Handover<Child> {
+    fn drop(&mut self) {
+        if let (Some(child), Some(back)) = (self.child.take(), self.back.take()) {
+            drop(back.send(child));
+        }
+    }
+}
 
 /// A call that is arriving. Its end, or dropping it, ends the children that nobody has claimed.
 pub struct EarlyCall {
@@ -158,14 +185,14 @@ pub(super) fn group_of(host_id: Option<&str>) -> Group {
 }
 
 /// The children that were booted for the first tasks of this call, where they still live.
-pub(super) async fn claim_all(host_id: &str, tasks: usize) -> Vec<Option<(Booted, Slot)>> {
+pub(super) async fn claim_all(host_id: &str, tasks: usize) -> Vec<Option<Handover>> {
     // All are asked for before the first is waited for, so that none waits longer than the slowest.
     let asked: Vec<_> = (0..tasks).map(|index| claim(host_id, index)).collect();
     let until = Instant::now() + CLAIM_WAIT;
     let mut claimed = Vec::with_capacity(tasks);
     for given in asked {
         claimed.push(match given {
-            Some(given) => timeout_at(until, given).await.ok().and_then(Result::ok).flatten(),
+            Some(given) => timeout_at(until, given).await.ok().and_then(Result::ok),
             None => None,
         });
     }
@@ -173,7 +200,7 @@ pub(super) async fn claim_all(host_id: &str, tasks: usize) -> Vec<Option<(Booted
 }
 
 /// Asks for the child that was booted for this task of this call.
-fn claim(host_id: &str, index: usize) -> Option<oneshot::Receiver<Option<(Booted, Slot)>>> {
+fn claim(host_id: &str, index: usize) -> Option<oneshot::Receiver<Handover>> {
     let arriving = lock(&ARRIVING).get(host_id).cloned()?;
     let claim = lock(&arriving.children).remove(&index)?;
     let (give, given) = oneshot::channel();
@@ -214,10 +241,12 @@ async fn wait(
         () = arriving.fell_silent() => None,
     };
     let unwanted = match claim {
-        Some(claim) => match claim.send(Some((booted, slot.into_slot()))) {
-            Ok(()) => None,
-            Err(given) => given.map(|(booted, slot)| (booted, Place::Taken(slot))),
-        },
+        Some(claim) => {
+            let (handover, returned) = Handover::new((booted, slot.into_slot()));
+            // One that nobody waits for any more comes back at once.
+            drop(claim.send(handover));
+            returned.await.ok().map(|(booted, slot)| (booted, Place::Taken(slot)))
+        }
         None => Some((booted, Place::Early(slot))),
     };
     if let Some((booted, place)) = unwanted {
@@ -295,6 +324,29 @@ mod tests {
     use tokio::time::advance;
 
     use super::*;
+
+    #[tokio::test]
+    async fn a_child_that_no_run_accepts_comes_back_however_far_it_came() {
+        let (handover, returned) = Handover::new("child");
+        assert_eq!(handover.accept(), "child");
+        assert!(returned.await.is_err(), "one that was accepted does not");
+
+        let (handover, returned) = Handover::new("child");
+        drop(handover);
+        assert_eq!(returned.await, Ok("child"), "claimed, and its run aborted");
+
+        let (handover, returned) = Handover::new("child");
+        let (give, given) = oneshot::channel();
+        give.send(handover).ok().expect("somebody waits");
+        drop(given);
+        assert_eq!(returned.await, Ok("child"), "on its way");
+
+        let (handover, returned) = Handover::new("child");
+        let (give, given) = oneshot::channel();
+        drop(given);
+        drop(give.send(handover));
+        assert_eq!(returned.await, Ok("child"), "not waited for any more");
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_call_of_which_nothing_more_arrives_for_half_a_minute_will_not_come() {

@@ -7,7 +7,7 @@ use tokio::select;
 use tokio::time::sleep;
 
 use super::arrival::Arrival;
-use super::early;
+use super::early::{self, Handover};
 use super::lane::{Group, Lane, Slot, Ticket, Waiting};
 use super::user::user_cap;
 use crate::process::{Cancel, CancelReason};
@@ -55,8 +55,11 @@ impl Entrance<'_> {
                 tickets.push(ticket(ready, self.group.clone()).await);
             }
             let _turn = self.arrival.come().await;
-            let entry = |(booted, ticket): (Option<(Booted, Slot)>, Ticket)| match booted {
-                Some((booted, slot)) => Entry::Booted(Box::new(booted), slot),
+            let entry = |(booted, ticket): (Option<Handover>, Ticket)| match booted {
+                Some(handover) => {
+                    let (booted, slot) = handover.accept();
+                    Entry::Booted(Box::new(booted), slot)
+                }
                 None => Entry::Waiting(Lane::shared().enter(ticket)),
             };
             booted.into_iter().zip(tickets).map(entry).collect()
