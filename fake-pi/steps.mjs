@@ -5,7 +5,7 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { appendFileSync, closeSync, openSync, writeFileSync } from "node:fs";
+import { appendFileSync, closeSync, existsSync, openSync, writeFileSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
 
 import { fill, writeAll } from "./pipe.mjs";
@@ -27,6 +27,9 @@ const growStep = 16 << 20;
 
 /** How long a busy process works before it looks whether somebody wants something. */
 const spinSliceMs = 20;
+
+/** How often a path that is waited for is looked at. */
+const lookEveryMs = 10;
 
 /** @param {string[]} options @param {Handler["play"]} play @returns {Handler} */
 const step = (options, play) => ({ options, play });
@@ -79,6 +82,9 @@ export const handlers = {
 
 	// What a process does.
 	sleep: step([], (stage, ms) => stage.sleep(ms)),
+	await: step([], async (stage, path) => {
+		while (!existsSync(stage.text(path))) await stage.sleep(lookEveryMs);
+	}),
 	hang: step([], (stage) => stage.sleep(lifetimeMs)),
 	exit: step([], (_, code) => process.exit(code)),
 	die: step([], async (stage, signal) => {

@@ -23,7 +23,7 @@ import {
 	type Spawn,
 	stalls,
 } from "./conversation.ts";
-import { inTime, isAlive, type Scene, until, untilGone } from "./scene.ts";
+import { inTime, isAlive, patienceMs, type Scene, until, untilGone } from "./scene.ts";
 import { told, toldOf, untilTold } from "./stand-in.ts";
 
 const BOUNDED = { timeout: 60_000 };
@@ -556,12 +556,16 @@ describe("a store that cannot be used", BOUNDED, () => {
 	it("for a while because somebody holds it gets what it has missed, and nothing is told twice", {
 		skip: noSqlite,
 	}, async (t) => {
-		const scene = backgroundScene(t, announces([{ sleep: 500 }, { say: "x" }], [{ say: "The news." }]));
+		const isHeld = "{env.HERE}/held";
+		const scene = backgroundScene(t, announces([{ await: isHeld }, { say: "x" }], [{ say: "The news." }]));
+		Object.assign(scene.options.env ?? {}, { HERE: scene.root });
 		const there = Elsewhere.open(scene);
 		const { runId } = await there.started({ cleanup: "delete" });
 		assert.ok(sqlite);
-		const store = new sqlite.DatabaseSync(scene.path("agent/subagents/runs.db"));
+		// Longer than the host holds it for a turn, on a machine that is busy.
+		const store = new sqlite.DatabaseSync(scene.path("agent/subagents/runs.db"), { timeout: patienceMs });
 		store.exec("BEGIN EXCLUSIVE");
+		scene.write("held", "");
 		await there.heard();
 		assert.equal(there.notices.length, 1, there.notices.join("\n"));
 		store.exec("ROLLBACK");
