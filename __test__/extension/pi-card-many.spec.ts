@@ -3,7 +3,19 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { call, fail, hang, makeGate, onStage, piVersions, say, startTui, type Tui, until } from "../support/pi.ts";
+import {
+	call,
+	fail,
+	hang,
+	makeGate,
+	newestPi,
+	onStage,
+	piVersions,
+	say,
+	startTui,
+	type Tui,
+	until,
+} from "../support/pi.ts";
 
 const refused = { body: { error: { message: "no credit is left" } } };
 
@@ -92,6 +104,9 @@ for (const version of piVersions) {
 				await tui.close();
 			});
 		});
+
+		// How cards look is decided here; an old pi only has to draw them.
+		if (version !== newestPi) return;
 
 		test("a chain points at its step, keeps what an abort leaves, and draws it again in a resumed session", async () => {
 			const children = {

@@ -3,7 +3,19 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { call, delegate, makeGate, onStage, piVersions, say, startTui, until, usage } from "../support/pi.ts";
+import {
+	call,
+	delegate,
+	makeGate,
+	newestPi,
+	oldestPi,
+	onStage,
+	piVersions,
+	say,
+	startTui,
+	until,
+	usage,
+} from "../support/pi.ts";
 
 const task = "walk through the whole project, and say in which order its many parts come into play and why";
 
@@ -26,13 +38,15 @@ const start = "\u001b\\[";
 const colouredMark = new RegExp(`${start}38;2;[\\d;]+m✓ .*${start}1m`);
 const background = new RegExp(`${start}48;2;[\\d;]+m`, "g");
 
-const sizes = [
-	{ columns: 120, theme: "dark" },
-	{ columns: 60, theme: "light" },
+/** How it looks is ours to decide, so the newest pi shows it in full; an old one may only draw it differently. */
+const looks = [
+	{ version: newestPi, columns: 120, theme: "dark" },
+	{ version: newestPi, columns: 60, theme: "light" },
+	{ version: oldestPi, columns: 120, theme: "dark" },
 ];
 
 for (const version of piVersions) {
-	for (const { columns, theme } of sizes) {
+	for (const { columns, theme } of looks.filter((look) => look.version === version)) {
 		test(`the card in pi ${version}, ${columns} columns, ${theme}`, { timeout: 60_000 }, async () => {
 			const [looked, done] = [makeGate(), makeGate()];
 			const walk = ({ toolAnswers }: { toolAnswers: unknown[] }) => {
