@@ -7,7 +7,7 @@ import { describe, it } from "node:test";
 import type { ToolResult } from "../../index.js";
 import { hangs, inTime, isAlive, Scene, shape, single, textOf, until } from "./scene.ts";
 
-const BOUNDED = { timeout: 30_000 };
+const BOUNDED = { timeout: 60_000 };
 const aborted = ["SUBAGENT_FAILED", 130, "aborted", true];
 
 /** Resolves when an update shows this text. */

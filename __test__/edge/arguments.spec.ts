@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import * as addon from "../../index.js";
 import { answers, Scene, shape, textOf } from "./scene.ts";
 
-const BOUNDED = { timeout: 30_000 };
+const BOUNDED = { timeout: 60_000 };
 
 /** Calls with what the types forbid. */
 type Loose = (...args: unknown[]) => unknown;

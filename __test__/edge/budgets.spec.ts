@@ -11,7 +11,7 @@ import { host } from "./host.ts";
 import { inTime, type Scene, shape, single, textOf } from "./scene.ts";
 import { type Protocol, playing, protocols, toldOf, untilTold } from "./stand-in.ts";
 
-const BOUNDED = { timeout: 30_000 };
+const BOUNDED = { timeout: 60_000 };
 const completed = [undefined, 0, "completed", false];
 const overBudget = ["SUBAGENT_FAILED", 1, "budget", true];
 

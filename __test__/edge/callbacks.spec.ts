@@ -8,7 +8,7 @@ import type { ConfirmRequest, ToolResult } from "../../index.js";
 import { host } from "./host.ts";
 import { answers, Scene, shape, single, textOf } from "./scene.ts";
 
-const BOUNDED = { timeout: 30_000 };
+const BOUNDED = { timeout: 60_000 };
 
 /** A child that says 60 words in a little more than a second. */
 const talks =

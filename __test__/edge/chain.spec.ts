@@ -8,7 +8,7 @@ import type { TaskProgress, ToolResult } from "../../index.js";
 import { inTime, type Scene, textOf } from "./scene.ts";
 import { type Around, outcomesOf, playing, type Several, startSeveral, told, toldOf, untilTold } from "./stand-in.ts";
 
-const BOUNDED = { timeout: 30_000 };
+const BOUNDED = { timeout: 60_000 };
 
 /** What a child does is in its task. */
 const obedient = [

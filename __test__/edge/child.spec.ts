@@ -7,7 +7,7 @@ import { describe, it } from "node:test";
 import { type RunOptions, startRun } from "../../index.js";
 import { answers, Scene, shape, single, textOf } from "./scene.ts";
 
-const BOUNDED = { timeout: 30_000 };
+const BOUNDED = { timeout: 60_000 };
 
 /** Writes down its arguments, one a line, and its environment. */
 const tells = `printf '%s\\n' "$@" > $here/argv; env > $here/env; ${answers}`;

@@ -17,7 +17,7 @@ import { startHost } from "./host.ts";
 import { inTime, isAlive, type Scene, shape, single, textOf, until } from "./scene.ts";
 import { outcomesOf, playing, startSeveral, told, toldOf, untilTold } from "./stand-in.ts";
 
-const BOUNDED = { timeout: 30_000 };
+const BOUNDED = { timeout: 60_000 };
 const completed = [undefined, 0, "completed", false];
 const aborted = ["SUBAGENT_FAILED", 130, "aborted", true];
 const callId = "call_1";

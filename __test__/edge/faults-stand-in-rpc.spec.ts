@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { fakePi, type Scenario } from "./fault.ts";
 import { inTime, until } from "./scene.ts";
 
-const BOUNDED = { timeout: 30_000 };
+const BOUNDED = { timeout: 60_000 };
 const [node = "", script = ""] = fakePi;
 const recordings = fileURLToPath(new URL("../../tests/inputs/streams/", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "psn-fake-rpc-"));

@@ -14,7 +14,7 @@ import { assertNothingLeft, endAll, markVariable, survivors } from "../support/s
 import { fakePi, type Scenario } from "./fault.ts";
 import { inTime, until } from "./scene.ts";
 
-const BOUNDED = { timeout: 30_000 };
+const BOUNDED = { timeout: 60_000 };
 const [node = "", script = ""] = fakePi;
 const folder = mkdtempSync(join(tmpdir(), "psn-fake-pi-"));
 after(() => rmSync(folder, { recursive: true }));

@@ -11,7 +11,7 @@ import { startRun } from "../../index.js";
 import { host } from "./host.ts";
 import { answers, isOfStore, Scene, shape, single, textOf } from "./scene.ts";
 
-const BOUNDED = { timeout: 30_000 };
+const BOUNDED = { timeout: 60_000 };
 
 const isRoot = process.getuid?.() === 0;
 

@@ -20,7 +20,7 @@ import { host, startHost } from "./host.ts";
 import { inTime, type Scene, shape, single, textOf, until } from "./scene.ts";
 import { playing, told, toldOf, untilTold } from "./stand-in.ts";
 
-const BOUNDED = { timeout: 30_000 };
+const BOUNDED = { timeout: 60_000 };
 const completed = [undefined, 0, "completed", false];
 const aborted = ["SUBAGENT_FAILED", 130, "aborted", true];
 

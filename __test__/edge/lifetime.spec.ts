@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { host, startHost } from "./host.ts";
 import { answers, hangs, isAlive, Scene, untilGone } from "./scene.ts";
 
-const BOUNDED = { timeout: 40_000 };
+const BOUNDED = { timeout: 60_000 };
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const gc = { node: ["--expose-gc"] };
 

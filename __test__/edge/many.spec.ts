@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 
 import { answers, inTime, Scene, shape, single, textOf } from "./scene.ts";
 
-const BOUNDED = { timeout: 40_000 };
+const BOUNDED = { timeout: 60_000 };
 
 /** The longest gap between two turns of the event loop, looked at from within it. */
 function watchGaps(): () => number {

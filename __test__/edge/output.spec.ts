@@ -11,7 +11,7 @@ import { type CollectedOutput, collectOutput, collectOutputFile } from "../../in
 import { host } from "./host.ts";
 import { Scene } from "./scene.ts";
 
-const BOUNDED = { timeout: 30_000 };
+const BOUNDED = { timeout: 60_000 };
 const streams = fileURLToPath(new URL("../../tests/inputs/streams/", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "psn-edge-"));
 after(() => rmSync(folder, { recursive: true }));

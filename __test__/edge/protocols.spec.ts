@@ -12,7 +12,7 @@ import { answerOf, type Scenario } from "./fault.ts";
 import { inTime, type Scene, shape, single, textOf, until } from "./scene.ts";
 import { type Protocol, playing, protocols, shows, showsCall, untilTold, updateWith } from "./stand-in.ts";
 
-const BOUNDED = { timeout: 40_000 };
+const BOUNDED = { timeout: 60_000 };
 
 /** What a program would look at. */
 type Is = ReturnType<typeof shape>;

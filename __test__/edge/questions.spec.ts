@@ -9,7 +9,7 @@ import { check } from "./fault.ts";
 import { inTime, Scene, shape, single, textOf, until } from "./scene.ts";
 import { playing, toldOf, untilTold } from "./stand-in.ts";
 
-const BOUNDED = { timeout: 30_000 };
+const BOUNDED = { timeout: 60_000 };
 const completed = [undefined, 0, "completed", false];
 const aborted = ["SUBAGENT_FAILED", 130, "aborted", true];
 const silent = ["SUBAGENT_TIMEOUT", 124, "idle_timeout", true];

@@ -11,7 +11,7 @@ import { host } from "./host.ts";
 import { patienceMs, type Scene, until } from "./scene.ts";
 import { playing } from "./stand-in.ts";
 
-const BOUNDED = { timeout: 30_000 };
+const BOUNDED = { timeout: 60_000 };
 
 /** A conversation with its runs. */
 class Conversation {

@@ -11,7 +11,7 @@ import type { Scenario } from "./fault.ts";
 import { inTime, type Scene, shape, single, textOf } from "./scene.ts";
 import { playing, protocols, toldOf, untilTold } from "./stand-in.ts";
 
-const BOUNDED = { timeout: 30_000 };
+const BOUNDED = { timeout: 60_000 };
 const completed = [undefined, 0, "completed", false];
 const failed = ["SUBAGENT_FAILED", 1, "failed", true];
 const aborted = ["SUBAGENT_FAILED", 130, "aborted", true];

@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import { inTime, isAlive, Scene, shape, single, textOf } from "./scene.ts";
 import { playing, shows, showsCall, told, toldOf, untilTold, updateWith } from "./stand-in.ts";
 
-const BOUNDED = { timeout: 30_000 };
+const BOUNDED = { timeout: 60_000 };
 const completed = [undefined, 0, "completed", false];
 const aborted = ["SUBAGENT_FAILED", 130, "aborted", true];
 const failed = (code: number) => ["SUBAGENT_FAILED", code, "failed", true];

@@ -8,7 +8,7 @@ import { describe, it } from "node:test";
 import type { RunOptions, ToolResult } from "../../index.js";
 import { hangs, inTime, Scene, single } from "./scene.ts";
 
-const BOUNDED = { timeout: 30_000 };
+const BOUNDED = { timeout: 60_000 };
 
 /** Nothing about it looks like a secret: only who knows it can find it. */
 const known = "zebra-violin-41-cloud";

@@ -8,7 +8,7 @@ import { describe, it, type TestContext } from "node:test";
 import type { RunOptions } from "../../index.js";
 import { answers, hangs, Scene, shape, single, textOf } from "./scene.ts";
 
-const BOUNDED = { timeout: 30_000 };
+const BOUNDED = { timeout: 60_000 };
 
 describe("a run that succeeds", BOUNDED, () => {
 	it("gives the answer, what it cost, who answered and where its session is", async (t) => {

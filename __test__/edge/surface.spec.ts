@@ -9,7 +9,7 @@ import { describeTools, discoverAgents, doctor, loadConfig, type SurfaceOptions 
 import { allows } from "../support/warden.ts";
 import { Scene, single } from "./scene.ts";
 
-const BOUNDED = { timeout: 30_000 };
+const BOUNDED = { timeout: 60_000 };
 const builtins = ["explorer", "researcher", "reviewer", "implementer", "tester"];
 
 /** As where there is no warden, and so no sandbox either. */

@@ -12,7 +12,7 @@ import { shape, single, textOf } from "./scene.ts";
 import { TreeScene } from "./tree-scene.ts";
 
 const LINUX = { skip: process.platform !== "linux" && "counts in /proc" };
-const BOUNDED = { timeout: 30_000 };
+const BOUNDED = { timeout: 60_000 };
 
 /** How long the last of a tree may take to go. */
 const goneMs = 2_000;

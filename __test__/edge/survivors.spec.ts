@@ -14,7 +14,7 @@ import { shape, textOf, until } from "./scene.ts";
 import { type HostEnd, type Level, TreeScene } from "./tree-scene.ts";
 
 const LINUX = { skip: process.platform !== "linux" && "counts in /proc" };
-const BOUNDED = { timeout: 30_000 };
+const BOUNDED = { timeout: 60_000 };
 
 /** From the end of a run, or of its host, to the end of the last process. Within 100 ms is what is measured. */
 const goneMs = 2_000;

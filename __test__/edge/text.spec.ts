@@ -13,7 +13,7 @@ import {
 	truncateTail,
 } from "../../index.js";
 
-const BOUNDED = { timeout: 30_000 };
+const BOUNDED = { timeout: 60_000 };
 const token = "ghp_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";
 
 describe("the sanitizer", BOUNDED, () => {

@@ -19,7 +19,7 @@ import {
 } from "../support/pi.ts";
 
 for (const version of piVersions) {
-	describe(`background runs without a user in pi ${version}`, { timeout: 90_000 }, () => {
+	describe(`background runs without a user in pi ${version}`, { timeout: 300_000 }, () => {
 		test("print mode: the answer is the one that has used both results", async () => {
 			const stage = await backgroundStage({ version });
 			try {

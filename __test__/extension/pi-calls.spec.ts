@@ -158,7 +158,7 @@ const cases: Record<string, { says: string; steps: Step[]; heard: Heard[] }> = {
 };
 
 for (const version of piVersions) {
-	describe(`calls that arrive in pi ${version}`, { timeout: 60_000 }, () => {
+	describe(`calls that arrive in pi ${version}`, { timeout: 300_000 }, () => {
 		let folder: string;
 		let stage: Stage;
 		let rpc: RpcSession;

@@ -47,7 +47,7 @@ function lastEntry(file: string): NonNullable<ToolEntry["message"]> {
 }
 
 for (const version of piVersions) {
-	describe(`failures in pi ${version}`, { timeout: 60_000 }, () => {
+	describe(`failures in pi ${version}`, { timeout: 300_000 }, () => {
 		let stage: Stage;
 		let rpc: RpcSession;
 		let session: string;
