@@ -21,7 +21,11 @@ import {
 for (const version of piVersions) {
 	describe(`background runs without a user in pi ${version}`, { timeout: 300_000 }, () => {
 		test("print mode: the answer is the one that has used both results", async () => {
-			const stage = await backgroundStage({ version });
+			// The two may end far enough apart to be told one after the other.
+			const Background = ({ wholeUserText }: ModelRequest) => [
+				say(`Heard ${heardIn(wholeUserText).sort().join(", ")}`),
+			];
+			const stage = await backgroundStage({ version, children: { Background } });
 			try {
 				const { code, stdout, stderr } = await runPrint(
 					stage.world,

@@ -93,6 +93,12 @@ export class ModelRequest {
 		return message ? textOf(message) : "";
 	}
 
+	/** All that the user has said, and what pi said in the user's place. */
+	get wholeUserText(): string {
+		const messages = this.messages.filter(({ role }) => role === "user");
+		return messages.map(textOf).join("\n");
+	}
+
 	/** Every tool result since the user said something, oldest first. */
 	get toolAnswers(): ToolAnswer[] {
 		const from = this.messages.findLastIndex(({ role }) => role === "user");
