@@ -56,7 +56,7 @@ for (const version of piVersions) {
 
 		before(async () => {
 			const settings = { defaultModel: "scripted-thinker", defaultThinkingLevel: "high" };
-			stage = await Stage.open({ version, load: "install", settings, children: { use } });
+			stage = await Stage.open({ version, load: "install", settings, children: { use }, transpilesAnew: true });
 			stage.world.write("AGENTS.md", `# Rules\n\n${context}\n`);
 			stage.world.writeAgentDir(
 				"skills/knots/SKILL.md",
