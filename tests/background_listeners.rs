@@ -2,16 +2,11 @@
 //! a process was lost.
 #![cfg(unix)]
 
-#[expect(dead_code, reason = "no process is limited here")]
-#[path = "support/actor.rs"]
-mod actor;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use actor::Actor;
 use pi_subagent_native::orchestrate::Arrival;
 use pi_subagent_native::orchestrate::background::{
     Arrived, Background, Event, Heard, Listener, Message, Place, Receipt, SpawnRequest, Status, View,
@@ -206,47 +201,4 @@ async fn a_listener_that_never_answers_is_told_nothing_more_and_left_when_its_co
     engine.close_view(&view).await;
     let last = timeout(PATIENCE, told.recv()).await.expect("the listener is let go");
     assert!(last.is_none(), "{last:?}");
-}
-
-#[tokio::test]
-async fn a_run_whose_host_was_killed_is_told_as_interrupted_and_starts_no_turn() {
-    let root = tempfile::tempdir().expect("a temporary directory");
-    prepare(root.path(), WORKS);
-    let mut host = Actor::start(root.path());
-    let run_id = host.ask("spawn");
-    let begun = root.path().join("begun");
-    timeout(PATIENCE, async {
-        while !begun.exists() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    })
-    .await
-    .expect("the child begins");
-    host.kill();
-    let engine = background(&root.path().join("agent"));
-    let (view, mut heard) = open(&engine, root.path(), 0).await;
-    let message = next(&mut heard).await;
-    let [run] = message.runs.as_slice() else { panic!("{message:?}") };
-    assert_eq!(
-        (&run.run_id, run.status, run.outcome),
-        (&run_id, Some(Status::Unknown), Some(RunOutcome::Interrupted))
-    );
-    assert!(!message.triggers_turn, "{message:?}");
-    engine.close_view(&view).await;
-}
-
-/// The host that is killed.
-#[test]
-fn actor() {
-    let Some((root, words)) = actor::script() else { return };
-    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    for word in words {
-        assert_eq!(word, "spawn");
-        let root: PathBuf = root.clone();
-        let run_id = runtime.block_on(async {
-            let engine = background(&root.join("agent"));
-            spawn(&engine, &root).await
-        });
-        actor::reply(&run_id);
-    }
 }
