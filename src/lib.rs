@@ -4,15 +4,18 @@
 //!
 //! - `node`: the napi edge (feature `node`).
 //! - [`orchestrate`]: many runs: who may start, and when.
+//! - [`doctor`]: whether delegation would work here.
 //! - [`run`]: one agent, one task, one child.
-//! - [`store`]: what outlives a process, and what the processes of one user share.
-//! - [`agent`], [`event`], [`process`], [`config`]: siblings that do not know each other.
+//! - [`agent`], [`archive`], [`config`], [`credentials`], [`event`], [`process`], [`store`], [`transcript`]: siblings.
 //! - [`text`]: pure functions on text and bytes.
 #![cfg_attr(not(feature = "node"), forbid(unsafe_code))]
 #![cfg_attr(feature = "node", deny(unsafe_code))]
 
 pub mod agent;
+pub mod archive;
 pub mod config;
+pub mod credentials;
+pub mod doctor;
 pub mod event;
 // The edge is tested from JavaScript; napi registers nothing in a Rust test.
 #[cfg(all(feature = "node", not(test)))]
@@ -22,3 +25,4 @@ pub mod process;
 pub mod run;
 pub mod store;
 pub mod text;
+pub mod transcript;

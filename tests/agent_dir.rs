@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-use pi_subagent_native::run::agent_dir::{AgentDirError, PrivateAgentDir, remove_tree};
+use pi_subagent_native::credentials::{AgentDirError, PrivateAgentDir, remove_tree};
 use rustix::fs::{CWD, Mode, mkdirat};
 use serde_json::{Value, json};
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use pi_subagent_native::run::agent_dir::{GiveBack, PrivateAgentDir, Refused, credentials_of, has_entry};
+use pi_subagent_native::credentials::{GiveBack, PrivateAgentDir, Refused, credentials_of, has_entry};
 use serde_json::{Value, json};
 
 struct Scene {

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use pi_subagent_native::run::Refresh;
-use pi_subagent_native::run::agent_dir::{Freshness, needs_refresh, refresh_before_copy};
+use pi_subagent_native::credentials::Refresh;
+use pi_subagent_native::credentials::{Freshness, needs_refresh, refresh_before_copy};
 use serde_json::{Value, json};
 
 const MINUTE: Duration = Duration::from_secs(60);

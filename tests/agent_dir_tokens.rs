@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use pi_subagent_native::run::agent_dir::{
+use pi_subagent_native::credentials::{
     AuthLock, GiveBack, GiveBackError, LockError, PrivateAgentDir, Refused, UnusableToken,
 };
 use rustix::fs::{CWD, Mode};

@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use pi_subagent_native::credentials::Refresh;
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{
-    Announcement, Answer, Caller, ChildQuestion, ConfirmRequest, Control, Host, Progress, Refresh, RunId,
-    RunOutcome, RunSpec, SingleResult, ToolResult, Watchers, Wishes, World, execute,
+    Announcement, Answer, ChildQuestion, ConfirmRequest, Control, Host, HostCallbacks, HostContext, Progress,
+    RunId, RunOutcome, RunOverrides, RunSpec, SingleResult, ToolResult, Watchers, execute,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -50,10 +51,10 @@ impl Scene {
         let env = std::env::vars_os().filter(|(name, _)| name == "PATH").collect();
         let pi_command = Some(vec!["/bin/sh".to_owned(), pi.to_string_lossy().into_owned()]);
         let (home, config, host) = (Some(root.path().join("home")), Some(config), Host::default());
-        let world = Arc::new(World { agent_dir, home, env, config, pi_command, warden: None, host });
-        let wishes = Wishes { announces: true, ..Wishes::default() };
+        let context = Arc::new(HostContext { agent_dir, home, env, config, pi_command, warden: None, host });
+        let overrides = RunOverrides { announces: true, ..RunOverrides::default() };
         let (agent, task) = ("explorer".into(), "look around".into());
-        Self { root, spec: RunSpec { agent, task, cwd, world, share: 1, siblings: 1, wishes } }
+        Self { root, spec: RunSpec { agent, task, cwd, context, share: 1, siblings: 1, overrides } }
     }
 
     async fn run(&self) -> ToolResult {
@@ -95,7 +96,7 @@ impl Refresh for Nobody {
     }
 }
 
-impl Caller for Nobody {
+impl HostCallbacks for Nobody {
     fn is_interactive(&self) -> bool {
         true
     }
@@ -311,7 +312,7 @@ async fn nobody_is_asked_for_what_there_is_nothing_to_say_of() {
         assert_eq!(scene.heard().len(), 1, "{label}: {:?}", scene.heard());
     }
     let mut scene = Scene::new("works; leave", quick());
-    scene.spec.wishes.announces = false;
+    scene.spec.overrides.announces = false;
     is_the_answer("not wished for", &scene.run().await);
     assert_eq!(scene.heard().len(), 1);
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use pi_subagent_native::run::archive::{
+use pi_subagent_native::archive::{
     ArchiveError, Candidate, Removed, RunPlace, archive, disk_use, keep_within, remove, run_directories,
 };
 use tempfile::TempDir;

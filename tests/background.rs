@@ -19,6 +19,7 @@ use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 use actor::{Actor, reply};
+use pi_subagent_native::credentials::Refresh;
 use pi_subagent_native::orchestrate::Arrival;
 use pi_subagent_native::orchestrate::background::{
     Arrived, Background, BackgroundRun, BackgroundState, Event, Heard, Listener, Message, Place, Receipt,
@@ -26,7 +27,7 @@ use pi_subagent_native::orchestrate::background::{
 };
 use pi_subagent_native::process::Cancel;
 use pi_subagent_native::run::{
-    Answer, Caller, ChildQuestion, ConfirmRequest, Host, Refresh, RunOutcome, World,
+    Answer, ChildQuestion, ConfirmRequest, Host, HostCallbacks, HostContext, RunOutcome,
 };
 use pi_subagent_native::store::{StoredRun, attach};
 use pids::eventually;
@@ -106,8 +107,8 @@ impl Scene {
     }
 
     fn place(&self) -> Place {
-        let world = world(self.root.path());
-        Place { cwd: self.root.path().join("project"), world, ends_with: Cancel::new() }
+        let context = context(self.root.path());
+        Place { cwd: self.root.path().join("project"), context, ends_with: Cancel::new() }
     }
 
     /// Opens the conversation to one who answers messages like this, and from then on with yes.
@@ -162,9 +163,9 @@ impl Scene {
     }
 }
 
-fn world(root: &Path) -> Arc<World> {
+fn context(root: &Path) -> Arc<HostContext> {
     let script = root.join("pi.sh").to_string_lossy().into_owned();
-    Arc::new(World {
+    Arc::new(HostContext {
         agent_dir: root.join("agent"),
         home: Some(root.join("home")),
         env: std::env::vars_os().filter(|(name, _)| name == "PATH").collect(),
@@ -190,7 +191,7 @@ fn request(root: &Path) -> SpawnRequest {
         cleanup: None,
         models: None,
         cwd: root.join("project"),
-        world: world(root),
+        context: context(root),
         created_ms: SpawnRequest::moment(),
         arrival: Arc::new(Arrival::now()),
         ends_with: None,
@@ -254,7 +255,7 @@ impl Refresh for Nobody {
     }
 }
 
-impl Caller for Nobody {
+impl HostCallbacks for Nobody {
     fn is_interactive(&self) -> bool {
         false
     }

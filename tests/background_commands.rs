@@ -5,13 +5,13 @@ use std::io;
 use std::path::PathBuf;
 
 use pi_subagent_native::event::{Cost, Usage};
-use pi_subagent_native::orchestrate::background::command::{
+use pi_subagent_native::orchestrate::background::commands::{
     Asked, Clock, Report, Target, already_finished, complete, done_report, info_report, list_report,
     log_report, parse, refused_report, resolve, stopped_all_report, usage_report, wanted_of,
 };
 use pi_subagent_native::orchestrate::background::{BackgroundRun, BackgroundState, Cleanup, Done, Status};
 use pi_subagent_native::run::RunOutcome;
-use pi_subagent_native::run::transcript::{Transcript, TranscriptEntry};
+use pi_subagent_native::transcript::{Transcript, TranscriptEntry};
 
 /// 3 July 2026, 12:00:00 UTC.
 const NOW: i64 = 1_783_080_000_000;

@@ -3,19 +3,17 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use pi_subagent_native::credentials::Refresh;
 use pi_subagent_native::orchestrate::Arrival;
 use pi_subagent_native::orchestrate::background::{
-    Arrived, Background, Event, Heard, Listener, Message, Place, Receipt, SpawnRequest, Status, View,
-    background,
+    Arrived, Background, Event, Heard, Listener, Message, Place, Receipt, SpawnRequest, View, background,
 };
 use pi_subagent_native::process::Cancel;
-use pi_subagent_native::run::{
-    Answer, Caller, ChildQuestion, ConfirmRequest, Host, Refresh, RunOutcome, World,
-};
+use pi_subagent_native::run::{Answer, ChildQuestion, ConfirmRequest, Host, HostCallbacks, HostContext};
 use serde_json::json;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
@@ -29,12 +27,6 @@ const ANSWERS: &str = r#"while read -r command; do printf '%s\n%s\n' \
     '{"type":"agent_settled","aborted":false}'
 done"#;
 
-/// A child that works until its host is gone.
-const WORKS: &str = r#"read -r task
-printf '%s\n' '{"type":"agent_start"}'
-: > "${0%/*}/begun"
-while read -r line; do :; done"#;
-
 /// A directory with an agent directory, a project and what stands in for pi.
 fn prepare(root: &Path, script: &str) {
     fs::create_dir_all(root.join("project/.git")).expect("a project");
@@ -42,9 +34,9 @@ fn prepare(root: &Path, script: &str) {
     fs::write(root.join("pi.sh"), script).expect("a script");
 }
 
-fn world(root: &Path) -> Arc<World> {
+fn context(root: &Path) -> Arc<HostContext> {
     let pi = root.join("pi.sh").to_string_lossy().into_owned();
-    Arc::new(World {
+    Arc::new(HostContext {
         agent_dir: root.join("agent"),
         home: Some(root.join("home")),
         env: std::env::vars_os().filter(|(name, _)| name == "PATH").collect(),
@@ -66,7 +58,7 @@ async fn spawn(engine: &Arc<Background>, root: &Path) -> String {
         cleanup: None,
         models: None,
         cwd: root.join("project"),
-        world: world(root),
+        context: context(root),
         created_ms: SpawnRequest::moment(),
         arrival: Arc::new(Arrival::now()),
         ends_with: None,
@@ -88,7 +80,7 @@ impl Refresh for Nobody {
     }
 }
 
-impl Caller for Nobody {
+impl HostCallbacks for Nobody {
     fn is_interactive(&self) -> bool {
         false
     }
@@ -138,7 +130,7 @@ async fn open(
     failures: u32,
 ) -> (Arc<View>, UnboundedReceiver<Message>) {
     let (messages, heard) = unbounded_channel();
-    let place = Place { cwd: root.join("project"), world: world(root), ends_with: Cancel::new() };
+    let place = Place { cwd: root.join("project"), context: context(root), ends_with: Cancel::new() };
     let listener = Failing { failures, messages };
     let view = engine.open("conversation".into(), place, Arrived::default(), listener).await;
     (view, heard)
@@ -193,7 +185,7 @@ async fn a_listener_that_never_answers_is_told_nothing_more_and_left_when_its_co
     let engine = background(&root.path().join("agent"));
     let (events, mut told) = unbounded_channel();
     let place =
-        Place { cwd: root.path().join("project"), world: world(root.path()), ends_with: Cancel::new() };
+        Place { cwd: root.path().join("project"), context: context(root.path()), ends_with: Cancel::new() };
     let view = engine.open("conversation".into(), place, Arrived::default(), Stuck(events)).await;
     let run_id = spawn(&engine, root.path()).await;
     let first = timeout(PATIENCE, told.recv()).await.expect("told in time").expect("it is open");

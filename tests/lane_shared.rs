@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use actor::{Actor, reply};
-use pi_subagent_native::orchestrate::lane::{EarlySlot, Lane, Slot, Ticket, UserCap, Waiting};
+use pi_subagent_native::orchestrate::queue::{EarlySlot, Queue, Slot, Ticket, UserCap, Waiting};
 use pi_subagent_native::store::{Store, attach};
 use pids::eventually;
 use rusqlite::{Connection, OpenFlags};
@@ -30,13 +30,13 @@ use tokio::task::{JoinSet, yield_now};
 fn a_second_process_ends_with_its_test() {
     actor::play(|agent_dir, script| {
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-        let lane = Lane::new();
+        let queue = Queue::new();
         let store = attach(agent_dir).store.expect("a store");
         let slots = Arc::new(Mutex::new(HashMap::new()));
         for line in script {
             match line.split(' ').collect::<Vec<_>>().as_slice() {
                 ["enter", name, cap] => {
-                    let mut waiting = lane.enter(ticket(&store, cap.parse().expect("a number")));
+                    let mut waiting = queue.enter(ticket(&store, cap.parse().expect("a number")));
                     let (name, slots) = ((*name).to_owned(), slots.clone());
                     runtime.spawn(async move {
                         let slot = waiting.admitted().await;
@@ -59,7 +59,7 @@ fn ticket(store: &Store, cap: usize) -> Ticket {
 struct Scene {
     dir: TempDir,
     store: Store,
-    lane: Lane,
+    queue: Queue,
 }
 
 impl Scene {
@@ -67,7 +67,7 @@ impl Scene {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let attached = attach(dir.path());
         assert_eq!(attached.notice, None);
-        Self { store: attached.store.expect("a store"), dir, lane: Lane::new() }
+        Self { store: attached.store.expect("a store"), dir, queue: Queue::new() }
     }
 
     fn actor(&self) -> Actor {
@@ -75,11 +75,11 @@ impl Scene {
     }
 
     fn enter(&self, cap: usize) -> Waiting {
-        self.lane.enter(ticket(&self.store, cap))
+        self.queue.enter(ticket(&self.store, cap))
     }
 
     fn early(&self, cap: usize) -> EarlySlot {
-        self.lane.early(ticket(&self.store, cap)).expect("there is room in this process")
+        self.queue.early(ticket(&self.store, cap)).expect("there is room in this process")
     }
 
     fn database(&self) -> Connection {
@@ -184,10 +184,10 @@ async fn whoever_gives_up_waiting_holds_up_no_other_process() {
 async fn a_run_that_its_provider_holds_back_holds_up_no_other_process() {
     let scene = Scene::new();
     let running = scene.enter(1).admitted().await;
-    let mut held = scene.lane.enter(Ticket { provider: Some("p".into()), ..ticket(&scene.store, 1) });
+    let mut held = scene.queue.enter(Ticket { provider: Some("p".into()), ..ticket(&scene.store, 1) });
     scene.queue("+.").await;
     let until = Instant::now() + Duration::from_secs(3600);
-    scene.lane.hold("p", until);
+    scene.queue.hold("p", until);
     scene.queue("+").await;
     assert_eq!(*held.held_until().borrow(), Some(until));
     drop(running);

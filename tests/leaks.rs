@@ -6,11 +6,12 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use pi_subagent_native::credentials::Refresh;
 use pi_subagent_native::event::QuestionMethod;
 use pi_subagent_native::process::Cancel;
 use pi_subagent_native::run::{
-    Answer, Caller, ChildQuestion, ConfirmRequest, Control, Host, Progress, Refresh, RunId, RunSpec,
-    ToolResult, Watchers, Wishes, World, execute,
+    Answer, ChildQuestion, ConfirmRequest, Control, Host, HostCallbacks, HostContext, Progress, RunId,
+    RunOverrides, RunSpec, ToolResult, Watchers, execute,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -47,14 +48,14 @@ impl Scene {
         let pi_command = Some(vec!["/bin/sh".to_owned(), pi.to_string_lossy().into_owned()]);
         let (home, host) = (Some(root.path().join("home")), Host::default());
         let config = Some(json!({ "protocol": protocol, "graceMs": 200, "retry": { "enabled": false } }));
-        let world = Arc::new(World { agent_dir, home, env, config, pi_command, warden: None, host });
+        let context = Arc::new(HostContext { agent_dir, home, env, config, pi_command, warden: None, host });
         let (agent, task) = ("explorer".into(), "look around".into());
-        let wishes = Wishes::default();
-        Self { root: root, spec: RunSpec { agent, task, cwd, world, share: 1, siblings: 1, wishes } }
+        let overrides = RunOverrides::default();
+        Self { root: root, spec: RunSpec { agent, task, cwd, context, share: 1, siblings: 1, overrides } }
     }
 
     /// The result, and every update that was there to be seen: the last one always is.
-    async fn run(&self, caller: &Asked) -> (ToolResult, Vec<Progress>) {
+    async fn run(&self, callbacks: &Asked) -> (ToolResult, Vec<Progress>) {
         let (progress, mut receiver) = watch::channel(Progress::default());
         let updates = tokio::spawn(async move {
             let mut seen = Vec::new();
@@ -65,7 +66,7 @@ impl Scene {
         });
         let watchers = Watchers { progress: &progress, rate_limited: &|_| {} };
         let control = Control { cancel: Cancel::new(), ..Control::default() };
-        let run = execute(self.spec.clone(), RunId::draw(), watchers, caller, &control);
+        let run = execute(self.spec.clone(), RunId::draw(), watchers, callbacks, &control);
         let result = tokio::time::timeout(PATIENCE, run).await.expect("the run ends");
         drop(progress);
         (result, updates.await.expect("the updates end"))
@@ -82,7 +83,7 @@ impl Refresh for Asked {
     }
 }
 
-impl Caller for Asked {
+impl HostCallbacks for Asked {
     fn is_interactive(&self) -> bool {
         true
     }

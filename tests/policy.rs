@@ -203,8 +203,8 @@ fn no_agent_at_all_is_said() {
 
 #[test]
 fn shadowed_and_broken_definitions_are_named_nowhere_and_long_lists_become_names() {
-    let world = tempfile::tempdir().expect("a temporary directory");
-    let agents = world.path().join("agents");
+    let context = tempfile::tempdir().expect("a temporary directory");
+    let agents = context.path().join("agents");
     fs::create_dir(&agents).expect("a directory");
     for index in 0..30 {
         let text =
@@ -214,7 +214,7 @@ fn shadowed_and_broken_definitions_are_named_nowhere_and_long_lists_become_names
     fs::write(agents.join("x.md"), "---\nname: broken\nreadonly: x\n---\n").expect("a file");
     fs::write(agents.join("y.md"), "---\nname: tester\ndescription: mine\n---\n").expect("a file");
     let catalog =
-        discover(&DiscoverOptions { cwd: "/nowhere".into(), agent_dir: world.path().into(), home: None });
+        discover(&DiscoverOptions { cwd: "/nowhere".into(), agent_dir: context.path().into(), home: None });
     assert_eq!(catalog.find("tester").expect("it exists").source, Source::User);
     let surface = surface_of(&catalog, |_| true);
     let description = &surface.tools[0].description;

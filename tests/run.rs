@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use pi_subagent_native::credentials::Refresh;
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{
-    Answer, Caller, ChildQuestion, ConfirmRequest, Control, ErrorCode, Host, HostTool, Mode, Progress,
-    Refresh, Resumption, RunId, RunOutcome, RunSpec, RunState, Timeout, ToolResult, Watchers, Wishes, World,
-    execute,
+    Answer, ChildQuestion, ConfirmRequest, Control, ErrorCode, Host, HostCallbacks, HostContext, HostTool,
+    Mode, Progress, Resumption, RunId, RunOutcome, RunOverrides, RunSpec, RunState, Timeout, ToolResult,
+    Watchers, execute,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -54,7 +55,7 @@ impl Scene {
         // The scripts read their task to its end, as pi does in its `json` mode.
         let config = Some(json!({ "protocol": "json" }));
         let host = Host::default();
-        let world = Arc::new(World { agent_dir, home, env, config, pi_command, warden: None, host });
+        let context = Arc::new(HostContext { agent_dir, home, env, config, pi_command, warden: None, host });
         let (agent, task) = ("explorer".into(), "look around".into());
         Self {
             root,
@@ -62,17 +63,17 @@ impl Scene {
                 agent,
                 task,
                 cwd: project,
-                world,
+                context,
                 share: 1,
                 siblings: 1,
-                wishes: Wishes::default(),
+                overrides: RunOverrides::default(),
             },
         }
     }
 
     fn config(mut self, mut config: Value) -> Self {
         config["protocol"] = "json".into();
-        world(&mut self.spec).config = Some(config);
+        context(&mut self.spec).config = Some(config);
         self
     }
 
@@ -112,8 +113,8 @@ impl Scene {
     }
 }
 
-fn world(spec: &mut RunSpec) -> &mut World {
-    Arc::make_mut(&mut spec.world)
+fn context(spec: &mut RunSpec) -> &mut HostContext {
+    Arc::make_mut(&mut spec.context)
 }
 
 async fn start(
@@ -136,7 +137,7 @@ impl Refresh for Told {
     }
 }
 
-impl Caller for Told {
+impl HostCallbacks for Told {
     fn is_interactive(&self) -> bool {
         self.0.is_some()
     }
@@ -313,7 +314,7 @@ async fn a_run_that_is_continued_has_the_id_the_directory_and_the_session_of_the
     };
     let mut scene = scene.with(|spec| {
         spec.task = "and now?".into();
-        spec.wishes.resumes = Some(resumption);
+        spec.overrides.resumes = Some(resumption);
     });
     let second = scene.run().await;
     assert_eq!(second.text, "and now?");
@@ -352,8 +353,8 @@ printf '%s' "$TMPDIR" > "$home/tmp"; begin; said 'The key is correct-horse-batte
             .write("agent/auth.json", &key("main-key").to_string())
             .write("agent/subagents/auth/explorer.json", &own)
             .with(|spec| {
-                let agent_dir = spec.world.agent_dir.clone();
-                world(spec).env.push(("PI_CODING_AGENT_DIR".into(), agent_dir.into()));
+                let agent_dir = spec.context.agent_dir.clone();
+                context(spec).env.push(("PI_CODING_AGENT_DIR".into(), agent_dir.into()));
             });
         let path = scene.path("agent/subagents/auth/explorer.json");
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("set");
@@ -468,7 +469,7 @@ async fn refusals_start_nothing_and_say_what_would_be_right() {
         (broken, ErrorCode::SubagentsDisabled, Mode::Single, "subagents.json:2:"),
         (fine().config(json!({ "maxDepth": "deep" })), ErrorCode::InvalidInput, Mode::Single, "maxDepth"),
         (
-            fine().with(|spec| world(spec).env.push(("PI_SUBAGENT_DEPTH".into(), "1".into()))),
+            fine().with(|spec| context(spec).env.push(("PI_SUBAGENT_DEPTH".into(), "1".into()))),
             ErrorCode::SubagentDepthExceeded,
             Mode::Management,
             "depth 1",
@@ -536,24 +537,24 @@ async fn a_child_that_cannot_start_names_stage_and_path() {
     let cases = [
         (fine().with(|spec| spec.cwd.push("missing")), "cwd: ", "missing"),
         (
-            fine().with(|spec| world(spec).pi_command = Some(vec!["no-such-pi".into()])),
+            fine().with(|spec| context(spec).pi_command = Some(vec!["no-such-pi".into()])),
             "executable: ",
             "no-such-pi",
         ),
-        (fine().with(|spec| world(spec).pi_command = Some(Vec::new())), "executable: ", "piCommand"),
+        (fine().with(|spec| context(spec).pi_command = Some(Vec::new())), "executable: ", "piCommand"),
         (
-            fine().with(|spec| world(spec).pi_command = Some(vec!["./pi".into()])),
+            fine().with(|spec| context(spec).pi_command = Some(vec!["./pi".into()])),
             "executable: ",
             "`./pi` is relative",
         ),
         (
             fine()
-                .with(|spec| world(spec).pi_command = Some(vec!["sh".into(), "cli.js".into()]))
+                .with(|spec| context(spec).pi_command = Some(vec!["sh".into(), "cli.js".into()]))
                 .write("project/cli.js", "exit 0"),
             "executable: ",
             "`cli.js` names a file of",
         ),
-        (fine().with(|spec| world(spec).host.model = Some("--mode".into())), "arguments: ", "`--mode`"),
+        (fine().with(|spec| context(spec).host.model = Some("--mode".into())), "arguments: ", "`--mode`"),
         (
             fine().with(|spec| spec.agent = "boxed".into()).write(
                 "agent/agents/boxed.md",
@@ -575,7 +576,7 @@ async fn a_child_that_cannot_start_names_stage_and_path() {
         (
             fine().with(|spec| {
                 spec.agent = "researcher".into();
-                world(spec).host.tools = tools(&["read"]);
+                context(spec).host.tools = tools(&["read"]);
             }),
             "agent `researcher` needs one of",
             "web_search",
@@ -602,15 +603,15 @@ async fn the_child_gets_an_explicit_allow_list_and_only_what_its_agent_needs() {
             name: name.into(),
             extension: extension.map(Into::into),
         };
-        world(spec).host.tools = Some(vec![
+        context(spec).host.tools = Some(vec![
             tool("read", None),
             tool("grep", None),
             tool("bash", None),
             tool("lsp", Some("/ext/lsp.ts")),
             tool("paint", Some("/ext/paint.ts")),
         ]);
-        world(spec).host.model = Some("fake/m1".into());
-        world(spec).host.thinking = Some("low".into());
+        context(spec).host.model = Some("fake/m1".into());
+        context(spec).host.thinking = Some("low".into());
     });
     let result = scene.run().await;
     let single = &result.details.results[0];
@@ -685,7 +686,7 @@ async fn no_field_of_a_result_or_an_update_carries_a_secret() {
 async fn a_secret_that_is_still_being_written_does_not_show() {
     let scene = Scene::new("begin; delta 'The key is s3cr3tTokenValue98765'; sleep 20")
         .config(json!({ "idleTimeoutMs": 400, "graceMs": 200 }))
-        .with(|spec| world(spec).env.push(("MY_API_TOKEN".into(), "s3cr3tTokenValue9876543210".into())));
+        .with(|spec| context(spec).env.push(("MY_API_TOKEN".into(), "s3cr3tTokenValue9876543210".into())));
     let (result, updates) = scene.run_with(Cancel::new(), None).await;
     let all = serde_json::to_string(&(&result, &updates)).expect("serializable");
     assert!(result.text.contains("The key is") && !all.contains("s3cr3t"), "{all}");
@@ -794,27 +795,27 @@ async fn a_dropped_run_ends_its_child() {
 async fn what_a_run_is_asked_for_comes_before_its_agent_and_only_narrows_its_tools() {
     let agent = "---\nname: own\ndescription: d\nmodel: fake/agents\nthinking: low\ntools: read, grep, ls\ntimeoutMs: 5000\n---\nBe.";
     let scene = |script: &str| Scene::new(script).write("agent/agents/own.md", agent);
-    let asks = |wishes: Wishes| {
+    let asks = |overrides: RunOverrides| {
         move |spec: &mut RunSpec| {
             spec.agent = "own".into();
-            spec.wishes = wishes;
+            spec.overrides = overrides;
         }
     };
     let says = r#"printf '%s ' "$@" > "$(dirname "$0")/args"; begin; said 'Done.' stop; settled"#;
-    let shown = async |wishes: Wishes| {
-        let scene = scene(says).with(asks(wishes));
+    let shown = async |overrides: RunOverrides| {
+        let scene = scene(says).with(asks(overrides));
         let result = scene.run().await;
         (fs::read_to_string(scene.path("args")).expect("the child's arguments"), result)
     };
-    let (plain, _) = shown(Wishes::default()).await;
+    let (plain, _) = shown(RunOverrides::default()).await;
     assert!(plain.contains("--model fake/agents --thinking low --tools read,grep,ls "), "{plain}");
-    let wishes = Wishes {
+    let overrides = RunOverrides {
         model: Some("fake/asked".into()),
         thinking: Some("high".into()),
         tools: Some(vec!["ls".into(), "read".into(), "bash".into()]),
-        ..Wishes::default()
+        ..RunOverrides::default()
     };
-    let (asked, result) = shown(wishes).await;
+    let (asked, result) = shown(overrides).await;
     assert!(asked.contains("--model fake/asked --thinking high --tools read,ls "), "{asked}");
     let notes = &result.details.results[0].diagnostics;
     assert!(
@@ -832,7 +833,7 @@ async fn what_a_run_is_asked_for_comes_before_its_agent_and_only_narrows_its_too
         let scene = scene("begin; sleep 20")
             .write("agent/agents/own.md", &agent.replace("5000", "400"))
             .config(json!({ "timeoutMs": 100, "graceMs": 200 }))
-            .with(asks(Wishes { timeout, ..Wishes::default() }));
+            .with(asks(RunOverrides { timeout, ..RunOverrides::default() }));
         let result = scene.run().await;
         assert_eq!(result.details.results[0].outcome, RunOutcome::HardTimeout, "{}", result.text);
         assert!(message(&result).contains(says), "{timeout:?}: {}", message(&result));
@@ -863,10 +864,10 @@ async fn waits(seconds: u64, config: Value) -> bool {
     let (progress, mut receiver) = watch::channel(Progress::default());
     let cancel = Cancel::new();
     let run = start(&scene.spec, &progress, None, cancel.clone());
-    let (ending, ended) = oneshot::channel::<()>();
+    let (attempt_report, ended) = oneshot::channel::<()>();
     let run = async {
         let result = run.await;
-        drop(ending);
+        drop(attempt_report);
         result
     };
     let watched = async {

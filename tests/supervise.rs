@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use fixture::fixture;
 use pi_subagent_native::process::{
-    Cancel, CancelReason, ChildCommand, Input, Observer, Outcome, Pulse, SpawnError, SuperviseLimits,
+    Activity, Cancel, CancelReason, ChildCommand, Input, Observer, Outcome, SpawnError, SuperviseLimits,
     Supervised, exit_code, exit_signal, supervise,
 };
 use pids::{Pids, eventually};
@@ -50,7 +50,7 @@ impl Recorder {
 }
 
 impl Observer for Recorder {
-    fn stdout(&mut self, chunk: &[u8]) -> Pulse {
+    fn stdout(&mut self, chunk: &[u8]) -> Activity {
         std::thread::sleep(self.delay);
         let mut alive = false;
         self.partial.extend_from_slice(chunk);
@@ -75,7 +75,7 @@ impl Observer for Recorder {
                 }
             }
         });
-        Pulse { alive, silence: self.silence.filter(|_| !self.paused), settled: self.settled, stay: None }
+        Activity { alive, silence: self.silence.filter(|_| !self.paused), settled: self.settled, stay: None }
     }
 }
 

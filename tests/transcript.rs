@@ -4,10 +4,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
-use pi_subagent_native::run::transcript::{
+use pi_subagent_native::text::{Sanitizer, SanitizerOptions};
+use pi_subagent_native::transcript::{
     Transcript, TranscriptEntry, Wanted, last_text, read_transcript, session_id,
 };
-use pi_subagent_native::text::{Sanitizer, SanitizerOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use pi_subagent_native::process::{
-    Cancel, ChildCommand, Guardian, Input, Mechanism, Observer, Pulse, Sandbox, SuperviseLimits, Supervised,
-    supervise,
+    Activity, Cancel, ChildCommand, Guardian, Input, Mechanism, Observer, Sandbox, SuperviseLimits,
+    Supervised, supervise,
 };
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
@@ -159,10 +159,10 @@ struct Watch {
 }
 
 impl Observer for Watch {
-    fn stdout(&mut self, chunk: &[u8]) -> Pulse {
+    fn stdout(&mut self, chunk: &[u8]) -> Activity {
         self.first.get_or_insert_with(Instant::now);
         self.output.extend_from_slice(chunk);
-        Pulse::default()
+        Activity::default()
     }
 }
 

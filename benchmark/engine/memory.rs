@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io;
 
 use pi_subagent_native::event::Collector;
-use pi_subagent_native::process::{Cancel, Input, Observer, Pulse, SuperviseLimits, supervise};
+use pi_subagent_native::process::{Activity, Cancel, Input, Observer, SuperviseLimits, supervise};
 use serde_json::{Value, json};
 
 use super::pipe::child;
@@ -42,9 +42,9 @@ pub(crate) fn measure(kind: &str, bytes: &str) -> Result<Value, Box<dyn Error>> 
 struct Watch(Collector);
 
 impl Observer for Watch {
-    fn stdout(&mut self, chunk: &[u8]) -> Pulse {
+    fn stdout(&mut self, chunk: &[u8]) -> Activity {
         let progress = self.0.push(chunk);
-        Pulse { alive: progress.events > 0, silence: None, settled: false, stay: None }
+        Activity { alive: progress.events > 0, silence: None, settled: false, stay: None }
     }
 }
 

@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use pi_subagent_native::event::{Collector, DisplayItem};
-use pi_subagent_native::process::{Cancel, ChildCommand, Input, Observer, Pulse, SuperviseLimits, supervise};
+use pi_subagent_native::process::{
+    Activity, Cancel, ChildCommand, Input, Observer, SuperviseLimits, supervise,
+};
 use serde_json::{Value, json};
 
 use super::buffer::Buffer;
@@ -72,12 +74,12 @@ struct Watch {
 }
 
 impl Observer for Watch {
-    fn stdout(&mut self, chunk: &[u8]) -> Pulse {
+    fn stdout(&mut self, chunk: &[u8]) -> Activity {
         self.bytes += chunk.len();
         if let Some(fold) = &mut self.fold {
             fold.push(chunk);
         }
-        Pulse { alive: true, silence: None, settled: false, stay: None }
+        Activity { alive: true, silence: None, settled: false, stay: None }
     }
 }
 

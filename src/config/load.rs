@@ -256,7 +256,7 @@ impl Reader<'_> {
             return;
         }
         match tighten(key, values.of_key(key.path), checked) {
-            Tightened::Taken(taken) => values.set(key.path, taken),
+            Tightened::SessionLock(taken) => values.set(key.path, taken),
             Tightened::Partly(taken, why) => {
                 values.set(key.path, taken);
                 self.report(

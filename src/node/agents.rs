@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::options::SurfaceOptions;
 use super::runtime::off_thread;
 use crate::agent::{self, AgentDefinition, Shadowed, ToolPlan};
-use crate::run::{self, Listed, Machine};
+use crate::run::{self, HostCapabilities, Listed};
 use crate::text;
 
 /// The agents of a directory.
@@ -128,10 +128,10 @@ pub struct ToolSurface {
 /// warden what this machine allows.
 #[napi(catch_unwind, ts_return_type = "Promise<AgentCatalog>")]
 pub fn discover_agents(env: &Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'_, AgentCatalog>> {
-    let (cwd, world) = options.into_world();
+    let (cwd, context) = options.into_world();
     env.spawn_future(async move {
-        let machine = Machine::look(&world).await;
-        let listing = off_thread(move || run::list_agents(&cwd, &world, &machine)).await?;
+        let capabilities = HostCapabilities::look(&context).await;
+        let listing = off_thread(move || run::list_agents(&cwd, &context, &capabilities)).await?;
         Ok(AgentCatalog {
             agents: listing.agents.into_iter().map(Into::into).collect(),
             shadowed: listing.shadowed.into_iter().map(Into::into).collect(),
@@ -143,15 +143,15 @@ pub fn discover_agents(env: &Env, options: SurfaceOptions) -> napi::Result<Promi
 /// Describes the tools to register. The same world gives the same bytes, which a prompt cache depends on.
 #[napi(catch_unwind, ts_return_type = "Promise<ToolSurfaces>")]
 pub fn describe_tools(env: &Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'_, ToolSurfaces>> {
-    let (cwd, world) = options.into_world();
+    let (cwd, context) = options.into_world();
     env.spawn_future(async move {
-        let machine = Machine::look(&world).await;
-        off_thread(move || surfaces_of(run::describe(&cwd, &world, &machine), &cwd, &world)).await
+        let capabilities = HostCapabilities::look(&context).await;
+        off_thread(move || surfaces_of(run::describe(&cwd, &context, &capabilities), &cwd, &context)).await
     })
 }
 
-fn surfaces_of(described: run::Described, cwd: &Path, world: &run::World) -> ToolSurfaces {
-    let sanitizer = run::sanitizer_for(cwd, world);
+fn surfaces_of(described: run::Described, cwd: &Path, context: &run::HostContext) -> ToolSurfaces {
+    let sanitizer = run::sanitizer_for(cwd, context);
     let clean = |notice: String| sanitizer.sanitize(&notice).into_string();
     let surface = described.surface;
     ToolSurfaces {

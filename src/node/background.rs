@@ -14,7 +14,7 @@ use super::options::BackgroundOptions;
 use super::report::{CommandReport, Completion};
 use super::teardown::cancel_of_thread;
 use super::transcript::{Transcript, TranscriptOptions};
-use super::updates::{HostCallbacks, HostCaller, Returned, call};
+use super::updates::{HostCallbacks, JsCallbacks, Returned, call};
 use crate::orchestrate::background::{self, Background, Event, Heard, Listener, Place, View, background};
 
 /// Receives events. Weak: an event is no reason for the process to live on.
@@ -72,7 +72,7 @@ pub fn open_background(
     #[napi(ts_arg_type = "(event: BackgroundEvent) => void")] on_event: EventSink,
 ) -> napi::Result<BackgroundSession> {
     let (session, place, arrived) = options.into_parts(cancel_of_thread(env)?);
-    let engine = background(&place.world.agent_dir);
+    let engine = background(&place.context.agent_dir);
     let (opened, view) = watch::channel(None);
     let handle = BackgroundSession {
         engine: Arc::clone(&engine),
@@ -142,7 +142,7 @@ impl BackgroundSession {
         let (engine, view) = (Arc::clone(&self.engine), self.view.clone());
         env.spawn_future(async move {
             let view = opened(view).await.ok_or_else(gone)?;
-            Ok(engine.answer(&view, &line, Arc::new(HostCaller(host))).await.into())
+            Ok(engine.answer(&view, &line, Arc::new(JsCallbacks(host))).await.into())
         })
     }
 

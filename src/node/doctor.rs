@@ -6,7 +6,7 @@ use tokio::runtime::Handle;
 
 use super::options::SurfaceOptions;
 use super::runtime::off_thread;
-use crate::run;
+use crate::{doctor, run};
 
 /// What one answer may fill: a program that fails can say a lot.
 const MAX_MESSAGE: usize = 4 * 1024;
@@ -38,14 +38,14 @@ pub struct DoctorCheck {
 /// ask for its version. Never rejects for what it finds.
 #[napi(catch_unwind, ts_return_type = "Promise<DoctorReport>")]
 pub fn doctor(env: &Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'_, DoctorReport>> {
-    let (cwd, world) = options.into_world();
+    let (cwd, context) = options.into_world();
     // Looks at files all along, which may hang in a file system; so not on a thread that serves children.
     env.spawn_future(off_thread(move || {
-        let sanitizer = run::sanitizer_for(&cwd, &world);
-        let checks = Handle::current().block_on(run::doctor(&cwd, &world));
-        let ok = checks.iter().all(|check| check.status != run::Status::Error);
+        let sanitizer = run::sanitizer_for(&cwd, &context);
+        let checks = Handle::current().block_on(doctor::doctor(&cwd, &context));
+        let ok = checks.iter().all(|check| check.status != doctor::Status::Error);
         let clean = |text: &str| sanitizer.sanitize(text).clip(MAX_MESSAGE).into_string();
-        let convert = |check: run::Check| DoctorCheck {
+        let convert = |check: doctor::Check| DoctorCheck {
             area: check.area.to_owned(),
             status: check.status.as_str(),
             message: clean(&check.message),

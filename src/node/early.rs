@@ -16,9 +16,9 @@ pub struct EarlyCall(orchestrate::EarlyCall);
 /// Begins to look at a call that is arriving. The call itself finds its children by `callId`.
 #[napi(catch_unwind)]
 pub fn boot_early(options: EarlyOptions) -> EarlyCall {
-    let (call_id, is_chain, cwd, world) = options.into_parts();
+    let (call_id, is_chain, cwd, context) = options.into_parts();
     let runtime = within_runtime_if_available(Handle::current);
-    EarlyCall(orchestrate::EarlyCall::new(call_id, is_chain, cwd, world, runtime))
+    EarlyCall(orchestrate::EarlyCall::new(call_id, is_chain, cwd, context, runtime))
 }
 
 #[napi]

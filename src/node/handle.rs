@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use super::options::{Asked, ChainOptions, ParallelOptions, RunOptions};
 use super::result::ToolResult;
 use super::teardown::end_with_thread;
-use super::updates::{HostCallbacks, HostCaller, UpdateSink, forward};
+use super::updates::{HostCallbacks, JsCallbacks, UpdateSink, forward};
 use crate::orchestrate::{self, Arrival, Call};
 use crate::process::{Cancel, CancelReason};
 use crate::run::{self, Control, RunId, Steering};
@@ -88,7 +88,7 @@ fn start<T: Send + 'static, Running>(
     asked: Asked<T>,
     on_update: Option<UpdateSink>,
     host: Option<HostCallbacks>,
-    run: impl FnOnce(T, Call<HostCaller>) -> Running + Send + 'static,
+    run: impl FnOnce(T, Call<JsCallbacks>) -> Running + Send + 'static,
 ) -> napi::Result<RunHandle>
 where
     Running: Future<Output = run::ToolResult> + Send + 'static,
@@ -104,8 +104,8 @@ where
     let handle = RunHandle { run_id: run_id.clone(), steering: control.steering.clone(), guard, outcome };
     spawn(async move {
         let (updates, seen) = watch::channel(None);
-        let caller = Arc::new(HostCaller(host));
-        let call = Call { id: run_id, caller, control, updates, host_id, arrival };
+        let callbacks = Arc::new(JsCallbacks(host));
+        let call = Call { id: run_id, callbacks, control, updates, host_id, arrival };
         // Both end together: the last update comes before the result.
         let both = async { tokio::join!(run(what, call), forward(seen, on_update)) };
         let result = tokio::spawn(both).await.map(|(result, ())| Arc::new(result));

@@ -6,7 +6,7 @@ use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
 
 use super::place::addon;
-use super::updates::HostCaller;
+use super::updates::JsCallbacks;
 use crate::orchestrate::background;
 use crate::process::Detached;
 
@@ -32,7 +32,7 @@ pub(super) fn keeper() -> Option<Detached> {
 #[napi(catch_unwind, ts_return_type = "Promise<void>")]
 pub fn keep_run(env: &Env) -> napi::Result<PromiseRaw<'_, ()>> {
     env.spawn_future(async move {
-        background::keep(HostCaller(None), answer)
+        background::keep(JsCallbacks(None), answer)
             .await
             .map_err(|error| napi::Error::from_reason(error.to_string()))
     })

@@ -14,7 +14,7 @@ use super::place::warden;
 use crate::orchestrate::background::{Arrived, Place, SpawnRequest};
 use crate::orchestrate::{Arrival, TaskSpec, TasksSpec};
 use crate::process::Cancel;
-use crate::run::{Host, HostTool as CoreTool, RunSpec, Wishes, World};
+use crate::run::{Host, HostContext, HostTool as CoreTool, RunOverrides, RunSpec};
 
 /// Where pi looks for its own directory first.
 const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
@@ -74,7 +74,7 @@ macro_rules! call_options {
 
         impl $name {
             /// The directory of the conversation, and the world as it is now.
-            fn into_world(self) -> (PathBuf, World) {
+            fn into_world(self) -> (PathBuf, HostContext) {
                 let cwd = absolute(&self.cwd);
                 let host = Host {
                     executable: self.host_executable.map(absolute),
@@ -89,7 +89,7 @@ macro_rules! call_options {
                     tools: tools(self.tools),
                 };
                 let Self { agent_dir, config, env, pi_command, .. } = self;
-                (cwd, Parts { agent_dir, config, env, pi_command, host }.world())
+                (cwd, Parts { agent_dir, config, env, pi_command, host }.context())
             }
         }
     )*};
@@ -225,7 +225,7 @@ struct Parts {
 
 impl Parts {
     /// Reads this process's environment. Called on the JavaScript thread, the one that may change it.
-    fn world(self) -> World {
+    fn context(self) -> HostContext {
         let mut env: Vec<(OsString, OsString)> = std::env::vars_os().collect();
         for (name, value) in self.env.into_iter().flatten() {
             env.retain(|(existing, _)| existing != name.as_str());
@@ -248,7 +248,7 @@ impl Parts {
         let Self { config, pi_command, host, .. } = self;
         // The same world is the same each time, which a child that was booted for a call is known by; a map has no order.
         env.sort();
-        World { agent_dir, home, warden: warden(&env), env, config, pi_command, host }
+        HostContext { agent_dir, home, warden: warden(&env), env, config, pi_command, host }
     }
 }
 
@@ -287,15 +287,15 @@ impl RunOptions {
     pub(super) fn into_asked(mut self) -> Asked<RunSpec> {
         let (agent, task) = (take(&mut self.agent), take(&mut self.task));
         let (host_id, is_aborted) = (self.call_id.take(), self.aborted == Some(true));
-        let (cwd, world) = self.into_world();
+        let (cwd, context) = self.into_world();
         let what = RunSpec {
             agent,
             task,
             cwd,
-            world: Arc::new(world),
+            context: Arc::new(context),
             share: 1,
             siblings: 1,
-            wishes: Wishes::default(),
+            overrides: RunOverrides::default(),
         };
         Asked { what, host_id, is_aborted }
     }
@@ -326,7 +326,7 @@ impl SpawnOptions {
         let (model, thinking) = (self.child_model.take(), self.child_thinking.take());
         let (cleanup, models, run_timeout_seconds) =
             (self.cleanup.take(), self.models.take(), self.run_timeout_seconds);
-        let (cwd, world) = self.into_world();
+        let (cwd, context) = self.into_world();
         SpawnRequest {
             task,
             agent,
@@ -337,7 +337,7 @@ impl SpawnOptions {
             cleanup,
             models,
             cwd,
-            world: Arc::new(world),
+            context: Arc::new(context),
             created_ms: SpawnRequest::moment(),
             arrival: Arc::new(Arrival::now()),
             ends_with: None,
@@ -349,7 +349,7 @@ impl SpawnOptions {
 
 impl SpawnableOptions {
     /// The directory and the world as it is now.
-    pub(super) fn into_place(self) -> (PathBuf, World) {
+    pub(super) fn into_place(self) -> (PathBuf, HostContext) {
         self.into_world()
     }
 }
@@ -361,28 +361,28 @@ impl BackgroundOptions {
             delivered: take(&mut self.delivered),
             in_flight: self.in_flight.take().unwrap_or_default(),
         };
-        let (cwd, world) = self.into_world();
-        let session = world.session().unwrap_or_default().to_owned();
-        (session, Place { cwd, world: Arc::new(world), ends_with }, arrived)
+        let (cwd, context) = self.into_world();
+        let session = context.session().unwrap_or_default().to_owned();
+        (session, Place { cwd, context: Arc::new(context), ends_with }, arrived)
     }
 }
 
 impl EarlyOptions {
     /// The call's id, whether it is a chain, the directory, and the world as it is now.
-    pub(super) fn into_parts(mut self) -> (String, bool, PathBuf, World) {
+    pub(super) fn into_parts(mut self) -> (String, bool, PathBuf, HostContext) {
         let (call_id, is_chain) = (take(&mut self.call_id), self.tool == CHAIN_TOOL);
-        let (cwd, world) = self.into_world();
-        (call_id, is_chain, cwd, world)
+        let (cwd, context) = self.into_world();
+        (call_id, is_chain, cwd, context)
     }
 }
 
-fn several(tasks: Vec<TaskOptions>, (cwd, world): (PathBuf, World)) -> TasksSpec {
-    TasksSpec { tasks: tasks.into_iter().map(Into::into).collect(), cwd, world: Arc::new(world) }
+fn several(tasks: Vec<TaskOptions>, (cwd, context): (PathBuf, HostContext)) -> TasksSpec {
+    TasksSpec { tasks: tasks.into_iter().map(Into::into).collect(), cwd, context: Arc::new(context) }
 }
 
 impl SurfaceOptions {
     /// The directory and the world as it is now.
-    pub(super) fn into_world(self) -> (PathBuf, World) {
+    pub(super) fn into_world(self) -> (PathBuf, HostContext) {
         let host = Host {
             executable: self.host_executable.map(absolute),
             script: self.host_script.map(absolute),
@@ -391,6 +391,6 @@ impl SurfaceOptions {
             ..Host::default()
         };
         let Self { agent_dir, config, env, pi_command, .. } = self;
-        (absolute(&self.cwd), Parts { agent_dir, config, env, pi_command, host }.world())
+        (absolute(&self.cwd), Parts { agent_dir, config, env, pi_command, host }.context())
     }
 }

@@ -2,7 +2,7 @@
 
 use napi_derive::napi;
 
-use crate::orchestrate::background::command;
+use crate::orchestrate::background::commands;
 
 /// An answer to a command.
 #[napi(object, object_from_js = false)]
@@ -42,8 +42,8 @@ pub struct Completion {
     pub description: String,
 }
 
-impl From<command::Report> for CommandReport {
-    fn from(report: command::Report) -> Self {
+impl From<commands::Report> for CommandReport {
+    fn from(report: commands::Report) -> Self {
         let text = report.plain();
         let lines = report.lines.into_iter().map(|line| ReportLine {
             mark: line.mark.as_str(),
@@ -55,8 +55,8 @@ impl From<command::Report> for CommandReport {
     }
 }
 
-impl From<command::Completion> for Completion {
-    fn from(command::Completion { value, label, description }: command::Completion) -> Self {
+impl From<commands::Completion> for Completion {
+    fn from(commands::Completion { value, label, description }: commands::Completion) -> Self {
         Self { value, label, description }
     }
 }

@@ -8,9 +8,9 @@ use napi_derive::napi;
 use super::options::{SpawnOptions, SpawnableOptions};
 use super::runtime::off_thread;
 use super::teardown::cancel_of_thread;
-use super::updates::{HostCallbacks, HostCaller};
+use super::updates::{HostCallbacks, JsCallbacks};
 use crate::orchestrate::background::{Receipt, Spawnable, background, spawnable};
-use crate::run::Machine;
+use crate::run::HostCapabilities;
 
 /// What became of a request for a background run.
 #[napi(object, object_from_js = false)]
@@ -42,8 +42,8 @@ pub fn spawn_session(
     let mut request = options.into_request();
     request.ends_with = Some(cancel_of_thread(*env)?);
     env.spawn_future(async move {
-        let engine = background(&request.world.agent_dir);
-        Ok(engine.spawn(request, Arc::new(HostCaller(host))).await.into())
+        let engine = background(&request.context.agent_dir);
+        Ok(engine.spawn(request, Arc::new(JsCallbacks(host))).await.into())
     })
 }
 
@@ -75,10 +75,10 @@ pub struct SpawnableAgent {
 /// Lists the agents that `spawnSession` would accept.
 #[napi(catch_unwind, ts_return_type = "Promise<SpawnableAgents>")]
 pub fn list_spawnable(env: &Env, options: SpawnableOptions) -> napi::Result<PromiseRaw<'_, SpawnableAgents>> {
-    let (cwd, world) = options.into_place();
+    let (cwd, context) = options.into_place();
     env.spawn_future(async move {
-        let machine = Machine::look(&world).await;
-        let (agents, default_agent) = off_thread(move || spawnable(&cwd, &world, &machine)).await?;
+        let capabilities = HostCapabilities::look(&context).await;
+        let (agents, default_agent) = off_thread(move || spawnable(&cwd, &context, &capabilities)).await?;
         Ok(SpawnableAgents { agents: agents.into_iter().map(Into::into).collect(), default_agent })
     })
 }

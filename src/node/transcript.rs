@@ -3,7 +3,7 @@
 use napi_derive::napi;
 
 use super::result::number;
-use crate::run::transcript::{self, TranscriptEntry as Entry, Wanted};
+use crate::transcript::{self, TranscriptEntry as Entry, Wanted};
 
 /// Entries that are read unless told otherwise.
 const ENTRIES: u32 = 40;

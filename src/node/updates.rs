@@ -11,7 +11,8 @@ use napi_derive::napi;
 use tokio::sync::watch;
 
 use super::result::{ToolResult, number};
-use crate::run::{self, Refresh};
+use crate::credentials::Refresh;
+use crate::run;
 
 /// A question that only a person may answer.
 #[napi(object, object_from_js = false)]
@@ -96,7 +97,7 @@ pub struct HostCallbacks {
 }
 
 /// The host of a call, as the core sees it.
-pub(super) struct HostCaller(pub(super) Option<HostCallbacks>);
+pub(super) struct JsCallbacks(pub(super) Option<HostCallbacks>);
 
 /// Calls JavaScript and waits for what it answers. Whatever goes wrong there is no answer.
 async fn ask<Request, Reply>(sink: Option<&Sink<Request, Reply>>, request: Request) -> Option<Reply>
@@ -110,7 +111,7 @@ where
     }
 }
 
-impl Refresh for HostCaller {
+impl Refresh for JsCallbacks {
     async fn refresh(&self, provider: &str, valid_for: Duration) -> bool {
         let valid_for_ms = number(u64::try_from(valid_for.as_millis()).unwrap_or(u64::MAX));
         let request = RefreshRequest { provider: provider.to_owned(), valid_for_ms };
@@ -119,7 +120,7 @@ impl Refresh for HostCaller {
     }
 }
 
-impl run::Caller for HostCaller {
+impl run::HostCallbacks for JsCallbacks {
     fn is_interactive(&self) -> bool {
         self.0.as_ref().is_some_and(|host| host.confirm.is_some())
     }

@@ -8,7 +8,8 @@ use tokio::time::{Instant, sleep_until};
 
 use super::arrival::Arrival;
 use crate::run::{
-    Caller, Control, Progress, RunDetails, RunId, RunSpec, ToolResult, UPDATE_INTERVAL, Wishes, World,
+    Control, HostCallbacks, HostContext, Progress, RunDetails, RunId, RunOverrides, RunSpec, ToolResult,
+    UPDATE_INTERVAL,
 };
 
 /// The text of an update of a child that has said nothing.
@@ -18,11 +19,11 @@ const RUNNING: &str = "(running...)";
 pub type UpdateSender = watch::Sender<Option<ToolResult>>;
 
 /// What every call has, whatever it asks for.
-pub struct Call<C: Caller> {
+pub struct Call<C: HostCallbacks> {
     /// The call's own id.
     pub id: RunId,
     /// Whoever called.
-    pub caller: Arc<C>,
+    pub callbacks: Arc<C>,
     /// Ends it and sends messages into it.
     pub control: Control,
     /// Watches it.
@@ -52,7 +53,7 @@ pub struct TasksSpec {
     /// The directory of the conversation.
     pub cwd: PathBuf,
     /// Everything around it.
-    pub world: Arc<World>,
+    pub context: Arc<HostContext>,
 }
 
 impl TasksSpec {
@@ -68,10 +69,10 @@ impl TasksSpec {
             agent: agent.clone(),
             task: task.clone(),
             cwd: place,
-            world: Arc::clone(&self.world),
+            context: Arc::clone(&self.context),
             share,
             siblings: self.tasks.len(),
-            wishes: Wishes::default(),
+            overrides: RunOverrides::default(),
         }
     }
 }

@@ -9,7 +9,7 @@ use super::call::{Call, TasksSpec, watched};
 use super::plan::{Kind, Plan, plan, refused};
 use super::summary::{is_success, one_after_the_other};
 use super::turn::{Entrance, Turn};
-use crate::run::{Caller, Mode, Progress, Ready, Refusal, RunOutcome, TaskState, ToolResult};
+use crate::run::{HostCallbacks, Mode, Progress, Ready, Refusal, RunOutcome, TaskState, ToolResult};
 use crate::text::TruncateLimits;
 use crate::text::template::{fill, first_place};
 
@@ -30,7 +30,7 @@ const TASK: &str = "task";
 /// task of the first. The first step that fails ends it.
 ///
 /// Dropping the future ends the step under way.
-pub async fn chain(spec: TasksSpec, call: Call<impl Caller>) -> ToolResult {
+pub async fn chain(spec: TasksSpec, call: Call<impl HostCallbacks>) -> ToolResult {
     let id = call.id.get();
     let first_task = spec.tasks.first().map(|step| step.task.clone()).unwrap_or_default();
     if let Some(place) = first_place(&first_task, &[PREVIOUS, TASK]) {
@@ -58,7 +58,7 @@ async fn run_all(
     steps: Vec<Ready>,
     first_task: &str,
     board: &Board,
-    call: &Call<impl Caller>,
+    call: &Call<impl HostCallbacks>,
 ) -> Vec<ToolResult> {
     let mut results: Vec<ToolResult> = Vec::with_capacity(steps.len());
     for (index, mut step) in steps.into_iter().enumerate() {
@@ -96,7 +96,7 @@ fn stopped(results: &[ToolResult]) -> Option<Stop> {
     Some(if is_aborted { Stop::Aborted(index + 1) } else { Stop::Failed(index + 1) })
 }
 
-async fn run(index: usize, step: Ready, board: &Board, call: &Call<impl Caller>) -> ToolResult {
+async fn run(index: usize, step: Ready, board: &Board, call: &Call<impl HostCallbacks>) -> ToolResult {
     // Only the first step's child can have been booted: the others do not know yet what they are to do.
     let host_id = call.host_id.as_deref().filter(|_| index == 0);
     let entrance = Entrance { host_id, group: None, arrival: &call.arrival };
@@ -108,7 +108,7 @@ async fn run(index: usize, step: Ready, board: &Board, call: &Call<impl Caller>)
     let (progress, seen) = watch::channel(Progress::default());
     let turn = Turn { entry, progress: &progress, control: &call.control };
     let show = |progress| board.show(index, progress);
-    watched(turn.take(step, &*call.caller), seen, show).await
+    watched(turn.take(step, &*call.callbacks), seen, show).await
 }
 
 fn answer(result: &ToolResult) -> &str {

@@ -13,14 +13,16 @@ use tokio::select;
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use super::heads::{Head, Heads};
-use super::lane::{EarlySlot, Group, Lane, Slot};
 use super::order::{InOrder, Order};
+use super::queue::{EarlySlot, Group, Queue, Slot};
+use super::streaming_args::{Head, Heads};
 use super::turn::ticket;
 use crate::config::{EarlyBoot, Protocol};
+use crate::credentials::Refresh;
 use crate::process::{Cancel, CancelReason};
 use crate::run::{
-    Answer, Booted, Caller, ChildQuestion, ConfirmRequest, Refresh, RunId, RunSpec, Wishes, World, prepare,
+    Answer, Booted, ChildQuestion, ConfirmRequest, HostCallbacks, HostContext, RunId, RunOverrides, RunSpec,
+    prepare,
 };
 
 /// How long a child waits for the next piece of its call.
@@ -92,7 +94,7 @@ pub struct EarlyCall {
     arriving: Arc<Arriving>,
     is_chain: bool,
     cwd: PathBuf,
-    world: Arc<World>,
+    context: Arc<HostContext>,
     heads: Mutex<Heads>,
     order: Order,
     over: watch::Sender<bool>,
@@ -104,8 +106,8 @@ pub struct EarlyCall {
 impl EarlyCall {
     /// A call of which nothing has arrived yet. Children are started on this runtime.
     #[must_use]
-    pub fn new(host_id: String, is_chain: bool, cwd: PathBuf, world: World, runtime: Handle) -> Self {
-        let (world, heads, over) = (Arc::new(world), Mutex::default(), watch::Sender::new(false));
+    pub fn new(host_id: String, is_chain: bool, cwd: PathBuf, context: HostContext, runtime: Handle) -> Self {
+        let (context, heads, over) = (Arc::new(context), Mutex::default(), watch::Sender::new(false));
         let arriving = Arc::new(Arriving {
             group: Group::new(),
             children: Mutex::default(),
@@ -118,7 +120,7 @@ impl EarlyCall {
             arriving,
             is_chain,
             cwd,
-            world,
+            context,
             heads,
             order,
             over,
@@ -160,8 +162,9 @@ impl EarlyCall {
         let (claim, claimed) = oneshot::channel();
         lock(&self.arriving.children).insert(index, claim);
         let cwd = cwd.map_or_else(|| self.cwd.clone(), |cwd| self.cwd.join(cwd));
-        let (task, world) = (NO_TASK.to_owned(), Arc::clone(&self.world));
-        let spec = RunSpec { agent, task, cwd, world, share: 1, siblings: 1, wishes: Wishes::default() };
+        let (task, context) = (NO_TASK.to_owned(), Arc::clone(&self.context));
+        let spec =
+            RunSpec { agent, task, cwd, context, share: 1, siblings: 1, overrides: RunOverrides::default() };
         let (arriving, over) = (Arc::clone(&self.arriving), self.over.subscribe());
         let (order, child) = (self.order.next(), self.children.subscribe());
         self.runtime.spawn(async move {
@@ -245,7 +248,7 @@ async fn wait(
             let (handover, returned) = Handover::new((booted, slot.into_slot()));
             // One that nobody waits for any more comes back at once.
             drop(claim.send(handover));
-            returned.await.ok().map(|(booted, slot)| (booted, Place::Taken(slot)))
+            returned.await.ok().map(|(booted, slot)| (booted, Place::SessionLock(slot)))
         }
         None => Some((booted, Place::Early(slot))),
     };
@@ -258,7 +261,7 @@ async fn wait(
 /// What an unwanted child takes up until it is gone.
 enum Place {
     Early(#[expect(dead_code, reason = "held until the child is gone")] EarlySlot),
-    Taken(#[expect(dead_code, reason = "held until the child is gone")] Slot),
+    SessionLock(#[expect(dead_code, reason = "held until the child is gone")] Slot),
 }
 
 /// Whoever comes first has the first chance of a slot; each prepares meanwhile.
@@ -279,7 +282,7 @@ async fn boot(
     let group = Some((group, config.parallel_concurrency));
     let ticket = ticket(&ready, group).await;
     order.come().await;
-    let slot = Lane::shared().early(ticket)?;
+    let slot = Queue::shared().early(ticket)?;
     drop(order);
     let booted = ready.boot(cancel).await?;
     Some((booted, slot))
@@ -288,7 +291,7 @@ async fn boot(
 /// Nobody can be asked about a call that is not there yet: what needs a question is not booted.
 struct Nobody;
 
-impl Caller for Nobody {
+impl HostCallbacks for Nobody {
     fn is_interactive(&self) -> bool {
         // A person may be there to be asked when the call comes, so policy must not decide for him now.
         true

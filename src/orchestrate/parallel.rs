@@ -11,7 +11,7 @@ use super::early;
 use super::plan::{Kind, Plan, plan};
 use super::summary::side_by_side;
 use super::turn::{Entrance, Turn};
-use crate::run::{Caller, Mode, Progress, RunState, TaskState, ToolResult};
+use crate::run::{HostCallbacks, Mode, Progress, RunState, TaskState, ToolResult};
 use crate::text::TruncateLimits;
 
 const KIND: Kind = Kind {
@@ -26,7 +26,7 @@ const KIND: Kind = Kind {
 /// others; each has its own share of what the text of the result may fill.
 ///
 /// Dropping the future ends all of them.
-pub async fn parallel(spec: TasksSpec, call: Call<impl Caller + 'static>) -> ToolResult {
+pub async fn parallel(spec: TasksSpec, call: Call<impl HostCallbacks + 'static>) -> ToolResult {
     let id = call.id.get();
     let (runs, config) = match plan(KIND, &spec, spec.tasks.len(), &call).await {
         Plan::Ready(runs, config) => (runs, config),
@@ -46,12 +46,13 @@ pub async fn parallel(spec: TasksSpec, call: Call<impl Caller + 'static>) -> Too
     };
     let mut going = JoinSet::new();
     for (index, (ready, entry)) in runs.into_iter().zip(entries).enumerate() {
-        let (board, caller, control) = (Arc::clone(&board), Arc::clone(&call.caller), call.control.clone());
+        let (board, callbacks, control) =
+            (Arc::clone(&board), Arc::clone(&call.callbacks), call.control.clone());
         going.spawn(async move {
             let (progress, seen) = watch::channel(Progress::default());
             let turn = Turn { entry, progress: &progress, control: &control };
             let show = |progress| board.show(index, progress);
-            let result = watched(turn.take(ready, &*caller), seen, show).await;
+            let result = watched(turn.take(ready, &*callbacks), seen, show).await;
             board.end(index, &result);
             (index, result)
         });

@@ -7,8 +7,8 @@ use super::summary::refused_because_of;
 use crate::config::Config;
 use crate::process::{Cancel, CancelReason, check_cwd};
 use crate::run::{
-    Caller, Mode, Ready, Refusal, RunId, RunOutcome, RunSpec, ToolResult, blocking, load_config, prepare,
-    sanitizer_for,
+    HostCallbacks, Mode, Ready, Refusal, RunId, RunOutcome, RunSpec, ToolResult, blocking, load_config,
+    prepare, sanitizer_for,
 };
 use crate::text::TruncateLimits;
 
@@ -37,9 +37,14 @@ pub(super) enum Plan {
 }
 
 /// Checks all of them, in order. Nothing is started and no money is spent.
-pub(super) async fn plan(kind: Kind, spec: &TasksSpec, share: usize, call: &Call<impl Caller>) -> Plan {
-    let (cwd, world) = (spec.cwd.clone(), Arc::clone(&spec.world));
-    let config = match blocking(move || load_config(&cwd, &world)).await {
+pub(super) async fn plan(
+    kind: Kind,
+    spec: &TasksSpec,
+    share: usize,
+    call: &Call<impl HostCallbacks>,
+) -> Plan {
+    let (cwd, context) = (spec.cwd.clone(), Arc::clone(&spec.context));
+    let config = match blocking(move || load_config(&cwd, &context)).await {
         Ok(loaded) => loaded.config,
         Err(refusal) => return Plan::Refused(Box::new(refused(refusal, kind.mode, spec).await)),
     };
@@ -55,7 +60,7 @@ pub(super) async fn plan(kind: Kind, spec: &TasksSpec, share: usize, call: &Call
             let result = refused(refusal, kind.mode, spec).await;
             return Plan::Refused(Box::new(refused_because_of(kind, index, &result)));
         }
-        let run = prepare(run, RunId::draw(), &*call.caller, &call.control.cancel).await;
+        let run = prepare(run, RunId::draw(), &*call.callbacks, &call.control.cancel).await;
         match run {
             Err(result) if !is_aborted(&result) => {
                 return Plan::Refused(Box::new(refused_because_of(kind, index, &result)));
@@ -82,8 +87,8 @@ async fn directory(run: &RunSpec, cancel: &Cancel) -> Result<(), Refusal> {
 
 /// The result of a call that ends before anything about its runs is decided.
 pub(super) async fn refused(refusal: Refusal, mode: Mode, spec: &TasksSpec) -> ToolResult {
-    let (cwd, world) = (spec.cwd.clone(), Arc::clone(&spec.world));
-    let sanitizer = blocking(move || sanitizer_for(&cwd, &world)).await;
+    let (cwd, context) = (spec.cwd.clone(), Arc::clone(&spec.context));
+    let sanitizer = blocking(move || sanitizer_for(&cwd, &context)).await;
     let mut result = refusal.into_result(&sanitizer, TruncateLimits::default());
     result.details.mode = mode;
     result

@@ -7,35 +7,35 @@ use tokio::sync::watch;
 use super::arrival::Arrival;
 use super::call::{Call, update_of, watched};
 use super::turn::{Entrance, Turn};
-use crate::run::{Caller, Control, Progress, Ready, RunSpec, ToolResult, prepare};
+use crate::run::{Control, HostCallbacks, Progress, Ready, RunSpec, ToolResult, prepare};
 
 /// Runs one agent on one task, when its turn has come. Whatever a user or a child can cause ends in a result.
-pub async fn single(spec: RunSpec, call: Call<impl Caller>) -> ToolResult {
-    let Call { id, caller, control, updates, host_id, arrival } = call;
-    let ready = match prepare(spec, id.clone(), &*caller, &control.cancel).await {
+pub async fn single(spec: RunSpec, call: Call<impl HostCallbacks>) -> ToolResult {
+    let Call { id, callbacks, control, updates, host_id, arrival } = call;
+    let ready = match prepare(spec, id.clone(), &*callbacks, &control.cancel).await {
         Ok(ready) => ready,
         Err(result) => return result,
     };
     let entrance = Entrance { host_id: host_id.as_deref(), group: None, arrival: &arrival };
     let show = |progress| drop(updates.send_replace(Some(update_of(&id.get(), progress))));
-    through_lane(ready, entrance, &*caller, &control, show).await
+    through_lane(ready, entrance, &*callbacks, &control, show).await
 }
 
 /// A run that nobody waits for and no child was booted for, when its turn has come.
-pub(super) async fn unhurried(
+pub(super) async fn run_when_admitted(
     ready: Ready,
-    caller: &impl Caller,
+    callbacks: &impl HostCallbacks,
     control: &Control,
     arrival: &Arrival,
     show: impl FnMut(Progress),
 ) -> ToolResult {
-    through_lane(ready, Entrance { host_id: None, group: None, arrival }, caller, control, show).await
+    through_lane(ready, Entrance { host_id: None, group: None, arrival }, callbacks, control, show).await
 }
 
 async fn through_lane(
     ready: Ready,
     entrance: Entrance<'_>,
-    caller: &impl Caller,
+    callbacks: &impl HostCallbacks,
     control: &Control,
     show: impl FnMut(Progress),
 ) -> ToolResult {
@@ -46,5 +46,5 @@ async fn through_lane(
     };
     let (progress, seen) = watch::channel(Progress::default());
     let turn = Turn { entry, progress: &progress, control };
-    watched(turn.take(ready, caller), seen, show).await
+    watched(turn.take(ready, callbacks), seen, show).await
 }

@@ -8,11 +8,11 @@ use tokio::time::sleep;
 
 use super::arrival::Arrival;
 use super::early::{self, Handover};
-use super::lane::{Group, Lane, Slot, Ticket, Waiting};
+use super::queue::{Group, Queue, Slot, Ticket, Waiting};
 use super::user::user_cap;
 use crate::process::{Cancel, CancelReason};
 use crate::run::{
-    Booted, Caller, Control, Progress, ProgressSender, Ready, RunState, ToolResult, Watchers, millis,
+    Booted, Control, HostCallbacks, Progress, ProgressSender, Ready, RunState, ToolResult, Watchers, millis,
 };
 
 /// A wait that is shorter than this is not shown.
@@ -60,7 +60,7 @@ impl Entrance<'_> {
                     let (booted, slot) = handover.accept();
                     Entry::Booted(Box::new(booted), slot)
                 }
-                None => Entry::Waiting(Lane::shared().enter(ticket)),
+                None => Entry::Waiting(Queue::shared().enter(ticket)),
             };
             booted.into_iter().zip(tickets).map(entry).collect()
         };
@@ -84,7 +84,7 @@ pub(super) struct Turn<'a> {
 
 impl Turn<'_> {
     /// Waits for the run's turn and runs it.
-    pub(super) async fn take(self, mut ready: Ready, caller: &impl Caller) -> ToolResult {
+    pub(super) async fn take(self, mut ready: Ready, callbacks: &impl HostCallbacks) -> ToolResult {
         let Self { entry, progress, control } = self;
         let (booted, mut slot) = match entry {
             Entry::Booted(booted, slot) => (Some(*booted), slot),
@@ -99,11 +99,11 @@ impl Turn<'_> {
         let provider = ready.provider().map(str::to_owned);
         let hold = |delay: Duration| {
             if let (Some(provider), Some(until)) = (&provider, Instant::now().checked_add(delay)) {
-                Lane::shared().hold(provider, until);
+                Queue::shared().hold(provider, until);
             }
         };
         let watchers = Watchers { progress, rate_limited: &hold };
-        let result = ready.run(booted, watchers, caller, control).await;
+        let result = ready.run(booted, watchers, callbacks, control).await;
         drop(slot);
         result
     }

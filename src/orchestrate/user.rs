@@ -1,6 +1,6 @@
 //! What the processes of one user share, for the runs of this one.
 
-use super::lane::UserCap;
+use super::queue::UserCap;
 use crate::run::{Ready, store_of};
 
 /// The cap on all processes of the user, where there is a store. Waits for a disk at most.

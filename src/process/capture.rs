@@ -9,7 +9,7 @@ use super::error::SpawnError;
 use super::input::Input;
 use super::limits::SuperviseLimits;
 use super::outcome::Outcome;
-use super::supervise::{Observer, Pulse, supervise};
+use super::supervise::{Activity, Observer, supervise};
 
 /// A helper has nothing to save, so it is not given long once its time is up.
 const GRACE: Duration = Duration::from_millis(500);
@@ -70,11 +70,11 @@ struct Kept {
 }
 
 impl Observer for Kept {
-    fn stdout(&mut self, chunk: &[u8]) -> Pulse {
+    fn stdout(&mut self, chunk: &[u8]) -> Activity {
         let kept = &chunk[..chunk.len().min(self.room)];
         self.bytes.extend_from_slice(kept);
         self.room -= kept.len();
         self.truncated |= kept.len() < chunk.len();
-        Pulse::default()
+        Activity::default()
     }
 }

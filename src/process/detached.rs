@@ -32,7 +32,7 @@ impl Detached {
     ///
     /// When it cannot be started, ends before it has answered, or does not answer within `patience`; nothing is left of it
     /// then.
-    pub fn hand_over(&self, request: Vec<u8>, patience: Duration) -> io::Result<Vec<u8>> {
+    pub fn hand_over(&self, request: Vec<u8>, idle_timer: Duration) -> io::Result<Vec<u8>> {
         let mut command = Command::new(&self.program);
         command
             .args(&self.args)
@@ -48,9 +48,9 @@ impl Detached {
         let (said, answer) = mpsc::channel();
         // It may never read, and never answer.
         let talking = thread(move || drop(said.send(talk(input, output, &request))));
-        let answer = talking.and_then(|()| match answer.recv_timeout(patience) {
+        let answer = talking.and_then(|()| match answer.recv_timeout(idle_timer) {
             Ok(answer) => answer,
-            Err(_) => Err(io::Error::other(format!("it did not answer within {} s", patience.as_secs()))),
+            Err(_) => Err(io::Error::other(format!("it did not answer within {} s", idle_timer.as_secs()))),
         });
         if answer.is_err() {
             let _ = child.kill();

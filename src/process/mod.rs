@@ -9,10 +9,10 @@ mod clip;
 mod command;
 mod detached;
 mod error;
+mod idle_timer;
 mod input;
 mod limits;
 mod outcome;
-mod patience;
 mod program;
 #[cfg(target_os = "linux")]
 mod stat;
@@ -40,7 +40,7 @@ pub use input::Input;
 pub use limits::SuperviseLimits;
 pub use outcome::{Outcome, Supervised, exit_code, exit_signal, signal_name};
 pub use program::{check_cwd, resolve_program, search_path};
-pub use supervise::{Observer, Pulse, Started, start, supervise};
+pub use supervise::{Activity, Observer, Started, start, supervise};
 pub use tree::{Pipes, ProcessTree, Vitals};
 pub use warden::{
     Abilities, Ability, Guardian, LimitKind, Limits, Mechanism, OverLimit, ProbeError, Sandbox, Supervision,

@@ -13,10 +13,10 @@ use tokio::time::{sleep, sleep_until, timeout};
 use super::cancel::{Cancel, CancelReason};
 use super::command::ChildCommand;
 use super::error::SpawnError;
+use super::idle_timer::{Expired, IdleTimer};
 use super::input::Input;
 use super::limits::SuperviseLimits;
 use super::outcome::{Outcome, Supervised};
-use super::patience::{Overdue, Patience};
 use super::streams::Streams;
 use super::tree::{Pipes, ProcessTree, Vitals};
 
@@ -35,7 +35,7 @@ const INTERRUPT_WAIT: Duration = Duration::from_secs(1);
 /// Reads a child's standard output as it comes.
 pub trait Observer: Send {
     /// Takes the next bytes, cut anywhere. Nothing else is read until it returns, so a slow observer slows the child.
-    fn stdout(&mut self, chunk: &[u8]) -> Pulse;
+    fn stdout(&mut self, chunk: &[u8]) -> Activity;
 
     /// Tells the child, in words that it understands, to stop its work, and says whether there are such words. It gets a
     /// moment to settle then before it is asked to leave.
@@ -52,7 +52,7 @@ pub trait Observer: Send {
 
 /// What an observer makes of the output so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pulse {
+pub struct Activity {
     /// The chunk was a sign of life: the silence clock starts again.
     pub alive: bool,
     /// The longest silence from now on; `None` = silence is fine. The end of a pause starts the clock again.
@@ -191,12 +191,12 @@ impl Started {
         observer: &mut dyn Observer,
     ) -> Result<Supervised, SpawnError> {
         let Self { tree, pipes, program, since } = self;
-        let mut patience = Patience::new(initial_silence, limits.linger, Instant::now());
+        let mut idle_timer = IdleTimer::new(initial_silence, limits.linger, Instant::now());
         if input.has_ended() {
-            patience.dismiss();
+            idle_timer.dismiss();
         }
         let streams = Streams::new(pipes, input).map_err(|source| SpawnError::from_exec(program, source))?;
-        let mut run = Run { tree, intake: Intake { streams, observer, patience } };
+        let mut run = Run { tree, intake: Intake { streams, observer, idle_timer } };
 
         let end = run.watch(&limits, Instant::now(), cancel).await;
         let status = match &end {
@@ -274,7 +274,7 @@ impl Run<'_> {
     fn outcome(&self, end: End, status: Option<ExitStatus>) -> Outcome {
         match (end, self.tree.over_limit()) {
             // Settled work cannot fail any more, not even by a limit that its leftovers have reached.
-            (End::Left(status), over) if self.intake.patience.is_settled() => {
+            (End::Left(status), over) if self.intake.idle_timer.is_settled() => {
                 Outcome::Settled { status, lingered: over.is_some() }
             }
             (End::Left(_), Some(over)) => Outcome::OverLimit(over),
@@ -302,7 +302,7 @@ impl Run<'_> {
         // Nobody notifies one that the observer does not know.
         let news = intake.observer.news().unwrap_or_default();
         loop {
-            let deadline = intake.patience.deadline();
+            let deadline = intake.idle_timer.deadline();
             if let Some(deadline) =
                 deadline.map(Into::into).filter(|deadline| *deadline != overdue.deadline())
             {
@@ -314,7 +314,7 @@ impl Run<'_> {
                 () = &mut hard, if hard_deadline.is_some() => {
                     let limit = hard_deadline.map(|(_, limit)| limit).unwrap_or_default();
                     // Settled work cannot fail any more: the child has only outstayed.
-                    return if intake.patience.is_settled() { End::Outstayed } else { End::Overran(limit) };
+                    return if intake.idle_timer.is_settled() { End::Outstayed } else { End::Overran(limit) };
                 }
                 more = intake.streams.next(), if !intake.streams.is_done() => {
                     if more {
@@ -328,13 +328,13 @@ impl Run<'_> {
                 () = &mut overdue, if deadline.is_some() => {}
                 status = &mut ended => return End::Left(status),
             }
-            match intake.patience.overdue(Instant::now()) {
-                Some(Overdue::Linger) => return End::Outstayed,
-                Some(Overdue::Resumption) => {
+            match intake.idle_timer.overdue(Instant::now()) {
+                Some(Expired::Linger) => return End::Outstayed,
+                Some(Expired::Resumption) => {
                     intake.streams.end_input();
-                    intake.patience.dismiss();
+                    intake.idle_timer.dismiss();
                 }
-                Some(Overdue::Silence(limit)) => return End::Silent(limit),
+                Some(Expired::Silence(limit)) => return End::Silent(limit),
                 None => {}
             }
         }
@@ -345,32 +345,32 @@ impl Run<'_> {
 struct Intake<'a> {
     streams: Streams,
     observer: &'a mut dyn Observer,
-    patience: Patience,
+    idle_timer: IdleTimer,
 }
 
 impl Intake<'_> {
     fn observe(&mut self) {
-        let pulse = self.observer.stdout(self.streams.chunk());
-        self.feel(pulse);
+        let activity = self.observer.stdout(self.streams.chunk());
+        self.feel(activity);
     }
 
     /// Asks for the pulse when nothing was read.
     fn look(&mut self) {
-        let pulse = self.observer.stdout(&[]);
-        self.feel(pulse);
+        let activity = self.observer.stdout(&[]);
+        self.feel(activity);
     }
 
-    fn feel(&mut self, pulse: Pulse) {
-        self.patience.feel(pulse, Instant::now());
+    fn feel(&mut self, activity: Activity) {
+        self.idle_timer.feel(activity, Instant::now());
         if self.streams.input_has_ended() {
-            self.patience.dismiss();
+            self.idle_timer.dismiss();
         }
     }
 
     /// Reads on until the work is settled or `ended`.
     async fn pump_until_settled<T>(&mut self, ended: impl Future<Output = T>) {
         let mut ended = pin!(ended);
-        while !self.patience.is_settled() {
+        while !self.idle_timer.is_settled() {
             select! {
                 biased;
                 _ = &mut ended => return,

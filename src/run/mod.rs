@@ -2,71 +2,45 @@
 //!
 //! Joins its siblings below: an agent's definition becomes a command line, a child's events become a result. It knows
 //! nothing of Node and starts no program itself.
+//!
+//! ```text
+//! RunSpec ─ admit ─▶ Ready ─ launch ─▶ Booted ─ drive ─▶ AttemptReport ─ outcome ─▶ ToolResult
+//!                                          ▲ budget: what the run and its session may spend
+//! ```
+//!
+//! | Room | Answers |
+//! |---|---|
+//! | `spec`, `result`, `progress`, `callbacks` | what a caller asks for, gets, watches and is asked |
+//! | `admit` | may it run, and with what |
+//! | `launch` | how its child is started, and what the child finds |
+//! | `drive` | what is written to the child, and what its events mean |
+//! | `budget` | what it may spend, and what happens when it has |
+//! | `outcome` | how it ended, what is told of it, and whether another attempt follows |
 
-pub mod agent_dir;
-mod announce;
-pub mod archive;
-mod attempt;
-mod boot;
+pub(crate) mod admit;
 mod budget;
-mod builtin;
-mod caller;
-mod cause;
-mod changes;
-mod clean;
-mod doctor;
-mod downloads;
-mod execute;
-mod files;
-mod invocation;
-mod ledger;
-mod listing;
-mod machine;
-mod past;
-mod pi;
-#[cfg_attr(not(unix), path = "places_elsewhere.rs")]
-mod places;
-mod prepare;
+mod callbacks;
+pub(crate) mod drive;
+pub(crate) mod launch;
+mod outcome;
 mod progress;
-mod protocol;
-mod purse;
-mod ready;
-mod refresh;
-mod refusal;
-mod report;
 mod result;
-mod resume;
-mod retry;
-mod sandbox;
-mod secrets;
-mod settings;
 mod spec;
-pub mod transcript;
-mod update;
 
-pub use boot::Booted;
-pub use budget::{Allowance, Meter, OverBudget, SessionAccount, Spending, Stage, account_of};
-pub use caller::{Answer, Caller, ChildQuestion, ConfirmRequest};
-pub use clean::clean;
-pub use doctor::{Check, Status, doctor};
-pub use execute::{Control, Watchers, execute};
-pub use files::RunId;
-pub use ledger::store_of;
-pub use listing::{Described, Listed, Listing, describe, list_agents};
-pub use machine::Machine;
-pub use pi::{Origin, PiError, PiProgram, PiVersion};
-pub use prepare::{find_agents, load_config, plan_for};
+pub(crate) use admit::ready::blocking;
+pub use admit::{
+    Described, Extensions, HostCapabilities, Listed, Listing, Origin, PiError, PiProgram, PiVersion, Ready,
+    Refusal, describe, find_agents, list_agents, load_config, plan_for, prepare, sanitizer_for,
+};
+pub use budget::{Allowance, Meter, OverBudget, SessionAccount, Spending, Stage, account_of, store_of};
+pub use callbacks::{Answer, ChildQuestion, ConfirmRequest, HostCallbacks};
+pub use drive::{Control, Steering, Watchers, execute};
+pub(crate) use drive::{UPDATE_INTERVAL, millis};
+pub use launch::{Booted, RunId};
+pub use outcome::clean;
 pub use progress::{Progress, ProgressSender, RunState, TaskProgress, TaskState};
-pub use protocol::Steering;
-pub(crate) use ready::blocking;
-pub use ready::{Ready, prepare};
-pub use refresh::Refresh;
-pub use refusal::Refusal;
 pub use result::{
     Announcement, CallError, ErrorCode, Mode, Resources, RunDetails, RunOutcome, SandboxReport, SingleResult,
     TimeoutReason, ToolResult,
 };
-pub use secrets::sanitizer_for;
-pub use settings::Extensions;
-pub use spec::{Host, HostTool, Resumption, RunSpec, Timeout, Wishes, World};
-pub(crate) use update::{UPDATE_INTERVAL, millis};
+pub use spec::{Host, HostContext, HostTool, Resumption, RunOverrides, RunSpec, Timeout};

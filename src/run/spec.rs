@@ -48,7 +48,7 @@ pub struct Host {
 
 /// Where the caller's world lies and what it is made of. Read once, at the edge.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct World {
+pub struct HostContext {
     /// pi's own directory for agents, settings and sessions.
     pub agent_dir: PathBuf,
     /// The user's home.
@@ -65,7 +65,7 @@ pub struct World {
     pub host: Host,
 }
 
-impl World {
+impl HostContext {
     /// Where programs of this world put temporary files.
     #[must_use]
     pub fn temporaries(&self) -> PathBuf {
@@ -105,18 +105,18 @@ pub struct RunSpec {
     /// The directory the child works in.
     pub cwd: PathBuf,
     /// Everything around it.
-    pub world: Arc<World>,
+    pub context: Arc<HostContext>,
     /// How many runs share what the text of one result may fill.
     pub share: usize,
     /// How many runs share what one update may fill.
     pub siblings: usize,
     /// What is asked for beyond what the agent and the configuration say.
-    pub wishes: Wishes,
+    pub overrides: RunOverrides,
 }
 
 /// What one run is asked for beyond what its agent and the configuration say. The default asks for nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wishes {
+pub struct RunOverrides {
     /// A model before all others, `provider/id`.
     pub model: Option<String>,
     /// A thinking level before all others.

@@ -14,7 +14,7 @@ use super::lock::{LockFile, private_directory};
 #[cfg(unix)]
 use super::presence::take;
 use super::presence::{Presence, lock_of, refused};
-use super::pulse::Pulse;
+use super::pulse::Heartbeat;
 use super::remote::is_remote;
 
 /// How long another process may take to open the database before we go on without it. It takes milliseconds; only one of
@@ -47,7 +47,7 @@ pub(super) struct Open {
     pub connections: u32,
     /// The names under which this process was known before.
     pub former: Vec<String>,
-    pub pulse: Pulse,
+    pub pulse: Heartbeat,
     /// When old rows were last looked for.
     pub pruned: Option<Instant>,
     /// Two copies of this addon in one process bring two copies of `SQLite`, each of which would undo the locks of the other:
@@ -92,7 +92,7 @@ impl Store {
             former: Vec::new(),
             connection: connected.connection,
             presence,
-            pulse: Pulse::default(),
+            pulse: Heartbeat::default(),
             pruned: None,
             #[cfg(unix)]
             _only_copy: only_copy,

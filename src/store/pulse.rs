@@ -14,13 +14,13 @@ pub(super) const STOPPED: Duration = Duration::from_secs(10);
 
 /// The beats of the others, and our own.
 #[derive(Debug, Default)]
-pub(super) struct Pulse {
+pub(super) struct Heartbeat {
     own: i64,
     written: Option<Instant>,
     seen: HashMap<String, (i64, Instant)>,
 }
 
-impl Pulse {
+impl Heartbeat {
     /// Whether it is time to count up.
     pub(super) fn is_due(&self, now: Instant) -> bool {
         self.written.is_none_or(|written| now.duration_since(written) >= BEAT)
@@ -74,7 +74,7 @@ mod tests {
             ("a new place is a sign of life", vec![(0, vec![7]), (9, vec![7, 8]), (12, vec![7, 8])], true),
             ("waited before, and again", vec![(0, vec![7]), (5, vec![]), (20, vec![7])], true),
         ] {
-            let mut pulse = Pulse::default();
+            let mut pulse = Heartbeat::default();
             let mut now = start;
             for (second, beats) in seen {
                 now = at(second);
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_beat_is_due_at_the_first_look_and_then_seldom() {
-        let mut pulse = Pulse::default();
+        let mut pulse = Heartbeat::default();
         let now = Instant::now();
         assert!(pulse.is_due(now));
         let first = pulse.beat(now);

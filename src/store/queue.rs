@@ -183,7 +183,7 @@ impl Rows {
     }
 
     /// Finds out which processes are stopped.
-    fn weigh(&mut self, pulse: &mut super::pulse::Pulse, now: Instant) {
+    fn weigh(&mut self, pulse: &mut super::pulse::Heartbeat, now: Instant) {
         let waiting = self.all.iter().filter(|row| !row.started);
         pulse.observe(waiting.filter_map(|row| Some((row.process.as_deref()?, row.beat))), now);
         for row in &mut self.all {

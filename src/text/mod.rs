@@ -3,10 +3,11 @@
 //! Nothing here knows of agents, children or files: text comes in, text goes out.
 
 mod diagnostic;
+mod error_chain;
 pub mod figures;
 pub mod lines;
 mod nearest;
-pub(crate) mod rules;
+pub(crate) mod redact;
 mod sanitize;
 mod secrets;
 pub mod skim;
@@ -17,6 +18,7 @@ pub mod unescape;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub(crate) use diagnostic::{one_line, quoted};
+pub(crate) use error_chain::chain;
 pub(crate) use nearest::nearest;
 pub use sanitize::{Redaction, Sanitized, Sanitizer, SanitizerOptions, settled_length};
 pub use secrets::{auth_secrets, secret_values};

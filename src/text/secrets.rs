@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::rules::{Look, look, says_secret};
+use super::redact::{Look, look, says_secret};
 
 /// A shorter value would be found in innocent text too often.
 const LEAST_LENGTH: usize = 8;

@@ -12,7 +12,9 @@ use super::spawn::note;
 use super::view::Place;
 use super::watch::{SEND, STOP};
 use crate::orchestrate::Arrival;
-use crate::run::{Caller, Resumption, RunId, RunSpec, Timeout, Wishes, blocking, load_config, prepare};
+use crate::run::{
+    HostCallbacks, Resumption, RunId, RunOverrides, RunSpec, Timeout, blocking, load_config, prepare,
+};
 
 /// How long a stop is waited for, beyond what the run may take to end by itself.
 const STOPPING: Duration = Duration::from_secs(10);
@@ -84,10 +86,10 @@ impl Background {
         run: &BackgroundRun,
         message: &str,
         place: &Place,
-        caller: Arc<impl Caller + 'static>,
+        callbacks: Arc<impl HostCallbacks + 'static>,
     ) -> Result<Done, String> {
         if !run.is_live() {
-            return self.resume(run, Some(message), place, caller).await;
+            return self.resume(run, Some(message), place, callbacks).await;
         }
         let Some(live) = self.live_run(&run.key) else {
             self.ask(run, SEND, message).await?;
@@ -113,7 +115,7 @@ impl Background {
         run: &BackgroundRun,
         message: Option<&str>,
         place: &Place,
-        caller: Arc<impl Caller + 'static>,
+        callbacks: Arc<impl HostCallbacks + 'static>,
     ) -> Result<Done, String> {
         if run.is_live() {
             return Err("it is under way".to_owned());
@@ -126,7 +128,7 @@ impl Background {
         };
         let resumes =
             Resumption { run_id: run.run_id.clone(), directory: directory.clone(), session: session.clone() };
-        let wishes = Wishes {
+        let overrides = RunOverrides {
             model: run.model.clone(),
             thinking: run.thinking.clone(),
             timeout: run.timeout_ms.map_or(Timeout::Never, |ms| Timeout::After(Duration::from_millis(ms))),
@@ -139,16 +141,16 @@ impl Background {
             agent: run.agent.clone(),
             task: message.map_or_else(|| GO_ON.to_owned(), str::to_owned),
             cwd: run.cwd.clone(),
-            world: Arc::clone(&place.world),
+            context: Arc::clone(&place.context),
             share: 1,
             siblings: 1,
-            wishes,
+            overrides,
         };
-        let (cwd, world) = (run.cwd.clone(), Arc::clone(&place.world));
+        let (cwd, context) = (run.cwd.clone(), Arc::clone(&place.context));
         let loaded =
-            blocking(move || load_config(&cwd, &world)).await.map_err(|refusal| refusal.to_string())?;
+            blocking(move || load_config(&cwd, &context)).await.map_err(|refusal| refusal.to_string())?;
         let live = Arc::new(Live::new(again(run), &place.ends_with));
-        let ready = prepare(spec, RunId::of_key(&run.key), &*caller, &live.control.cancel).await;
+        let ready = prepare(spec, RunId::of_key(&run.key), &*callbacks, &live.control.cancel).await;
         let ready = ready.map_err(|result| result.text)?;
         if let Some(over) = ready.over_budget().await {
             return Err(over);
@@ -167,7 +169,7 @@ impl Background {
         engine.look_again(false);
         engine.watch_others();
         tokio::spawn(async move {
-            engine.follow(&live, Ok(ready), &loaded.config, &Arrival::now(), &*caller).await;
+            engine.follow(&live, Ok(ready), &loaded.config, &Arrival::now(), &*callbacks).await;
         });
         Ok(Done::Resumed)
     }

@@ -5,15 +5,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::command::{
+use super::commands::{
     Asked, Clock, Completion, MAX_LISTED, Report, Target, already_finished, complete, done_report,
     info_report, list_report, log_report, parse, refused_report, resolve, stopped_all_report, wanted_of,
 };
 use super::engine::Background;
 use super::record::BackgroundRun;
 use super::view::View;
-use crate::run::transcript::{Transcript, Wanted, read_transcript};
-use crate::run::{Caller, blocking, sanitizer_for};
+use crate::run::{HostCallbacks, blocking, sanitizer_for};
+use crate::transcript::{Transcript, Wanted, read_transcript};
 
 /// What a transcript is read with.
 const NO_TRANSCRIPT: &str = "it has no transcript";
@@ -24,7 +24,7 @@ impl Background {
         self: &Arc<Self>,
         view: &Arc<View>,
         line: &str,
-        caller: Arc<impl Caller + 'static>,
+        callbacks: Arc<impl HostCallbacks + 'static>,
     ) -> Report {
         let asked = match parse(line) {
             Ok(asked) => asked,
@@ -59,14 +59,15 @@ impl Background {
             Asked::Info(target) => self.with_run(view, &target, async |run| info_report(&run, &clock)).await,
             Asked::Send { target, message } => {
                 self.with_run(view, &target, async |run| {
-                    let done = self.send(&run, &message, &view.place, Arc::clone(&caller)).await;
+                    let done = self.send(&run, &message, &view.place, Arc::clone(&callbacks)).await;
                     done.map_or_else(|why| refused_report("send", &run, &why), |done| done_report(&run, done))
                 })
                 .await
             }
             Asked::Resume { target, message } => {
                 self.with_run(view, &target, async |run| {
-                    let done = self.resume(&run, message.as_deref(), &view.place, Arc::clone(&caller)).await;
+                    let done =
+                        self.resume(&run, message.as_deref(), &view.place, Arc::clone(&callbacks)).await;
                     done.map_or_else(
                         |why| refused_report("resume", &run, &why),
                         |done| done_report(&run, done),
@@ -150,8 +151,8 @@ impl Background {
         let Some(path) = run.transcript.clone() else {
             return Err(io::Error::new(io::ErrorKind::NotFound, NO_TRANSCRIPT));
         };
-        let (cwd, world) = (run.cwd.clone(), Arc::clone(&view.place.world));
-        blocking(move || read_transcript(&path, wanted, &sanitizer_for(&cwd, &world))).await
+        let (cwd, context) = (run.cwd.clone(), Arc::clone(&view.place.context));
+        blocking(move || read_transcript(&path, wanted, &sanitizer_for(&cwd, &context))).await
     }
 }
 

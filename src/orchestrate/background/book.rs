@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::memory::{Memory, Telling};
+use super::memory::{DeliveryState, Memory};
 use super::record::BackgroundRun;
 use crate::store::{Delivery, Request, Store, StoreError, StoredDirectory, StoredRun, attach};
 
@@ -46,7 +46,7 @@ impl Book {
 
     /// Keeps the end of a run and what is to be told of it, both or neither. What is `claimed` is told by this process.
     pub(super) fn settle(&self, run: &BackgroundRun, delivery: Option<&Delivery>, is_claimed: bool) {
-        let telling = if is_claimed { Telling::Claimed } else { Telling::Free };
+        let telling = if is_claimed { DeliveryState::Claimed } else { DeliveryState::Free };
         self.keep(run, delivery.map(|delivery| (delivery, telling)));
     }
 
@@ -155,7 +155,7 @@ impl Book {
             return;
         }
         let _turn = self.turn();
-        self.lock().memory.note(ids, Telling::Free);
+        self.lock().memory.note(ids, DeliveryState::Free);
         if let Some(store) = self.existing() {
             drop(store.release(ids));
         }
@@ -165,7 +165,7 @@ impl Book {
     /// of again after a restart.
     pub(super) fn delivered(&self, ids: &[String]) -> (Vec<BackgroundRun>, bool) {
         let turn = self.turn();
-        let mut keys = self.lock().memory.note(ids, Telling::Told);
+        let mut keys = self.lock().memory.note(ids, DeliveryState::Told);
         let kept = self.existing().map_or(Ok(Vec::new()), |store| store.delivered(ids));
         let is_kept = kept.is_ok();
         if !is_kept {
@@ -223,7 +223,7 @@ impl Book {
     }
 
     /// Writes into the store, or else into memory.
-    fn keep(&self, run: &BackgroundRun, delivery: Option<(&Delivery, Telling)>) {
+    fn keep(&self, run: &BackgroundRun, delivery: Option<(&Delivery, DeliveryState)>) {
         let _turn = self.turn();
         // What is in memory stays together there until the store takes all of it.
         let is_in_memory = self.lock().memory.run(&run.key).is_some();
@@ -286,16 +286,22 @@ impl State {
 }
 
 /// Writes a run and what is to be told of it, which may have been told meanwhile. Writing it again changes nothing.
-fn write(store: &Store, run: &BackgroundRun, deliveries: &[(Delivery, Telling)]) -> Result<(), StoreError> {
+fn write(
+    store: &Store,
+    run: &BackgroundRun,
+    deliveries: &[(Delivery, DeliveryState)],
+) -> Result<(), StoreError> {
     if deliveries.is_empty() {
         return store.put_run(&stored(run, store));
     }
     for (delivery, telling) in deliveries {
         match telling {
-            Telling::Free => store.settle_run(&stored(run, store), Some(delivery))?,
-            Telling::Claimed | Telling::Told => store.settle_claimed(&stored(run, store), delivery)?,
+            DeliveryState::Free => store.settle_run(&stored(run, store), Some(delivery))?,
+            DeliveryState::Claimed | DeliveryState::Told => {
+                store.settle_claimed(&stored(run, store), delivery)?;
+            }
         }
-        if *telling == Telling::Told {
+        if *telling == DeliveryState::Told {
             store.delivered(std::slice::from_ref(&delivery.id))?;
         }
     }

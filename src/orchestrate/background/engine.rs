@@ -10,17 +10,17 @@ use tokio::time::{Instant, sleep, timeout};
 use uuid::Uuid;
 
 use super::book::Book;
-use super::keeper::{hide_glimpse, show_glimpses, with_glimpses};
+use super::keeper::{remove_snapshot, with_snapshots, write_snapshots};
 use super::live::{Ended, Live, Reason};
 use super::record::{BackgroundRun, BackgroundState, Cleanup};
-use super::spawn::spelled;
+use super::spawn::canonical;
 use super::view::View;
 use crate::config::Config;
 use crate::orchestrate::Arrival;
-use crate::orchestrate::single::unhurried;
-use crate::run::transcript::session_id;
-use crate::run::{Caller, Ready, ToolResult, blocking};
+use crate::orchestrate::single::run_when_admitted;
+use crate::run::{HostCallbacks, Ready, ToolResult, blocking};
 use crate::store::{Delivery, now_ms};
+use crate::transcript::session_id;
 
 /// How long the ends of runs are waited for when the host goes. Their children have two seconds to leave.
 const CLOSING: Duration = Duration::from_secs(20);
@@ -75,7 +75,7 @@ pub async fn ended() {
 /// The background runs of an agent directory.
 #[must_use]
 pub fn background(agent_dir: &Path) -> Arc<Background> {
-    let agent_dir = spelled(agent_dir);
+    let agent_dir = canonical(agent_dir);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let engine = known.entry(agent_dir).or_insert_with_key(|agent_dir| {
         Arc::new(Background {
@@ -156,7 +156,7 @@ impl Background {
         ready: Result<Ready, ToolResult>,
         config: &Config,
         arrival: &Arrival,
-        caller: &impl Caller,
+        callbacks: &impl HostCallbacks,
     ) {
         // However this ends.
         let enlisted = Enlisted { engine: self, key: live.record().key };
@@ -167,10 +167,10 @@ impl Background {
                     live.show(&progress);
                     self.tell_news();
                 };
-                let run = unhurried(ready, caller, &live.control, arrival, show);
+                let run = run_when_admitted(ready, callbacks, &live.control, arrival, show);
                 let shows = async {
                     if live.record().is_kept {
-                        show_glimpses(&self.agent_dir, live).await;
+                        write_snapshots(&self.agent_dir, live).await;
                     }
                     std::future::pending::<()>().await;
                 };
@@ -201,7 +201,7 @@ impl Background {
             // Committed before anybody hears of it.
             engine.book.settle(&settled, delivery.as_ref(), is_claimed);
             if settled.is_kept {
-                hide_glimpse(&engine.agent_dir, &settled.key);
+                remove_snapshot(&engine.agent_dir, &settled.key);
             }
             drop(writing);
             delivery
@@ -255,7 +255,7 @@ impl Background {
     pub async fn runs(self: &Arc<Self>, session: Option<String>) -> Vec<BackgroundRun> {
         let (engine, asked) = (Arc::clone(self), session.clone());
         let kept =
-            blocking(move || with_glimpses(&engine.agent_dir, engine.book.runs(asked.as_deref()))).await;
+            blocking(move || with_snapshots(&engine.agent_dir, engine.book.runs(asked.as_deref()))).await;
         self.overlaid(kept, session.as_deref())
     }
 

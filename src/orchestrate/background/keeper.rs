@@ -19,7 +19,7 @@ use super::record::{BackgroundRun, BackgroundState};
 use super::spawn::{Receipt, SpawnRequest};
 use crate::config::Config;
 use crate::process::Detached;
-use crate::run::{Caller, Timeout, blocking};
+use crate::run::{HostCallbacks, Timeout, blocking};
 
 /// How long a keeper may take to accept its run. It loads an addon and reads a few files.
 const ACCEPTING: Duration = Duration::from_secs(30);
@@ -67,7 +67,7 @@ pub(super) async fn hand_over(request: SpawnRequest, keeper: Detached) -> Receip
 ///
 /// When the request cannot be read.
 pub async fn keep(
-    nobody: impl Caller + 'static,
+    nobody: impl HostCallbacks + 'static,
     answer: impl FnOnce(&[u8]) -> io::Result<()> + Send + 'static,
 ) -> io::Result<()> {
     let request: SpawnRequest = blocking(|| {
@@ -76,7 +76,7 @@ pub async fn keep(
         serde_json::from_slice(&request).map_err(io::Error::other)
     })
     .await?;
-    let engine = background(&request.world.agent_dir);
+    let engine = background(&request.context.agent_dir);
     let receipt = Box::pin(engine.spawn(request, Arc::new(nobody))).await;
     // Whoever asked may be gone; the run is not.
     drop(blocking(move || answer(&serde_json::to_vec(&receipt).map_err(io::Error::other)?)).await);
@@ -87,7 +87,7 @@ pub async fn keep(
 /// How far a kept run has come, for those who look from elsewhere: what is not kept in the store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Glimpse {
+struct LiveSnapshot {
     state: BackgroundState,
     position: Option<usize>,
     pid: Option<u32>,
@@ -99,7 +99,7 @@ struct Glimpse {
     processes: Option<u64>,
 }
 
-impl Glimpse {
+impl LiveSnapshot {
     fn of(run: &BackgroundRun) -> Self {
         Self {
             state: run.state,
@@ -134,23 +134,23 @@ impl Glimpse {
 }
 
 /// Looks at the live ones among these that live in keepers. Blocks.
-pub(super) fn with_glimpses(agent_dir: &Path, mut runs: Vec<BackgroundRun>) -> Vec<BackgroundRun> {
+pub(super) fn with_snapshots(agent_dir: &Path, mut runs: Vec<BackgroundRun>) -> Vec<BackgroundRun> {
     for run in runs.iter_mut().filter(|run| run.is_live() && run.is_kept) {
-        if let Some(glimpse) = Glimpse::look(agent_dir, &run.key) {
-            glimpse.show(run);
+        if let Some(live_snapshot) = LiveSnapshot::look(agent_dir, &run.key) {
+            live_snapshot.show(run);
         }
     }
     runs
 }
 
 /// Says how far a run has come for as long as it is polled, where others look for it.
-pub(super) async fn show_glimpses(agent_dir: &Path, live: &Live) {
+pub(super) async fn write_snapshots(agent_dir: &Path, live: &Live) {
     let mut shown = None;
     loop {
         let run = live.record();
-        let glimpse = Glimpse::of(&run);
-        if shown.as_ref() != Some(&glimpse) {
-            let text = serde_json::to_vec(&glimpse).expect("texts and numbers are JSON");
+        let live_snapshot = LiveSnapshot::of(&run);
+        if shown.as_ref() != Some(&live_snapshot) {
+            let text = serde_json::to_vec(&live_snapshot).expect("texts and numbers are JSON");
             let at = place(agent_dir, &run.key);
             // The end of the run, after which it is taken away, waits for it.
             let writing = Arc::clone(&live.writing).lock_owned().await;
@@ -163,19 +163,19 @@ pub(super) async fn show_glimpses(agent_dir: &Path, live: &Live) {
                 })
                 .await,
             );
-            shown = Some(glimpse);
+            shown = Some(live_snapshot);
         }
         sleep(GLIMPSES).await;
     }
 }
 
 /// Takes away what [`show_glimpses`] has shown. Blocks.
-pub(super) fn hide_glimpse(agent_dir: &Path, key: &str) {
+pub(super) fn remove_snapshot(agent_dir: &Path, key: &str) {
     let _ = fs::remove_file(place(agent_dir, key));
 }
 
 /// Takes away what was shown of runs that are not live any more, whose keepers could not. Blocks.
-pub(super) fn sweep_glimpses(agent_dir: &Path, is_live: impl Fn(&str) -> bool) {
+pub(super) fn sweep_snapshots(agent_dir: &Path, is_live: impl Fn(&str) -> bool) {
     let Ok(entries) = fs::read_dir(agent_dir.join("subagents").join(GLIMPSES_DIRECTORY)) else { return };
     for entry in entries.take(MAX_SWEPT).flatten() {
         let path = entry.path();

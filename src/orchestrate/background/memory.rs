@@ -7,7 +7,7 @@ use crate::store::Delivery;
 
 /// How far something that is to be told has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Telling {
+pub(super) enum DeliveryState {
     /// Whoever opens the conversation tells it.
     Free,
     /// It is being told.
@@ -20,7 +20,7 @@ pub(super) enum Telling {
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     runs: HashMap<String, BackgroundRun>,
-    deliveries: Vec<(Delivery, Telling)>,
+    deliveries: Vec<(Delivery, DeliveryState)>,
     /// What the store has and does not know to be told.
     told: Vec<String>,
 }
@@ -39,30 +39,31 @@ impl Memory {
     }
 
     /// Keeps a run, and perhaps its end.
-    pub(super) fn keep(&mut self, run: &BackgroundRun, delivery: Option<(&Delivery, Telling)>) {
+    pub(super) fn keep(&mut self, run: &BackgroundRun, delivery: Option<(&Delivery, DeliveryState)>) {
         self.runs.insert(run.key.clone(), run.clone());
         self.deliveries.extend(delivery.map(|(delivery, telling)| (delivery.clone(), telling)));
     }
 
     /// Takes what is to be told to a session.
     pub(super) fn offer(&mut self, session: &str) -> Vec<Delivery> {
-        let free = |(delivery, telling): &&mut (Delivery, Telling)| {
-            delivery.session == session && *telling == Telling::Free
+        let free = |(delivery, telling): &&mut (Delivery, DeliveryState)| {
+            delivery.session == session && *telling == DeliveryState::Free
         };
         let taken = self.deliveries.iter_mut().filter(free).map(|(delivery, telling)| {
-            *telling = Telling::Claimed;
+            *telling = DeliveryState::Claimed;
             delivery.clone()
         });
         taken.collect()
     }
 
     /// Notes how far these have come; what was told stays told. Returns the keys of the runs for which that is new.
-    pub(super) fn note(&mut self, ids: &[String], now: Telling) -> Vec<String> {
+    pub(super) fn note(&mut self, ids: &[String], now: DeliveryState) -> Vec<String> {
         let named = self.deliveries.iter_mut().filter(|(delivery, _)| ids.contains(&delivery.id));
-        let noted = named.filter(|(_, telling)| *telling != Telling::Told).map(|(delivery, telling)| {
-            *telling = now;
-            delivery.key.clone()
-        });
+        let noted =
+            named.filter(|(_, telling)| *telling != DeliveryState::Told).map(|(delivery, telling)| {
+                *telling = now;
+                delivery.key.clone()
+            });
         noted.collect()
     }
 
@@ -80,7 +81,7 @@ impl Memory {
     }
 
     /// What there is of one run; it goes with [`Self::forget`].
-    pub(super) fn any(&self) -> Option<(BackgroundRun, Vec<(Delivery, Telling)>)> {
+    pub(super) fn any(&self) -> Option<(BackgroundRun, Vec<(Delivery, DeliveryState)>)> {
         let run = self.runs.values().next()?;
         let own = self.deliveries.iter().filter(|(delivery, _)| delivery.key == run.key);
         Some((run.clone(), own.cloned().collect()))

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::engine::Background;
-use super::keeper::sweep_glimpses;
+use super::keeper::sweep_snapshots;
 use super::live::millis;
 use super::record::{BackgroundRun, Cleanup};
 use super::view::View;
-use crate::run::archive::{ArchiveError, Candidate, RunPlace, archive, keep_within};
+use crate::archive::{ArchiveError, Candidate, RunPlace, archive, keep_within};
 use crate::run::{RunOutcome, blocking, load_config};
 use crate::store::now_ms;
 
@@ -19,7 +19,7 @@ impl Background {
         let agent_dir = self.agent_dir.clone();
         let due = blocking(move || {
             if book.version().is_some() {
-                sweep_glimpses(&agent_dir, |key| book.run(key).is_some_and(|run| run.is_live()));
+                sweep_snapshots(&agent_dir, |key| book.run(key).is_some_and(|run| run.is_live()));
             }
             book.due_for_archive(now_ms())
         })
@@ -65,10 +65,10 @@ impl Background {
             return;
         }
         // It was interrupted, and may be wanted until its conversation has heard of it for a while.
-        let (book, world) = (Arc::clone(&self.book), Arc::clone(&view.place.world));
+        let (book, context) = (Arc::clone(&self.book), Arc::clone(&view.place.context));
         blocking(move || {
             let after =
-                load_config(&run.cwd, &world).map(|loaded| loaded.config.archive_after).ok().flatten();
+                load_config(&run.cwd, &context).map(|loaded| loaded.config.archive_after).ok().flatten();
             if let Some(after) = after {
                 let at = now_ms().saturating_add(millis(after));
                 book.amend(&BackgroundRun { archive_at_ms: Some(at), ..run });
@@ -83,7 +83,7 @@ impl Background {
         let Some(place) = self.views().values().next().map(|view| view.place.clone()) else { return };
         let (book, agent_dir) = (Arc::clone(&self.book), self.agent_dir.clone());
         let has_removed = blocking(move || {
-            let loaded = load_config(&place.cwd, &place.world);
+            let loaded = load_config(&place.cwd, &place.context);
             let quota = loaded.map_or(0, |loaded| loaded.config.quota_bytes);
             if quota == 0 {
                 return false;

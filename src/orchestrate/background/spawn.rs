@@ -12,16 +12,17 @@ use uuid::Uuid;
 use super::engine::Background;
 use super::keeper;
 use super::live::Live;
+use super::overrides::{self, known_model, known_thinking, short};
 use super::record::BackgroundRun;
 use super::spawnable::is_allowed;
 use super::watch::STOP;
-use super::wishes::{self, known_model, known_thinking, short};
 use crate::config::{Config, OnExit};
+use crate::credentials::Refresh;
 use crate::orchestrate::Arrival;
 use crate::process::{Cancel, Detached};
 use crate::run::{
-    Answer, Caller, ChildQuestion, ConfirmRequest, ErrorCode, Ready, Refresh, RunId, RunSpec, Timeout,
-    ToolResult, Wishes, World, blocking, load_config, prepare, sanitizer_for,
+    Answer, ChildQuestion, ConfirmRequest, ErrorCode, HostCallbacks, HostContext, Ready, RunId, RunOverrides,
+    RunSpec, Timeout, ToolResult, blocking, load_config, prepare, sanitizer_for,
 };
 use crate::store::now_ms;
 
@@ -55,7 +56,7 @@ pub struct SpawnRequest {
     pub cwd: PathBuf,
     /// Everything around it.
     #[serde(with = "shared")]
-    pub world: Arc<World>,
+    pub context: Arc<HostContext>,
     /// When it was made: in the order of the requests, and no two at once.
     pub created_ms: i64,
     /// The same, as against other calls that want a place.
@@ -131,7 +132,7 @@ impl Background {
     pub async fn spawn(
         self: &Arc<Self>,
         request: SpawnRequest,
-        caller: Arc<impl Caller + 'static>,
+        callbacks: Arc<impl HostCallbacks + 'static>,
     ) -> Receipt {
         let (live, ends_with) = (self.live_runs(), request.ends_with.clone().unwrap_or_default());
         let arrival = Arc::clone(&request.arrival);
@@ -141,7 +142,7 @@ impl Background {
         };
         let (receipt, received) = oneshot::channel();
         let (engine, live) = (Arc::clone(self), Arc::new(Live::new(plan.record.clone(), &ends_with)));
-        tokio::spawn(engine.begin(plan, live, arrival, caller, receipt));
+        tokio::spawn(engine.begin(plan, live, arrival, callbacks, receipt));
         received.await.unwrap_or_else(|_| Receipt::Error("the run could not be begun".to_owned()))
     }
 
@@ -151,11 +152,11 @@ impl Background {
         Plan { spec, config, warnings, handing, .. }: Plan,
         live: Arc<Live>,
         arrival: Arc<Arrival>,
-        caller: Arc<impl Caller>,
+        callbacks: Arc<impl HostCallbacks>,
         receipt: oneshot::Sender<Receipt>,
     ) {
         let acceptance = Acceptance { receipt, warnings };
-        let asking = Asking { caller: &*caller, asked: Notify::new() };
+        let asking = Asking { callbacks: &*callbacks, asked: Notify::new() };
         let id = RunId::of_key(&live.record().key);
         let mut preparing = Box::pin(prepare(spec, id, &asking, &live.control.cancel));
         let prepared = tokio::select! {
@@ -225,7 +226,7 @@ impl Background {
                 prepared
             }
         };
-        self.follow(&live, ready, &config, &arrival, &*caller).await;
+        self.follow(&live, ready, &config, &arrival, &*callbacks).await;
     }
 
     /// Whether no more runs may wait in processes of their own.
@@ -334,14 +335,19 @@ mod shared {
 
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    use crate::run::World;
+    use crate::run::HostContext;
 
-    pub(super) fn serialize<S: Serializer>(world: &Arc<World>, serializer: S) -> Result<S::Ok, S::Error> {
-        World::serialize(world, serializer)
+    pub(super) fn serialize<S: Serializer>(
+        context: &Arc<HostContext>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        HostContext::serialize(context, serializer)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<World>, D::Error> {
-        World::deserialize(deserializer).map(Arc::new)
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Arc<HostContext>, D::Error> {
+        HostContext::deserialize(deserializer).map(Arc::new)
     }
 }
 
@@ -360,23 +366,23 @@ fn plan(request: SpawnRequest, live: usize) -> Result<Plan, Box<Receipt>> {
         cleanup,
         models,
         cwd,
-        world,
+        context,
         created_ms,
         arrival: _,
         ends_with: _,
         keeper,
         kept,
     } = request;
-    let sanitizer = sanitizer_for(&cwd, &world);
+    let sanitizer = sanitizer_for(&cwd, &context);
     let clean = |text: &str| sanitizer.sanitize(text).into_string();
-    let loaded = load_config(&cwd, &world).map_err(|refusal| error(clean(&refusal.to_string())))?;
+    let loaded = load_config(&cwd, &context).map_err(|refusal| error(clean(&refusal.to_string())))?;
     if let Some(broken) = loaded.broken {
         return Err(forbidden(clean(&format!(
             "delegation is off until the configuration can be read: {broken}"
         ))));
     }
     let config = loaded.config;
-    let session = world.session().ok_or_else(|| {
+    let session = context.session().ok_or_else(|| {
         error(
             "a background run needs a conversation to tell its result to, and there is no session".to_owned(),
         )
@@ -394,8 +400,8 @@ fn plan(request: SpawnRequest, live: usize) -> Result<Plan, Box<Receipt>> {
             config.allow_agents.len(),
         ))));
     }
-    let timeout = wishes::timeout(run_timeout_seconds).map_err(error)?;
-    let cleanup = wishes::cleanup(cleanup.as_deref(), &sanitizer).map_err(error)?;
+    let timeout = overrides::timeout(run_timeout_seconds).map_err(error)?;
+    let cleanup = overrides::cleanup(cleanup.as_deref(), &sanitizer).map_err(error)?;
     let mut warnings = Vec::new();
     let model = model.and_then(|model| known_model(&model, models.as_deref(), &sanitizer, &mut warnings));
     let thinking = thinking.and_then(|level| known_thinking(level, &sanitizer, &mut warnings));
@@ -420,7 +426,7 @@ fn plan(request: SpawnRequest, live: usize) -> Result<Plan, Box<Receipt>> {
         session_key: format!("agent:{agent}:subagent:{key}"),
         key,
         session: session.to_owned(),
-        session_file: world.host.session_file.clone(),
+        session_file: context.host.session_file.clone(),
         label: label.map(|label| short(&sanitizer, &label)).filter(|label| !label.is_empty()),
         agent: agent.clone(),
         task: sanitizer.sanitize(&task).clip(TASK_BYTES).into_string(),
@@ -436,31 +442,31 @@ fn plan(request: SpawnRequest, live: usize) -> Result<Plan, Box<Receipt>> {
         is_ours: true,
         ..BackgroundRun::default()
     };
-    let wishes = Wishes { model, thinking, timeout, announces: true, ..Wishes::default() };
-    let spec = RunSpec { agent, task, cwd, world: Arc::clone(&world), share: 1, siblings: 1, wishes };
+    let overrides = RunOverrides { model, thinking, timeout, announces: true, ..RunOverrides::default() };
+    let spec = RunSpec { agent, task, cwd, context: Arc::clone(&context), share: 1, siblings: 1, overrides };
     Ok(Plan { spec, config, record, warnings, handing })
 }
 
 /// A caller that notes when a person has to be asked.
 struct Asking<'a, C> {
-    caller: &'a C,
+    callbacks: &'a C,
     asked: Notify,
 }
 
-impl<C: Caller> Refresh for Asking<'_, C> {
+impl<C: HostCallbacks> Refresh for Asking<'_, C> {
     fn refresh(&self, provider: &str, valid_for: Duration) -> impl Future<Output = bool> + Send {
-        self.caller.refresh(provider, valid_for)
+        self.callbacks.refresh(provider, valid_for)
     }
 }
 
-impl<C: Caller> Caller for Asking<'_, C> {
+impl<C: HostCallbacks> HostCallbacks for Asking<'_, C> {
     fn is_interactive(&self) -> bool {
-        self.caller.is_interactive()
+        self.callbacks.is_interactive()
     }
 
     /// Wanted when a person has to be asked, before the question waits until those before it were answered.
     fn is_reachable(&self) -> bool {
-        let is_reachable = self.caller.is_reachable();
+        let is_reachable = self.callbacks.is_reachable();
         if is_reachable {
             self.asked.notify_one();
         }
@@ -468,16 +474,16 @@ impl<C: Caller> Caller for Asking<'_, C> {
     }
 
     fn confirm(&self, request: ConfirmRequest) -> impl Future<Output = bool> + Send {
-        self.caller.confirm(request)
+        self.callbacks.confirm(request)
     }
 
     fn ask(&self, question: ChildQuestion) -> impl Future<Output = Answer> + Send {
-        self.caller.ask(question)
+        self.callbacks.ask(question)
     }
 }
 
 /// Where the sessions of an agent directory are looked after.
-pub(super) fn spelled(agent_dir: &Path) -> PathBuf {
+pub(super) fn canonical(agent_dir: &Path) -> PathBuf {
     std::fs::canonicalize(agent_dir)
         .or_else(|_| std::path::absolute(agent_dir))
         .unwrap_or_else(|_| agent_dir.to_owned())

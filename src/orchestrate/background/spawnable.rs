@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::agent::Source;
 use crate::config::Config;
-use crate::run::{Machine, World, list_agents, load_config, sanitizer_for};
+use crate::run::{HostCapabilities, HostContext, list_agents, load_config, sanitizer_for};
 use crate::text::one_line;
 
 /// Stands for every agent in `allowAgents`.
@@ -29,16 +29,20 @@ pub struct Spawnable {
 
 /// The agents that may run in the background, and the one that does when none is named. Blocks.
 #[must_use]
-pub fn spawnable(cwd: &Path, world: &World, machine: &Machine) -> (Vec<Spawnable>, String) {
-    let config = load_config(cwd, world).map_or_else(|_| Config::default(), |loaded| loaded.config);
-    let sanitizer = sanitizer_for(cwd, world);
-    let agents = list_agents(cwd, world, machine)
+pub fn spawnable(
+    cwd: &Path,
+    context: &HostContext,
+    capabilities: &HostCapabilities,
+) -> (Vec<Spawnable>, String) {
+    let config = load_config(cwd, context).map_or_else(|_| Config::default(), |loaded| loaded.config);
+    let sanitizer = sanitizer_for(cwd, context);
+    let agents = list_agents(cwd, context, capabilities)
         .agents
         .into_iter()
         .filter(|listed| config.enabled && listed.plan.is_ok() && is_allowed(&config, &listed.agent.name));
     let agents = agents.map(|listed| {
         let agent = &listed.agent;
-        let model = agent.model.as_ref().or(config.model.as_ref()).or(world.host.model.as_ref());
+        let model = agent.model.as_ref().or(config.model.as_ref()).or(context.host.model.as_ref());
         Spawnable {
             id: agent.name.clone(),
             description: one_line(&sanitizer.sanitize(&agent.description).into_string(), DESCRIPTION_CHARS),

@@ -14,11 +14,11 @@ use super::announcement::{Announcement, message};
 use super::desk::{Desk, Pending};
 use super::engine::Background;
 use super::event::{Event, Heard, Listener, Message, Shown, brief};
-use super::keeper::with_glimpses;
+use super::keeper::with_snapshots;
 use super::live::Reason;
 use super::record::BackgroundRun;
 use crate::process::Cancel;
-use crate::run::{World, blocking, load_config};
+use crate::run::{HostContext, blocking, load_config};
 use crate::store::Delivery;
 
 /// The least time between two events.
@@ -38,7 +38,7 @@ pub struct Place {
     /// Its directory.
     pub cwd: PathBuf,
     /// Everything around it.
-    pub world: Arc<World>,
+    pub context: Arc<HostContext>,
     /// What the runs that are continued from it end with.
     pub ends_with: Cancel,
 }
@@ -139,8 +139,8 @@ impl Background {
         let patience = if patience.is_some() {
             patience
         } else {
-            let Place { cwd, world, .. } = place.clone();
-            let loaded = blocking(move || load_config(&cwd, &world)).await;
+            let Place { cwd, context, .. } = place.clone();
+            let loaded = blocking(move || load_config(&cwd, &context)).await;
             loaded.map(|loaded| loaded.config).unwrap_or_default().background.headless_wait
         };
         let deadline = patience.and_then(|patience| Instant::now().checked_add(patience));
@@ -272,7 +272,7 @@ impl Background {
             let (book, session) = (Arc::clone(&self.book), view.session.clone());
             let agent_dir = self.agent_dir.clone();
             *kept = blocking(move || {
-                let runs = with_glimpses(&agent_dir, book.runs(Some(&session)));
+                let runs = with_snapshots(&agent_dir, book.runs(Some(&session)));
                 runs.into_iter().map(brief).collect()
             })
             .await;

@@ -8,13 +8,13 @@ use uuid::Uuid;
 
 use super::announcement::{Announcement, PARTIAL};
 use super::engine::Background;
-use super::keeper::hide_glimpse;
+use super::keeper::remove_snapshot;
 use super::live::Reason;
 use super::record::{BackgroundRun, BackgroundState, Status};
-use crate::run::transcript::{last_text, session_id};
-use crate::run::{RunOutcome, World, blocking, load_config, sanitizer_for};
+use crate::run::{HostContext, RunOutcome, blocking, load_config, sanitizer_for};
 use crate::store::{Delivery, Request, now_ms};
 use crate::text::truncate;
+use crate::transcript::{last_text, session_id};
 
 /// How often others are looked at while runs go on.
 const WATCHING: Duration = Duration::from_millis(500);
@@ -121,18 +121,18 @@ impl Background {
     /// Ends the runs of processes that are gone, with whatever text there was. Blocks. Whether there were any.
     pub(super) fn take_over_orphans(&self) -> bool {
         // Without a conversation it is not known which secrets the text must not hold; whoever opens one does it.
-        let world = self.views().values().next().map(|view| Arc::clone(&view.place.world));
-        let Some(world) = world else { return false };
+        let context = self.views().values().next().map(|view| Arc::clone(&view.place.context));
+        let Some(context) = context else { return false };
         let orphans = self.book.orphans();
         for (run, process) in &orphans {
-            self.take_over(run.clone(), process, &world);
+            self.take_over(run.clone(), process, &context);
         }
         !orphans.is_empty()
     }
 
-    fn take_over(&self, mut run: BackgroundRun, process: &str, world: &World) {
-        let config = load_config(&run.cwd, world).map(|loaded| loaded.config).unwrap_or_default();
-        let sanitizer = sanitizer_for(&run.cwd, world);
+    fn take_over(&self, mut run: BackgroundRun, process: &str, context: &HostContext) {
+        let config = load_config(&run.cwd, context).map(|loaded| loaded.config).unwrap_or_default();
+        let sanitizer = sanitizer_for(&run.cwd, context);
         let partial =
             run.transcript.as_deref().and_then(|transcript| last_text(transcript, &sanitizer).ok().flatten());
         let now = now_ms();
@@ -164,7 +164,7 @@ impl Background {
         run.child_session_id =
             run.child_session_id.or_else(|| session_id(run.transcript.as_deref()?).ok().flatten());
         if self.book.adopt(&run, process, Some(&delivery)) && run.is_kept {
-            hide_glimpse(&self.agent_dir, &run.key);
+            remove_snapshot(&self.agent_dir, &run.key);
         }
     }
 }

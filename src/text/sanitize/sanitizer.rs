@@ -9,7 +9,7 @@ use super::controls::strip;
 use super::edits::{Edit, REDACTED, apply, settle};
 use super::home::Homes;
 use super::{Sanitized, frames};
-use crate::text::rules::{Rules, Triggers};
+use crate::text::redact::{Rules, Triggers};
 use crate::text::secrets::is_fit;
 
 /// Passes after which a text is taken as it is. A redaction can make a new pattern out of what stands around it; the

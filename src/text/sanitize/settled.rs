@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::Homes;
 use super::controls::strip;
-use crate::text::rules::Rules;
+use crate::text::redact::Rules;
 use crate::text::truncate::floor_char_boundary;
 
 /// How much of the end is looked at; nothing that waits is longer.

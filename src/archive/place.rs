@@ -1,0 +1,89 @@
+//! Where the directory of a run is, if it is one.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use super::directory::Directory;
+use super::names::is_run_id;
+use crate::run::launch::files::RunFiles;
+
+/// Where a run is said to have its directory, and by what that can be told.
+#[derive(Clone, Copy, Debug)]
+pub struct RunPlace<'a> {
+    /// The directory.
+    pub directory: &'a Path,
+    /// The user's agent directory.
+    pub agent_dir: &'a Path,
+    /// The session file of the conversation that the run belongs to, if that has one.
+    pub session_file: Option<&'a Path>,
+}
+
+/// Nothing was done with a directory, or not all.
+#[derive(Debug, thiserror::Error)]
+pub enum ArchiveError {
+    /// It is not where a run of this conversation has its directory, or not a directory.
+    #[error("`{path}` is not the directory of a run, and is left alone")]
+    Foreign {
+        /// What was said to be one.
+        path: PathBuf,
+    },
+    /// It cannot be read or changed.
+    #[error("cannot use `{path}`")]
+    Io {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl RunPlace<'_> {
+    /// The directory; `None` when there is none any more.
+    pub(super) fn open(&self) -> Result<Option<Directory>, ArchiveError> {
+        let foreign = || ArchiveError::Foreign { path: self.directory.to_owned() };
+        let id = self.directory.file_name().and_then(OsStr::to_str).filter(|name| is_run_id(name));
+        let id = id.ok_or_else(foreign)?;
+        if !self.directory.is_absolute() || has_way_up(self.directory) {
+            return Err(foreign());
+        }
+        let parent = RunFiles::parent_directory(self.agent_dir, self.session_file);
+        if self.session_file.is_some_and(|file| !file.is_absolute() || has_way_up(file)) {
+            return Err(foreign());
+        }
+        // Up to here the way is the user's, and may have links; what follows was made for runs, and has none.
+        let levels = if self.session_file.is_some() { 1 } else { 2 };
+        let base = parent.ancestors().nth(levels).filter(|base| !base.as_os_str().is_empty());
+        let base = base.ok_or_else(foreign)?;
+        let way: Vec<&OsStr> =
+            parent.strip_prefix(base).map_err(|_| foreign())?.iter().chain([OsStr::new(id)]).collect();
+        // One directory may be spelled in several ways.
+        let (said, expected) = (fs::canonicalize(self.directory), fs::canonicalize(parent.join(id)));
+        match (said, expected) {
+            (Ok(said), Ok(expected)) if said == expected => (),
+            (Err(error), _) if error.kind() == io::ErrorKind::NotFound && !is_link(self.directory) => {
+                return Ok(None);
+            }
+            _ => return Err(foreign()),
+        }
+        match Directory::open(base, &way) {
+            Ok(directory) => Ok(directory),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => Err(foreign()),
+            Err(source) => Err(self.failed(source)),
+        }
+    }
+
+    pub(super) fn failed(&self, source: io::Error) -> ArchiveError {
+        ArchiveError::Io { path: self.directory.to_owned(), source }
+    }
+}
+
+fn has_way_up(path: &Path) -> bool {
+    path.components().any(|part| part == Component::ParentDir)
+}
+
+fn is_link(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink())
+}

@@ -1,0 +1,118 @@
+//! Credentials of one agent, laid over the user's own in a private agent directory.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::auth_file::Credentials;
+use super::build::{AgentDirError, LeftOut, PrivateAgentDir, write_private};
+use super::give_back::read_settled;
+use super::layout::AUTH;
+
+/// The permissions that a file of credentials must not give to anybody else.
+const FOR_OTHERS: u32 = 0o077;
+
+/// A file of credentials beside pi's own, and what was in it.
+#[derive(Debug)]
+pub(super) struct Overlay {
+    /// The user's file.
+    pub(super) path: PathBuf,
+    /// What was taken over from it.
+    pub(super) credentials: Credentials,
+}
+
+/// Where the credentials of an agent are kept; the name is that of an agent, which has no separators.
+#[must_use]
+pub fn credentials_of(agent_dir: &Path, agent: &str) -> PathBuf {
+    agent_dir.join("subagents").join("auth").join(format!("{agent}.json"))
+}
+
+impl PrivateAgentDir {
+    /// Lays a file in pi's format over the credentials that were copied: what it has for a provider counts, and the
+    /// user's own counts for the others. To be called before there is a child. Blocks like [`Self::create`].
+    ///
+    /// A file that others can read, or that pi could not, is left out and named by [`Self::left_out`], and so is an
+    /// entry that pi would not take: one would make it refuse all of them.
+    ///
+    /// # Errors
+    ///
+    /// When the copy cannot be written.
+    pub fn lay_over(&mut self, path: &Path) -> Result<(), AgentDirError> {
+        let credentials = match read(path) {
+            Ok(credentials) => credentials,
+            Err(error) => {
+                self.leave_out(path, error.to_string());
+                return Ok(());
+            }
+        };
+        let (credentials, refused) = credentials.split(is_credential);
+        for provider in refused {
+            self.leave_out(path, format!("its entry for `{provider}` is no credential that pi takes"));
+        }
+        let own = self.path().join(AUTH);
+        let failed = |source| AgentDirError::Write { path: own.clone(), source };
+        match fs::remove_file(&own) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+            _ => write_private(&own, &self.copied.with(&credentials)).map_err(failed)?,
+        }
+        self.overlay = Some(Overlay { path: path.to_owned(), credentials });
+        Ok(())
+    }
+
+    fn leave_out(&mut self, path: &Path, reason: String) {
+        self.left_out.push(LeftOut { path: path.to_owned(), reason });
+    }
+
+    /// Which of the user's files the credentials for a provider came from, and what they were.
+    pub(super) fn origin(&self, provider: &str) -> (&Path, &Credentials) {
+        match &self.overlay {
+            Some(Overlay { path, credentials }) if credentials.entry(provider).is_some() => {
+                (path, credentials)
+            }
+            _ => (&self.auth, &self.copied),
+        }
+    }
+}
+
+/// Whether a file of credentials has something for a provider, so that the user's own does not count. Blocks.
+#[must_use]
+pub fn has_entry(path: &Path, provider: &str) -> bool {
+    read(path).is_ok_and(|credentials| credentials.entry(provider).is_some_and(is_credential))
+}
+
+fn read(path: &Path) -> io::Result<Credentials> {
+    let wrong = |words: String| io::Error::new(io::ErrorKind::InvalidData, words);
+    let found = fs::metadata(path)?;
+    if !found.is_file() {
+        return Err(wrong("it is not a regular file".to_owned()));
+    }
+    if found.uid() != rustix::process::geteuid().as_raw() {
+        return Err(wrong("it belongs to another user".to_owned()));
+    }
+    let mode = found.mode() & 0o777;
+    if mode & FOR_OTHERS != 0 {
+        return Err(wrong(format!("its mode is {mode:o}; expected 600, so that nobody else can use it")));
+    }
+    Credentials::parse(&read_settled(path)?).ok_or_else(|| wrong("it is not a JSON object".to_owned()))
+}
+
+/// What pi takes; anything else makes it refuse the whole file.
+fn is_credential(entry: &Value) -> bool {
+    let is_text = |name: &str| entry[name].is_string();
+    match entry["type"].as_str() {
+        Some("api_key") => entry.get("key").is_none_or(Value::is_string) && has_only_texts(entry.get("env")),
+        Some("oauth") => is_text("access") && is_text("refresh") && entry["expires"].is_number(),
+        _ => false,
+    }
+}
+
+fn has_only_texts(env: Option<&Value>) -> bool {
+    match env {
+        None => true,
+        Some(Value::Object(values)) => values.values().all(Value::is_string),
+        Some(_) => false,
+    }
+}

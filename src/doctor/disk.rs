@@ -1,0 +1,130 @@
+//! What the runs of this user take up.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use super::check::{Check, Status};
+use crate::archive::{disk_use, run_directories};
+use crate::config::Config;
+use crate::run::HostContext;
+use crate::run::launch::files::RunFiles;
+use crate::run::store_of;
+
+/// How many runs of the store are looked at.
+const MAX_RUNS: usize = 10_000;
+
+/// Counts the directories of runs that the store knows, of this session, and of no session. Others lie beside sessions that
+/// nobody names here.
+pub(super) fn disk(context: &HostContext, config: &Config) -> Check {
+    let homeless = RunFiles::parent_directory(&context.agent_dir, None);
+    let current = RunFiles::parent_directory(&context.agent_dir, context.host.session_file.as_deref());
+    let stored = stored(context);
+    let mut all: BTreeSet<PathBuf> = stored.iter().cloned().collect();
+    all.extend(run_directories(&current));
+    let without_session = run_directories(&homeless);
+    let unknown = without_session.iter().filter(|path| !stored.contains(*path)).count();
+    all.extend(without_session);
+    let all: Vec<PathBuf> = all.into_iter().filter(|path| path.is_dir()).collect();
+    let found = disk_use(&all);
+    let about = if found.is_complete { "" } else { "more than " };
+    let count = match all.len() {
+        1 => "1 directory of runs takes".to_owned(),
+        count => format!("{count} directories of runs take"),
+    };
+    let orphaned = match unknown {
+        0 => String::new(),
+        unknown => format!("; the store knows nothing of {unknown} in `{}`", homeless.display()),
+    };
+    let quota = match config.quota_bytes {
+        0 => "; `quotaBytes` is 0, which is no bound".to_owned(),
+        quota => format!(" of `quotaBytes`, {}", human(quota)),
+    };
+    let message = format!("{count} up {about}{}{quota}{orphaned}", human(found.bytes));
+    if config.quota_bytes == 0 || found.bytes <= config.quota_bytes {
+        return Check::new("disk", Status::Ok, message);
+    }
+    Check::new("disk", Status::Warning, message).hint(
+        "the oldest runs in the background are removed within minutes while a pi runs; those of calls lie beside the \
+         session they belong to, and go by hand",
+    )
+}
+
+/// The directories that the store knows; whoever only looks makes no store.
+fn stored(context: &HostContext) -> BTreeSet<PathBuf> {
+    let is_there = context.agent_dir.join("subagents").join("runs.db").exists();
+    let store = is_there.then(|| store_of(&context.agent_dir)).flatten();
+    let directories = store.and_then(|store| store.directories(MAX_RUNS).ok()).unwrap_or_default();
+    directories.into_iter().map(|run| PathBuf::from(run.directory)).collect()
+}
+
+fn human(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+    let (mut whole, mut unit) = (bytes, 0);
+    while whole >= 10 * 1024 && unit + 1 < UNITS.len() {
+        whole /= 1024;
+        unit += 1;
+    }
+    format!("{whole} {}", UNITS[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::run::Host;
+    use crate::store::{StoredRun, attach};
+
+    #[test]
+    fn all_directories_of_this_user_are_counted_once_and_too_many_bytes_are_a_warning() {
+        let home = tempfile::tempdir().expect("a temporary directory");
+        let agent_dir = home.path().join("agent");
+        let session_file = home.path().join("sessions/one.jsonl");
+        let context = HostContext {
+            agent_dir: agent_dir.clone(),
+            host: Host { session_file: Some(session_file), ..Host::default() },
+            home: None,
+            env: Vec::new(),
+            config: None,
+            pi_command: None,
+            warden: None,
+        };
+        let mut config = Config { quota_bytes: 40, ..Config::default() };
+        let check = disk(&context, &config);
+        assert_eq!(check.message, "0 directories of runs take up 0 bytes of `quotaBytes`, 40 bytes");
+        assert!(!agent_dir.exists(), "whoever looks makes nothing");
+        let run = |path: &str| {
+            let path = home.path().join(path);
+            fs::create_dir_all(&path).expect("a directory");
+            fs::write(path.join("session.jsonl"), "0123456789").expect("a file");
+            path.to_string_lossy().into_owned()
+        };
+        run("sessions/one/00000001");
+        run("agent/subagents/runs/00000002");
+        let known = [
+            run("sessions/one/00000003"),
+            run("sessions/other/00000004"),
+            run("agent/subagents/runs/00000005"),
+            home.path().join("sessions/other/00000006").to_string_lossy().into_owned(),
+        ];
+        let store = attach(&agent_dir).store.expect("a store");
+        for (at, directory) in known.iter().enumerate() {
+            let run =
+                StoredRun { key: at.to_string(), directory: Some(directory.clone()), ..StoredRun::default() };
+            store.settle_run(&run, None).expect("kept");
+        }
+        let check = disk(&context, &config);
+        assert_eq!(check.status, Status::Warning);
+        let expected = format!(
+            "5 directories of runs take up 50 bytes of `quotaBytes`, 40 bytes; the store knows nothing of 1 in `{}`",
+            agent_dir.join("subagents/runs").display()
+        );
+        assert_eq!(check.message, expected);
+        config.quota_bytes = 50;
+        assert_eq!(disk(&context, &config).status, Status::Ok);
+        config.quota_bytes = 0;
+        let check = disk(&context, &config);
+        assert_eq!(check.status, Status::Ok);
+        assert!(check.message.contains("take up 50 bytes; `quotaBytes` is 0, which is no bound"));
+    }
+}

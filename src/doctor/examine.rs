@@ -1,0 +1,146 @@
+//! Everything that a delegation needs, looked at in the order in which a person would.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+use super::check::{Check, Status};
+use super::directories::directories;
+use super::disk::disk;
+use super::guards::{sandbox, supervision};
+use crate::config::Config;
+use crate::process::{ChildCommand, Guardian, capture};
+use crate::run::admit::listing::{Listed, list};
+use crate::run::admit::pi::{Origin, PiProgram, PiVersion};
+use crate::run::admit::prepare::load_config;
+use crate::run::{HostCapabilities, HostContext};
+use crate::text::{Diagnostic, Severity};
+
+/// pi starts in half a second; one that takes this long is not usable.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
+/// What `pi --version` may print.
+const VERSION_BYTES: usize = 64 * 1024;
+/// The oldest pi that is tested.
+const OLDEST: PiVersion = PiVersion { parts: [0, 87, 1] };
+
+/// Looks at everything a delegation from `cwd` would need. Starts pi once, to ask for its version; writes only to
+/// see whether it can.
+pub async fn doctor(cwd: &Path, context: &HostContext) -> Vec<Check> {
+    let mut checks = vec![addon()];
+    let config = match load_config(cwd, context) {
+        Ok(loaded) => {
+            let found =
+                loaded.sources.iter().filter(|source| source.present).map(|source| source.path.display());
+            let files: Vec<String> = found.map(|path| path.to_string()).collect();
+            let from = if files.is_empty() { "defaults (no file)".to_owned() } else { files.join(", ") };
+            checks.push(Check::new("configuration", Status::Ok, from));
+            checks.extend(loaded.diagnostics.iter().map(|diagnostic| noted("configuration", diagnostic)));
+            if !loaded.config.enabled {
+                checks.push(Check::new(
+                    "configuration",
+                    Status::Warning,
+                    "`subagents.enabled` is false: no tool is registered",
+                ));
+            }
+            if loaded.config.max_depth > 1 {
+                let message = format!(
+                    "`maxDepth` is {}: children of pi never delegate, so more than 1 changes nothing there",
+                    loaded.config.max_depth
+                );
+                checks.push(Check::new("configuration", Status::Info, message));
+            }
+            loaded.config
+        }
+        Err(refusal) => {
+            checks.push(Check::new("configuration", Status::Error, refusal.to_string()));
+            Config::default()
+        }
+    };
+    let capabilities = HostCapabilities::look(context).await;
+    checks.extend(agents(cwd, context, &config, &capabilities));
+    checks.push(child_command(cwd, context, &config, &capabilities).await);
+    checks.push(supervision(&config, &capabilities));
+    checks.push(sandbox(&config, &capabilities));
+    checks.extend(directories(context));
+    checks.push(disk(context, &config));
+    checks
+}
+
+fn addon() -> Check {
+    let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
+    let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
+    Check::new("addon", Status::Ok, format!("{name} {version} on {os} {arch}"))
+}
+
+fn noted(area: &'static str, diagnostic: &Diagnostic) -> Check {
+    let status = match diagnostic.severity {
+        Severity::Error => Status::Error,
+        Severity::Warning => Status::Warning,
+        Severity::Info => Status::Info,
+    };
+    Check::new(area, status, diagnostic.to_string())
+}
+
+fn agents(cwd: &Path, context: &HostContext, config: &Config, capabilities: &HostCapabilities) -> Vec<Check> {
+    let listing = list(cwd, context, config, capabilities);
+    let names: Vec<&str> = listing.agents.iter().map(|listed| listed.agent.name.as_str()).collect();
+    let mut checks = vec![Check::new("agents", Status::Ok, names.join(", "))];
+    for Listed { agent, plan } in &listing.agents {
+        match plan {
+            Ok(plan) if plan.dropped.is_empty() => {}
+            Ok(plan) => {
+                let dropped: Vec<String> = plan.dropped.iter().map(ToString::to_string).collect();
+                let message = format!("{}: {}", agent.name, dropped.join("; "));
+                checks.push(Check::new("agents", Status::Info, message));
+            }
+            Err(error) => checks.push(Check::new("agents", Status::Warning, error.to_string())),
+        }
+    }
+    checks.extend(listing.diagnostics.iter().map(|diagnostic| noted("agents", diagnostic)));
+    checks
+}
+
+async fn child_command(
+    cwd: &Path,
+    context: &HostContext,
+    config: &Config,
+    capabilities: &HostCapabilities,
+) -> Check {
+    const AREA: &str = "child command";
+    let pi = match PiProgram::locate(config.pi_command.as_deref(), cwd, context) {
+        Ok(pi) => pi,
+        Err(error) => return Check::new(AREA, Status::Error, error.to_string()),
+    };
+    let mut args = pi.args.clone();
+    args.push(OsString::from("--version"));
+    // A directory that is not there is a fault of the call, not of pi.
+    let cwd = if cwd.is_dir() { cwd.to_path_buf() } else { std::env::temp_dir() };
+    let guardian =
+        capabilities.warden().map(|warden| Guardian { program: warden.into(), ..Guardian::default() });
+    let command = ChildCommand { program: pi.program.clone(), args, cwd, env: context.env.clone(), guardian };
+    let said = match capture(command, VERSION_TIMEOUT, VERSION_BYTES).await {
+        Ok(captured) if captured.is_success() => captured,
+        Ok(captured) => {
+            let why = captured.stderr.to_text().trim().to_owned();
+            return Check::new(AREA, Status::Error, format!("`{} --version` failed: {why}", pi.display()))
+                .hint("start it by hand to see why; children run the same command");
+        }
+        Err(error) => {
+            return Check::new(AREA, Status::Error, format!("`{} --version`: {error}", pi.display()));
+        }
+    };
+    let printed = String::from_utf8_lossy(&said.stdout).trim().to_owned();
+    let origin = match pi.origin {
+        Origin::Configured => "configured",
+        Origin::Host => "the pi that hosts us",
+        Origin::Path => "from PATH",
+    };
+    let message = format!("pi {printed} ({origin}): {}", pi.display());
+    match PiVersion::parse(&printed).or(pi.version) {
+        Some(version) if version < OLDEST => Check::new(AREA, Status::Warning, message)
+            .hint(format!("older than {OLDEST}, the oldest version that is tested; update pi")),
+        Some(_) => Check::new(AREA, Status::Ok, message),
+        None => Check::new(AREA, Status::Warning, message)
+            .hint("its version is unknown, so newer options are not used"),
+    }
+}

@@ -1,0 +1,79 @@
+//! What holds a child: the warden and the sandbox.
+
+use super::check::{Check, Status};
+use crate::config::{Config, SandboxMode};
+use crate::process::{Abilities, Ability, Supervision};
+use crate::run::HostCapabilities;
+
+/// How far the end of a child is certain.
+pub(super) fn supervision(config: &Config, capabilities: &HostCapabilities) -> Check {
+    const AREA: &str = "supervision";
+    let level = capabilities.supervision(config.pid_namespace);
+    let promise = match level {
+        Supervision::Process => "abort, limits and a dropped run end the child",
+        Supervision::ProcessGroup => "abort, limits and a dropped run end the child and its process group",
+        Supervision::Warden => {
+            "everything that a child starts ends with it, and with this pi however it dies"
+        }
+        Supervision::WardenCgroup => {
+            "everything that a child starts ends with it, with this pi or with the warden, however they die"
+        }
+        Supervision::WardenNamespace => {
+            "everything that a child starts ends with it, with this pi and with the warden, however they die"
+        }
+    };
+    let message = format!("{}: {promise}", level.as_str());
+    match capabilities.abilities() {
+        Ok(abilities) => match (&abilities.pid_namespace, config.pid_namespace) {
+            (Ability::No(reason), true) => Check::new(AREA, Status::Warning, message)
+                .hint(format!("`pidNamespace` is on and cannot be had here: {reason}")),
+            _ => Check::new(AREA, Status::Ok, message),
+        },
+        Err(reason) => {
+            // Where a warden belongs to the package, one that is missing is a broken installation.
+            let status = if cfg!(target_os = "linux") { Status::Error } else { Status::Info };
+            Check::new(AREA, status, format!("{message}; {reason}"))
+                .hint("what leaves the group (setsid), and children of a pi that was killed, are not covered")
+        }
+    }
+}
+
+/// Whether the kernel holds readonly children to reading.
+pub(super) fn sandbox(config: &Config, capabilities: &HostCapabilities) -> Check {
+    const AREA: &str = "sandbox";
+    if config.sandbox.mode == SandboxMode::Off {
+        return Check::new(AREA, Status::Info, "switched off (`sandbox`)").hint(NO_SHELL);
+    }
+    let missing = |reason: &str| {
+        let required = config.sandbox.mode == SandboxMode::Required;
+        let status = if required { Status::Error } else { Status::Warning };
+        let effect = if required { "`sandbox` is `required`, so no readonly agent runs" } else { NO_SHELL };
+        Check::new(AREA, status, format!("none: {reason}")).hint(effect)
+    };
+    match capabilities.abilities() {
+        Err(reason) => missing(reason),
+        Ok(Abilities { landlock: Ability::No(reason), .. }) => missing(reason),
+        Ok(Abilities { landlock: Ability::Yes(version), mount_namespace, .. }) => {
+            let landlock = format!("landlock (ABI {version})");
+            match mount_namespace {
+                Ability::Yes(()) if config.sandbox.metadata => Check::new(
+                    AREA,
+                    Status::Ok,
+                    format!("{landlock} and mount-ns: the kernel refuses readonly agents to change anything"),
+                ),
+                Ability::Yes(()) => Check::new(
+                    AREA,
+                    Status::Info,
+                    format!("{landlock}; modes, owners and times are left out (`sandbox.metadata`)"),
+                ),
+                Ability::No(reason) => Check::new(
+                    AREA,
+                    Status::Info,
+                    format!("{landlock}; modes, owners and times of files are not covered: {reason}"),
+                ),
+            }
+        }
+    }
+}
+
+const NO_SHELL: &str = "readonly agents are held by their tools alone and therefore have no `bash`";

@@ -1,0 +1,136 @@
+//! `/subagents log`.
+
+use std::io;
+
+use super::ask::MAX_LIMIT;
+use super::clock::Clock;
+use super::report::{Mark, Report, ReportLine};
+use super::words::{name, standing};
+use crate::orchestrate::background::BackgroundRun;
+use crate::text::{figures, one_line};
+use crate::transcript::{Transcript, TranscriptEntry, Wanted};
+
+/// Longest line; more than any screen has columns.
+const MAX_LINE: usize = 1_000;
+/// How much of what a tool gave back is shown.
+const MAX_RESULT: usize = 160;
+
+/// How much of a transcript a log of so many lines needs.
+#[must_use]
+pub fn wanted_of(limit: usize, tools: bool) -> Wanted {
+    Wanted { entries: limit, tools }
+}
+
+/// The newest `limit` lines of a conversation. What a tool gave back is one line, texts have all of theirs.
+#[must_use]
+pub fn log_report(
+    run: &BackgroundRun,
+    transcript: &io::Result<Transcript>,
+    limit: usize,
+    clock: &Clock,
+) -> Report {
+    let mut report = Report::new(format!("Log of {}: {}", name(run), standing(run, clock)));
+    let transcript = match transcript {
+        Ok(transcript) if !transcript.entries.is_empty() => transcript,
+        Ok(_) => return report.with(ReportLine::new(Mark::Info, "", nothing(run))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return report.with(ReportLine::new(Mark::Info, "", nothing(run)));
+        }
+        Err(error) => {
+            return Report::error(format!("the transcript{} cannot be read: {error}", path(run)));
+        }
+    };
+    // From the newest backwards, because a text may have more lines than are wanted.
+    let mut newest_first: Vec<ReportLine> = Vec::new();
+    let mut left_out = 0;
+    for entry in transcript.entries.iter().rev() {
+        let lines = lines_of(entry);
+        let room = limit - newest_first.len();
+        let hidden = lines.len().saturating_sub(room);
+        left_out += hidden;
+        if room == 0 {
+            continue;
+        }
+        // The part of a text that is left still says whose it is.
+        let head = lines[0].name.clone();
+        let mut shown: Vec<ReportLine> = lines.into_iter().skip(hidden).collect();
+        shown[0].name = head;
+        newest_first.extend(shown.into_iter().rev());
+    }
+    if left_out > 0 || transcript.has_more {
+        let count = if transcript.has_more { "older lines".to_owned() } else { older(left_out) };
+        let hint = if limit < MAX_LIMIT {
+            format!("`/subagents log {} {MAX_LIMIT}` shows more", run.run_id)
+        } else {
+            format!("the transcript{} has all of it", path(run))
+        };
+        report.lines.push(ReportLine::new(Mark::Info, "", format!("{count} left out; {hint}")));
+    }
+    report.lines.extend(newest_first.into_iter().rev());
+    report
+}
+
+/// ` ~/sessions/1a2b3c4d/session.jsonl`, behind other words.
+fn path(run: &BackgroundRun) -> String {
+    let path = run.transcript.as_ref().map(|path| one_line(&path.to_string_lossy(), MAX_LINE));
+    path.map(|path| format!(" {path}")).unwrap_or_default()
+}
+
+fn older(count: usize) -> String {
+    figures::counted(count, "older line")
+}
+
+fn nothing(run: &BackgroundRun) -> &'static str {
+    if run.archived_ms.is_some() {
+        "its transcript was archived"
+    } else if run.is_live() {
+        "nothing was said yet"
+    } else {
+        "nothing was said"
+    }
+}
+
+fn lines_of(entry: &TranscriptEntry) -> Vec<ReportLine> {
+    match entry {
+        TranscriptEntry::User(text) => said("user", text),
+        TranscriptEntry::Assistant { text, error, .. } => {
+            let mut lines = if text.is_empty() { Vec::new() } else { said("assistant", text) };
+            if let Some(error) = error {
+                lines.push(ReportLine::new(Mark::Error, "error", one_line(error, MAX_LINE)));
+            }
+            if lines.is_empty() { said("assistant", "") } else { lines }
+        }
+        TranscriptEntry::ToolCall { summary, .. } => {
+            vec![ReportLine::new(Mark::None, "tool", summary.clone())]
+        }
+        TranscriptEntry::ToolResult { is_error, text, .. } => {
+            let mark = if *is_error { Mark::Error } else { Mark::None };
+            let shown = one_line(text, MAX_RESULT);
+            let more = text.lines().count();
+            let size =
+                if more > 1 { format!(" [{}]", figures::counted(more, "line")) } else { String::new() };
+            let text = if shown.is_empty() { "(nothing)".to_owned() } else { shown + &size };
+            vec![ReportLine::new(mark, "result", text)]
+        }
+    }
+}
+
+/// A text line by line, blank ones at its ends left out.
+fn said(who: &str, text: &str) -> Vec<ReportLine> {
+    let mut lines: Vec<ReportLine> =
+        text.trim().lines().map(|line| ReportLine::new(Mark::None, "", clipped(line))).collect();
+    if lines.is_empty() {
+        lines.push(ReportLine::new(Mark::None, "", "(nothing)"));
+    }
+    who.clone_into(&mut lines[0].name);
+    lines
+}
+
+/// The line with its indentation, and no longer than a line may be.
+fn clipped(line: &str) -> String {
+    let line = line.trim_end().replace('\t', "    ");
+    if line.chars().count() <= MAX_LINE {
+        return line;
+    }
+    line.chars().take(MAX_LINE - 1).chain(['…']).collect()
+}

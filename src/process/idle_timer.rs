@@ -1,0 +1,175 @@
+//! How long the loop goes on waiting for a child that says nothing, or that has said everything.
+
+use std::time::{Duration, Instant};
+
+use super::supervise::Activity;
+
+/// How long settled work may be taken up again before the end of its input tells the child to leave. A pi before 0.84 says
+/// that it is done and announces a retry right after it.
+const SETTLING: Duration = Duration::from_millis(250);
+
+/// What the waiting was for when it became too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Expired {
+    /// A sign of life, for this long.
+    Silence(Duration),
+    /// That the work is taken up again: it is not, so the child can be dismissed.
+    Resumption,
+    /// The child's leaving, after its work was settled.
+    Linger,
+}
+
+/// The silence clock, which turns into the linger clock once the work is settled.
+#[derive(Debug)]
+pub(super) struct IdleTimer {
+    linger: Duration,
+    silence: Option<Duration>,
+    /// When the clock in force was last started.
+    since: Instant,
+    settled: bool,
+    /// How long the child may stay after its work was settled, for a last word.
+    stay: Option<Duration>,
+    /// When it last gave a sign of life.
+    heard: Instant,
+    /// The child was told that nothing more will be asked of it.
+    dismissed: bool,
+}
+
+impl IdleTimer {
+    pub(super) fn new(silence: Option<Duration>, linger: Duration, now: Instant) -> Self {
+        Self { linger, silence, since: now, settled: false, stay: None, heard: now, dismissed: false }
+    }
+
+    /// Notes that the child has been told that nothing more will be asked of it.
+    pub(super) fn dismiss(&mut self) {
+        self.dismissed = true;
+    }
+
+    pub(super) fn feel(&mut self, activity: Activity, now: Instant) {
+        let resumed = self.silence.is_none() && activity.silence.is_some();
+        self.silence = activity.silence;
+        // Output after the work is done does not prolong the stay, so only the change itself starts the linger clock.
+        let has_changed = self.settled != activity.settled || self.stay != activity.stay;
+        if has_changed || (!self.settled && (activity.alive || resumed)) {
+            self.since = now;
+        }
+        if activity.alive || resumed {
+            self.heard = now;
+        }
+        (self.settled, self.stay) = (activity.settled, activity.stay);
+    }
+
+    pub(super) fn is_settled(&self) -> bool {
+        self.settled
+    }
+
+    /// When to stop waiting; `None` = never.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        let limit = match (self.settled, self.dismissed, self.stay) {
+            (true, true, _) => Some(self.linger),
+            (true, false, Some(stay)) => {
+                let silence = self.silence.and_then(|limit| self.heard.checked_add(limit));
+                return [self.since.checked_add(stay), silence].into_iter().flatten().min();
+            }
+            (true, false, None) => Some(SETTLING.min(self.linger)),
+            (false, ..) => self.silence,
+        };
+        limit.and_then(|limit| self.since.checked_add(limit))
+    }
+
+    pub(super) fn overdue(&self, now: Instant) -> Option<Expired> {
+        if self.deadline()? > now {
+            return None;
+        }
+        Some(match (self.settled, self.dismissed, self.stay) {
+            (true, true, _) | (true, false, Some(_)) => Expired::Linger,
+            (true, false, None) => Expired::Resumption,
+            (false, ..) => Expired::Silence(self.silence?),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: Option<Duration> = Some(Duration::from_secs(10));
+
+    fn activity(alive: bool, silence: Option<Duration>, settled: bool) -> Activity {
+        Activity { alive, silence, settled, stay: None }
+    }
+
+    #[test]
+    fn the_deadline_follows_the_pulses() {
+        let noise = activity(false, LIMIT, false);
+        let life = activity(true, LIMIT, false);
+        let tool = activity(true, None, false);
+        let done = activity(true, LIMIT, true);
+        let longer = activity(false, Some(Duration::from_secs(30)), false);
+        // Pulses at the given seconds, and the second of the deadline after them.
+        for (label, initial, pulses, deadline) in [
+            ("nothing yet", LIMIT, vec![], Some(10)),
+            ("no limit", None, vec![(5, tool)], None),
+            ("life restarts the clock", LIMIT, vec![(4, life), (8, life)], Some(18)),
+            ("noise does not", LIMIT, vec![(4, life), (8, noise)], Some(14)),
+            ("a tool pauses it", LIMIT, vec![(4, tool), (90, tool)], None),
+            ("and the end of the tool resumes it in full", LIMIT, vec![(4, tool), (90, noise)], Some(100)),
+            ("a new limit counts from the last life", LIMIT, vec![(4, life), (8, longer)], Some(34)),
+            ("settled means leave", LIMIT, vec![(4, done)], Some(6)),
+            ("settled while nothing limits silence", None, vec![(4, activity(false, None, true))], Some(6)),
+            ("talking on wins no time", LIMIT, vec![(4, done), (5, done)], Some(6)),
+            ("work taken up again", LIMIT, vec![(4, done), (5, noise)], Some(15)),
+            ("for ever", Some(Duration::MAX), vec![], None),
+        ] {
+            let start = Instant::now();
+            let at = |second| start + Duration::from_secs(second);
+            let mut idle_timer = IdleTimer::new(initial, Duration::from_secs(2), start);
+            idle_timer.dismiss();
+            for (second, activity) in pulses {
+                idle_timer.feel(activity, at(second));
+            }
+            assert_eq!(idle_timer.deadline(), deadline.map(at), "{label}");
+            if let Some(second) = deadline {
+                assert_eq!(idle_timer.overdue(at(second - 1)), None, "{label}");
+                assert!(idle_timer.overdue(at(second)).is_some(), "{label}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_child_may_stay_for_a_last_word_and_is_bounded_while_it_does() {
+        let start = Instant::now();
+        let at = |second| start + Duration::from_secs(second);
+        let word = |alive, silence| Activity {
+            stay: Some(Duration::from_secs(60)),
+            ..activity(alive, silence, true)
+        };
+        let mut idle_timer = IdleTimer::new(LIMIT, Duration::from_secs(2), start);
+        idle_timer.feel(word(true, LIMIT), at(100));
+        assert_eq!(idle_timer.deadline(), Some(at(110)), "it may not be silent for longer than ever");
+        for second in [105, 114, 123, 132, 141, 150, 159] {
+            idle_timer.feel(word(true, LIMIT), at(second));
+            assert!(idle_timer.is_settled());
+        }
+        assert_eq!(idle_timer.deadline(), Some(at(160)), "and talking wins no time");
+        assert_eq!(idle_timer.overdue(at(160)), Some(Expired::Linger));
+        idle_timer.feel(activity(true, LIMIT, true), at(159));
+        idle_timer.dismiss();
+        assert_eq!(idle_timer.deadline(), Some(at(161)), "when it has said it, it leaves");
+        let mut idle_timer = IdleTimer::new(None, Duration::from_secs(2), start);
+        idle_timer.feel(word(true, None), at(100));
+        assert_eq!(idle_timer.deadline(), Some(at(160)));
+    }
+
+    #[test]
+    fn settled_work_may_be_taken_up_again_before_the_child_is_dismissed() {
+        let start = Instant::now();
+        let mut idle_timer = IdleTimer::new(LIMIT, Duration::from_secs(2), start);
+        idle_timer.feel(activity(true, LIMIT, true), start);
+        assert_eq!(idle_timer.overdue(start + SETTLING / 2), None);
+        assert_eq!(idle_timer.overdue(start + SETTLING), Some(Expired::Resumption));
+        idle_timer.dismiss();
+        assert_eq!(idle_timer.overdue(start + SETTLING), None);
+        assert_eq!(idle_timer.overdue(start + Duration::from_secs(2)), Some(Expired::Linger));
+    }
+}

@@ -1,0 +1,69 @@
+//! What this machine can hold a child with.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::process::{Abilities, Supervision, probe};
+use crate::run::spec::HostContext;
+use crate::text::chain;
+
+/// What this machine can hold a child with, found out by asking its warden.
+#[derive(Clone, Debug)]
+pub struct HostCapabilities(Result<Guarded, String>);
+
+/// A warden that works.
+#[derive(Clone, Debug)]
+struct Guarded {
+    warden: PathBuf,
+    abilities: Arc<Abilities>,
+}
+
+impl HostCapabilities {
+    /// Asks the warden of a world; the answer of one that works is kept for the life of the process.
+    pub async fn look(context: &HostContext) -> Self {
+        let Some(warden) = &context.warden else {
+            return Self(Err(if cfg!(target_os = "linux") {
+                "there is no warden: `PI_SUBAGENT_WARDEN` is set to none, or the addon does not know where it lies"
+                    .to_owned()
+            } else {
+                "there is no warden for this system".to_owned()
+            }));
+        };
+        let found = probe(warden).await.map_err(|error| chain(&error));
+        Self(found.map(|abilities| Guarded { warden: warden.clone(), abilities }))
+    }
+
+    /// A machine without a warden, and why.
+    #[must_use]
+    pub fn bare(reason: &str) -> Self {
+        Self(Err(reason.to_owned()))
+    }
+
+    /// The warden's program.
+    #[must_use]
+    pub fn warden(&self) -> Option<&Path> {
+        self.0.as_ref().ok().map(|guarded| guarded.warden.as_path())
+    }
+
+    /// What the warden may do here.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no warden.
+    pub fn abilities(&self) -> Result<&Abilities, &str> {
+        self.0.as_ref().map(|guarded| &*guarded.abilities).map_err(String::as_str)
+    }
+
+    /// How far the end of a child's tree is certain here.
+    #[must_use]
+    pub fn supervision(&self, pid_namespace: bool) -> Supervision {
+        match self.abilities() {
+            Err(_) => Supervision::BARE,
+            Ok(abilities) if pid_namespace && abilities.pid_namespace.is_there() => {
+                Supervision::WardenNamespace
+            }
+            Ok(abilities) if abilities.cgroup.is_there() => Supervision::WardenCgroup,
+            Ok(_) => Supervision::Warden,
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Which pi a child runs, and what its version understands.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::process;
+use crate::run::spec::HostContext;
+
+/// A directory walk from a script up to its package never needs more steps than this.
+const PACKAGE_SEARCH_DEPTH: usize = 6;
+/// Names under which pi has been published.
+const PACKAGE_NAMES: [&str; 2] = ["@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent"];
+
+/// A version of pi, as far as options depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PiVersion {
+    /// Major, minor, patch.
+    pub parts: [u32; 3],
+}
+
+impl PiVersion {
+    /// The first version whose `--no-extensions` leaves out pi's own as well, and that loads these by their names.
+    const NAMES_BUILTIN: Self = Self { parts: [0, 99, 0] };
+    /// The first version that knows `--no-mcp`. An older one ends at an unknown option.
+    const NO_MCP: Self = Self { parts: [1, 0, 4] };
+
+    /// Reads `1.5.2`, with or without a suffix.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let core = text.trim().trim_start_matches('v').split(['-', '+']).next()?;
+        let mut numbers = core.split('.').map(str::parse::<u32>);
+        let mut part = || numbers.next()?.ok();
+        Some(Self { parts: [part()?, part()?, part()?] })
+    }
+
+    /// Whether the extensions that pi brings along have names, without which a child that loads only some extensions has
+    /// none of them. An older one always has them.
+    #[must_use]
+    pub fn names_builtin_extensions(self) -> bool {
+        self >= Self::NAMES_BUILTIN
+    }
+
+    /// Whether the child accepts `--no-mcp`.
+    #[must_use]
+    pub fn knows_no_mcp(self) -> bool {
+        self >= Self::NO_MCP
+    }
+}
+
+impl std::fmt::Display for PiVersion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [major, minor, patch] = self.parts;
+        write!(f, "{major}.{minor}.{patch}")
+    }
+}
+
+/// How a child pi is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PiProgram {
+    /// The program.
+    pub program: PathBuf,
+    /// Arguments that come before pi's own.
+    pub args: Vec<OsString>,
+    /// Its version, read from its package and never asked for by starting it.
+    pub version: Option<PiVersion>,
+    /// Where the choice comes from, for people.
+    pub origin: Origin,
+}
+
+/// Who chose the pi that children run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The caller or the configuration (`piCommand`).
+    Configured,
+    /// It is the pi that hosts us.
+    Host,
+    /// It was found in `PATH`.
+    Path,
+}
+
+/// There is no pi to run.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum PiError {
+    /// The configured command has no words.
+    #[error("`piCommand` is empty; it needs at least a program")]
+    EmptyCommand,
+    /// The program is neither a name nor an absolute path.
+    #[error("`{program}` is relative; the program of `piCommand` must be a name in PATH or an absolute path")]
+    RelativeProgram {
+        /// As configured.
+        program: String,
+    },
+    /// A word names a file of the directory the child works in.
+    #[error(
+        "`{word}` names a file of `{cwd}`; `piCommand` must name files by absolute paths, or a clone could supply them"
+    )]
+    RelativeFile {
+        /// As configured.
+        word: String,
+        /// The directory the child works in.
+        cwd: String,
+    },
+    /// A configured program does not exist.
+    #[error("`{program}` was not found; `piCommand` must name a program that exists")]
+    Configured {
+        /// As configured.
+        program: String,
+    },
+    /// Nothing hosts us and PATH has no pi.
+    #[error("`pi` was not found in PATH; install pi or set `subagents.piCommand`")]
+    NotInPath,
+}
+
+impl PiProgram {
+    /// Chooses the pi for a child that works in `cwd`: a configured command, else the pi that hosts us, else the one in `PATH`.
+    ///
+    /// # Errors
+    ///
+    /// When the configured program does not exist or no pi can be found.
+    pub fn locate(configured: Option<&[String]>, cwd: &Path, context: &HostContext) -> Result<Self, PiError> {
+        if let Some(words) = context.pi_command.as_deref().or(configured) {
+            return Self::configured(words, cwd, context);
+        }
+        if let Some(program) = Self::host(context) {
+            return Ok(program);
+        }
+        let program = process::resolve_program("pi".as_ref(), process::search_path(&context.env))
+            .ok_or(PiError::NotInPath)?;
+        Ok(Self::from_script_or_shim(&program))
+    }
+
+    fn configured(words: &[String], cwd: &Path, context: &HostContext) -> Result<Self, PiError> {
+        let (program, args) = words.split_first().ok_or(PiError::EmptyCommand)?;
+        if program.trim().is_empty() {
+            return Err(PiError::EmptyCommand);
+        }
+        let is_name =
+            Path::new(program).components().count() == 1 && !program.contains(std::path::MAIN_SEPARATOR);
+        if !is_name && !Path::new(program).is_absolute() {
+            return Err(PiError::RelativeProgram { program: program.clone() });
+        }
+        // The child starts in the project: a word that is found there would run what the project wrote.
+        if let Some(word) = args.iter().find(|word| Path::new(word).is_relative() && cwd.join(word).is_file())
+        {
+            return Err(PiError::RelativeFile {
+                word: word.clone(),
+                cwd: cwd.to_string_lossy().into_owned(),
+            });
+        }
+        let resolved = process::resolve_program(program.as_ref(), process::search_path(&context.env))
+            .ok_or_else(|| PiError::Configured { program: program.clone() })?;
+        let version = args
+            .iter()
+            .map(Path::new)
+            .filter(|argument| argument.is_file())
+            .chain(std::iter::once(resolved.as_path()))
+            .find_map(package_version);
+        Ok(Self {
+            program: resolved,
+            args: args.iter().map(Into::into).collect(),
+            version,
+            origin: Origin::Configured,
+        })
+    }
+
+    /// The pi around us: an interpreter with its script, or one executable that is pi itself.
+    fn host(context: &HostContext) -> Option<Self> {
+        let executable = context.host.executable.clone()?;
+        let origin = Origin::Host;
+        // A compiled pi names a script inside its own image, which does not exist on disk.
+        match context.host.script.as_ref().filter(|script| script.is_file()) {
+            Some(script) => {
+                let version = package_version(script);
+                version.is_some().then(|| Self {
+                    program: executable,
+                    args: vec![script.into()],
+                    version,
+                    origin,
+                })
+            }
+            None => is_pi_binary(&executable).then(|| Self {
+                version: package_version(&executable),
+                program: executable,
+                args: Vec::new(),
+                origin,
+            }),
+        }
+    }
+
+    /// On Windows `pi` is a batch file that a program cannot be started through; the script behind it can.
+    fn from_script_or_shim(found: &Path) -> Self {
+        let version = package_version(found);
+        let shim = found.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("cmd"));
+        if shim && let Some(folder) = found.parent() {
+            for name in PACKAGE_NAMES {
+                let script = folder.join("node_modules").join(name).join("dist/bundle/cli.js");
+                if script.is_file() {
+                    let version = package_version(&script);
+                    let args = vec![script.into_os_string()];
+                    return Self { program: PathBuf::from("node"), args, version, origin: Origin::Path };
+                }
+            }
+        }
+        Self { program: found.to_path_buf(), args: Vec::new(), version, origin: Origin::Path }
+    }
+
+    /// The command as a person would type it.
+    #[must_use]
+    pub fn display(&self) -> String {
+        let mut words = vec![self.program.to_string_lossy().into_owned()];
+        words.extend(self.args.iter().map(|argument| argument.to_string_lossy().into_owned()));
+        words.join(" ")
+    }
+}
+
+fn is_pi_binary(executable: &Path) -> bool {
+    executable.file_stem().is_some_and(|stem| stem == "pi") && executable.is_file()
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    version: String,
+}
+
+/// The version of the pi package that a file belongs to.
+fn package_version(file: &Path) -> Option<PiVersion> {
+    let real = file.canonicalize().ok()?;
+    real.ancestors().skip(1).take(PACKAGE_SEARCH_DEPTH).find_map(|folder| {
+        let text = std::fs::read_to_string(folder.join("package.json")).ok()?;
+        let package: Package = serde_json::from_str(&text).ok()?;
+        PACKAGE_NAMES.contains(&package.name.as_str()).then(|| PiVersion::parse(&package.version))?
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_and_compared() {
+        for (text, expected) in [
+            ("1.5.2", Some([1, 5, 2])),
+            ("v0.87.1", Some([0, 87, 1])),
+            ("1.6.0-beta.1", Some([1, 6, 0])),
+            ("1.5", None),
+            ("one.two.three", None),
+            ("", None),
+        ] {
+            assert_eq!(PiVersion::parse(text).map(|version| version.parts), expected, "{text}");
+        }
+        assert!(PiVersion { parts: [1, 10, 0] }.knows_no_mcp());
+        assert!(!PiVersion { parts: [0, 87, 1] }.knows_no_mcp());
+        assert!(PiVersion { parts: [1, 0, 0] }.names_builtin_extensions());
+        assert!(!PiVersion { parts: [0, 87, 1] }.names_builtin_extensions());
+    }
+}

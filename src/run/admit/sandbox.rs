@@ -1,0 +1,293 @@
+//! Whether the kernel holds a child to reading.
+
+use super::capabilities::HostCapabilities;
+use crate::agent::AgentDefinition;
+use crate::config::{Config, SandboxMode};
+use crate::process::{Abilities, Ability, Mechanism};
+use crate::run::result::SandboxReport;
+
+/// The version of Landlock's ABI that keeps a child from signalling what is outside its sandbox: Linux 6.12.
+const HOLDS_SIGNALS: u32 = 6;
+
+/// How a child is held to reading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::run) enum SandboxPlan {
+    /// The kernel refuses it to write.
+    Held {
+        /// Whether modes, owners and times are to be covered too.
+        metadata: bool,
+        /// Why they are not, where that was not wanted.
+        lack: Option<String>,
+    },
+    /// Its tools alone hold it, or nothing does.
+    Loose {
+        /// Why.
+        reason: String,
+        /// Whether it was not to run like this.
+        forbidden: bool,
+    },
+}
+
+impl SandboxPlan {
+    /// Decides for a child of an agent. An agent can ask for isolation, not waive it.
+    pub(in crate::run) fn of(
+        agent: &AgentDefinition,
+        config: &Config,
+        capabilities: &HostCapabilities,
+    ) -> Self {
+        Self::on(agent, config, capabilities.abilities())
+    }
+
+    /// Decides for a machine that can do so much, or has no warden.
+    fn on(agent: &AgentDefinition, config: &Config, abilities: Result<&Abilities, &str>) -> Self {
+        let own = agent.sandbox.as_deref().and_then(SandboxMode::named).unwrap_or(SandboxMode::Off);
+        let mode = own.max(config.sandbox.mode);
+        if !agent.readonly && config.allow_write {
+            return Self::loose("the agent may write (`allowWrite`)");
+        }
+        if mode == SandboxMode::Off {
+            return Self::loose("it is switched off (`sandbox`)");
+        }
+        let missing = |reason: String| Self::Loose { reason, forbidden: mode == SandboxMode::Required };
+        let abilities = match abilities {
+            Ok(abilities) => abilities,
+            Err(reason) => return missing(reason.to_owned()),
+        };
+        let version = match &abilities.landlock {
+            Ability::Yes(version) => *version,
+            Ability::No(reason) => return missing(reason.clone()),
+        };
+        let metadata = config.sandbox.metadata && abilities.mount_namespace.is_there();
+        let lacks = [
+            match (config.sandbox.metadata, abilities.mount_namespace.reason()) {
+                (false, _) => Some("modes, owners and times are left out (`sandbox.metadata`)".to_owned()),
+                (true, reason) => {
+                    reason.map(|reason| format!("modes, owners and times are not covered: {reason}"))
+                }
+            },
+            (version < HOLDS_SIGNALS).then(|| {
+                format!("signals to your other processes are not held (Landlock ABI {version}, {HOLDS_SIGNALS} does)")
+            }),
+        ];
+        let lacks: Vec<String> = lacks.into_iter().flatten().collect();
+        Self::Held { metadata, lack: (!lacks.is_empty()).then(|| lacks.join("; ")) }
+    }
+
+    fn loose(reason: &str) -> Self {
+        Self::Loose { reason: reason.to_owned(), forbidden: false }
+    }
+
+    /// Whether the kernel refuses writes.
+    pub(in crate::run) fn is_held(&self) -> bool {
+        matches!(self, Self::Held { .. })
+    }
+
+    /// Why the child must not be started, if it must not.
+    pub(in crate::run) fn forbids(&self) -> Option<String> {
+        match self {
+            Self::Loose { reason, forbidden: true } => {
+                Some(format!("sandbox: it is `required` and cannot be had: {reason}"))
+            }
+            _ => None,
+        }
+    }
+
+    /// What a caller is told; `mechanisms` is what really held the child, if one was started.
+    pub(in crate::run) fn report(&self, mechanisms: Option<&[Mechanism]>) -> SandboxReport {
+        let was_started = mechanisms.is_some();
+        let mechanisms = mechanisms.unwrap_or_default();
+        let names = mechanisms.iter().filter(|mechanism| is_sandbox(**mechanism));
+        let mechanism: Vec<String> = names.map(|mechanism| mechanism.as_str().to_owned()).collect();
+        let reason = match self {
+            Self::Loose { reason, .. } => Some(reason.clone()),
+            Self::Held { .. } if !was_started => None,
+            Self::Held { metadata: true, .. } if !mechanisms.contains(&Mechanism::MountNamespace) => {
+                Some("modes, owners and times are not covered: the mount namespace was refused".to_owned())
+            }
+            Self::Held { lack, .. } => lack.clone(),
+        };
+        SandboxReport { enforced: mechanisms.contains(&Mechanism::Landlock), mechanism, reason }
+    }
+}
+
+fn is_sandbox(mechanism: Mechanism) -> bool {
+    matches!(mechanism, Mechanism::Landlock | Mechanism::MountNamespace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::Source;
+    use crate::config::Sandbox;
+
+    fn agent(readonly: bool, sandbox: Option<&str>) -> AgentDefinition {
+        AgentDefinition {
+            name: "own".into(),
+            description: String::new(),
+            source: Source::User,
+            path: None,
+            readonly,
+            tools: None,
+            model: None,
+            thinking: None,
+            timeout: None,
+            idle_timeout: None,
+            max_turns: None,
+            max_cost: None,
+            sandbox: sandbox.map(Into::into),
+            launcher: None,
+            extensions: None,
+            context: None,
+            skills: None,
+            prompt: String::new(),
+            content_hash: String::new(),
+        }
+    }
+
+    fn config(mode: SandboxMode, allow_write: bool) -> Config {
+        Config { allow_write, sandbox: Sandbox { mode, metadata: true }, ..Config::default() }
+    }
+
+    fn capabilities(landlock: Ability<u32>, mount_namespace: Ability<()>) -> Abilities {
+        Abilities { landlock, mount_namespace, ..Abilities::default() }
+    }
+
+    fn able() -> Abilities {
+        capabilities(Ability::Yes(HOLDS_SIGNALS), Ability::Yes(()))
+    }
+
+    fn word(plan: &SandboxPlan) -> &'static str {
+        match plan {
+            SandboxPlan::Held { .. } => "held",
+            SandboxPlan::Loose { forbidden: false, .. } => "loose",
+            SandboxPlan::Loose { forbidden: true, .. } => "refused",
+        }
+    }
+
+    /// Each row: what the agent asks for, what is configured, and what becomes of a child that must not write where Landlock
+    /// is, where it is not, and where there is no warden.
+    #[test]
+    fn every_child_that_must_not_write_is_held_or_refused_as_the_stricter_of_two_modes_says() {
+        use SandboxMode::{Auto, Off, Required};
+        const NEVER: [&str; 3] = ["loose", "loose", "loose"];
+        const IF_ABLE: [&str; 3] = ["held", "loose", "loose"];
+        const OR_NOT_AT_ALL: [&str; 3] = ["held", "refused", "refused"];
+        let table = [
+            (None, Off, NEVER),
+            (None, Auto, IF_ABLE),
+            (None, Required, OR_NOT_AT_ALL),
+            (Some("off"), Off, NEVER),
+            (Some("off"), Auto, IF_ABLE),
+            (Some("off"), Required, OR_NOT_AT_ALL),
+            (Some("auto"), Off, IF_ABLE),
+            (Some("auto"), Auto, IF_ABLE),
+            (Some("auto"), Required, OR_NOT_AT_ALL),
+            (Some("required"), Off, OR_NOT_AT_ALL),
+            (Some("required"), Auto, OR_NOT_AT_ALL),
+            (Some("required"), Required, OR_NOT_AT_ALL),
+            (Some("nonsense"), Auto, IF_ABLE),
+        ];
+        let (able, unable) = (able(), capabilities(Ability::No("no Landlock".into()), Ability::Yes(())));
+        for (own, configured, expected) in table {
+            for (readonly, allow_write) in [(true, false), (true, true), (false, false), (false, true)] {
+                let (agent, config) = (agent(readonly, own), config(configured, allow_write));
+                let plans = [Ok(&able), Ok(&unable), Err("no warden")]
+                    .map(|abilities| SandboxPlan::on(&agent, &config, abilities));
+                let may_write = !readonly && allow_write;
+                assert_eq!(
+                    plans.each_ref().map(word),
+                    if may_write { NEVER } else { expected },
+                    "readonly: {readonly}, allowWrite: {allow_write}, agent: {own:?}, configured: {configured:?}"
+                );
+                for plan in plans {
+                    assert_eq!(plan.is_held(), word(&plan) == "held");
+                    assert_eq!(plan.forbids().is_some(), word(&plan) == "refused");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn who_is_not_held_is_told_why() {
+        use SandboxMode::{Auto, Off, Required};
+        let unable = capabilities(Ability::No("no Landlock".into()), Ability::Yes(()));
+        let able = able();
+        let table = [
+            (false, Auto, true, Ok(&able), "the agent may write (`allowWrite`)"),
+            (false, Off, true, Ok(&able), "the agent may write (`allowWrite`)"),
+            (true, Off, true, Ok(&able), "it is switched off (`sandbox`)"),
+            (true, Auto, false, Ok(&unable), "no Landlock"),
+            (true, Required, false, Err("no warden"), "no warden"),
+        ];
+        for (readonly, mode, allow_write, abilities, expected) in table {
+            let plan = SandboxPlan::on(&agent(readonly, None), &config(mode, allow_write), abilities);
+            let report = plan.report(None);
+            assert_eq!((report.enforced, report.reason.as_deref()), (false, Some(expected)));
+            assert_eq!(plan.report(Some(&[])), report, "{expected}");
+            let forbidden = plan.forbids();
+            let says = format!("sandbox: it is `required` and cannot be had: {expected}");
+            assert_eq!(forbidden, (mode == Required).then_some(says));
+        }
+    }
+
+    #[test]
+    fn who_is_held_is_told_what_that_does_not_cover() {
+        let no_view = || Ability::No("no namespaces".into());
+        let left_out = "modes, owners and times are left out (`sandbox.metadata`)";
+        let not_covered = "modes, owners and times are not covered: no namespaces";
+        let signals = "signals to your other processes are not held (Landlock ABI 5, 6 does)";
+        let table = [
+            ("everything", 6, Ability::Yes(()), true, true, None),
+            ("a newer kernel", 7, Ability::Yes(()), true, true, None),
+            ("an older kernel", 5, Ability::Yes(()), true, true, Some(signals.to_owned())),
+            ("no namespaces", 6, no_view(), true, false, Some(not_covered.to_owned())),
+            ("not wanted", 6, Ability::Yes(()), false, false, Some(left_out.to_owned())),
+            ("not wanted nor to be had", 6, no_view(), false, false, Some(left_out.to_owned())),
+            ("neither", 5, no_view(), true, false, Some(format!("{not_covered}; {signals}"))),
+        ];
+        for (label, version, mount_namespace, wanted, metadata, lack) in table {
+            let mut config = config(SandboxMode::Auto, false);
+            config.sandbox.metadata = wanted;
+            let capabilities = capabilities(Ability::Yes(version), mount_namespace);
+            let plan = SandboxPlan::on(&agent(true, None), &config, Ok(&capabilities));
+            assert_eq!(plan, SandboxPlan::Held { metadata, lack }, "{label}");
+        }
+    }
+
+    #[test]
+    fn a_report_tells_what_really_held_the_child() {
+        use Mechanism::{Cgroup, Landlock, MountNamespace, PidNamespace};
+        let held = |metadata, lack: Option<&str>| SandboxPlan::Held { metadata, lack: lack.map(Into::into) };
+        let refused = "modes, owners and times are not covered: the mount namespace was refused";
+        let both: &[&str] = &["landlock", "mount-ns"];
+        let all: &[Mechanism] = &[Cgroup, Landlock, PidNamespace, MountNamespace];
+        let table = [
+            ("not started", held(true, Some("a lack")), None, false, &[][..], None),
+            ("both layers", held(true, None), Some(all), true, both, None),
+            ("a lack", held(true, Some("a lack")), Some(all), true, both, Some("a lack")),
+            (
+                "refused after all",
+                held(true, Some("a lack")),
+                Some(&[Landlock][..]),
+                true,
+                &["landlock"][..],
+                Some(refused),
+            ),
+            (
+                "one layer was wanted",
+                held(false, Some("a lack")),
+                Some(&[Landlock][..]),
+                true,
+                &["landlock"][..],
+                Some("a lack"),
+            ),
+            ("a view alone", held(true, None), Some(&[MountNamespace][..]), false, &["mount-ns"][..], None),
+            ("nothing", held(false, None), Some(&[PidNamespace, Cgroup][..]), false, &[][..], None),
+        ];
+        for (label, plan, mechanisms, enforced, mechanism, reason) in table {
+            let report = plan.report(mechanisms);
+            assert_eq!((report.enforced, report.reason.as_deref()), (enforced, reason), "{label}");
+            assert_eq!(report.mechanism, mechanism, "{label}");
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! One run, from its turn to its result.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use super::attempt::{Attempt, Attempted};
+use super::protocol::Steering;
+use super::updates::millis;
+use crate::agent::is_free_of_side_effects;
+use crate::process::{Cancel, CancelReason, Outcome};
+use crate::run::admit::ready::{Ready, blocking, prepare, unless_cancelled};
+use crate::run::budget::enforcer::BudgetEnforcer;
+use crate::run::budget::ledger::{note, spent_before, take_notice};
+use crate::run::budget::meter::{Meter, account_of};
+use crate::run::callbacks::HostCallbacks;
+use crate::run::launch::boot::{Booted, LaunchPlan, NoChild};
+use crate::run::launch::files::RunId;
+use crate::run::launch::private_dirs::PrivateDirs;
+use crate::run::outcome::changes::WorkTree;
+use crate::run::outcome::earlier_attempts::{EarlierAttempts, Limited};
+use crate::run::outcome::report::{AttemptReport, Verdict};
+use crate::run::outcome::retry::{backoff, may_retry};
+use crate::run::progress::{Progress, ProgressSender, RunState};
+use crate::run::result::ToolResult;
+use crate::run::spec::RunSpec;
+
+/// The longest pause that a provider may ask of a run, which keeps its place in the lane meanwhile. For a longer one the run
+/// ends, and who delegates decides.
+const LONGEST_HOLD: Duration = Duration::from_secs(60);
+/// How long an aborted run looks for what it changed. Whoever aborted is waiting.
+const CHANGES_AFTER_ABORT: Duration = Duration::from_secs(1);
+
+/// What is spent without a session counts as one.
+const NO_SESSION: &str = "";
+
+/// What the holder of a call's handle may do with it. Clones speak of the same call.
+#[derive(Clone, Debug, Default)]
+pub struct Control {
+    /// Ends it.
+    pub cancel: Cancel,
+    /// Sends messages into it.
+    pub steering: Steering,
+}
+
+/// What a run tells others while it goes on.
+pub struct Watchers<'a> {
+    /// How far it has come.
+    pub progress: &'a ProgressSender,
+    /// That its provider wants to be left alone for so long.
+    pub rate_limited: &'a (dyn Fn(Duration) + Sync),
+}
+
+/// Runs one agent on one task. Whatever a user or a child can cause ends in a result, never in an error.
+///
+/// Dropping the future ends the child and everything that it has started.
+pub async fn execute(
+    spec: RunSpec,
+    run_id: RunId,
+    watchers: Watchers<'_>,
+    callbacks: &impl HostCallbacks,
+    control: &Control,
+) -> ToolResult {
+    match prepare(spec, run_id, callbacks, &control.cancel).await {
+        Ok(ready) => ready.run(None, watchers, callbacks, control).await,
+        Err(result) => result,
+    }
+}
+
+impl Ready {
+    /// Starts a child that has no task yet. `None`: it could not be, which the run itself will say.
+    pub async fn boot(&self, cancel: &Cancel) -> Option<Booted> {
+        self.launch_plan(1).boot(cancel).await.ok()
+    }
+
+    /// Runs it. A child that was booted before is used if it is exactly the one that would be started, and ended
+    /// otherwise.
+    pub async fn run(
+        mut self,
+        early: Option<Booted>,
+        watchers: Watchers<'_>,
+        callbacks: &impl HostCallbacks,
+        control: &Control,
+    ) -> ToolResult {
+        let cancel = control.cancel.child();
+        let enforcer = BudgetEnforcer::new(self.meter().await, cancel.clone());
+        self.builder.diagnostics.extend(take_notice());
+        let context = Arc::clone(&self.spec.context);
+        // Boxed, because whoever starts a run would hold the room for all of it.
+        let result =
+            Box::pin(self.run_within(&enforcer, &cancel, early, watchers, callbacks, &control.steering))
+                .await;
+        // However it ended: what was spent is spent.
+        let spent = enforcer.spent();
+        blocking(move || note(&context, spent)).await;
+        result
+    }
+
+    async fn run_within(
+        self,
+        enforcer: &BudgetEnforcer,
+        cancel: &Cancel,
+        early: Option<Booted>,
+        watchers: Watchers<'_>,
+        callbacks: &impl HostCallbacks,
+        steering: &Steering,
+    ) -> ToolResult {
+        let started = Instant::now();
+        if let Some(over) = enforcer.refusal() {
+            discard(early).await;
+            return self.builder.over_budget(&over);
+        }
+        let limited = Limited::default();
+        let rate_limited = |delay| {
+            limited.note(delay);
+            (watchers.rate_limited)(delay);
+        };
+        let watchers = Watchers { progress: watchers.progress, rate_limited: &rate_limited };
+        watchers.progress.send_replace(Progress { state: RunState::Starting, ..Progress::default() });
+        let early = self.take(early).await;
+        if early.is_none()
+            && let Err(reason) = unless_cancelled(cancel, self.refresh(callbacks)).await
+        {
+            return self.builder.aborted_before_start(&reason, started.elapsed());
+        }
+        let before = unless_cancelled(cancel, self.work_tree()).await.ok().flatten();
+        let (mut booted, mut earlier_attempts, mut attempt) = (early, EarlierAttempts::default(), 1);
+        loop {
+            let child = match self.child(booted.take(), attempt, started, cancel).await {
+                Ok(child) => child,
+                Err(result) => return earlier_attempts.end(result),
+            };
+            self.id.set(child.run_id());
+            let hard = self.prepared.timeout();
+            let drive = Attempt {
+                ready: &self,
+                started,
+                number: attempt,
+                earlier: &earlier_attempts.usage,
+                enforcer,
+                cancel,
+                steering,
+                left: hard.map(|limit| limit.saturating_sub(started.elapsed())),
+            };
+            let Attempted { mut supervised, collected, protocol_report, mut files } =
+                match drive.run(child, &watchers, callbacks).await {
+                    Ok(attempted) => attempted,
+                    Err((error, files)) => {
+                        let result = self.builder.not_started(&error, started.elapsed(), files.session());
+                        return earlier_attempts.end(result);
+                    }
+                };
+            if let (Outcome::HardTimeout { limit }, Some(hard)) = (&mut supervised.outcome, hard) {
+                // The attempt had what the ones before have left of it.
+                *limit = hard;
+            }
+            enforcer.settle(&collected.usage);
+            let mut attempt_report = AttemptReport {
+                supervised,
+                collected,
+                protocol_report,
+                duration: started.elapsed(),
+                changes: None,
+                attempts: attempt,
+                earlier: earlier_attempts.usage.clone(),
+                limited_by: self.prepared.timeout_setting(),
+            };
+            if let Some(pause) = self.pause_before_next(&attempt_report, started, limited.left()) {
+                let builder = self.builder.clone();
+                let given_back = move || {
+                    builder.give_back(&files, &attempt_report);
+                    (files, attempt_report)
+                };
+                (files, attempt_report) = blocking(given_back).await;
+                attempt += 1;
+                watchers.progress.send_replace(Progress {
+                    state: RunState::Retrying,
+                    attempt,
+                    usage: attempt_report.usage(),
+                    turn_count: attempt_report.usage().turns,
+                    elapsed_ms: millis(started.elapsed()),
+                    ..Progress::default()
+                });
+                match unless_cancelled(cancel, tokio::time::sleep(pause)).await {
+                    Ok(()) => {
+                        earlier_attempts.add(&attempt_report, files).await;
+                        enforcer.next_attempt();
+                        continue;
+                    }
+                    Err(reason) => {
+                        attempt_report.supervised.outcome = Outcome::Cancelled(reason);
+                        attempt_report.duration = started.elapsed();
+                    }
+                }
+            }
+            attempt_report.changes = changes(before, &attempt_report.supervised.outcome).await;
+            // Writes a long answer and removes the run's files.
+            let builder = self.builder;
+            return blocking(move || builder.ended(attempt_report, &files)).await;
+        }
+    }
+
+    /// The child of an attempt, or the result of a run that gets none.
+    async fn child(
+        &self,
+        early: Option<Booted>,
+        attempt: u32,
+        started: Instant,
+        cancel: &Cancel,
+    ) -> Result<Booted, ToolResult> {
+        let child = match early {
+            Some(child) => Ok(child),
+            None => self.launch_plan(attempt).boot(cancel).await,
+        };
+        let reason = match (child, cancel.reason()) {
+            (Ok(child), None) => return Ok(child),
+            (Ok(child), Some(reason)) => {
+                // Once it has heard of its task it begins to spend.
+                child.discard().await;
+                reason
+            }
+            (Err(NoChild::Cancelled), reason) => reason.unwrap_or(CancelReason::Dropped),
+            (Err(NoChild::Failed { error, mut files }), _) => {
+                if let Some(files) = &mut files {
+                    files.keep_session();
+                }
+                let session = files.as_ref().and_then(|files| files.session());
+                return Err(self.builder.clone().not_started(&error, started.elapsed(), session));
+            }
+        };
+        Err(self.builder.clone().aborted_before_start(&reason, started.elapsed()))
+    }
+
+    pub(in crate::run) fn launch_plan(&self, attempt: u32) -> LaunchPlan {
+        LaunchPlan {
+            spec: Arc::clone(&self.spec),
+            prepared: Arc::clone(&self.prepared),
+            plan: Arc::clone(&self.plan),
+            run_id: self.id.get(),
+            attempt,
+        }
+    }
+
+    /// The child that was booted before, if it is the right one.
+    async fn take(&self, early: Option<Booted>) -> Option<Booted> {
+        let (booted, launch_plan) = (early?, self.launch_plan(1));
+        let (fits, booted) = blocking(move || (launch_plan.fits(&booted), booted)).await;
+        if fits {
+            return Some(booted);
+        }
+        discard(Some(booted)).await;
+        None
+    }
+
+    pub(in crate::run) async fn meter(&self) -> Meter {
+        // Charged without a bound too, for the day on which there is one.
+        let limit = self.config().session_budget.max_cost.unwrap_or_default();
+        let context = Arc::clone(&self.spec.context);
+        let account = move || account_of(context.session().unwrap_or(NO_SESSION), || spent_before(&context));
+        Meter::new(self.prepared.allowance(), Some((blocking(account).await, limit)))
+    }
+
+    /// Has a token refreshed that would expire during the run, because a sandboxed child works with a copy of it. One that
+    /// expires all the same is refreshed by the child and taken back.
+    async fn refresh(&self, callbacks: &impl HostCallbacks) {
+        let context = &self.spec.context;
+        let until = self.prepared.timeout().and_then(|limit| SystemTime::now().checked_add(limit));
+        if let (true, Some(provider), Some(until)) = (self.prepared.needs_places(), self.provider(), until) {
+            let credentials = self.prepared.credentials.as_deref();
+            PrivateDirs::refresh(&context.agent_dir, credentials, provider, until, callbacks).await;
+        }
+    }
+
+    async fn work_tree(&self) -> Option<WorkTree> {
+        let may_write = self.config().allow_write && !self.prepared.agent.readonly;
+        if may_write { WorkTree::look(&self.spec.cwd, &self.spec.context.env).await } else { None }
+    }
+
+    /// How long to wait for another attempt, and for a provider that has asked for a pause; `None` when there is to be
+    /// none.
+    fn pause_before_next(
+        &self,
+        attempt_report: &AttemptReport,
+        started: Instant,
+        limited: Duration,
+    ) -> Option<Duration> {
+        let policy = &self.config().retry;
+        let sandboxed = self.prepared.sandbox().is_held();
+        let is_harmless = |tool: &str| is_free_of_side_effects(tool, sandboxed);
+        if !policy.enabled
+            || attempt_report.attempts >= policy.max_attempts
+            || !Verdict::of(attempt_report).is_provider_error()
+            || !may_retry(&attempt_report.collected, is_harmless)
+        {
+            return None;
+        }
+        if limited > LONGEST_HOLD {
+            return None;
+        }
+        let pause = backoff(policy, attempt_report.attempts + 1).max(limited);
+        let left = self.prepared.timeout().map(|limit| limit.saturating_sub(started.elapsed()));
+        left.is_none_or(|left| left > pause).then_some(pause)
+    }
+}
+
+/// Ends a child that nobody needs.
+async fn discard(booted: Option<Booted>) {
+    if let Some(booted) = booted {
+        booted.discard().await;
+    }
+}
+
+/// The files that a run has changed.
+async fn changes(before: Option<WorkTree>, outcome: &Outcome) -> Option<Vec<String>> {
+    let before = before?;
+    if matches!(outcome, Outcome::Cancelled(_)) {
+        return tokio::time::timeout(CHANGES_AFTER_ABORT, before.changes()).await.ok().flatten();
+    }
+    before.changes().await
+}

@@ -1,0 +1,40 @@
+//! Messages into runs that are under way.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::child::ChildControl;
+
+/// The way into the runs of one call, for whoever holds its handle. Clones speak of the same call.
+#[derive(Clone, Debug, Default)]
+pub struct Steering(Arc<Mutex<Vec<ChildControl>>>);
+
+/// Keeps the way into a child open.
+pub(crate) struct Way {
+    steering: Steering,
+    child_control: ChildControl,
+}
+
+impl Steering {
+    /// Sends a message to every child of the call that works, before its next turn. `false`: none took it, because none
+    /// works any more or because it is driven by the `json` protocol, which takes no messages.
+    #[must_use]
+    pub fn steer(&self, message: &str) -> bool {
+        let open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // All of them, so no `any`, which stops at the first.
+        open.iter().filter(|child_control| child_control.steer(message)).count() > 0
+    }
+
+    /// Opens the way into a child that takes messages, for as long as the returned value lives.
+    pub(crate) fn open(&self, child_control: &ChildControl) -> Option<Way> {
+        child_control.commands()?;
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(child_control.clone());
+        Some(Way { steering: self.clone(), child_control: child_control.clone() })
+    }
+}
+
+impl Drop for Way {
+    fn drop(&mut self) {
+        let mut open = self.steering.0.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|child_control| !child_control.input.is_same(&self.child_control.input));
+    }
+}

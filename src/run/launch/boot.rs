@@ -1,0 +1,143 @@
+//! A run's child, from its files to the moment at which it could take its task.
+
+use std::sync::Arc;
+
+use super::command_line::Invocation;
+use super::files::{FilesError, PrivateDirsSpec, RunFiles, Wanted};
+use crate::agent::ToolPlan;
+use crate::config::Protocol;
+use crate::process::{Cancel, ChildCommand, Started, check_cwd, start};
+use crate::run::admit::pi::PiProgram;
+use crate::run::admit::prepare::Prepared;
+use crate::run::admit::ready::{blocking, unless_cancelled};
+use crate::run::spec::RunSpec;
+use crate::text::chain;
+
+/// A child that was started and has no task yet. Dropping it ends it, and removes what was made for it, its session
+/// included.
+pub struct Booted {
+    pub(in crate::run) child: Started,
+    pub(in crate::run) files: RunFiles,
+    command: ChildCommand,
+    prompt: String,
+}
+
+/// Which run's child, and which of its attempts.
+pub(in crate::run) struct LaunchPlan {
+    pub(in crate::run) spec: Arc<RunSpec>,
+    pub(in crate::run) prepared: Arc<Prepared>,
+    pub(in crate::run) plan: Arc<ToolPlan>,
+    pub(in crate::run) run_id: String,
+    pub(in crate::run) attempt: u32,
+}
+
+/// Why there is no child.
+pub(in crate::run) enum NoChild {
+    /// The stage at which its start failed, the path and the system's own words.
+    Failed {
+        /// The words.
+        error: String,
+        /// The files that were made for it.
+        files: Option<Box<RunFiles>>,
+    },
+    /// Nobody wants it any more.
+    Cancelled,
+}
+
+impl LaunchPlan {
+    /// Makes the child's files and starts it.
+    pub(in crate::run) async fn boot(self, cancel: &Cancel) -> Result<Booted, NoChild> {
+        // What is made of it although nobody wants it any more is removed when it is dropped.
+        let made = unless_cancelled(cancel, blocking(move || self.make())).await;
+        let made = made.map_err(|_| NoChild::Cancelled)?;
+        let (files, command, prompt) = made.map_err(|error| NoChild::Failed { error, files: None })?;
+        match start(command.clone(), cancel).await {
+            Ok(Some(child)) => Ok(Booted { child, files, command, prompt }),
+            Ok(None) => Err(NoChild::Cancelled),
+            Err(error) => {
+                let words = format!("{}: {}", error.stage(), chain(&error));
+                Err(NoChild::Failed { error: words, files: Some(Box::new(files)) })
+            }
+        }
+    }
+
+    /// The child's files and command, or why there can be none. Blocks.
+    fn make(&self) -> Result<(RunFiles, ChildCommand, String), String> {
+        let Self { spec, prepared, plan, run_id, attempt } = self;
+        let (config, context) = (&prepared.config, &spec.context);
+        if let Some(lack) = prepared.lacks() {
+            return Err(lack);
+        }
+        check_cwd(&spec.cwd).map_err(|error| format!("{}: {}", error.stage(), chain(&error)))?;
+        let pi = self.pi()?;
+        let parent = RunFiles::parent_directory(&context.agent_dir, context.host.session_file.as_deref());
+        let prompt = prepared.prompt(plan);
+        let (compile_cache, temporaries) = (context.compile_cache(), context.temporaries());
+        let wanted = Wanted {
+            cwd: &spec.cwd,
+            prompt: &prompt,
+            session: config.persist_session,
+            private_dirs: prepared.needs_places().then_some(PrivateDirsSpec {
+                agent_dir: &context.agent_dir,
+                credentials: prepared.credentials.as_deref(),
+                is_sandboxed: prepared.sandbox().is_held(),
+                temporaries: Some(&temporaries),
+                compile_cache: compile_cache.as_deref(),
+            }),
+            attempt: *attempt,
+            resumes: spec.overrides.resumes.as_ref(),
+        };
+        let failed = |error: FilesError| format!("session directory: {}", chain(&error));
+        let files = RunFiles::create(&parent, run_id, wanted).map_err(failed)?;
+        let command = self.command(&pi, &files)?;
+        Ok((files, command, prompt))
+    }
+
+    fn pi(&self) -> Result<PiProgram, String> {
+        let configured = self.prepared.config.pi_command.as_deref();
+        PiProgram::locate(configured, &self.spec.cwd, &self.spec.context)
+            .map_err(|error| format!("executable: {error}"))
+    }
+
+    fn command(&self, pi: &PiProgram, files: &RunFiles) -> Result<ChildCommand, String> {
+        let Self { spec, prepared, plan, .. } = self;
+        Invocation { pi, cwd: &spec.cwd, files, tools: &plan.tools, prepared, context: &spec.context }
+            .command()
+            .map_err(|value| {
+                format!("arguments: `{value}` begins with a hyphen, which pi would read as an option")
+            })
+    }
+
+    /// Whether a child that was booted before is exactly the one that would be started now. Blocks.
+    pub(in crate::run) fn fits(&self, booted: &Booted) -> bool {
+        !booted.child.has_ended()
+            && self.spec.overrides.resumes.is_none()
+            && self.prepared.config.protocol == Protocol::Rpc
+            && self.prepared.lacks().is_none()
+            && booted.prompt == self.prepared.prompt(&self.plan)
+            && self
+                .pi()
+                .and_then(|pi| self.command(&pi, &booted.files))
+                .is_ok_and(|now| now == booted.command)
+    }
+}
+
+impl Booted {
+    /// The id of the run that it was started for, which is the name of its directory.
+    #[must_use]
+    pub fn run_id(&self) -> &str {
+        self.files.run_id()
+    }
+
+    /// Waits until the child has ended by itself. Cancel safe.
+    pub fn ended(&self) -> impl Future<Output = ()> + Send + use<> {
+        self.child.ended()
+    }
+
+    /// Ends the child and leaves no trace of it.
+    pub async fn discard(self) {
+        let Self { files, child, .. } = self;
+        child.discard().await;
+        drop(tokio::task::spawn_blocking(move || drop(files)).await);
+    }
+}

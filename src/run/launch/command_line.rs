@@ -1,0 +1,199 @@
+//! The child's command line and environment.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use super::files::RunFiles;
+use crate::config::Protocol;
+use crate::process::ChildCommand;
+use crate::run::admit::builtin;
+use crate::run::admit::downloads;
+use crate::run::admit::pi::{PiProgram, PiVersion};
+use crate::run::admit::prepare::Prepared;
+use crate::run::admit::resolve::Extensions;
+use crate::run::spec::HostContext;
+
+/// Set in every child; its presence is why a child never delegates.
+pub(in crate::run) const CHILD_MARKER: &str = "PI_SUBAGENT_CHILD";
+/// How many delegations lie above this process.
+pub(in crate::run) const DEPTH: &str = "PI_SUBAGENT_DEPTH";
+/// How many there may be.
+pub(in crate::run) const MAX_DEPTH: &str = "PI_SUBAGENT_MAX_DEPTH";
+/// The tools that the guard lets through, separated by commas.
+const TOOLS: &str = "PI_SUBAGENT_TOOLS";
+const ALLOW_LSP: &str = "PI_SUBAGENT_ALLOW_LSP";
+const LSP_ACTIONS: &str = "PI_SUBAGENT_LSP_ACTIONS";
+const RUN_ID: &str = "PI_SUBAGENT_RUN_ID";
+const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
+const TEMPORARY: &str = "TMPDIR";
+/// Keeps pi from the network where nobody has asked for it, when it is `1`. Anything else says that it may.
+const OFFLINE: &str = "PI_OFFLINE";
+const GIT_NO_LOCKS: &str = "GIT_OPTIONAL_LOCKS";
+
+/// What a child is started with, decided and checked.
+#[derive(Debug)]
+pub(in crate::run) struct Invocation<'a> {
+    /// The pi to run.
+    pub pi: &'a PiProgram,
+    /// The directory to work in.
+    pub cwd: &'a Path,
+    /// The run's files.
+    pub files: &'a RunFiles,
+    /// The tools the child gets; none is `--no-tools`.
+    pub tools: &'a [String],
+    /// What was decided about the run.
+    pub prepared: &'a Prepared,
+    /// Everything around it.
+    pub context: &'a HostContext,
+}
+
+impl Invocation<'_> {
+    /// The command for a child. Its task comes on its standard input, never as an argument, where length, quoting, a
+    /// leading `-` or a leading `@` would change it.
+    ///
+    /// # Errors
+    ///
+    /// The model or thinking level that pi would take for an option.
+    pub(in crate::run) fn command(&self) -> Result<ChildCommand, String> {
+        let chosen = [self.prepared.model(self.context), self.prepared.thinking(self.context)];
+        if let Some(option) = chosen.into_iter().flatten().find(|value| value.starts_with('-')) {
+            return Err(option.to_owned());
+        }
+        let extensions = self.extensions();
+        let mut env = self.environment();
+        let offline = self.keeps_offline(&extensions, &mut env);
+        Ok(ChildCommand {
+            program: self.pi.program.clone(),
+            args: self.arguments(extensions, offline),
+            cwd: self.cwd.to_path_buf(),
+            env,
+            guardian: self.prepared.guardian(self.files),
+        })
+    }
+
+    /// The extensions of the child, those of pi's own that it cannot do without among them.
+    fn extensions(&self) -> Extensions {
+        let chosen = self.prepared.extensions(self.context, self.tools);
+        let needed = builtin::needed(self.tools, self.prepared.provider(self.context));
+        match (chosen, self.pi.version.map(PiVersion::names_builtin_extensions)) {
+            (Extensions::Only(mut list), Some(true)) => {
+                list.extend(needed.into_iter().map(str::to_owned));
+                Extensions::Only(list)
+            }
+            (chosen, _) => chosen,
+        }
+    }
+
+    /// Whether the child is told to do nothing on the network but what its task needs.
+    ///
+    /// Driven by commands, pi asks at its start for the newest models of every provider that the user is logged in to, and
+    /// refreshes their tokens for it. A sandboxed child would do so in its copy, and the user's own would be spent; any
+    /// other child is to do nothing before it has a task. The token of a run's own provider is refreshed all the same.
+    ///
+    /// Where something has to be fetched for the run, the variable alone is set: to a value that allows it and that stops
+    /// these requests nevertheless, because for models pi asks whether there is any.
+    fn keeps_offline(&self, extensions: &Extensions, env: &mut Vec<(OsString, OsString)>) -> bool {
+        if self.prepared.config.protocol != Protocol::Rpc {
+            return false;
+        }
+        if !downloads::may_be_needed(self.tools, extensions, &self.context.agent_dir, env) {
+            return true;
+        }
+        if !env.iter().any(|(name, _)| name == OFFLINE) {
+            env.push((OFFLINE.into(), "0".into()));
+        }
+        false
+    }
+
+    fn arguments(&self, extensions: Extensions, offline: bool) -> Vec<OsString> {
+        let mut args = Arguments(self.pi.args.clone());
+        match self.prepared.config.protocol {
+            Protocol::Json => args.words(["--mode", "json", "-p"]),
+            Protocol::Rpc => args.words(["--mode", "rpc"]),
+        }
+        if offline {
+            args.words(["--offline"]);
+        }
+        match self.files.session() {
+            Some(session) => args.pair("--session", session),
+            None => args.words(["--no-session"]),
+        }
+        if let Some(model) = self.prepared.model(self.context) {
+            args.pair("--model", model);
+        }
+        if let Some(thinking) = self.prepared.thinking(self.context) {
+            args.pair("--thinking", thinking);
+        }
+        if self.tools.is_empty() {
+            args.words(["--no-tools"]);
+        } else {
+            args.pair("--tools", self.tools.join(","));
+        }
+        args.pair("--append-system-prompt", self.files.prompt());
+        // First, so that no other extension runs before the guard has read what this child may do.
+        args.pair("-e", self.files.guard());
+        if let Extensions::Only(files) = extensions {
+            args.words(["--no-extensions"]);
+            for file in files {
+                args.pair("-e", file);
+            }
+        }
+        if !self.prepared.sees_skills() {
+            args.words(["--no-skills"]);
+        }
+        args.words(["--no-prompt-templates", "--no-themes"]);
+        if !self.prepared.reads_context() {
+            args.words(["--no-context-files"]);
+        }
+        let wants_mcp = builtin::needed(self.tools, None).contains(&builtin::MCP);
+        if !wants_mcp && self.pi.version.is_some_and(PiVersion::knows_no_mcp) {
+            args.words(["--no-mcp"]);
+        }
+        args.0
+    }
+
+    fn environment(&self) -> Vec<(OsString, OsString)> {
+        let Prepared { config, depth, .. } = self.prepared;
+        let own = [
+            (CHILD_MARKER, "1".to_owned()),
+            (DEPTH, (depth.current + 1).to_string()),
+            (MAX_DEPTH, depth.max.to_string()),
+            (TOOLS, self.tools.join(",")),
+            (ALLOW_LSP, if config.allow_lsp_tools { "1" } else { "0" }.to_owned()),
+            (LSP_ACTIONS, config.allowed_lsp_actions.join(",")),
+            (RUN_ID, self.files.run_id().to_owned()),
+        ];
+        let mut env = self.context.env.clone();
+        let configured = config.env.iter().map(|(name, value)| (name.as_str(), OsString::from(value)));
+        let own = own.map(|(name, value)| (name, OsString::from(value)));
+        for (name, value) in configured.chain(own).chain(self.private_dirs()) {
+            env.retain(|(existing, _)| existing != name);
+            env.push((name.into(), value));
+        }
+        env
+    }
+
+    /// What the child has for itself, and where a sandboxed one may write.
+    fn private_dirs(&self) -> Vec<(&'static str, OsString)> {
+        let Some(private_dirs) = self.files.private_dirs() else { return Vec::new() };
+        let mut own = vec![(AGENT_DIR, private_dirs.agent().into())];
+        if let Some(temporary) = private_dirs.temporary() {
+            // `git status` otherwise refreshes the index, which is a write that nobody asked for.
+            own.extend([(TEMPORARY, temporary.into()), (GIT_NO_LOCKS, "0".into())]);
+        }
+        own
+    }
+}
+
+struct Arguments(Vec<OsString>);
+
+impl Arguments {
+    fn words<const N: usize>(&mut self, words: [&str; N]) {
+        self.0.extend(words.map(OsString::from));
+    }
+
+    fn pair(&mut self, name: &str, value: impl AsRef<OsStr>) {
+        self.0.push(name.into());
+        self.0.push(value.as_ref().into());
+    }
+}

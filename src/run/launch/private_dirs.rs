@@ -1,0 +1,235 @@
+//! What a child has for itself: what a sandboxed one may write beside its session, and the agent directory of one whose
+//! agent has credentials of its own.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use super::files::{FilesError, PrivateDirsSpec, private_dir_builder};
+use crate::credentials::Refresh;
+use crate::credentials::{
+    AgentDirError, GiveBack, PrivateAgentDir, Refused, has_entry, needs_refresh, refresh_before_copy,
+    remove_tree,
+};
+use crate::run::admit::ready::blocking;
+use crate::run::spec::COMPILE_CACHE;
+use crate::text::chain;
+
+/// What the names of temporary directories begin with; the run's id follows.
+const PREFIX: &str = "pi-subagent-";
+/// A child's agent directory in the run's own, and its temporary directory where that is not among those of others.
+const AGENT: &str = "agent";
+const TEMPORARY: &str = "tmp";
+/// The permission to write for those whom a file does not belong to.
+const WRITABLE_BY_OTHERS: u32 = 0o022;
+
+/// An agent directory for one child, and a temporary directory where it may write to no other. Both are removed with this
+/// value.
+#[derive(Debug)]
+pub(in crate::run) struct PrivateDirs {
+    temporary: Option<PathBuf>,
+    agent: PrivateAgentDir,
+}
+
+impl PrivateDirs {
+    /// Makes them for a run with this directory. Blocks.
+    ///
+    /// The temporary directory lies among those of others where that can be, and only otherwise in the run's: programs make
+    /// sockets in it, whose paths end after 107 bytes, and a run lies deep below the user's home.
+    ///
+    /// In it lies a link to pi's compiled code, without which a child would compile all of pi for itself: it can read that
+    /// through the link and not write it, because the place is none of its own. A variable would serve as well, but every
+    /// program of the child would have it.
+    ///
+    /// # Errors
+    ///
+    /// When one of them cannot be made; nothing of it is left then.
+    pub(in crate::run) fn create(run: &Path, wanted: PrivateDirsSpec<'_>) -> Result<Self, FilesError> {
+        let PrivateDirsSpec { agent_dir, credentials, is_sandboxed, temporaries, compile_cache } = wanted;
+        let failed = |error| match error {
+            AgentDirError::Read { path, source } | AgentDirError::Write { path, source } => {
+                FilesError { path, source }
+            }
+        };
+        let mut agent = PrivateAgentDir::create(agent_dir, &run.join(AGENT)).map_err(failed)?;
+        if let Some(credentials) = credentials {
+            agent.lay_over(credentials).map_err(failed)?;
+        }
+        if !is_sandboxed {
+            return Ok(Self { temporary: None, agent });
+        }
+        let make = |path: PathBuf| match private_dir_builder().create(&path) {
+            Ok(()) => Ok(path),
+            Err(source) => Err(FilesError { path, source }),
+        };
+        // Made by us or not taken: nobody else can have put a directory of his own there.
+        let short = temporaries.zip(run.file_name()).and_then(|(temporaries, id)| {
+            let mut name = OsString::from(PREFIX);
+            name.push(id);
+            make(temporaries.join(name)).ok()
+        });
+        let temporary = short.map_or_else(|| make(run.join(TEMPORARY)), Ok)?;
+        if let Some(cache) = compile_cache.filter(|cache| is_ours_alone(cache)) {
+            // Without it the child starts all the same, only later.
+            let _ = symlink(cache, temporary.join(COMPILE_CACHE));
+        }
+        Ok(Self { temporary: Some(temporary), agent })
+    }
+
+    /// Removes what a child that was killed together with its host has left of its places.
+    pub(in crate::run) fn clear(run: &Path) {
+        for name in [AGENT, TEMPORARY] {
+            let place = run.join(name);
+            if fs::symlink_metadata(&place).is_ok() {
+                let _ = remove_tree(&place);
+            }
+        }
+    }
+
+    /// Whether a token should be refreshed before they are made. Blocks.
+    pub(in crate::run) fn need_refresh(
+        user_agent_dir: &Path,
+        credentials: Option<&Path>,
+        provider: &str,
+        until: SystemTime,
+    ) -> bool {
+        // What lies over the user's own is refreshed by the child in any case.
+        let is_laid_over = credentials.is_some_and(|path| has_entry(path, provider));
+        !is_laid_over && needs_refresh(user_agent_dir, provider, until)
+    }
+
+    /// Has a token refreshed that would expire before `until`, which the copy must have in time.
+    pub(in crate::run) async fn refresh(
+        user_agent_dir: &Path,
+        credentials: Option<&Path>,
+        provider: &str,
+        until: SystemTime,
+        host: &impl Refresh,
+    ) {
+        if is_laid_over(credentials, provider).await {
+            // The host knows nothing of it.
+            return;
+        }
+        // One that expires all the same is refreshed by the child and taken back.
+        let _ = refresh_before_copy(user_agent_dir, provider, until, host).await;
+    }
+
+    /// For `TMPDIR`, where the child has one of its own.
+    pub(in crate::run) fn temporary(&self) -> Option<&Path> {
+        self.temporary.as_deref()
+    }
+
+    /// For `PI_CODING_AGENT_DIR`.
+    pub(in crate::run) fn agent(&self) -> &Path {
+        self.agent.path()
+    }
+
+    /// What the child does without, in words.
+    pub(in crate::run) fn left_out(&self) -> Vec<String> {
+        let left_out = self.agent.left_out().iter();
+        left_out
+            .map(|file| format!("the child does without `{}`: {}", file.path.display(), file.reason))
+            .collect()
+    }
+
+    /// Takes a refreshed token of a provider back into the user's credentials. Blocks. Returns what the user should know.
+    pub(in crate::run) fn give_back(&self, provider: &str, patience: Duration) -> Option<String> {
+        match self.agent.give_back_within(provider, patience) {
+            // Whoever never logged in has nothing to lose, and most providers are used with a key.
+            Ok(GiveBack::Unchanged | GiveBack::Returned | GiveBack::Refused(Refused::NotLoggedIn)) => None,
+            Ok(GiveBack::Refused(why)) => {
+                Some(format!("the child's new token for `{provider}` was not taken over: {why}"))
+            }
+            Err(error) => Some(format!("the child's new token for `{provider}` is lost: {}", chain(&error))),
+        }
+    }
+}
+
+impl Drop for PrivateDirs {
+    fn drop(&mut self) {
+        if let Some(temporary) = &self.temporary
+            && fs::symlink_metadata(temporary).is_ok()
+        {
+            let _ = remove_tree(temporary);
+        }
+    }
+}
+
+/// Whether an agent's own credentials have something for a provider.
+async fn is_laid_over(credentials: Option<&Path>, provider: &str) -> bool {
+    let Some(credentials) = credentials else { return false };
+    let (credentials, provider) = (credentials.to_owned(), provider.to_owned());
+    blocking(move || has_entry(&credentials, &provider)).await
+}
+
+/// Whether this is a directory in which nobody but this user can have put anything. Compiled code is run as it is found,
+/// and anyone can have made a directory among the temporary ones.
+fn is_ours_alone(directory: &Path) -> bool {
+    let us = rustix::process::geteuid().as_raw();
+    fs::symlink_metadata(directory)
+        .is_ok_and(|found| found.is_dir() && found.uid() == us && found.mode() & WRITABLE_BY_OTHERS == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// A directory of compiled code with one file in it, and places beside it.
+    fn scene(mode: u32) -> (tempfile::TempDir, PathBuf, PrivateDirs) {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let cache = root.path().join("cache");
+        fs::create_dir(&cache).expect("made");
+        fs::write(cache.join("code"), "compiled").expect("written");
+        fs::set_permissions(&cache, fs::Permissions::from_mode(mode)).expect("set");
+        let private_dirs = private_dirs(root.path(), &cache);
+        (root, cache, private_dirs)
+    }
+
+    fn private_dirs(root: &Path, cache: &Path) -> PrivateDirs {
+        let run = root.join("run");
+        fs::create_dir_all(&run).expect("made");
+        let agent_dir = root.join("agent");
+        let wanted = PrivateDirsSpec {
+            agent_dir: &agent_dir,
+            credentials: None,
+            is_sandboxed: true,
+            temporaries: None,
+            compile_cache: Some(cache),
+        };
+        PrivateDirs::create(&run, wanted).expect("places")
+    }
+
+    #[test]
+    fn compiled_code_is_found_through_a_link_and_outlives_it() {
+        let (_root, cache, private_dirs) = scene(0o755);
+        let temporary = private_dirs.temporary().expect("it is sandboxed").to_path_buf();
+        let link = temporary.join(COMPILE_CACHE);
+        assert_eq!(fs::read_link(&link).expect("a link"), cache);
+        drop(private_dirs);
+        assert!(!temporary.exists());
+        assert_eq!(fs::read_to_string(cache.join("code")).expect("still there"), "compiled");
+    }
+
+    #[test]
+    fn compiled_code_that_others_could_have_written_is_not_used() {
+        let is_linked = |private_dirs: &PrivateDirs| {
+            let temporary = private_dirs.temporary().expect("it is sandboxed");
+            temporary.join(COMPILE_CACHE).symlink_metadata().is_ok()
+        };
+        for mode in [0o775, 0o757, 0o777, 0o1777] {
+            let (_root, _cache, private_dirs) = scene(mode);
+            assert!(!is_linked(&private_dirs), "{mode:o}");
+        }
+        let root = tempfile::tempdir().expect("a temporary directory");
+        assert!(!is_linked(&private_dirs(root.path(), &root.path().join("absent"))));
+        let (root, cache, before) = scene(0o755);
+        drop(before);
+        let link = root.path().join("link");
+        symlink(&cache, &link).expect("linked");
+        assert!(!is_linked(&private_dirs(root.path(), &link)), "what a link names can change");
+    }
+}

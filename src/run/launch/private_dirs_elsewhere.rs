@@ -1,0 +1,53 @@
+//! The same where there is no sandbox, and so nobody who needs places of his own.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use super::files::{FilesError, PrivateDirsSpec};
+use crate::credentials::Refresh;
+
+/// Nothing can be of this type.
+#[derive(Debug)]
+pub(in crate::run) enum PrivateDirs {}
+
+impl PrivateDirs {
+    pub(in crate::run) fn create(run: &Path, _wanted: PrivateDirsSpec<'_>) -> Result<Self, FilesError> {
+        Err(FilesError { path: run.to_path_buf(), source: std::io::ErrorKind::Unsupported.into() })
+    }
+
+    pub(in crate::run) fn clear(_run: &Path) {}
+
+    pub(in crate::run) fn need_refresh(
+        _agent_dir: &Path,
+        _credentials: Option<&Path>,
+        _provider: &str,
+        _until: SystemTime,
+    ) -> bool {
+        false
+    }
+
+    pub(in crate::run) async fn refresh(
+        _agent_dir: &Path,
+        _credentials: Option<&Path>,
+        _provider: &str,
+        _until: SystemTime,
+        _host: &impl Refresh,
+    ) {
+    }
+
+    pub(in crate::run) fn temporary(&self) -> Option<&Path> {
+        match *self {}
+    }
+
+    pub(in crate::run) fn agent(&self) -> &Path {
+        match *self {}
+    }
+
+    pub(in crate::run) fn left_out(&self) -> Vec<String> {
+        match *self {}
+    }
+
+    pub(in crate::run) fn give_back(&self, _provider: &str, _patience: Duration) -> Option<String> {
+        match *self {}
+    }
+}

@@ -1,0 +1,173 @@
+//! The session of a run that is continued.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::files::FilesError;
+use crate::run::spec::Resumption;
+
+/// The longest first line of a session; it names an id, a time and a directory.
+const MAX_HEADER: u64 = 64 * 1024;
+
+/// A run's directory that is taken for as long as this value lives: nobody else continues the same run meanwhile.
+#[derive(Debug)]
+pub(in crate::run) struct SessionLock {
+    #[cfg(unix)]
+    _directory: File,
+}
+
+/// Takes the directory of a run whose session is to be continued, and makes the session ready for that. Blocks.
+///
+/// The child of the run before could write its session, so that is believed nothing: it has to be a file, in the run's
+/// directory, and of the directory that the child is to work in, because pi works where a session says.
+///
+/// # Errors
+///
+/// When there is no such session, or when somebody continues it already. Nothing was changed then.
+pub(in crate::run) fn take(resumption: &Resumption, cwd: &Path) -> Result<SessionLock, FilesError> {
+    let Resumption { directory, session, .. } = resumption;
+    let failed = |path: &Path| {
+        let path = path.to_path_buf();
+        move |source| FilesError { path, source }
+    };
+    let found = fs::symlink_metadata(directory).map_err(failed(directory))?;
+    if !found.is_dir() {
+        return Err(failed(directory)(wrong("it is not a directory")));
+    }
+    let taken = lock(directory).map_err(failed(directory))?;
+    if session.parent() != Some(directory) {
+        return Err(failed(session)(wrong("it does not lie in the run's directory")));
+    }
+    open(session).and_then(|mut file| make_ready(&mut file, cwd)).map_err(failed(session))?;
+    Ok(taken)
+}
+
+fn wrong(words: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, words)
+}
+
+#[cfg(unix)]
+fn lock(directory: &Path) -> io::Result<SessionLock> {
+    use rustix::fs::{FlockOperation, flock};
+    use rustix::io::Errno;
+    let file = File::open(directory)?;
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Err(Errno::WOULDBLOCK) => {
+            Err(io::Error::new(io::ErrorKind::WouldBlock, "the run is being continued already"))
+        }
+        // Not every file system has locks.
+        Ok(()) | Err(_) => Ok(SessionLock { _directory: file }),
+    }
+}
+
+#[cfg(not(unix))]
+fn lock(_directory: &Path) -> io::Result<SessionLock> {
+    Ok(SessionLock {})
+}
+
+/// Opens the session itself, never what a link in its place names.
+fn open(session: &Path) -> io::Result<File> {
+    let found = fs::symlink_metadata(session)?;
+    if !found.is_file() {
+        return Err(wrong("it is not a regular file"));
+    }
+    let mut options = OpenOptions::new();
+    options.read(true).append(true);
+    #[cfg(unix)]
+    {
+        let careful = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, careful.bits().cast_signed());
+    }
+    options.open(session)
+}
+
+/// Looks at the header, and ends a line that a killed child has left half written: what pi appends would continue it.
+fn make_ready(session: &mut File, cwd: &Path) -> io::Result<()> {
+    let mut first = Vec::new();
+    BufReader::new(&mut *session).take(MAX_HEADER).read_until(b'\n', &mut first)?;
+    let header: Value = serde_json::from_slice(&first).unwrap_or_default();
+    if header["type"] != "session" {
+        return Err(wrong("it does not begin like a session"));
+    }
+    if header["cwd"] != *cwd.to_string_lossy() {
+        let words = format!("it is a session of {}, not of `{}`", header["cwd"], cwd.display());
+        return Err(wrong(&words));
+    }
+    session.seek(SeekFrom::End(-1))?;
+    let mut last = [0];
+    session.read_exact(&mut last)?;
+    if last == *b"\n" { Ok(()) } else { session.write_all(b"\n") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: &str = r#"{"type":"session","version":3,"id":"x","timestamp":"t","cwd":"/project"}"#;
+
+    fn scene(text: &str) -> (tempfile::TempDir, Resumption) {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let directory = root.path().join("0badcafe");
+        fs::create_dir(&directory).expect("made");
+        let session = directory.join("session.jsonl");
+        fs::write(&session, text).expect("written");
+        (root, Resumption { run_id: "0badcafe".into(), directory, session })
+    }
+
+    fn words(resumption: &Resumption) -> String {
+        let error = take(resumption, Path::new("/project")).expect_err("refused");
+        format!("{}: {}", error.path.file_name().expect("a name").display(), error.source)
+    }
+
+    #[test]
+    fn a_session_is_continued_as_it_is_and_a_torn_line_is_ended() {
+        for (text, expected) in [
+            (format!("{HEADER}\n"), format!("{HEADER}\n")),
+            (format!("{HEADER}\n{{\"type\":\"mess"), format!("{HEADER}\n{{\"type\":\"mess\n")),
+            (HEADER.to_owned(), format!("{HEADER}\n")),
+        ] {
+            let (_root, resumption) = scene(&text);
+            drop(take(&resumption, Path::new("/project")).expect("taken"));
+            assert_eq!(fs::read_to_string(&resumption.session).expect("readable"), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_no_session_of_this_run_is_refused_by_name_and_left_alone() {
+        let (_root, resumption) = scene("");
+        assert!(words(&resumption).starts_with("session.jsonl: it does not begin like a session"));
+        let (_root, resumption) = scene("{\"type\":\"message\"}\n");
+        assert!(words(&resumption).starts_with("session.jsonl: it does not begin like a session"));
+        let (_root, resumption) = scene(&HEADER.replace("/project", "/elsewhere"));
+        assert_eq!(words(&resumption), "session.jsonl: it is a session of \"/elsewhere\", not of `/project`");
+        assert_eq!(fs::read(&resumption.session).expect("readable").last(), Some(&b'}'), "untouched");
+        let (root, mut resumption) = scene(HEADER);
+        resumption.session = root.path().join("other.jsonl");
+        fs::write(&resumption.session, HEADER).expect("written");
+        assert_eq!(words(&resumption), "other.jsonl: it does not lie in the run's directory");
+        let (_root, resumption) = scene(HEADER);
+        fs::remove_file(&resumption.session).expect("removed");
+        assert!(words(&resumption).starts_with("session.jsonl: No such file"));
+        let (_root, resumption) = scene(HEADER);
+        fs::remove_dir_all(&resumption.directory).expect("removed");
+        assert!(words(&resumption).starts_with("0badcafe: No such file"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_no_session_and_two_do_not_continue_the_same_run() {
+        let (root, resumption) = scene(HEADER);
+        let victim = root.path().join("victim");
+        fs::rename(&resumption.session, &victim).expect("moved");
+        std::os::unix::fs::symlink(&victim, &resumption.session).expect("linked");
+        assert_eq!(words(&resumption), "session.jsonl: it is not a regular file");
+        let (_root, resumption) = scene(HEADER);
+        let first = take(&resumption, Path::new("/project")).expect("taken");
+        assert_eq!(words(&resumption), "0badcafe: the run is being continued already");
+        drop(first);
+        drop(take(&resumption, Path::new("/project")).expect("free again"));
+    }
+}

@@ -1,0 +1,45 @@
+//! What a child said, made fit to leave the process.
+
+use crate::event::{Collected, DisplayItem, Retry};
+use crate::text::Sanitizer;
+
+/// Why a message ended that says all that it was to say.
+const STOP: &str = "stop";
+
+/// The same stream's end with every string sanitized. Texts that may have been cut lose the beginning of a known secret at
+/// their end: nothing would recognize it.
+#[must_use]
+pub fn clean(collected: Collected, sanitizer: &Sanitizer) -> Collected {
+    let text = |text: String| sanitizer.sanitize(&text).into_string();
+    let cut = |text: String| sanitizer.sanitize_growing(&text).into_string();
+    let is_whole = collected.stop_reason.as_deref() == Some(STOP);
+    let retry = |retry: Retry| Retry { final_error: retry.final_error.map(text), ..retry };
+    Collected {
+        text: collected.text.map(|answer| if is_whole { text(answer) } else { cut(answer) }),
+        partial: collected.partial.map(cut),
+        stop_reason: collected.stop_reason.map(text),
+        error_message: collected.error_message.map(text),
+        model: collected.model.map(text),
+        display_items: clean_items(&collected.display_items, sanitizer),
+        last_event: collected.last_event.map(text),
+        tool_names: collected.tool_names.into_iter().map(text).collect(),
+        retry: collected.retry.map(retry),
+        noise: text(collected.noise),
+        epilogue: collected.epilogue.map(|epilogue| Box::new(clean(*epilogue, sanitizer))),
+        ..collected
+    }
+}
+
+/// The same items with every string sanitized, texts like those that may have been cut.
+#[must_use]
+pub(in crate::run) fn clean_items(items: &[DisplayItem], sanitizer: &Sanitizer) -> Vec<DisplayItem> {
+    let text = |text: &str| sanitizer.sanitize(text).into_string();
+    let cut = |text: &str| sanitizer.sanitize_growing(text).into_string();
+    let clean = |item: &DisplayItem| match item {
+        DisplayItem::Text { text: said } => DisplayItem::Text { text: cut(said) },
+        DisplayItem::ToolCall { name, args } => {
+            DisplayItem::ToolCall { name: text(name), args: sanitizer.sanitize_json(args) }
+        }
+    };
+    items.iter().map(clean).collect()
+}

@@ -1,0 +1,9 @@
+//! How a run ended, what is told of it, and whether another attempt follows.
+
+pub(crate) mod changes;
+pub(crate) mod clean;
+pub(crate) mod earlier_attempts;
+pub(crate) mod report;
+pub(crate) mod retry;
+
+pub use clean::clean;

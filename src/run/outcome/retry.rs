@@ -1,0 +1,135 @@
+//! When a failed attempt may be followed by another, and how soon.
+
+use std::time::Duration;
+
+use crate::config::Retry;
+use crate::event::Collected;
+
+/// No pause is longer, whatever the configuration says.
+const MAX_BACKOFF: Duration = Duration::from_secs(5 * 60);
+/// Why pi's last assistant message ended, when a provider failed.
+const ERROR: &str = "error";
+
+/// Whether another attempt could do better and repeats nothing that has an effect: the last request failed in a way
+/// that pi itself tried again until it gave up, and every tool that was started is free of side effects. A tool whose
+/// name is not known counts as one that is not.
+#[must_use]
+pub(in crate::run) fn may_retry(collected: &Collected, side_effect_free: impl Fn(&str) -> bool) -> bool {
+    let gave_up = collected.retry.as_ref().is_some_and(|retry| retry.exhausted);
+    let is_transient = gave_up && collected.stop_reason.as_deref() == Some(ERROR);
+    is_transient
+        && collected.tools_unnamed == 0
+        && collected.tool_names.iter().all(|name| side_effect_free(name))
+}
+
+/// The pause before an attempt, counted from 1: none before the first, then `backoffMs`, doubled each time, five minutes
+/// at most.
+#[must_use]
+pub(in crate::run) fn backoff(policy: &Retry, attempt: u32) -> Duration {
+    let Some(doublings) = attempt.checked_sub(2) else { return Duration::ZERO };
+    2u32.checked_pow(doublings)
+        .and_then(|factor| policy.backoff.checked_mul(factor))
+        .map_or(MAX_BACKOFF, |pause| pause.min(MAX_BACKOFF))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::event::Collector;
+
+    fn collected(records: &[serde_json::Value]) -> Collected {
+        let mut collector = Collector::new();
+        for record in records {
+            collector.push(format!("{record}\n").as_bytes());
+        }
+        collector.into_collected()
+    }
+
+    #[test]
+    fn only_what_pi_gave_up_on_and_what_had_no_effect_is_tried_again() {
+        let said = |stop: &str| json!({"type": "message_end", "message": {"role": "assistant", "content": [], "stopReason": stop}});
+        let retry = || json!({"type": "auto_retry_start", "attempt": 1, "errorMessage": "500"});
+        let end = |success: bool, error: &str| json!({"type": "auto_retry_end", "success": success, "finalError": error});
+        let tool = |name: &str| json!({"type": "tool_execution_start", "toolCallId": "a", "toolName": name});
+        let failed = |tools: Vec<serde_json::Value>| {
+            let rest = [said("error"), retry(), said("error"), end(false, "500")];
+            tools.into_iter().chain(rest).collect::<Vec<_>>()
+        };
+        let cases = [
+            ("gave up", failed(vec![]), true),
+            ("gave up after reading", failed(vec![tool("read"), tool("grep"), tool("read")]), true),
+            ("gave up after writing", failed(vec![tool("read"), tool("write")]), false),
+            (
+                "gave up after a tool without a name",
+                failed(vec![json!({"type": "tool_execution_start"})]),
+                false,
+            ),
+            ("a name that only begins like another", failed(vec![tool("reader")]), false),
+            ("gave up after a shell, which is not confined", failed(vec![tool("bash")]), false),
+            ("nothing", vec![], false),
+            ("gave up without a word before", vec![said("error"), end(false, "500")], true),
+            ("an error that pi does not try again", vec![said("error")], false),
+            ("cut off while it was retrying", vec![said("error"), retry()], false),
+            ("called off", vec![said("error"), retry(), end(false, "Retry cancelled")], false),
+            ("recovered", vec![said("error"), retry(), said("stop"), end(true, "")], false),
+            ("gave up, then went on", [failed(vec![]), vec![said("stop")]].concat(), false),
+            (
+                "gave up, then failed for another reason",
+                [failed(vec![]), vec![said("error")]].concat(),
+                false,
+            ),
+            ("aborted", vec![said("error"), retry(), said("aborted"), end(false, "500")], false),
+        ];
+        for (label, records, expected) in cases {
+            let verdict = may_retry(&collected(&records), |name| ["read", "grep"].contains(&name));
+            assert_eq!(verdict, expected, "{label}");
+        }
+    }
+
+    #[test]
+    fn tools_beyond_those_that_are_named_count_as_side_effects() {
+        let tool =
+            |name: String| json!({"type": "tool_execution_start", "toolCallId": name, "toolName": name});
+        let failed = [
+            json!({"type": "message_end", "message": {"role": "assistant", "content": [], "stopReason": "error"}}),
+            json!({"type": "auto_retry_end", "success": false}),
+        ];
+        for (tools, expected) in [(64, true), (65, false)] {
+            let mut records: Vec<_> = (0..tools).map(|number| tool(number.to_string())).collect();
+            records.extend(failed.clone());
+            assert_eq!(may_retry(&collected(&records), |_| true), expected, "{tools} tools");
+        }
+    }
+
+    #[test]
+    fn pauses_double_and_stay_bounded() {
+        let policy = |ms| Retry { enabled: true, max_attempts: 9, backoff: Duration::from_millis(ms) };
+        let cases = [
+            (1000, 0, 0),
+            (1000, 1, 0),
+            (1000, 2, 1000),
+            (1000, 3, 2000),
+            (1000, 4, 4000),
+            (1000, 40, 300_000),
+            (1000, u32::MAX, 300_000),
+            (u64::MAX, 2, 300_000),
+            (299_999, 2, 299_999),
+            (300_000, 2, 300_000),
+            (300_001, 2, 300_000),
+            (149_999, 3, 299_998),
+            (150_000, 3, 300_000),
+            (150_001, 3, 300_000),
+            (0, 3, 0),
+            (0, 30, 0),
+        ];
+        for (ms, attempt, expected) in cases {
+            assert_eq!(
+                backoff(&policy(ms), attempt).as_millis(),
+                expected,
+                "{ms} ms before attempt {attempt}"
+            );
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! A place in a text, and what can be asked about its surroundings.
+
+use std::cell::OnceCell;
+use std::ops::Range;
+
+/// The longest part of a name that is read to either side of its trigger.
+const NAME_REACH: usize = 64;
+
+/// The text under scan. `floor` is the end of the last redaction: no rule looks before it.
+pub(in crate::text) struct Cursor<'a> {
+    pub(in crate::text) text: &'a str,
+    pub(in crate::text) bytes: &'a [u8],
+    pub(in crate::text) floor: usize,
+    last_end: OnceCell<Option<usize>>,
+}
+
+impl<'a> Cursor<'a> {
+    pub(in crate::text) fn new(text: &'a str) -> Self {
+        Self { text, bytes: text.as_bytes(), floor: 0, last_end: OnceCell::new() }
+    }
+
+    /// Where the last `-----END ` of the text stands; searched once, so that keys without an end stay linear.
+    pub(in crate::text) fn last_end(&self) -> Option<usize> {
+        *self.last_end.get_or_init(|| memchr::memmem::rfind(self.bytes, b"-----END "))
+    }
+
+    pub(in crate::text) fn byte(&self, at: usize) -> Option<u8> {
+        self.bytes.get(at).copied()
+    }
+
+    /// The byte before `at`, unless it belongs to the last redaction.
+    pub(in crate::text) fn before(&self, at: usize) -> Option<u8> {
+        if at > self.floor { Some(self.bytes[at - 1]) } else { None }
+    }
+
+    /// The whole name (letters, digits, `_`, `-`, `.`) around a trigger.
+    pub(in crate::text) fn name_around(&self, trigger: Range<usize>) -> Range<usize> {
+        let lowest = trigger.start.saturating_sub(NAME_REACH).max(self.floor);
+        let mut start = trigger.start;
+        while start > lowest && is_name_byte(self.bytes[start - 1]) {
+            start -= 1;
+        }
+        if start > 0
+            && self.bytes[start - 1] == b'\\'
+            && matches!(self.bytes[start], b'n' | b'r' | b't')
+            && start < trigger.start
+        {
+            start += 1; // An escaped line end inside a JSON string, not a letter of the name.
+        }
+        let highest = self.bytes.len().min(trigger.end + NAME_REACH);
+        let mut end = trigger.end;
+        while end < highest && is_name_byte(self.bytes[end]) {
+            end += 1;
+        }
+        while end > trigger.end && matches!(self.bytes[end - 1], b'-' | b'.') {
+            end -= 1;
+        }
+        start..end
+    }
+
+    /// Whether a token can begin at `at`: after nothing, a byte that is no letter or digit, an escaped line end, or a
+    /// percent escape.
+    pub(in crate::text) fn is_token_start(&self, at: usize) -> bool {
+        let Some(last) = at.checked_sub(1).map(|before| self.bytes[before]) else { return true };
+        if !last.is_ascii_alphanumeric() {
+            return true;
+        }
+        match &self.bytes[..at] {
+            [.., b'\\', b'n' | b'r' | b't'] => true,
+            [.., b'%', high, low] => high.is_ascii_hexdigit() && low.is_ascii_hexdigit(),
+            _ => false,
+        }
+    }
+
+    /// Position after spaces and tabs.
+    pub(in crate::text) fn skip_blanks(&self, at: usize) -> usize {
+        let mut end = at;
+        // More blanks than this separate columns of a table, not a name from its value.
+        while end < at + 32 && matches!(self.byte(end), Some(b' ' | b'\t')) {
+            end += 1;
+        }
+        end
+    }
+
+    /// End of the line that `at` is on, at most `reach` bytes away; a CR before LF does not belong to the line.
+    pub(in crate::text) fn line_end(&self, at: usize, reach: usize) -> usize {
+        let stop = self.bytes.len().min(at + reach);
+        let end = memchr::memchr(b'\n', &self.bytes[at..stop]).map_or(stop, |length| at + length);
+        let end = if end > at && self.bytes[end - 1] == b'\r' { end - 1 } else { end };
+        self.floor_char(end)
+    }
+
+    /// The part of the line before `at`, at most `reach` bytes.
+    pub(in crate::text) fn line_before(&self, at: usize, reach: usize) -> &'a [u8] {
+        let from = at.saturating_sub(reach).max(self.floor);
+        let part = &self.bytes[from..at];
+        memchr::memrchr(b'\n', part).map_or(part, |newline| &part[newline + 1..])
+    }
+
+    /// What stands on the line between the last mention of a program and `at`, whatever was redacted of it.
+    ///
+    /// Rules that look so far back take the first flag only: a redaction makes a line shorter and brings more into
+    /// reach, and what a second pass finds must be what the first one found.
+    pub(in crate::text) fn options_of(&self, at: usize, program: &[u8]) -> Option<&'a [u8]> {
+        /// How far before its flag the name of a program is looked for.
+        const REACH: usize = 512;
+        let before = &self.bytes[at.saturating_sub(REACH)..at];
+        let line = memchr::memrchr(b'\n', before).map_or(before, |newline| &before[newline + 1..]);
+        memchr::memmem::rfind(line, program).map(|found| &line[found + program.len()..])
+    }
+
+    /// The last character boundary at or before `at`.
+    pub(in crate::text) fn floor_char(&self, at: usize) -> usize {
+        crate::text::truncate::floor_char_boundary(self.text, at)
+    }
+
+    /// Whether nothing but blanks follows on the line.
+    pub(in crate::text) fn ends_line(&self, at: usize) -> bool {
+        matches!(self.byte(self.skip_blanks(at)), None | Some(b'\n' | b'\r'))
+    }
+
+    /// An opening quote at `at`: so many backslashes and the quote byte.
+    pub(in crate::text) fn quote(&self, at: usize) -> Option<Quote> {
+        let escapes = self.bytes[at..].iter().take(MAX_ESCAPES).take_while(|&&byte| byte == b'\\').count();
+        match self.byte(at + escapes)? {
+            mark @ (b'"' | b'\'' | b'`') => Some(Quote { escapes, mark }),
+            _ => None,
+        }
+    }
+
+    /// The quote that stands directly before `at`.
+    pub(in crate::text) fn quote_before(&self, at: usize) -> Option<Quote> {
+        let mark = self.before(at).filter(|byte| matches!(byte, b'"' | b'\'' | b'`'))?;
+        let escapes = self.bytes[self.floor..at - 1]
+            .iter()
+            .rev()
+            .take(MAX_ESCAPES)
+            .take_while(|&&byte| byte == b'\\')
+            .count();
+        Some(Quote { escapes, mark })
+    }
+
+    /// Whether the word or string that begins at `start` has no end yet.
+    pub(in crate::text) fn word_is_open(&self, start: usize, ends: fn(u8) -> bool) -> bool {
+        match self.quote(start) {
+            Some(quote) => {
+                let end = self.string_end(start + quote.len(), quote, usize::MAX);
+                !end.closed && end.content == self.bytes.len()
+            }
+            None => !self.bytes[start..].iter().any(|&byte| ends(byte)),
+        }
+    }
+
+    /// Where the word or the content of a string ends that begins at `start`: at the latest with its line.
+    pub(in crate::text) fn word_end(
+        &self,
+        start: usize,
+        quote: Option<Quote>,
+        ends: fn(u8) -> bool,
+    ) -> usize {
+        match quote {
+            Some(quote) => self.string_end(start, quote, usize::MAX).content,
+            None => self.bytes[start..]
+                .iter()
+                .position(|&byte| ends(byte))
+                .map_or(self.bytes.len(), |at| start + at),
+        }
+    }
+
+    /// Where the string ends whose content begins at `at`: at its closing quote, the line end, or `at + reach`.
+    pub(in crate::text) fn string_end(&self, at: usize, quote: Quote, reach: usize) -> StringEnd {
+        let stop = self.bytes.len().min(at.saturating_add(reach));
+        let mut next = at;
+        while let Some(length) = memchr::memchr2(quote.mark, b'\n', &self.bytes[next..stop]) {
+            let found = next + length;
+            if self.bytes[found] == b'\n' {
+                return StringEnd { content: found, closed: false };
+            }
+            let escapes = self.bytes[next..found]
+                .iter()
+                .rev()
+                .take(MAX_ESCAPES)
+                .take_while(|&&byte| byte == b'\\')
+                .count();
+            if quote.is_closed_by(escapes) {
+                return StringEnd { content: found - quote.escapes, closed: true };
+            }
+            next = found + 1;
+        }
+        StringEnd { content: self.floor_char(stop), closed: false }
+    }
+}
+
+/// A quote with more backslashes before it than this is not followed further: four levels of JSON inside JSON.
+const MAX_ESCAPES: usize = 16;
+
+/// A quote mark and the backslashes before it: `"` in text, `\"` in JSON inside a string, `\\\"` one level deeper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::text) struct Quote {
+    pub(in crate::text) escapes: usize,
+    pub(in crate::text) mark: u8,
+}
+
+/// Where a string ends.
+pub(in crate::text) struct StringEnd {
+    pub(in crate::text) content: usize,
+    pub(in crate::text) closed: bool,
+}
+
+impl Quote {
+    pub(in crate::text) fn len(self) -> usize {
+        self.escapes + 1
+    }
+
+    /// Whether a mark after so many backslashes closes this quote. At every level of nesting a literal backslash of
+    /// the content takes twice as many, so only the remainder counts.
+    fn is_closed_by(self, escapes: usize) -> bool {
+        let level = self.escapes + 1;
+        if level.is_power_of_two() { escapes % (2 * level) == self.escapes } else { escapes == self.escapes }
+    }
+}
+
+pub(in crate::text) fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
+}

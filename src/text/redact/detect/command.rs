@@ -1,0 +1,68 @@
+//! Passwords that programs take as an argument of a flag that says nothing.
+
+use std::ops::Range;
+
+use crate::text::redact::cursor::{Cursor, Quote};
+use crate::text::redact::scan::Found;
+use crate::text::redact::value::extent::JUDGED;
+use crate::text::redact::value::looks::{Look, look};
+use crate::text::sanitize::{Edit, REDACTED};
+
+/// The flags, with the blank before them.
+pub(in crate::text) const FLAGS: [&str; 6] = [" -p", " -a ", " -k ", " -passin ", " -passout ", " -pass "];
+
+/// Judges `mysql -psecret`, `sshpass -p secret`, `docker login -p secret` and their like.
+pub(in crate::text) fn password(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
+    let nothing = Found::nothing(trigger.end - usize::from(cursor.bytes[trigger.end - 1] == b' '));
+    let Some(mut start) = value_start(cursor, &trigger) else { return nothing };
+    let quote = cursor.quote(start);
+    start += quote.map_or(0, Quote::len);
+    // To its end, however far: what is left of a value would look like another one to a second pass.
+    let end = cursor.word_end(start, quote, ends_word);
+    let judged = &cursor.text[start..cursor.floor_char(end.min(start + JUDGED))];
+    match look(judged) {
+        Look::Empty | Look::Placeholder | Look::Reference | Look::Plain | Look::Path | Look::Url => nothing,
+        // A port, or ports.
+        Look::Number if judged.len() < 6 => nothing,
+        _ => Found::edit(Edit::new(start..end, REDACTED, "command_password"), end),
+    }
+}
+
+/// Whether the value of a flag may go on.
+pub(in crate::text) fn is_open(cursor: &Cursor<'_>, trigger: &Range<usize>) -> bool {
+    value_start(cursor, trigger).is_some_and(|start| cursor.word_is_open(start, ends_word))
+}
+
+/// Where the value of a flag begins, when it is the first such flag of a program that takes a password there.
+fn value_start(cursor: &Cursor<'_>, trigger: &Range<usize>) -> Option<usize> {
+    let flag = &cursor.bytes[trigger.clone()];
+    let next = cursor.skip_blanks(trigger.end);
+    let is_attached = next == trigger.end;
+    let programs: &[&[u8]] = match flag {
+        b" -p" if is_attached => &[b"mysql", b"mariadb"],
+        b" -p" => &[b"sshpass", b" login"],
+        b" -a " => &[b"redis-cli"],
+        b" -k " => &[b"openssl enc"],
+        _ => &[b"openssl"],
+    };
+    let (program, options) = programs
+        .iter()
+        .find_map(|program| cursor.options_of(trigger.start, program).map(|options| (*program, options)))?;
+    if memchr::memmem::find(options, flag).is_some() {
+        return None;
+    }
+    match (flag, program) {
+        // The ports of a container with such a name.
+        (b" -p", b"mysql" | b"mariadb") if cursor.options_of(trigger.start, b"docker").is_some() => None,
+        // What comes later belongs to the program that gets the password.
+        (b" -p", b"sshpass") => options.is_empty().then_some(next),
+        (b" -passin " | b" -passout " | b" -pass ", _) => {
+            cursor.bytes[next..].starts_with(b"pass:").then(|| next + "pass:".len())
+        }
+        _ => Some(next),
+    }
+}
+
+fn ends_word(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'\\' | b'|' | b';' | b')')
+}

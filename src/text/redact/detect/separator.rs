@@ -1,0 +1,150 @@
+//! What stands between a name and its value.
+
+use std::ops::Range;
+
+use crate::text::redact::cursor::{Cursor, Quote};
+use crate::text::redact::value::looks::has_digit;
+use crate::text::redact::value::name::{NameKind, name_kind};
+
+/// A word of a sentence is a secret when it has a digit, or so many characters.
+const LEAST_PLAIN: usize = 16;
+
+/// The words between a password and the colon before its value: `is generated for root@localhost: `.
+const SENTENCE: usize = 64;
+
+/// How a value is tied to its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::text) enum Tie {
+    /// `name=value`, nothing around the sign.
+    Tight,
+    /// `name = value`, `name := value`, `name => value`.
+    Equals,
+    /// `name: value`.
+    Colon,
+    /// `?name=value` and `;name=value`.
+    Parameter,
+    /// `--name value`.
+    Flag,
+    /// `"name", "value"`, `:name, "value"`, `setName("value")`.
+    Comma,
+    /// `NAME "value"`, `ENV NAME value`, `login x password y`.
+    Blank,
+    /// `token abc`, `the password is abc`, `set the secret to abc`: a sentence, so only what is plainly a secret.
+    Spoken,
+    /// `<name>value</name>`.
+    Element,
+    /// `name: X` and `value: y`.
+    Entry,
+}
+
+/// A name's tie, where the value begins, and whether the name itself is quoted.
+pub(in crate::text) struct Separator {
+    pub(in crate::text) tie: Tie,
+    pub(in crate::text) value: usize,
+    pub(in crate::text) name_quote: Option<Quote>,
+}
+
+pub(in crate::text) fn separator(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separator> {
+    let mut at = name.end;
+    let name_quote =
+        cursor.quote(at).filter(|quote| quote.mark != b'`' || cursor.quote_before(name.start).is_some());
+    if let Some(quote) = name_quote {
+        at += quote.len();
+    }
+    if cursor.byte(at) == Some(b']') {
+        at += 1;
+    }
+    let is_quoted = name_quote.is_some();
+    if !is_quoted && matches!(cursor.byte(at), Some(b'?' | b'!')) {
+        at += 1;
+    }
+    let next = cursor.skip_blanks(at);
+    let rest = &cursor.bytes[next..];
+    let is_flag = matches!(cursor.byte(name.start), Some(b'-'));
+    let (tie, after) = match rest {
+        [b'=', b'=' | b'~', ..] | [b':', b':', ..] | [b':', b'/', b'/', ..] => return None,
+        [b'=', b'>', ..] | [b':', b'=', ..] => (Tie::Equals, next + 2),
+        [b'=', ..] if is_parameter(cursor, name.start) => (Tie::Parameter, next + 1),
+        [b'=', tail @ ..] if next == at && !matches!(tail.first(), None | Some(b' ' | b'\t')) => {
+            (Tie::Tight, next + 1)
+        }
+        [b'=', ..] => (Tie::Equals, next + 1),
+        [b':', ..] => (Tie::Colon, next + 1),
+        [0xef, 0xbc, 0x9a, ..] => (Tie::Colon, next + '：'.len_utf8()),
+        [b'>', ..] if next == at && !is_quoted && is_element(cursor, name) => (Tie::Element, next + 1),
+        [b',', ..] if is_quoted || cursor.before(name.start) == Some(b':') => (Tie::Comma, next + 1),
+        [b'(', b'"' | b'\'', ..] if next == at && is_setter(&cursor.text[name.clone()]) => {
+            (Tie::Comma, next + 1)
+        }
+        _ if is_quoted && next > at && rest.starts_with(b"value=") => (Tie::Equals, next + "value=".len()),
+        _ if next == at || is_quoted => return None,
+        _ if is_flag => (Tie::Flag, next),
+        _ => {
+            let (tie, value) = blank_value(cursor, name, next)?;
+            return Some(Separator { tie, value, name_quote });
+        }
+    };
+    Some(Separator { tie, value: cursor.skip_blanks(after), name_quote })
+}
+
+/// Whether a name is a parameter of a query or of a connection string.
+fn is_parameter(cursor: &Cursor<'_>, start: usize) -> bool {
+    match cursor.before(start) {
+        Some(b'?' | b'&') => true,
+        Some(b';') => !matches!(cursor.before(start - 1), None | Some(b'\n' | b' ')),
+        _ => false,
+    }
+}
+
+/// Whether a name is that of a method that takes the value: `factory.setPassword`, `withApiKey`.
+fn is_setter(name: &str) -> bool {
+    let method = name.rsplit('.').next().unwrap_or(name);
+    ["set", "with"].iter().any(|verb| {
+        method
+            .strip_prefix(verb)
+            .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase() || first == '_'))
+    })
+}
+
+fn is_element(cursor: &Cursor<'_>, name: &Range<usize>) -> bool {
+    cursor.before(name.start) == Some(b'<')
+}
+
+/// Where the value of a name begins that is followed by blanks alone: `#define NAME "x"`, `ENV NAME x`,
+/// `PASSWORD 'x'` in SQL, `password x` in a netrc line, `const name string = "x"` in Go, and sentences.
+fn blank_value(cursor: &Cursor<'_>, name: &Range<usize>, next: usize) -> Option<(Tie, usize)> {
+    let text = &cursor.text[name.clone()];
+    let is_constant = !text.bytes().any(|byte| byte.is_ascii_lowercase());
+    let before = cursor.line_before(name.start, 128).trim_ascii_end();
+    if is_constant && (cursor.quote(next).is_some() || before.ends_with(b"ENV") || before.ends_with(b"ARG")) {
+        return Some((Tie::Blank, next));
+    }
+    if text == "password" && memchr::memmem::find(before, b"login ").is_some() {
+        return Some((Tie::Blank, next));
+    }
+    let rest = &cursor.bytes[next..];
+    if let Some(typed) = rest.strip_prefix(b"string = ").or_else(|| rest.strip_prefix(b"[]byte = ")) {
+        return (typed.first() == Some(&b'"')).then(|| (Tie::Blank, cursor.bytes.len() - typed.len()));
+    }
+    // A pass is a test or a walk over something as often as a password.
+    let value = if text.ends_with("pass") { return None } else { spoken_value(cursor, text, rest, next) };
+    let word = &cursor.bytes[value..cursor.bytes.len().min(value + LEAST_PLAIN)];
+    let length = word.iter().position(u8::is_ascii_whitespace).unwrap_or(word.len());
+    // Most sentences end here, and cheaply.
+    (length == LEAST_PLAIN || has_digit(&word[..length])).then_some((Tie::Spoken, value))
+}
+
+/// Where the value of a sentence may begin: behind a small word, or behind the colon that ends its line's words.
+fn spoken_value(cursor: &Cursor<'_>, name: &str, rest: &[u8], next: usize) -> usize {
+    const SMALL: [&[u8]; 5] = [b"is ", b"to ", b"was ", b"of ", b"by extra("];
+    let window = &rest[..rest.len().min(SENTENCE)];
+    if let Some(colon) = memchr::memchr(b':', window)
+        && window.get(colon + 1) == Some(&b' ')
+        // `Unseal Key 1: x`, and passwords of anything.
+        && (window[..colon].iter().all(u8::is_ascii_digit) || name_kind(name) == NameKind::Password)
+        && window[..colon].iter().all(|&byte| byte.is_ascii_alphanumeric() || b" @.-'".contains(&byte))
+    {
+        return cursor.skip_blanks(next + colon + 1);
+    }
+    next + SMALL.into_iter().find(|word| rest.starts_with(word)).map_or(0, <[u8]>::len)
+}

@@ -1,0 +1,199 @@
+//! Where a value begins and ends.
+
+use std::ops::Range;
+
+use crate::text::redact::cursor::{Cursor, Quote};
+use crate::text::redact::detect::separator::{Separator, Tie};
+
+/// How much of a value is read to judge it.
+pub(in crate::text) const JUDGED: usize = 256;
+
+/// A value, without its quotes.
+pub(in crate::text) struct Value {
+    pub(in crate::text) range: Range<usize>,
+    pub(in crate::text) quote: Option<Quote>,
+}
+
+/// Finds the value that a separator leads to; `None` when there is none on this line.
+pub(in crate::text) fn value(
+    cursor: &Cursor<'_>,
+    name: &Range<usize>,
+    separator: &Separator,
+) -> Option<Value> {
+    if separator.tie == Tie::Element {
+        return element(cursor, name, separator.value);
+    }
+    let at = after_tag(cursor, separator);
+    if let Some(start) = opening(cursor, name, separator, at) {
+        return quoted(cursor, start);
+    }
+    if separator.tie == Tie::Colon
+        && separator.name_quote.is_none()
+        && let Some(start) = after_type(cursor, at)
+    {
+        return quoted(cursor, start);
+    }
+    if matches!(separator.tie, Tie::Comma) || cursor.quote(at).is_some() {
+        return None;
+    }
+    if let Some(start) = after_wrapper(cursor, at) {
+        return quoted(cursor, start);
+    }
+    let end = unquoted_end(cursor, name, separator, at, JUDGED);
+    (end > at).then_some(Value { range: at..end, quote: None })
+}
+
+/// Position of the value behind a YAML tag, unless the tag says that the secret is elsewhere.
+fn after_tag(cursor: &Cursor<'_>, separator: &Separator) -> usize {
+    const ELSEWHERE: [&[u8]; 8] =
+        [b"!ref", b"!get", b"!sub", b"!import", b"!env", b"!secret", b"!include", b"!find"];
+    let at = separator.value;
+    let window = &cursor.bytes[at..cursor.bytes.len().min(at + 32)];
+    if separator.tie != Tie::Colon || window.first() != Some(&b'!') {
+        return at;
+    }
+    let tag =
+        window.iter().take_while(|&&byte| byte.is_ascii_alphanumeric() || b"!_-./".contains(&byte)).count();
+    let is_elsewhere = ELSEWHERE
+        .iter()
+        .any(|tag| window.get(..tag.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(tag)));
+    if is_elsewhere || tag < 2 || window.get(tag) != Some(&b' ') { at } else { cursor.skip_blanks(at + tag) }
+}
+
+/// The whole of a value whose beginning was judged a secret.
+pub(in crate::text) fn whole(
+    cursor: &Cursor<'_>,
+    name: &Range<usize>,
+    separator: &Separator,
+    judged: &Value,
+) -> Range<usize> {
+    let Range { start, end } = judged.range;
+    if end - start < JUDGED / 2 || separator.tie == Tie::Element {
+        return start..end;
+    }
+    match judged.quote {
+        Some(quote) => start..cursor.string_end(start, quote, usize::MAX).content,
+        None => start..unquoted_end(cursor, name, separator, start, usize::MAX),
+    }
+}
+
+/// Position of the quote that opens the value, behind a string prefix such as `b` or `f`.
+fn opening(cursor: &Cursor<'_>, name: &Range<usize>, separator: &Separator, at: usize) -> Option<usize> {
+    let at = match (cursor.byte(at)?, cursor.byte(at + 1)) {
+        (b'b' | b'r' | b'f' | b'u' | b'L' | b'@', Some(b'"' | b'\'')) => at + 1,
+        _ => at,
+    };
+    let quote = cursor.quote(at)?;
+    // `"Password: "` ends here: the mark closes the string that the name is part of.
+    let follows = cursor.byte(at + quote.len());
+    let closes =
+        matches!(follows, None | Some(b')' | b',' | b';' | b']' | b'}' | b':' | b' ' | b'\n' | b'\r'));
+    let closes_names = separator.name_quote.is_none() && cursor.quote_before(name.start) == Some(quote);
+    (!closes && !closes_names).then_some(at)
+}
+
+fn quoted(cursor: &Cursor<'_>, at: usize) -> Option<Value> {
+    let quote = cursor.quote(at)?;
+    let mut start = at + quote.len();
+    let mark = [quote.mark; 2];
+    if quote.escapes == 0 && cursor.bytes[start..].starts_with(&mark) {
+        start += 2; // Three quotes, as in Python: the content ends at the next one all the same.
+    }
+    let end = cursor.string_end(start, quote, JUDGED * 2).content;
+    (end > start).then_some(Value { range: start..end, quote: Some(quote) })
+}
+
+/// `: Type = "value"`: position of the quote.
+fn after_type(cursor: &Cursor<'_>, at: usize) -> Option<usize> {
+    let stop = cursor.line_end(at, 64);
+    let rest = &cursor.bytes[at..stop];
+    let equals = memchr::memchr(b'=', rest)?;
+    let is_type = rest[..equals].iter().all(|&byte| {
+        byte.is_ascii_alphanumeric()
+            || matches!(byte, b'_' | b'&' | b'\'' | b'<' | b'>' | b'[' | b']' | b'|' | b'.' | b'?' | b' ')
+    });
+    if !is_type || !rest[..equals].ends_with(b" ") || matches!(rest.get(equals + 1), Some(b'=' | b'>')) {
+        return None;
+    }
+    let quote = cursor.skip_blanks(at + equals + 1);
+    matches!(cursor.byte(quote), Some(b'"' | b'\'' | b'`')).then_some(quote)
+}
+
+/// `String::from("value")`: position of the quote.
+fn after_wrapper(cursor: &Cursor<'_>, at: usize) -> Option<usize> {
+    const WRAPPERS: [&[u8]; 8] = [
+        b"String::from",
+        b"SecretString::from",
+        b"SecretString::new",
+        b"Secret::new",
+        b"Some",
+        b"SecretStr",
+        b"Optional.of",
+        b"new String",
+    ];
+    let rest = &cursor.bytes[at..];
+    let wrapper = WRAPPERS.iter().find(|wrapper| rest.starts_with(wrapper))?;
+    let quote = at + wrapper.len() + 1;
+    (rest.get(wrapper.len()) == Some(&b'(') && cursor.quote(quote).is_some()).then_some(quote)
+}
+
+fn element(cursor: &Cursor<'_>, name: &Range<usize>, at: usize) -> Option<Value> {
+    let stop = cursor.line_end(at, JUDGED * 4);
+    let end = at + memchr::memchr(b'<', &cursor.bytes[at..stop])?;
+    let closing = cursor.bytes[end..].strip_prefix(b"</")?;
+    let is_same = closing.len() >= name.len() && closing[..name.len()] == cursor.bytes[name.clone()];
+    (is_same && end > at).then_some(Value { range: at..end, quote: None })
+}
+
+/// End of a value without quotes.
+fn unquoted_end(
+    cursor: &Cursor<'_>,
+    name: &Range<usize>,
+    separator: &Separator,
+    at: usize,
+    reach: usize,
+) -> usize {
+    let is_parameter = separator.tie == Tie::Parameter;
+    let is_whole = is_setting(cursor, name, separator);
+    let stops = |byte: u8, next: Option<&u8>| match byte {
+        b'"' | b'\'' | b'`' => true,
+        b'\\' => matches!(next, None | Some(b'n' | b'r' | b't' | b'"' | b'\'' | b'\\')),
+        b'&' | b'#' if is_parameter => true,
+        b',' | b';' | b')' | b']' | b'}' | b'<' | b'>' | b'|' | b'(' => !is_whole,
+        _ => byte.is_ascii_whitespace(),
+    };
+    let stop = cursor.floor_char(cursor.bytes.len().min(at.saturating_add(reach)));
+    let bytes = &cursor.bytes[at..stop];
+    // Our own marker contains brackets, and may have come from an earlier pass.
+    let marker = bytes.first() == Some(&b'[');
+    let length = (0..bytes.len())
+        .find(|&index| stops(bytes[index], bytes.get(index + 1)) && !(marker && bytes[index] == b']'))
+        .unwrap_or(bytes.len());
+    let value = &bytes[..length];
+    let trimmed = value.iter().rev().take_while(|byte| matches!(byte, b',' | b';' | b')' | b'.')).count();
+    at + length
+        - if is_whole {
+            trimmed.min(value.iter().rev().take_while(|byte| matches!(byte, b',' | b';' | b')')).count())
+        } else {
+            trimmed
+        }
+}
+
+/// Whether the line is a setting: `NAME=value` of a shell or env file, or `name: value` on a line of its own. Such a
+/// value goes on to the next blank, whatever signs it contains.
+pub(in crate::text) fn is_setting(cursor: &Cursor<'_>, name: &Range<usize>, separator: &Separator) -> bool {
+    match separator.tie {
+        Tie::Tight => !cursor.bytes[name.clone()].iter().any(u8::is_ascii_lowercase),
+        Tie::Colon => leads_line(cursor, name.start),
+        Tie::Entry => true,
+        _ => false,
+    }
+}
+
+/// Whether only blanks, a list dash or a comment sign stand before `at` on its line.
+pub(in crate::text) fn leads_line(cursor: &Cursor<'_>, at: usize) -> bool {
+    cursor
+        .line_before(at, 64)
+        .iter()
+        .all(|byte| matches!(byte, b' ' | b'\t' | b'-' | b'#' | b'*' | b'>' | b'<'))
+}

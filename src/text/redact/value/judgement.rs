@@ -1,0 +1,191 @@
+//! Name, tie and look together: is this value a secret?
+
+use super::extent::JUDGED;
+use super::looks::{Look, has_digit, look};
+use super::name::NameKind;
+
+/// Where a value stands, as far as the verdict cares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::text) enum Place {
+    /// In quotes, or an XML element.
+    Quoted,
+    /// `NAME=value` in capitals, or `name=value` with a blank behind.
+    Setting,
+    /// `?name=value`, `--name=value`.
+    Parameter,
+    /// `name: value` with nothing behind it.
+    Alone,
+    /// Anything else without quotes: most likely code.
+    Code,
+    /// The second of two arguments.
+    Argument,
+}
+
+/// Whether a string under such a name is a secret, for values whose limits are known (JSON).
+pub(in crate::text) fn is_secret_string(kind: NameKind, name: &str, value: &str) -> bool {
+    is_secret(kind, name, value, Place::Quoted)
+}
+
+pub(in crate::text) fn is_secret(kind: NameKind, name: &str, value: &str, place: Place) -> bool {
+    let judged = &value[..crate::text::truncate::floor_char_boundary(value, JUDGED)];
+    let look = look(judged);
+    match (kind, look) {
+        (NameKind::Plain, _)
+        | (_, Look::Empty | Look::Placeholder | Look::Reference | Look::Url | Look::Path | Look::Plain) => {
+            false
+        }
+        (NameKind::Password | NameKind::Secret, Look::Prose | Look::Phrase) => {
+            place == Place::Quoted && (value.len() > JUDGED || look == Look::Phrase)
+        }
+        (NameKind::Query, _) => {
+            place == Place::Parameter
+                && (look == Look::Random || (look == Look::Mixed && has_digit(judged.as_bytes())))
+        }
+        (NameKind::Perhaps, _)
+            if place == Place::Parameter && name.to_ascii_lowercase().ends_with("token") =>
+        {
+            !matches!(look, Look::Plain | Look::Number)
+        }
+        (NameKind::Perhaps, Look::Random) => is_token_like(judged),
+        (NameKind::Perhaps, Look::Mixed) => {
+            let least = if place == Place::Setting { 6 } else { 8 };
+            judged.len() >= least && has_digit(judged.as_bytes()) && is_token_like(judged)
+        }
+        (NameKind::Perhaps, _) => false,
+        (_, Look::Random | Look::Mixed) => match place {
+            Place::Code | Place::Alone => {
+                is_token_like(judged) && (has_digit(judged.as_bytes()) || is_unwordy(judged, kind))
+            }
+            Place::Argument => is_token_like(judged) && has_digit(judged.as_bytes()),
+            _ => true,
+        },
+        (_, Look::Short) => match place {
+            Place::Quoted => true,
+            Place::Setting | Place::Parameter | Place::Alone => {
+                kind == NameKind::Password && !is_operator(judged)
+            }
+            Place::Code | Place::Argument => false,
+        },
+        (_, Look::Number) => {
+            kind == NameKind::Password
+                && matches!(place, Place::Quoted | Place::Setting | Place::Parameter | Place::Alone)
+                && judged.bytes().all(|byte| byte.is_ascii_digit())
+                && judged.len() >= 4
+        }
+        (_, Look::WordDigits) => match place {
+            Place::Argument => false,
+            Place::Code => kind == NameKind::Password && !is_label(judged),
+            Place::Alone => kind == NameKind::Password,
+            _ => true,
+        },
+        (_, Look::Word) => match place {
+            Place::Parameter => true,
+            Place::Quoted | Place::Setting => !is_label(judged) || is_bare(kind, judged),
+            Place::Alone => {
+                kind == NameKind::Password
+                    && judged.bytes().all(|byte| byte.is_ascii_lowercase())
+                    && (!is_label(judged) || is_bare(kind, judged))
+            }
+            Place::Code | Place::Argument => false,
+        },
+        (_, Look::Identifier) => match place {
+            Place::Parameter => true,
+            Place::Quoted | Place::Setting => !is_label(judged) && !judged.contains('.'),
+            _ => false,
+        },
+    }
+}
+
+/// `password: "secret"`: a label elsewhere, a value here.
+fn is_bare(kind: NameKind, value: &str) -> bool {
+    kind == NameKind::Password && value == "secret"
+}
+
+/// Whether a value only says what kind of value belongs there: `"api_key"`, `"new-password"`, `"userToken"`.
+fn is_label(value: &str) -> bool {
+    const LABELS: [&str; 44] = [
+        "password",
+        "passwd",
+        "pass",
+        "pwd",
+        "passphrase",
+        "token",
+        "key",
+        "secret",
+        "api",
+        "apikey",
+        "access",
+        "auth",
+        "authorization",
+        "client",
+        "user",
+        "new",
+        "old",
+        "current",
+        "confirm",
+        "repeat",
+        "id",
+        "field",
+        "input",
+        "label",
+        "name",
+        "header",
+        "pw",
+        "x",
+        "private",
+        "public",
+        "refresh",
+        "session",
+        "credential",
+        "credentials",
+        "db",
+        "env",
+        "form",
+        "login",
+        "account",
+        "hash",
+        "test",
+        "dummy",
+        "fake",
+        "mock",
+    ];
+    let bytes = value.as_bytes();
+    let mut start = 0;
+    let mut all = true;
+    for at in 1..=bytes.len() {
+        if at == bytes.len() || !bytes[at].is_ascii_alphanumeric() || super::looks::starts_word(bytes, at) {
+            let word = value[start..at].trim_matches(|character: char| !character.is_ascii_alphanumeric());
+            let word = word.trim_end_matches(|character: char| character.is_ascii_digit());
+            all &= word.is_empty() || LABELS.iter().any(|label| label.eq_ignore_ascii_case(word));
+            start = at;
+        }
+    }
+    all
+}
+
+/// Whether a mixture has only the signs that tokens and passwords have, and does not begin like an expression.
+fn is_token_like(value: &str) -> bool {
+    let begins_like_code =
+        value.starts_with(['[', '{', '(', '&', '*', '<', '>', '|', '!', '?', '=', '-', '.', ',']);
+    let has_code = value.contains("&&")
+        || value.contains("||")
+        || value.contains("->")
+        || value.contains("::")
+        || value.contains("=>");
+    // `Vec<u8>`, `Array<T>`: a type with parameters.
+    let is_generic = value.ends_with('>') && value.contains('<');
+    !begins_like_code && !has_code && !is_generic
+}
+
+/// A password without digits: letters of both cases and a sign that names do not have.
+fn is_unwordy(value: &str, kind: NameKind) -> bool {
+    let bytes = value.as_bytes();
+    let signs = bytes.iter().any(|byte| matches!(byte, b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'~'));
+    let letters = bytes.iter().all(u8::is_ascii_alphabetic);
+    let both = bytes.iter().any(u8::is_ascii_uppercase) && bytes.iter().any(u8::is_ascii_lowercase);
+    (kind == NameKind::Password && both && signs) || (letters && value.len() >= 16)
+}
+
+fn is_operator(value: &str) -> bool {
+    !value.bytes().any(|byte| byte.is_ascii_alphanumeric()) || !is_token_like(value)
+}

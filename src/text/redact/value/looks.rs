@@ -1,0 +1,340 @@
+//! What a value looks like, whatever it is assigned to.
+
+use crate::text::redact::tables::words::{has_prose_word, is_placeholder_word, is_plain};
+
+/// What a value looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::text) enum Look {
+    Empty,
+    /// A marker of ours, a mask such as `****`, or `<your-api-key>`.
+    Placeholder,
+    /// A variable, a template or a lookup: the secret is elsewhere.
+    Reference,
+    /// A type, a literal such as `null`, or a word that answers "is there one?".
+    Plain,
+    /// A single dictionary-like word in one case.
+    Word,
+    /// A word and one or two digits.
+    WordDigits,
+    /// Words joined by case, `_`, `-`, `.` or `:`.
+    Identifier,
+    Number,
+    Path,
+    Url,
+    /// Several words that say something.
+    Prose,
+    /// Several words that do not.
+    Phrase,
+    /// Too short to tell.
+    Short,
+    /// Letters mixed with digits or signs.
+    Mixed,
+    /// Long, and nothing that a person would say or a programmer would name.
+    Random,
+}
+
+/// From this length on a mixture that is no identifier counts as random.
+const RANDOM_LENGTH: usize = 16;
+
+pub(in crate::text) fn look(value: &str) -> Look {
+    let value = value.trim();
+    let bytes = value.as_bytes();
+    if bytes.is_empty() {
+        return Look::Empty;
+    }
+    if is_mask(value) {
+        return Look::Placeholder;
+    }
+    if is_reference(value) {
+        return Look::Reference;
+    }
+    if is_plain(value) {
+        return Look::Plain;
+    }
+    if bytes.iter().any(u8::is_ascii_whitespace) {
+        return phrase(value);
+    }
+    if value.contains("://") {
+        return Look::Url;
+    }
+    if is_number(bytes) {
+        return Look::Number;
+    }
+    if is_path(value) {
+        return Look::Path;
+    }
+    words(value)
+}
+
+/// The look of several words.
+fn phrase(value: &str) -> Look {
+    let mut words = value.split_ascii_whitespace();
+    if has_prose_word(value) || value.ends_with(['.', '!', ':', '?']) || words.clone().any(is_reference) {
+        return Look::Prose;
+    }
+    let first_is_capital = value.starts_with(|first: char| first.is_ascii_uppercase());
+    if first_is_capital && words.all(|word| word.bytes().all(|byte| byte.is_ascii_alphabetic())) {
+        return Look::Prose;
+    }
+    Look::Phrase
+}
+
+/// The look of one word without blanks.
+fn words(value: &str) -> Look {
+    let bytes = value.as_bytes();
+    let letters = bytes.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
+    let is_name =
+        bytes.iter().all(|&byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':'));
+    if is_placeholder_word(bytes) {
+        return Look::Placeholder;
+    }
+    if letters == bytes.len() && one_case(bytes) {
+        return match bytes.len() {
+            0..=3 => Look::Word,
+            length if is_pronounceable(bytes) && length < 28 => Look::Word,
+            4..=9 => Look::Mixed,
+            _ => Look::Random,
+        };
+    }
+    if is_name {
+        let mut segments = Segments(bytes);
+        let (mut count, mut wordy, mut worded_letters, mut placeholder) = (0, true, 0, false);
+        for segment in &mut segments {
+            count += 1;
+            wordy &= is_wordy(segment);
+            worded_letters += segment.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
+            placeholder |= is_placeholder_word(segment);
+        }
+        if wordy && worded_letters >= 3 * count.min(worded_letters) && worded_letters > 0 {
+            let digits = bytes.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+            return match (placeholder, count) {
+                (true, _) => Look::Placeholder,
+                (false, 1) if digits > 0 => Look::WordDigits,
+                _ => Look::Identifier,
+            };
+        }
+        if placeholder && bytes.len() < 40 && wordy {
+            return Look::Placeholder;
+        }
+    }
+    match bytes.len() {
+        0..=5 => Look::Short,
+        length if length < RANDOM_LENGTH => Look::Mixed,
+        _ if is_name || has_digit(bytes) => Look::Random,
+        _ => Look::Mixed,
+    }
+}
+
+/// Parts of an identifier: split at `_`, `-`, `.`, `:` and where a capital follows a small letter.
+struct Segments<'a>(&'a [u8]);
+
+impl<'a> Iterator for Segments<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        while let [b'_' | b'-' | b'.' | b':', rest @ ..] = self.0 {
+            self.0 = rest;
+        }
+        if self.0.is_empty() {
+            return None;
+        }
+        let end = (1..self.0.len())
+            .find(|&at| !self.0[at].is_ascii_alphanumeric() || starts_word(self.0, at))
+            .unwrap_or(self.0.len());
+        let (segment, rest) = self.0.split_at(end);
+        self.0 = rest;
+        Some(segment)
+    }
+}
+
+/// Whether a new word begins at `at` by its case: `clientSecret`, `DBPassword`.
+pub(in crate::text) fn starts_word(bytes: &[u8], at: usize) -> bool {
+    let (last, this) = (bytes[at - 1], bytes[at]);
+    let next_is_small = bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
+    this.is_ascii_uppercase()
+        && (!last.is_ascii_uppercase() && last.is_ascii_alphanumeric()
+            || last.is_ascii_uppercase() && next_is_small)
+}
+
+/// A segment that a person would have chosen: a pronounceable word with at most two digits behind, or a short number.
+fn is_wordy(segment: &[u8]) -> bool {
+    let digits = segment.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let word = &segment[..segment.len() - digits];
+    if word.is_empty() {
+        return digits <= 4;
+    }
+    let is_word = word.iter().all(u8::is_ascii_alphabetic) && is_pronounceable(word) && word.len() <= 20;
+    is_word && digits <= if word.len() >= 3 { 2 } else { 1 }
+}
+
+/// Whether letters could be a word: vowels here and there, and never five consonants in a row.
+fn is_pronounceable(word: &[u8]) -> bool {
+    let is_vowel = |byte: &u8| matches!(byte.to_ascii_lowercase(), b'a' | b'e' | b'i' | b'o' | b'u' | b'y');
+    let vowels = word.iter().filter(|byte| is_vowel(byte)).count();
+    let longest_run = word.split(is_vowel).map(<[u8]>::len).max().unwrap_or(0);
+    word.len() <= 3 || (longest_run <= 4 && vowels * 6 >= word.len() && vowels * 10 <= word.len() * 8)
+}
+
+fn one_case(bytes: &[u8]) -> bool {
+    let tail = &bytes[1..];
+    tail.iter().all(u8::is_ascii_lowercase) || bytes.iter().all(u8::is_ascii_uppercase)
+}
+
+pub(in crate::text) fn has_digit(bytes: &[u8]) -> bool {
+    bytes.iter().any(u8::is_ascii_digit)
+}
+
+pub(in crate::text) fn has_upper(bytes: &[u8]) -> bool {
+    bytes.iter().any(u8::is_ascii_uppercase)
+}
+
+/// A marker of the sanitizer, `<…>`, or nothing but mask characters.
+fn is_mask(value: &str) -> bool {
+    is_marker(value)
+        || value.strip_prefix('<').is_some_and(|name| {
+            name.contains('>')
+                || name.starts_with('-')
+                || name.bytes().all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_'))
+        })
+        || is_filled(value.as_bytes())
+        || ["****", "...", "…"].iter().any(|mask| value.contains(mask))
+        || value
+            .chars()
+            .all(|character| matches!(character, '*' | 'x' | 'X' | '•' | '.' | '-' | '_' | '#' | '?' | '…'))
+}
+
+/// Whether most of a value is one character again and again, where a form wants to be filled in: `ghp_xxxxxxxx`.
+pub(in crate::text) fn is_filled(value: &[u8]) -> bool {
+    const LEAST: usize = 8;
+    let Some(last) = value.last().filter(|last| matches!(last, b'x' | b'X' | b'*' | b'.' | b'_' | b'0'))
+    else {
+        return false;
+    };
+    let same = value.iter().rev().take_while(|byte| *byte == last).count();
+    same >= LEAST && same * 2 >= value.len()
+}
+
+/// Whether a value is one of our own markers, with what may follow a value in a sentence.
+pub(in crate::text) fn is_marker(value: &str) -> bool {
+    let value = value.trim_end_matches(['.', ',', ';', ')', '!', '?', ':']);
+    value.starts_with('[')
+        && value.ends_with("REDACTED]")
+        && value[1..value.len() - 1].bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+}
+
+/// Whether a value names a place where the secret is instead of being it.
+pub(in crate::text) fn is_reference(value: &str) -> bool {
+    const LOOKUPS: [&str; 18] = [
+        "process.env",
+        "import.meta",
+        "os.environ",
+        "os.getenv",
+        "env.",
+        "env(",
+        "ENV[",
+        "env!(",
+        "std::env",
+        "Deno.env",
+        "secrets.",
+        "vault:",
+        "op://",
+        "ref+",
+        "arn:aws",
+        "file://",
+        "keychain:",
+        "env:",
+    ];
+    let variable =
+        value.strip_prefix(['$', '%', '@']).map(|rest| rest.trim_end_matches(['%', ';', ',', ')', '"']));
+    variable.is_some_and(|name| {
+        let is_braced = name.starts_with(['{', '(']);
+        let is_name = !name.starts_with(|first: char| first.is_ascii_digit() && name.len() > 1)
+            && name.bytes().all(|byte| {
+                byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'-' | b'[' | b']' | b'>')
+            });
+        is_braced || (is_name && !name.is_empty())
+    }) || value.starts_with('{')
+        || ["${", "{{", "#{", "$(", "<%"].iter().any(|opening| value.contains(opening))
+        || LOOKUPS.iter().any(|lookup| value.starts_with(lookup))
+        || (value.starts_with('%') && value.len() <= 3)
+}
+
+fn is_number(bytes: &[u8]) -> bool {
+    // `22528u16`, as Rust has it.
+    const TYPES: [&[u8]; 8] = [b"u8", b"i8", b"u16", b"i16", b"u32", b"i32", b"u64", b"i64"];
+    let bytes = TYPES.iter().find_map(|name| bytes.strip_suffix(*name)).unwrap_or(bytes);
+    let digits = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let others = bytes.len() - digits;
+    digits > 0
+        && (bytes.iter().all(|byte| {
+            byte.is_ascii_digit() || matches!(byte, b'.' | b',' | b'_' | b'-' | b'+' | b'%' | b':')
+        }) || (others <= 2
+            && bytes.last().is_some_and(u8::is_ascii_alphabetic)
+            && digits <= 6
+            && bytes[0].is_ascii_digit()))
+}
+
+fn is_path(value: &str) -> bool {
+    const ENDINGS: [&str; 27] = [
+        ".pem", ".key", ".pub", ".crt", ".cer", ".p12", ".pfx", ".jks", ".json", ".yaml", ".yml", ".toml",
+        ".txt", ".env", ".js", ".ts", ".rs", ".py", ".go", ".md", ".sock", ".gpg", ".csv", ".parquet",
+        ".html", ".log", ".lock",
+    ];
+    let is_rooted = value.starts_with('/')
+        || value.starts_with("./")
+        || value.starts_with("../")
+        || value.starts_with('~')
+        || matches!(value.as_bytes(), [drive, b':', b'\\' | b'/', ..] if drive.is_ascii_alphabetic());
+    let is_file = ENDINGS.iter().any(|ending| value.ends_with(ending));
+    let base64_only = value.bytes().any(|byte| matches!(byte, b'+' | b'=' | b'!' | b'^' | b'&' | b'#'));
+    let mut segments = value.split(['/', '\\', '.']).filter(|segment| !segment.is_empty());
+    (is_rooted || is_file || value.contains('/'))
+        && !base64_only
+        && segments.all(|segment| {
+            !matches!(words(segment), Look::Random | Look::Mixed)
+                || ((is_rooted || is_file) && segment.len() < 12)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Look, look};
+
+    #[test]
+    fn tells_values_from_what_only_stands_in_their_place() {
+        for (value, expected) in [
+            ("", Look::Empty),
+            ("[REDACTED]", Look::Placeholder),
+            ("[GITHUB_TOKEN_REDACTED],", Look::Placeholder),
+            ("<your-api-key>", Look::Placeholder),
+            ("your-api-key-here", Look::Placeholder),
+            ("YOUR_API_KEY", Look::Placeholder),
+            ("************", Look::Placeholder),
+            ("$TOKEN", Look::Reference),
+            ("${API_KEY}", Look::Reference),
+            ("{{ secrets.token }}", Look::Reference),
+            ("process.env.API_KEY", Look::Reference),
+            ("%PASSWORD%", Look::Reference),
+            ("string", Look::Plain),
+            ("null", Look::Plain),
+            ("swordfish", Look::Word),
+            ("hunter2", Look::WordDigits),
+            ("lexer.nextToken", Look::Identifier),
+            ("linux-node-20", Look::Identifier),
+            ("user_id1", Look::Identifier),
+            ("4096", Look::Number),
+            ("/etc/ssl/private/server.key", Look::Path),
+            ("https://example.com/oauth/token", Look::Url),
+            ("must be at least 8 characters", Look::Prose),
+            ("correct horse battery staple", Look::Phrase),
+            ("P@ssw0rd", Look::Mixed),
+            ("abc123", Look::Mixed),
+            ("a8f5f167f44f4964e6c998dee827110c", Look::Random),
+            ("wJalrXUtnFEMI/K7MDENG+bPxRfiCYzzzzzz", Look::Random),
+            ("Zq7Kx2Lm9Vb4Tn8Rw3Yp", Look::Random),
+            ("qwhzkxvbnmtrplkj", Look::Random),
+        ] {
+            assert_eq!(look(value), expected, "{value}");
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! What the name of a value says about it.
+
+use super::looks::starts_word;
+use crate::text::redact::tables::names::{
+    KEY_NOT, KEY_OF, KEY_PERHAPS, PASSWORDS, SUFFIXES, TOKEN_NOT, TOKEN_OF,
+};
+
+/// What a name promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::text) enum NameKind {
+    /// `DB_PASSWORD`, `pwd`: chosen by people, so the value may be a plain word.
+    Password,
+    /// `client_secret`, `x-api-key`, `accessToken`.
+    Secret,
+    /// `token`, `SENTRY_KEY`, `auth`: the value must look like a secret, too.
+    Perhaps,
+    /// `key`, `sig`: only as a query parameter.
+    Query,
+    /// Nothing secret.
+    Plain,
+}
+
+/// The most words of a name that are looked at, counted from its end.
+const WORDS: usize = 6;
+
+/// Judges a name such as `DB_PASSWORD`, `my-api-key`, `clientSecret` or `spring.datasource.password`.
+pub(in crate::text) fn name_kind(name: &str) -> NameKind {
+    let (words, count) = last_words(name);
+    let mut words = &words[..count];
+    while let [word, rest @ ..] = words {
+        if rest.is_empty() || !(is_one_of(word, SUFFIXES) || word.bytes().all(|byte| byte.is_ascii_digit())) {
+            break;
+        }
+        words = rest;
+    }
+    let Some((last, before)) = words.split_first() else { return NameKind::Plain };
+    let last = last.trim_end_matches(|character: char| character.is_ascii_digit());
+    let before = before.first().copied().unwrap_or("");
+    if is_one_of(last, PASSWORDS) || (ends_with(last, "password") || ends_with(last, "passwd")) {
+        return NameKind::Password;
+    }
+    if (is(last, "pass") || is(last, "pw"))
+        && !before.is_empty()
+        && !is_one_of(before, &["by", "first", "second", "one", "render", "multi", "no", "test"])
+    {
+        return NameKind::Password;
+    }
+    if is(last, "secret") || ends_with(last, "secret") {
+        return NameKind::Secret;
+    }
+    if let Some(glued) = strip_suffix(last, "key") {
+        return key_kind(if glued.is_empty() { before } else { glued }, !glued.is_empty(), name);
+    }
+    if let Some(glued) = strip_suffix(last, "token") {
+        let of = if glued.is_empty() { before } else { glued };
+        return match () {
+            () if is_one_of(of, TOKEN_NOT) => NameKind::Plain,
+            () if is_one_of(of, TOKEN_OF) => NameKind::Secret,
+            () if glued.is_empty() => NameKind::Perhaps,
+            () => NameKind::Plain,
+        };
+    }
+    if is_one_of(last, &["credential", "credentials", "creds", "auth", "pat", "jwt", "pass"]) {
+        return NameKind::Perhaps;
+    }
+    if is(last, "sig") || is(last, "signature") { NameKind::Query } else { NameKind::Plain }
+}
+
+fn key_kind(of: &str, is_glued: bool, name: &str) -> NameKind {
+    if is_one_of(of, KEY_NOT) {
+        return NameKind::Plain;
+    }
+    if is_one_of(of, KEY_OF)
+        || KEY_OF
+            .iter()
+            .any(|word| is_glued && of.len() > word.len() && ends_with(of, word) && word.len() > 2)
+    {
+        return NameKind::Secret;
+    }
+    if is_one_of(of, KEY_PERHAPS) {
+        return NameKind::Perhaps;
+    }
+    let is_constant = !name.bytes().any(|byte| byte.is_ascii_lowercase());
+    match (of.is_empty(), is_constant && !is_glued) {
+        (true, _) => NameKind::Query,
+        (false, true) => NameKind::Perhaps,
+        (false, false) => NameKind::Plain,
+    }
+}
+
+/// Whether the name of an environment variable says key, token, secret, password or credential.
+pub(in crate::text) fn says_secret(name: &str) -> bool {
+    const SAYS: [&str; 13] = [
+        "key",
+        "keys",
+        "token",
+        "tokens",
+        "secret",
+        "secrets",
+        "password",
+        "passwd",
+        "pass",
+        "pwd",
+        "passphrase",
+        "credential",
+        "credentials",
+    ];
+    const NOT: [&str; 6] = ["monkey", "donkey", "turkey", "hockey", "whiskey", "jockey"];
+    let mut rest = name.as_bytes();
+    while !rest.is_empty() {
+        let end = (1..rest.len())
+            .find(|&at| !rest[at].is_ascii_alphanumeric() || starts_word(rest, at))
+            .unwrap_or(rest.len());
+        let (word, tail) = rest.split_at(end);
+        let word = std::str::from_utf8(word).unwrap_or("").trim_start_matches(['_', '-', '.']);
+        let word = word.trim_end_matches(|character: char| character.is_ascii_digit());
+        let says = is_one_of(word, &SAYS)
+            || ["key", "token", "secret", "password", "credentials"]
+                .iter()
+                .any(|ending| ends_with(word, ending));
+        if says && !is_one_of(word, &NOT) {
+            return true;
+        }
+        rest = tail;
+    }
+    false
+}
+
+/// The last words of a name, the very last first.
+fn last_words(name: &str) -> ([&str; WORDS], usize) {
+    let bytes = name.as_bytes();
+    let mut words = [""; WORDS];
+    let mut count = 0;
+    let mut end = bytes.len();
+    while end > 0 && count < WORDS {
+        let mut start = end;
+        while start > 0 && bytes[start - 1].is_ascii_alphanumeric() {
+            start -= 1;
+            if start > 0 && starts_word(bytes, start) {
+                break;
+            }
+        }
+        if start == end {
+            end -= 1;
+            while !name.is_char_boundary(end) {
+                end -= 1;
+            }
+            continue;
+        }
+        words[count] = &name[start..end];
+        count += 1;
+        end = start;
+    }
+    (words, count)
+}
+
+fn is(word: &str, other: &str) -> bool {
+    word.eq_ignore_ascii_case(other)
+}
+
+fn is_one_of(word: &str, words: &[&str]) -> bool {
+    words.iter().any(|other| is(word, other))
+}
+
+fn ends_with(word: &str, ending: &str) -> bool {
+    strip_suffix(word, ending).is_some()
+}
+
+fn strip_suffix<'a>(word: &'a str, ending: &str) -> Option<&'a str> {
+    let at = word.len().checked_sub(ending.len())?;
+    (word.is_char_boundary(at) && is(&word[at..], ending)).then(|| &word[..at])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NameKind, name_kind, says_secret};
+
+    #[test]
+    fn the_last_word_of_a_name_decides() {
+        for (kind, names) in [
+            (
+                NameKind::Password,
+                &[
+                    "DB_PASSWORD",
+                    "pwd",
+                    "dbPass",
+                    "password2",
+                    "userpassword",
+                    "passwordConfirmation",
+                    "spring.datasource.password",
+                ][..],
+            ),
+            (
+                NameKind::Secret,
+                &[
+                    "my-api-key",
+                    "clientSecret",
+                    "x-api-key",
+                    "apikey",
+                    "OPENAI_API_KEY",
+                    "accessToken",
+                    "SECRET_KEY_BASE",
+                    "API_KEY_PROD",
+                    "DBSecret",
+                    "SharedAccessKey",
+                    "authtoken",
+                ],
+            ),
+            (NameKind::Perhaps, &["token", "SENTRY_KEY", "auth", "GITHUB_PAT", "credentials"]),
+            (NameKind::Query, &["key", "sig"]),
+            (
+                NameKind::Plain,
+                &[
+                    "max_tokens",
+                    "nextToken",
+                    "keyboard",
+                    "publicKey",
+                    "primary_key",
+                    "tokenCount",
+                    "token_url",
+                    "monkey",
+                    "secretary",
+                    "passwordLength",
+                    "password_hash",
+                    "keyCode",
+                    "bypass",
+                ],
+            ),
+        ] {
+            for name in names {
+                assert_eq!(name_kind(name), kind, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn variables_say_what_they_hold() {
+        for name in [
+            "API_KEY",
+            "GITHUB_TOKEN",
+            "AWS_SECRET_ACCESS_KEY",
+            "dbPassword",
+            "OPENAIKEY",
+            "APP_CREDENTIALS",
+            "TOKEN2",
+        ] {
+            assert!(says_secret(name), "{name}");
+        }
+        for name in ["PATH", "HOME", "KEYBOARD_LAYOUT", "MONKEY", "PASSAGE", "LANG"] {
+            assert!(!says_secret(name), "{name}");
+        }
+    }
+}

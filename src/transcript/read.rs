@@ -1,0 +1,286 @@
+//! What a transcript holds, and how it is gone through.
+
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use super::lines::{LinesFromEnd, open};
+use super::message::{Entry, Parent, Part, Role};
+use crate::run::drive::announcement::ANNOUNCE_WORDS;
+use crate::text::skim::{Skimmer, Status};
+use crate::text::{Sanitizer, TruncateLimits, truncate};
+
+/// Bytes of one text; a screen shows less, and the whole of it stands in the file.
+const MAX_TEXT: usize = 16 * 1024;
+/// Bytes of text that the entries hold together.
+const MAX_TOTAL: usize = 1024 * 1024;
+/// Bytes looked at for the header, the first line of a file.
+const MAX_HEADER: u64 = 64 * 1024;
+/// Longest session id that is taken for one.
+const MAX_ID: usize = 64;
+
+/// How much of a transcript is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// Entries at most, the newest.
+    pub entries: usize,
+    /// Whether tool calls and their results count as entries.
+    pub tools: bool,
+}
+
+/// The newest part of a conversation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Transcript {
+    /// Oldest first.
+    pub entries: Vec<TranscriptEntry>,
+    /// Whether there is something older than that, or may be.
+    pub has_more: bool,
+    /// The size of the file.
+    pub bytes: u64,
+}
+
+/// Something that was said. All texts are sanitized, and none is longer than 16 KiB.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TranscriptEntry {
+    /// The task, or a message on the way.
+    User(String),
+    /// The model.
+    Assistant {
+        /// Its text; empty when there is only an error.
+        text: String,
+        /// `provider/id`.
+        model: Option<String>,
+        /// Why the message is not whole.
+        error: Option<String>,
+    },
+    /// The model calls a tool.
+    ToolCall {
+        /// The tool.
+        name: String,
+        /// The call in one line, as [`short_form`](crate::event::short_form) writes it.
+        summary: String,
+    },
+    /// What came of it.
+    ToolResult {
+        /// The tool.
+        name: String,
+        /// Whether it failed.
+        is_error: bool,
+        /// What it gave back.
+        text: String,
+    },
+}
+
+impl TranscriptEntry {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::User(text) | Self::ToolResult { text, .. } => text.len(),
+            Self::Assistant { text, error, .. } => text.len() + error.as_ref().map_or(0, String::len),
+            Self::ToolCall { summary, .. } => summary.len(),
+        }
+    }
+
+    fn spoken_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Assistant { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+
+    fn is_tool(&self) -> bool {
+        matches!(self, Self::ToolCall { .. } | Self::ToolResult { .. })
+    }
+}
+
+/// Reads the newest entries of the branch that the session is on.
+///
+/// Lines that cannot be read are passed over; so is a last line that is still being written.
+///
+/// # Errors
+///
+/// The file cannot be opened or read, or is not a regular file. A session that has not said anything yet may have no
+/// file.
+pub fn read_transcript(path: &Path, wanted: Wanted, sanitizer: &Sanitizer) -> io::Result<Transcript> {
+    let mut newest_first: Vec<TranscriptEntry> = Vec::new();
+    let mut total = 0;
+    let mut is_cut = false;
+    let passage = pass(path, sanitizer, |entries| {
+        for entry in entries.into_iter().rev().filter(|entry| wanted.tools || !entry.is_tool()) {
+            total += entry.bytes();
+            if newest_first.len() == wanted.entries || (total > MAX_TOTAL && !newest_first.is_empty()) {
+                is_cut = true;
+                return ControlFlow::Break(());
+            }
+            newest_first.push(entry);
+        }
+        ControlFlow::Continue(())
+    })?;
+    newest_first.reverse();
+    Ok(Transcript { entries: newest_first, has_more: is_cut || passage.is_cut, bytes: passage.bytes })
+}
+
+/// The newest text of the model; what there is of the work of a run that was interrupted.
+///
+/// # Errors
+///
+/// As for [`read_transcript`].
+pub fn last_text(path: &Path, sanitizer: &Sanitizer) -> io::Result<Option<String>> {
+    let mut last = None;
+    pass(path, sanitizer, |entries| {
+        let texts = entries.into_iter().rev().filter_map(|entry| match entry {
+            TranscriptEntry::Assistant { text, .. } if !text.trim().is_empty() => Some(text),
+            _ => None,
+        });
+        last = texts.into_iter().next();
+        if last.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    Ok(last)
+}
+
+/// The id of a session, from the first line of its file; nothing when that is no header of a session.
+///
+/// # Errors
+///
+/// As for [`read_transcript`].
+pub fn session_id(path: &Path) -> io::Result<Option<String>> {
+    #[derive(serde::Deserialize)]
+    struct Header {
+        r#type: String,
+        id: String,
+    }
+    let mut head = Vec::new();
+    open(path)?.take(MAX_HEADER).read_to_end(&mut head)?;
+    let Some(line) = head.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty()) else {
+        return Ok(None);
+    };
+    let header: Option<Header> = serde_json::from_slice(line).ok();
+    // The file is the child's own: what is shown of it in our words must not be able to say anything.
+    let is_id = |id: &String| {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+        (1..=MAX_ID).contains(&id.len()) && id.bytes().all(is_plain)
+    };
+    Ok(header.filter(|header| header.r#type == "session").map(|header| header.id).filter(is_id))
+}
+
+struct Passage {
+    bytes: u64,
+    /// Something was left out for its length.
+    is_cut: bool,
+}
+
+/// Goes from the newest message to the oldest and hands out what each of them comes to, in order.
+fn pass(
+    path: &Path,
+    sanitizer: &Sanitizer,
+    mut take: impl FnMut(Vec<TranscriptEntry>) -> ControlFlow<()>,
+) -> io::Result<Passage> {
+    let mut lines = LinesFromEnd::new(open(path)?)?;
+    let bytes = lines.bytes();
+    let mut skimmer = Skimmer::default();
+    // The entry that the conversation goes back to. Unknown at the end of the file, and behind a line that cannot be read,
+    // which may have been that one.
+    let mut expected: Option<String> = None;
+    let mut is_cut = false;
+    while let Some(line) = lines.previous()? {
+        if line.is_empty() {
+            continue;
+        }
+        let mut entry = Entry::new(sanitizer, expected.as_deref());
+        let mut status = Status::More;
+        skimmer.reset();
+        lines.feed(&line, |part| {
+            status = skimmer.feed(part, &mut entry);
+            if status == Status::More { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        let is_whole = status == Status::Finished || (status == Status::More && skimmer.is_complete());
+        if entry.is_elsewhere() {
+            continue;
+        }
+        let said = if is_whole { said(&mut entry) } else { Vec::new() };
+        is_cut |= is_whole && entry.is_cut;
+        let parent = entry.parent;
+        expected = match parent {
+            Parent::Id(id) if is_whole => Some(id),
+            Parent::None if is_whole => {
+                let _ = take(said);
+                break;
+            }
+            _ => None,
+        };
+        if !said.is_empty() && take(said).is_break() {
+            break;
+        }
+    }
+    Ok(Passage { bytes, is_cut: is_cut || lines.is_cut() })
+}
+
+/// What a message comes to for somebody who reads along.
+fn said(entry: &mut Entry<'_>) -> Vec<TranscriptEntry> {
+    if entry.kind != "message" {
+        return Vec::new();
+    }
+    match entry.role {
+        Some(Role::User) => vec![TranscriptEntry::User(asked(whole_text(entry)))],
+        Some(Role::ToolResult) => {
+            let (name, text) = (entry.clean(&entry.tool_name), whole_text(entry));
+            vec![TranscriptEntry::ToolResult { name, is_error: entry.is_error, text }]
+        }
+        Some(Role::Assistant) => spoken(entry),
+        Some(Role::Other) | None => Vec::new(),
+    }
+}
+
+fn whole_text(entry: &mut Entry<'_>) -> String {
+    let texts: Vec<String> = entry
+        .parts()
+        .into_iter()
+        .filter_map(|part| match part {
+            Part::Text(text) => Some(text),
+            Part::ToolCall { .. } => None,
+        })
+        .collect();
+    match texts.join("\n") {
+        text if text.is_empty() && entry.has_image => "[image]".to_owned(),
+        text => bounded(&text),
+    }
+}
+
+/// What many parts came to together.
+fn bounded(text: &str) -> String {
+    truncate(text, TruncateLimits { max_bytes: MAX_TEXT, max_lines: usize::MAX }, None).text
+}
+
+fn spoken(entry: &mut Entry<'_>) -> Vec<TranscriptEntry> {
+    let model = entry.speaker();
+    let mut said: Vec<TranscriptEntry> = Vec::new();
+    for part in entry.parts() {
+        match (part, said.last_mut()) {
+            (Part::Text(more), Some(TranscriptEntry::Assistant { text, .. })) => {
+                text.push('\n');
+                text.push_str(&more);
+            }
+            (Part::Text(text), _) => {
+                said.push(TranscriptEntry::Assistant { text, model: model.clone(), error: None });
+            }
+            (Part::ToolCall { name, summary }, _) => said.push(TranscriptEntry::ToolCall { name, summary }),
+        }
+    }
+    for text in said.iter_mut().filter_map(TranscriptEntry::spoken_mut) {
+        *text = bounded(text);
+    }
+    let is_failure = matches!(entry.stop_reason.as_str(), "error" | "aborted");
+    let why = if is_failure && entry.error.is_empty() { &entry.stop_reason } else { &entry.error };
+    if !why.is_empty() {
+        let why = Some(entry.clean(why));
+        match said.last_mut() {
+            Some(TranscriptEntry::Assistant { error, .. }) => *error = why,
+            _ => said.push(TranscriptEntry::Assistant { text: String::new(), model, error: why }),
+        }
+    }
+    said
+}
+
+/// What somebody asked for; what we ask every child for in the end is said in few words.
+fn asked(text: String) -> String {
+    if text.starts_with(ANNOUNCE_WORDS) { "(asked for its announcement)".to_owned() } else { text }
+}
