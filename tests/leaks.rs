@@ -38,8 +38,8 @@ impl Scene {
         let (cwd, agent_dir) = (root.path().join("project"), root.path().join("agent"));
         fs::create_dir_all(cwd.join(".git")).expect("a project");
         fs::create_dir_all(&agent_dir).expect("an agent directory");
-        let lines: String = stream.iter().map(|record| format!("{record}\n")).collect();
-        fs::write(root.path().join("stream"), lines).expect("a stream");
+        let lines: Vec<_> = stream.iter().map(Value::to_string).collect();
+        fs::write(root.path().join("stream"), lines.join("\n") + "\n").expect("a stream");
         let pi = root.path().join("pi.sh");
         let script = format!("read -r task\ncat \"$(dirname \"$0\")/stream\"\n{after}\n");
         fs::write(&pi, script).expect("a script");
@@ -51,7 +51,7 @@ impl Scene {
         let context = Arc::new(HostContext { agent_dir, home, env, config, pi_command, warden: None, host });
         let (agent, task) = ("explorer".into(), "look around".into());
         let overrides = RunOverrides::default();
-        Self { root: root, spec: RunSpec { agent, task, cwd, context, share: 1, siblings: 1, overrides } }
+        Self { root, spec: RunSpec { agent, task, cwd, context, share: 1, siblings: 1, overrides } }
     }
 
     /// The result, and every update that was there to be seen: the last one always is.
