@@ -14,11 +14,12 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 use actor::{Actor, reply};
+use parking_lot::Mutex;
 use pi_subagent_native::credentials::Refresh;
 use pi_subagent_native::orchestrate::Arrival;
 use pi_subagent_native::orchestrate::background::{
@@ -223,7 +224,7 @@ impl Conversation {
 
     /// The ids of all deliveries that it was told so far, as often as it was.
     fn told(&self) -> Vec<String> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.told.lock().clone()
     }
 }
 
@@ -240,7 +241,7 @@ impl Listener for Ear {
             let _ = self.tell.send(event);
             return Heard::Yes;
         };
-        self.told.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&message.delivery_ids);
+        self.told.lock().extend_from_slice(&message.delivery_ids);
         let _ = self.tell.send(event);
         self.answers.pop_front().unwrap_or(Heard::Yes)
     }
@@ -413,9 +414,9 @@ impl Watch {
             Box::pin(async move { engine.settled(&view, &place, Some(PATIENCE)).await });
         let waker = Waker::from(Arc::clone(self));
         let is_settled = settled.as_mut().poll(&mut Context::from_waker(&waker)).is_ready();
-        let was_told = !self.told.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
-        self.looks.lock().unwrap_or_else(PoisonError::into_inner).push(!is_settled || was_told);
-        let before = self.looking.lock().unwrap_or_else(PoisonError::into_inner).replace(settled);
+        let was_told = !self.told.lock().is_empty();
+        self.looks.lock().push(!is_settled || was_told);
+        let before = self.looking.lock().replace(settled);
         drop(before);
     }
 }
@@ -442,10 +443,10 @@ async fn there_is_no_moment_at_which_a_run_is_over_and_nobody_waits_for_its_mess
     watch.look();
     conversation.message().await;
     scene.until_settled(&conversation).await;
-    let looks = watch.looks.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let looks = watch.looks.lock().clone();
     assert!(looks.len() > 2, "it was told of changes");
     assert!(looks.iter().all(|&is_right| is_right), "settled before it was told: {looks:?}");
-    drop(watch.looking.lock().unwrap_or_else(PoisonError::into_inner).take());
+    drop(watch.looking.lock().take());
     scene.engine.close_view(&conversation.view).await;
 }
 

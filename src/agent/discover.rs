@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
+
+use parking_lot::Mutex;
 
 use super::builtin;
 use super::catalog::Catalog;
@@ -211,7 +213,7 @@ type Cache = HashMap<(PathBuf, Source), (Stamp, Parsed)>;
 static CACHE: LazyLock<Mutex<Cache>> = LazyLock::new(Mutex::default);
 
 fn cached(path: &Path, source: Source, stamp: Option<&Stamp>) -> Option<Parsed> {
-    let cache = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+    let cache = CACHE.lock();
     let (known, parsed) = cache.get(&(path.to_path_buf(), source))?;
     (Some(known) == stamp).then(|| parsed.clone())
 }
@@ -223,7 +225,7 @@ fn remember(path: &Path, source: Source, stamp: Option<Stamp>, parsed: &Parsed) 
     if !settled || !small {
         return;
     }
-    let mut cache = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut cache = CACHE.lock();
     if cache.len() >= MAX_CACHED {
         cache.clear();
     }

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex as Memory, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use parking_lot::Mutex as Memory;
 use tokio::sync::Mutex;
 
 use super::auth_file::Credentials;
@@ -101,7 +102,7 @@ type Turn = Arc<Mutex<Option<Asked>>>;
 /// One entry per provider that somebody is logged in to.
 fn asked(real: &Path, provider: &str) -> Turn {
     static ASKED: Memory<Option<HashMap<(PathBuf, String), Turn>>> = Memory::new(None);
-    let mut turns = ASKED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut turns = ASKED.lock();
     let turns = turns.get_or_insert_default();
     Arc::clone(turns.entry((real.to_owned(), provider.to_owned())).or_default())
 }

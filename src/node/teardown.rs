@@ -1,9 +1,10 @@
 //! The end of a JavaScript thread, which is the end of the runs it started.
 
 use std::cell::RefCell;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use napi::bindgen_prelude::{Env, FnArgs, Function, JsObjectValue, Object, Unknown, block_on};
+use parking_lot::Mutex;
 
 use super::handle::EndOnDrop;
 use crate::orchestrate::background;
@@ -50,14 +51,14 @@ pub(super) fn end_with_thread(env: Env, run: &Arc<EndOnDrop>) -> napi::Result<()
         *known = Some(Arc::clone(&runs));
         Ok::<_, napi::Error>(runs)
     })?;
-    let mut runs = runs.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut runs = runs.lock();
     runs.retain(|run| run.strong_count() > 0);
     runs.push(Arc::downgrade(run));
     Ok(())
 }
 
 fn end_all(runs: &Runs) {
-    let live = runs.lock().unwrap_or_else(PoisonError::into_inner);
+    let live = runs.lock();
     live.iter().filter_map(Weak::upgrade).for_each(|run| run.0.cancel(CancelReason::Shutdown));
 }
 

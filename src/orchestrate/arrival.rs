@@ -1,8 +1,8 @@
 //! Calls take their places in the order in which they were made, although each has to be checked first.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::timeout;
 
 use super::order::{InOrder, Order};
@@ -28,7 +28,7 @@ impl Arrival {
     /// Waits, not long, until the calls made before have their places. Calls made later come when what this returns is
     /// dropped; a call comes once.
     pub(super) async fn come(&self) -> Option<InOrder> {
-        let mut turn = self.0.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let mut turn = self.0.lock().take()?;
         // Whoever is not there by now comes later.
         let _ = timeout(PATIENCE, turn.come()).await;
         Some(turn)

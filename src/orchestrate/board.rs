@@ -1,8 +1,8 @@
 //! How far the tasks of a call have come, side by side.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 use super::call::UpdateSender;
@@ -107,7 +107,7 @@ impl Board {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Task>> {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tasks.lock()
     }
 }
 

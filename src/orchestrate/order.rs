@@ -1,7 +1,6 @@
 //! Keeps what starts together in its order, where each needs a moment before it can take its place.
 
-use std::sync::{Mutex, PoisonError};
-
+use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 /// A row of those who come one after the other.
@@ -17,7 +16,7 @@ impl Order {
     /// Comes after all that were asked for before. The next one may come when this is dropped.
     pub(super) fn next(&self) -> InOrder {
         let (done, next) = oneshot::channel();
-        let before = self.0.lock().unwrap_or_else(PoisonError::into_inner).replace(next);
+        let before = self.0.lock().replace(next);
         InOrder { before, _done: done }
     }
 }

@@ -1,8 +1,10 @@
 //! What a child reads, written while it runs.
 
 use std::mem::take;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+
+use parking_lot::{Mutex, MutexGuard};
 
 /// What may wait for a child that does not read. Tasks are kilobytes; this is a thousand of them.
 const MAX_WAITING: usize = 16 * 1024 * 1024;
@@ -88,7 +90,7 @@ impl Input {
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

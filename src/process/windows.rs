@@ -5,9 +5,10 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
+
+use parking_lot::{Mutex, MutexGuard};
 
 /// How often a child is asked whether it has ended: the standard library cannot wait and kill at the same time.
 const POLL: Duration = Duration::from_millis(10);
@@ -55,7 +56,7 @@ impl Group {
     pub(super) fn clear(&self) {}
 
     fn lock(&self) -> MutexGuard<'_, Child> {
-        self.child.lock().unwrap_or_else(PoisonError::into_inner)
+        self.child.lock()
     }
 }
 

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{LazyLock, Mutex, PoisonError, Weak};
+use std::sync::{LazyLock, Weak};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use super::error::StoreError;
 use super::lock::private_directory;
@@ -47,7 +49,7 @@ pub fn attach(agent_dir: &Path) -> Attached {
     let directory = std::fs::canonicalize(agent_dir)
         .or_else(|_| std::path::absolute(agent_dir))
         .unwrap_or_else(|_| agent_dir.to_owned());
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = KNOWN.lock();
     let known = known.entry(directory.clone()).or_default();
     if let Some(store) = Store::upgrade(&known.store) {
         return Attached { store: Some(store), notice: None };

@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, MutexGuard};
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::connect::connect;
@@ -156,7 +157,7 @@ impl Store {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Open> {
-        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.open.lock()
     }
 
     /// What `SQLite` says, as an error of the store.

@@ -1,7 +1,8 @@
 //! The store as background runs use it, and memory in its place while it cannot be used.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::memory::{DeliveryState, Memory};
 use super::record::BackgroundRun;
@@ -267,11 +268,11 @@ impl Book {
 
     /// Nothing else is written, told or taken meanwhile: what is in memory goes into the store as it is then.
     fn turn(&self) -> MutexGuard<'_, ()> {
-        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+        self.writing.lock()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

@@ -1,8 +1,8 @@
 //! What an open conversation is still to be told.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
 use crate::store::Delivery;
@@ -118,7 +118,7 @@ impl Desk {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

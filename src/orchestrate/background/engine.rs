@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 use uuid::Uuid;
@@ -49,7 +50,7 @@ static KNOWN: LazyLock<Mutex<HashMap<PathBuf, Arc<Background>>>> = LazyLock::new
 
 /// Ends every background run that lives in this process because that goes, and waits until their ends are kept.
 pub async fn close_all() {
-    let known: Vec<_> = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+    let known: Vec<_> = KNOWN.lock().values().cloned().collect();
     for engine in &known {
         engine.end_all();
     }
@@ -60,7 +61,7 @@ pub async fn close_all() {
 
 /// Waits until the runs that were told to end are over, and that is kept; not for long.
 pub async fn ended() {
-    let known: Vec<_> = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+    let known: Vec<_> = KNOWN.lock().values().cloned().collect();
     let ended = async {
         for engine in &known {
             let mut live = engine.live_of(None);
@@ -76,7 +77,7 @@ pub async fn ended() {
 #[must_use]
 pub fn background(agent_dir: &Path) -> Arc<Background> {
     let agent_dir = canonical(agent_dir);
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = KNOWN.lock();
     let engine = known.entry(agent_dir).or_insert_with_key(|agent_dir| {
         Arc::new(Background {
             agent_dir: agent_dir.clone(),
@@ -313,7 +314,7 @@ impl Background {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Live>>> {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+        self.live.lock()
     }
 }
 

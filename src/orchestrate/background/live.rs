@@ -1,9 +1,10 @@
 //! A background run that lives in this process.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use super::announcement::{Announcement, PARTIAL};
@@ -75,7 +76,7 @@ impl Live {
 
     /// Notes what there is to say of how it was set up.
     pub(super) fn note_standing(&self, notes: &[String]) {
-        notes.clone_into(&mut self.standing.lock().unwrap_or_else(PoisonError::into_inner));
+        notes.clone_into(&mut self.standing.lock());
     }
 
     /// Sees every state that is worth keeping, the newest at least.
@@ -85,7 +86,7 @@ impl Live {
 
     /// Ends it. The first reason counts.
     pub(super) fn end(&self, reason: Reason) {
-        self.reason.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(reason);
+        self.reason.lock().get_or_insert(reason);
         self.control.cancel.cancel(match reason {
             Reason::HostEnds => CancelReason::Shutdown,
             Reason::Stopped | Reason::Waited(_) => CancelReason::Caller(None),
@@ -103,7 +104,7 @@ impl Live {
     }
 
     fn reason(&self) -> Option<Reason> {
-        let own = *self.reason.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = *self.reason.lock();
         let host_ends =
             || matches!(self.control.cancel.reason(), Some(CancelReason::Shutdown | CancelReason::Dropped));
         own.or_else(|| host_ends().then_some(Reason::HostEnds))
@@ -215,7 +216,7 @@ impl Live {
         let run = self.record();
         let is_silent = is_success && matches!(announced, Some(Announced::Skipped));
         // What held before the child was there is no news of what came of it.
-        let standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let standing = self.standing.lock().clone();
         let announcement = (!is_silent).then(|| Announcement {
             status: Status::of(outcome),
             name: Announcement::name_of(&run),

@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::select;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -198,7 +199,7 @@ impl Background {
     }
 
     pub(super) fn views(&self) -> MutexGuard<'_, HashMap<String, Arc<View>>> {
-        self.views.lock().unwrap_or_else(PoisonError::into_inner)
+        self.views.lock()
     }
 
     /// Tells a view what happens, for as long as it is open.
@@ -339,19 +340,19 @@ impl View {
 
     /// The runs as they were told last, newest first.
     pub(super) fn known(&self) -> Vec<BackgroundRun> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.known.lock().clone()
     }
 
     fn note_known(&self, runs: &[BackgroundRun]) {
-        runs.clone_into(&mut self.known.lock().unwrap_or_else(PoisonError::into_inner));
+        runs.clone_into(&mut self.known.lock());
     }
 
     pub(super) fn note_listed(&self, keys: impl Iterator<Item = String>) {
-        *self.listed.lock().unwrap_or_else(PoisonError::into_inner) = keys.collect();
+        *self.listed.lock() = keys.collect();
     }
 
     pub(super) fn listed(&self) -> Vec<String> {
-        self.listed.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.listed.lock().clone()
     }
 
     /// Whether a run of it goes on, wherever.
@@ -375,7 +376,7 @@ impl View {
     }
 
     fn handed_over(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.handed_over.lock().unwrap_or_else(PoisonError::into_inner)
+        self.handed_over.lock()
     }
 
     /// Whether a run of it goes on in a keeper, which shows how far it has come in a file.

@@ -1,6 +1,6 @@
 //! What other processes do, and what time does: runs of dead processes, requests, transcripts to archive.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep, timeout};
@@ -43,7 +43,7 @@ struct Clocks {
 impl Background {
     /// Looks at others from now on, for as long as a conversation is open or a run lives here.
     pub(super) fn watch_others(self: &Arc<Self>) {
-        let mut is_watching = self.is_watching.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut is_watching = self.is_watching.lock();
         if !std::mem::replace(&mut *is_watching, true) {
             tokio::spawn(Arc::clone(self).watch());
         }
@@ -66,7 +66,7 @@ impl Background {
 
     /// Whether somebody looks. Where nobody does, the next who comes begins anew.
     fn is_needed(&self) -> bool {
-        let mut is_watching = self.is_watching.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut is_watching = self.is_watching.lock();
         *is_watching = self.live_runs() > 0 || !self.views().is_empty();
         *is_watching
     }

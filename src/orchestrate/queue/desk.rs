@@ -6,9 +6,11 @@
 //! nothing to do for a while.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 pub(super) use crate::store::Kind;
 use crate::store::Store;
@@ -87,7 +89,7 @@ impl Desk {
     }
 
     fn lock(&self) -> MutexGuard<'_, Claims> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Gets the work done. `false` when there is nobody who could do it.
@@ -128,12 +130,7 @@ impl Desk {
                 Next::After(pause) => Some(pause),
                 Next::Idle => None,
             };
-            let (woken, waited) = self
-                .work
-                .wait_timeout(state, pause.unwrap_or(LINGER))
-                .unwrap_or_else(PoisonError::into_inner);
-            state = woken;
-            if waited.timed_out() {
+            if self.work.wait_for(&mut state, pause.unwrap_or(LINGER)).timed_out() {
                 if pause.is_some() {
                     break;
                 }

@@ -1,7 +1,9 @@
 //! The lane itself.
 
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock};
 use std::time::Instant;
+
+use parking_lot::Mutex;
 
 use super::early::EarlySlot;
 use super::seat::Seat;
@@ -22,7 +24,7 @@ impl Shared {
     pub(super) fn change<R>(self: &Arc<Self>, change: impl FnOnce(&mut State) -> R) -> R {
         // Of tokio, so that tests can move it.
         let now = tokio::time::Instant::now().into_std();
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.lock();
         let result = change(&mut state);
         state.settle(self, now);
         result

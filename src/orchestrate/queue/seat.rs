@@ -1,8 +1,8 @@
 //! What a waiting run sees of the lane.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use super::slot::Grant;
@@ -43,7 +43,7 @@ impl Seat {
 
     /// The run may start.
     pub(super) fn admit(&self, grant: Grant) {
-        *self.grant.lock().unwrap_or_else(PoisonError::into_inner) = Some(grant);
+        *self.grant.lock() = Some(grant);
         replace(&self.held_until, None);
         // Last, because this wakes whoever waits for the grant.
         replace(&self.position, None);
@@ -51,7 +51,7 @@ impl Seat {
 
     /// What the run was given, once.
     pub(super) fn take(&self) -> Option<Grant> {
-        self.grant.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.grant.lock().take()
     }
 }
 

@@ -6,9 +6,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, MutexGuard};
 use pi_subagent_warden::{Ending, MAX_MESSAGE, Mechanism, Order, OverLimit, Report, Stage, Tally};
 use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
@@ -275,7 +275,7 @@ impl Link {
     }
 
     fn ending(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.ending.lock().unwrap_or_else(PoisonError::into_inner)
+        self.ending.lock()
     }
 
     fn reap(&self) {
@@ -286,7 +286,7 @@ impl Link {
     }
 
     fn warden(&self) -> MutexGuard<'_, Option<Child>> {
-        self.warden.lock().unwrap_or_else(PoisonError::into_inner)
+        self.warden.lock()
     }
 }
 

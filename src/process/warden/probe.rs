@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use pi_subagent_warden::Abilities;
 
 use super::super::capture::capture;
@@ -50,7 +51,7 @@ pub enum ProbeError {
 /// When there is no warden of this version at that place, or it cannot be run.
 pub async fn probe(warden: &Path) -> Result<Arc<Abilities>, ProbeError> {
     let known = |map: &Option<HashMap<PathBuf, Arc<Abilities>>>| map.as_ref()?.get(warden).cloned();
-    if let Some(abilities) = known(&FOUND.lock().unwrap_or_else(PoisonError::into_inner)) {
+    if let Some(abilities) = known(&FOUND.lock()) {
         return Ok(abilities);
     }
     let command = ChildCommand {
@@ -71,7 +72,7 @@ pub async fn probe(warden: &Path) -> Result<Arc<Abilities>, ProbeError> {
         return Err(ProbeError::Version { path: path(), found: abilities.version });
     }
     let abilities = Arc::new(abilities);
-    let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut found = FOUND.lock();
     found.get_or_insert_default().insert(path(), Arc::clone(&abilities));
     Ok(abilities)
 }

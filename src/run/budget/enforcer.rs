@@ -1,7 +1,8 @@
 //! What a run may spend, and what happens when it has.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::meter::{Meter, OverBudget, Spending, Stage};
 use crate::event::Live;
@@ -79,6 +80,6 @@ impl BudgetEnforcer {
     }
 
     fn lock(&self) -> MutexGuard<'_, Meter> {
-        self.meter.lock().unwrap_or_else(PoisonError::into_inner)
+        self.meter.lock()
     }
 }

@@ -1,7 +1,8 @@
 //! The store as runs use it: what a session has spent, kept for the day on which it is opened again.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use crate::run::spec::HostContext;
 use crate::store::{Store, attach};
@@ -14,14 +15,14 @@ static NOTICE: Mutex<Option<String>> = Mutex::new(None);
 pub fn store_of(agent_dir: &Path) -> Option<Store> {
     let attached = attach(agent_dir);
     if attached.notice.is_some() {
-        *NOTICE.lock().unwrap_or_else(PoisonError::into_inner) = attached.notice;
+        *NOTICE.lock() = attached.notice;
     }
     attached.store
 }
 
 /// What is wrong with the store, if nobody has said it yet.
 pub(in crate::run) fn take_notice() -> Option<String> {
-    NOTICE.lock().unwrap_or_else(PoisonError::into_inner).take()
+    NOTICE.lock().take()
 }
 
 /// What the session has spent before, in USD; nothing where nobody can tell. Blocks.

@@ -5,8 +5,9 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::event::Usage;
@@ -77,7 +78,7 @@ pub fn account_of(session: &str, spent_before: impl FnOnce() -> f64) -> SessionA
     }
     // Without the lock: it may have to read a file.
     let account = SessionAccount::new(spent_before());
-    let mut accounts = ACCOUNTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut accounts = ACCOUNTS.lock();
     // Somebody else may have been quicker, and that account may have been charged.
     if let Some((_, account)) = accounts.iter().find(|(name, _)| name == session) {
         return account.clone();
@@ -93,7 +94,7 @@ pub fn account_of(session: &str, spent_before: impl FnOnce() -> f64) -> SessionA
 }
 
 fn find(session: &str) -> Option<SessionAccount> {
-    let mut accounts = ACCOUNTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut accounts = ACCOUNTS.lock();
     let at = accounts.iter().position(|(name, _)| name == session)?;
     let entry = accounts.remove(at)?;
     let account = entry.1.clone();

@@ -3,8 +3,9 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
@@ -43,11 +44,11 @@ impl RunId {
     /// The id as it stands.
     #[must_use]
     pub fn get(&self) -> String {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.lock().clone()
     }
 
     pub(crate) fn set(&self, id: &str) {
-        id.clone_into(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        id.clone_into(&mut self.0.lock());
     }
 }
 

@@ -1,8 +1,9 @@
 //! What the attempts of a run that are over mean for the next one.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use super::report::AttemptReport;
 use crate::event::Usage;
@@ -16,12 +17,12 @@ pub(in crate::run) struct Limited(Mutex<Option<Instant>>);
 
 impl Limited {
     pub(in crate::run) fn note(&self, delay: Duration) {
-        let mut until = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut until = self.0.lock();
         *until = Instant::now().checked_add(delay).max(*until);
     }
 
     pub(in crate::run) fn left(&self) -> Duration {
-        let until = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let until = *self.0.lock();
         until.map(|until| until.saturating_duration_since(Instant::now())).unwrap_or_default()
     }
 }

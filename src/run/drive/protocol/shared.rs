@@ -1,8 +1,9 @@
 //! The collector of a child, shared by its reader and by those who watch.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 use crate::event::Collector;
@@ -32,7 +33,7 @@ impl SharedCollector {
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         // A collector that panicked half way still holds bounded, readable state; losing the run would be worse.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Tells those who watch that something changed.

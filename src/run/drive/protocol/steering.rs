@@ -1,6 +1,8 @@
 //! Messages into runs that are under way.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::child::ChildControl;
 
@@ -19,7 +21,7 @@ impl Steering {
     /// works any more or because it is driven by the `json` protocol, which takes no messages.
     #[must_use]
     pub fn steer(&self, message: &str) -> bool {
-        let open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = self.0.lock();
         // All of them, so no `any`, which stops at the first.
         open.iter().filter(|child_control| child_control.steer(message)).count() > 0
     }
@@ -27,14 +29,14 @@ impl Steering {
     /// Opens the way into a child that takes messages, for as long as the returned value lives.
     pub(crate) fn open(&self, child_control: &ChildControl) -> Option<Way> {
         child_control.commands()?;
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(child_control.clone());
+        self.0.lock().push(child_control.clone());
         Some(Way { steering: self.clone(), child_control: child_control.clone() })
     }
 }
 
 impl Drop for Way {
     fn drop(&mut self) {
-        let mut open = self.steering.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.steering.0.lock();
         open.retain(|child_control| !child_control.input.is_same(&self.child_control.input));
     }
 }
