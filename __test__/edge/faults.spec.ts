@@ -538,14 +538,6 @@ const faults = {
 		},
 	},
 	"uses up something else": {
-		processes: {
-			scenario: [{ stream: "so far" }, { fork: Array(20).fill("plain") }, "hang"],
-			config: { limits: { processes: 10 }, graceMs: 200 },
-			is: killed,
-			error: /^`limits\.processes` reached: \d+ of 10 \(largest: .+, process \d+\)$/,
-			partial: "so far",
-			withinMs: 15_000,
-		},
 		"processor time": {
 			scenario: [{ stream: "so far" }, { spin: 60_000 }],
 			config: { limits: { cpuSeconds: 1 }, graceMs: 200 },
