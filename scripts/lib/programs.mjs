@@ -14,6 +14,9 @@ const shownLines = { first: 10, last: 30 };
 /** How much of a program's output is kept to show it. */
 const keptCharacters = 64 * 1024;
 
+/** How long the rest of its output is waited for after a program has ended. */
+const drainMs = 2_000;
+
 /** @typedef {[program: string, ...args: string[]]} Command */
 
 /**
@@ -138,6 +141,13 @@ export function run(command, options = {}) {
 		child.once("error", (error) => {
 			running.delete(child);
 			resolve(`cannot start ${program}: ${error.message}`);
+		});
+		// Somebody whom it has left behind may hold its output open for ever.
+		child.once("exit", () => {
+			setTimeout(() => {
+				child.stdout?.destroy();
+				child.stderr?.destroy();
+			}, drainMs).unref();
 		});
 		child.once("close", (code, signal) => {
 			running.delete(child);
