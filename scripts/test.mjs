@@ -8,7 +8,6 @@
  */
 
 import { readdirSync } from "node:fs";
-import { constants } from "node:os";
 import { join } from "node:path";
 
 import { checkMachine } from "./lib/checks.mjs";
@@ -27,6 +26,12 @@ const testLimitMs = 120_000;
 
 /** Test files at once. Those of the edge wait most of the time; those of the extension boot pi, which takes a core. */
 const filesAtOnce = { edge: 4, support: 2, extension: 3 };
+
+/**
+ * Of what compiles: a third of what a test gets while both want a core. Less, and it would stand still on a machine that
+ * others use.
+ */
+const backgroundPriority = 5;
 
 /**
  * `isBackground` has a step leave the processor to the other lane: compiling can wait, tests watch the clock.
@@ -117,7 +122,7 @@ async function outcome(step) {
 		await step.check?.();
 		const options = {
 			onOutput: keep,
-			...(step.isBackground && { priority: constants.priority.PRIORITY_BELOW_NORMAL }),
+			...(step.isBackground && { priority: backgroundPriority }),
 		};
 		const code = step.command ? await run(step.command(), options) : 0;
 		if (code === 0) return { output };
