@@ -218,7 +218,8 @@ describe("a task's own directory", BOUNDED, () => {
 	});
 
 	it("brings its project's configuration, where that is stricter, and keeps the conversation's", async (t) => {
-		const scene = playing(t, [{ repeat: [{ call: "read" }], times: 9 }, { say: "Done." }]);
+		// It has no answer before it is ended: one that has would be left alone.
+		const scene = playing(t, [{ repeat: [{ call: "read", takesMs: 20 }], times: 1_000 }]);
 		scene.write("agent/subagents.json", settings({ budget: { maxTurns: 6 } }));
 		for (const [name, maxTurns] of Object.entries({ strict: 2, loose: 50 })) {
 			scene.write(`${name}/.pi/subagents.json`, settings({ budget: { maxTurns } }));
