@@ -21,7 +21,7 @@ use std::time::Duration;
 use actor::{Actor, reply};
 use parking_lot::Mutex;
 use pi_subagent_native::credentials::Refresh;
-use pi_subagent_native::orchestrate::Arrival;
+use pi_subagent_native::orchestrate::CallOrder;
 use pi_subagent_native::orchestrate::background::{
     Arrived, Background, BackgroundRun, BackgroundState, Event, Heard, Listener, Message, Place, Receipt,
     SpawnRequest, Status, View, background,
@@ -194,7 +194,7 @@ fn request(root: &Path) -> SpawnRequest {
         cwd: root.join("project"),
         context: context(root),
         created_ms: SpawnRequest::moment(),
-        arrival: Arc::new(Arrival::now()),
+        order: Arc::new(CallOrder::now()),
         ends_with: None,
         keeper: None,
         kept: None,

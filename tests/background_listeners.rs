@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pi_subagent_native::credentials::Refresh;
-use pi_subagent_native::orchestrate::Arrival;
+use pi_subagent_native::orchestrate::CallOrder;
 use pi_subagent_native::orchestrate::background::{
     Arrived, Background, Event, Heard, Listener, Message, Place, Receipt, SpawnRequest, View, background,
 };
@@ -60,7 +60,7 @@ async fn spawn(engine: &Arc<Background>, root: &Path) -> String {
         cwd: root.join("project"),
         context: context(root),
         created_ms: SpawnRequest::moment(),
-        arrival: Arc::new(Arrival::now()),
+        order: Arc::new(CallOrder::now()),
         ends_with: None,
         keeper: None,
         kept: None,

@@ -10,7 +10,7 @@ use super::options::{Asked, ChainOptions, ParallelOptions, RunOptions};
 use super::result::ToolResult;
 use super::teardown::end_with_thread;
 use super::updates::{HostCallbacks, JsCallbacks, UpdateSink, forward};
-use crate::orchestrate::{self, Arrival, Call};
+use crate::orchestrate::{self, Call, CallOrder};
 use crate::process::{Cancel, CancelReason};
 use crate::run::{self, Control, RunId, Steering};
 
@@ -94,7 +94,7 @@ where
     Running: Future<Output = run::ToolResult> + Send + 'static,
 {
     let Asked { what, host_id, is_aborted } = asked;
-    let (run_id, control, arrival) = (RunId::draw(), Control::default(), Arrival::now());
+    let (run_id, control, order) = (RunId::draw(), Control::default(), CallOrder::now());
     if is_aborted {
         control.cancel.cancel(CancelReason::Caller(None));
     }
@@ -105,7 +105,7 @@ where
     spawn(async move {
         let (updates, seen) = watch::channel(None);
         let callbacks = Arc::new(JsCallbacks(host));
-        let call = Call { id: run_id, callbacks, control, updates, host_id, arrival };
+        let call = Call { id: run_id, callbacks, control, updates, host_id, order };
         // Both end together: the last update comes before the result.
         let both = async { tokio::join!(run(what, call), forward(seen, on_update)) };
         let result = tokio::spawn(both).await.map(|(result, ())| Arc::new(result));

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::keeper::keeper;
 use super::place::warden;
 use crate::orchestrate::background::{Arrived, Place, SpawnRequest};
-use crate::orchestrate::{Arrival, TaskSpec, TasksSpec};
+use crate::orchestrate::{CallOrder, TaskSpec, TasksSpec};
 use crate::process::Cancel;
 use crate::run::{Host, HostContext, HostTool as CoreTool, RunOverrides, RunSpec};
 
@@ -339,7 +339,7 @@ impl SpawnOptions {
             cwd,
             context: Arc::new(context),
             created_ms: SpawnRequest::moment(),
-            arrival: Arc::new(Arrival::now()),
+            order: Arc::new(CallOrder::now()),
             ends_with: None,
             keeper: keeper(),
             kept: None,

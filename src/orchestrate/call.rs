@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-use super::arrival::Arrival;
+use super::call_order::CallOrder;
 use crate::run::{
     Control, HostCallbacks, HostContext, Progress, RunDetails, RunId, RunOverrides, RunSpec, ToolResult,
     UPDATE_INTERVAL,
@@ -31,7 +31,7 @@ pub struct Call<C: HostCallbacks> {
     /// What its host calls it; finds the children that were booted for it.
     pub host_id: Option<String>,
     /// When it was made.
-    pub arrival: Arrival,
+    pub order: CallOrder,
 }
 
 /// One of several tasks.

@@ -99,7 +99,7 @@ fn stopped(results: &[ToolResult]) -> Option<Stop> {
 async fn run(index: usize, step: Ready, board: &Board, call: &Call<impl HostCallbacks>) -> ToolResult {
     // Only the first step's child can have been booted: the others do not know yet what they are to do.
     let host_id = call.host_id.as_deref().filter(|_| index == 0);
-    let entrance = Entrance { host_id, group: None, arrival: &call.arrival };
+    let entrance = Entrance { host_id, group: None, order: &call.order };
     let entries = entrance.enter(slice::from_ref(&step), &call.control.cancel).await;
     let entry = match entries.map(|mut entries| entries.remove(0)) {
         Ok(entry) => entry,

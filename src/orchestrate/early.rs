@@ -14,7 +14,7 @@ use tokio::select;
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use super::order::{InOrder, Order};
+use super::call_order::{Sequence, SequenceGuard};
 use super::queue::{EarlySlot, Group, Queue, Slot};
 use super::streaming_args::{Head, Heads};
 use super::turn::ticket;
@@ -97,7 +97,7 @@ pub struct EarlyCall {
     cwd: PathBuf,
     context: Arc<HostContext>,
     heads: Mutex<Heads>,
-    order: Order,
+    order: Sequence,
     over: watch::Sender<bool>,
     /// Watched by every child that is being booted, waits, or is being ended.
     children: watch::Sender<()>,
@@ -115,7 +115,7 @@ impl EarlyCall {
             heard: Mutex::new(Instant::now()),
         });
         lock(&ARRIVING).insert(host_id.clone(), Arc::clone(&arriving));
-        let order = Order::default();
+        let order = Sequence::default();
         Self {
             host_id,
             arriving,
@@ -216,7 +216,7 @@ fn claim(host_id: &str, index: usize) -> Option<oneshot::Receiver<Handover>> {
 async fn wait(
     spec: RunSpec,
     arriving: &Arriving,
-    order: InOrder,
+    order: SequenceGuard,
     mut claimed: oneshot::Receiver<Claim>,
     mut over: watch::Receiver<bool>,
 ) {
@@ -269,7 +269,7 @@ enum Place {
 async fn boot(
     spec: RunSpec,
     group: Group,
-    mut order: InOrder,
+    mut order: SequenceGuard,
     cancel: &Cancel,
 ) -> Option<(Booted, EarlySlot)> {
     let ready = prepare(spec, RunId::draw(), &Nobody, cancel).await.ok()?;
@@ -282,7 +282,7 @@ async fn boot(
     }
     let group = Some((group, config.parallel_concurrency));
     let ticket = ticket(&ready, group).await;
-    order.come().await;
+    order.reached().await;
     let slot = Queue::shared().early(ticket)?;
     drop(order);
     let booted = ready.boot(cancel).await?;

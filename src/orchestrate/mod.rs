@@ -2,13 +2,13 @@
 //!
 //! It knows calls, turns and results; what happens within a run it leaves to the layer below.
 
-mod arrival;
 pub mod background;
 mod board;
 mod call;
+mod call_order;
 mod chain;
 mod early;
-mod order;
+
 mod parallel;
 mod plan;
 pub mod queue;
@@ -18,8 +18,8 @@ mod summary;
 mod turn;
 mod user;
 
-pub use arrival::Arrival;
 pub use call::{Call, TaskSpec, TasksSpec, UpdateSender};
+pub use call_order::CallOrder;
 pub use chain::chain;
 pub use early::EarlyCall;
 pub use parallel::parallel;

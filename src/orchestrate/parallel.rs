@@ -37,7 +37,7 @@ pub async fn parallel(spec: TasksSpec, call: Call<impl HostCallbacks + 'static>)
     let board = Arc::new(Board::new(Mode::Parallel, id.clone(), agents, TaskState::Live(RunState::Queued)));
     let (count, limits) = (runs.len(), config.output.limits());
     let group = Some((early::group_of(call.host_id.as_deref()), config.parallel_concurrency));
-    let entrance = Entrance { host_id: call.host_id.as_deref(), group, arrival: &call.arrival };
+    let entrance = Entrance { host_id: call.host_id.as_deref(), group, order: &call.order };
     let entries = match entrance.enter(&runs, &call.control.cancel).await {
         Ok(entries) => entries,
         Err(reason) => {

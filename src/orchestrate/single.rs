@@ -4,19 +4,19 @@ use std::slice;
 
 use tokio::sync::watch;
 
-use super::arrival::Arrival;
 use super::call::{Call, update_of, watched};
+use super::call_order::CallOrder;
 use super::turn::{Entrance, Turn};
 use crate::run::{Control, HostCallbacks, Progress, Ready, RunSpec, ToolResult, prepare};
 
 /// Runs one agent on one task, when its turn has come. Whatever a user or a child can cause ends in a result.
 pub async fn single(spec: RunSpec, call: Call<impl HostCallbacks>) -> ToolResult {
-    let Call { id, callbacks, control, updates, host_id, arrival } = call;
+    let Call { id, callbacks, control, updates, host_id, order } = call;
     let ready = match prepare(spec, id.clone(), &*callbacks, &control.cancel).await {
         Ok(ready) => ready,
         Err(result) => return result,
     };
-    let entrance = Entrance { host_id: host_id.as_deref(), group: None, arrival: &arrival };
+    let entrance = Entrance { host_id: host_id.as_deref(), group: None, order: &order };
     let show = |progress| drop(updates.send_replace(Some(update_of(&id.get(), progress))));
     through_lane(ready, entrance, &*callbacks, &control, show).await
 }
@@ -26,10 +26,10 @@ pub(super) async fn run_when_admitted(
     ready: Ready,
     callbacks: &impl HostCallbacks,
     control: &Control,
-    arrival: &Arrival,
+    order: &CallOrder,
     show: impl FnMut(Progress),
 ) -> ToolResult {
-    through_lane(ready, Entrance { host_id: None, group: None, arrival }, callbacks, control, show).await
+    through_lane(ready, Entrance { host_id: None, group: None, order }, callbacks, control, show).await
 }
 
 async fn through_lane(

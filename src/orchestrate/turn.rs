@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::select;
 use tokio::time::sleep;
 
-use super::arrival::Arrival;
+use super::call_order::CallOrder;
 use super::early::{self, Handover};
 use super::queue::{Group, Queue, Slot, Ticket, Waiting};
 use super::user::user_cap;
@@ -33,7 +33,7 @@ pub(super) struct Entrance<'a> {
     /// The call that they belong to, and how many of them may run at once.
     pub group: Option<(Group, usize)>,
     /// When the call was made.
-    pub arrival: &'a Arrival,
+    pub order: &'a CallOrder,
 }
 
 impl Entrance<'_> {
@@ -54,7 +54,7 @@ impl Entrance<'_> {
             for ready in runs {
                 tickets.push(ticket(ready, self.group.clone()).await);
             }
-            let _turn = self.arrival.come().await;
+            let _guard = self.order.reached().await;
             let entry = |(booted, ticket): (Option<Handover>, Ticket)| match booted {
                 Some(handover) => {
                     let (booted, slot) = handover.accept();

@@ -11,7 +11,7 @@ use super::record::{BackgroundRun, BackgroundState};
 use super::spawn::note;
 use super::view::Place;
 use super::watch::{SEND, STOP};
-use crate::orchestrate::Arrival;
+use crate::orchestrate::CallOrder;
 use crate::run::{
     HostCallbacks, Resumption, RunId, RunOverrides, RunSpec, Timeout, blocking, load_config, prepare,
 };
@@ -169,7 +169,7 @@ impl Background {
         engine.look_again(false);
         engine.watch_others();
         tokio::spawn(async move {
-            engine.follow(&live, Ok(ready), &loaded.config, &Arrival::now(), &*callbacks).await;
+            engine.follow(&live, Ok(ready), &loaded.config, &CallOrder::now(), &*callbacks).await;
         });
         Ok(Done::Resumed)
     }

@@ -17,7 +17,7 @@ use super::record::{BackgroundRun, BackgroundState, Cleanup};
 use super::spawn::canonical;
 use super::view::View;
 use crate::config::Config;
-use crate::orchestrate::Arrival;
+use crate::orchestrate::CallOrder;
 use crate::orchestrate::single::run_when_admitted;
 use crate::run::{HostCallbacks, Ready, ToolResult, blocking};
 use crate::store::{Delivery, now_ms};
@@ -156,7 +156,7 @@ impl Background {
         live: &Arc<Live>,
         ready: Result<Ready, ToolResult>,
         config: &Config,
-        arrival: &Arrival,
+        order: &CallOrder,
         callbacks: &impl HostCallbacks,
     ) {
         // However this ends.
@@ -168,7 +168,7 @@ impl Background {
                     live.show(&progress);
                     self.tell_news();
                 };
-                let run = run_when_admitted(ready, callbacks, &live.control, arrival, show);
+                let run = run_when_admitted(ready, callbacks, &live.control, order, show);
                 let shows = async {
                     if live.record().is_kept {
                         write_snapshots(&self.agent_dir, live).await;

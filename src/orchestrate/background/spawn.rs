@@ -18,7 +18,7 @@ use super::spawnable::is_allowed;
 use super::watch::STOP;
 use crate::config::{Config, OnExit};
 use crate::credentials::Refresh;
-use crate::orchestrate::Arrival;
+use crate::orchestrate::CallOrder;
 use crate::process::{Cancel, Detached};
 use crate::run::{
     Answer, ChildQuestion, ConfirmRequest, ErrorCode, HostCallbacks, HostContext, Ready, RunId, RunOverrides,
@@ -60,8 +60,8 @@ pub struct SpawnRequest {
     /// When it was made: in the order of the requests, and no two at once.
     pub created_ms: i64,
     /// The same, as against other calls that want a place.
-    #[serde(skip, default = "arrives_now")]
-    pub arrival: Arc<Arrival>,
+    #[serde(skip, default = "ordered_now")]
+    pub order: Arc<CallOrder>,
     /// Ends the run as the end of its host would.
     #[serde(skip)]
     pub ends_with: Option<Cancel>,
@@ -86,8 +86,8 @@ impl SpawnRequest {
     }
 }
 
-fn arrives_now() -> Arc<Arrival> {
-    Arc::new(Arrival::now())
+fn ordered_now() -> Arc<CallOrder> {
+    Arc::new(CallOrder::now())
 }
 
 /// What becomes of a request.
@@ -135,14 +135,14 @@ impl Background {
         callbacks: Arc<impl HostCallbacks + 'static>,
     ) -> Receipt {
         let (live, ends_with) = (self.live_runs(), request.ends_with.clone().unwrap_or_default());
-        let arrival = Arc::clone(&request.arrival);
+        let order = Arc::clone(&request.order);
         let plan = match blocking(move || plan(request, live)).await {
             Ok(plan) => plan,
             Err(refused) => return *refused,
         };
         let (receipt, received) = oneshot::channel();
         let (engine, live) = (Arc::clone(self), Arc::new(Live::new(plan.record.clone(), &ends_with)));
-        tokio::spawn(engine.begin(plan, live, arrival, callbacks, receipt));
+        tokio::spawn(engine.begin(plan, live, order, callbacks, receipt));
         received.await.unwrap_or_else(|_| Receipt::Error("the run could not be begun".to_owned()))
     }
 
@@ -151,7 +151,7 @@ impl Background {
         self: Arc<Self>,
         Plan { spec, config, warnings, handing, .. }: Plan,
         live: Arc<Live>,
-        arrival: Arc<Arrival>,
+        order: Arc<CallOrder>,
         callbacks: Arc<impl HostCallbacks>,
         receipt: oneshot::Sender<Receipt>,
     ) {
@@ -226,7 +226,7 @@ impl Background {
                 prepared
             }
         };
-        self.follow(&live, ready, &config, &arrival, &*callbacks).await;
+        self.follow(&live, ready, &config, &order, &*callbacks).await;
     }
 
     /// Whether no more runs may wait in processes of their own.
@@ -368,7 +368,7 @@ fn plan(request: SpawnRequest, live: usize) -> Result<Plan, Box<Receipt>> {
         cwd,
         context,
         created_ms,
-        arrival: _,
+        order: _,
         ends_with: _,
         keeper,
         kept,
