@@ -128,7 +128,7 @@ pub struct ToolSurface {
 /// warden what this machine allows.
 #[napi(catch_unwind, ts_return_type = "Promise<AgentCatalog>")]
 pub fn discover_agents(env: &Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'_, AgentCatalog>> {
-    let (cwd, context) = options.into_world();
+    let (cwd, context) = options.into_context();
     env.spawn_future(async move {
         let capabilities = HostCapabilities::look(&context).await;
         let listing = off_thread(move || run::list_agents(&cwd, &context, &capabilities)).await?;
@@ -143,7 +143,7 @@ pub fn discover_agents(env: &Env, options: SurfaceOptions) -> napi::Result<Promi
 /// Describes the tools to register. The same world gives the same bytes, which a prompt cache depends on.
 #[napi(catch_unwind, ts_return_type = "Promise<ToolSurfaces>")]
 pub fn describe_tools(env: &Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'_, ToolSurfaces>> {
-    let (cwd, context) = options.into_world();
+    let (cwd, context) = options.into_context();
     env.spawn_future(async move {
         let capabilities = HostCapabilities::look(&context).await;
         off_thread(move || surfaces_of(run::describe(&cwd, &context, &capabilities), &cwd, &context)).await

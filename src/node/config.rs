@@ -39,7 +39,7 @@ pub struct ConfigSource {
 /// Reads the configuration of a directory. Rejects for values of the caller's own that are not valid.
 #[napi(catch_unwind, ts_return_type = "Promise<LoadedConfig>")]
 pub fn load_config(env: &Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'_, LoadedConfig>> {
-    let (cwd, context) = options.into_world();
+    let (cwd, context) = options.into_context();
     env.spawn_future(async move {
         let loaded = off_thread(move || run::load_config(&cwd, &context)).await?;
         let loaded = loaded.map_err(|refusal| napi::Error::from_reason(refusal.to_string()))?;

@@ -38,7 +38,7 @@ pub struct DoctorCheck {
 /// ask for its version. Never rejects for what it finds.
 #[napi(catch_unwind, ts_return_type = "Promise<DoctorReport>")]
 pub fn doctor(env: &Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'_, DoctorReport>> {
-    let (cwd, context) = options.into_world();
+    let (cwd, context) = options.into_context();
     // Looks at files all along, which may hang in a file system; so not on a thread that serves children.
     env.spawn_future(off_thread(move || {
         let sanitizer = run::sanitizer_for(&cwd, &context);

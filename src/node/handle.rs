@@ -6,12 +6,12 @@ use napi::bindgen_prelude::{Env, PromiseRaw, spawn};
 use napi_derive::napi;
 use tokio::sync::watch;
 
-use super::options::{Asked, ChainOptions, ParallelOptions, RunOptions};
+use super::callbacks::{HostCallbacks, JsCallbacks, UpdateSink, forward};
+use super::options::{CallRequest, ChainOptions, ParallelOptions, RunOptions};
 use super::result::ToolResult;
-use super::teardown::end_with_thread;
-use super::updates::{HostCallbacks, JsCallbacks, UpdateSink, forward};
+use super::teardown::{EndOnDrop, end_with_thread};
 use crate::orchestrate::{self, Call, CallOrder};
-use crate::process::{Cancel, CancelReason};
+use crate::process::CancelReason;
 use crate::run::{self, Control, RunId, Steering};
 
 /// A call under way: one run, or several. Dropping it, and every promise of its result, ends it.
@@ -20,20 +20,11 @@ pub struct RunHandle {
     run_id: RunId,
     steering: Steering,
     guard: Arc<EndOnDrop>,
-    outcome: watch::Receiver<Option<Settled>>,
+    outcome: watch::Receiver<Option<Ended>>,
 }
 
 /// The end of a run: its result, or the text of the panic that replaced it.
-type Settled = Result<Arc<run::ToolResult>, String>;
-
-/// Ends a run that nobody can hear of any more.
-pub(super) struct EndOnDrop(pub(super) Cancel);
-
-impl Drop for EndOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel(CancelReason::Dropped);
-    }
-}
+type Ended = Result<Arc<run::ToolResult>, String>;
 
 /// Runs one agent on one task, and returns at once.
 ///
@@ -50,8 +41,7 @@ pub fn start_run(
     #[napi(ts_arg_type = "(update: ToolResult) => void")] on_update: Option<UpdateSink>,
     host: Option<HostCallbacks>,
 ) -> napi::Result<RunHandle> {
-    let asked = options.into_asked();
-    start(env, asked, on_update, host, orchestrate::single)
+    start(env, options.into_request(), on_update, host, orchestrate::single)
 }
 
 /// Runs several tasks side by side, at most `parallelConcurrency` of them at once, and returns at once. One that fails
@@ -64,8 +54,7 @@ pub fn start_parallel(
     #[napi(ts_arg_type = "(update: ToolResult) => void")] on_update: Option<UpdateSink>,
     host: Option<HostCallbacks>,
 ) -> napi::Result<RunHandle> {
-    let asked = options.into_asked();
-    start(env, asked, on_update, host, orchestrate::parallel)
+    start(env, options.into_request(), on_update, host, orchestrate::parallel)
 }
 
 /// Runs several steps one after the other, each with what the one before has found, and returns at once. The first step
@@ -78,14 +67,13 @@ pub fn start_chain(
     #[napi(ts_arg_type = "(update: ToolResult) => void")] on_update: Option<UpdateSink>,
     host: Option<HostCallbacks>,
 ) -> napi::Result<RunHandle> {
-    let asked = options.into_asked();
-    start(env, asked, on_update, host, orchestrate::chain)
+    start(env, options.into_request(), on_update, host, orchestrate::chain)
 }
 
 /// Starts a call, whatever it asks for.
 fn start<T: Send + 'static, Running>(
     env: Env,
-    asked: Asked<T>,
+    request: CallRequest<T>,
     on_update: Option<UpdateSink>,
     host: Option<HostCallbacks>,
     run: impl FnOnce(T, Call<JsCallbacks>) -> Running + Send + 'static,
@@ -93,12 +81,12 @@ fn start<T: Send + 'static, Running>(
 where
     Running: Future<Output = run::ToolResult> + Send + 'static,
 {
-    let Asked { what, host_id, is_aborted } = asked;
+    let CallRequest { spec, host_id, is_aborted } = request;
     let (run_id, control, order) = (RunId::draw(), Control::default(), CallOrder::now());
     if is_aborted {
         control.cancel.cancel(CancelReason::Caller(None));
     }
-    let (settle, outcome) = watch::channel(None);
+    let (finish, outcome) = watch::channel(None);
     let guard = Arc::new(EndOnDrop(control.cancel.clone()));
     end_with_thread(env, &guard)?;
     let handle = RunHandle { run_id: run_id.clone(), steering: control.steering.clone(), guard, outcome };
@@ -107,9 +95,9 @@ where
         let callbacks = Arc::new(JsCallbacks(host));
         let call = Call { id: run_id, callbacks, control, updates, host_id, order };
         // Both end together: the last update comes before the result.
-        let both = async { tokio::join!(run(what, call), forward(seen, on_update)) };
+        let both = async { tokio::join!(run(spec, call), forward(seen, on_update)) };
         let result = tokio::spawn(both).await.map(|(result, ())| Arc::new(result));
-        settle.send_replace(Some(result.map_err(|error| error.to_string())));
+        finish.send_replace(Some(result.map_err(|error| error.to_string())));
     });
     Ok(handle)
 }
@@ -128,9 +116,9 @@ impl RunHandle {
     pub fn result<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ToolResult>> {
         let (mut outcome, guard) = (self.outcome.clone(), Arc::clone(&self.guard));
         env.spawn_future(async move {
-            let settled = outcome.wait_for(Option::is_some).await.map(|settled| settled.clone());
+            let ended = outcome.wait_for(Option::is_some).await.map(|ended| ended.clone());
             drop(guard);
-            match settled.ok().flatten() {
+            match ended.ok().flatten() {
                 Some(Ok(result)) => Ok((*result).clone().into()),
                 Some(Err(panic)) => Err(napi::Error::from_reason(panic)),
                 None => Err(napi::Error::from_reason("the addon is shutting down")),

@@ -1,26 +1,43 @@
 //! The napi edge: converts in, calls the core, converts out.
 //!
-//! Nothing is decided here. Whatever a user or a child can cause resolves as data; a rejection is a programming error.
+//! It decides nothing. Whatever a user or a child can cause resolves as data; a rejection is a programming error.
+//!
+//! ```text
+//! options + context   what JavaScript passes in → RunSpec, TasksSpec, SpawnRequest, HostContext
+//! handle, early       calls: start, update, abort; children that boot while a call still arrives
+//! background/         runs that outlive their call
+//! result              the core's results and progress → the objects of `index.d.ts`
+//! ```
+//!
+//! | Question | File |
+//! |---|---|
+//! | Which options does a call take, and what are their defaults? | `options`; environment and directories: `context` |
+//! | How does a call run beside JavaScript, and who ends it? | `handle`; with its thread: `teardown` |
+//! | How does native code call JavaScript back? | `callbacks` |
+//! | What does a result look like? | `result` |
+//! | Which agents, tools and settings are there? | `agents`, `config`; what is wrong with them: `doctor` |
+//! | Sanitizing, truncating, collecting without a run | `text`, `collect` |
+//! | Which threads are there? | `runtime` |
+//! | Where are the addon and its warden? | `location` |
+//!
+//! The doc comments of exported items become `index.d.ts`. Write them for callers in TypeScript: units, bounds, `@default`,
+//! and an `@example` for each function, which also stands in `__test__/types/api.ts`, where `tsc` checks it.
 
 #![expect(unreachable_pub, reason = "napi exports what is public, and nothing in Rust reaches it")]
 #![expect(clippy::needless_pass_by_value, reason = "JavaScript hands its strings over")]
 
 mod agents;
 mod background;
-mod background_run;
+mod callbacks;
+mod collect;
 mod config;
+mod context;
 mod doctor;
 mod early;
 mod handle;
-mod keeper;
+mod location;
 mod options;
-mod output;
-mod place;
-mod report;
 mod result;
 mod runtime;
-mod spawn;
 mod teardown;
 mod text;
-mod transcript;
-mod updates;

@@ -1,36 +1,22 @@
 //! What JavaScript passes in, and the world around it, read once.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
 use std::mem::take;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use napi_derive::napi;
 use serde_json::Value;
 
-use super::keeper::keeper;
-use super::place::warden;
+use super::background::keeper::keeper;
+use super::context::{ContextParts, HostTool, absolute, core_tools};
 use crate::orchestrate::background::{Arrived, Place, SpawnRequest};
 use crate::orchestrate::{CallOrder, TaskSpec, TasksSpec};
 use crate::process::Cancel;
-use crate::run::{Host, HostContext, HostTool as CoreTool, RunOverrides, RunSpec};
-
-/// Where pi looks for its own directory first.
-const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
+use crate::run::{Host, HostContext, RunOverrides, RunSpec};
 
 /// The tool whose later steps have to wait for the first.
 const CHAIN_TOOL: &str = "subagent_chain";
-
-/// A tool that the hosting pi has.
-#[napi(object, object_to_js = false)]
-#[derive(Clone)]
-pub struct HostTool {
-    /// Its name.
-    pub name: String,
-    /// The extension that provides it, as pi names it; absent for pi's own tools.
-    pub extension: Option<String>,
-}
 
 /// Objects of options that begin with fields of their own and go on with those that every call has: JavaScript sees flat
 /// objects, and the fields are written once.
@@ -74,7 +60,7 @@ macro_rules! call_options {
 
         impl $name {
             /// The directory of the conversation, and the world as it is now.
-            fn into_world(self) -> (PathBuf, HostContext) {
+            pub(super) fn into_context(self) -> (PathBuf, HostContext) {
                 let cwd = absolute(&self.cwd);
                 let host = Host {
                     executable: self.host_executable.map(absolute),
@@ -86,10 +72,10 @@ macro_rules! call_options {
                     model_from_extension: self.model_from_extension.unwrap_or(false),
                     extension_providers: self.extension_providers.unwrap_or_default(),
                     thinking: self.thinking,
-                    tools: tools(self.tools),
+                    tools: core_tools(self.tools),
                 };
                 let Self { agent_dir, config, env, pi_command, .. } = self;
-                (cwd, Parts { agent_dir, config, env, pi_command, host }.context())
+                (cwd, ContextParts { agent_dir, config, env, pi_command, host }.into_context())
             }
         }
     )*};
@@ -208,67 +194,6 @@ pub struct SurfaceOptions {
     pub parent_session_file: Option<String>,
 }
 
-impl From<HostTool> for CoreTool {
-    fn from(tool: HostTool) -> Self {
-        Self { name: tool.name, extension: tool.extension }
-    }
-}
-
-/// The parts of the options that make a world, whichever object they came in.
-struct Parts {
-    agent_dir: Option<String>,
-    config: Option<Value>,
-    env: Option<HashMap<String, String>>,
-    pi_command: Option<Vec<String>>,
-    host: Host,
-}
-
-impl Parts {
-    /// Reads this process's environment. Called on the JavaScript thread, the one that may change it.
-    fn context(self) -> HostContext {
-        let mut env: Vec<(OsString, OsString)> = std::env::vars_os().collect();
-        for (name, value) in self.env.into_iter().flatten() {
-            env.retain(|(existing, _)| existing != name.as_str());
-            env.push((name.into(), value.into()));
-        }
-        let home = std::env::home_dir().filter(|home| home.is_absolute());
-        let chosen = self.agent_dir.map(|dir| absolute(&dir));
-        if let Some(dir) = &chosen {
-            // The child must find the models and credentials that its caller means.
-            env.retain(|(existing, _)| existing != AGENT_DIR);
-            env.push((AGENT_DIR.into(), dir.into()));
-        }
-        let configured = || {
-            let dir = env.iter().find(|(name, _)| name == AGENT_DIR).map(|(_, value)| PathBuf::from(value));
-            dir.filter(|dir| !dir.as_os_str().is_empty()).map(|dir| absolute(expand_home(dir, home.as_ref())))
-        };
-        // Without a home there is no user's directory: never one below the working directory, which is the project's.
-        let default = || home.as_deref().unwrap_or(Path::new("/")).join(".pi").join("agent");
-        let agent_dir = chosen.or_else(configured).unwrap_or_else(default);
-        let Self { config, pi_command, host, .. } = self;
-        // The same world is the same each time, which a child that was booted for a call is known by; a map has no order.
-        env.sort();
-        HostContext { agent_dir, home, warden: warden(&env), env, config, pi_command, host }
-    }
-}
-
-/// pi lets users write `~` in `PI_CODING_AGENT_DIR`.
-fn expand_home(dir: PathBuf, home: Option<&PathBuf>) -> PathBuf {
-    match (dir.strip_prefix("~"), home) {
-        (Ok(rest), Some(home)) => home.join(rest),
-        _ => dir,
-    }
-}
-
-fn tools(tools: Option<Vec<HostTool>>) -> Option<Vec<CoreTool>> {
-    tools.map(|tools| tools.into_iter().map(Into::into).collect())
-}
-
-/// A relative path is relative to this process, not to the directory a child works in.
-fn absolute(path: impl AsRef<Path>) -> PathBuf {
-    std::path::absolute(&path).unwrap_or_else(|_| path.as_ref().to_path_buf())
-}
-
 impl From<TaskOptions> for TaskSpec {
     fn from(TaskOptions { agent, cwd, task }: TaskOptions) -> Self {
         Self { agent, cwd, task }
@@ -276,19 +201,19 @@ impl From<TaskOptions> for TaskSpec {
 }
 
 /// A call, and what its host says of it.
-pub(super) struct Asked<T> {
-    pub(super) what: T,
+pub(super) struct CallRequest<T> {
+    pub(super) spec: T,
     pub(super) host_id: Option<String>,
     pub(super) is_aborted: bool,
 }
 
 impl RunOptions {
     /// What the core needs, with the world as it is now.
-    pub(super) fn into_asked(mut self) -> Asked<RunSpec> {
+    pub(super) fn into_request(mut self) -> CallRequest<RunSpec> {
         let (agent, task) = (take(&mut self.agent), take(&mut self.task));
         let (host_id, is_aborted) = (self.call_id.take(), self.aborted == Some(true));
-        let (cwd, context) = self.into_world();
-        let what = RunSpec {
+        let (cwd, context) = self.into_context();
+        let spec = RunSpec {
             agent,
             task,
             cwd,
@@ -297,25 +222,25 @@ impl RunOptions {
             siblings: 1,
             overrides: RunOverrides::default(),
         };
-        Asked { what, host_id, is_aborted }
+        CallRequest { spec, host_id, is_aborted }
     }
 }
 
 impl ParallelOptions {
     /// What the core needs, with the world as it is now.
-    pub(super) fn into_asked(mut self) -> Asked<TasksSpec> {
+    pub(super) fn into_request(mut self) -> CallRequest<TasksSpec> {
         let tasks = take(&mut self.tasks);
         let (host_id, is_aborted) = (self.call_id.take(), self.aborted == Some(true));
-        Asked { what: several(tasks, self.into_world()), host_id, is_aborted }
+        CallRequest { spec: tasks_spec(tasks, self.into_context()), host_id, is_aborted }
     }
 }
 
 impl ChainOptions {
     /// What the core needs, with the world as it is now.
-    pub(super) fn into_asked(mut self) -> Asked<TasksSpec> {
+    pub(super) fn into_request(mut self) -> CallRequest<TasksSpec> {
         let steps = take(&mut self.steps);
         let (host_id, is_aborted) = (self.call_id.take(), self.aborted == Some(true));
-        Asked { what: several(steps, self.into_world()), host_id, is_aborted }
+        CallRequest { spec: tasks_spec(steps, self.into_context()), host_id, is_aborted }
     }
 }
 
@@ -326,7 +251,7 @@ impl SpawnOptions {
         let (model, thinking) = (self.child_model.take(), self.child_thinking.take());
         let (cleanup, models, run_timeout_seconds) =
             (self.cleanup.take(), self.models.take(), self.run_timeout_seconds);
-        let (cwd, context) = self.into_world();
+        let (cwd, context) = self.into_context();
         SpawnRequest {
             task,
             agent,
@@ -347,13 +272,6 @@ impl SpawnOptions {
     }
 }
 
-impl SpawnableOptions {
-    /// The directory and the world as it is now.
-    pub(super) fn into_place(self) -> (PathBuf, HostContext) {
-        self.into_world()
-    }
-}
-
 impl BackgroundOptions {
     /// The conversation, where it is, and what it knows of its deliveries.
     pub(super) fn into_parts(mut self, ends_with: Cancel) -> (String, Place, Arrived) {
@@ -361,7 +279,7 @@ impl BackgroundOptions {
             delivered: take(&mut self.delivered),
             in_flight: self.in_flight.take().unwrap_or_default(),
         };
-        let (cwd, context) = self.into_world();
+        let (cwd, context) = self.into_context();
         let session = context.session().unwrap_or_default().to_owned();
         (session, Place { cwd, context: Arc::new(context), ends_with }, arrived)
     }
@@ -371,26 +289,26 @@ impl EarlyOptions {
     /// The call's id, whether it is a chain, the directory, and the world as it is now.
     pub(super) fn into_parts(mut self) -> (String, bool, PathBuf, HostContext) {
         let (call_id, is_chain) = (take(&mut self.call_id), self.tool == CHAIN_TOOL);
-        let (cwd, context) = self.into_world();
+        let (cwd, context) = self.into_context();
         (call_id, is_chain, cwd, context)
     }
 }
 
-fn several(tasks: Vec<TaskOptions>, (cwd, context): (PathBuf, HostContext)) -> TasksSpec {
+fn tasks_spec(tasks: Vec<TaskOptions>, (cwd, context): (PathBuf, HostContext)) -> TasksSpec {
     TasksSpec { tasks: tasks.into_iter().map(Into::into).collect(), cwd, context: Arc::new(context) }
 }
 
 impl SurfaceOptions {
     /// The directory and the world as it is now.
-    pub(super) fn into_world(self) -> (PathBuf, HostContext) {
+    pub(super) fn into_context(self) -> (PathBuf, HostContext) {
         let host = Host {
             executable: self.host_executable.map(absolute),
             script: self.host_script.map(absolute),
             session_file: self.parent_session_file.map(absolute),
-            tools: tools(self.tools),
+            tools: core_tools(self.tools),
             ..Host::default()
         };
         let Self { agent_dir, config, env, pi_command, .. } = self;
-        (absolute(&self.cwd), Parts { agent_dir, config, env, pi_command, host }.context())
+        (absolute(&self.cwd), ContextParts { agent_dir, config, env, pi_command, host }.into_context())
     }
 }

@@ -295,7 +295,7 @@ impl From<run::Progress> for Streaming {
     fn from(progress: run::Progress) -> Self {
         Self {
             state: progress.state.as_str(),
-            position: progress.position.map(place),
+            position: progress.position.map(queue_position),
             held_for_ms: progress.held_for_ms.map(number),
             attempt: progress.attempt,
             display_items: items(&progress.display_items),
@@ -314,7 +314,7 @@ impl From<run::TaskProgress> for TaskProgress {
         Self {
             agent,
             state: state.as_str(),
-            position: progress.position.map(place),
+            position: progress.position.map(queue_position),
             held_for_ms: progress.held_for_ms.map(number),
             attempt: progress.attempt,
             elapsed_ms: number(progress.elapsed_ms),
@@ -329,7 +329,7 @@ impl From<run::TaskProgress> for TaskProgress {
     }
 }
 
-fn place(position: usize) -> u32 {
+fn queue_position(position: usize) -> u32 {
     u32::try_from(position).unwrap_or(u32::MAX)
 }
 

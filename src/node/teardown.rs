@@ -6,9 +6,17 @@ use std::sync::{Arc, Weak};
 use napi::bindgen_prelude::{Env, FnArgs, Function, JsObjectValue, Object, Unknown, block_on};
 use parking_lot::Mutex;
 
-use super::handle::EndOnDrop;
 use crate::orchestrate::background;
 use crate::process::{Cancel, CancelReason};
+
+/// Ends a run that nobody can hear of any more.
+pub(super) struct EndOnDrop(pub(super) Cancel);
+
+impl Drop for EndOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel(CancelReason::Dropped);
+    }
+}
 
 /// The runs of one thread. Those that have ended are dropped when the next one starts.
 type Runs = Arc<Mutex<Vec<Weak<EndOnDrop>>>>;

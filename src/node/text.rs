@@ -69,7 +69,7 @@ pub struct TruncatedOutput {
 
 /// What a sanitizer is made of, read on the JavaScript thread, the one that may change the environment. Making one takes
 /// a while and belongs elsewhere.
-pub(super) fn ingredients(options: Option<SanitizeOptions>) -> impl FnOnce() -> Sanitizer + Send {
+pub(super) fn sanitizer_maker(options: Option<SanitizeOptions>) -> impl FnOnce() -> Sanitizer + Send {
     let options = options.unwrap_or_default();
     let env = options.secrets.is_none().then(|| std::env::vars_os().collect::<Vec<_>>());
     let home = || std::env::home_dir().iter().map(|home| home.to_string_lossy().into_owned()).collect();
@@ -90,7 +90,7 @@ pub fn sanitize_output(
     text: String,
     options: Option<SanitizeOptions>,
 ) -> napi::Result<PromiseRaw<'_, String>> {
-    let sanitizer = ingredients(options);
+    let sanitizer = sanitizer_maker(options);
     env.spawn_future(off_thread(move || sanitizer().sanitize(&text).into_string()))
 }
 
@@ -101,7 +101,7 @@ pub fn inspect_output(
     text: String,
     options: Option<SanitizeOptions>,
 ) -> napi::Result<PromiseRaw<'_, Vec<Redaction>>> {
-    let sanitizer = ingredients(options);
+    let sanitizer = sanitizer_maker(options);
     env.spawn_future(off_thread(move || sanitizer().inspect(&text).into_iter().map(Into::into).collect()))
 }
 

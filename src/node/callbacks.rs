@@ -77,7 +77,7 @@ pub(super) type Returned = Option<Promise<UnknownReturnValue>>;
 pub type UpdateSink = ThreadsafeFunction<ToolResult, Returned, ToolResult, Status, false, true>;
 
 /// Asks, and takes the promise of an answer or an answer. In this order: a promise would pass for an object.
-type Sink<Request, Reply> =
+type Callback<Request, Reply> =
     ThreadsafeFunction<Request, Either<Promise<Reply>, Reply>, Request, Status, false, true>;
 
 /// What a call asks of its host. None of them keeps the process alive, and each may be missing.
@@ -86,21 +86,21 @@ pub struct HostCallbacks {
     /// Asks a person whether an agent that the project defines may run; asked before it runs for the first time. Without it
     /// `nonInteractivePolicy` decides.
     #[napi(ts_type = "(request: ConfirmRequest) => Promise<boolean> | boolean")]
-    pub confirm: Option<Sink<ConfirmRequest, bool>>,
+    pub confirm: Option<Callback<ConfirmRequest, bool>>,
     /// Has a login's token refreshed that would expire during the run of a sandboxed child. Without it the child refreshes
     /// its copy, which is then taken back.
     #[napi(ts_type = "(request: RefreshRequest) => Promise<boolean> | boolean")]
-    pub refresh: Option<Sink<RefreshRequest, bool>>,
+    pub refresh: Option<Callback<RefreshRequest, bool>>,
     /// Passes the question of an extension in a child on to a person. Without it every such question is cancelled.
     #[napi(ts_type = "(question: Question) => Promise<Answer> | Answer")]
-    pub ask: Option<Sink<Question, Answer>>,
+    pub ask: Option<Callback<Question, Answer>>,
 }
 
 /// The host of a call, as the core sees it.
 pub(super) struct JsCallbacks(pub(super) Option<HostCallbacks>);
 
 /// Calls JavaScript and waits for what it answers. Whatever goes wrong there is no answer.
-async fn ask<Request, Reply>(sink: Option<&Sink<Request, Reply>>, request: Request) -> Option<Reply>
+async fn ask<Request, Reply>(sink: Option<&Callback<Request, Reply>>, request: Request) -> Option<Reply>
 where
     Request: JsValuesTupleIntoVec + Send + 'static,
     Reply: FromNapiValue + TypeName + ValidateNapiValue + Send + 'static,
@@ -168,7 +168,7 @@ pub(super) async fn forward(mut updates: watch::Receiver<Option<run::ToolResult>
     loop {
         tokio::select! {
             biased;
-            done = settled(&mut returned) => match done {
+            done = resolved(&mut returned) => match done {
                 Ok(_) => returned = None,
                 Err(_) => return,
             },
@@ -209,7 +209,7 @@ where
 }
 
 /// Resolves as the promise does, and never without one.
-async fn settled<T: FromNapiValue>(promise: &mut Option<Promise<T>>) -> napi::Result<T> {
+async fn resolved<T: FromNapiValue>(promise: &mut Option<Promise<T>>) -> napi::Result<T> {
     match promise {
         Some(promise) => promise.await,
         None => std::future::pending().await,

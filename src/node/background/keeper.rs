@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
 
-use super::place::addon;
-use super::updates::JsCallbacks;
+use crate::node::callbacks::JsCallbacks;
+use crate::node::location::addon;
 use crate::orchestrate::background;
 use crate::process::Detached;
 
@@ -19,7 +19,7 @@ const SCRIPT: &str = "const addon = require(process.argv.at(-1)); process.title 
 
 /// How a keeper is started: with the program that runs this process, whatever else that is (compiled with Bun, or part of
 /// Electron). `None` where the addon's own place is not known.
-pub(super) fn keeper() -> Option<Detached> {
+pub(in crate::node) fn keeper() -> Option<Detached> {
     let program = std::env::current_exe().ok()?;
     let args = ["-e".into(), SCRIPT.into(), addon()?.as_os_str().to_owned()].into();
     // Options for Node are meant for the host: an inspector, say, would stop the keeper before it begins.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
 
-use super::options::{SpawnOptions, SpawnableOptions};
-use super::runtime::off_thread;
-use super::teardown::cancel_of_thread;
-use super::updates::{HostCallbacks, JsCallbacks};
+use crate::node::callbacks::{HostCallbacks, JsCallbacks};
+use crate::node::options::{SpawnOptions, SpawnableOptions};
+use crate::node::runtime::off_thread;
+use crate::node::teardown::cancel_of_thread;
 use crate::orchestrate::background::{Receipt, Spawnable, background, spawnable};
 use crate::run::HostCapabilities;
 
@@ -75,7 +75,7 @@ pub struct SpawnableAgent {
 /// Lists the agents that `spawnSession` would accept.
 #[napi(catch_unwind, ts_return_type = "Promise<SpawnableAgents>")]
 pub fn list_spawnable(env: &Env, options: SpawnableOptions) -> napi::Result<PromiseRaw<'_, SpawnableAgents>> {
-    let (cwd, context) = options.into_place();
+    let (cwd, context) = options.into_context();
     env.spawn_future(async move {
         let capabilities = HostCapabilities::look(&context).await;
         let (agents, default_agent) = off_thread(move || spawnable(&cwd, &context, &capabilities)).await?;

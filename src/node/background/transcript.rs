@@ -2,7 +2,7 @@
 
 use napi_derive::napi;
 
-use super::result::number;
+use crate::node::result::number;
 use crate::transcript::{self, TranscriptEntry as Entry, Wanted};
 
 /// Entries that are read unless told otherwise.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use napi_derive::napi;
 
-use super::result::{RunUsage, number};
+use crate::node::result::{RunUsage, number};
 use crate::orchestrate::background;
 
 /// A run that nobody waits for. All texts are sanitized and bounded; times are milliseconds since 1970 in UTC.
@@ -104,7 +104,7 @@ fn path(path: &Path) -> String {
 
 /// Milliseconds since 1970 stay exact in a JavaScript number for longer than there are calendars.
 #[expect(clippy::cast_precision_loss, reason = "exact up to 2^53")]
-fn moment(ms: i64) -> f64 {
+fn epoch_ms(ms: i64) -> f64 {
     ms as f64
 }
 
@@ -128,11 +128,11 @@ impl From<background::BackgroundRun> for BackgroundRun {
             status: run.status.map(background::Status::as_str),
             outcome: run.outcome.map(crate::run::RunOutcome::as_str),
             error: run.error,
-            created_ms: moment(run.created_ms),
-            started_ms: run.started_ms.map(moment),
-            ended_ms: run.ended_ms.map(moment),
-            archive_at_ms: run.archive_at_ms.map(moment),
-            archived_ms: run.archived_ms.map(moment),
+            created_ms: epoch_ms(run.created_ms),
+            started_ms: run.started_ms.map(epoch_ms),
+            ended_ms: run.ended_ms.map(epoch_ms),
+            archive_at_ms: run.archive_at_ms.map(epoch_ms),
+            archived_ms: run.archived_ms.map(epoch_ms),
             usage: (&run.usage).into(),
             directory: run.directory.as_deref().map(path),
             transcript: run.transcript.as_deref().map(path),

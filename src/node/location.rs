@@ -16,7 +16,7 @@ static ADDON: OnceLock<PathBuf> = OnceLock::new();
 
 /// Remembers where the addon was loaded from; only Node knows. One that does not say so leaves the place unknown.
 #[napi(module_exports, catch_unwind)]
-pub fn remember_place(_exports: Object, env: Env) -> napi::Result<()> {
+pub fn remember_location(_exports: Object, env: Env) -> napi::Result<()> {
     if let Some(file) = env.get_module_file_name().ok().as_deref().and_then(file_path) {
         ADDON.get_or_init(|| file);
     }

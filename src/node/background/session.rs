@@ -9,12 +9,12 @@ use napi::threadsafe_function::ThreadsafeFunction;
 use napi_derive::napi;
 use tokio::sync::watch;
 
-use super::background_run::BackgroundRun;
-use super::options::BackgroundOptions;
 use super::report::{CommandReport, Completion};
-use super::teardown::cancel_of_thread;
+use super::run::BackgroundRun;
 use super::transcript::{Transcript, TranscriptOptions};
-use super::updates::{HostCallbacks, JsCallbacks, Returned, call};
+use crate::node::callbacks::{HostCallbacks, JsCallbacks, Returned, call};
+use crate::node::options::BackgroundOptions;
+use crate::node::teardown::cancel_of_thread;
 use crate::orchestrate::background::{self, Background, Event, Heard, Listener, Place, View, background};
 
 /// Receives events. Weak: an event is no reason for the process to live on.
@@ -81,14 +81,14 @@ pub fn open_background(
         view,
     };
     spawn(async move {
-        let view = engine.open(session, place, arrived, Sink(on_event)).await;
+        let view = engine.open(session, place, arrived, EventListener(on_event)).await;
         opened.send_replace(Some(view));
     });
     Ok(handle)
 }
 
 /// Ends every background run of this process that is not to be kept, because the process is about to end: they are kept as
-/// `interrupted`, with what there was of their answers. Resolves when their children are gone.
+/// `interrupted`, with what there was of their answers. Resolves when their children are shutting_down.
 #[napi(catch_unwind, ts_return_type = "Promise<void>")]
 pub fn end_background(env: &Env) -> napi::Result<PromiseRaw<'_, ()>> {
     env.spawn_future(async move {
@@ -97,9 +97,9 @@ pub fn end_background(env: &Env) -> napi::Result<PromiseRaw<'_, ()>> {
     })
 }
 
-struct Sink(EventSink);
+struct EventListener(EventSink);
 
-impl Listener for Sink {
+impl Listener for EventListener {
     async fn tell(&mut self, event: Event) -> Heard {
         let heard = match call(&self.0, event.into()).await {
             Ok(Some(promise)) => promise.await.map(drop),
@@ -141,7 +141,7 @@ impl BackgroundSession {
     ) -> napi::Result<PromiseRaw<'env, CommandReport>> {
         let (engine, view) = (Arc::clone(&self.engine), self.view.clone());
         env.spawn_future(async move {
-            let view = opened(view).await.ok_or_else(gone)?;
+            let view = opened(view).await.ok_or_else(shutting_down)?;
             Ok(engine.answer(&view, &line, Arc::new(JsCallbacks(host))).await.into())
         })
     }
@@ -164,7 +164,7 @@ impl BackgroundSession {
         let (engine, view) = (Arc::clone(&self.engine), self.view.clone());
         let wanted = options.unwrap_or_default().into();
         env.spawn_future(async move {
-            let view = opened(view).await.ok_or_else(gone)?;
+            let view = opened(view).await.ok_or_else(shutting_down)?;
             let read = engine.transcript(&view, &key, wanted).await;
             let (transcript, version) = read.map_err(|error| napi::Error::from_reason(error.to_string()))?;
             Ok(Transcript::new(transcript, version))
@@ -207,10 +207,10 @@ impl BackgroundSession {
         timeout_ms: Option<f64>,
     ) -> napi::Result<PromiseRaw<'env, ()>> {
         let (engine, view, place) = (Arc::clone(&self.engine), self.view.clone(), self.place.clone());
-        let patience = timeout_ms.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok());
+        let timeout = timeout_ms.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok());
         env.spawn_future(async move {
             if let Some(view) = opened(view).await {
-                engine.settled(&view, &place, patience).await;
+                engine.settled(&view, &place, timeout).await;
             }
             Ok(())
         })
@@ -234,7 +234,7 @@ async fn opened(mut view: watch::Receiver<Option<Arc<View>>>) -> Option<Arc<View
     view.wait_for(Option::is_some).await.ok()?.clone()
 }
 
-fn gone() -> napi::Error {
+fn shutting_down() -> napi::Error {
     napi::Error::from_reason("the addon is shutting down")
 }
 

@@ -8,7 +8,7 @@ use napi_derive::napi;
 
 use super::result::{DisplayItem, RunUsage, number};
 use super::runtime::off_thread;
-use super::text::ingredients;
+use super::text::sanitizer_maker;
 use crate::event::{Collected, Collector};
 use crate::run::clean;
 
@@ -65,7 +65,7 @@ pub fn collect_output(
     env: &Env,
     jsonl: Either<String, Uint8Array>,
 ) -> napi::Result<PromiseRaw<'_, CollectedOutput>> {
-    let sanitizer = ingredients(None);
+    let sanitizer = sanitizer_maker(None);
     // A copy, because JavaScript may go on writing into its own.
     let jsonl = match jsonl {
         Either::A(text) => text.into_bytes(),
@@ -81,7 +81,7 @@ pub fn collect_output(
 /// Folds an event stream that is in a file, in bounded memory. Rejects when the file cannot be read.
 #[napi(catch_unwind, ts_return_type = "Promise<CollectedOutput>")]
 pub fn collect_output_file(env: &Env, path: String) -> napi::Result<PromiseRaw<'_, CollectedOutput>> {
-    let sanitizer = ingredients(None);
+    let sanitizer = sanitizer_maker(None);
     env.spawn_future(async move {
         let folded = off_thread(move || {
             fold(&path)

@@ -1,0 +1,85 @@
+//! The host of a call as the core sees it: its environment, its directories, its tools.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use napi_derive::napi;
+use serde_json::Value;
+
+use super::location::warden;
+use crate::run::{Host, HostContext, HostTool as CoreTool};
+
+/// Where pi looks for its agent directory first.
+const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
+
+/// A tool that the hosting pi has.
+#[napi(object, object_to_js = false)]
+#[derive(Clone)]
+pub struct HostTool {
+    /// Its name.
+    pub name: String,
+    /// The extension that provides it, as pi names it; absent for pi's own tools.
+    pub extension: Option<String>,
+}
+
+impl From<HostTool> for CoreTool {
+    fn from(tool: HostTool) -> Self {
+        Self { name: tool.name, extension: tool.extension }
+    }
+}
+
+/// The options that describe the host, whichever object they came in.
+pub(super) struct ContextParts {
+    pub(super) agent_dir: Option<String>,
+    pub(super) config: Option<Value>,
+    pub(super) env: Option<HashMap<String, String>>,
+    pub(super) pi_command: Option<Vec<String>>,
+    pub(super) host: Host,
+}
+
+impl ContextParts {
+    /// Reads this process's environment. Call it on the JavaScript thread, the only one that may change it.
+    pub(super) fn into_context(self) -> HostContext {
+        let mut env: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+        for (name, value) in self.env.into_iter().flatten() {
+            env.retain(|(existing, _)| existing != name.as_str());
+            env.push((name.into(), value.into()));
+        }
+        let home = std::env::home_dir().filter(|home| home.is_absolute());
+        let chosen = self.agent_dir.map(|dir| absolute(&dir));
+        if let Some(dir) = &chosen {
+            // The child must find the models and credentials that its caller means.
+            env.retain(|(existing, _)| existing != AGENT_DIR);
+            env.push((AGENT_DIR.into(), dir.into()));
+        }
+        let configured = || {
+            let dir = env.iter().find(|(name, _)| name == AGENT_DIR).map(|(_, value)| PathBuf::from(value));
+            dir.filter(|dir| !dir.as_os_str().is_empty()).map(|dir| absolute(expand_home(dir, home.as_ref())))
+        };
+        // Without a home, use the root: a path below the working directory would belong to the project.
+        let default = || home.as_deref().unwrap_or(Path::new("/")).join(".pi").join("agent");
+        let agent_dir = chosen.or_else(configured).unwrap_or_else(default);
+        let Self { config, pi_command, host, .. } = self;
+        // A call finds its early child by comparing contexts; the caller's map has no order.
+        env.sort();
+        HostContext { agent_dir, home, warden: warden(&env), env, config, pi_command, host }
+    }
+}
+
+/// pi lets users write `~` in `PI_CODING_AGENT_DIR`.
+fn expand_home(dir: PathBuf, home: Option<&PathBuf>) -> PathBuf {
+    match (dir.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => dir,
+    }
+}
+
+pub(super) fn core_tools(tools: Option<Vec<HostTool>>) -> Option<Vec<CoreTool>> {
+    tools.map(|tools| tools.into_iter().map(Into::into).collect())
+}
+
+/// Resolves a relative path against this process's directory, not the child's.
+pub(super) fn absolute(path: impl AsRef<Path>) -> PathBuf {
+    std::path::absolute(&path).unwrap_or_else(|_| path.as_ref().to_path_buf())
+}
