@@ -282,7 +282,7 @@ async fn the_configured_limits_of_a_text_bound_an_announcement_too() {
 async fn who_stops_a_run_that_announces_gets_its_result() {
     for (reason, why) in [
         (CancelReason::Caller(Some("enough".into())), "cancelled by user: enough"),
-        (CancelReason::Interrupted, "the host ended during the run"),
+        (CancelReason::Shutdown, "cancelled: the session ended"),
     ] {
         let scene = Scene::new("works; asked; sleep 30", quick());
         let control = Control { cancel: Cancel::new(), ..Control::default() };

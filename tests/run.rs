@@ -280,18 +280,18 @@ async fn each_way_to_fail_has_its_code_and_keeps_what_there_was() {
 }
 
 #[tokio::test]
-async fn a_run_whose_host_goes_is_interrupted_and_keeps_the_partial_text() {
+async fn a_run_whose_host_goes_down_is_aborted_and_keeps_the_partial_text() {
     let scene = Scene::new("begin; delta 'so far'; echo > \"$(dirname \"$0\")/begun\"; sleep 20");
     let (cancel, begun) = (Cancel::new(), scene.path("begun"));
     let stop = async {
         while !begun.exists() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        cancel.cancel(CancelReason::Interrupted);
+        cancel.cancel(CancelReason::Shutdown);
     };
     let ((result, updates), ()) = tokio::join!(scene.run_with(cancel.clone(), None), stop);
-    assert_eq!(shape(&result), (Some(ErrorCode::SubagentFailed), 1, RunOutcome::Interrupted, true));
-    assert_eq!(message(&result), "the host ended during the run");
+    assert_eq!(shape(&result), (Some(ErrorCode::SubagentFailed), 130, RunOutcome::Aborted, true));
+    assert_eq!(message(&result), "cancelled: the session ended");
     assert!(result.text.contains("partial output:\nso far"), "{}", result.text);
     let (single, last) = (&result.details.results[0], updates.last().expect("an update"));
     assert_eq!(last.session_file.as_deref().and_then(Path::to_str), single.session_file.as_deref());

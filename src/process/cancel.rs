@@ -1,128 +1,96 @@
 //! Asking a run to end, with a reason.
 
-use std::future::pending;
-use std::sync::Arc;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
 
-use tokio::select;
-use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
-/// Why a run was asked to end.
+/// Why a run was asked to end. Its `Display` is the message of a run that ended for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CancelReason {
     /// The caller asked, perhaps saying why.
     Caller(Option<String>),
-    /// Whoever was to receive the result has gone.
+    /// Nobody holds the handle that receives the result any more.
     Dropped,
-    /// The host is going down.
+    /// The host is going down, which leaves little time.
     Shutdown,
-    /// The same, for work that its user did not wait for: it is not given up but interrupted.
-    Interrupted,
-    /// A bound was reached that this layer does not know; says which.
+    /// A bound that this layer does not know was reached; the text names it.
     Bound(String),
 }
 
-impl CancelReason {
-    /// Whether the host is going, which leaves little time.
-    #[must_use]
-    pub(super) fn is_leaving(&self) -> bool {
-        matches!(self, Self::Shutdown | Self::Interrupted)
+impl fmt::Display for CancelReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Caller(Some(why)) if !why.trim().is_empty() => write!(f, "cancelled by user: {why}"),
+            Self::Caller(_) => f.write_str("cancelled by user"),
+            Self::Dropped => f.write_str("cancelled: the handle of the run was dropped"),
+            Self::Shutdown => f.write_str("cancelled: the session ended"),
+            Self::Bound(bound) => f.write_str(bound),
+        }
     }
 }
 
-/// A request to end, shared by everybody who may make it and everybody who must heed it.
+/// A request to end, with its reason.
 ///
-/// Clones are cheap and speak of the same request. The first reason stays; later ones change nothing.
-#[derive(Clone, Debug)]
-pub struct Cancel {
-    own: Arc<Request>,
-    /// The requests that are requests to this one's holders too.
-    above: Option<Arc<Cancel>>,
-}
+/// Clones are cheap and share one request. The first reason stays; later ones change nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<Request>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Request {
-    reason: watch::Sender<Option<CancelReason>>,
-    /// Whether the host is going down, whatever the first reason was.
-    shutdown: watch::Sender<bool>,
+    /// Set before `made` is.
+    reason: OnceLock<CancelReason>,
+    made: CancellationToken,
+    /// Set when the host goes down, even after another reason.
+    shutdown: CancellationToken,
+    parent: Option<Cancel>,
 }
 
 impl Cancel {
     /// A request that nobody has made yet.
     #[must_use]
     pub fn new() -> Self {
-        let own = Request { reason: watch::Sender::new(None), shutdown: watch::Sender::new(false) };
-        Self { own: Arc::new(own), above: None }
+        Self::default()
     }
 
-    /// A request of its own for one of several: it is made with this one, and this one not with it.
+    /// A request of its own that is also made when this one is. Making the child's leaves this one alone.
     #[must_use]
     pub fn child(&self) -> Self {
-        Self { above: Some(Arc::new(self.clone())), ..Self::new() }
+        Self(Arc::new(Request {
+            reason: OnceLock::new(),
+            made: self.0.made.child_token(),
+            shutdown: self.0.shutdown.child_token(),
+            parent: Some(self.clone()),
+        }))
     }
 
     /// Makes the request. Later ones change nothing; [`Cancel::reason`] tells which one counted.
     pub fn cancel(&self, reason: CancelReason) {
-        if reason.is_leaving() {
-            self.own.shutdown.send_replace(true);
+        let is_shutdown = reason == CancelReason::Shutdown;
+        if self.0.reason.set(reason).is_ok() {
+            self.0.made.cancel();
         }
-        self.own.reason.send_if_modified(|slot| {
-            let first = slot.is_none();
-            if first {
-                *slot = Some(reason);
-            }
-            first
-        });
+        if is_shutdown {
+            self.0.shutdown.cancel();
+        }
     }
 
     /// The reason, once the request was made.
     #[must_use]
     pub fn reason(&self) -> Option<CancelReason> {
-        let own = self.own.reason.borrow().clone();
-        own.or_else(|| self.above.as_ref()?.reason())
+        let own = self.0.reason.get().cloned();
+        own.or_else(|| self.0.parent.as_ref()?.reason())
     }
 
     /// Waits for the request; returns at once when it was already made. Cancel safe.
     pub async fn cancelled(&self) -> CancelReason {
-        let own = made(self.own.reason.subscribe());
-        let Some(above) = &self.above else { return own.await };
-        // Boxed because a request of a request is of this very type.
-        let above = Box::pin(above.cancelled());
-        select! {
-            biased;
-            reason = own => reason,
-            reason = above => reason,
-        }
+        self.0.made.cancelled().await;
+        self.reason().expect("the reason is set before the token")
     }
 
-    /// Waits until the host is going down, even when somebody had asked before for another reason. Cancel safe.
+    /// Waits until the host goes down, even when the request was made before for another reason. Cancel safe.
     pub async fn shut_down(&self) {
-        let mut own = self.own.shutdown.subscribe();
-        let own = async move {
-            if own.wait_for(|down| *down).await.is_err() {
-                // Unreachable while `self` holds the sender.
-                pending::<()>().await;
-            }
-        };
-        let Some(above) = &self.above else { return own.await };
-        let above = Box::pin(above.shut_down());
-        select! {
-            () = own => {}
-            () = above => {}
-        }
-    }
-}
-
-async fn made(mut request: watch::Receiver<Option<CancelReason>>) -> CancelReason {
-    match request.wait_for(Option::is_some).await.map(|reason| reason.clone()) {
-        Ok(Some(reason)) => reason,
-        // Unreachable while somebody holds the sender; and without a sender nobody can ask any more.
-        _ => pending().await,
-    }
-}
-
-impl Default for Cancel {
-    fn default() -> Self {
-        Self::new()
+        self.0.shutdown.cancelled().await;
     }
 }
 
@@ -148,12 +116,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_host_that_goes_leaves_little_time_whatever_its_word_is() {
-        for (reason, expected) in [
-            (CancelReason::Shutdown, true),
-            (CancelReason::Interrupted, true),
-            (CancelReason::Caller(None), false),
-        ] {
+    async fn only_a_host_that_goes_down_leaves_little_time() {
+        for (reason, expected) in [(CancelReason::Shutdown, true), (CancelReason::Caller(None), false)] {
             let cancel = Cancel::new();
             cancel.cancel(reason.clone());
             let is_down = tokio::select! {

@@ -7,9 +7,9 @@ use super::clip::Clip;
 use super::command::ChildCommand;
 use super::error::SpawnError;
 use super::input::Input;
-use super::limits::SuperviseLimits;
+use super::observer::{Activity, Observer};
 use super::outcome::Outcome;
-use super::supervise::{Activity, Observer, supervise};
+use super::supervise::{SuperviseLimits, supervise};
 
 /// A helper has nothing to save, so it is not given long once its time is up.
 const GRACE: Duration = Duration::from_millis(500);

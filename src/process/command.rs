@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use super::error::SpawnError;
-use super::warden::Guardian;
+use super::guardian::Guardian;
 use super::{platform, program};
 
 /// A program with everything it is given. It is executed directly; no shell ever reads any of this.

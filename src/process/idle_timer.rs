@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::supervise::Activity;
+use super::observer::Activity;
 
 /// How long settled work may be taken up again before the end of its input tells the child to leave. A pi before 0.84 says
 /// that it is done and announces a retry right after it.

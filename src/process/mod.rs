@@ -9,26 +9,17 @@ mod clip;
 mod command;
 mod detached;
 mod error;
+mod guardian;
 mod idle_timer;
 mod input;
-mod limits;
+mod observer;
 mod outcome;
+mod platform;
 mod program;
-#[cfg(target_os = "linux")]
-mod stat;
 mod streams;
 mod supervise;
 mod tree;
-#[cfg(unix)]
-mod unix;
 mod warden;
-#[cfg(windows)]
-mod windows;
-
-#[cfg(unix)]
-use unix as platform;
-#[cfg(windows)]
-use windows as platform;
 
 pub use cancel::{Cancel, CancelReason};
 pub use capture::{Captured, capture};
@@ -36,13 +27,14 @@ pub use clip::Clip;
 pub use command::ChildCommand;
 pub use detached::Detached;
 pub use error::SpawnError;
+pub use guardian::{Guardian, Supervision};
 pub use input::Input;
-pub use limits::SuperviseLimits;
+pub use observer::{Activity, Observer};
 pub use outcome::{Outcome, Supervised, exit_code, exit_signal, signal_name};
 pub use program::{check_cwd, resolve_program, search_path};
-pub use supervise::{Activity, Observer, Started, start, supervise};
-pub use tree::{Pipes, ProcessTree, Vitals};
+pub use streams::Pipes;
+pub use supervise::{Started, SuperviseLimits, start, supervise};
+pub use tree::{ProcessTree, Vitals};
 pub use warden::{
-    Abilities, Ability, Guardian, LimitKind, Limits, Mechanism, OverLimit, ProbeError, Sandbox, Supervision,
-    Tally, probe,
+    Abilities, Ability, LimitKind, Limits, Mechanism, OverLimit, ProbeError, Sandbox, Tally, probe,
 };

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use super::cancel::CancelReason;
 use super::clip::Clip;
+use super::guardian::Supervision;
 use super::platform;
-use super::warden::{Mechanism, OverLimit, Supervision, Tally};
+use super::warden::{Mechanism, OverLimit, Tally};
 
 /// How a supervised child came to its end. The first cause wins.
 #[derive(Clone, Debug, PartialEq, Eq)]

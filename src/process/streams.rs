@@ -2,6 +2,7 @@
 
 use std::io;
 use std::pin::Pin;
+use std::process;
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -9,7 +10,7 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
 use super::clip::Clip;
 use super::input::Input;
-use super::tree::Pipes;
+use super::platform;
 
 /// As much as a pipe holds by default; larger reads gained nothing.
 const READ_BYTES: usize = 64 * 1024;
@@ -17,6 +18,33 @@ const READ_BYTES: usize = 64 * 1024;
 /// How often a pipe is served before the other things that the task waits for get a look. Without it a flood on standard
 /// error would use up the task's whole budget each time, and tokio's timers, which want some of it, would never fire.
 const TURNS: usize = 16;
+
+const PIPED: &str = "the command asks for a pipe";
+
+/// The parent's ends of a child's standard streams.
+#[derive(Debug)]
+pub struct Pipes {
+    /// What the child reads.
+    pub stdin: process::ChildStdin,
+    /// What the child writes.
+    pub stdout: process::ChildStdout,
+    /// What the child complains about.
+    pub stderr: process::ChildStderr,
+}
+
+impl Pipes {
+    pub(super) fn of(child: &mut process::Child) -> Self {
+        let stdin = child.stdin.take().expect(PIPED);
+        Self::new(stdin, child)
+    }
+
+    /// The parent's ends of what a child, or the warden that it shares its output with, was started with.
+    pub(super) fn new(stdin: process::ChildStdin, child: &mut process::Child) -> Self {
+        let stdout = child.stdout.take().expect(PIPED);
+        platform::widen(&stdout);
+        Self { stdin, stdout, stderr: child.stderr.take().expect(PIPED) }
+    }
+}
 
 /// Aligned to a cache line: kernel copies into a buffer that is not ran up to 4 times slower.
 #[repr(align(64))]

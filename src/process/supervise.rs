@@ -3,11 +3,9 @@
 use std::path::PathBuf;
 use std::pin::pin;
 use std::process::ExitStatus;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::select;
-use tokio::sync::Notify;
 use tokio::time::{sleep, sleep_until, timeout};
 
 use super::cancel::{Cancel, CancelReason};
@@ -15,10 +13,10 @@ use super::command::ChildCommand;
 use super::error::SpawnError;
 use super::idle_timer::{Expired, IdleTimer};
 use super::input::Input;
-use super::limits::SuperviseLimits;
+use super::observer::{Activity, Observer};
 use super::outcome::{Outcome, Supervised};
-use super::streams::Streams;
-use super::tree::{Pipes, ProcessTree, Vitals};
+use super::streams::{Pipes, Streams};
+use super::tree::{ProcessTree, Vitals};
 
 /// The longest grace of a child whose host is going down.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
@@ -32,37 +30,31 @@ const DISCARD_WAIT: Duration = Duration::from_secs(2);
 /// The longest that a child which was told to stop its work may take to settle, before it is asked to leave.
 const INTERRUPT_WAIT: Duration = Duration::from_secs(1);
 
-/// Reads a child's standard output as it comes.
-pub trait Observer: Send {
-    /// Takes the next bytes, cut anywhere. Nothing else is read until it returns, so a slow observer slows the child.
-    fn stdout(&mut self, chunk: &[u8]) -> Activity;
-
-    /// Tells the child, in words that it understands, to stop its work, and says whether there are such words. It gets a
-    /// moment to settle then before it is asked to leave.
-    fn interrupt(&mut self) -> bool {
-        false
-    }
-
-    /// Notified when the pulse may be another one although the child has written nothing; the observer is then given an
-    /// empty chunk.
-    fn news(&self) -> Option<Arc<Notify>> {
-        None
-    }
+/// The bounds of a supervised run, apart from the silence limit, which the observer sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SuperviseLimits {
+    /// From the start of the child to its end; `None` = no limit.
+    pub hard: Option<Duration>,
+    /// From the polite request to leave to the kill.
+    pub grace: Duration,
+    /// How long a child may stay once its work is settled.
+    pub linger: Duration,
+    /// How long output is awaited after the child has gone, in case somebody else holds its pipes.
+    pub drain: Duration,
 }
 
-/// What an observer makes of the output so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Activity {
-    /// The chunk was a sign of life: the silence clock starts again.
-    pub alive: bool,
-    /// The longest silence from now on; `None` = silence is fine. The end of a pause starts the clock again.
-    pub silence: Option<Duration>,
-    /// The work is done, so the child should leave soon, and no limit that is reached afterwards is a failure. Work that is
-    /// taken up again takes this back.
-    pub settled: bool,
-    /// Settled work may be followed by a last word, for which the child may stay for so long, and be silent for as long as it
-    /// ever may.
-    pub stay: Option<Duration>,
+impl Default for SuperviseLimits {
+    fn default() -> Self {
+        Self {
+            hard: None,
+            // A pi that is asked to leave first ends the shells of its tools.
+            grace: Duration::from_secs(5),
+            // pi leaves within milliseconds; extensions may have something to save.
+            linger: Duration::from_secs(2),
+            // What a dead child wrote is in the pipe already; only an escaped descendant makes this wait.
+            drain: Duration::from_secs(2),
+        }
+    }
 }
 
 /// A child that was started and is not driven yet. Nobody reads what it says, so it waits once its pipe is full.
@@ -256,8 +248,8 @@ impl Run<'_> {
     /// Ends the child: first by words that its observer has, then by a signal, then by force.
     async fn interrupt(&mut self, grace: Duration, cancel: &Cancel) -> Option<ExitStatus> {
         let since = Instant::now();
-        // Whoever goes down has no time for a last word.
-        let is_leaving = cancel.reason().is_some_and(|reason| reason.is_leaving());
+        // A host that goes down has no time for a last word.
+        let is_leaving = cancel.reason() == Some(CancelReason::Shutdown);
         if !self.intake.streams.input_has_begun() {
             // It has no work yet, and is not to begin any.
             self.intake.streams.close_stdin();

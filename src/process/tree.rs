@@ -1,7 +1,7 @@
 //! A child and everything that it starts.
 
 use std::io;
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus};
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -11,8 +11,10 @@ use tokio::time::timeout;
 
 use super::command::ChildCommand;
 use super::error::SpawnError;
-use super::platform::{self, Group};
-use super::warden::{Link, Mechanism, News, OverLimit, Supervision, Tally};
+use super::guardian::Supervision;
+use super::platform::Group;
+use super::streams::Pipes;
+use super::warden::{Link, Mechanism, News, OverLimit, Tally};
 
 /// How long a tree that was killed may take to end. The kernel needs milliseconds, unless somebody hangs in a system call
 /// that cannot be interrupted, and a warden that somebody has stopped is given up first; then it is left to the guard
@@ -63,17 +65,6 @@ impl Vitals {
             std::future::pending::<()>().await;
         }
     }
-}
-
-/// The parent's ends of a child's standard streams.
-#[derive(Debug)]
-pub struct Pipes {
-    /// What the child reads.
-    pub stdin: ChildStdin,
-    /// What the child writes.
-    pub stdout: ChildStdout,
-    /// What the child complains about.
-    pub stderr: ChildStderr,
 }
 
 /// What is known of a tree so far.
@@ -267,8 +258,7 @@ fn start(command: &ChildCommand) -> Result<(Keeper, Pipes, Vec<Mechanism>), Spaw
         return Ok((Keeper::Warden(link), pipes, mechanisms));
     }
     let mut child = located.start()?;
-    let stdin = child.stdin.take().expect(PIPED);
-    let pipes = Pipes::new(stdin, &mut child);
+    let pipes = Pipes::of(&mut child);
     Ok((Keeper::Group(Group::new(child)), pipes, Vec::new()))
 }
 
@@ -288,16 +278,5 @@ impl Known {
                 self.ended = true;
             }
         }
-    }
-}
-
-const PIPED: &str = "the command asks for a pipe";
-
-impl Pipes {
-    /// The parent's ends of what a child, or the warden that it shares its output with, was started with.
-    pub(super) fn new(stdin: ChildStdin, child: &mut Child) -> Self {
-        let stdout = child.stdout.take().expect(PIPED);
-        platform::widen(&stdout);
-        Self { stdin, stdout, stderr: child.stderr.take().expect(PIPED) }
     }
 }

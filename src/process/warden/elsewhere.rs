@@ -8,8 +8,8 @@ use pi_subagent_warden::{Mechanism, OverLimit, Tally};
 
 use super::super::command::ChildCommand;
 use super::super::error::SpawnError;
-use super::super::tree::Pipes;
-use super::Guardian;
+use super::super::guardian::Guardian;
+use super::super::streams::Pipes;
 
 /// The wire to a warden, which nobody can have.
 pub(in crate::process) enum Link {}

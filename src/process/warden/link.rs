@@ -21,9 +21,9 @@ use uuid::Uuid;
 
 use super::super::command::ChildCommand;
 use super::super::error::SpawnError;
+use super::super::guardian::Guardian;
 use super::super::program;
-use super::super::tree::Pipes;
-use super::Guardian;
+use super::super::streams::Pipes;
 use super::sweep::sweep;
 
 /// The variable by which the processes of a tree are found again when their warden was killed.

@@ -1,6 +1,5 @@
 //! The warden's host: starting a child through its guardian, and talking with that one.
 
-mod guardian;
 #[cfg(target_os = "linux")]
 mod link;
 #[cfg(not(target_os = "linux"))]
@@ -10,7 +9,6 @@ mod probe;
 #[cfg(target_os = "linux")]
 mod sweep;
 
-pub use guardian::{Guardian, Supervision};
 pub(super) use link::{Link, News};
 pub use pi_subagent_warden::{Abilities, Ability, LimitKind, Limits, Mechanism, OverLimit, Sandbox, Tally};
 pub use probe::{ProbeError, probe};

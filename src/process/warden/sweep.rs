@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal};
 
-use super::super::stat::{Stat, processes};
+use super::super::platform::proc_stat::{Stat, processes};
 
 /// A sweep goes on until nobody is found, but not for longer: somebody who cannot be killed is not waited for.
 const LIMIT: Duration = Duration::from_secs(2);

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use crate::event::Collected;
 use crate::process::Outcome;
-use crate::run::outcome::report::cancel_text;
 use crate::run::result::Announcement;
 
 /// What the child is asked. It begins with the words by which the guard in the child knows it and lets no tool run.
@@ -52,7 +51,7 @@ fn answer<'a>(outcome: &Outcome, silenced: Option<&str>, epilogue: &'a Collected
     }
     let error = epilogue.error_message.as_deref().map_or(String::new(), |error| format!(": {error}"));
     Err(match (outcome, stop) {
-        (Outcome::Cancelled(reason), _) => cancel_text(reason),
+        (Outcome::Cancelled(reason), _) => reason.to_string(),
         (_, Some("error")) => format!("the model's provider reported an error{error}"),
         (_, Some("aborted")) => format!("the child stopped its own turn{error}"),
         _ if epilogue.settled => "the child said nothing".to_owned(),

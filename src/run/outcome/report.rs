@@ -129,10 +129,7 @@ impl Verdict {
     fn cancelled(reason: &CancelReason) -> Self {
         match reason {
             CancelReason::Bound(bound) => Self::over_budget(bound.clone()),
-            CancelReason::Interrupted => {
-                Self { outcome: RunOutcome::Interrupted, ..Self::failed(1, cancel_text(reason)) }
-            }
-            reason => Self::aborted(cancel_text(reason)),
+            reason => Self::aborted(reason.to_string()),
         }
     }
 
@@ -233,19 +230,6 @@ impl Verdict {
 
 fn has_text(collected: &Collected) -> bool {
     collected.text.as_deref().is_some_and(|text| !text.trim().is_empty())
-}
-
-pub(in crate::run) fn cancel_text(reason: &CancelReason) -> String {
-    match reason {
-        CancelReason::Caller(Some(why)) if !why.trim().is_empty() => {
-            format!("cancelled by user: {why}")
-        }
-        CancelReason::Caller(_) => "cancelled by user".to_owned(),
-        CancelReason::Dropped => "cancelled: the handle of the run was dropped".to_owned(),
-        CancelReason::Shutdown => "cancelled: the session ended".to_owned(),
-        CancelReason::Interrupted => "the host ended during the run".to_owned(),
-        CancelReason::Bound(bound) => bound.clone(),
-    }
 }
 
 /// Why a child without a message worth quoting ended with a code: what it wrote for people.
@@ -677,7 +661,7 @@ mod tests {
 
     #[test]
     fn every_end_of_a_child_that_was_ended_has_its_outcome_exit_code_and_reason() {
-        use RunOutcome::{Aborted, Budget, Failed, HardTimeout, IdleTimeout, Interrupted, Killed};
+        use RunOutcome::{Aborted, Budget, Failed, HardTimeout, IdleTimeout, Killed};
         let hard = || Outcome::HardTimeout { limit: Duration::from_millis(2500) };
         let orphaned =
             "somebody killed the warden of the child; what could be found of its processes was ended";
@@ -740,11 +724,6 @@ mod tests {
                 "the end of the session",
                 answered(cancelled(CancelReason::Shutdown)),
                 (Aborted, 130, Some("cancelled: the session ended")),
-            ),
-            (
-                "the end of the host",
-                answered(cancelled(CancelReason::Interrupted)),
-                (Interrupted, 1, Some("the host ended during the run")),
             ),
             (
                 "a bound",

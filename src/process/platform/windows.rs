@@ -13,26 +13,26 @@ use parking_lot::{Mutex, MutexGuard};
 /// How often a child is asked whether it has ended: the standard library cannot wait and kill at the same time.
 const POLL: Duration = Duration::from_millis(10);
 
-pub(super) fn lead_own_group(_command: &mut Command) {}
+pub(in crate::process) fn lead_own_group(_command: &mut Command) {}
 
-pub(super) fn widen<T>(_pipe: &T) {}
+pub(in crate::process) fn widen<T>(_pipe: &T) {}
 
 /// A child. Its handle keeps its number taken, so nothing here can hit a stranger.
-pub(super) struct Group {
+pub(in crate::process) struct Group {
     child: Mutex<Child>,
 }
 
 impl Group {
-    pub(super) fn new(child: Child) -> Self {
+    pub(in crate::process) fn new(child: Child) -> Self {
         Self { child: Mutex::new(child) }
     }
 
-    pub(super) fn id(&self) -> u32 {
+    pub(in crate::process) fn id(&self) -> u32 {
         self.lock().id()
     }
 
     /// Blocks until the child has ended.
-    pub(super) fn wait(&self) -> Option<ExitStatus> {
+    pub(in crate::process) fn wait(&self) -> Option<ExitStatus> {
         loop {
             match self.lock().try_wait() {
                 Ok(Some(status)) => return Some(status),
@@ -45,35 +45,35 @@ impl Group {
 
     /// There is no polite signal here: the child gets its time and is then ended.
     #[expect(clippy::unused_self, reason = "the same function as on Unix")]
-    pub(super) fn ask(&self) {}
+    pub(in crate::process) fn ask(&self) {}
 
-    pub(super) fn kill(&self) {
+    pub(in crate::process) fn kill(&self) {
         // That it has ended already is what was wanted.
         drop(self.lock().kill());
     }
 
     #[expect(clippy::unused_self, reason = "the same function as on Unix")]
-    pub(super) fn clear(&self) {}
+    pub(in crate::process) fn clear(&self) {}
 
     fn lock(&self) -> MutexGuard<'_, Child> {
         self.child.lock()
     }
 }
 
-pub(super) fn exit_signal(_status: ExitStatus) -> Option<i32> {
+pub(in crate::process) fn exit_signal(_status: ExitStatus) -> Option<i32> {
     None
 }
 
-pub(super) fn signal_name(_signal: i32) -> Option<&'static str> {
+pub(in crate::process) fn signal_name(_signal: i32) -> Option<&'static str> {
     None
 }
 
-pub(super) fn is_path_variable(name: &OsStr) -> bool {
+pub(in crate::process) fn is_path_variable(name: &OsStr) -> bool {
     name.eq_ignore_ascii_case("PATH")
 }
 
 /// The file names under which a program called `name` is looked for.
-pub(super) fn file_names(name: &OsStr) -> impl Iterator<Item = OsString> {
+pub(in crate::process) fn file_names(name: &OsStr) -> impl Iterator<Item = OsString> {
     // npm puts a shell script without an extension beside its batch file; only the latter means anything here.
     [".exe", ".cmd", ""].into_iter().map(|extension| {
         let mut file = name.to_os_string();
@@ -82,21 +82,21 @@ pub(super) fn file_names(name: &OsStr) -> impl Iterator<Item = OsString> {
     })
 }
 
-pub(super) fn is_executable(path: &Path) -> bool {
+pub(in crate::process) fn is_executable(path: &Path) -> bool {
     path.is_file()
 }
 
-pub(super) fn may_enter(directory: &Path) -> io::Result<()> {
+pub(in crate::process) fn may_enter(directory: &Path) -> io::Result<()> {
     std::fs::read_dir(directory).map(drop)
 }
 
-pub(super) fn is_too_many_files(error: &io::Error) -> bool {
+pub(in crate::process) fn is_too_many_files(error: &io::Error) -> bool {
     /// `ERROR_TOO_MANY_OPEN_FILES`
     const TOO_MANY_OPEN_FILES: i32 = 4;
     error.raw_os_error() == Some(TOO_MANY_OPEN_FILES)
 }
 
-pub(super) fn is_exec_format(error: &io::Error) -> bool {
+pub(in crate::process) fn is_exec_format(error: &io::Error) -> bool {
     /// `ERROR_BAD_EXE_FORMAT`
     const BAD_EXE_FORMAT: i32 = 193;
     error.raw_os_error() == Some(BAD_EXE_FORMAT)

@@ -4,18 +4,18 @@ use std::fs;
 
 /// The part of it that is needed here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stat {
+pub(in crate::process) struct Stat {
     /// Whether it has not ended; one that nobody has waited for has.
-    pub(super) alive: bool,
+    pub(in crate::process) alive: bool,
     /// Its process group.
-    pub(super) group: u32,
+    pub(in crate::process) group: u32,
     /// Its session.
-    pub(super) session: u32,
+    pub(in crate::process) session: u32,
 }
 
 impl Stat {
     /// Of a process that may be gone.
-    pub(super) fn of(pid: u32) -> Option<Self> {
+    pub(in crate::process) fn of(pid: u32) -> Option<Self> {
         Self::parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
     }
 
@@ -31,7 +31,7 @@ impl Stat {
 }
 
 /// The numbers of all processes that this user can see.
-pub(super) fn processes() -> impl Iterator<Item = u32> {
+pub(in crate::process) fn processes() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }

@@ -56,7 +56,7 @@ impl Supervision {
     /// The level without a warden.
     pub const BARE: Self = if cfg!(unix) { Self::ProcessGroup } else { Self::Process };
 
-    pub(in crate::process) fn by(mechanisms: &[Mechanism]) -> Self {
+    pub(super) fn by(mechanisms: &[Mechanism]) -> Self {
         if mechanisms.contains(&Mechanism::PidNamespace) {
             Self::WardenNamespace
         } else if mechanisms.contains(&Mechanism::Cgroup) {

@@ -16,27 +16,27 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
 #[cfg(target_os = "linux")]
-use super::stat::{Stat, processes};
+use super::proc_stat::{Stat, processes};
 
 /// How long those whom a child leaves behind in its group may take to leave after SIGTERM. They were abandoned, so they
 /// have less to finish than a child that is still at work.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(500);
 
-pub(super) fn lead_own_group(command: &mut Command) {
+pub(in crate::process) fn lead_own_group(command: &mut Command) {
     command.process_group(0);
 }
 
 /// Gives a child that writes much room to go on while its output is read: fewer switches between the two. A system
 /// that refuses (users share a quota) leaves the pipe as it is.
 #[cfg(target_os = "linux")]
-pub(super) fn widen(pipe: &impl AsFd) {
+pub(in crate::process) fn widen(pipe: &impl AsFd) {
     /// The most that an ordinary user may ask for.
     const PIPE_BYTES: usize = 1024 * 1024;
     let _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE_BYTES);
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn widen(_pipe: &impl AsFd) {}
+pub(in crate::process) fn widen(_pipe: &impl AsFd) {}
 
 /// A child and the process group that it leads.
 ///
@@ -46,7 +46,7 @@ pub(super) fn widen(_pipe: &impl AsFd) {}
 ///
 /// The end is awaited by `waitid` on this one child. No SIGCHLD handler is needed or touched, so it does not matter who
 /// else (libuv) has one.
-pub(super) struct Group {
+pub(in crate::process) struct Group {
     leader: Pid,
     state: Mutex<State>,
 }
@@ -59,17 +59,17 @@ struct State {
 }
 
 impl Group {
-    pub(super) fn new(child: Child) -> Self {
+    pub(in crate::process) fn new(child: Child) -> Self {
         let leader = Pid::from_child(&child);
         Self { leader, state: Mutex::new(State { child: Some(child), asked: false, killed: false }) }
     }
 
-    pub(super) fn id(&self) -> u32 {
+    pub(in crate::process) fn id(&self) -> u32 {
         self.leader.as_raw_pid().unsigned_abs()
     }
 
     /// Blocks until the leader has ended, and leaves it unreaped. `None` when somebody else has reaped it.
-    pub(super) fn wait(&self) -> Option<ExitStatus> {
+    pub(in crate::process) fn wait(&self) -> Option<ExitStatus> {
         loop {
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
             match rustix::process::waitid(WaitId::Pid(self.leader), options) {
@@ -93,7 +93,7 @@ impl Group {
     }
 
     /// Asks everybody in the group to leave. A stopped process is continued, or it would never hear.
-    pub(super) fn ask(&self) {
+    pub(in crate::process) fn ask(&self) {
         let mut state = self.lock();
         state.asked = true;
         self.send(&state, Signal::TERM);
@@ -101,7 +101,7 @@ impl Group {
     }
 
     /// Ends everybody in the group.
-    pub(super) fn kill(&self) {
+    pub(in crate::process) fn kill(&self) {
         let mut state = self.lock();
         state.killed = true;
         self.send(&state, Signal::KILL);
@@ -109,7 +109,7 @@ impl Group {
 
     /// After the leader has ended: ends whom it left behind, politely first, and reaps it. Blocks, for little more than
     /// the grace.
-    pub(super) fn clear(&self) {
+    pub(in crate::process) fn clear(&self) {
         if self.has_others() {
             let unasked = {
                 let state = self.lock();
@@ -178,11 +178,11 @@ impl Group {
     }
 }
 
-pub(super) fn exit_signal(status: ExitStatus) -> Option<i32> {
+pub(in crate::process) fn exit_signal(status: ExitStatus) -> Option<i32> {
     status.signal()
 }
 
-pub(super) fn signal_name(signal: i32) -> Option<&'static str> {
+pub(in crate::process) fn signal_name(signal: i32) -> Option<&'static str> {
     // The numbers differ between systems, the names do not.
     let names = [
         (Signal::HUP, "SIGHUP"),
@@ -209,27 +209,27 @@ pub(super) fn signal_name(signal: i32) -> Option<&'static str> {
     names.into_iter().find_map(|(known, name)| (known.as_raw() == signal).then_some(name))
 }
 
-pub(super) fn is_path_variable(name: &OsStr) -> bool {
+pub(in crate::process) fn is_path_variable(name: &OsStr) -> bool {
     name == "PATH"
 }
 
 /// The file names under which a program called `name` is looked for.
-pub(super) fn file_names(name: &OsStr) -> impl Iterator<Item = &OsStr> {
+pub(in crate::process) fn file_names(name: &OsStr) -> impl Iterator<Item = &OsStr> {
     iter::once(name)
 }
 
-pub(super) fn is_executable(path: &Path) -> bool {
+pub(in crate::process) fn is_executable(path: &Path) -> bool {
     path.is_file() && rustix::fs::access(path, Access::EXEC_OK).is_ok()
 }
 
-pub(super) fn may_enter(directory: &Path) -> io::Result<()> {
+pub(in crate::process) fn may_enter(directory: &Path) -> io::Result<()> {
     Ok(rustix::fs::access(directory, Access::EXEC_OK)?)
 }
 
-pub(super) fn is_too_many_files(error: &io::Error) -> bool {
+pub(in crate::process) fn is_too_many_files(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
 }
 
-pub(super) fn is_exec_format(error: &io::Error) -> bool {
+pub(in crate::process) fn is_exec_format(error: &io::Error) -> bool {
     Errno::from_io_error(error) == Some(Errno::NOEXEC)
 }

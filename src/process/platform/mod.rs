@@ -1,0 +1,13 @@
+//! What differs between operating systems: the same functions for Unix and Windows.
+
+#[cfg(target_os = "linux")]
+pub(super) mod proc_stat;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+pub(super) use unix::*;
+#[cfg(windows)]
+pub(super) use windows::*;
