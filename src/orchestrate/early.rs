@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::call_order::{Sequence, SequenceGuard};
 use super::queue::{EarlySlot, Group, Queue, Slot};
-use super::streaming_args::{Head, Heads};
+use super::streaming_args::{NamedChild, StreamingArgs};
 use super::turn::ticket;
 use crate::config::{EarlyBoot, Protocol};
 use crate::credentials::Refresh;
@@ -96,7 +96,7 @@ pub struct EarlyCall {
     is_chain: bool,
     cwd: PathBuf,
     context: Arc<HostContext>,
-    heads: Mutex<Heads>,
+    arguments: Mutex<StreamingArgs>,
     order: Sequence,
     over: watch::Sender<bool>,
     /// Watched by every child that is being booted, waits, or is being ended.
@@ -108,7 +108,7 @@ impl EarlyCall {
     /// A call of which nothing has arrived yet. Children are started on this runtime.
     #[must_use]
     pub fn new(host_id: String, is_chain: bool, cwd: PathBuf, context: HostContext, runtime: Handle) -> Self {
-        let (context, heads, over) = (Arc::new(context), Mutex::default(), watch::Sender::new(false));
+        let (context, arguments, over) = (Arc::new(context), Mutex::default(), watch::Sender::new(false));
         let arriving = Arc::new(Arriving {
             group: Group::new(),
             children: Mutex::default(),
@@ -122,7 +122,7 @@ impl EarlyCall {
             is_chain,
             cwd,
             context,
-            heads,
+            arguments,
             order,
             over,
             children: watch::Sender::new(()),
@@ -134,12 +134,12 @@ impl EarlyCall {
     /// wait for them.
     pub fn push(&self, piece: &str) {
         *lock(&self.arriving.heard) = Instant::now();
-        let heads = lock(&self.heads).push(piece);
-        for head in heads {
+        let named = lock(&self.arguments).push(piece);
+        for child in named {
             // Later steps of a chain wait for the first one.
-            let is_later_step = self.is_chain && head.index > 0;
+            let is_later_step = self.is_chain && child.index > 0;
             if !is_later_step && !*self.over.borrow() {
-                self.boot(head);
+                self.boot(child);
             }
         }
     }
@@ -159,7 +159,7 @@ impl EarlyCall {
         }
     }
 
-    fn boot(&self, Head { index, agent, cwd }: Head) {
+    fn boot(&self, NamedChild { index, agent, cwd }: NamedChild) {
         let (claim, claimed) = oneshot::channel();
         lock(&self.arriving.children).insert(index, claim);
         let cwd = cwd.map_or_else(|| self.cwd.clone(), |cwd| self.cwd.join(cwd));

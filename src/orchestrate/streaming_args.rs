@@ -1,200 +1,182 @@
-//! What the arguments of a call say about its children before all of them have arrived.
+//! Which children a tool call names, found while its arguments still arrive.
 
-/// The keys that name a child.
-const AGENT: &str = "agent";
-const CWD: &str = "cwd";
-/// The key that shows that the two others have come, if they come before it.
-const TASK: &str = "task";
-/// The keys of the lists that hold one task each.
-const LISTS: [&str; 2] = ["tasks", "steps"];
-/// What is kept of a name or a directory; a longer one is none.
+use crate::text::skim::{Kind, Sink, Skimmer, Status, Verdict, Word};
+
+/// Bytes of an agent's name or of a directory; a longer value is dropped.
 const MAX_VALUE: usize = 4096;
-/// How deep the objects lie in which a child is named: `{` or `{"tasks":[{`.
-const SINGLE_DEPTH: usize = 1;
-const LISTED_DEPTH: usize = 3;
-/// Deeper than any call of ours; nothing is found any more in what nests deeper.
-const MAX_DEPTH: usize = 64;
 
-/// A child that a call will need.
+/// A child that the call will need.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Head {
-    /// Which of the call's tasks it is for, from 0.
+pub(super) struct NamedChild {
+    /// Index of its task in the call, from 0.
     pub index: usize,
-    /// Its agent.
     pub agent: String,
-    /// Its directory, if one is named.
+    /// As given in the call, not resolved.
     pub cwd: Option<String>,
 }
 
-/// Reads the JSON arguments of a call as they stream in, and says which children they name as soon as that is certain: a
-/// call with one task names its agent only; one of several can name a directory too, until its task begins. A child whose
-/// agent or directory comes after its task is not found. Keeps no more than a name and a directory; what is no JSON yields
-/// nothing.
+/// Reads the JSON arguments of a call as they stream in, and reports each child as soon as it is certain.
+///
+/// A call with a single task (`{"agent": …}`) names its child with the agent. In `{"tasks": [{"agent": …}]}` and
+/// `{"steps": …}` a child is certain when the key `task` appears; an agent or directory given after it is not seen.
+/// Input that is not JSON yields nothing more.
 #[derive(Debug, Default)]
-pub(super) struct Heads {
-    /// The containers around the place at hand: true for an object.
-    nesting: Vec<bool>,
-    /// A key or a value that is being read; `None` outside strings.
-    string: Option<Text>,
-    /// The last key of the object at hand.
-    key: String,
-    /// Whether the next string of the object at hand is a key.
-    expects_key: bool,
+pub(super) struct StreamingArgs {
+    skimmer: Skimmer,
+    children: Children,
+    is_broken: bool,
+}
+
+impl StreamingArgs {
+    /// Takes the next piece of the arguments and returns the children that it makes certain.
+    pub(super) fn push(&mut self, piece: &str) -> Vec<NamedChild> {
+        if !self.is_broken {
+            self.is_broken = self.skimmer.feed(piece.as_bytes(), &mut self.children) != Status::More;
+        }
+        std::mem::take(&mut self.children.found)
+    }
+}
+
+/// A container that can name a child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Level {
+    Call,
+    List,
+    Task,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    Agent,
+    Cwd,
+    List,
+}
+
+/// Picks agents and directories out of the arguments.
+#[derive(Debug, Default)]
+struct Children {
+    levels: Vec<Level>,
+    field: Option<Field>,
+    /// The string at hand; `None` once it is too long.
+    value: Option<String>,
     agent: Option<String>,
     cwd: Option<String>,
-    /// Elements of the list that are complete.
+    /// Tasks of lists that are complete.
     index: usize,
-    /// The place is inside a list of tasks.
-    is_list: bool,
-    /// The one task of the call has named its agent.
+    /// The single task of the call has named its agent.
     is_named: bool,
-    found: Vec<Head>,
+    found: Vec<NamedChild>,
 }
 
-/// The text of a string so far, as it stands in the JSON.
-#[derive(Debug, Default)]
-struct Text {
-    raw: String,
-    is_key: bool,
-    is_escaped: bool,
-    is_too_long: bool,
-}
-
-impl Heads {
-    /// Takes the next piece of the arguments and returns what has become certain by it.
-    pub(super) fn push(&mut self, piece: &str) -> Vec<Head> {
-        for character in piece.chars() {
-            if self.nesting.len() > MAX_DEPTH {
-                break;
-            }
-            self.take(character);
-        }
-        std::mem::take(&mut self.found)
-    }
-
-    fn take(&mut self, character: char) {
-        if let Some(text) = &mut self.string {
-            if text.is_escaped {
-                text.is_escaped = false;
-            } else if character == '\\' {
-                text.is_escaped = true;
-            } else if character == '"' {
-                return self.end_string();
-            }
-            text.is_too_long |= text.raw.len() >= MAX_VALUE;
-            if !text.is_too_long {
-                text.raw.push(character);
-            }
-            return;
-        }
-        match character {
-            '"' => self.begin_string(),
-            '{' | '[' => self.open(character == '{'),
-            '}' | ']' => self.close(),
-            ',' => self.expects_key = self.nesting.last() == Some(&true),
-            _ => {}
-        }
-    }
-
-    /// Whether the object at hand names a child.
-    fn is_child(&self) -> bool {
-        match self.nesting.len() {
-            SINGLE_DEPTH => !self.is_list,
-            LISTED_DEPTH => self.is_list,
-            _ => false,
-        }
-    }
-
-    fn open(&mut self, is_object: bool) {
-        if self.nesting.len() == SINGLE_DEPTH && !is_object && LISTS.contains(&self.key.as_str()) {
-            self.is_list = true;
-        }
-        self.nesting.push(is_object);
-        self.expects_key = is_object;
-        if self.is_child() {
+impl Children {
+    fn enter(&mut self, level: Level) -> Verdict {
+        self.levels.push(level);
+        if level != Level::List {
             (self.agent, self.cwd) = (None, None);
         }
+        Verdict::Take
     }
 
-    fn close(&mut self) {
-        if self.is_list && self.is_child() {
-            self.index += 1;
-        }
-        self.nesting.pop();
-        self.expects_key = false;
-        self.is_list &= self.nesting.len() > SINGLE_DEPTH;
-    }
-
-    fn find(&mut self) {
+    fn report(&mut self) {
         if let Some(agent) = self.agent.take() {
-            self.found.push(Head { index: self.index, agent, cwd: self.cwd.take() });
-        }
-    }
-
-    fn begin_string(&mut self) {
-        self.string = Some(Text { is_key: self.expects_key, ..Text::default() });
-    }
-
-    fn end_string(&mut self) {
-        let Some(text) = self.string.take() else { return };
-        let value = if text.is_too_long { None } else { unquoted(&text.raw) };
-        if text.is_key {
-            self.expects_key = false;
-            self.key = value.unwrap_or_default();
-            if self.is_list && self.is_child() && self.key == TASK {
-                // Whatever the task says, it is about to begin; a second one names nobody.
-                self.find();
-            }
-        } else if self.is_child() {
-            match self.key.as_str() {
-                AGENT if !self.is_list => {
-                    self.agent = value.filter(|_| !std::mem::replace(&mut self.is_named, true));
-                    self.find();
-                }
-                AGENT => self.agent = value,
-                CWD => self.cwd = value,
-                _ => {}
-            }
+            self.found.push(NamedChild { index: self.index, agent, cwd: self.cwd.take() });
         }
     }
 }
 
-fn unquoted(raw: &str) -> Option<String> {
-    serde_json::from_str(&format!("\"{raw}\"")).ok()
+impl Sink for Children {
+    fn key(&mut self, key: &str) -> Verdict {
+        let level = self.levels.last();
+        self.field = match key {
+            "agent" => Some(Field::Agent),
+            "cwd" => Some(Field::Cwd),
+            "tasks" | "steps" if level == Some(&Level::Call) => Some(Field::List),
+            "task" if level == Some(&Level::Task) => {
+                self.report();
+                None
+            }
+            _ => None,
+        };
+        if self.field.is_some() { Verdict::Take } else { Verdict::Skip }
+    }
+
+    fn value(&mut self, kind: Kind) -> Verdict {
+        match (self.levels.last(), self.field, kind) {
+            (None, _, Kind::Object) => self.enter(Level::Call),
+            (None, ..) => Verdict::Finish,
+            (Some(Level::List), _, Kind::Object) => self.enter(Level::Task),
+            (Some(Level::Call), Some(Field::List), Kind::Array) => self.enter(Level::List),
+            (Some(Level::Call | Level::Task), Some(Field::Agent | Field::Cwd), Kind::String) => {
+                self.value = Some(String::new());
+                Verdict::Take
+            }
+            _ => Verdict::Skip,
+        }
+    }
+
+    fn text(&mut self, part: &str) {
+        self.value.take_if(|value| value.len() + part.len() > MAX_VALUE);
+        if let Some(value) = &mut self.value {
+            value.push_str(part);
+        }
+    }
+
+    fn text_end(&mut self) -> Verdict {
+        // A replacement character stands for what was no text, so nothing has this name.
+        let value = self.value.take().filter(|value| !value.contains(char::REPLACEMENT_CHARACTER));
+        match (self.field, self.levels.last()) {
+            (Some(Field::Cwd), _) => self.cwd = value,
+            (Some(Field::Agent), Some(Level::Task)) => self.agent = value,
+            (Some(Field::Agent), _) if !std::mem::replace(&mut self.is_named, true) => {
+                self.agent = value;
+                self.report();
+            }
+            _ => {}
+        }
+        Verdict::Take
+    }
+
+    fn word(&mut self, _: Word<'_>) {}
+
+    fn close(&mut self) {
+        if self.levels.pop() == Some(Level::Task) {
+            self.index += 1;
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn head(index: usize, agent: &str, cwd: Option<&str>) -> Head {
-        Head { index, agent: agent.to_owned(), cwd: cwd.map(str::to_owned) }
+    fn child(index: usize, agent: &str, cwd: Option<&str>) -> NamedChild {
+        NamedChild { index, agent: agent.to_owned(), cwd: cwd.map(str::to_owned) }
     }
 
     /// What is certain after each of these pieces.
-    fn found(pieces: &[&str]) -> Vec<Vec<Head>> {
-        let mut heads = Heads::default();
-        pieces.iter().map(|piece| heads.push(piece)).collect()
+    fn found(pieces: &[&str]) -> Vec<Vec<NamedChild>> {
+        let mut arguments = StreamingArgs::default();
+        pieces.iter().map(|piece| arguments.push(piece)).collect()
     }
 
     #[test]
     fn a_child_is_certain_when_nothing_more_can_be_said_of_it() {
         let pieces = [r#"{"agent":"expl"#, r#"orer""#, r#","task":"look"}"#];
-        assert_eq!(found(&pieces), [vec![], vec![head(0, "explorer", None)], vec![]]);
+        assert_eq!(found(&pieces), [vec![], vec![child(0, "explorer", None)], vec![]]);
         let pieces = [r#"{"tasks":[{"agent":"a","#, r#""task"#, r#"":"#, r#""look"}]}"#];
-        assert_eq!(found(&pieces), [vec![], vec![], vec![head(0, "a", None)], vec![]]);
+        assert_eq!(found(&pieces), [vec![], vec![], vec![child(0, "a", None)], vec![]]);
     }
 
     #[test]
     fn every_task_of_a_list_has_its_own() {
         let whole = r#"{ "tasks" : [ {"agent":"a","task":"{\"agent\":\"x\"}"}, {"agent":"b","cwd":"\/srv","task":"t"},
             {"task":"t","agent":"late"}, {"agent":"d","task":""} ] }"#;
-        let expected = vec![head(0, "a", None), head(1, "b", Some("/srv")), head(3, "d", None)];
+        let expected = vec![child(0, "a", None), child(1, "b", Some("/srv")), child(3, "d", None)];
         for size in [1, 2, 7, whole.len()] {
-            let mut heads = Heads::default();
+            let mut arguments = StreamingArgs::default();
             let pieces: Vec<String> =
                 whole.chars().collect::<Vec<_>>().chunks(size).map(|piece| piece.iter().collect()).collect();
-            let found: Vec<Head> = pieces.iter().flat_map(|piece| heads.push(piece)).collect();
+            let found: Vec<NamedChild> = pieces.iter().flat_map(|piece| arguments.push(piece)).collect();
             assert_eq!(found, expected, "in pieces of {size}");
         }
     }
@@ -216,14 +198,14 @@ mod tests {
             &long,
             &deep,
         ] {
-            assert_eq!(Heads::default().push(arguments), [], "{arguments:.80}");
+            assert_eq!(StreamingArgs::default().push(arguments), [], "{arguments:.80}");
         }
     }
 
     #[test]
     fn a_repeated_key_names_one_child() {
-        assert_eq!(found(&[r#"{"agent":"a","task":"1","task":"2","agent":"b"}"#]), [[head(0, "a", None)]]);
+        assert_eq!(found(&[r#"{"agent":"a","task":"1","task":"2","agent":"b"}"#]), [[child(0, "a", None)]]);
         let several = r#"{"tasks":[{"agent":"a","task":"1","agent":"b","task":"2"}]}"#;
-        assert_eq!(found(&[several]), [[head(0, "a", None), head(0, "b", None)]]);
+        assert_eq!(found(&[several]), [[child(0, "a", None), child(0, "b", None)]]);
     }
 }

@@ -255,7 +255,7 @@ impl Skimmer {
                 State::KeyText => self.key_text(&bytes[at..], sink),
                 State::Word => self.word(&bytes[at..], sink),
                 _ => match bytes[at] {
-                    b' ' | b'\t' | b'\r' => Ok(1),
+                    b' ' | b'\t' | b'\r' | b'\n' => Ok(1),
                     byte => self.structure(byte, &bytes[at..], sink),
                 },
             };
