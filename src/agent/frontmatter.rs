@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 
-use crate::text::quoted;
+use crate::text::{LineIndex, Position, quoted};
 
 /// Frontmatter is a handful of lines. The parser below is quadratic on some malformed input, so it never sees more.
 const MAX_FRONTMATTER_BYTES: usize = 64 * 1024;
@@ -17,13 +17,6 @@ const MAX_FLOW_OPENERS: usize = 1024;
 const MAX_VALUES: usize = 4096;
 /// Text after aliases are followed; more than the frontmatter itself can only come from repetition.
 const MAX_TEXT_BYTES: usize = MAX_FRONTMATTER_BYTES;
-
-/// A line and a column, both counted from 1, in the whole file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Position {
-    pub(super) line: u32,
-    pub(super) column: u32,
-}
 
 /// Frontmatter that cannot be read.
 #[derive(Debug, PartialEq, Eq)]
@@ -158,16 +151,8 @@ fn fields(yaml: &str, first_line: u32, start: Position) -> Result<Vec<Field>, Sy
 /// YAML ends lines at a lone CR and at exotic separators too; an editor counts only LF, so its lines are counted anew.
 fn place_of_byte(yaml: &str, index: usize, first_line: u32) -> Position {
     let yaml = yaml.trim_end_matches(['\r', '\n']);
-    let mut end = index.min(yaml.len());
-    while !yaml.is_char_boundary(end) {
-        end -= 1;
-    }
-    let before = &yaml[..end];
-    let last_line = before.rsplit('\n').next().unwrap_or_default();
-    Position {
-        line: first_line + number(memchr::memchr_iter(b'\n', before.as_bytes()).count()),
-        column: number(last_line.chars().count() + 1),
-    }
+    let Position { line, column } = LineIndex::new(yaml).position(index);
+    Position { line: first_line + line - 1, column }
 }
 
 /// The parser's own words without its places, which count from the frontmatter and not from the file.

@@ -7,9 +7,9 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use super::definition::{AgentDefinition, Context, Source};
-use super::frontmatter::{self, Document, Field, Position, Yaml};
+use super::frontmatter::{self, Document, Field, Yaml};
 use super::policy::{is_tool_name, pi_tool_name};
-use crate::text::{Diagnostic, Severity, nearest, one_line, quoted};
+use crate::text::{Diagnostic, LineIndex, Position, Severity, nearest, one_line, quoted};
 
 /// Largest agent file. A prompt of this size already fills a third of a context window.
 pub(super) const MAX_FILE_BYTES: usize = 256 * 1024;
@@ -78,7 +78,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn agent(&mut self, bytes: &[u8], source: Source) -> Option<AgentDefinition> {
-        let start = Position { line: 1, column: 1 };
+        let start = Position::START;
         if bytes.len() > MAX_FILE_BYTES {
             let message =
                 format!("the file has more than {MAX_FILE_BYTES} bytes, the most an agent may have");
@@ -94,8 +94,9 @@ impl Reader<'_> {
             Ok(text) => frontmatter::read(text),
             // A file without frontmatter is no agent in any encoding.
             Err(error) => {
-                if frontmatter::read(&String::from_utf8_lossy(bytes)) != Ok(None) {
-                    let at = place_of(&bytes[..error.valid_up_to()]);
+                let text = String::from_utf8_lossy(bytes);
+                if frontmatter::read(&text) != Ok(None) {
+                    let at = LineIndex::new(&text).position(error.valid_up_to());
                     self.report(Severity::Error, READ_FAILED, at, "this byte is not UTF-8".to_owned());
                 }
                 return None;
@@ -375,14 +376,6 @@ fn is_agent_name(name: &str) -> bool {
     name.len() <= MAX_NAME_CHARS
         && name.starts_with(|c: char| c.is_ascii_alphanumeric())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
-}
-
-fn place_of(before: &[u8]) -> Position {
-    let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |index| index + 1);
-    let lines = memchr::memchr_iter(b'\n', before).count();
-    let columns = String::from_utf8_lossy(&before[line_start..]).chars().count();
-    let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
-    Position { line: number(lines + 1), column: number(columns + 1) }
 }
 
 fn hash(bytes: &[u8]) -> String {

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::keys::{Key, Kind};
-use super::located::{Json, Located, Member, Position};
-use crate::text::{nearest, quoted};
+use super::located::{Json, Located, Member};
+use crate::text::{Position, nearest, quoted};
 
 /// More entries than any list has use for.
 const MAX_ITEMS: usize = 256;

@@ -10,11 +10,11 @@ use serde_json::Value;
 use super::check::{check, shown};
 use super::keys::{KEYS, Key, Tighten, is_group, key};
 use super::locate::ConfigPaths;
-use super::located::{Json, Located, Member, Position, parse};
+use super::located::{Json, Located, Member, parse};
 use super::settings::Config;
 use super::tighten::{Tightened, tighten};
 use super::values::Values;
-use crate::text::{Diagnostic, Severity, nearest, quoted};
+use crate::text::{Diagnostic, Position, Severity, nearest, quoted};
 
 /// Settings are some dozens of lines.
 const MAX_FILE_BYTES: u64 = 1024 * 1024;

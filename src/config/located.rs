@@ -5,14 +5,7 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, parse_to_ast};
 use serde_json::{Number, Value};
 
-use crate::text::STRICT;
-
-/// A line and a column, both counted from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Position {
-    pub(super) line: u32,
-    pub(super) column: u32,
-}
+use crate::text::{LineIndex, Position, STRICT};
 
 /// A JSON value and its place. Values of a caller in this process have none.
 #[derive(Clone, Debug)]
@@ -48,26 +41,23 @@ pub(super) struct Malformed {
 
 /// Reads a whole file's text.
 pub(super) fn parse(text: &str) -> Result<Located, Malformed> {
-    let places = Places::of(text);
+    let lines = LineIndex::new(text);
     let parsed = parse_to_ast(text, &CollectOptions::default(), &STRICT).map_err(|error| {
         let message = error.kind().to_string();
         let mut chars = message.chars();
         let message = chars.next().into_iter().flat_map(char::to_lowercase).chain(chars).collect();
-        Malformed { at: places.of_byte(error.range().start), message }
+        Malformed { at: lines.position(error.range().start), message }
     })?;
     // The parser above knows positions; this one knows every rule of JSON.
     if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
-        let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
-        let at = Position { line: number(error.line()), column: number(error.column().max(1)) };
+        let at = Position::new(error.line(), error.column().max(1));
         let message = error.to_string();
         let what = message.split(" at line ").next().unwrap_or_default().to_owned();
         return Err(Malformed { at, message: what });
     }
     match parsed.value {
-        Some(value) => Ok(places.located(value)),
-        None => {
-            Err(Malformed { at: Position { line: 1, column: 1 }, message: "the file is empty".to_owned() })
-        }
+        Some(value) => Ok(located(&lines, value)),
+        None => Err(Malformed { at: Position::START, message: "the file is empty".to_owned() }),
     }
 }
 
@@ -95,55 +85,31 @@ impl Located {
     }
 }
 
-/// Where each line of a text starts.
-struct Places<'a> {
-    text: &'a str,
-    line_starts: Vec<usize>,
-}
-
-impl<'a> Places<'a> {
-    fn of(text: &'a str) -> Self {
-        let starts = memchr::memchr_iter(b'\n', text.as_bytes()).map(|index| index + 1);
-        Self { text, line_starts: std::iter::once(0).chain(starts).collect() }
-    }
-
-    fn of_byte(&self, byte: usize) -> Position {
-        let mut byte = byte.min(self.text.len());
-        while !self.text.is_char_boundary(byte) {
-            byte -= 1;
+/// The parser has bounded the nesting.
+fn located(lines: &LineIndex<'_>, value: Ast<'_>) -> Located {
+    let at = Some(lines.position(value.start()));
+    let json = match value {
+        Ast::NullKeyword(_) => Json::Null,
+        Ast::BooleanLit(literal) => Json::Bool(literal.value),
+        // Valid by now; what no number type holds is as wrong as a text.
+        Ast::NumberLit(literal) => literal.value.parse().map_or(Json::Null, Json::Number),
+        Ast::StringLit(literal) => Json::Text(literal.value.into_owned()),
+        Ast::Array(array) => {
+            Json::List(array.elements.into_iter().map(|item| located(lines, item)).collect())
         }
-        let line = self.line_starts.partition_point(|start| *start <= byte);
-        let columns = self.text[self.line_starts[line - 1]..byte].chars().count();
-        let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
-        Position { line: number(line), column: number(columns + 1) }
-    }
-
-    /// The parser has bounded the nesting.
-    fn located(&self, value: Ast<'_>) -> Located {
-        let at = Some(self.of_byte(value.start()));
-        let json = match value {
-            Ast::NullKeyword(_) => Json::Null,
-            Ast::BooleanLit(literal) => Json::Bool(literal.value),
-            // Valid by now; what no number type holds is as wrong as a text.
-            Ast::NumberLit(literal) => literal.value.parse().map_or(Json::Null, Json::Number),
-            Ast::StringLit(literal) => Json::Text(literal.value.into_owned()),
-            Ast::Array(array) => {
-                Json::List(array.elements.into_iter().map(|item| self.located(item)).collect())
-            }
-            Ast::Object(object) => Json::Object(
-                object
-                    .properties
-                    .into_iter()
-                    .map(|property| Member {
-                        name_at: Some(self.of_byte(property.start())),
-                        name: property.name.into_string(),
-                        value: self.located(property.value),
-                    })
-                    .collect(),
-            ),
-        };
-        Located { at, json }
-    }
+        Ast::Object(object) => Json::Object(
+            object
+                .properties
+                .into_iter()
+                .map(|property| Member {
+                    name_at: Some(lines.position(property.start())),
+                    name: property.name.into_string(),
+                    value: located(lines, property.value),
+                })
+                .collect(),
+        ),
+    };
+    Located { at, json }
 }
 
 #[cfg(test)]

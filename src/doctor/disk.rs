@@ -9,6 +9,7 @@ use crate::config::Config;
 use crate::run::HostContext;
 use crate::run::launch::files::RunFiles;
 use crate::run::store_of;
+use crate::text::figures;
 
 /// How many runs of the store are looked at.
 const MAX_RUNS: usize = 10_000;
@@ -37,9 +38,9 @@ pub(super) fn disk(context: &HostContext, config: &Config) -> Check {
     };
     let quota = match config.quota_bytes {
         0 => "; `quotaBytes` is 0, which is no bound".to_owned(),
-        quota => format!(" of `quotaBytes`, {}", human(quota)),
+        quota => format!(" of `quotaBytes`, {}", figures::bytes(quota)),
     };
-    let message = format!("{count} up {about}{}{quota}{orphaned}", human(found.bytes));
+    let message = format!("{count} up {about}{}{quota}{orphaned}", figures::bytes(found.bytes));
     if config.quota_bytes == 0 || found.bytes <= config.quota_bytes {
         return Check::new("disk", Status::Ok, message);
     }
@@ -55,16 +56,6 @@ fn stored(context: &HostContext) -> BTreeSet<PathBuf> {
     let store = is_there.then(|| store_of(&context.agent_dir)).flatten();
     let directories = store.and_then(|store| store.directories(MAX_RUNS).ok()).unwrap_or_default();
     directories.into_iter().map(|run| PathBuf::from(run.directory)).collect()
-}
-
-fn human(bytes: u64) -> String {
-    const UNITS: [&str; 5] = ["bytes", "KiB", "MiB", "GiB", "TiB"];
-    let (mut whole, mut unit) = (bytes, 0);
-    while whole >= 10 * 1024 && unit + 1 < UNITS.len() {
-        whole /= 1024;
-        unit += 1;
-    }
-    format!("{whole} {}", UNITS[unit])
 }
 
 #[cfg(test)]
@@ -91,7 +82,7 @@ mod tests {
         };
         let mut config = Config { quota_bytes: 40, ..Config::default() };
         let check = disk(&context, &config);
-        assert_eq!(check.message, "0 directories of runs take up 0 bytes of `quotaBytes`, 40 bytes");
+        assert_eq!(check.message, "0 directories of runs take up 0 B of `quotaBytes`, 40 B");
         assert!(!agent_dir.exists(), "whoever looks makes nothing");
         let run = |path: &str| {
             let path = home.path().join(path);
@@ -116,7 +107,7 @@ mod tests {
         let check = disk(&context, &config);
         assert_eq!(check.status, Status::Warning);
         let expected = format!(
-            "5 directories of runs take up 50 bytes of `quotaBytes`, 40 bytes; the store knows nothing of 1 in `{}`",
+            "5 directories of runs take up 50 B of `quotaBytes`, 40 B; the store knows nothing of 1 in `{}`",
             agent_dir.join("subagents/runs").display()
         );
         assert_eq!(check.message, expected);
@@ -125,6 +116,6 @@ mod tests {
         config.quota_bytes = 0;
         let check = disk(&context, &config);
         assert_eq!(check.status, Status::Ok);
-        assert!(check.message.contains("take up 50 bytes; `quotaBytes` is 0, which is no bound"));
+        assert!(check.message.contains("take up 50 B; `quotaBytes` is 0, which is no bound"));
     }
 }

@@ -13,6 +13,7 @@ use tokio::sync::watch;
 use super::result::{ToolResult, number};
 use crate::credentials::Refresh;
 use crate::run;
+use crate::text::figures::millis;
 
 /// A question that only a person may answer.
 #[napi(object, object_from_js = false)]
@@ -113,7 +114,7 @@ where
 
 impl Refresh for JsCallbacks {
     async fn refresh(&self, provider: &str, valid_for: Duration) -> bool {
-        let valid_for_ms = number(u64::try_from(valid_for.as_millis()).unwrap_or(u64::MAX));
+        let valid_for_ms = number(millis(valid_for));
         let request = RefreshRequest { provider: provider.to_owned(), valid_for_ms };
         let sink = self.0.as_ref().and_then(|host| host.refresh.as_ref());
         ask(sink, request).await.unwrap_or(false)

@@ -1,12 +1,13 @@
 //! How far the tasks of a call have come, side by side.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 use super::call::UpdateSender;
 use crate::run::{Mode, Progress, RunDetails, TaskProgress, TaskState, ToolResult, UPDATE_INTERVAL};
+use crate::text::figures::millis;
 
 /// The tasks of a call, for those who watch it.
 pub(super) struct Board {
@@ -41,10 +42,6 @@ impl Task {
         }
         task
     }
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl Board {
@@ -123,7 +120,8 @@ mod tests {
             let Progress { elapsed_ms, since_event_ms, .. } = &mut task.progress.progress;
             (*elapsed_ms, *since_event_ms) = (4_000, 1_000);
             task.progress.progress.held_for_ms = held_for_ms;
-            task.seen = Instant::now().checked_sub(Duration::from_secs(60)).expect("a clock that old");
+            task.seen =
+                Instant::now().checked_sub(std::time::Duration::from_secs(60)).expect("a clock that old");
             let Progress { elapsed_ms, since_event_ms, held_for_ms, .. } = task.now().progress;
             (elapsed_ms / 1_000, since_event_ms / 1_000, held_for_ms.map(|held| held.div_ceil(1_000)))
         };

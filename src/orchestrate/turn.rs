@@ -12,8 +12,9 @@ use super::queue::{Group, Queue, Slot, Ticket, Waiting};
 use super::user::user_cap;
 use crate::process::{Cancel, CancelReason};
 use crate::run::{
-    Booted, Control, HostCallbacks, Progress, ProgressSender, Ready, RunState, ToolResult, Watchers, millis,
+    Booted, Control, HostCallbacks, Progress, ProgressSender, Ready, RunState, ToolResult, Watchers,
 };
+use crate::text::figures::millis;
 
 /// A wait that is shorter than this is not shown.
 const NOTICED: Duration = Duration::from_millis(50);

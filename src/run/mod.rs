@@ -34,8 +34,8 @@ pub use admit::{
 };
 pub use budget::{Allowance, Meter, OverBudget, SessionAccount, Spending, Stage, account_of, store_of};
 pub use callbacks::{Answer, ChildQuestion, ConfirmRequest, HostCallbacks};
+pub(crate) use drive::UPDATE_INTERVAL;
 pub use drive::{Control, Steering, Watchers, execute};
-pub(crate) use drive::{UPDATE_INTERVAL, millis};
 pub use launch::{Booted, RunId};
 pub use outcome::clean;
 pub use progress::{Progress, ProgressSender, RunState, TaskProgress, TaskState};

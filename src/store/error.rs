@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::text::chain;
+
 /// The store cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -86,13 +88,6 @@ impl StoreError {
     /// The message with all its causes, in one line.
     #[must_use]
     pub fn in_full(&self) -> String {
-        let mut text = self.to_string();
-        let mut cause = std::error::Error::source(self);
-        while let Some(error) = cause {
-            text.push_str(": ");
-            text.push_str(&error.to_string());
-            cause = error.source();
-        }
-        text
+        chain(self)
     }
 }

@@ -1,13 +1,14 @@
 //! How the store is read and written.
 
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::error::StoreError;
 use super::open::Store;
 use super::presence::Presence;
+use crate::text::figures::epoch_ms;
 
 /// How long what must not be lost waits for whoever holds the database.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -77,6 +78,5 @@ impl Store {
 
 /// The time of day in milliseconds since 1970.
 pub(crate) fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    epoch_ms(SystemTime::now())
 }

@@ -1,6 +1,19 @@
-//! Numbers as people read them, in the forms of the cards.
+//! Durations, times, sizes and money as numbers, and as the text that people read in cards and reports.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
+
+/// A duration in whole milliseconds.
+#[must_use]
+pub fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// A time in milliseconds since 1970 in UTC; 0 for one before that.
+#[must_use]
+pub fn epoch_ms(time: SystemTime) -> i64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
 
 /// `0.4s`, `3.2s`, `47s`, `5m12s`, `1h02m`, `3d04h`: two units at most, the smaller one with two digits.
 #[must_use]
@@ -41,10 +54,10 @@ pub fn money(amount: f64) -> String {
     if amount > 0.0 && amount < 0.01 { format!("${amount:.4}") } else { format!("${:.2}", amount.max(0.0)) }
 }
 
-/// `950 B`, `3.2 KiB`, `47 MiB`, `1.5 GiB`.
+/// `950 B`, `3.2 KiB`, `47 MiB`, `1.5 GiB`: one decimal below 10.
 #[must_use]
 pub fn bytes(count: u64) -> String {
-    const UNITS: [&str; 3] = ["KiB", "MiB", "GiB"];
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     if count < 1_024 {
         return format!("{count} B");
     }
@@ -139,7 +152,7 @@ mod tests {
             (1_048_575, "1.0 MiB"),
             (47 << 20, "47 MiB"),
             (3 << 29, "1.5 GiB"),
-            (u64::MAX, "17179869184 GiB"),
+            (u64::MAX, "16777216 TiB"),
         ] {
             assert_eq!(bytes(count), expected, "{count}");
         }

@@ -5,6 +5,8 @@
 
 use memchr::{memchr, memchr_iter, memrchr, memrchr_iter};
 
+use super::position::{ceil_char_boundary, floor_char_boundary};
+
 /// How far [`resume_point`] looks for the end of a torn word; no token is longer.
 const RESUME_REACH: usize = 4096;
 
@@ -103,14 +105,6 @@ pub fn resume_point(text: &str) -> usize {
         .map_or(0, |(at, character)| at + character.len_utf8())
 }
 
-/// The last character boundary at or before `at`.
-pub(super) fn floor_char_boundary(text: &str, at: usize) -> usize {
-    if at >= text.len() {
-        return text.len();
-    }
-    (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
-}
-
 fn cut(text: &str, limits: TruncateLimits, full_text: Option<&str>, keep: Keep) -> Truncated {
     let total_lines = count_lines(text);
     let whole = Truncated {
@@ -201,10 +195,7 @@ fn tail(text: &str, room: usize, lines: usize) -> &str {
         return "";
     }
     let bytes = text.as_bytes();
-    let mut start = text.len().saturating_sub(room);
-    while !text.is_char_boundary(start) {
-        start += 1;
-    }
+    let mut start = ceil_char_boundary(text, text.len().saturating_sub(room));
     // The line end that closes the text does not begin a line.
     let inner = bytes.len().saturating_sub(1);
     let by_lines = if start < inner {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::record::BackgroundRun;
+use crate::text::floor_char_boundary;
 
 /// What a task may fill in an event; whoever wants all of it asks.
 const TASK_BYTES: usize = 200;
@@ -85,8 +86,7 @@ pub(super) fn brief(mut run: BackgroundRun) -> BackgroundRun {
     (run.result, run.partial) = (None, None);
     run.notes = Vec::new();
     if run.task.len() > TASK_BYTES {
-        let end = (0..=TASK_BYTES).rev().find(|&at| run.task.is_char_boundary(at)).unwrap_or(0);
-        run.task.truncate(end);
+        run.task.truncate(floor_char_boundary(&run.task, TASK_BYTES));
     }
     run
 }

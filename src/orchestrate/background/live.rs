@@ -15,6 +15,7 @@ use crate::run::{
     Announcement as Announced, Control, Progress, RunOutcome, RunState, SandboxReport, ToolResult,
 };
 use crate::store::now_ms;
+use crate::text::figures::millis;
 use crate::text::{TruncateLimits, truncate, truncate_tail};
 
 /// What the live text may fill for those who look; the transcript has all of it.
@@ -192,7 +193,7 @@ impl Live {
             run.ended_ms = Some(now);
             // The transcript of one that was interrupted is needed when its conversation is opened again, whenever that is.
             let archives = config.archive_after.filter(|_| outcome != RunOutcome::Interrupted);
-            run.archive_at_ms = archives.map(|after| now.saturating_add(millis(after)));
+            run.archive_at_ms = archives.map(|after| now.saturating_add_unsigned(millis(after)));
             (run.position, run.pid, run.last_tool, run.text) = (None, None, None, None);
             run.result = words.as_deref().map(|words| truncate(words, RESULT, None).text);
             run.partial =
@@ -245,8 +246,4 @@ fn in_words(sandbox: &SandboxReport) -> String {
     let held =
         if *enforced { format!("enforced ({})", mechanism.join(", ")) } else { "not enforced".to_owned() };
     reason.as_ref().map_or_else(|| held.clone(), |reason| format!("{held}: {reason}"))
-}
-
-pub(super) fn millis(duration: Duration) -> i64 {
-    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }

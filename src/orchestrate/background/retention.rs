@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::engine::Background;
 use super::keeper::sweep_snapshots;
-use super::live::millis;
 use super::record::{BackgroundRun, Cleanup};
 use super::view::View;
 use crate::archive::{ArchiveError, Candidate, RunPlace, archive, keep_within};
 use crate::run::{RunOutcome, blocking, load_config};
 use crate::store::now_ms;
+use crate::text::figures::millis;
 
 impl Background {
     /// Puts aside the transcripts that are due.
@@ -70,7 +70,7 @@ impl Background {
             let after =
                 load_config(&run.cwd, &context).map(|loaded| loaded.config.archive_after).ok().flatten();
             if let Some(after) = after {
-                let at = now_ms().saturating_add(millis(after));
+                let at = now_ms().saturating_add_unsigned(millis(after));
                 book.amend(&BackgroundRun { archive_at_ms: Some(at), ..run });
             }
         })

@@ -25,6 +25,7 @@ use crate::run::{
     RunSpec, Timeout, ToolResult, blocking, load_config, prepare, sanitizer_for,
 };
 use crate::store::now_ms;
+use crate::text::figures::millis;
 
 /// What is kept of a task.
 const TASK_BYTES: usize = 4 * 1024;
@@ -433,7 +434,7 @@ fn plan(request: SpawnRequest, live: usize) -> Result<Plan, Box<Receipt>> {
         cwd: cwd.clone(),
         cleanup,
         timeout_ms: match timeout {
-            Timeout::After(limit) => u64::try_from(limit.as_millis()).ok(),
+            Timeout::After(limit) => Some(millis(limit)),
             Timeout::Never | Timeout::AsConfigured => None,
         },
         is_kept,

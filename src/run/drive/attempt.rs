@@ -9,7 +9,7 @@ use super::protocol::{
     Asked, ChildControl, Command, DrivenChild, LastWord, ProtocolReport, SharedCollector, SilenceLimits,
     Steering,
 };
-use super::updates::{ChildFacts, Updates, millis};
+use super::updates::{ChildFacts, Updates};
 use crate::event::{Collected, Question, Usage};
 use crate::process::{Cancel, SuperviseLimits, Supervised};
 use crate::run::admit::ready::Ready;
@@ -19,6 +19,7 @@ use crate::run::launch::boot::Booted;
 use crate::run::launch::files::RunFiles;
 use crate::run::progress::{Progress, RunState};
 use crate::text::chain;
+use crate::text::figures::millis;
 
 /// How long a child that has finished its work may take to leave.
 const LINGER: Duration = Duration::from_secs(2);

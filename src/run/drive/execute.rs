@@ -5,7 +5,6 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::attempt::{Attempt, Attempted};
 use super::protocol::Steering;
-use super::updates::millis;
 use crate::agent::is_free_of_side_effects;
 use crate::process::{Cancel, CancelReason, Outcome};
 use crate::run::admit::ready::{Ready, blocking, prepare, unless_cancelled};
@@ -23,6 +22,7 @@ use crate::run::outcome::retry::{backoff, may_retry};
 use crate::run::progress::{Progress, ProgressSender, RunState};
 use crate::run::result::ToolResult;
 use crate::run::spec::RunSpec;
+use crate::text::figures::millis;
 
 /// The longest pause that a provider may ask of a run, which keeps its place in the lane meanwhile. For a longer one the run
 /// ends, and who delegates decides.

@@ -8,4 +8,4 @@ pub(crate) mod updates;
 
 pub use execute::{Control, Watchers, execute};
 pub use protocol::Steering;
-pub(crate) use updates::{UPDATE_INTERVAL, millis};
+pub(crate) use updates::UPDATE_INTERVAL;

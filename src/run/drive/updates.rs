@@ -11,6 +11,7 @@ use crate::run::launch::files::RunFiles;
 use crate::run::outcome::clean::clean_items;
 use crate::run::progress::{Progress, ProgressSender, RunState};
 use crate::run::result::Resources;
+use crate::text::figures::millis;
 use crate::text::{Sanitized, Sanitizer};
 
 /// Between two updates: twenty a second is what a person can see and a terminal can draw.
@@ -133,12 +134,6 @@ fn tool_line(item: &DisplayItem) -> Option<String> {
         DisplayItem::ToolCall { name, args } => Some(short_form(name, args)),
         DisplayItem::Text { .. } => None,
     }
-}
-
-/// Whole milliseconds; a duration too long to count is not one that can be waited for.
-#[must_use]
-pub(crate) fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The newest items that fit, oldest first.

@@ -16,13 +16,13 @@ use crate::run::admit::sandbox::SandboxPlan;
 use crate::run::budget::meter::OverBudget;
 use crate::run::drive::announcement::announced;
 use crate::run::drive::protocol::{Busy, ProtocolReport};
-use crate::run::drive::updates::millis;
 use crate::run::launch::files::{RunFiles, RunId};
 use crate::run::launch::private_dirs::PrivateDirs;
 use crate::run::result::{
     Announcement, CallError, ErrorCode, RunDetails, RunOutcome, SingleResult, TimeoutReason, ToolResult,
 };
 use crate::text::chain;
+use crate::text::figures::millis;
 use crate::text::{Sanitizer, TruncateLimits, one_line, truncate};
 
 /// The exit code of a run that a limit ended, as `timeout(1)` has it.

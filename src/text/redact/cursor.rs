@@ -111,7 +111,7 @@ impl<'a> Cursor<'a> {
 
     /// The last character boundary at or before `at`.
     pub(in crate::text) fn floor_char(&self, at: usize) -> usize {
-        crate::text::truncate::floor_char_boundary(self.text, at)
+        crate::text::floor_char_boundary(self.text, at)
     }
 
     /// Whether nothing but blanks follows on the line.

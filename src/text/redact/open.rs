@@ -90,9 +90,5 @@ fn body_lines(text: &str) -> usize {
         }
         break;
     }
-    if longest < pem::BODY { text.len() } else { ceil_boundary(text, from + start) }
-}
-
-fn ceil_boundary(text: &str, at: usize) -> usize {
-    (at..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len())
+    if longest < pem::BODY { text.len() } else { crate::text::ceil_char_boundary(text, from + start) }
 }

@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use serde::Serialize;
 
-use crate::text::truncate::{TruncateLimits, floor_char_boundary, truncate};
+use crate::text::{TruncateLimits, ceil_char_boundary, floor_char_boundary, truncate};
 
 /// What a clipped field ends with, where there is room for it.
 const ELLIPSIS: &str = "…";
@@ -58,8 +58,7 @@ impl Sanitized {
             return self.clone();
         };
         let ellipsis = if max_bytes > ELLIPSIS.len() { ELLIPSIS } else { "" };
-        let start = surplus + ellipsis.len();
-        let start = (start..self.0.len()).find(|at| self.0.is_char_boundary(*at)).unwrap_or(self.0.len());
+        let start = ceil_char_boundary(&self.0, surplus + ellipsis.len());
         Self(format!("{ellipsis}{}", &self.0[start..]))
     }
 }

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use super::Homes;
 use super::controls::strip;
+use crate::text::floor_char_boundary;
 use crate::text::redact::Rules;
-use crate::text::truncate::floor_char_boundary;
 
 /// How much of the end is looked at; nothing that waits is longer.
 const REACH: usize = 16 * 1024;

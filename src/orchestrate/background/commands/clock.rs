@@ -1,11 +1,11 @@
 //! Times as the clock on the wall shows them.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use time::{OffsetDateTime, UtcOffset};
 use tz::TimeZone;
 
-use crate::text::figures;
+use crate::text::figures::{self, epoch_ms};
 
 /// What time it is, and where.
 #[derive(Clone, Debug)]
@@ -21,9 +21,7 @@ impl Clock {
     pub fn system() -> Self {
         let named = std::env::var("TZ").ok().filter(|name| !name.is_empty());
         let zone = named.map_or_else(TimeZone::local, |name| TimeZone::from_posix_tz(&name));
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let now_ms = i64::try_from(since.as_millis()).unwrap_or(i64::MAX);
-        Self { now_ms, zone: zone.unwrap_or_else(|_| TimeZone::utc()) }
+        Self { now_ms: epoch_ms(SystemTime::now()), zone: zone.unwrap_or_else(|_| TimeZone::utc()) }
     }
 
     /// A moment in milliseconds since 1970 in UTC, at a fixed distance from UTC in hours.

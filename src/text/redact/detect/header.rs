@@ -122,7 +122,7 @@ pub(in crate::text) fn is_secret_header(
     is_quoted: bool,
 ) -> bool {
     let content = content.trim();
-    let judged = &content[..crate::text::truncate::floor_char_boundary(content, JUDGED)];
+    let judged = &content[..crate::text::floor_char_boundary(content, JUDGED)];
     if content.is_empty() || is_marker(content) {
         return false;
     }

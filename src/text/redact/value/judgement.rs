@@ -27,7 +27,7 @@ pub(in crate::text) fn is_secret_string(kind: NameKind, name: &str, value: &str)
 }
 
 pub(in crate::text) fn is_secret(kind: NameKind, name: &str, value: &str, place: Place) -> bool {
-    let judged = &value[..crate::text::truncate::floor_char_boundary(value, JUDGED)];
+    let judged = &value[..crate::text::floor_char_boundary(value, JUDGED)];
     let look = look(judged);
     match (kind, look) {
         (NameKind::Plain, _)

@@ -141,10 +141,7 @@ fn last_words(name: &str) -> ([&str; WORDS], usize) {
             }
         }
         if start == end {
-            end -= 1;
-            while !name.is_char_boundary(end) {
-                end -= 1;
-            }
+            end = crate::text::floor_char_boundary(name, end - 1);
             continue;
         }
         words[count] = &name[start..end];
