@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::time::Duration;
 
+use pi_subagent_native::agent::SandboxMode;
 use pi_subagent_native::config::{
-    Config, ConfigPaths, LoadedConfig, ProjectAgentPolicy, Protocol, SandboxMode, load, overlay,
+    Config, ConfigPaths, LoadedConfig, ProjectAgentPolicy, Protocol, load, overlay,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::time::Duration;
 
-use pi_subagent_native::agent::{AgentDefinition, Catalog, Context, DiscoverOptions, Source, discover};
+use pi_subagent_native::agent::{
+    AgentDefinition, Catalog, Context, DiscoverOptions, SandboxMode, Source, discover,
+};
 use tempfile::TempDir;
 
 /// The catalog of a user directory with this one file in it.
@@ -126,7 +128,7 @@ fn every_field_is_read() {
     assert_eq!((agent.model.as_deref(), agent.thinking.as_deref()), (Some("x/y"), Some("high")));
     assert_eq!((agent.timeout, agent.idle_timeout), (Some(Duration::from_secs(1)), None));
     assert_eq!((agent.max_turns, agent.max_cost), (Some(3), Some(0.5)));
-    assert_eq!((agent.sandbox.as_deref(), agent.launcher.as_deref()), (Some("required"), Some("box")));
+    assert_eq!((agent.sandbox, agent.launcher.as_deref()), (Some(SandboxMode::Required), Some("box")));
     assert_eq!(agent.extensions.as_deref(), Some(&["./a.ts".to_owned(), "./b.ts".to_owned()][..]));
     assert_eq!((agent.context, agent.skills), (Some(Context::None), Some(true)));
     assert_eq!(agent.content_hash.len(), 64);

@@ -1,50 +1,48 @@
 //! What an agent is, once its file has been read.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::Serialize;
+use crate::text::text_enum;
 
-/// Where a definition comes from. The order is the order of precedence, lowest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Source {
-    /// Part of this package.
-    Builtin,
-    /// The user's own agent directory.
-    User,
-    /// The project's directory: somebody else may have written it.
-    Project,
-}
-
-impl Source {
-    /// Its name in listings.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Builtin => "builtin",
-            Self::User => "user",
-            Self::Project => "project",
-        }
+text_enum! {
+    /// Where a definition comes from. The order is the order of precedence, lowest first.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum Source {
+        /// Part of this package.
+        Builtin = "builtin",
+        /// The user's own agent directory.
+        User = "user",
+        /// The project's directory: somebody else may have written it.
+        Project = "project",
     }
 }
 
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+text_enum! {
+    /// Which context files a child of this agent reads.
+    pub enum Context {
+        /// `AGENTS.md` and its like, as pi finds them.
+        Project = "project",
+        /// None at all.
+        None = "none",
     }
 }
 
-/// Which context files a child of this agent reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Context {
-    /// `AGENTS.md` and its like, as pi finds them.
-    Project,
-    /// None at all.
-    None,
+text_enum! {
+    /// Whether a readonly child runs in the kernel's sandbox. The order is that of strictness.
+    #[derive(PartialOrd, Ord)]
+    pub enum SandboxMode {
+        /// Never.
+        Off = "off",
+        /// Where the kernel can do it.
+        Auto = "auto",
+        /// Or it does not run.
+        Required = "required",
+    }
 }
+
+/// The thinking levels that pi knows, lowest first.
+pub const THINKING_LEVELS: &[&str] = &["off", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 /// One agent, as its file declares it. What a child really gets is decided by [`super::plan_tools`] and the
 /// configuration.
@@ -74,8 +72,8 @@ pub struct AgentDefinition {
     pub max_turns: Option<u32>,
     /// The agent's own limit of cost in USD.
     pub max_cost: Option<f64>,
-    /// `auto`, `required` or `off`.
-    pub sandbox: Option<String>,
+    /// The sandbox it asks for; the stricter of this and the configuration holds.
+    pub sandbox: Option<SandboxMode>,
     /// Name of a launcher of the user's configuration.
     pub launcher: Option<String>,
     /// Extensions the child loads. A project agent can only name what the user's configuration allows.

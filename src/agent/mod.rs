@@ -16,10 +16,10 @@ mod surface;
 
 pub use catalog::{Catalog, Shadowed};
 pub use consent::Consent;
-pub use definition::{AgentDefinition, Context, Source};
+pub use definition::{AgentDefinition, Context, SandboxMode, Source, THINKING_LEVELS};
 pub use depth::{Depth, TooDeep, depth_from_env};
 pub use discover::{DiscoverOptions, discover};
 pub use error::{NoToolsLeft, UnknownAgent};
 pub use parse::{Parsed, parse};
 pub use policy::{DropReason, DroppedTool, ToolPlan, ToolPolicy, is_free_of_side_effects, plan_tools};
-pub use surface::{DELEGATION_HEADING, Surface, TaskLimits, ToolSurface, surface};
+pub use surface::{DELEGATION_HEADING, Surface, TaskLimits, Tool, ToolSurface, surface};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use super::definition::{AgentDefinition, Context, Source};
+use super::definition::{AgentDefinition, Context, SandboxMode, Source, THINKING_LEVELS};
 use super::frontmatter::{self, Document, Field, Yaml};
 use super::policy::{is_tool_name, pi_tool_name};
 use crate::text::{Diagnostic, LineIndex, Position, Severity, nearest, one_line, quoted};
@@ -24,9 +24,6 @@ const MAX_LIST_ITEMS: usize = 256;
 const MAX_TEXT_CHARS: usize = 1024;
 /// Longest time an agent may name: a week.
 const MAX_TIMEOUT_MS: i64 = 7 * 24 * 60 * 60 * 1000;
-/// The levels pi knows.
-const THINKING: [&str; 7] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
-const SANDBOX: [&str; 3] = ["auto", "required", "off"];
 const FIELDS: [&str; 15] = [
     "name",
     "description",
@@ -160,13 +157,16 @@ impl Reader<'_> {
             "model" => agent.model = self.inheritable(field),
             "thinking" => {
                 agent.thinking =
-                    self.inheritable(field).and_then(|level| self.choice(field, level, &THINKING));
+                    self.inheritable(field).and_then(|level| self.choice(field, level, THINKING_LEVELS));
             }
             "timeoutMs" => agent.timeout = self.milliseconds(field),
             "idleTimeoutMs" => agent.idle_timeout = self.milliseconds(field),
             "maxTurns" => agent.max_turns = self.turns(field),
             "maxCost" => agent.max_cost = self.cost(field),
-            "sandbox" => agent.sandbox = self.text(field).and_then(|mode| self.choice(field, mode, &SANDBOX)),
+            "sandbox" => {
+                let mode = self.text(field).and_then(|mode| self.choice(field, mode, SandboxMode::TEXTS));
+                agent.sandbox = mode.and_then(|mode| SandboxMode::parse(&mode));
+            }
             "launcher" => agent.launcher = self.text(field),
             "extensions" => agent.extensions = self.list(field, SYNTAX),
             "context" => agent.context = self.context(field),
@@ -336,8 +336,7 @@ impl Reader<'_> {
 
     fn context(&mut self, field: &Field) -> Option<Context> {
         match &field.value {
-            Yaml::Text(text) if text == "project" => Some(Context::Project),
-            Yaml::Text(text) if text == "none" => Some(Context::None),
+            Yaml::Text(text) if Context::parse(text).is_some() => Context::parse(text),
             _ => self.wrong(field, SYNTAX, "`project` or `none`"),
         }
     }

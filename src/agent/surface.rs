@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::catalog::Catalog;
 use super::definition::{AgentDefinition, Source};
-use crate::text::one_line;
+use crate::text::{one_line, text_enum};
 
 /// First line of the delegation policy: a system prompt that contains it has the policy already.
 pub const DELEGATION_HEADING: &str = "## Delegating to sub-agents";
@@ -29,6 +29,22 @@ const SERVES: [(&str, &str); 5] = [
     ("implementer", "plans a change"),
     ("tester", "plans tests"),
 ];
+
+text_enum! {
+    /// The tools that a session's model gets.
+    pub enum Tool {
+        /// One agent, one task.
+        Subagent = "subagent",
+        /// Several tasks side by side.
+        Parallel = "subagent_parallel",
+        /// Several tasks, each with the output of the one before.
+        Chain = "subagent_chain",
+        /// A background run.
+        SessionsSpawn = "sessions_spawn",
+        /// The agents that background runs may use.
+        AgentsList = "agents_list",
+    }
+}
 
 /// What a session's model reads, so that it can delegate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -91,7 +107,7 @@ pub fn surface(
 
 fn single(agents: &[&AgentDefinition]) -> ToolSurface {
     ToolSurface {
-        name: "subagent",
+        name: Tool::Subagent.as_str(),
         label: "Subagent",
         description: description(agents),
         prompt_snippet: "Delegate one task to a sub-agent",
@@ -114,7 +130,7 @@ fn single(agents: &[&AgentDefinition]) -> ToolSurface {
 
 fn parallel(max: usize) -> ToolSurface {
     ToolSurface {
-        name: "subagent_parallel",
+        name: Tool::Parallel.as_str(),
         label: "Subagents in parallel",
         description: String::from(
             "Run independent tasks side by side, each as `subagent` does, and return every answer. A task that fails stops \
@@ -128,7 +144,7 @@ fn parallel(max: usize) -> ToolSurface {
 
 fn chain(max: usize) -> ToolSurface {
     ToolSurface {
-        name: "subagent_chain",
+        name: Tool::Chain.as_str(),
         label: "Chain of subagents",
         description: String::from(
             "Run tasks in turn, each as `subagent` does, and return the last answer. In a task `{previous}` becomes the \
@@ -143,7 +159,7 @@ fn chain(max: usize) -> ToolSurface {
 
 fn sessions_spawn() -> ToolSurface {
     ToolSurface {
-        name: "sessions_spawn",
+        name: Tool::SessionsSpawn.as_str(),
         label: "Background subagent",
         description: String::from(
             "Start an agent on one task in the background; returns at once. Its result arrives as a message when it ends: go \
@@ -170,7 +186,7 @@ fn sessions_spawn() -> ToolSurface {
 
 fn agents_list() -> ToolSurface {
     ToolSurface {
-        name: "agents_list",
+        name: Tool::AgentsList.as_str(),
         label: "Background agents",
         description: String::from("List the agents that `sessions_spawn` can start now, with their models."),
         prompt_snippet: "List agents for background work",

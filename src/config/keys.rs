@@ -1,5 +1,8 @@
 //! Every key there is: its type and bounds, its default, whether it has an effect yet, and what a project may do to it.
 
+use super::settings::{EarlyBoot, NonInteractivePolicy, OnExit, ProjectAgentPolicy, Protocol};
+use crate::agent::{Context, SandboxMode, THINKING_LEVELS};
+
 /// What a value must be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {
@@ -67,6 +70,17 @@ const MS: Kind = Kind::Integer { min: 0, max: MAX_MS };
 const COUNT: Kind = Kind::Integer { min: 0, max: MAX_EXACT };
 const SLOTS: Kind = Kind::Integer { min: 1, max: 256 };
 
+/// `inherit`, then the levels.
+const THINKING: [&str; 1 + THINKING_LEVELS.len()] = {
+    let mut choices = ["inherit"; 1 + THINKING_LEVELS.len()];
+    let mut index = 0;
+    while index < THINKING_LEVELS.len() {
+        choices[index + 1] = THINKING_LEVELS[index];
+        index += 1;
+    }
+    choices
+};
+
 const fn works(path: &'static str, kind: Kind, default: &'static str, project: Tighten) -> Key {
     Key { path, kind, default, in_force: true, project }
 }
@@ -98,19 +112,14 @@ pub(super) const KEYS: &[Key] = {
             r#"["definition","references","hover","signature","symbols","diagnostics","workspace-diagnostics","servers"]"#,
             Fewer,
         ),
-        works("projectAgentPolicy", Choice(&["allow", "confirm", "deny"]), r#""confirm""#, Later),
-        works("nonInteractivePolicy", Choice(&["allow", "deny"]), r#""deny""#, Later),
+        works("projectAgentPolicy", Choice(ProjectAgentPolicy::TEXTS), r#""confirm""#, Later),
+        works("nonInteractivePolicy", Choice(NonInteractivePolicy::TEXTS), r#""deny""#, Later),
         works("injectDelegationPolicy", Bool, "true", Never),
         works("output.maxBytes", Integer { min: 256, max: 16 << 20 }, "51200", Smaller),
         works("output.maxLines", Integer { min: 4, max: 1_000_000 }, "2000", Smaller),
         works("model", Text, "null", Never),
-        works(
-            "thinking",
-            Choice(&["inherit", "off", "minimal", "low", "medium", "high", "xhigh", "max"]),
-            "null",
-            Never,
-        ),
-        works("inheritContext", Choice(&["project", "none"]), r#""project""#, Never),
+        works("thinking", Choice(&THINKING), "null", Never),
+        works("inheritContext", Choice(Context::TEXTS), r#""project""#, Never),
         works("inheritSkills", Bool, "false", Never),
         works("inheritExtensions", ChoiceOrList(&["auto", "none", "all"]), r#""auto""#, Never),
         works("piCommand", Command, "null", Never),
@@ -118,11 +127,11 @@ pub(super) const KEYS: &[Key] = {
         works("persistSession", Bool, "true", Never),
         works("tools.deny", TextList, "[]", More),
         works("tools.allow", TextList, "null", Fewer),
-        works("protocol", Choice(&["json", "rpc"]), r#""rpc""#, Never),
+        works("protocol", Choice(Protocol::TEXTS), r#""rpc""#, Never),
         works("retry.enabled", Bool, "true", Never),
         works("retry.maxAttempts", Integer { min: 1, max: 10 }, "2", Never),
         works("retry.backoffMs", Integer { min: 0, max: 600_000 }, "1000", Never),
-        works("sandbox.mode", Choice(&["off", "auto", "required"]), r#""auto""#, Later),
+        works("sandbox.mode", Choice(SandboxMode::TEXTS), r#""auto""#, Later),
         works("sandbox.metadata", Bool, "true", Only(true)),
         works("pidNamespace", Bool, "false", Only(true)),
         works("budget.maxCost", Amount, "0", SmallerLimit),
@@ -138,14 +147,14 @@ pub(super) const KEYS: &[Key] = {
         works("maxConcurrentPerUser", Integer { min: 1, max: 4096 }, "16", Smaller),
         works("maxParallelTasks", Integer { min: 1, max: 64 }, "8", Smaller),
         works("maxChainSteps", Integer { min: 1, max: 64 }, "8", Smaller),
-        works("earlyBoot", Choice(&["on", "off"]), r#""on""#, Never),
+        works("earlyBoot", Choice(EarlyBoot::TEXTS), r#""on""#, Never),
         later("spare.count", Integer { min: 0, max: 16 }, "0", Never),
         later("spare.minutes", Integer { min: 1, max: 1440 }, "5", Never),
         later("spare.reuse", Bool, "false", Never),
         works("defaultAgent", Text, r#""explorer""#, Never),
         works("allowAgents", TextList, r#"["*"]"#, Never),
         works("announce.triggerTurn", Bool, "true", Never),
-        works("background.onExit", Choice(&["end", "keep"]), r#""end""#, Never),
+        works("background.onExit", Choice(OnExit::TEXTS), r#""end""#, Never),
         works("background.headlessWaitMs", MS, "900000", Never),
         works("archiveAfterMinutes", Integer { min: 0, max: 525_600 }, "60", Never),
         works("quotaBytes", COUNT, "1073741824", Never),

@@ -14,7 +14,7 @@ use super::located::{Json, Located, Member, parse};
 use super::settings::Config;
 use super::tighten::{Tightened, tighten};
 use super::values::Values;
-use crate::text::{Diagnostic, Position, Severity, nearest, quoted};
+use crate::text::{Diagnostic, Position, Severity, nearest, quoted, text_enum};
 
 /// Settings are some dozens of lines.
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
@@ -32,14 +32,14 @@ const KEY_DUPLICATE: &str = "CONFIG_KEY_DUPLICATE";
 const NOT_IN_FORCE: &str = "CONFIG_KEY_NOT_IN_FORCE";
 const PROJECT_REFUSED: &str = "CONFIG_PROJECT_REFUSED";
 
-/// Whose file it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Origin {
-    /// The user's own.
-    User,
-    /// The project's.
-    Project,
+text_enum! {
+    /// Whose file it is.
+    pub enum Origin {
+        /// The user's own.
+        User = "user",
+        /// The project's.
+        Project = "project",
+    }
 }
 
 /// A file that was looked for.

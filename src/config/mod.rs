@@ -15,7 +15,7 @@ mod values;
 pub use load::{ConfigSource, LoadedConfig, Origin, load, overlay};
 pub use locate::ConfigPaths;
 pub use settings::{
-    Announce, Background, Budget, Config, EarlyBoot, InheritContext, InheritExtensions, Launcher, Limits,
-    NonInteractivePolicy, OnExit, Output, ProjectAgentPolicy, Protocol, Retry, Sandbox, SandboxMode,
-    SessionBudget, Spare, Tools,
+    Announce, Background, Budget, Config, EarlyBoot, InheritExtensions, Launcher, Limits,
+    NonInteractivePolicy, OnExit, Output, ProjectAgentPolicy, Protocol, Retry, Sandbox, SessionBudget, Spare,
+    Tools,
 };

@@ -6,7 +6,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::units::{amount_or_none, count_or_none, millis, millis_or_none, minutes, minutes_or_none};
-use crate::text::TruncateLimits;
+use crate::agent::{Context, SandboxMode};
+use crate::text::{TruncateLimits, text_enum};
 
 /// Every setting. Serialized it has the shape of the `subagents` object of a configuration file, defaults filled in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,7 +53,7 @@ pub struct Config {
     /// Default thinking level of children; `None` inherits.
     pub thinking: Option<String>,
     /// Which context files a child reads.
-    pub inherit_context: InheritContext,
+    pub inherit_context: Context,
     /// Whether a child sees skills.
     pub inherit_skills: bool,
     /// Which extensions a child loads.
@@ -108,26 +109,26 @@ pub struct Config {
     pub launcher: Option<String>,
 }
 
-/// What happens to agents that a project defines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ProjectAgentPolicy {
-    /// They run.
-    Allow,
-    /// The user is asked once per definition.
-    Confirm,
-    /// They do not run.
-    Deny,
+text_enum! {
+    /// What happens to agents that a project defines.
+    pub enum ProjectAgentPolicy {
+        /// They run.
+        Allow = "allow",
+        /// The user is asked once per definition.
+        Confirm = "confirm",
+        /// They do not run.
+        Deny = "deny",
+    }
 }
 
-/// What happens to project agents when nobody can be asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum NonInteractivePolicy {
-    /// They run.
-    Allow,
-    /// They do not run.
-    Deny,
+text_enum! {
+    /// What happens to project agents when nobody can be asked.
+    pub enum NonInteractivePolicy {
+        /// They run.
+        Allow = "allow",
+        /// They do not run.
+        Deny = "deny",
+    }
 }
 
 /// Further attempts after a transient failure.
@@ -161,24 +162,14 @@ impl Output {
     }
 }
 
-/// How a child is driven.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Protocol {
-    /// One shot: the task goes in, events come out.
-    Json,
-    /// Commands in, events out.
-    Rpc,
-}
-
-/// Which context files a child reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum InheritContext {
-    /// Those pi finds.
-    Project,
-    /// None.
-    None,
+text_enum! {
+    /// How a child is driven.
+    pub enum Protocol {
+        /// One shot: the task goes in, events come out.
+        Json = "json",
+        /// Commands in, events out.
+        Rpc = "rpc",
+    }
 }
 
 /// Which extensions a child loads.
@@ -212,31 +203,6 @@ pub struct Sandbox {
     pub mode: SandboxMode,
     /// Whether it covers modes, times and attributes of files too.
     pub metadata: bool,
-}
-
-/// Whether a readonly child runs in the kernel's sandbox. The order is that of strictness.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SandboxMode {
-    /// Never.
-    Off,
-    /// Where the kernel can do it.
-    Auto,
-    /// Or it does not run.
-    Required,
-}
-
-impl SandboxMode {
-    /// The mode with this name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "off" => Some(Self::Off),
-            "auto" => Some(Self::Auto),
-            "required" => Some(Self::Required),
-            _ => None,
-        }
-    }
 }
 
 /// Limits of one run's spend; `None` is no limit.
@@ -281,14 +247,14 @@ pub struct Limits {
     pub open_files: Option<u64>,
 }
 
-/// Whether a child is booted while its call still arrives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum EarlyBoot {
-    /// It is.
-    On,
-    /// It is not.
-    Off,
+text_enum! {
+    /// Whether a child is booted while its call still arrives.
+    pub enum EarlyBoot {
+        /// It is.
+        On = "on",
+        /// It is not.
+        Off = "off",
+    }
 }
 
 /// Children kept ready.
@@ -322,14 +288,14 @@ pub struct Background {
     pub headless_wait: Option<Duration>,
 }
 
-/// What becomes of background runs when pi exits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum OnExit {
-    /// They end with it.
-    End,
-    /// They go on.
-    Keep,
+text_enum! {
+    /// What becomes of background runs when pi exits.
+    pub enum OnExit {
+        /// They end with it.
+        End = "end",
+        /// They go on.
+        Keep = "keep",
+    }
 }
 
 /// A program that starts a child elsewhere. Its words may contain placeholders.

@@ -1,28 +1,18 @@
 //! The answer of one check.
 
-/// How good the answer of one check is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
-    /// As it should be.
-    Ok,
-    /// Worth knowing.
-    Info,
-    /// Works, but not as one might think.
-    Warning,
-    /// Delegation does not work, or not all of it.
-    Error,
-}
+use crate::text::text_enum;
 
-impl Status {
-    /// The status as callers see it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Info => "info",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
+text_enum! {
+    /// How good the answer of one check is.
+    pub enum Status {
+        /// As it should be.
+        Ok = "ok",
+        /// Worth knowing.
+        Info = "info",
+        /// Works, but not as one might think.
+        Warning = "warning",
+        /// Delegation does not work, or not all of it.
+        Error = "error",
     }
 }
 

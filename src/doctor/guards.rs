@@ -1,7 +1,8 @@
 //! What holds a child: the warden and the sandbox.
 
 use super::check::{Check, Status};
-use crate::config::{Config, SandboxMode};
+use crate::agent::SandboxMode;
+use crate::config::Config;
 use crate::process::{Abilities, Ability, Supervision};
 use crate::run::HostCapabilities;
 

@@ -79,7 +79,7 @@ impl Control {
 
     /// The request is known to be none that waits for an answer.
     pub(super) fn is_no_question(&self) -> bool {
-        self.method.as_deref().is_some_and(|method| QuestionMethod::of(method).is_none())
+        self.method.as_deref().is_some_and(|method| QuestionMethod::parse(method).is_none())
     }
 
     /// The answer to a command that the record is.
@@ -95,7 +95,7 @@ impl Control {
 
     /// The question that the record is; nothing that can be answered without an id, or with a method that wants none.
     pub(super) fn take_question(&mut self) -> Option<Question> {
-        let method = QuestionMethod::of(self.method.as_deref()?)?;
+        let method = QuestionMethod::parse(self.method.as_deref()?)?;
         Some(Question {
             id: self.id.take()?,
             method,

@@ -1,36 +1,19 @@
 //! Questions of extensions in a child, which wait for an answer.
 
+use crate::text::text_enum;
 use std::time::Duration;
 
-/// What a dialog asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum QuestionMethod {
-    /// One of several options, answered by its text.
-    Select,
-    /// Yes or no.
-    Confirm,
-    /// A line of text.
-    Input,
-    /// Text of any length.
-    Editor,
-}
-
-impl QuestionMethod {
-    /// The name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Select => "select",
-            Self::Confirm => "confirm",
-            Self::Input => "input",
-            Self::Editor => "editor",
-        }
-    }
-
-    pub(super) fn of(name: &str) -> Option<Self> {
-        [Self::Select, Self::Confirm, Self::Input, Self::Editor]
-            .into_iter()
-            .find(|method| method.as_str() == name)
+text_enum! {
+    /// What a dialog asks for.
+    pub enum QuestionMethod {
+        /// One of several options, answered by its text.
+        Select = "select",
+        /// Yes or no.
+        Confirm = "confirm",
+        /// A line of text.
+        Input = "input",
+        /// Text of any length.
+        Editor = "editor",
     }
 }
 

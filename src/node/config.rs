@@ -54,10 +54,6 @@ pub fn load_config(env: &Env, options: SurfaceOptions) -> napi::Result<PromiseRa
 
 impl From<config::ConfigSource> for ConfigSource {
     fn from(source: config::ConfigSource) -> Self {
-        let origin = match source.origin {
-            config::Origin::User => "user",
-            config::Origin::Project => "project",
-        };
-        Self { origin, path: shown(&source.path), present: source.present }
+        Self { origin: source.origin.as_str(), path: shown(&source.path), present: source.present }
     }
 }

@@ -10,13 +10,11 @@ use serde_json::Value;
 
 use super::background::keeper::keeper;
 use super::context::{ContextParts, HostTool, absolute, core_tools};
+use crate::agent::Tool;
 use crate::orchestrate::background::{Arrived, Place, SpawnRequest};
 use crate::orchestrate::{CallOrder, TaskSpec, TasksSpec};
 use crate::process::Cancel;
 use crate::run::{Host, HostContext, RunOverrides, RunSpec};
-
-/// The tool whose later steps have to wait for the first.
-const CHAIN_TOOL: &str = "subagent_chain";
 
 /// Objects of options that begin with fields of their own and go on with those that every call has: JavaScript sees flat
 /// objects, and the fields are written once.
@@ -288,7 +286,7 @@ impl BackgroundOptions {
 impl EarlyOptions {
     /// The call's id, whether it is a chain, the directory, and the world as it is now.
     pub(super) fn into_parts(mut self) -> (String, bool, PathBuf, HostContext) {
-        let (call_id, is_chain) = (take(&mut self.call_id), self.tool == CHAIN_TOOL);
+        let (call_id, is_chain) = (take(&mut self.call_id), self.tool == Tool::Chain.as_str());
         let (cwd, context) = self.into_context();
         (call_id, is_chain, cwd, context)
     }

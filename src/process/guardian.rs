@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::text::text_enum;
 use pi_subagent_warden::{Limits, Mechanism, Options, Sandbox};
 
 /// The warden that a child is started through, and what it is told.
@@ -37,19 +38,21 @@ impl Guardian {
     }
 }
 
-/// How far the end of a child's tree is certain. The order is that of certainty.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Supervision {
-    /// The child itself is ended.
-    Process,
-    /// The child and its process group are ended; who leaves the group, and a host that is killed, are not covered.
-    ProcessGroup,
-    /// The whole tree is ended, when this process is killed too.
-    Warden,
-    /// The whole tree is ended, when this process or the warden is killed too.
-    WardenCgroup,
-    /// The whole tree is ended, when this process and the warden are killed too.
-    WardenNamespace,
+text_enum! {
+    /// How far the end of a child's tree is certain. The order is that of certainty.
+    #[derive(PartialOrd, Ord)]
+    pub enum Supervision {
+        /// The child itself is ended.
+        Process = "process",
+        /// The child and its process group are ended; who leaves the group, and a host that is killed, are not covered.
+        ProcessGroup = "process-group",
+        /// The whole tree is ended, when this process is killed too.
+        Warden = "warden",
+        /// The whole tree is ended, when this process or the warden is killed too.
+        WardenCgroup = "warden+cgroup",
+        /// The whole tree is ended, when this process and the warden are killed too.
+        WardenNamespace = "warden+pid-ns",
+    }
 }
 
 impl Supervision {
@@ -63,18 +66,6 @@ impl Supervision {
             Self::WardenCgroup
         } else {
             Self::Warden
-        }
-    }
-
-    /// Its name in results.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Process => "process",
-            Self::ProcessGroup => "process-group",
-            Self::Warden => "warden",
-            Self::WardenCgroup => "warden+cgroup",
-            Self::WardenNamespace => "warden+pid-ns",
         }
     }
 }

@@ -8,32 +8,21 @@ use tokio::sync::watch;
 
 use super::result::{Resources, RunOutcome, flat_usage};
 use crate::event::{DisplayItem, Usage};
+use crate::text::text_enum;
 
-/// Where a run stands that is not over.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RunState {
-    /// It waits for its turn.
-    #[default]
-    Queued,
-    /// Its child is being started, or has not said a word yet.
-    Starting,
-    /// Its child works.
-    Running,
-    /// An attempt has failed, and the next one is about to begin.
-    Retrying,
-}
-
-impl RunState {
-    /// The state as callers see it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Starting => "starting",
-            Self::Running => "running",
-            Self::Retrying => "retrying",
-        }
+text_enum! {
+    /// Where a run stands that is not over.
+    #[derive(Default)]
+    pub enum RunState {
+        /// It waits for its turn.
+        #[default]
+        Queued = "queued",
+        /// Its child is being started, or has not said a word yet.
+        Starting = "starting",
+        /// Its child works.
+        Running = "running",
+        /// An attempt has failed, and the next one is about to begin.
+        Retrying = "retrying",
     }
 }
 

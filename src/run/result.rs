@@ -3,138 +3,80 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::progress::{Progress, TaskProgress};
 use crate::event::{DisplayItem, Usage};
 use crate::process::Tally;
+use crate::text::text_enum;
 
-/// Why a call did not simply succeed. The set is closed; callers match on it and never on message text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum ErrorCode {
-    /// The agent or the task is missing, empty or blank.
-    InvalidInput,
-    /// Delegation is switched off, or its configuration cannot be read.
-    SubagentsDisabled,
-    /// No agent has this name.
-    UnknownAgent,
-    /// A project agent was refused by policy or by the user.
-    SubagentDisabled,
-    /// The caller is itself a delegate, at the deepest level allowed.
-    SubagentDepthExceeded,
-    /// The hard or the idle limit ended the run.
-    SubagentTimeout,
-    /// The run failed; the message says how.
-    SubagentFailed,
-    /// The run succeeded, and its text was longer than the output limit.
-    SubagentOutputTruncated,
-}
-
-impl ErrorCode {
-    /// The code as callers see it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::InvalidInput => "INVALID_INPUT",
-            Self::SubagentsDisabled => "SUBAGENTS_DISABLED",
-            Self::UnknownAgent => "UNKNOWN_AGENT",
-            Self::SubagentDisabled => "SUBAGENT_DISABLED",
-            Self::SubagentDepthExceeded => "SUBAGENT_DEPTH_EXCEEDED",
-            Self::SubagentTimeout => "SUBAGENT_TIMEOUT",
-            Self::SubagentFailed => "SUBAGENT_FAILED",
-            Self::SubagentOutputTruncated => "SUBAGENT_OUTPUT_TRUNCATED",
-        }
+text_enum! {
+    /// Why a call did not simply succeed. The set is closed; callers match on it and never on message text.
+    pub enum ErrorCode {
+        /// The agent or the task is missing, empty or blank.
+        InvalidInput = "INVALID_INPUT",
+        /// Delegation is switched off, or its configuration cannot be read.
+        SubagentsDisabled = "SUBAGENTS_DISABLED",
+        /// No agent has this name.
+        UnknownAgent = "UNKNOWN_AGENT",
+        /// A project agent was refused by policy or by the user.
+        SubagentDisabled = "SUBAGENT_DISABLED",
+        /// The caller is itself a delegate, at the deepest level allowed.
+        SubagentDepthExceeded = "SUBAGENT_DEPTH_EXCEEDED",
+        /// The hard or the idle limit ended the run.
+        SubagentTimeout = "SUBAGENT_TIMEOUT",
+        /// The run failed; the message says how.
+        SubagentFailed = "SUBAGENT_FAILED",
+        /// The run succeeded, and its text was longer than the output limit.
+        SubagentOutputTruncated = "SUBAGENT_OUTPUT_TRUNCATED",
     }
 }
 
-/// How many runs a call stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// One agent, one task.
-    Single,
-    /// Several tasks side by side.
-    Parallel,
-    /// Several tasks one after the other.
-    Chain,
-    /// The call was about delegation itself, no agent was meant to run.
-    Management,
-}
-
-impl Mode {
-    /// The mode as callers see it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Single => "single",
-            Self::Parallel => "parallel",
-            Self::Chain => "chain",
-            Self::Management => "management",
-        }
+text_enum! {
+    /// How many runs a call stands for.
+    pub enum Mode {
+        /// One agent, one task.
+        Single = "single",
+        /// Several tasks side by side.
+        Parallel = "parallel",
+        /// Several tasks one after the other.
+        Chain = "chain",
+        /// The call was about delegation itself, no agent was meant to run.
+        Management = "management",
     }
 }
 
-/// How a run came to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RunOutcome {
-    /// The child finished its work.
-    Completed,
-    /// The child, its provider or its start failed.
-    Failed,
-    /// The caller aborted the run.
-    Aborted,
-    /// The child was silent for too long.
-    IdleTimeout,
-    /// The run reached its hard limit.
-    HardTimeout,
-    /// The child's processes used more than they may.
-    Killed,
-    /// The run, or its session, has spent what it may.
-    Budget,
-    /// The run was one of several and never started, because of another.
-    Skipped,
-    /// The host ended while it ran.
-    Interrupted,
-}
-
-impl RunOutcome {
-    /// The outcome as callers see it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Aborted => "aborted",
-            Self::IdleTimeout => "idle_timeout",
-            Self::HardTimeout => "hard_timeout",
-            Self::Killed => "killed",
-            Self::Budget => "budget",
-            Self::Skipped => "skipped",
-            Self::Interrupted => "interrupted",
-        }
+text_enum! {
+    /// How a run came to its end.
+    pub enum RunOutcome {
+        /// The child finished its work.
+        Completed = "completed",
+        /// The child, its provider or its start failed.
+        Failed = "failed",
+        /// The caller aborted the run.
+        Aborted = "aborted",
+        /// The child was silent for too long.
+        IdleTimeout = "idle_timeout",
+        /// The run reached its hard limit.
+        HardTimeout = "hard_timeout",
+        /// The child's processes used more than they may.
+        Killed = "killed",
+        /// The run, or its session, has spent what it may.
+        Budget = "budget",
+        /// The run was one of several and never started, because of another.
+        Skipped = "skipped",
+        /// The host ended while it ran.
+        Interrupted = "interrupted",
     }
 }
 
-/// Which limit ended a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TimeoutReason {
-    /// The hard limit of the whole run.
-    Runtime,
-    /// The limit on silence.
-    Idle,
-}
-
-impl TimeoutReason {
-    /// The reason as callers see it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Runtime => "runtime",
-            Self::Idle => "idle",
-        }
+text_enum! {
+    /// Which limit ended a run.
+    pub enum TimeoutReason {
+        /// The hard limit of the whole run.
+        Runtime = "runtime",
+        /// The limit on silence.
+        Idle = "idle",
     }
 }
 

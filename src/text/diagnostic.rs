@@ -3,32 +3,22 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use super::text_enum::text_enum;
 use serde::Serialize;
 
 /// How much of a person's own value a message repeats; a whole pasted file helps nobody.
 const QUOTED_CHARS: usize = 60;
 
-/// How bad a [`Diagnostic`] is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// The thing it is about is not used at all.
-    Error,
-    /// A part of it is ignored.
-    Warning,
-    /// Everything is used; this is worth knowing.
-    Info,
-}
-
-impl Severity {
-    /// Its name in reports.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-            Self::Info => "info",
-        }
+text_enum! {
+    /// How bad a [`Diagnostic`] is.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum Severity {
+        /// The thing it is about is not used at all.
+        Error = "error",
+        /// A part of it is ignored.
+        Warning = "warning",
+        /// Everything is used; this is worth knowing.
+        Info = "info",
     }
 }
 

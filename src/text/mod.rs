@@ -14,6 +14,7 @@ mod secrets;
 pub mod skim;
 mod strict_json;
 pub mod template;
+mod text_enum;
 mod truncate;
 pub mod unescape;
 
@@ -25,4 +26,5 @@ pub(crate) use position::{LineIndex, Position, ceil_char_boundary, floor_char_bo
 pub use sanitize::{Redaction, Sanitized, Sanitizer, SanitizerOptions, settled_length};
 pub use secrets::{auth_secrets, secret_values};
 pub(crate) use strict_json::STRICT;
+pub(crate) use text_enum::text_enum;
 pub use truncate::{TruncateLimits, Truncated, resume_point, truncate, truncate_head, truncate_tail};

@@ -9,4 +9,4 @@ mod message;
 mod read;
 
 pub use lines::open as open_plain;
-pub use read::{Transcript, TranscriptEntry, Wanted, last_text, read_transcript, session_id};
+pub use read::{Transcript, TranscriptEntry, TranscriptRole, Wanted, last_text, read_transcript, session_id};

@@ -8,7 +8,7 @@ use super::lines::{LinesFromEnd, open};
 use super::message::{Entry, Parent, Part, Role};
 use crate::run::drive::announcement::ANNOUNCE_WORDS;
 use crate::text::skim::{Skimmer, Status};
-use crate::text::{Sanitizer, TruncateLimits, truncate};
+use crate::text::{Sanitizer, TruncateLimits, text_enum, truncate};
 
 /// Bytes of one text; a screen shows less, and the whole of it stands in the file.
 const MAX_TEXT: usize = 16 * 1024;
@@ -71,7 +71,32 @@ pub enum TranscriptEntry {
     },
 }
 
+text_enum! {
+    /// The kinds of entries.
+    pub enum TranscriptRole {
+        /// [`TranscriptEntry::User`].
+        User = "user",
+        /// [`TranscriptEntry::Assistant`].
+        Assistant = "assistant",
+        /// [`TranscriptEntry::ToolCall`].
+        ToolCall = "toolCall",
+        /// [`TranscriptEntry::ToolResult`].
+        ToolResult = "toolResult",
+    }
+}
+
 impl TranscriptEntry {
+    /// Its kind.
+    #[must_use]
+    pub fn role(&self) -> TranscriptRole {
+        match self {
+            Self::User(_) => TranscriptRole::User,
+            Self::Assistant { .. } => TranscriptRole::Assistant,
+            Self::ToolCall { .. } => TranscriptRole::ToolCall,
+            Self::ToolResult { .. } => TranscriptRole::ToolResult,
+        }
+    }
+
     fn bytes(&self) -> usize {
         match self {
             Self::User(text) | Self::ToolResult { text, .. } => text.len(),

@@ -2,7 +2,7 @@
 
 use napi_derive::napi;
 
-use crate::orchestrate::background::commands;
+use crate::orchestrate::background::commands::{self, Mark};
 
 /// An answer to a command.
 #[napi(object, object_from_js = false)]
@@ -46,7 +46,7 @@ impl From<commands::Report> for CommandReport {
     fn from(report: commands::Report) -> Self {
         let text = report.plain();
         let lines = report.lines.into_iter().map(|line| ReportLine {
-            mark: line.mark.as_str(),
+            mark: (line.mark != Mark::None).then(|| line.mark.as_str()),
             name: (!line.name.is_empty()).then_some(line.name),
             text: line.text,
             indent: (line.indent > 0).then_some(u32::from(line.indent)),

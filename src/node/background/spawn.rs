@@ -9,7 +9,7 @@ use crate::node::callbacks::{HostCallbacks, JsCallbacks};
 use crate::node::options::{SpawnOptions, SpawnableOptions};
 use crate::node::runtime::off_thread;
 use crate::node::teardown::cancel_of_thread;
-use crate::orchestrate::background::{Receipt, Spawnable, background, spawnable};
+use crate::orchestrate::background::{Receipt, ReceiptStatus, Spawnable, background, spawnable};
 use crate::run::HostCapabilities;
 
 /// What became of a request for a background run.
@@ -91,8 +91,8 @@ impl From<Spawnable> for SpawnableAgent {
 
 impl From<Receipt> for SpawnReceipt {
     fn from(receipt: Receipt) -> Self {
-        let refused = |status, error| Self {
-            status,
+        let refused = |status: ReceiptStatus, error| Self {
+            status: status.as_str(),
             run_id: None,
             child_session_key: None,
             note: None,
@@ -101,15 +101,15 @@ impl From<Receipt> for SpawnReceipt {
         };
         match receipt {
             Receipt::Accepted { run_id, session_key, note, warnings } => Self {
-                status: "accepted",
+                status: ReceiptStatus::Accepted.as_str(),
                 run_id: Some(run_id),
                 child_session_key: Some(session_key),
                 note: Some(note),
                 warnings: (!warnings.is_empty()).then_some(warnings),
                 error: None,
             },
-            Receipt::Forbidden(error) => refused("forbidden", error),
-            Receipt::Error(error) => refused("error", error),
+            Receipt::Forbidden(error) => refused(ReceiptStatus::Forbidden, error),
+            Receipt::Error(error) => refused(ReceiptStatus::Error, error),
         }
     }
 }

@@ -68,8 +68,9 @@ impl Transcript {
 
 impl From<Entry> for TranscriptEntry {
     fn from(entry: Entry) -> Self {
+        let role = entry.role().as_str();
         match entry {
-            Entry::User(text) => Self { role: "user", text, name: None, is_error: None },
+            Entry::User(text) => Self { role, text, name: None, is_error: None },
             Entry::Assistant { text, model, error } => {
                 let is_error = error.is_some().then_some(true);
                 let text = match error {
@@ -77,13 +78,13 @@ impl From<Entry> for TranscriptEntry {
                     Some(error) => format!("{text}\n{error}"),
                     None => text,
                 };
-                Self { role: "assistant", text, name: model, is_error }
+                Self { role, text, name: model, is_error }
             }
             Entry::ToolCall { name, summary } => {
-                Self { role: "toolCall", text: summary, name: Some(name), is_error: None }
+                Self { role, text: summary, name: Some(name), is_error: None }
             }
             Entry::ToolResult { name, is_error, text } => {
-                Self { role: "toolResult", text, name: Some(name), is_error: is_error.then_some(true) }
+                Self { role, text, name: Some(name), is_error: is_error.then_some(true) }
             }
         }
     }

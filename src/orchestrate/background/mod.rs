@@ -25,6 +25,6 @@ pub use engine::{Background, background, close_all, ended};
 pub use event::{Event, Heard, Listener, Message};
 pub use keeper::keep;
 pub use record::{BackgroundRun, BackgroundState, Cleanup, Status};
-pub use spawn::{Receipt, SpawnRequest};
+pub use spawn::{Receipt, ReceiptStatus, SpawnRequest};
 pub use spawnable::{Spawnable, spawnable};
 pub use view::{Arrived, Place, View};

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::record::Cleanup;
+use crate::agent::THINKING_LEVELS;
 use crate::run::Timeout;
 use crate::text::{Sanitizer, one_line};
 
@@ -10,8 +11,6 @@ use crate::text::{Sanitizer, one_line};
 const LABEL_CHARS: usize = 80;
 /// What is looked at of what a caller says.
 const SAID_BYTES: usize = 4 * 1024;
-/// The levels of thinking that pi knows.
-const THINKING: [&str; 7] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
 /// The longest run that can be asked for; whoever wants a longer one wants no limit.
 const MAX_SECONDS: f64 = 7.0 * 24.0 * 3_600.0;
 
@@ -33,13 +32,10 @@ pub(super) fn timeout(seconds: Option<f64>) -> Result<Timeout, String> {
 }
 
 pub(super) fn cleanup(cleanup: Option<&str>, sanitizer: &Sanitizer) -> Result<Cleanup, String> {
-    match cleanup {
-        None | Some("keep") => Ok(Cleanup::Keep),
-        Some("delete") => Ok(Cleanup::Delete),
-        Some(other) => {
-            Err(format!("`cleanup` is `{}`; expected `keep` or `delete`", short(sanitizer, other)))
-        }
-    }
+    cleanup.map_or(Ok(Cleanup::Keep), |text| {
+        Cleanup::parse(text)
+            .ok_or_else(|| format!("`cleanup` is `{}`; expected `keep` or `delete`", short(sanitizer, text)))
+    })
 }
 
 /// The model that is meant, or none and a warning.
@@ -78,12 +74,12 @@ pub(super) fn known_thinking(
     sanitizer: &Sanitizer,
     warnings: &mut Vec<String>,
 ) -> Option<String> {
-    if THINKING.contains(&asked.as_str()) {
+    if THINKING_LEVELS.contains(&asked.as_str()) {
         return Some(asked);
     }
     if !asked.trim().is_empty() {
         let asked = short(sanitizer, &asked);
-        let known = THINKING.join(", ");
+        let known = THINKING_LEVELS.join(", ");
         warnings.push(format!("`thinking` was skipped: `{asked}` is none of {known}; the default is used"));
     }
     None

@@ -6,50 +6,38 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::Usage;
 use crate::run::RunOutcome;
+use crate::text::text_enum;
 
-/// Where a background run stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum BackgroundState {
-    /// It waits for its turn.
-    #[default]
-    Queued,
-    /// Its child is being started, or has not said a word yet.
-    Starting,
-    /// Its child works.
-    Running,
-    /// An attempt has failed, and the next one is about to begin.
-    Retrying,
-    /// It is over.
-    Ended,
-}
-
-impl BackgroundState {
-    /// The state as callers see it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Starting => "starting",
-            Self::Running => "running",
-            Self::Retrying => "retrying",
-            Self::Ended => "ended",
-        }
+text_enum! {
+    /// Where a background run stands.
+    #[derive(Default)]
+    pub enum BackgroundState {
+        /// It waits for its turn.
+        #[default]
+        Queued = "queued",
+        /// Its child is being started, or has not said a word yet.
+        Starting = "starting",
+        /// Its child works.
+        Running = "running",
+        /// An attempt has failed, and the next one is about to begin.
+        Retrying = "retrying",
+        /// It is over.
+        Ended = "ended",
     }
 }
 
-/// What came of a run, as it is announced. It follows from how the run ended and never from words of a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
-    /// The child finished its work.
-    Success,
-    /// It did not.
-    Error,
-    /// A limit of time ended it.
-    Timeout,
-    /// Its host ended while it ran.
-    Unknown,
+text_enum! {
+    /// What came of a run, as it is announced. It follows from how the run ended and never from words of a model.
+    pub enum Status {
+        /// The child finished its work.
+        Success = "success",
+        /// It did not.
+        Error = "error",
+        /// A limit of time ended it.
+        Timeout = "timeout",
+        /// Its host ended while it ran.
+        Unknown = "unknown",
+    }
 }
 
 impl Status {
@@ -67,38 +55,17 @@ impl Status {
             RunOutcome::Interrupted => Self::Unknown,
         }
     }
-
-    /// The status as it is announced.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Success => "success",
-            Self::Error => "error",
-            Self::Timeout => "timeout",
-            Self::Unknown => "unknown",
-        }
-    }
 }
 
-/// What becomes of a run's transcript.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Cleanup {
-    /// It is archived after a while.
-    #[default]
-    Keep,
-    /// It is archived once the run's end was told.
-    Delete,
-}
-
-impl Cleanup {
-    /// The cleanup as callers see it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Keep => "keep",
-            Self::Delete => "delete",
-        }
+text_enum! {
+    /// What becomes of a run's transcript.
+    #[derive(Default)]
+    pub enum Cleanup {
+        /// It is archived after a while.
+        #[default]
+        Keep = "keep",
+        /// It is archived once the run's end was told.
+        Delete = "delete",
     }
 }
 

@@ -26,6 +26,7 @@ use crate::run::{
 };
 use crate::store::now_ms;
 use crate::text::figures::millis;
+use crate::text::text_enum;
 
 /// What is kept of a task.
 const TASK_BYTES: usize = 4 * 1024;
@@ -109,6 +110,18 @@ pub enum Receipt {
     Forbidden(String),
     /// There is none, because the request, or something that it needs, is wrong.
     Error(String),
+}
+
+text_enum! {
+    /// What a [`Receipt`] says, in a word.
+    pub enum ReceiptStatus {
+        /// [`Receipt::Accepted`].
+        Accepted = "accepted",
+        /// [`Receipt::Forbidden`].
+        Forbidden = "forbidden",
+        /// [`Receipt::Error`].
+        Error = "error",
+    }
 }
 
 /// A request that was looked at.

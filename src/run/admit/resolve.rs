@@ -7,7 +7,7 @@ use super::builtin;
 use super::prepare::Prepared;
 use super::sandbox::SandboxPlan;
 use crate::agent::{Context, Source};
-use crate::config::{self, Budget, InheritContext, InheritExtensions};
+use crate::config::{self, Budget, InheritExtensions};
 use crate::process::{Guardian, Limits, Sandbox, Supervision};
 use crate::run::budget::meter::Allowance;
 use crate::run::launch::files::RunFiles;
@@ -83,7 +83,7 @@ impl Prepared {
     /// Whether the child reads `AGENTS.md` and its kind. A project's agent cannot read what the user keeps from children.
     #[must_use]
     pub(in crate::run) fn reads_context(&self) -> bool {
-        let configured = self.config.inherit_context == InheritContext::Project;
+        let configured = self.config.inherit_context == Context::Project;
         let own = self.agent.context.map(|context| context == Context::Project);
         self.grant(own, configured)
     }

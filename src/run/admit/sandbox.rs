@@ -2,7 +2,8 @@
 
 use super::capabilities::HostCapabilities;
 use crate::agent::AgentDefinition;
-use crate::config::{Config, SandboxMode};
+use crate::agent::SandboxMode;
+use crate::config::Config;
 use crate::process::{Abilities, Ability, Mechanism};
 use crate::run::result::SandboxReport;
 
@@ -40,7 +41,7 @@ impl SandboxPlan {
 
     /// Decides for a machine that can do so much, or has no warden.
     fn on(agent: &AgentDefinition, config: &Config, abilities: Result<&Abilities, &str>) -> Self {
-        let own = agent.sandbox.as_deref().and_then(SandboxMode::named).unwrap_or(SandboxMode::Off);
+        let own = agent.sandbox.unwrap_or(SandboxMode::Off);
         let mode = own.max(config.sandbox.mode);
         if !agent.readonly && config.allow_write {
             return Self::loose("the agent may write (`allowWrite`)");
@@ -120,7 +121,7 @@ mod tests {
     use crate::agent::Source;
     use crate::config::Sandbox;
 
-    fn agent(readonly: bool, sandbox: Option<&str>) -> AgentDefinition {
+    fn agent(readonly: bool, sandbox: Option<SandboxMode>) -> AgentDefinition {
         AgentDefinition {
             name: "own".into(),
             description: String::new(),
@@ -134,7 +135,7 @@ mod tests {
             idle_timeout: None,
             max_turns: None,
             max_cost: None,
-            sandbox: sandbox.map(Into::into),
+            sandbox,
             launcher: None,
             extensions: None,
             context: None,
@@ -176,16 +177,15 @@ mod tests {
             (None, Off, NEVER),
             (None, Auto, IF_ABLE),
             (None, Required, OR_NOT_AT_ALL),
-            (Some("off"), Off, NEVER),
-            (Some("off"), Auto, IF_ABLE),
-            (Some("off"), Required, OR_NOT_AT_ALL),
-            (Some("auto"), Off, IF_ABLE),
-            (Some("auto"), Auto, IF_ABLE),
-            (Some("auto"), Required, OR_NOT_AT_ALL),
-            (Some("required"), Off, OR_NOT_AT_ALL),
-            (Some("required"), Auto, OR_NOT_AT_ALL),
-            (Some("required"), Required, OR_NOT_AT_ALL),
-            (Some("nonsense"), Auto, IF_ABLE),
+            (Some(Off), Off, NEVER),
+            (Some(Off), Auto, IF_ABLE),
+            (Some(Off), Required, OR_NOT_AT_ALL),
+            (Some(Auto), Off, IF_ABLE),
+            (Some(Auto), Auto, IF_ABLE),
+            (Some(Auto), Required, OR_NOT_AT_ALL),
+            (Some(Required), Off, OR_NOT_AT_ALL),
+            (Some(Required), Auto, OR_NOT_AT_ALL),
+            (Some(Required), Required, OR_NOT_AT_ALL),
         ];
         let (able, unable) = (able(), capabilities(Ability::No("no Landlock".into()), Ability::Yes(())));
         for (own, configured, expected) in table {

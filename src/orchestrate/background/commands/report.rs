@@ -1,46 +1,34 @@
 //! An answer as plain data.
 
+use crate::text::text_enum;
 use serde::{Deserialize, Serialize};
 
 /// Names in a report that are longer do not move the texts of all lines.
 const MAX_COLUMN: usize = 28;
 
-/// What stands before a line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Mark {
-    /// Nothing.
-    #[default]
-    None,
-    /// It is as it should be.
-    Ok,
-    /// It is worth knowing.
-    Info,
-    /// It may not be what was wanted.
-    Warning,
-    /// It went wrong.
-    Error,
-    /// It is under way.
-    Running,
-    /// It waits for its turn.
-    Queued,
+text_enum! {
+    /// What stands before a line.
+    #[derive(Default)]
+    pub enum Mark {
+        /// Nothing.
+        #[default]
+        None = "none",
+        /// It is as it should be.
+        Ok = "ok",
+        /// It is worth knowing.
+        Info = "info",
+        /// It may not be what was wanted.
+        Warning = "warning",
+        /// It went wrong.
+        Error = "error",
+        /// It is under way.
+        Running = "running",
+        /// It waits for its turn.
+        Queued = "queued",
+    }
 }
 
 impl Mark {
-    /// The mark as callers see it; nothing for [`Mark::None`].
-    #[must_use]
-    pub fn as_str(self) -> Option<&'static str> {
-        match self {
-            Self::None => None,
-            Self::Ok => Some("ok"),
-            Self::Info => Some("info"),
-            Self::Warning => Some("warning"),
-            Self::Error => Some("error"),
-            Self::Running => Some("running"),
-            Self::Queued => Some("queued"),
-        }
-    }
-
     fn symbol(self) -> &'static str {
         match self {
             Self::None => "",

@@ -1,0 +1,101 @@
+//! Enums whose values are words: states, outcomes, codes, choices.
+
+/// Defines an enum whose values have a text each, from one list.
+///
+/// The enum is `Copy` and gets `ALL` and `TEXTS` (its values and their texts, in order of declaration), `as_str`, `parse`,
+/// `Display`, and serde as a string. `index.d.ts` repeats some of the texts as literals, because napi's attributes take
+/// no constants; `tests/literals.rs` compares them.
+macro_rules! text_enum {
+    (
+        $(#[$attribute:meta])*
+        $visibility:vis enum $name:ident {
+            $( $(#[$value_attribute:meta])* $value:ident = $text:literal, )+
+        }
+    ) => {
+        $(#[$attribute])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        $visibility enum $name {
+            $( $(#[$value_attribute])* $value, )+
+        }
+
+        impl $name {
+            /// Every value, in order of declaration.
+            $visibility const ALL: &'static [Self] = &[$(Self::$value),+];
+            /// The text of every value, in the same order.
+            $visibility const TEXTS: &'static [&'static str] = &[$($text),+];
+
+            /// The text of the value.
+            #[must_use]
+            $visibility const fn as_str(self) -> &'static str {
+                match self {
+                    $( Self::$value => $text, )+
+                }
+            }
+
+            /// The value with exactly this text.
+            #[must_use]
+            $visibility fn parse(text: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|value| value.as_str() == text)
+            }
+        }
+
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        impl ::serde::Serialize for $name {
+            fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> ::serde::Deserialize<'de> for $name {
+            fn deserialize<D: ::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <String as ::serde::Deserialize>::deserialize(deserializer)?;
+                Self::parse(&text)
+                    .ok_or_else(|| ::serde::de::Error::unknown_variant(&text, Self::TEXTS))
+            }
+        }
+    };
+}
+
+pub(crate) use text_enum;
+
+#[cfg(test)]
+mod tests {
+    text_enum! {
+        /// Has a text that is not its name.
+        #[derive(Default)]
+        enum Shade {
+            /// Light.
+            #[default]
+            Light = "light",
+            /// Dark.
+            VeryDark = "very_dark",
+        }
+    }
+
+    #[test]
+    fn each_value_is_written_and_read_by_its_text() {
+        assert_eq!(Shade::ALL.len(), Shade::TEXTS.len());
+        for (value, text) in Shade::ALL.iter().zip(Shade::TEXTS) {
+            assert_eq!((value.as_str(), value.to_string().as_str()), (*text, *text));
+            assert_eq!(Shade::parse(text), Some(*value));
+            let json = serde_json::to_string(value).expect("a string");
+            assert_eq!(json, format!("{text:?}"));
+            assert_eq!(serde_json::from_str::<Shade>(&json).expect("what was written"), *value);
+        }
+        assert_eq!(Shade::default(), Shade::Light);
+    }
+
+    #[test]
+    fn any_other_text_is_no_value() {
+        for text in ["", "Light", "light ", "dark"] {
+            assert_eq!(Shade::parse(text), None, "{text}");
+        }
+        let error = serde_json::from_str::<Shade>("\"dark\"").expect_err("not a shade").to_string();
+        assert!(error.contains("`light`") && error.contains("`very_dark`"), "{error}");
+    }
+}

@@ -1,0 +1,72 @@
+//! `index.d.ts` spells states, outcomes and codes as literals, because napi's attributes take no constants.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pi_subagent_native::agent::{Source, Tool};
+use pi_subagent_native::config::Origin;
+use pi_subagent_native::doctor::Status as CheckStatus;
+use pi_subagent_native::event::QuestionMethod;
+use pi_subagent_native::orchestrate::background::commands::Mark;
+use pi_subagent_native::orchestrate::background::{BackgroundState, Cleanup, ReceiptStatus, Status};
+use pi_subagent_native::process::Supervision;
+use pi_subagent_native::run::{ErrorCode, Mode, RunOutcome, RunState, TaskState, TimeoutReason};
+use pi_subagent_native::text::Severity;
+use pi_subagent_native::transcript::TranscriptRole;
+
+type Literals<'a> = BTreeSet<&'a str>;
+
+/// Every field of `index.d.ts` whose type is a choice of literals: `Interface.field`, and the literals.
+fn declared(types: &str) -> BTreeMap<String, Literals<'_>> {
+    let mut fields = BTreeMap::new();
+    let mut interface = "";
+    for line in types.lines() {
+        if let Some(rest) = line.strip_prefix("export interface ") {
+            interface = rest.trim_end_matches(" {");
+        }
+        let Some((field, choice)) = line.split_once(": \"") else { continue };
+        let literals = choice.trim_end_matches('"').split("\" | \"").collect();
+        fields.insert(format!("{interface}.{}", field.trim().trim_end_matches('?')), literals);
+    }
+    fields
+}
+
+#[test]
+fn every_choice_in_the_types_is_the_list_that_the_code_has() {
+    let types = include_str!("../index.d.ts");
+    let texts = |texts: &'static [&'static str]| texts.iter().copied().collect::<Literals>();
+    let states = [TaskState::Waiting]
+        .into_iter()
+        .chain(RunState::ALL.iter().copied().map(TaskState::Live))
+        .chain(RunOutcome::ALL.iter().copied().map(TaskState::Ended));
+    let marks = Mark::ALL.iter().filter(|mark| **mark != Mark::None);
+    let delegating = [Tool::Subagent, Tool::Parallel, Tool::Chain];
+    let expected = [
+        ("AgentInfo.source", texts(Source::TEXTS)),
+        ("BackgroundRun.cleanup", texts(Cleanup::TEXTS)),
+        ("BackgroundRun.outcome", texts(RunOutcome::TEXTS)),
+        ("BackgroundRun.state", texts(BackgroundState::TEXTS)),
+        ("BackgroundRun.status", texts(Status::TEXTS)),
+        ("CallError.code", texts(ErrorCode::TEXTS)),
+        ("ConfigSource.origin", texts(Origin::TEXTS)),
+        ("Diagnostic.severity", texts(Severity::TEXTS)),
+        ("DoctorCheck.status", texts(CheckStatus::TEXTS)),
+        ("EarlyOptions.tool", delegating.into_iter().map(Tool::as_str).collect()),
+        ("Question.method", texts(QuestionMethod::TEXTS)),
+        ("ReportLine.mark", marks.map(|mark| mark.as_str()).collect()),
+        ("RunDetails.mode", texts(Mode::TEXTS)),
+        ("ShadowedAgent.by", texts(Source::TEXTS)),
+        ("ShadowedAgent.source", texts(Source::TEXTS)),
+        ("SingleResult.outcome", texts(RunOutcome::TEXTS)),
+        ("SingleResult.supervision", texts(Supervision::TEXTS)),
+        ("SingleResult.timeoutReason", texts(TimeoutReason::TEXTS)),
+        ("SpawnReceipt.status", texts(ReceiptStatus::TEXTS)),
+        ("SpawnableAgent.source", texts(Source::TEXTS)),
+        ("Streaming.state", texts(RunState::TEXTS)),
+        ("TaskProgress.state", states.map(TaskState::as_str).collect()),
+        ("TextContent.type", Literals::from(["text"])),
+        ("TranscriptEntry.role", texts(TranscriptRole::TEXTS)),
+    ];
+    let expected: BTreeMap<_, _> =
+        expected.into_iter().map(|(field, literals)| (field.to_owned(), literals)).collect();
+    assert_eq!(declared(types), expected);
+}
