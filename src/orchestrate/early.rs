@@ -15,9 +15,9 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::call_order::{Sequence, SequenceGuard};
-use super::queue::{EarlySlot, Group, Queue, Slot};
+use super::queue::{EarlyPermit, Group, Permit, Queue};
 use super::streaming_args::{NamedChild, StreamingArgs};
-use super::turn::ticket;
+use super::turn::request;
 use crate::config::{EarlyBoot, Protocol};
 use crate::credentials::Refresh;
 use crate::process::{Cancel, CancelReason};
@@ -64,7 +64,7 @@ type Claim = oneshot::Sender<Handover>;
 
 /// A child on its way to the run that has claimed it. Dropping one that was not accepted gives the child back, to be
 /// ended by whoever keeps it: an abort can come while it is on its way, and the end of its call waits for its end.
-pub(super) struct Handover<Child = (Booted, Slot)> {
+pub(super) struct Handover<Child = (Booted, Permit)> {
     child: Option<Child>,
     back: Option<oneshot::Sender<Child>>,
 }
@@ -234,24 +234,24 @@ async fn wait(
         cancel.cancel(CancelReason::Dropped);
         booting.await
     };
-    let Some((booted, mut slot)) = booted else { return };
+    let Some((booted, mut permit)) = booted else { return };
     let ended = booted.ended();
     let claim = select! {
         biased;
         claim = &mut claimed => claim.ok(),
         _ = over.wait_for(|over| *over) => None,
-        () = slot.evicted() => None,
+        () = permit.evicted() => None,
         () = ended => None,
         () = arriving.fell_silent() => None,
     };
     let unwanted = match claim {
         Some(claim) => {
-            let (handover, returned) = Handover::new((booted, slot.into_slot()));
+            let (handover, returned) = Handover::new((booted, permit.into_permit()));
             // One that nobody waits for any more comes back at once.
             drop(claim.send(handover));
-            returned.await.ok().map(|(booted, slot)| (booted, Place::SessionLock(slot)))
+            returned.await.ok().map(|(booted, permit)| (booted, Taken::Used(permit)))
         }
-        None => Some((booted, Place::Early(slot))),
+        None => Some((booted, Taken::Early(permit))),
     };
     if let Some((booted, place)) = unwanted {
         booted.discard().await;
@@ -260,18 +260,18 @@ async fn wait(
 }
 
 /// What an unwanted child takes up until it is gone.
-enum Place {
-    Early(#[expect(dead_code, reason = "held until the child is gone")] EarlySlot),
-    SessionLock(#[expect(dead_code, reason = "held until the child is gone")] Slot),
+enum Taken {
+    Early(#[expect(dead_code, reason = "held until the child is gone")] EarlyPermit),
+    Used(#[expect(dead_code, reason = "held until the child is gone")] Permit),
 }
 
-/// Whoever comes first has the first chance of a slot; each prepares meanwhile.
+/// Whoever comes first has the first chance of a permit; each prepares meanwhile.
 async fn boot(
     spec: RunSpec,
     group: Group,
     mut order: SequenceGuard,
     cancel: &Cancel,
-) -> Option<(Booted, EarlySlot)> {
+) -> Option<(Booted, EarlyPermit)> {
     let ready = prepare(spec, RunId::draw(), &Nobody, cancel).await.ok()?;
     let config = ready.config();
     if config.early_boot == EarlyBoot::Off
@@ -281,12 +281,12 @@ async fn boot(
         return None;
     }
     let group = Some((group, config.parallel_concurrency));
-    let ticket = ticket(&ready, group).await;
+    let request = request(&ready, group).await;
     order.reached().await;
-    let slot = Queue::shared().early(ticket)?;
+    let permit = Queue::shared().early(request)?;
     drop(order);
     let booted = ready.boot(cancel).await?;
-    Some((booted, slot))
+    Some((booted, permit))
 }
 
 /// Nobody can be asked about a call that is not there yet: what needs a question is not booted.

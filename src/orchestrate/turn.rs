@@ -8,7 +8,7 @@ use tokio::time::sleep;
 
 use super::call_order::CallOrder;
 use super::early::{self, Handover};
-use super::queue::{Group, Queue, Slot, Ticket, Waiting};
+use super::queue::{Group, Permit, Queue, Request, Ticket, TicketState};
 use super::user::user_cap;
 use crate::process::{Cancel, CancelReason};
 use crate::run::{
@@ -17,14 +17,14 @@ use crate::run::{
 use crate::text::figures::millis;
 
 /// A wait that is shorter than this is not shown.
-const NOTICED: Duration = Duration::from_millis(50);
+const NOTICEABLE: Duration = Duration::from_millis(50);
 
 /// How a run comes to its turn.
 pub(super) enum Entry {
     /// Its child was booted while its call was still arriving, and has a place.
-    Booted(Box<Booted>, Slot),
+    Booted(Box<Booted>, Permit),
     /// It waits for a place.
-    Waiting(Waiting),
+    Waiting(Ticket),
 }
 
 /// How the runs of a call come into the lane.
@@ -51,19 +51,19 @@ impl Entrance<'_> {
                 None => Vec::new(),
             };
             booted.resize_with(runs.len(), || None);
-            let mut tickets = Vec::with_capacity(runs.len());
+            let mut requests = Vec::with_capacity(runs.len());
             for ready in runs {
-                tickets.push(ticket(ready, self.group.clone()).await);
+                requests.push(request(ready, self.group.clone()).await);
             }
             let _guard = self.order.reached().await;
-            let entry = |(booted, ticket): (Option<Handover>, Ticket)| match booted {
+            let entry = |(booted, request): (Option<Handover>, Request)| match booted {
                 Some(handover) => {
-                    let (booted, slot) = handover.accept();
-                    Entry::Booted(Box::new(booted), slot)
+                    let (booted, permit) = handover.accept();
+                    Entry::Booted(Box::new(booted), permit)
                 }
-                None => Entry::Waiting(Queue::shared().enter(ticket)),
+                None => Entry::Waiting(Queue::shared().enter(request)),
             };
-            booted.into_iter().zip(tickets).map(entry).collect()
+            booted.into_iter().zip(requests).map(entry).collect()
         };
         select! {
             biased;
@@ -87,14 +87,14 @@ impl Turn<'_> {
     /// Waits for the run's turn and runs it.
     pub(super) async fn take(self, mut ready: Ready, callbacks: &impl HostCallbacks) -> ToolResult {
         let Self { entry, progress, control } = self;
-        let (booted, mut slot) = match entry {
-            Entry::Booted(booted, slot) => (Some(*booted), slot),
-            Entry::Waiting(waiting) => match wait(waiting, progress, control).await {
-                Ok(slot) => (None, slot),
+        let (booted, mut permit) = match entry {
+            Entry::Booted(booted, permit) => (Some(*booted), permit),
+            Entry::Waiting(ticket) => match wait(ticket, progress, control).await {
+                Ok(permit) => (None, permit),
                 Err(reason) => return ready.aborted(&reason),
             },
         };
-        if let Some(notice) = slot.take_notice() {
+        if let Some(notice) = permit.take_notice() {
             ready.note(notice);
         }
         let provider = ready.provider().map(str::to_owned);
@@ -105,41 +105,39 @@ impl Turn<'_> {
         };
         let watchers = Watchers { progress, rate_limited: &hold };
         let result = ready.run(booted, watchers, callbacks, control).await;
-        drop(slot);
+        drop(permit);
         result
     }
 }
 
 async fn wait(
-    mut waiting: Waiting,
+    mut ticket: Ticket,
     progress: &ProgressSender,
     control: &Control,
-) -> Result<Slot, CancelReason> {
+) -> Result<Permit, CancelReason> {
     let since = Instant::now();
-    let (mut position, mut held) = (waiting.position(), waiting.held_until());
-    // A wait that nobody notices is not worth a word.
-    let mut noticed = pin!(sleep(NOTICED));
-    let mut is_noticed = false;
+    let mut state = ticket.state();
+    let mut noticeable = pin!(sleep(NOTICEABLE));
+    let mut is_shown = false;
     loop {
-        let (place, until) = (*position.borrow_and_update(), *held.borrow_and_update());
-        if is_noticed && place.is_some() {
-            progress.send_replace(queued(place, until, since));
+        let seen = *state.borrow_and_update();
+        if is_shown && seen.position.is_some() {
+            progress.send_replace(queued(seen, since));
         }
         select! {
             biased;
             reason = control.cancel.cancelled() => return Err(reason),
-            slot = waiting.admitted() => return Ok(slot),
-            Ok(()) = position.changed() => {}
-            Ok(()) = held.changed() => {}
-            () = &mut noticed, if !is_noticed => is_noticed = true,
+            permit = ticket.admitted() => return Ok(permit),
+            Ok(()) = state.changed() => {}
+            () = &mut noticeable, if !is_shown => is_shown = true,
         }
     }
 }
 
 /// What a run asks of the lane.
-pub(super) async fn ticket(ready: &Ready, group: Option<(Group, usize)>) -> Ticket {
+pub(super) async fn request(ready: &Ready, group: Option<(Group, usize)>) -> Request {
     let config = ready.config();
-    Ticket {
+    Request {
         provider: ready.provider().map(str::to_owned),
         max_concurrent: config.max_concurrent,
         early_limit: config.parallel_concurrency,
@@ -148,7 +146,7 @@ pub(super) async fn ticket(ready: &Ready, group: Option<(Group, usize)>) -> Tick
     }
 }
 
-fn queued(position: Option<usize>, held_until: Option<Instant>, since: Instant) -> Progress {
+fn queued(TicketState { position, held_until }: TicketState, since: Instant) -> Progress {
     Progress {
         state: RunState::Queued,
         position,

@@ -1,4 +1,4 @@
-//! What is asked of the store, what it answered, and when it is asked again.
+//! What is asked of the store, how its answers are read, and when it is asked again.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -7,42 +7,40 @@ use crate::store::{Bid, Kind, Place, Standing, StoreError};
 
 /// How often we look whether another process has left. A child takes longer than that to boot.
 const POLL: Duration = Duration::from_millis(200);
-/// How long the database may be held by somebody else before runs start without it.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// How long nobody asks a store again that could not be used.
-const PAUSE: Duration = Duration::from_secs(60);
+/// How long the database may be locked by others before runs start without the cap.
+const MAX_BUSY: Duration = Duration::from_secs(5);
+/// How long a store that could not be used is left alone.
+const RETRY_AFTER: Duration = Duration::from_secs(60);
 
-/// The claims of this process on the cap of all.
+/// The claims of this process on the cap on all processes.
 #[derive(Debug, Default)]
 pub(super) struct Claims {
-    /// By number, which is the order in which they came.
+    /// By number: oldest first.
     held: BTreeMap<u64, Held>,
-    /// Places that nobody needs any more.
+    /// Places to give back.
     leaving: Vec<Place>,
-    /// Whether something came up since the last turn began.
-    is_news: bool,
-    /// Whether the thread is there.
-    pub is_served: bool,
-    /// Since when the database is held by somebody else.
+    /// Whether something came up since the last batch.
+    has_work: bool,
+    /// Whether the thread that talks to the store is there.
+    pub has_thread: bool,
+    /// Since when the database has been locked by others.
     busy_since: Option<Instant>,
     /// Until when the store is not asked.
     paused_until: Option<Instant>,
     notice: Option<String>,
-    warned: bool,
+    has_warned: bool,
 }
 
 #[derive(Debug)]
 struct Held {
     bid: Bid,
-    /// Whether it has its answer.
-    is_settled: bool,
     /// Whether an early one was asked to leave.
     is_evicted: bool,
 }
 
-/// What one turn is about.
+/// What one turn at the store is about.
 #[derive(Debug)]
-pub(super) struct Turn {
+pub(super) struct Batch {
     numbers: Vec<u64>,
     pub bids: Vec<Bid>,
     pub leaving: Vec<Place>,
@@ -50,39 +48,34 @@ pub(super) struct Turn {
     pub spare: usize,
 }
 
-/// An answer for the lane.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Answer {
-    /// Whoever waits may start.
-    Started(u64),
-    /// The early one may not.
-    Refused(u64),
-}
-
-/// When the next turn is.
-pub(super) enum Next {
-    Now,
-    After(Duration),
-    /// When something comes up.
-    Idle,
+/// What the queue has to do after a turn, by the numbers of the claims.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Answers {
+    /// Runs that may start.
+    pub started: Vec<u64>,
+    /// Early children that have to go.
+    pub refused: Vec<u64>,
+    /// Why the cap is not in force, in words for the user.
+    pub notice: Option<String>,
 }
 
 impl Claims {
     pub(super) fn add(&mut self, number: u64, cap: usize, kind: Kind) {
-        self.held.insert(number, Held { bid: Bid::new(cap, kind), is_settled: false, is_evicted: false });
-        self.is_news = true;
+        self.held.insert(number, Held { bid: Bid::new(cap, kind), is_evicted: false });
+        self.has_work = true;
     }
 
     /// An early claim counts from now on, whatever the answer was. Says whether there is something to do.
     pub(super) fn keep(&mut self, number: u64) -> bool {
         let Some(held) = self.held.get_mut(&number) else { return false };
         held.bid.kind = Kind::Certain;
-        held.is_settled = held.bid.place.is_some();
-        self.is_news |= !held.is_settled;
-        !held.is_settled
+        let is_missing = held.ask_again();
+        self.has_work |= is_missing;
+        is_missing
     }
 
-    /// A claim is given back. Says whether there is something to do; while its turn is under way that turn's end knows.
+    /// A claim is dropped. Says whether there is something to do. A place that the turn under way takes for it is given
+    /// back at that turn's end.
     pub(super) fn give_back(&mut self, number: u64) -> bool {
         let place = self.held.remove(&number).and_then(|held| held.bid.place);
         self.leave(place);
@@ -90,116 +83,103 @@ impl Claims {
     }
 
     fn leave(&mut self, place: Option<Place>) {
-        self.is_news |= place.is_some();
+        self.has_work |= place.is_some();
         self.leaving.extend(place);
     }
 
+    /// Whether the store could not be used a short time ago.
     pub(super) fn is_paused(&self) -> bool {
         self.paused_until.is_some_and(|until| until > Instant::now())
     }
 
-    pub(super) fn next(&self) -> Next {
+    /// When the next turn is due; `None` when there is nothing to do.
+    pub(super) fn due_in(&self) -> Option<Duration> {
         if let Some(until) = self.paused_until.filter(|_| self.is_paused()) {
-            return if self.leaving.is_empty() {
-                Next::Idle
-            } else {
-                Next::After(until.saturating_duration_since(Instant::now()))
-            };
+            let rest = until.saturating_duration_since(Instant::now());
+            return (!self.leaving.is_empty()).then_some(rest);
         }
-        if self.is_news {
-            return Next::Now;
+        if self.has_work {
+            return Some(Duration::ZERO);
         }
-        let polls = |held: &Held| !held.is_settled || held.may_be_evicted();
-        if !self.leaving.is_empty() || self.held.values().any(polls) { Next::After(POLL) } else { Next::Idle }
+        let polls = |held: &Held| held.is_waiting() || held.may_be_evicted();
+        (!self.leaving.is_empty() || self.held.values().any(polls)).then_some(POLL)
     }
 
     /// Begins a turn.
-    pub(super) fn turn(&mut self) -> Turn {
-        self.is_news = false;
-        // Those that have started too, because the store may have lost them.
-        let known = self.held.iter().filter(|(_, held)| !held.is_settled || held.bid.place.is_some());
+    pub(super) fn batch(&mut self) -> Batch {
+        self.has_work = false;
+        // Those that have started are included, because the store may have lost them.
+        let known = self.held.iter().filter(|(_, held)| held.is_waiting() || held.bid.place.is_some());
         let (numbers, bids) = known.map(|(number, held)| (*number, held.bid.clone())).unzip();
         let spare = self.held.values().filter(|held| held.is_early() && held.bid.place.is_some()).count();
-        Turn { numbers, bids, leaving: std::mem::take(&mut self.leaving), spare }
+        Batch { numbers, bids, leaving: std::mem::take(&mut self.leaving), spare }
     }
 
-    /// Ends a turn, after which so many in all processes wait for our early places.
-    pub(super) fn apply(&mut self, turn: Turn, wanting: usize) -> Vec<Answer> {
+    /// Ends a turn, after which `wanting` runs of all processes need early places of ours.
+    pub(super) fn apply(&mut self, batch: Batch, wanting: usize) -> Answers {
         self.busy_since = None;
-        let mut answers = Vec::new();
-        for (number, bid) in turn.numbers.into_iter().zip(turn.bids) {
+        let mut answers = Answers { notice: self.take_notice(), ..Answers::default() };
+        for (number, bid) in batch.numbers.into_iter().zip(batch.bids) {
             let Some(held) = self.held.get_mut(&number) else {
                 self.leave(bid.place);
                 continue;
             };
-            held.bid.place = bid.place;
-            held.bid.standing = bid.standing;
-            if held.is_settled {
-                continue;
-            }
-            if held.bid.kind == bid.kind {
-                held.is_settled = bid.standing != Standing::Waiting;
-                match (bid.standing, bid.kind) {
-                    (Standing::Started, Kind::Queued) => answers.push(Answer::Started(number)),
-                    (Standing::Refused, _) => answers.push(Answer::Refused(number)),
-                    _ => (),
-                }
-            } else {
-                held.is_settled = bid.place.is_some();
-                self.is_news |= !held.is_settled;
+            let was_waiting = held.is_waiting();
+            (held.bid.place, held.bid.standing) = (bid.place, bid.standing);
+            if held.bid.kind != bid.kind {
+                // Kept while the turn was under way.
+                self.has_work |= held.ask_again();
+            } else if was_waiting && bid.standing == Standing::Refused {
+                answers.refused.push(number);
+            } else if was_waiting && bid.standing == Standing::Started && bid.kind == Kind::Queued {
+                answers.started.push(number);
             }
         }
-        self.evict(wanting, &mut answers);
+        self.evict(wanting, &mut answers.refused);
         answers
     }
 
-    /// Asks for so many early places back; the newest first, because least has been spent on it.
-    fn evict(&mut self, wanted: usize, answers: &mut Vec<Answer>) {
+    /// Asks for early places back; the newest first, because least was spent on it.
+    fn evict(&mut self, wanting: usize, refused: &mut Vec<u64>) {
         let asked = self.held.values().filter(|held| held.is_early() && held.is_evicted).count();
         let early = self.held.iter_mut().rev().filter(|(_, held)| held.may_be_evicted());
-        for (number, held) in early.take(wanted.saturating_sub(asked)) {
+        for (number, held) in early.take(wanting.saturating_sub(asked)) {
             held.is_evicted = true;
-            answers.push(Answer::Refused(*number));
+            refused.push(*number);
         }
     }
 
-    /// Ends a turn that did not come about. While somebody else holds the database this means to wait; otherwise, and
-    /// when that lasts, everybody starts without a cap.
-    pub(super) fn fail(&mut self, error: &StoreError, leaving: Vec<Place>) -> Vec<Answer> {
+    /// Ends a turn that failed. While others lock the database, its claims wait; otherwise, and when that lasts, all runs
+    /// start without the cap.
+    pub(super) fn fail(&mut self, error: &StoreError, leaving: Vec<Place>) -> Answers {
         let now = Instant::now();
         self.leaving.extend(leaving);
-        if error.is_busy() && now.duration_since(*self.busy_since.get_or_insert(now)) < PATIENCE {
-            return Vec::new();
+        if error.is_busy() && now.duration_since(*self.busy_since.get_or_insert(now)) < MAX_BUSY {
+            return Answers::default();
         }
         self.busy_since = None;
-        self.paused_until = Some(now + PAUSE);
+        self.paused_until = Some(now + RETRY_AFTER);
         self.warn(&error.in_full());
-        let mut answers = Vec::new();
-        for (number, held) in self.held.iter_mut().filter(|(_, held)| !held.is_settled) {
-            held.is_settled = true;
+        let mut answers = Answers { notice: self.take_notice(), ..Answers::default() };
+        for (number, held) in self.held.iter_mut().filter(|(_, held)| held.is_waiting()) {
+            held.bid.standing = Standing::Started;
             self.leaving.extend(held.bid.place.take());
             if held.bid.kind == Kind::Queued {
-                answers.push(Answer::Started(*number));
+                answers.started.push(*number);
             }
         }
         answers
     }
 
+    /// Tells the user why the cap is not in force, once.
     pub(super) fn warn(&mut self, why: &str) {
-        if !std::mem::replace(&mut self.warned, true) {
+        if !std::mem::replace(&mut self.has_warned, true) {
             self.notice = Some(format!("`maxConcurrentPerUser` is not in force: {why}"));
         }
     }
 
     pub(super) fn take_notice(&mut self) -> Option<String> {
         self.notice.take()
-    }
-
-    /// Nobody could be told.
-    pub(super) fn put_back(&mut self, notice: Option<String>) {
-        if notice.is_some() {
-            self.notice = notice;
-        }
     }
 }
 
@@ -208,7 +188,19 @@ impl Held {
         self.bid.kind == Kind::Early
     }
 
+    fn is_waiting(&self) -> bool {
+        self.bid.standing == Standing::Waiting
+    }
+
     fn may_be_evicted(&self) -> bool {
-        self.is_early() && self.is_settled && self.bid.place.is_some() && !self.is_evicted
+        self.is_early() && self.bid.place.is_some() && !self.is_evicted
+    }
+
+    /// Has the next turn take a place if there is none. Says whether that is so.
+    fn ask_again(&mut self) -> bool {
+        if self.bid.place.is_none() {
+            self.bid.standing = Standing::Waiting;
+        }
+        self.bid.place.is_none()
     }
 }

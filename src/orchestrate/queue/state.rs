@@ -1,241 +1,326 @@
-//! Who waits, what is taken, and who comes next.
+//! Who waits, what is taken, and who is admitted next.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
 
-use tokio::sync::watch;
+use parking_lot::Mutex;
+use tokio::sync::{oneshot, watch};
 
-use super::desk::{Claim, Desk, Kind};
-use super::early::{Early, EarlySlot};
-use super::entrance::Shared;
-use super::groups::Groups;
-use super::holds::Holds;
-use super::seat::Seat;
-use super::slot::Grant;
-use super::ticket::{Ticket, UserCap};
+use super::claims::Answers;
+use super::request::{Group, Request};
+use super::store_worker::{Claim, StoreListener, StoreWorker};
+use crate::store::{Kind, Store};
 
-/// The state of a lane.
-#[derive(Debug, Default)]
-pub(super) struct State {
-    next: u64,
-    /// In the order of arrival, which is that of the ids.
-    waiting: VecDeque<Entry>,
-    /// Places taken: slots, early slots, and those of runs that have a place here and wait for the other processes.
-    taken: usize,
-    groups: Groups,
-    holds: Holds,
-    /// In the order of booting.
-    early: Vec<Early>,
-    /// One for each store, of which there is one for each agent directory.
-    desks: Vec<Arc<Desk>>,
+/// How far a run in the queue has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TicketState {
+    /// Its position among all that wait in this process: 1 is the first, `None` has been admitted.
+    pub position: Option<usize>,
+    /// When the pause of its provider ends; `None` when no pause holds it back.
+    pub held_until: Option<Instant>,
 }
 
-/// Somebody who waits.
+/// What a queue, its tickets and its permits share.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    state: Mutex<State>,
+    /// One for each store, of which there is one for each agent directory.
+    workers: Mutex<Vec<Arc<StoreWorker>>>,
+}
+
+impl Shared {
+    /// Changes the queue, then admits every run that may start.
+    pub(super) fn change<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
+        // The clock of tokio, so that tests can move it.
+        let now = tokio::time::Instant::now().into_std();
+        let mut state = self.state.lock();
+        let result = change(&mut state);
+        state.settle(now);
+        result
+    }
+
+    /// Finds out who asks the store for this request.
+    pub(super) fn limited(self: &Arc<Self>, request: Request) -> Limited {
+        let cap = request.per_user.as_ref().map(|user| (self.worker(&user.store), user.cap.max(1)));
+        Limited { request, cap }
+    }
+
+    fn worker(self: &Arc<Self>, store: &Store) -> Arc<StoreWorker> {
+        let mut workers = self.workers.lock();
+        if let Some(known) = workers.iter().find(|worker| worker.serves(store)) {
+            return Arc::clone(known);
+        }
+        let listener: Arc<dyn StoreListener> = Arc::<Self>::clone(self);
+        let worker = StoreWorker::new(store.clone(), Arc::downgrade(&listener));
+        workers.push(Arc::clone(&worker));
+        worker
+    }
+}
+
+impl StoreListener for Shared {
+    fn answered(&self, answers: Answers) {
+        self.change(|state| state.answered(answers));
+    }
+}
+
+/// A request and the cap on all processes, with the worker that asks for it.
+#[derive(Debug)]
+pub(super) struct Limited {
+    request: Request,
+    cap: Option<(Arc<StoreWorker>, usize)>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct State {
+    last_id: u64,
+    /// In the order of arrival, which is that of the ids.
+    waiting: VecDeque<Entry>,
+    /// Places taken: permits, early permits, and runs that have room here and wait for other processes.
+    taken: usize,
+    /// Until when providers want no new child.
+    pauses: HashMap<String, Instant>,
+    /// In the order of booting.
+    early: Vec<Early>,
+    /// Why the cap on all processes is not in force, for the next run that it should have bounded.
+    notice: Option<String>,
+}
+
+/// A run that waits.
 #[derive(Debug)]
 struct Entry {
     id: u64,
-    ticket: Ticket,
-    seat: Arc<Seat>,
-    /// Waits for the other processes; a place here is taken for it.
+    limited: Limited,
+    /// Taken while the run has room in this process and waits for the other processes.
     claim: Option<Claim>,
+    seen: watch::Sender<TicketState>,
+    /// `None` once the run is admitted.
+    admit: Option<oneshot::Sender<Grant>>,
 }
 
-/// What becomes of somebody who has room in this process.
-enum Way {
-    /// Starts.
-    Free(Option<String>),
-    /// Waits for the other processes.
-    Claimed(Claim),
+/// An early permit that has not become a run's.
+#[derive(Debug)]
+struct Early {
+    id: u64,
+    /// The number of its claim on the cap of all processes.
+    claim: Option<u64>,
+    evicted: watch::Sender<bool>,
+}
+
+/// What is taken for one child. It has to be given back through [`State::release`].
+#[derive(Debug)]
+pub(super) struct Grant {
+    id: u64,
+    group: Option<Group>,
+    pub claim: Option<Claim>,
+    pub notice: Option<String>,
 }
 
 impl State {
-    /// Takes a place at the end.
-    pub(super) fn queue(&mut self, ticket: Ticket, seat: Arc<Seat>) -> u64 {
+    /// Takes a place at the end, which is known by its id.
+    pub(super) fn enter(
+        &mut self,
+        limited: Limited,
+    ) -> (u64, watch::Receiver<TicketState>, oneshot::Receiver<Grant>) {
         let id = self.draw();
-        self.waiting.push_back(Entry { id, ticket, seat, claim: None });
-        id
+        // Position 0 is never seen: before `Queue::enter` returns, it is a position in the queue or admission.
+        let (seen, state) = watch::channel(TicketState { position: Some(0), held_until: None });
+        let (admit, grant) = oneshot::channel();
+        self.waiting.push_back(Entry { id, limited, claim: None, seen, admit: Some(admit) });
+        (id, state, grant)
     }
 
-    /// Leaves the queue. Whoever was admitted is no longer in it.
+    /// Leaves the queue. Does nothing for a run that was admitted.
     pub(super) fn withdraw(&mut self, id: u64) {
         let Ok(at) = self.waiting.binary_search_by_key(&id, |entry| entry.id) else { return };
         let Some(entry) = self.waiting.remove(at) else { return };
         if entry.claim.is_some() {
-            self.free(entry.ticket.group.as_ref().map(|(group, _)| group));
+            self.free(entry.limited.request.group());
         }
     }
 
-    /// A place is free again.
-    pub(super) fn free(&mut self, group: Option<&super::Group>) {
+    /// The child is gone.
+    pub(super) fn release(&mut self, grant: &Grant) {
+        self.forget_early(grant);
+        self.free(grant.group.as_ref());
+    }
+
+    fn free(&mut self, group: Option<&Group>) {
         self.taken -= 1;
-        self.groups.remove(group);
+        group.inspect(|group| group.remove());
+    }
+
+    fn take(&mut self, group: Option<&Group>) {
+        self.taken += 1;
+        group.inspect(|group| group.add());
     }
 
     pub(super) fn hold(&mut self, provider: &str, until: Instant) {
-        self.holds.add(provider, until);
+        let known = self.pauses.entry(provider.to_owned()).or_insert(until);
+        *known = until.max(*known);
     }
 
-    /// The cap on all processes has room for this claim, or does not hold any more, which its run is to tell.
-    pub(super) fn started(&mut self, shared: &Arc<Shared>, claim: u64, notice: &mut Option<String>) {
-        let waits = |entry: &Entry| entry.claim.as_ref().is_some_and(|held| held.number() == claim);
-        // It may have left since; then what is to be told is for another one.
-        let Some(at) = self.waiting.iter().position(waits) else { return };
-        let Some(entry) = self.waiting.remove(at) else { return };
-        let group = entry.ticket.group.map(|(group, _)| group);
-        let grant = Grant { shared: Arc::clone(shared), group, claim: entry.claim, notice: notice.take() };
-        entry.seat.admit(grant);
-    }
-
-    /// The cap on all processes has no room for an early slot, or somebody in another process needs it.
-    pub(super) fn refused(&mut self, claim: u64) {
-        if let Some(early) = self.early.iter().find(|early| early.claim == Some(claim)) {
-            early.evicted.send_replace(true);
-        }
-    }
-
-    pub(super) fn early(&mut self, shared: &Arc<Shared>, ticket: Ticket) -> Option<EarlySlot> {
+    /// Takes a place for a child that no run has asked for, if no run waits and there is room.
+    pub(super) fn early(&mut self, limited: Limited) -> Option<(Grant, watch::Receiver<bool>)> {
+        let request = &limited.request;
         let has_room = self.waiting.is_empty()
-            && self.taken < ticket.most()
-            && self.early.len() < ticket.early_limit
-            && self.holds.until(ticket.provider()).is_none()
-            && self.groups.has_room(ticket.group.as_ref());
+            && self.taken < request.max_concurrent()
+            && self.early.len() < request.early_limit
+            && self.held_until(request).is_none()
+            && request.group_has_room(0);
         if !has_room {
             return None;
         }
-        let claim = match ticket.per_user.as_ref().map(|cap| self.way(shared, cap, Kind::Early)) {
-            Some(Way::Claimed(claim)) => Some(claim),
-            // A notice is for a run, and this is none yet; the desk keeps it.
-            Some(Way::Free(_)) | None => None,
-        };
-        let id = self.draw();
-        let group = ticket.group.map(|(group, _)| group);
-        self.taken += 1;
-        self.groups.add(group.as_ref());
-        let (evicted, receiver) = watch::channel(false);
+        let claim = self.claim(&limited, Kind::Early);
+        let (id, group) = (self.draw(), request.group().cloned());
+        self.take(group.as_ref());
+        let (evicted, is_evicted) = watch::channel(false);
         self.early.push(Early { id, claim: claim.as_ref().map(Claim::number), evicted });
-        Some(EarlySlot::new(id, receiver, Grant { shared: Arc::clone(shared), group, claim, notice: None }))
+        Some((Grant { id, group, claim, notice: None }, is_evicted))
     }
 
-    /// The early slot is used or gone. Its place is still taken.
-    pub(super) fn forget_early(&mut self, id: u64) {
-        self.early.retain(|early| early.id != id);
+    /// The early permit is a run's now. Its place stays taken.
+    pub(super) fn forget_early(&mut self, grant: &Grant) {
+        self.early.retain(|early| early.id != grant.id);
     }
 
-    /// Lets in whoever may start, and shows everybody else where they stand.
-    pub(super) fn settle(&mut self, shared: &Arc<Shared>, now: Instant) {
-        self.holds.expire(now);
-        let mut waiting = std::mem::take(&mut self.waiting);
-        // First, so that whoever comes earlier in the queue finds the places that are given back.
-        for entry in &mut waiting {
-            self.hold_back(entry);
-        }
-        let mut room = Room::new();
-        waiting.retain_mut(|entry| !self.may_start(shared, entry, &mut room));
-        for (index, entry) in waiting.iter().enumerate() {
-            entry.seat.move_to(index + 1);
-        }
-        self.waiting = waiting;
-        let wanted = room.give_up(&mut self.groups);
-        self.evict(wanted);
-    }
-
-    /// Shows whether the provider of a run wants to be left alone. Nobody else has to wait for a place that cannot be used
-    /// meanwhile, so it is given back.
-    fn hold_back(&mut self, entry: &mut Entry) {
-        let held = self.holds.until(entry.ticket.provider());
-        entry.seat.hold(held);
-        if held.is_some() && entry.claim.take().is_some() {
-            self.free(entry.ticket.group.as_ref().map(|(group, _)| group));
-        }
-    }
-
-    /// Whether somebody who waits was admitted now.
-    fn may_start(&mut self, shared: &Arc<Shared>, entry: &mut Entry, room: &mut Room) -> bool {
-        let group = entry.ticket.group.as_ref().map(|(group, _)| group);
-        let is_held = self.holds.until(entry.ticket.provider()).is_some();
-        if is_held || entry.claim.is_some() || !self.groups.has_room(entry.ticket.group.as_ref()) {
-            return false;
-        }
-        if room.is_gone || self.taken >= entry.ticket.most() {
-            room.is_gone = true;
-            let others = self.taken - self.early.len();
-            room.want(others, &entry.ticket, &mut self.groups);
-            return false;
-        }
-        self.taken += 1;
-        self.groups.add(group);
-        let way = entry.ticket.per_user.as_ref().map(|cap| self.way(shared, cap, Kind::Queued));
-        let notice = match way {
-            Some(Way::Claimed(claim)) => {
-                entry.claim = Some(claim);
-                return false;
+    /// What the store says to the claims.
+    fn answered(&mut self, Answers { started, refused, notice }: Answers) {
+        self.notice = notice.or(self.notice.take());
+        for number in started {
+            let has_it = |entry: &Entry| entry.claim.as_ref().is_some_and(|claim| claim.number() == number);
+            // The run may have left since.
+            if let Some(mut entry) =
+                self.waiting.iter().position(has_it).and_then(|at| self.waiting.remove(at))
+            {
+                let claim = entry.claim.take();
+                self.admit(&mut entry, claim);
             }
-            Some(Way::Free(notice)) => notice,
-            None => None,
-        };
-        let group = group.cloned();
-        entry.seat.admit(Grant { shared: Arc::clone(shared), group, claim: None, notice });
-        true
-    }
-
-    fn way(&mut self, shared: &Arc<Shared>, cap: &UserCap, kind: Kind) -> Way {
-        let known = self.desks.iter().find(|desk| desk.serves(&cap.store));
-        let desk = if let Some(desk) = known {
-            Arc::clone(desk)
-        } else {
-            let desk = Desk::new(cap.store.clone(), Arc::downgrade(shared));
-            self.desks.push(Arc::clone(&desk));
-            desk
-        };
-        match desk.claim(cap.cap.max(1), kind) {
-            Some(claim) => Way::Claimed(claim),
-            None => Way::Free(if kind == Kind::Early { None } else { desk.take_notice() }),
         }
-    }
-
-    /// Asks for so many early slots back; the newest first, because least has been spent on it.
-    fn evict(&mut self, wanted: usize) {
-        let asked = self.early.iter().filter(|early| *early.evicted.borrow()).count();
-        let rest = self.early.iter().rev().filter(|early| !*early.evicted.borrow());
-        for early in rest.take(wanted.saturating_sub(asked)) {
+        for early in self.early.iter().filter(|early| early.claim.is_some_and(|it| refused.contains(&it))) {
             early.evicted.send_replace(true);
         }
     }
 
-    fn draw(&mut self) -> u64 {
-        self.next += 1;
-        self.next
+    /// Admits every run that may start, and shows all others their positions.
+    fn settle(&mut self, now: Instant) {
+        self.pauses.retain(|_, until| *until > now);
+        let mut waiting = std::mem::take(&mut self.waiting);
+        // Before anything is admitted, so that runs further ahead find the places that are given back.
+        for entry in &mut waiting {
+            self.hold_back(entry);
+        }
+        let mut is_full = false;
+        waiting.retain_mut(|entry| {
+            let request = &entry.limited.request;
+            if is_full || !self.is_eligible(entry) {
+                return true;
+            }
+            is_full = self.taken >= request.max_concurrent();
+            is_full || !self.start(entry)
+        });
+        for (index, entry) in waiting.iter().enumerate() {
+            entry.show(|seen| seen.position = Some(index + 1));
+        }
+        self.waiting = waiting;
+        self.evict();
     }
-}
 
-/// What those who found no room could do with the early slots.
-struct Room {
-    /// Somebody waits for room, so nobody behind may take any.
-    is_gone: bool,
-    /// Those who could start if there were no early slots; the groups count them while they are looked at.
-    wanting: Vec<Option<super::Group>>,
-    /// Somebody could not start even then, nor could those behind.
-    is_closed: bool,
-}
-
-impl Room {
-    fn new() -> Self {
-        Self { is_gone: false, wanting: Vec::new(), is_closed: false }
-    }
-
-    fn want(&mut self, others: usize, ticket: &Ticket, groups: &mut Groups) {
-        self.is_closed |= others + self.wanting.len() >= ticket.most();
-        if !self.is_closed {
-            let group = ticket.group.as_ref().map(|(group, _)| group.clone());
-            groups.add(group.as_ref());
-            self.wanting.push(group);
+    /// Shows whether the run's provider is pausing. If so, the place that it took while it waits for other processes is
+    /// given back, because it cannot be used meanwhile.
+    fn hold_back(&mut self, entry: &mut Entry) {
+        let request = &entry.limited.request;
+        let held = self.held_until(request);
+        entry.show(|seen| seen.held_until = held);
+        if held.is_some() && entry.claim.take().is_some() {
+            self.free(request.group());
         }
     }
 
-    /// How many they are. The groups forget them.
-    fn give_up(self, groups: &mut Groups) -> usize {
-        self.wanting.iter().for_each(|group| groups.remove(group.as_ref()));
-        self.wanting.len()
+    fn held_until(&self, request: &Request) -> Option<Instant> {
+        self.pauses.get(request.provider.as_deref()?).copied()
+    }
+
+    /// Whether the run could start if the process had room.
+    fn is_eligible(&self, entry: &Entry) -> bool {
+        let request = &entry.limited.request;
+        entry.claim.is_none() && self.held_until(request).is_none() && request.group_has_room(0)
+    }
+
+    /// Takes a place in this process. Says whether that admits the run; otherwise it waits for the other processes.
+    fn start(&mut self, entry: &mut Entry) -> bool {
+        self.take(entry.limited.request.group());
+        entry.claim = self.claim(&entry.limited, Kind::Queued);
+        if entry.claim.is_some() {
+            return false;
+        }
+        self.admit(entry, None);
+        true
+    }
+
+    fn admit(&mut self, entry: &mut Entry, claim: Option<Claim>) {
+        let Limited { request, cap } = &entry.limited;
+        let notice = cap.as_ref().and_then(|_| self.notice.take());
+        let grant = Grant { id: entry.id, group: request.group().cloned(), claim, notice };
+        entry.show(|seen| *seen = TicketState { position: None, held_until: None });
+        if let Some(admit) = entry.admit.take() {
+            // A ticket leaves the queue before it stops receiving.
+            let _ = admit.send(grant);
+        }
+    }
+
+    /// Asks for a part of the cap on all processes. `None` when none is in force.
+    fn claim(&mut self, Limited { cap, .. }: &Limited, kind: Kind) -> Option<Claim> {
+        let (worker, cap) = cap.as_ref()?;
+        match worker.claim(*cap, kind) {
+            Ok(claim) => Some(claim),
+            Err(notice) => {
+                self.notice = notice.or(self.notice.take());
+                None
+            }
+        }
+    }
+
+    /// Asks for the early permits that keep runs from starting; the newest first, because least was spent on it.
+    fn evict(&self) {
+        let evicted = self.early.iter().filter(|early| *early.evicted.borrow()).count();
+        let more = self.wanted_of_early().saturating_sub(evicted);
+        let rest = self.early.iter().rev().filter(|early| !*early.evicted.borrow());
+        for early in rest.take(more) {
+            early.evicted.send_replace(true);
+        }
+    }
+
+    /// How many of the runs that wait could start if there were no early permits; no more than there are of those.
+    fn wanted_of_early(&self) -> usize {
+        let others = self.taken - self.early.len();
+        let mut wanted: Vec<&Request> = Vec::new();
+        for entry in self.waiting.iter().filter(|entry| self.is_eligible(entry)) {
+            let request = &entry.limited.request;
+            if wanted.len() == self.early.len() || others + wanted.len() >= request.max_concurrent() {
+                break;
+            }
+            let siblings = wanted.iter().filter(|other| other.group() == request.group()).count();
+            if request.group_has_room(siblings) {
+                wanted.push(request);
+            }
+        }
+        wanted.len()
+    }
+
+    fn draw(&mut self) -> u64 {
+        self.last_id += 1;
+        self.last_id
+    }
+}
+
+impl Entry {
+    /// Changes what the run sees; wakes it only if that makes a difference.
+    fn show(&self, change: impl FnOnce(&mut TicketState)) {
+        self.seen.send_if_modified(|seen| {
+            let before = *seen;
+            change(seen);
+            *seen != before
+        });
     }
 }

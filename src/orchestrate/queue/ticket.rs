@@ -1,59 +1,62 @@
-//! What a run asks of the lane.
+//! Waiting for a permit.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::time::Instant;
 
-use crate::store::Store;
+use tokio::sync::{oneshot, watch};
+use tokio::time::sleep_until;
 
-/// What a run asks of the lane: which limits hold for it.
-#[derive(Clone, Debug)]
+use super::permit::Permit;
+use super::state::{Grant, Shared, TicketState};
+
+/// A place in the queue. Dropping it leaves the queue, and those behind move up.
+///
+/// It must be awaited or dropped: one that is kept without being awaited keeps its place and what it was given.
+#[derive(Debug)]
+#[must_use = "dropping this leaves the queue"]
 pub struct Ticket {
-    /// The provider of its model; a hold of that provider keeps it waiting. `None` heeds no hold.
-    pub provider: Option<String>,
-    /// How many children may be there at once in this process, this one included. 0 counts as 1, because nobody could
-    /// ever start otherwise.
-    pub max_concurrent: usize,
-    /// How many of them may be booted early. 0 means none.
-    pub early_limit: usize,
-    /// The cap on all processes of this user; `None` when there is no store.
-    pub per_user: Option<UserCap>,
-    /// The call that it belongs to, and how many of that call may be there at once; 0 counts as 1.
-    pub group: Option<(Group, usize)>,
-}
-
-/// A cap on the children of all processes that share a store.
-#[derive(Clone, Debug)]
-pub struct UserCap {
-    /// What the processes share.
-    pub store: Store,
-    /// How many children there may be at once in all of them; 0 counts as 1.
-    pub cap: usize,
-}
-
-/// One call with several runs. Clones speak of the same call.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Group(u64);
-
-impl Group {
-    /// A call of its own.
-    #[must_use]
-    pub fn new() -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        Self(NEXT.fetch_add(1, Ordering::Relaxed))
-    }
-}
-
-impl Default for Group {
-    fn default() -> Self {
-        Self::new()
-    }
+    pub(super) queue: Arc<Shared>,
+    pub(super) id: u64,
+    pub(super) state: watch::Receiver<TicketState>,
+    pub(super) grant: oneshot::Receiver<Grant>,
 }
 
 impl Ticket {
-    pub(super) fn provider(&self) -> Option<&str> {
-        self.provider.as_deref()
+    /// How far it has come, from now on.
+    #[must_use]
+    pub fn state(&self) -> watch::Receiver<TicketState> {
+        self.state.clone()
     }
 
-    pub(super) fn most(&self) -> usize {
-        self.max_concurrent.max(1)
+    /// Waits for the permit. Cancel safe: the place in the queue, or the permit, stays with this value. Gives one permit;
+    /// after that it never resolves again.
+    pub async fn admitted(&mut self) -> Permit {
+        while !self.grant.is_terminated() {
+            let until = self.state.borrow_and_update().held_until;
+            tokio::select! {
+                biased;
+                Ok(grant) = &mut self.grant => return Permit { queue: Arc::clone(&self.queue), grant },
+                Ok(()) = self.state.changed() => {}
+                // Nothing else happens at the end of a pause.
+                () = over(until), if until.is_some() => self.queue.change(|_| ()),
+            }
+        }
+        std::future::pending().await
+    }
+}
+
+async fn over(until: Option<Instant>) {
+    if let Some(until) = until {
+        sleep_until(until.into()).await;
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.queue.change(|state| state.withdraw(self.id));
+        // Admitted, but not asked for.
+        if let Ok(grant) = self.grant.try_recv() {
+            drop(Permit { queue: Arc::clone(&self.queue), grant });
+        }
     }
 }

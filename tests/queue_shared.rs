@@ -1,4 +1,4 @@
-//! Who may start when several processes share a cap, and what becomes of the cap when the store fails.
+//! Which runs may start when several processes share a cap, and what becomes of the cap when the store fails.
 #![cfg(target_os = "linux")]
 
 #[path = "support/actor.rs"]
@@ -18,42 +18,42 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use actor::{Actor, reply};
-use pi_subagent_native::orchestrate::queue::{EarlySlot, Queue, Slot, Ticket, UserCap, Waiting};
+use pi_subagent_native::orchestrate::queue::{EarlyPermit, Permit, Queue, Request, Ticket, UserCap};
 use pi_subagent_native::store::{Store, attach};
 use pids::eventually;
 use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
 use tokio::task::{JoinSet, yield_now};
 
-/// The second process enters its lane as it is told, and says when it was admitted.
+/// The second process enters its queue as it is told, and says when it was admitted.
 #[test]
 fn a_second_process_ends_with_its_test() {
     actor::play(|agent_dir, script| {
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
         let queue = Queue::new();
         let store = attach(agent_dir).store.expect("a store");
-        let slots = Arc::new(Mutex::new(HashMap::new()));
+        let permits = Arc::new(Mutex::new(HashMap::new()));
         for line in script {
             match line.split(' ').collect::<Vec<_>>().as_slice() {
                 ["enter", name, cap] => {
-                    let mut waiting = queue.enter(ticket(&store, cap.parse().expect("a number")));
-                    let (name, slots) = ((*name).to_owned(), slots.clone());
+                    let mut waiting = queue.enter(request(&store, cap.parse().expect("a number")));
+                    let (name, permits) = ((*name).to_owned(), permits.clone());
                     runtime.spawn(async move {
-                        let slot = waiting.admitted().await;
-                        slots.lock().expect("nobody panics").insert(name.clone(), slot);
+                        let permit = waiting.admitted().await;
+                        permits.lock().expect("nobody panics").insert(name.clone(), permit);
                         reply(&format!("{name} admitted"));
                     });
                 }
-                ["leave", name] => drop(slots.lock().expect("nobody panics").remove(*name)),
+                ["leave", name] => drop(permits.lock().expect("nobody panics").remove(*name)),
                 _ => panic!("unknown words {line:?}"),
             }
         }
     });
 }
 
-fn ticket(store: &Store, cap: usize) -> Ticket {
+fn request(store: &Store, cap: usize) -> Request {
     let per_user = Some(UserCap { store: store.clone(), cap });
-    Ticket { provider: None, max_concurrent: 256, early_limit: 4, per_user, group: None }
+    Request { provider: None, max_concurrent: 256, early_limit: 4, per_user, group: None }
 }
 
 struct Scene {
@@ -74,12 +74,12 @@ impl Scene {
         Actor::start(self.dir.path())
     }
 
-    fn enter(&self, cap: usize) -> Waiting {
-        self.queue.enter(ticket(&self.store, cap))
+    fn enter(&self, cap: usize) -> Ticket {
+        self.queue.enter(request(&self.store, cap))
     }
 
-    fn early(&self, cap: usize) -> EarlySlot {
-        self.queue.early(ticket(&self.store, cap)).expect("there is room in this process")
+    fn early(&self, cap: usize) -> EarlyPermit {
+        self.queue.early(request(&self.store, cap)).expect("there is room in this process")
     }
 
     fn database(&self) -> Connection {
@@ -113,8 +113,8 @@ fn try_queue(database: &Connection) -> rusqlite::Result<String> {
     database.query_row(text, (), |row| row.get(0))
 }
 
-fn position(waiting: &Waiting) -> Option<usize> {
-    *waiting.position().borrow()
+fn position(waiting: &Ticket) -> Option<usize> {
+    waiting.state().borrow().position
 }
 
 #[tokio::test]
@@ -141,10 +141,10 @@ async fn a_cap_of_none_still_lets_one_start() {
     let scene = Scene::new();
     let mut first = scene.enter(0);
     let admitted = tokio::time::timeout(Duration::from_secs(20), first.admitted());
-    let slot = admitted.await.expect("nobody could ever start otherwise");
+    let permit = admitted.await.expect("nobody could ever start otherwise");
     let mut second = scene.enter(0);
     scene.queue("+.").await;
-    drop(slot);
+    drop(permit);
     drop(second.admitted().await);
 }
 
@@ -160,9 +160,9 @@ async fn a_process_that_is_killed_takes_nothing_with_it() {
     scene.queue("+..").await;
     waiting.kill();
     running.kill();
-    let slot = last.admitted().await;
+    let permit = last.admitted().await;
     scene.queue("+").await;
-    drop(slot);
+    drop(permit);
 }
 
 #[tokio::test]
@@ -184,12 +184,12 @@ async fn whoever_gives_up_waiting_holds_up_no_other_process() {
 async fn a_run_that_its_provider_holds_back_holds_up_no_other_process() {
     let scene = Scene::new();
     let running = scene.enter(1).admitted().await;
-    let mut held = scene.queue.enter(Ticket { provider: Some("p".into()), ..ticket(&scene.store, 1) });
+    let mut held = scene.queue.enter(Request { provider: Some("p".into()), ..request(&scene.store, 1) });
     scene.queue("+.").await;
     let until = Instant::now() + Duration::from_secs(3600);
     scene.queue.hold("p", until);
     scene.queue("+").await;
-    assert_eq!(*held.held_until().borrow(), Some(until));
+    assert_eq!(held.state().borrow().held_until, Some(until));
     drop(running);
     let mut other = scene.actor();
     other.say("enter a 1");
@@ -212,11 +212,11 @@ async fn hundreds_at_once_pass_the_cap_of_all_processes_in_order() {
         let mut waiting = scene.enter(CAP);
         let running = running.clone();
         tasks.spawn(async move {
-            let slot = waiting.admitted().await;
+            let permit = waiting.admitted().await;
             assert!(running.fetch_add(1, Ordering::SeqCst) < CAP);
             yield_now().await;
             running.fetch_sub(1, Ordering::SeqCst);
-            drop(slot);
+            drop(permit);
         });
     }
     assert_eq!(tasks.join_all().await.len(), RUNS);
@@ -305,15 +305,15 @@ async fn an_early_child_that_is_used_is_never_turned_away_and_counts() {
     scene.queue("+").await;
     let mut refused = scene.early(1);
     refused.evicted().await;
-    let used = [early.into_slot(), refused.into_slot()];
+    let used = [early.into_permit(), refused.into_permit()];
     scene.queue("++").await;
     let mut waiting = scene.enter(1);
     scene.queue("++.").await;
     drop(used);
-    let slot: Slot = waiting.admitted().await;
-    drop(slot);
+    let permit: Permit = waiting.admitted().await;
+    drop(permit);
     // Used before the store has said anything.
-    let used = scene.early(1).into_slot();
+    let used = scene.early(1).into_permit();
     scene.queue("+").await;
     drop(used);
     scene.queue("").await;
@@ -354,10 +354,10 @@ async fn a_database_that_is_held_for_a_moment_means_waiting_and_no_warning() {
 #[tokio::test]
 async fn a_place_that_could_not_be_given_back_is_given_back_once_the_database_is_free() {
     let scene = Scene::new();
-    let slot = scene.enter(1).admitted().await;
+    let permit = scene.enter(1).admitted().await;
     let holder = scene.database();
     holder.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
-    drop(slot);
+    drop(permit);
     // Longer than one try waits, so that it has failed; nobody here wants anything of the store after that.
     tokio::time::sleep(Duration::from_secs(1)).await;
     holder.execute_batch("ROLLBACK").expect("it is ours");

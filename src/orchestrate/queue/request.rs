@@ -1,0 +1,74 @@
+//! What a run asks of the queue.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::store::Store;
+
+/// The limits that hold for a run, or for a child that is booted early.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The provider of its model; a pause of that provider holds it back. `None` heeds no pause.
+    pub provider: Option<String>,
+    /// How many children may exist at once in this process, this one included. 0 counts as 1, because no run could ever
+    /// start otherwise.
+    pub max_concurrent: usize,
+    /// How many of them may be booted early. 0 means none.
+    pub early_limit: usize,
+    /// The cap on all processes of this user; `None` when there is no store.
+    pub per_user: Option<UserCap>,
+    /// The call that it belongs to, and how many of that call may run at once; 0 counts as 1.
+    pub group: Option<(Group, usize)>,
+}
+
+/// A cap on the children of all processes that share a store.
+#[derive(Clone, Debug)]
+pub struct UserCap {
+    /// What the processes share.
+    pub store: Store,
+    /// How many children may exist at once in all of them; 0 counts as 1.
+    pub cap: usize,
+}
+
+/// One call with several runs, which counts its children. Clones stand for the same call; all its runs pass one queue.
+#[derive(Clone, Debug, Default)]
+pub struct Group(Arc<AtomicUsize>);
+
+impl Group {
+    /// A call of its own.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    // Only changed while the queue is locked, so no order between threads is needed.
+    pub(super) fn add(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn remove(&self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl PartialEq for Group {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Request {
+    pub(super) fn max_concurrent(&self) -> usize {
+        self.max_concurrent.max(1)
+    }
+
+    pub(super) fn group(&self) -> Option<&Group> {
+        self.group.as_ref().map(|(group, _)| group)
+    }
+
+    /// Whether its call could have this child beside so many more. A run without a call always may start.
+    pub(super) fn group_has_room(&self, more: usize) -> bool {
+        let count = |group: &Group| group.0.load(Ordering::Relaxed) + more;
+        self.group.as_ref().is_none_or(|(group, most)| count(group) < (*most).max(1))
+    }
+}
