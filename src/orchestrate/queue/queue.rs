@@ -45,7 +45,7 @@ impl Queue {
     #[must_use]
     pub fn early(&self, request: Request) -> Option<EarlyPermit> {
         let limited = self.0.limited(request);
-        let (grant, evicted) = self.0.change(|state| state.early(limited))?;
+        let (grant, evicted) = self.0.change(|state| state.early(&limited))?;
         Some(EarlyPermit { permit: Permit { queue: Arc::clone(&self.0), grant }, evicted })
     }
 }

@@ -161,7 +161,7 @@ impl State {
     }
 
     /// Takes a place for a child that no run has asked for, if no run waits and there is room.
-    pub(super) fn early(&mut self, limited: Limited) -> Option<(Grant, watch::Receiver<bool>)> {
+    pub(super) fn early(&mut self, limited: &Limited) -> Option<(Grant, watch::Receiver<bool>)> {
         let request = &limited.request;
         let has_room = self.waiting.is_empty()
             && self.taken < request.max_concurrent()
@@ -171,7 +171,7 @@ impl State {
         if !has_room {
             return None;
         }
-        let claim = self.claim(&limited, Kind::Early);
+        let claim = self.claim(limited, Kind::Early);
         let (id, group) = (self.draw(), request.group().cloned());
         self.take(group.as_ref());
         let (evicted, is_evicted) = watch::channel(false);
