@@ -34,9 +34,15 @@ pub(crate) fn measure(kind: &str, bytes: &str) -> Result<Value, Box<dyn Error>> 
         "seconds": supervised.duration.as_secs_f64(),
         "stdoutBytes": collected.counts.bytes,
         "events": collected.counts.events,
-        "stderrOmitted": supervised.stderr.omitted(),
+        "stderrOmitted": omitted(&supervised.stderr),
         "complete": supervised.complete,
     }))
+}
+
+/// The number in the line that stands for what was left out.
+fn omitted(stderr: &str) -> u64 {
+    let (before, _) = stderr.split_once(" bytes omitted]\n").unwrap_or_default();
+    before.rsplit("\n[").next().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
 struct Watch(Collector);

@@ -121,7 +121,7 @@ async fn child_command(
     let said = match capture(command, VERSION_TIMEOUT, VERSION_BYTES).await {
         Ok(captured) if captured.is_success() => captured,
         Ok(captured) => {
-            let why = captured.stderr.to_text().trim().to_owned();
+            let why = captured.stderr.trim().to_owned();
             return Check::new(AREA, Status::Error, format!("`{} --version` failed: {why}", pi.display()))
                 .hint("start it by hand to see why; children run the same command");
         }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Number, Value};
 
-use super::tail::HeadTail;
+use crate::text::HeadTail;
 use crate::text::skim::{Kind, Verdict, Word};
 
 /// Bytes kept of one string: head and tail.

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::question::{Question, QuestionMethod};
 use super::response::Response;
-use super::tail::{HeadTail, floor_boundary};
 use super::wire::Field;
+use crate::text::{HeadTail, floor_char_boundary};
 
 /// Bytes kept of a title, a message, a placeholder and a prefill each; what is left of 16 KiB is for the note that
 /// says how much is missing.
@@ -130,7 +130,7 @@ impl Control {
             Field::Placeholder => self.placeholder = Some(text),
             Field::Prefill => self.prefill = Some(text),
             Field::Option => {
-                let end = floor_boundary(&text, MAX_OPTION);
+                let end = floor_char_boundary(&text, MAX_OPTION);
                 self.is_cut |= end < text.len();
                 self.options.push(text[..end].to_owned());
             }

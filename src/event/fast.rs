@@ -2,7 +2,7 @@
 //!
 //! Whatever differs in a single byte of its frame is left to the tokenizer, which must come to the same state.
 
-use super::tail::Tail;
+use crate::text::Tail;
 use crate::text::skim::Span;
 use crate::text::unescape::{Step, Unescape};
 

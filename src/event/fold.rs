@@ -12,9 +12,9 @@ use super::question::Question;
 use super::rate_limit::RateLimit;
 use super::record::Record;
 use super::response::Response;
-use super::tail::{HeadTail, Tail};
 use super::usage::Usage;
 use super::wire::{EventKind, UpdateKind};
+use crate::text::{HeadTail, Tail};
 
 /// Tools that can be seen running at the same time; far more than a model starts.
 const MAX_RUNNING: usize = 256;

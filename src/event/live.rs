@@ -1,8 +1,7 @@
 //! The newest assistant text: what a person watches, and what is left when a run ends too early.
 
 use super::record::MAX_LIVE;
-use super::tail::{HeadTail, Tail};
-use crate::text::settled_length;
+use crate::text::{HeadTail, Tail, settled_length};
 
 #[derive(Debug)]
 pub(super) struct LiveText {

@@ -2,9 +2,9 @@
 
 use super::arguments::Arguments;
 use super::display::{DisplayItem, DisplayItems};
-use super::tail::{HeadTail, Mark};
 use super::usage::Usage;
 use super::wire::PartKind;
+use crate::text::{HeadTail, Mark};
 
 /// Bytes of text kept of one message: head and tail.
 const MAX_TEXT: usize = 1024 * 1024;

@@ -19,7 +19,6 @@ mod rate_limit;
 mod record;
 mod response;
 mod short_form;
-mod tail;
 mod usage;
 mod wire;
 
@@ -31,5 +30,4 @@ pub use question::{Question, QuestionMethod};
 pub use rate_limit::RateLimit;
 pub use response::Response;
 pub use short_form::short_form;
-pub(crate) use tail::HeadTail;
 pub use usage::{Cost, Usage};

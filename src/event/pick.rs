@@ -1,9 +1,9 @@
 //! How an event is picked out of its record.
 
 use super::record::{Record, short_name};
-use super::tail::Mark;
 use super::usage::{Usage, amount, count};
 use super::wire::{EventKind, Field, PartKind, Place, UpdateKind};
+use crate::text::Mark;
 use crate::text::skim::{Kind, Sink, Verdict, Word};
 
 fn finish_if(is_enough: bool) -> Verdict {

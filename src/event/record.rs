@@ -2,8 +2,8 @@
 
 use super::control::Control;
 use super::message::{Message, Part};
-use super::tail::{HeadTail, Mark, Tail, floor_boundary};
 use super::wire::{EventKind, Field, Place, UpdateKind};
+use crate::text::{HeadTail, Mark, Tail, floor_char_boundary};
 
 /// Bytes kept of one delta; no more than the live text that it goes into.
 pub(super) const MAX_LIVE: usize = 64 * 1024;
@@ -132,5 +132,5 @@ impl Record {
 /// As much of a string as a name may have.
 pub(super) fn short_name(text: &HeadTail) -> &str {
     let head = text.head();
-    &head[..floor_boundary(head, MAX_NAME)]
+    &head[..floor_char_boundary(head, MAX_NAME)]
 }

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use super::cancel::Cancel;
-use super::clip::Clip;
 use super::command::ChildCommand;
 use super::error::SpawnError;
 use super::input::Input;
@@ -26,8 +25,8 @@ pub struct Captured {
     pub stdout: Vec<u8>,
     /// Whether it wrote more than the bound.
     pub truncated: bool,
-    /// Both ends of what it wrote to its standard error. Not sanitized.
-    pub stderr: Clip,
+    /// Its standard error, as in [`Supervised`](super::Supervised).
+    pub stderr: String,
 }
 
 impl Captured {

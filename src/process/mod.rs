@@ -5,7 +5,6 @@
 
 mod cancel;
 mod capture;
-mod clip;
 mod command;
 mod detached;
 mod error;
@@ -23,7 +22,6 @@ mod warden;
 
 pub use cancel::{Cancel, CancelReason};
 pub use capture::{Captured, capture};
-pub use clip::Clip;
 pub use command::ChildCommand;
 pub use detached::Detached;
 pub use error::SpawnError;

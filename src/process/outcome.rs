@@ -4,7 +4,6 @@ use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use super::cancel::CancelReason;
-use super::clip::Clip;
 use super::guardian::Supervision;
 use super::platform;
 use super::warden::{Mechanism, OverLimit, Tally};
@@ -60,8 +59,9 @@ pub struct Supervised {
     pub gone: bool,
     /// What its tree used; `None` without a warden.
     pub tally: Option<Tally>,
-    /// Both ends of what it wrote to its standard error. Not sanitized.
-    pub stderr: Clip,
+    /// What it wrote to its standard error: at most the first and the last 16 KiB, with a line between them that says how
+    /// many bytes were left out. Invalid UTF-8 became U+FFFD. Not sanitized.
+    pub stderr: String,
     /// From the request to start it until everything was over.
     pub duration: Duration,
 }
@@ -78,7 +78,7 @@ impl Supervised {
             mechanisms: Vec::new(),
             gone: true,
             tally: None,
-            stderr: Clip::default(),
+            stderr: String::new(),
             duration: since.elapsed(),
         }
     }

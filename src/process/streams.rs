@@ -8,12 +8,17 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
-use super::clip::Clip;
 use super::input::Input;
 use super::platform;
+use crate::text::HeadTail;
+use crate::text::unescape::LossyUtf8;
 
 /// As much as a pipe holds by default; larger reads gained nothing.
 const READ_BYTES: usize = 64 * 1024;
+
+/// Bytes kept of standard error, half of them from each end: enough for a start-up complaint and for the stack trace that
+/// came last.
+const STDERR_BYTES: usize = 32 * 1024;
 
 /// How often a pipe is served before the other things that the task waits for get a look. Without it a flood on standard
 /// error would use up the task's whole budget each time, and tokio's timers, which want some of it, would never fire.
@@ -64,7 +69,8 @@ pub(super) struct Streams {
     stderr: Option<ChildStderr>,
     buffer: Box<Buffer>,
     filled: usize,
-    clip: Clip,
+    utf8: LossyUtf8,
+    stderr_text: HeadTail,
 }
 
 impl Streams {
@@ -89,7 +95,8 @@ impl Streams {
             stderr: Some(ChildStderr::from_std(pipes.stderr)?),
             buffer,
             filled: 0,
-            clip: Clip::default(),
+            utf8: LossyUtf8::default(),
+            stderr_text: HeadTail::new(STDERR_BYTES),
         })
     }
 
@@ -131,8 +138,10 @@ impl Streams {
         self.writing = Vec::new();
     }
 
-    pub(super) fn into_stderr(self) -> Clip {
-        self.clip
+    /// What the child wrote to its standard error.
+    pub(super) fn into_stderr(mut self) -> String {
+        self.utf8.flush(&mut |part| self.stderr_text.push(part));
+        self.stderr_text.to_text().0
     }
 
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<bool> {
@@ -181,7 +190,7 @@ impl Streams {
         let Some(count) = ready!(poll_pipe(&mut self.stderr, &mut self.buffer, context)) else {
             return Poll::Pending;
         };
-        self.clip.push(&self.buffer.0[..count]);
+        self.utf8.feed(&self.buffer.0[..count], &mut |part| self.stderr_text.push(part));
         Poll::Ready(())
     }
 

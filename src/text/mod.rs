@@ -5,6 +5,7 @@
 mod diagnostic;
 mod error_chain;
 pub mod figures;
+mod head_tail;
 pub mod lines;
 mod nearest;
 mod position;
@@ -21,6 +22,7 @@ pub mod unescape;
 pub use diagnostic::{Diagnostic, Severity};
 pub(crate) use diagnostic::{one_line, quoted};
 pub(crate) use error_chain::chain;
+pub(crate) use head_tail::{HeadTail, Mark, Tail};
 pub(crate) use nearest::nearest;
 pub(crate) use position::{LineIndex, Position, ceil_char_boundary, floor_char_boundary};
 pub use sanitize::{Redaction, Sanitized, Sanitizer, SanitizerOptions, settled_length};

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 
-use crate::event::{Arguments, HeadTail, short_form};
-use crate::text::Sanitizer;
+use crate::event::{Arguments, short_form};
 use crate::text::skim::{Kind, Sink, Verdict, Word};
+use crate::text::{HeadTail, Sanitizer};
 
 /// Bytes kept of one text: head and tail. What is said of the gap between them must still fit into what is handed out.
 const MAX_TEXT: usize = 15 * 1024;

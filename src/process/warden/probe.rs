@@ -64,9 +64,9 @@ pub async fn probe(warden: &Path) -> Result<Arc<Abilities>, ProbeError> {
     let text = String::from_utf8_lossy(&said.stdout);
     let path = || warden.to_path_buf();
     let abilities = Abilities::parse(&text).filter(|_| said.is_success()).ok_or_else(|| {
-        let stderr = said.stderr.to_text();
-        let said = if stderr.trim().is_empty() { format!("{:?}", said.outcome) } else { stderr };
-        ProbeError::NotAWarden { path: path(), said: said.trim().to_owned() }
+        let stderr = said.stderr.trim();
+        let said = if stderr.is_empty() { format!("{:?}", said.outcome) } else { stderr.to_owned() };
+        ProbeError::NotAWarden { path: path(), said }
     })?;
     if abilities.version != env!("CARGO_PKG_VERSION") {
         return Err(ProbeError::Version { path: path(), found: abilities.version });

@@ -234,10 +234,9 @@ fn has_text(collected: &Collected) -> bool {
 
 /// Why a child without a message worth quoting ended with a code: what it wrote for people.
 fn exit_text(attempt_report: &AttemptReport) -> String {
-    let stderr = attempt_report.supervised.stderr.to_text();
     let said = [
         attempt_report.collected.error_message.as_deref(),
-        Some(stderr.trim()),
+        Some(attempt_report.supervised.stderr.trim()),
         Some(attempt_report.collected.noise.trim()),
     ];
     match said.into_iter().flatten().find(|text| !text.is_empty()) {
@@ -500,7 +499,7 @@ mod tests {
     use std::os::unix::process::ExitStatusExt as _;
 
     use super::*;
-    use crate::process::{Clip, LimitKind};
+    use crate::process::LimitKind;
 
     /// What is said of a child that [`failed_by_provider`].
     const PROVIDER: &str = "the model's provider reported an error: 500: overloaded";
@@ -515,7 +514,7 @@ mod tests {
             mechanisms: Vec::new(),
             gone: true,
             tally: None,
-            stderr: Clip::default(),
+            stderr: String::new(),
             duration: Duration::ZERO,
         };
         AttemptReport {
@@ -559,7 +558,7 @@ mod tests {
 
     fn complains(code: i32, stderr: &str, noise: &str) -> AttemptReport {
         let mut attempt_report = answered(left(code));
-        attempt_report.supervised.stderr.push(stderr.as_bytes());
+        attempt_report.supervised.stderr.push_str(stderr);
         attempt_report.collected.noise = noise.into();
         attempt_report
     }

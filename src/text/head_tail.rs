@@ -1,26 +1,27 @@
 //! Bounded text: the newest of a stream, or its head and tail.
 
-use crate::text::settled_length;
+use super::position::{ceil_char_boundary, floor_char_boundary};
+use super::settled_length;
 
 /// Distance within which a cut looks for white space, so that half of a torn token does not stay behind.
 const MAX_CUT_WINDOW: usize = 4 * 1024;
 
 /// Keeps the newest bytes of what is pushed; pushing costs amortized constant time per byte.
 #[derive(Debug, Clone)]
-pub(super) struct Tail {
+pub(crate) struct Tail {
     limit: usize,
     text: String,
     pushed: u64,
 }
 
 impl Tail {
-    pub(super) const fn new(limit: usize) -> Self {
+    pub(crate) const fn new(limit: usize) -> Self {
         Self { limit, text: String::new(), pushed: 0 }
     }
 
-    pub(super) fn push(&mut self, part: &str) {
+    pub(crate) fn push(&mut self, part: &str) {
         self.pushed += part.len() as u64;
-        let part = &part[floor_boundary(part, part.len().saturating_sub(self.limit))..];
+        let part = &part[floor_char_boundary(part, part.len().saturating_sub(self.limit))..];
         let slack = self.limit / 4;
         if self.text.len() + part.len() > self.limit + slack {
             let keep = self.limit.saturating_sub(part.len());
@@ -31,31 +32,31 @@ impl Tail {
     }
 
     /// The newest bytes, never more than the limit.
-    pub(super) fn view(&self) -> &str {
-        &self.text[ceil_boundary(&self.text, self.text.len().saturating_sub(self.limit))..]
+    pub(crate) fn view(&self) -> &str {
+        &self.text[ceil_char_boundary(&self.text, self.text.len().saturating_sub(self.limit))..]
     }
 
     /// Like [`Tail::view`], but what was cut does not begin inside a word.
-    pub(super) fn view_from_word(&self) -> &str {
+    pub(crate) fn view_from_word(&self) -> &str {
         let view = self.view();
         if self.is_cut() { after_torn_word(view, cut_window(self.limit)) } else { view }
     }
 
-    pub(super) fn is_cut(&self) -> bool {
+    pub(crate) fn is_cut(&self) -> bool {
         self.pushed > self.view().len() as u64
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.pushed == 0
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.text.clear();
         self.pushed = 0;
     }
 
     /// Removes a character at the end.
-    pub(super) fn strip(&mut self, end: char) {
+    pub(crate) fn strip(&mut self, end: char) {
         self.drop_excess();
         if self.text.ends_with(end) {
             self.text.pop();
@@ -64,7 +65,7 @@ impl Tail {
     }
 
     /// Removes the word at the end, of which not all was pushed.
-    pub(super) fn strip_torn_word(&mut self) {
+    pub(crate) fn strip_torn_word(&mut self) {
         self.drop_excess();
         let whole = before_torn_word(&self.text, cut_window(self.limit / 8)).len();
         self.pushed -= (self.text.len() - whole) as u64;
@@ -79,12 +80,12 @@ impl Tail {
         self.pushed = pushed;
     }
 
-    pub(super) fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         self.text.capacity()
     }
 
     /// Appends what another buffer kept; after a gap nothing older makes sense.
-    pub(super) fn append(&mut self, other: &Tail) {
+    pub(crate) fn append(&mut self, other: &Tail) {
         if other.is_cut() {
             self.clear();
             self.pushed = other.pushed - other.view().len() as u64;
@@ -100,7 +101,7 @@ impl Tail {
     }
 
     fn drop_front(&mut self, count: usize) {
-        self.text.drain(..floor_boundary(&self.text, count));
+        self.text.drain(..floor_char_boundary(&self.text, count));
     }
 }
 
@@ -114,14 +115,14 @@ pub(crate) struct HeadTail {
 
 /// A state of a [`HeadTail`] to return to.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Mark {
+pub(crate) struct Mark {
     head: usize,
     tail: u64,
 }
 
 impl Mark {
     /// The state of an empty one.
-    pub(super) const START: Self = Self { head: 0, tail: 0 };
+    pub(crate) const START: Self = Self { head: 0, tail: 0 };
 }
 
 impl HeadTail {
@@ -131,7 +132,7 @@ impl HeadTail {
 
     pub(crate) fn push(&mut self, mut part: &str) {
         if self.tail.is_empty() {
-            let fits = floor_boundary(part, self.half - self.head.len());
+            let fits = floor_char_boundary(part, self.half - self.head.len());
             grow(&mut self.head, fits, self.half);
             self.head.push_str(&part[..fits]);
             part = &part[fits..];
@@ -155,18 +156,18 @@ impl HeadTail {
         self.tail.clear();
     }
 
-    pub(super) fn mark(&self) -> Mark {
+    pub(crate) fn mark(&self) -> Mark {
         Mark { head: self.head.len(), tail: self.tail.pushed }
     }
 
     /// Takes back what was pushed since the mark; exact as long as that had not displaced older text.
-    pub(super) fn rewind(&mut self, mark: Mark) {
+    pub(crate) fn rewind(&mut self, mark: Mark) {
         self.head.truncate(mark.head);
         self.tail.rewind(mark.tail);
     }
 
     /// The beginning: the whole text, unless it is longer than half the limit.
-    pub(super) fn head(&self) -> &str {
+    pub(crate) fn head(&self) -> &str {
         &self.head
     }
 
@@ -190,7 +191,7 @@ impl HeadTail {
     }
 
     /// Hands the text to another buffer in order; what is missing here is missing there.
-    pub(super) fn copy_to(&self, other: &mut Tail) {
+    pub(crate) fn copy_to(&self, other: &mut Tail) {
         if self.tail.is_cut() {
             other.clear();
             other.pushed = self.head.len() as u64;
@@ -202,7 +203,7 @@ impl HeadTail {
         other.push(self.tail.view());
     }
 
-    pub(super) fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         self.head.capacity() + self.tail.memory_bytes()
     }
 }
@@ -234,18 +235,6 @@ fn after_torn_word(text: &str, window: usize) -> &str {
     space.map_or(text, |at| &text[at + 1..])
 }
 
-/// The last character boundary at or before `at`.
-pub(super) fn floor_boundary(text: &str, at: usize) -> usize {
-    if at >= text.len() {
-        return text.len();
-    }
-    (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
-}
-
-fn ceil_boundary(text: &str, at: usize) -> usize {
-    (at..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -254,7 +243,7 @@ mod tests {
         let mut rest = text;
         let mut all = Vec::new();
         while !rest.is_empty() {
-            let end = ceil_boundary(rest, size);
+            let end = ceil_char_boundary(rest, size);
             all.push(&rest[..end]);
             rest = &rest[end..];
         }
@@ -270,7 +259,7 @@ mod tests {
                 tail.push(piece);
                 assert!(tail.memory_bytes() <= 135, "pieces of {size}: {}", tail.memory_bytes());
             }
-            assert_eq!(tail.view(), &text[ceil_boundary(&text, text.len() - 100)..], "pieces of {size}");
+            assert_eq!(tail.view(), &text[ceil_char_boundary(&text, text.len() - 100)..], "pieces of {size}");
             assert!(tail.is_cut());
         }
     }
