@@ -18,7 +18,7 @@ use super::call_order::{Sequence, SequenceGuard};
 use super::queue::{EarlyPermit, Group, Permit, Queue};
 use super::streaming_args::{NamedChild, StreamingArgs};
 use super::turn::request;
-use crate::config::{EarlyBoot, Protocol};
+use crate::config::EarlyBoot;
 use crate::credentials::Refresh;
 use crate::process::{Cancel, CancelReason};
 use crate::run::{
@@ -274,10 +274,7 @@ async fn boot(
 ) -> Option<(Booted, EarlyPermit)> {
     let ready = prepare(spec, RunId::draw(), &Nobody, cancel).await.ok()?;
     let config = ready.config();
-    if config.early_boot == EarlyBoot::Off
-        || config.protocol != Protocol::Rpc
-        || !ready.may_boot_early().await
-    {
+    if config.early_boot == EarlyBoot::Off || !ready.may_boot_early().await {
         return None;
     }
     let group = Some((group, config.parallel_concurrency));

@@ -18,29 +18,34 @@
 //! | `outcome` | how it ended, what is told of it, and whether another attempt follows |
 
 pub(crate) mod admit;
+pub(crate) mod blocking;
 mod budget;
 mod callbacks;
+pub(crate) mod context;
 pub(crate) mod drive;
 pub(crate) mod launch;
 mod outcome;
 mod progress;
 mod result;
-mod spec;
+pub(crate) mod spec;
+mod state;
 
-pub(crate) use admit::ready::blocking;
 pub use admit::{
     Described, Extensions, HostCapabilities, Listed, Listing, Origin, PiError, PiProgram, PiVersion, Ready,
     Refusal, describe, find_agents, list_agents, load_config, plan_for, prepare, sanitizer_for,
 };
+pub(crate) use blocking::blocking;
 pub use budget::{Allowance, Meter, OverBudget, SessionAccount, Spending, Stage, account_of, store_of};
 pub use callbacks::{Answer, ChildQuestion, ConfirmRequest, HostCallbacks};
+pub use context::{Host, HostContext, HostTool};
 pub(crate) use drive::UPDATE_INTERVAL;
 pub use drive::{Control, Steering, Watchers, execute};
-pub use launch::{Booted, RunId};
+pub use launch::Booted;
 pub use outcome::clean;
-pub use progress::{Progress, ProgressSender, RunState, TaskProgress, TaskState};
+pub use progress::{Progress, ProgressSender, Resources, TaskProgress};
 pub use result::{
-    Announcement, CallError, ErrorCode, Mode, Resources, RunDetails, RunOutcome, SandboxReport, SingleResult,
-    TimeoutReason, ToolResult,
+    Announcement, CallError, ErrorCode, Mode, RunDetails, SandboxReport, SingleResult, TimeoutReason,
+    ToolResult,
 };
-pub use spec::{Host, HostContext, HostTool, Resumption, RunOverrides, RunSpec, Timeout};
+pub use spec::{Resumption, RunId, RunOverrides, RunSpec, Timeout};
+pub use state::{RunOutcome, RunState, TaskState};

@@ -6,23 +6,25 @@ use std::sync::Arc;
 use serde::Serialize;
 use tokio::sync::watch;
 
-use super::result::{Resources, RunOutcome, flat_usage};
+use super::state::{RunState, TaskState};
 use crate::event::{DisplayItem, Usage};
-use crate::text::text_enum;
+use crate::process::Tally;
 
-text_enum! {
-    /// Where a run stands that is not over.
-    #[derive(Default)]
-    pub enum RunState {
-        /// It waits for its turn.
-        #[default]
-        Queued = "queued",
-        /// Its child is being started, or has not said a word yet.
-        Starting = "starting",
-        /// Its child works.
-        Running = "running",
-        /// An attempt has failed, and the next one is about to begin.
-        Retrying = "retrying",
+/// What all processes of a child used together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Resources {
+    /// The most resident memory at once.
+    pub peak_rss_bytes: u64,
+    /// Processor time.
+    pub cpu_ms: u64,
+    /// The most processes at once.
+    pub processes: u64,
+}
+
+impl From<Tally> for Resources {
+    fn from(Tally { peak_rss_bytes, cpu_ms, processes, .. }: Tally) -> Self {
+        Self { peak_rss_bytes, cpu_ms, processes }
     }
 }
 
@@ -110,35 +112,6 @@ fn as_slice<S: serde::Serializer>(items: &Arc<[DisplayItem]>, serializer: S) -> 
 /// Where the progress of a run goes. It holds the newest only: while a watcher is busy, states are replaced, not queued.
 pub type ProgressSender = watch::Sender<Progress>;
 
-/// Where one of several tasks stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TaskState {
-    /// Others have to end first.
-    Waiting,
-    /// It has begun.
-    Live(RunState),
-    /// It is over.
-    Ended(RunOutcome),
-}
-
-impl TaskState {
-    /// The state as callers see it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Waiting => "waiting",
-            Self::Live(state) => state.as_str(),
-            Self::Ended(outcome) => outcome.as_str(),
-        }
-    }
-}
-
-impl Serialize for TaskState {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
 /// How far one of several tasks has come.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -154,4 +127,17 @@ pub struct TaskProgress {
     pub error: Option<String>,
     /// Whether text and items are the same as in the update before, and so are left out.
     pub is_unchanged: bool,
+}
+
+/// The flat form in which `details` show usage.
+pub(super) fn flat_usage<S: serde::Serializer>(usage: &Usage, serializer: S) -> Result<S::Ok, S::Error> {
+    use serde::ser::SerializeStruct;
+    let mut out = serializer.serialize_struct("Usage", 6)?;
+    out.serialize_field("input", &usage.input)?;
+    out.serialize_field("output", &usage.output)?;
+    out.serialize_field("cacheRead", &usage.cache_read)?;
+    out.serialize_field("cacheWrite", &usage.cache_write)?;
+    out.serialize_field("cost", &usage.cost.total)?;
+    out.serialize_field("turns", &usage.turns)?;
+    out.end()
 }

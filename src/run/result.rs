@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::progress::{Progress, TaskProgress};
+use super::progress::{Progress, Resources, TaskProgress, flat_usage};
+use super::state::RunOutcome;
 use crate::event::{DisplayItem, Usage};
-use crate::process::Tally;
 use crate::text::text_enum;
 
 text_enum! {
@@ -47,30 +47,6 @@ text_enum! {
 }
 
 text_enum! {
-    /// How a run came to its end.
-    pub enum RunOutcome {
-        /// The child finished its work.
-        Completed = "completed",
-        /// The child, its provider or its start failed.
-        Failed = "failed",
-        /// The caller aborted the run.
-        Aborted = "aborted",
-        /// The child was silent for too long.
-        IdleTimeout = "idle_timeout",
-        /// The run reached its hard limit.
-        HardTimeout = "hard_timeout",
-        /// The child's processes used more than they may.
-        Killed = "killed",
-        /// The run, or its session, has spent what it may.
-        Budget = "budget",
-        /// The run was one of several and never started, because of another.
-        Skipped = "skipped",
-        /// The host ended while it ran.
-        Interrupted = "interrupted",
-    }
-}
-
-text_enum! {
     /// Which limit ended a run.
     pub enum TimeoutReason {
         /// The hard limit of the whole run.
@@ -90,24 +66,6 @@ pub struct SandboxReport {
     /// Why it was not enforced, and what that changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-}
-
-/// What all processes of a child used together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Resources {
-    /// The most resident memory at once.
-    pub peak_rss_bytes: u64,
-    /// Processor time.
-    pub cpu_ms: u64,
-    /// The most processes at once.
-    pub processes: u64,
-}
-
-impl From<Tally> for Resources {
-    fn from(Tally { peak_rss_bytes, cpu_ms, processes, .. }: Tally) -> Self {
-        Self { peak_rss_bytes, cpu_ms, processes }
-    }
 }
 
 /// What one agent did with one task. All strings are sanitized and bounded.
@@ -243,19 +201,6 @@ pub struct ToolResult {
     pub usage: Option<Usage>,
     /// Everything that is not text.
     pub details: RunDetails,
-}
-
-/// The flat form in which `details` show usage.
-pub(super) fn flat_usage<S: serde::Serializer>(usage: &Usage, serializer: S) -> Result<S::Ok, S::Error> {
-    use serde::ser::SerializeStruct;
-    let mut out = serializer.serialize_struct("Usage", 6)?;
-    out.serialize_field("input", &usage.input)?;
-    out.serialize_field("output", &usage.output)?;
-    out.serialize_field("cacheRead", &usage.cache_read)?;
-    out.serialize_field("cacheWrite", &usage.cache_write)?;
-    out.serialize_field("cost", &usage.cost.total)?;
-    out.serialize_field("turns", &usage.turns)?;
-    out.end()
 }
 
 fn is_same<T: PartialEq + ?Sized>(one: &Arc<T>, other: &Arc<T>) -> bool {

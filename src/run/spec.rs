@@ -1,97 +1,49 @@
-//! What a caller asks for, and what the host knows.
+//! What a caller asks for.
 
-use std::borrow::Cow;
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use parking_lot::Mutex;
+use uuid::Uuid;
 
-/// How Node names the directory of compiled code in that for temporary files.
-pub(super) const COMPILE_CACHE: &str = "node-compile-cache";
+use super::context::HostContext;
 
-/// A tool that the hosting pi has.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HostTool {
-    /// Its name, as a child's allow-list would spell it.
-    pub name: String,
-    /// The extension that provides it; `None` for pi's own tools.
-    pub extension: Option<String>,
-}
+/// The characters of an id.
+const ID_CHARS: usize = 8;
 
-/// The pi that asks for the run, as far as the caller knows it.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Host {
-    /// The executable that runs pi (Node, Bun, or pi itself).
-    pub executable: Option<PathBuf>,
-    /// The script that executable runs, where there is one.
-    pub script: Option<PathBuf>,
-    /// The directory of the conversation, where a child may work elsewhere.
-    pub cwd: Option<PathBuf>,
-    /// The session file of the conversation that delegates.
-    pub session_file: Option<PathBuf>,
-    /// The id of its session.
-    pub session_id: Option<String>,
-    /// Its model, `provider/id`.
-    pub model: Option<String>,
-    /// True when an extension, and not pi or `models.json`, provides that model.
-    pub model_from_extension: bool,
-    /// The providers that extensions have registered.
-    pub extension_providers: Vec<String>,
-    /// Its thinking level.
-    pub thinking: Option<String>,
-    /// Its tools; `None` when unknown, and then no declared tool is dropped for being unavailable.
-    pub tools: Option<Vec<HostTool>>,
-}
+/// The id of a run, shared by all who name it: it is drawn again when its directory turns out to be taken.
+#[derive(Clone, Debug)]
+pub struct RunId(Arc<Mutex<String>>);
 
-/// Where the caller's world lies and what it is made of. Read once, at the edge.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct HostContext {
-    /// pi's own directory for agents, settings and sessions.
-    pub agent_dir: PathBuf,
-    /// The user's home.
-    pub home: Option<PathBuf>,
-    /// The whole environment a child inherits.
-    pub env: Vec<(OsString, OsString)>,
-    /// The caller's own values, laid over the configuration files: the `subagents` object.
-    pub config: Option<Value>,
-    /// The command that starts pi, when the caller chooses it.
-    pub pi_command: Option<Vec<String>>,
-    /// The warden's program, where there is one beside the addon.
-    pub warden: Option<PathBuf>,
-    /// The hosting pi.
-    pub host: Host,
-}
-
-impl HostContext {
-    /// Where programs of this world put temporary files.
+impl RunId {
+    /// A new one.
     #[must_use]
-    pub fn temporaries(&self) -> PathBuf {
-        let named = self.env.iter().find(|(key, _)| key == "TMPDIR").map(|(_, value)| PathBuf::from(value));
-        named.filter(|path| path.is_absolute()).unwrap_or_else(std::env::temp_dir)
+    pub fn draw() -> Self {
+        Self(Arc::new(Mutex::new(Self::random())))
     }
 
-    /// Where pi keeps its compiled code between its starts: Node's own place, which a variable could move, and then every
-    /// child finds it without help.
-    #[must_use]
-    pub fn compile_cache(&self) -> Option<PathBuf> {
-        let moved = self.var("NODE_COMPILE_CACHE").is_some_and(|place| !place.is_empty());
-        (!moved).then(|| self.temporaries().join(COMPILE_CACHE))
+    /// The first characters of a random UUID: short enough to type, long enough not to collide within a session.
+    pub(super) fn random() -> String {
+        let mut id = Uuid::new_v4().simple().to_string();
+        id.truncate(ID_CHARS);
+        id
     }
 
-    /// What the spending of the conversation is kept under; `None` without a session.
+    /// That of a run which is known elsewhere by a UUID.
     #[must_use]
-    pub fn session(&self) -> Option<&str> {
-        let Host { session_id, session_file, .. } = &self.host;
-        session_id.as_deref().or_else(|| session_file.as_ref()?.to_str())
+    pub fn of_key(uuid: &str) -> Self {
+        Self(Arc::new(Mutex::new(uuid.chars().take(ID_CHARS).collect())))
     }
 
-    /// The value of an environment variable, if it is set. What is no Unicode becomes U+FFFD.
+    /// The id as it stands.
     #[must_use]
-    pub fn var(&self, name: &str) -> Option<Cow<'_, str>> {
-        self.env.iter().find(|(key, _)| key == name).map(|(_, value)| value.to_string_lossy())
+    pub fn get(&self) -> String {
+        self.0.lock().clone()
+    }
+
+    pub(super) fn set(&self, id: &str) {
+        id.clone_into(&mut self.0.lock());
     }
 }
 

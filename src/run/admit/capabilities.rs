@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::process::{Abilities, Supervision, probe};
-use crate::run::spec::HostContext;
+use crate::run::context::HostContext;
 use crate::text::chain;
 
 /// What this machine can hold a child with, found out by asking its warden.

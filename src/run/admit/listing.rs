@@ -7,7 +7,7 @@ use super::capabilities::HostCapabilities;
 use super::prepare::{find_agents, load_config, plan_for};
 use crate::agent::{AgentDefinition, NoToolsLeft, Shadowed, Surface, TaskLimits, ToolPlan, surface};
 use crate::config::Config;
-use crate::run::spec::HostContext;
+use crate::run::context::HostContext;
 use crate::text::{Diagnostic, Severity};
 
 /// What exists here.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::process;
-use crate::run::spec::HostContext;
+use crate::run::context::HostContext;
 
 /// A directory walk from a script up to its package never needs more steps than this.
 const PACKAGE_SEARCH_DEPTH: usize = 6;

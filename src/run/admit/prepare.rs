@@ -13,8 +13,8 @@ use crate::agent::{
 };
 use crate::config::{self, Config, ConfigPaths, LoadedConfig, NonInteractivePolicy, ProjectAgentPolicy};
 use crate::run::callbacks::ConfirmRequest;
-use crate::run::launch::command_line::{DEPTH, MAX_DEPTH};
-use crate::run::spec::{HostContext, RunOverrides, RunSpec};
+use crate::run::context::{DEPTH, HostContext, MAX_DEPTH};
+use crate::run::spec::{RunOverrides, RunSpec};
 use crate::text::{Sanitizer, one_line};
 
 /// What one line of a question may fill.

@@ -11,12 +11,13 @@ use super::secrets::sanitizer_for;
 use crate::agent::ToolPlan;
 use crate::config::Config;
 use crate::process::{Cancel, CancelReason};
+use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::callbacks::{ConfirmRequest, HostCallbacks};
-use crate::run::launch::files::RunId;
+use crate::run::drive::protocol::protocol_of;
 use crate::run::launch::private_dirs::PrivateDirs;
 use crate::run::outcome::report::ResultBuilder;
 use crate::run::result::ToolResult;
-use crate::run::spec::RunSpec;
+use crate::run::spec::{RunId, RunSpec};
 use crate::text::{Sanitizer, SanitizerOptions, TruncateLimits};
 
 /// What the name of an agent may fill that nobody has found yet; valid ones fit.
@@ -70,26 +71,6 @@ pub async fn prepare(
     }
 }
 
-/// Runs work that reads or writes files off the threads that serve children.
-pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(value) => value,
-        Err(error) => std::panic::resume_unwind(error.into_panic()),
-    }
-}
-
-/// Waits for work that may hang in a file system, for as long as somebody wants its outcome.
-pub(in crate::run) async fn unless_cancelled<T>(
-    cancel: &Cancel,
-    work: impl Future<Output = T>,
-) -> Result<T, CancelReason> {
-    tokio::select! {
-        biased;
-        reason = cancel.cancelled() => Err(reason),
-        value = work => Ok(value),
-    }
-}
-
 /// Why there is no run.
 enum Stop {
     Refused(Refusal, TruncateLimits),
@@ -125,7 +106,9 @@ impl Call<'_> {
             Ok(plan) => plan,
             Err(none_left) => return Err(Stop::NotStarted(Box::new(builder), none_left.to_string())),
         };
-        builder.plan(&prepared, &plan);
+        builder.sandbox = Some(prepared.sandbox());
+        builder.diagnostics.extend(prepared.degraded());
+        builder.diagnostics.extend(plan.dropped.iter().map(ToString::to_string));
         Ok(Ready {
             spec: Arc::clone(&self.spec),
             id: self.id.clone(),
@@ -273,10 +256,10 @@ impl Ready {
         self.meter().await.refusal().map(|over| over.to_string())
     }
 
-    /// Whether its child can be started before its call is there: not when nothing may be spent any more, and not when a
-    /// token has to be refreshed first, of which a sandboxed child gets a copy.
+    /// Whether its child can be started before its call is there: not when its protocol wants the task at once or nothing
+    /// may be spent any more, and not when a token has to be refreshed first, of which a sandboxed child gets a copy.
     pub async fn may_boot_early(&self) -> bool {
-        if self.meter().await.refusal().is_some() {
+        if !protocol_of(self.config().protocol).waits_for_task() || self.meter().await.refusal().is_some() {
             return false;
         }
         let until = self.prepared.timeout().and_then(|limit| SystemTime::now().checked_add(limit));

@@ -3,8 +3,7 @@
 use crate::agent::UnknownAgent;
 use crate::process::SpawnError;
 use crate::run::result::{CallError, ErrorCode, Mode, RunDetails, ToolResult};
-use crate::text::chain;
-use crate::text::{Sanitizer, TruncateLimits};
+use crate::text::{Sanitizer, TruncateLimits, chain};
 
 /// Why a call is refused before anything about a child is decided.
 #[derive(Debug, thiserror::Error)]

@@ -10,8 +10,9 @@ use crate::agent::{Context, Source};
 use crate::config::{self, Budget, InheritExtensions};
 use crate::process::{Guardian, Limits, Sandbox, Supervision};
 use crate::run::budget::meter::Allowance;
+use crate::run::context::{Host, HostContext};
 use crate::run::launch::files::RunFiles;
-use crate::run::spec::{Host, HostContext, Timeout};
+use crate::run::spec::Timeout;
 
 /// Which extensions a child loads.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::prepare::load_config;
 use crate::config::Config;
-use crate::run::spec::HostContext;
+use crate::run::context::HostContext;
 use crate::text::{Sanitizer, SanitizerOptions, auth_secrets, secret_values};
 
 /// pi's own store of credentials, in its agent directory.

@@ -7,7 +7,6 @@ use parking_lot::{Mutex, MutexGuard};
 use super::meter::{Meter, OverBudget, Spending, Stage};
 use crate::event::Live;
 use crate::process::{Cancel, CancelReason};
-use crate::run::drive::protocol::{ChildControl, Command};
 
 /// The meter of a run, read at every message of its child.
 pub(in crate::run) struct BudgetEnforcer {
@@ -16,13 +15,18 @@ pub(in crate::run) struct BudgetEnforcer {
     cancel: Cancel,
     /// The assistant messages that were counted, of the attempt at hand.
     turns: AtomicU64,
-    was_told: AtomicBool,
+    is_wrapping_up: AtomicBool,
 }
 
 impl BudgetEnforcer {
-    /// A purse that ends its run through `cancel`.
+    /// An enforcer that ends its run through `cancel`.
     pub(in crate::run) fn new(meter: Meter, cancel: Cancel) -> Self {
-        Self { meter: Mutex::new(meter), cancel, turns: AtomicU64::new(0), was_told: AtomicBool::new(false) }
+        Self {
+            meter: Mutex::new(meter),
+            cancel,
+            turns: AtomicU64::new(0),
+            is_wrapping_up: AtomicBool::new(false),
+        }
     }
 
     /// Why nothing can be started any more, if that is so.
@@ -34,7 +38,7 @@ impl BudgetEnforcer {
     pub(in crate::run) fn next_attempt(&self) {
         self.lock().next_attempt();
         self.turns.store(0, Ordering::Relaxed);
-        self.was_told.store(false, Ordering::Relaxed);
+        self.is_wrapping_up.store(false, Ordering::Relaxed);
     }
 
     /// Counts what the child has spent, and does what follows: near the end of what it may spend it is told to wrap up,
@@ -42,7 +46,7 @@ impl BudgetEnforcer {
     ///
     /// A child that has given its answer is left alone, since it spends nothing more; and it is told to wrap up only between
     /// two turns, where that costs no further one.
-    pub(in crate::run) fn check(&self, live: &Live<'_>, child_control: &ChildControl) {
+    pub(in crate::run) fn check(&self, live: &Live<'_>, steer: impl FnOnce(&str)) {
         let mut meter = self.lock();
         if self.turns.swap(live.usage.turns, Ordering::Relaxed) != live.usage.turns {
             meter.record(live.usage);
@@ -51,9 +55,10 @@ impl BudgetEnforcer {
         let is_between_turns = !live.streaming && live.stop_reason == Some("toolUse");
         match meter.stage() {
             Stage::Over(over) if !is_answered => self.cancel.cancel(CancelReason::Bound(over.to_string())),
-            Stage::WrapUp(words) if is_between_turns && !self.was_told.swap(true, Ordering::Relaxed) => {
-                // One that cannot be told finds out at the end.
-                let _ = child_control.tell(Command::Steer(&words));
+            Stage::WrapUp(words)
+                if is_between_turns && !self.is_wrapping_up.swap(true, Ordering::Relaxed) =>
+            {
+                steer(&words);
             }
             Stage::Fine | Stage::WrapUp(_) | Stage::Over(_) => {}
         }
@@ -64,13 +69,13 @@ impl BudgetEnforcer {
         self.lock().spent()
     }
 
-    /// Whether the run may spend on what it need not do.
+    /// Whether optional work still fits the budget.
     pub(in crate::run) fn has_room(&self) -> bool {
         self.cancel.reason().is_none() && matches!(self.lock().stage(), Stage::Fine)
     }
 
     /// Counts what is left of an attempt that is over.
-    pub(in crate::run) fn settle(&self, usage: &crate::event::Usage) {
+    pub(in crate::run) fn record(&self, usage: &crate::event::Usage) {
         self.lock().record(usage);
     }
 

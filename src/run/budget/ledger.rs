@@ -4,7 +4,7 @@ use std::path::Path;
 
 use parking_lot::Mutex;
 
-use crate::run::spec::HostContext;
+use crate::run::context::HostContext;
 use crate::store::{Store, attach};
 
 /// What is wrong with the store, until a run has said it.

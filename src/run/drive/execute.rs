@@ -3,25 +3,25 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use super::attempt::{Attempt, Attempted};
-use super::protocol::Steering;
+use super::attempt::Attempt;
+use super::control::{Control, Steering, Watchers};
 use crate::agent::is_free_of_side_effects;
 use crate::process::{Cancel, CancelReason, Outcome};
-use crate::run::admit::ready::{Ready, blocking, prepare, unless_cancelled};
+use crate::run::admit::ready::{Ready, prepare};
+use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::budget::ledger::{note, spent_before, take_notice};
 use crate::run::budget::meter::{Meter, account_of};
 use crate::run::callbacks::HostCallbacks;
 use crate::run::launch::boot::{Booted, LaunchPlan, NoChild};
-use crate::run::launch::files::RunId;
 use crate::run::launch::private_dirs::PrivateDirs;
 use crate::run::outcome::changes::WorkTree;
-use crate::run::outcome::earlier_attempts::{EarlierAttempts, Limited};
-use crate::run::outcome::report::{AttemptReport, Verdict};
-use crate::run::outcome::retry::{backoff, may_retry};
-use crate::run::progress::{Progress, ProgressSender, RunState};
+use crate::run::outcome::retry::{EarlierAttempts, Limited, backoff, may_retry};
+use crate::run::outcome::verdict::RunReport;
+use crate::run::progress::Progress;
 use crate::run::result::ToolResult;
-use crate::run::spec::RunSpec;
+use crate::run::spec::{RunId, RunSpec};
+use crate::run::state::RunState;
 use crate::text::figures::millis;
 
 /// The longest pause that a provider may ask of a run, which keeps its place in the lane meanwhile. For a longer one the run
@@ -32,23 +32,6 @@ const CHANGES_AFTER_ABORT: Duration = Duration::from_secs(1);
 
 /// What is spent without a session counts as one.
 const NO_SESSION: &str = "";
-
-/// What the holder of a call's handle may do with it. Clones speak of the same call.
-#[derive(Clone, Debug, Default)]
-pub struct Control {
-    /// Ends it.
-    pub cancel: Cancel,
-    /// Sends messages into it.
-    pub steering: Steering,
-}
-
-/// What a run tells others while it goes on.
-pub struct Watchers<'a> {
-    /// How far it has come.
-    pub progress: &'a ProgressSender,
-    /// That its provider wants to be left alone for so long.
-    pub rate_limited: &'a (dyn Fn(Duration) + Sync),
-}
 
 /// Runs one agent on one task. Whatever a user or a child can cause ends in a result, never in an error.
 ///
@@ -130,7 +113,6 @@ impl Ready {
                 Err(result) => return earlier_attempts.end(result),
             };
             self.id.set(child.run_id());
-            let hard = self.prepared.timeout();
             let drive = Attempt {
                 ready: &self,
                 started,
@@ -139,63 +121,46 @@ impl Ready {
                 enforcer,
                 cancel,
                 steering,
-                left: hard.map(|limit| limit.saturating_sub(started.elapsed())),
             };
-            let Attempted { mut supervised, collected, protocol_report, mut files } =
-                match drive.run(child, &watchers, callbacks).await {
-                    Ok(attempted) => attempted,
-                    Err((error, files)) => {
-                        let result = self.builder.not_started(&error, started.elapsed(), files.session());
-                        return earlier_attempts.end(result);
-                    }
-                };
-            if let (Outcome::HardTimeout { limit }, Some(hard)) = (&mut supervised.outcome, hard) {
-                // The attempt had what the ones before have left of it.
-                *limit = hard;
-            }
-            enforcer.settle(&collected.usage);
-            let mut attempt_report = AttemptReport {
-                supervised,
-                collected,
-                protocol_report,
-                duration: started.elapsed(),
-                changes: None,
-                attempts: attempt,
-                earlier: earlier_attempts.usage.clone(),
-                limited_by: self.prepared.timeout_setting(),
+            let (last, mut files) = match drive.run(child, &watchers, callbacks).await {
+                Ok(ended) => ended,
+                Err((error, files)) => {
+                    let result = self.builder.not_started(&error, started.elapsed(), files.session());
+                    return earlier_attempts.end(result);
+                }
             };
-            if let Some(pause) = self.pause_before_next(&attempt_report, started, limited.left()) {
+            enforcer.record(&last.collected.usage);
+            let earlier = earlier_attempts.usage.clone();
+            let mut report = RunReport::new(last, attempt, earlier, started.elapsed());
+            if let Some(pause) = self.pause_before_next(&report, started, limited.left()) {
                 let builder = self.builder.clone();
                 let given_back = move || {
-                    builder.give_back(&files, &attempt_report);
-                    (files, attempt_report)
+                    builder.give_back(&files, &report.last);
+                    (files, report)
                 };
-                (files, attempt_report) = blocking(given_back).await;
+                (files, report) = blocking(given_back).await;
                 attempt += 1;
                 watchers.progress.send_replace(Progress {
                     state: RunState::Retrying,
                     attempt,
-                    usage: attempt_report.usage(),
-                    turn_count: attempt_report.usage().turns,
+                    usage: report.usage(),
+                    turn_count: report.usage().turns,
                     elapsed_ms: millis(started.elapsed()),
                     ..Progress::default()
                 });
                 match unless_cancelled(cancel, tokio::time::sleep(pause)).await {
                     Ok(()) => {
-                        earlier_attempts.add(&attempt_report, files).await;
+                        earlier_attempts.add(&report, files).await;
                         enforcer.next_attempt();
                         continue;
                     }
-                    Err(reason) => {
-                        attempt_report.supervised.outcome = Outcome::Cancelled(reason);
-                        attempt_report.duration = started.elapsed();
-                    }
+                    Err(reason) => report.cancel(reason, started.elapsed()),
                 }
             }
-            attempt_report.changes = changes(before, &attempt_report.supervised.outcome).await;
+            report.changes = changes(before, &report.last.supervised.outcome).await;
             // Writes a long answer and removes the run's files.
             let builder = self.builder;
-            return blocking(move || builder.ended(attempt_report, &files)).await;
+            return blocking(move || builder.finish(report, &files)).await;
         }
     }
 
@@ -277,26 +242,21 @@ impl Ready {
 
     /// How long to wait for another attempt, and for a provider that has asked for a pause; `None` when there is to be
     /// none.
-    fn pause_before_next(
-        &self,
-        attempt_report: &AttemptReport,
-        started: Instant,
-        limited: Duration,
-    ) -> Option<Duration> {
+    fn pause_before_next(&self, report: &RunReport, started: Instant, limited: Duration) -> Option<Duration> {
         let policy = &self.config().retry;
         let sandboxed = self.prepared.sandbox().is_held();
         let is_harmless = |tool: &str| is_free_of_side_effects(tool, sandboxed);
         if !policy.enabled
-            || attempt_report.attempts >= policy.max_attempts
-            || !Verdict::of(attempt_report).is_provider_error()
-            || !may_retry(&attempt_report.collected, is_harmless)
+            || report.attempts >= policy.max_attempts
+            || !report.verdict.is_provider_error()
+            || !may_retry(&report.last.collected, is_harmless)
         {
             return None;
         }
         if limited > LONGEST_HOLD {
             return None;
         }
-        let pause = backoff(policy, attempt_report.attempts + 1).max(limited);
+        let pause = backoff(policy, report.attempts + 1).max(limited);
         let left = self.prepared.timeout().map(|limit| limit.saturating_sub(started.elapsed()));
         left.is_none_or(|left| left > pause).then_some(pause)
     }

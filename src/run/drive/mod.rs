@@ -1,11 +1,16 @@
 //! What is written to a child, and what its events mean for its run.
 
 pub(crate) mod announcement;
-pub(crate) mod attempt;
-pub(crate) mod execute;
+mod attempt;
+mod child;
+mod child_control;
+mod control;
+mod execute;
 pub(crate) mod protocol;
-pub(crate) mod updates;
+mod questions;
+mod shared_collector;
+mod updates;
 
-pub use execute::{Control, Watchers, execute};
-pub use protocol::Steering;
+pub use control::{Control, Steering, Watchers};
+pub use execute::execute;
 pub(crate) use updates::UPDATE_INTERVAL;

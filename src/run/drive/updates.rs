@@ -4,13 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::protocol::SharedCollector;
+use super::shared_collector::SharedCollector;
 use crate::event::{DisplayItem, Usage, short_form};
 use crate::process::{Started, Vitals};
 use crate::run::launch::files::RunFiles;
 use crate::run::outcome::clean::clean_items;
-use crate::run::progress::{Progress, ProgressSender, RunState};
-use crate::run::result::Resources;
+use crate::run::progress::{Progress, ProgressSender, Resources};
+use crate::run::state::RunState;
 use crate::text::figures::millis;
 use crate::text::{Sanitized, Sanitizer};
 

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use super::command_line::Invocation;
-use super::files::{FilesError, PrivateDirsSpec, RunFiles, Wanted};
+use super::files::{RunFiles, Wanted};
 use crate::agent::ToolPlan;
-use crate::config::Protocol;
 use crate::process::{Cancel, ChildCommand, Started, check_cwd, start};
 use crate::run::admit::pi::PiProgram;
 use crate::run::admit::prepare::Prepared;
-use crate::run::admit::ready::{blocking, unless_cancelled};
+use crate::run::blocking::{blocking, unless_cancelled};
+use crate::run::drive::protocol::protocol_of;
+use crate::run::launch::private_files::{FilesError, PrivateDirsSpec};
 use crate::run::spec::RunSpec;
 use crate::text::chain;
 
@@ -112,7 +113,7 @@ impl LaunchPlan {
     pub(in crate::run) fn fits(&self, booted: &Booted) -> bool {
         !booted.child.has_ended()
             && self.spec.overrides.resumes.is_none()
-            && self.prepared.config.protocol == Protocol::Rpc
+            && protocol_of(self.prepared.config.protocol).waits_for_task()
             && self.prepared.lacks().is_none()
             && booted.prompt == self.prepared.prompt(&self.plan)
             && self

@@ -4,21 +4,14 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use super::files::RunFiles;
-use crate::config::Protocol;
 use crate::process::ChildCommand;
-use crate::run::admit::builtin;
-use crate::run::admit::downloads;
 use crate::run::admit::pi::{PiProgram, PiVersion};
 use crate::run::admit::prepare::Prepared;
 use crate::run::admit::resolve::Extensions;
-use crate::run::spec::HostContext;
+use crate::run::admit::{builtin, downloads};
+use crate::run::context::{CHILD_MARKER, DEPTH, HostContext, MAX_DEPTH};
+use crate::run::drive::protocol::{ChildProtocol, protocol_of};
 
-/// Set in every child; its presence is why a child never delegates.
-pub(in crate::run) const CHILD_MARKER: &str = "PI_SUBAGENT_CHILD";
-/// How many delegations lie above this process.
-pub(in crate::run) const DEPTH: &str = "PI_SUBAGENT_DEPTH";
-/// How many there may be.
-pub(in crate::run) const MAX_DEPTH: &str = "PI_SUBAGENT_MAX_DEPTH";
 /// The tools that the guard lets through, separated by commas.
 const TOOLS: &str = "PI_SUBAGENT_TOOLS";
 const ALLOW_LSP: &str = "PI_SUBAGENT_ALLOW_LSP";
@@ -71,6 +64,10 @@ impl Invocation<'_> {
         })
     }
 
+    fn protocol(&self) -> &'static dyn ChildProtocol {
+        protocol_of(self.prepared.config.protocol)
+    }
+
     /// The extensions of the child, those of pi's own that it cannot do without among them.
     fn extensions(&self) -> Extensions {
         let chosen = self.prepared.extensions(self.context, self.tools);
@@ -93,7 +90,7 @@ impl Invocation<'_> {
     /// Where something has to be fetched for the run, the variable alone is set: to a value that allows it and that stops
     /// these requests nevertheless, because for models pi asks whether there is any.
     fn keeps_offline(&self, extensions: &Extensions, env: &mut Vec<(OsString, OsString)>) -> bool {
-        if self.prepared.config.protocol != Protocol::Rpc {
+        if !self.protocol().refreshes_models() {
             return false;
         }
         if !downloads::may_be_needed(self.tools, extensions, &self.context.agent_dir, env) {
@@ -107,16 +104,13 @@ impl Invocation<'_> {
 
     fn arguments(&self, extensions: Extensions, offline: bool) -> Vec<OsString> {
         let mut args = Arguments(self.pi.args.clone());
-        match self.prepared.config.protocol {
-            Protocol::Json => args.words(["--mode", "json", "-p"]),
-            Protocol::Rpc => args.words(["--mode", "rpc"]),
-        }
+        args.words(self.protocol().args());
         if offline {
-            args.words(["--offline"]);
+            args.words(&["--offline"]);
         }
         match self.files.session() {
             Some(session) => args.pair("--session", session),
-            None => args.words(["--no-session"]),
+            None => args.words(&["--no-session"]),
         }
         if let Some(model) = self.prepared.model(self.context) {
             args.pair("--model", model);
@@ -125,7 +119,7 @@ impl Invocation<'_> {
             args.pair("--thinking", thinking);
         }
         if self.tools.is_empty() {
-            args.words(["--no-tools"]);
+            args.words(&["--no-tools"]);
         } else {
             args.pair("--tools", self.tools.join(","));
         }
@@ -133,21 +127,21 @@ impl Invocation<'_> {
         // First, so that no other extension runs before the guard has read what this child may do.
         args.pair("-e", self.files.guard());
         if let Extensions::Only(files) = extensions {
-            args.words(["--no-extensions"]);
+            args.words(&["--no-extensions"]);
             for file in files {
                 args.pair("-e", file);
             }
         }
         if !self.prepared.sees_skills() {
-            args.words(["--no-skills"]);
+            args.words(&["--no-skills"]);
         }
-        args.words(["--no-prompt-templates", "--no-themes"]);
+        args.words(&["--no-prompt-templates", "--no-themes"]);
         if !self.prepared.reads_context() {
-            args.words(["--no-context-files"]);
+            args.words(&["--no-context-files"]);
         }
         let wants_mcp = builtin::needed(self.tools, None).contains(&builtin::MCP);
         if !wants_mcp && self.pi.version.is_some_and(PiVersion::knows_no_mcp) {
-            args.words(["--no-mcp"]);
+            args.words(&["--no-mcp"]);
         }
         args.0
     }
@@ -188,8 +182,8 @@ impl Invocation<'_> {
 struct Arguments(Vec<OsString>);
 
 impl Arguments {
-    fn words<const N: usize>(&mut self, words: [&str; N]) {
-        self.0.extend(words.map(OsString::from));
+    fn words(&mut self, words: &[&str]) {
+        self.0.extend(words.iter().map(OsString::from));
     }
 
     fn pair(&mut self, name: &str, value: impl AsRef<OsStr>) {

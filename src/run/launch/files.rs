@@ -1,74 +1,25 @@
 //! The run's own directory and the files in it.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use parking_lot::Mutex;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
 
 use super::private_dirs::PrivateDirs;
+use super::private_files::{FilesError, PrivateDirsSpec, private_dir_builder, write_private};
 use super::resume::{SessionLock, take};
-use crate::run::spec::Resumption;
+use crate::run::spec::{Resumption, RunId};
 
 /// How often a taken run id is drawn again. With 32 random bits and thousands of runs, once is already rare.
 const ID_ATTEMPTS: usize = 16;
-/// The characters of an id.
-const ID_CHARS: usize = 8;
 /// The version of pi's session format that the header states.
 const SESSION_VERSION: u32 = 3;
 
 /// How many long texts of one run are kept; beyond that the newest replaces the last.
 const MAX_OUTPUTS: u32 = 64;
-
-/// The id of a run, shared by all who name it: it is drawn again when its directory turns out to be taken.
-#[derive(Clone, Debug)]
-pub struct RunId(Arc<Mutex<String>>);
-
-impl RunId {
-    /// A new one.
-    #[must_use]
-    pub fn draw() -> Self {
-        Self(Arc::new(Mutex::new(draw())))
-    }
-
-    /// That of a run which is known elsewhere by a UUID.
-    #[must_use]
-    pub fn of_key(uuid: &str) -> Self {
-        Self(Arc::new(Mutex::new(uuid.chars().take(ID_CHARS).collect())))
-    }
-
-    /// The id as it stands.
-    #[must_use]
-    pub fn get(&self) -> String {
-        self.0.lock().clone()
-    }
-
-    pub(crate) fn set(&self, id: &str) {
-        id.clone_into(&mut self.0.lock());
-    }
-}
-
-/// The first characters of a random UUID: short enough to type, long enough not to collide within a session.
-fn draw() -> String {
-    let mut id = Uuid::new_v4().simple().to_string();
-    id.truncate(ID_CHARS);
-    id
-}
-
-/// A file or directory of the run could not be made.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot use `{path}`")]
-pub(crate) struct FilesError {
-    /// What could not be written, or read.
-    pub path: PathBuf,
-    /// Why.
-    #[source]
-    pub source: io::Error,
-}
 
 /// The extension that holds a child to its tools. It travels inside the addon, so that every caller's children have it.
 const GUARD: &str = include_str!("../../../extension/child-guard.cjs");
@@ -106,21 +57,6 @@ pub(crate) struct Wanted<'a> {
     pub attempt: u32,
     /// The run that is continued, with its directory and its session.
     pub resumes: Option<&'a Resumption>,
-}
-
-/// What a child's own places are made for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PrivateDirsSpec<'a> {
-    /// The user's agent directory, of which it gets a copy.
-    pub agent_dir: &'a Path,
-    /// The credentials of its agent, which lie over the user's.
-    pub credentials: Option<&'a Path>,
-    /// It may write nowhere else.
-    pub is_sandboxed: bool,
-    /// Where temporary files lie, for a sandboxed child's own.
-    pub temporaries: Option<&'a Path>,
-    /// Where pi keeps its compiled code, for a sandboxed child to start from.
-    pub compile_cache: Option<&'a Path>,
 }
 
 impl RunFiles {
@@ -329,30 +265,11 @@ fn create_directory(parent: &Path, run_id: &str) -> Result<(PathBuf, String), Fi
         let directory = parent.join(&id);
         match private_dir_builder().create(&directory) {
             Ok(()) => return Ok((directory, id)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => id = draw(),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => id = RunId::random(),
             Err(error) => return Err(failed(&directory)(error)),
         }
     }
     Err(failed(&parent.join(&id))(io::ErrorKind::AlreadyExists.into()))
-}
-
-#[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has a mode to set"))]
-pub(crate) fn private_dir_builder() -> fs::DirBuilder {
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder
-}
-
-fn write_private(path: &Path, bytes: &[u8]) -> Result<(), FilesError> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-        .open(path)
-        .and_then(|mut file| file.write_all(bytes))
-        .map_err(|source| FilesError { path: path.to_path_buf(), source })
 }
 
 #[cfg(test)]

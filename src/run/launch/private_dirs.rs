@@ -7,14 +7,13 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::files::{FilesError, PrivateDirsSpec, private_dir_builder};
-use crate::credentials::Refresh;
+use super::private_files::{FilesError, PrivateDirsSpec, private_dir_builder};
 use crate::credentials::{
-    AgentDirError, GiveBack, PrivateAgentDir, Refused, has_entry, needs_refresh, refresh_before_copy,
-    remove_tree,
+    AgentDirError, GiveBack, PrivateAgentDir, Refresh, Refused, has_entry, needs_refresh,
+    refresh_before_copy, remove_tree,
 };
-use crate::run::admit::ready::blocking;
-use crate::run::spec::COMPILE_CACHE;
+use crate::run::blocking::blocking;
+use crate::run::context::COMPILE_CACHE;
 use crate::text::chain;
 
 /// What the names of temporary directories begin with; the run's id follows.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use super::files::{FilesError, PrivateDirsSpec};
+use super::private_files::{FilesError, PrivateDirsSpec};
 use crate::credentials::Refresh;
 
 /// Nothing can be of this type.

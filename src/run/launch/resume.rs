@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::files::FilesError;
+use super::private_files::FilesError;
 use crate::run::spec::Resumption;
 
 /// The longest first line of a session; it names an id, a time and a directory.

@@ -1,9 +1,10 @@
 //! How a run ended, what is told of it, and whether another attempt follows.
 
+pub(crate) mod announcement;
 pub(crate) mod changes;
 pub(crate) mod clean;
-pub(crate) mod earlier_attempts;
 pub(crate) mod report;
 pub(crate) mod retry;
+pub(crate) mod verdict;
 
 pub use clean::clean;

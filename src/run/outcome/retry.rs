@@ -1,9 +1,16 @@
-//! When a failed attempt may be followed by another, and how soon.
+//! When a failed attempt may be followed by another, how soon, and what the earlier ones mean for the result.
 
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
+
+use super::verdict::RunReport;
 use crate::config::Retry;
-use crate::event::Collected;
+use crate::event::{Collected, Usage};
+use crate::run::blocking::blocking;
+use crate::run::launch::files::RunFiles;
+use crate::run::result::ToolResult;
 
 /// No pause is longer, whatever the configuration says.
 const MAX_BACKOFF: Duration = Duration::from_secs(5 * 60);
@@ -30,6 +37,48 @@ pub(in crate::run) fn backoff(policy: &Retry, attempt: u32) -> Duration {
     2u32.checked_pow(doublings)
         .and_then(|factor| policy.backoff.checked_mul(factor))
         .map_or(MAX_BACKOFF, |pause| pause.min(MAX_BACKOFF))
+}
+
+/// Until when the provider has asked for a pause.
+#[derive(Default)]
+pub(in crate::run) struct Limited(Mutex<Option<Instant>>);
+
+impl Limited {
+    pub(in crate::run) fn note(&self, delay: Duration) {
+        let mut until = self.0.lock();
+        *until = Instant::now().checked_add(delay).max(*until);
+    }
+
+    pub(in crate::run) fn left(&self) -> Duration {
+        let until = *self.0.lock();
+        until.map(|until| until.saturating_duration_since(Instant::now())).unwrap_or_default()
+    }
+}
+
+/// The attempts that are over.
+#[derive(Default)]
+pub(in crate::run) struct EarlierAttempts {
+    count: u32,
+    /// What they have spent.
+    pub usage: Usage,
+    session: Option<PathBuf>,
+}
+
+impl EarlierAttempts {
+    /// Adds an attempt, of which nothing stays but its session.
+    pub(in crate::run) async fn add(&mut self, report: &RunReport, files: RunFiles) {
+        (self.count, self.usage) = (report.attempts, report.usage());
+        self.session = files.session().map(Path::to_path_buf);
+        blocking(move || drop(files)).await;
+    }
+
+    /// The result of a run for which there is no further child: what the attempts before have spent stays spent.
+    pub(in crate::run) fn end(self, result: ToolResult) -> ToolResult {
+        if self.count == 0 {
+            return result;
+        }
+        result.after_attempts(self.count, &self.usage, self.session.as_deref())
+    }
 }
 
 #[cfg(test)]

@@ -1,52 +1,58 @@
-//! The commands of pi's `rpc` mode, one JSON object to a line.
+//! pi's `rpc` mode: commands in, one JSON object to a line, and the input stays open.
 
 use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
+use super::child_protocol::{ANNOUNCE_ID, ChildProtocol, Command, PROMPT_ID};
+use crate::process::Input;
 use crate::run::callbacks::Answer;
 
-/// The id of the command whose refusal ends the run.
-pub(super) const PROMPT_ID: &str = "prompt";
+#[derive(Debug)]
+pub(super) struct Rpc;
 
-/// The id of the command whose refusal ends nothing.
-pub(super) const ANNOUNCE_ID: &str = "announce";
+impl ChildProtocol for Rpc {
+    fn args(&self) -> &'static [&'static str] {
+        &["--mode", "rpc"]
+    }
 
-/// What a child is told.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Command<'a> {
-    /// Work on this.
-    Prompt(&'a str),
-    /// Say this of your work, now that it is done.
-    Announce(&'a str),
-    /// Hear this before the next turn.
-    Steer(&'a str),
-    /// Stop working.
-    Abort,
-    /// The answer to a question of yours.
-    Answer(&'a str, &'a Answer),
-}
+    fn first_input(&self, task: &str) -> Input {
+        Input::open(line_of(Command::Prompt(task)))
+    }
 
-impl Command<'_> {
-    /// The line to write.
-    #[must_use]
-    pub(crate) fn to_line(self) -> Vec<u8> {
-        let command = match self {
-            Self::Prompt(message) => {
-                json!({ "id": PROMPT_ID, "type": "prompt", "message": literal(message) })
-            }
-            Self::Announce(message) => json!({ "id": ANNOUNCE_ID, "type": "prompt", "message": message }),
-            Self::Steer(message) => json!({ "id": "steer", "type": "steer", "message": literal(message) }),
-            Self::Abort => json!({ "id": "abort", "type": "abort" }),
-            Self::Answer(id, answer) => response(id, answer),
-        };
-        let mut line = command.to_string().into_bytes();
-        line.push(b'\n');
-        line
+    fn encode(&self, command: Command<'_>) -> Option<Vec<u8>> {
+        Some(line_of(command))
+    }
+
+    fn takes_commands(&self) -> bool {
+        true
+    }
+
+    fn waits_for_task(&self) -> bool {
+        true
+    }
+
+    fn refreshes_models(&self) -> bool {
+        true
     }
 }
 
-/// A text that pi takes for words and nothing else: what begins with a slash would be a command.
+fn line_of(command: Command<'_>) -> Vec<u8> {
+    let command = match command {
+        Command::Prompt(message) => {
+            json!({ "id": PROMPT_ID, "type": "prompt", "message": literal(message) })
+        }
+        Command::Announce(message) => json!({ "id": ANNOUNCE_ID, "type": "prompt", "message": message }),
+        Command::Steer(message) => json!({ "id": "steer", "type": "steer", "message": literal(message) }),
+        Command::Abort => json!({ "id": "abort", "type": "abort" }),
+        Command::Answer(id, answer) => response(id, answer),
+    };
+    let mut line = command.to_string().into_bytes();
+    line.push(b'\n');
+    line
+}
+
+/// The text as pi takes it for a message. pi reads a leading slash as a command.
 fn literal(text: &str) -> Cow<'_, str> {
     if text.starts_with('/') { format!("\n{text}").into() } else { text.into() }
 }
@@ -75,7 +81,7 @@ mod tests {
             Command::Abort,
             Command::Answer(said, &Answer::Value(said.into())),
         ] {
-            let line = String::from_utf8(command.to_line()).expect("JSON is UTF-8");
+            let line = String::from_utf8(line_of(command)).expect("JSON is UTF-8");
             assert_eq!(line.matches(['\n', '\r']).count(), 1, "{line}");
             assert!(line.ends_with('\n'), "{line}");
         }
@@ -83,7 +89,7 @@ mod tests {
 
     #[test]
     fn words_are_never_a_command() {
-        let line = |command: Command<'_>| String::from_utf8(command.to_line()).expect("JSON is UTF-8");
+        let line = |command: Command<'_>| String::from_utf8(line_of(command)).expect("JSON is UTF-8");
         assert!(line(Command::Prompt("/quit now")).contains(r#""message":"\n/quit now""#));
         assert!(line(Command::Steer("/quit now")).contains(r#""message":"\n/quit now""#));
         assert!(line(Command::Prompt("look at /etc")).contains(r#""message":"look at /etc""#));
@@ -91,7 +97,7 @@ mod tests {
 
     #[test]
     fn answers_have_the_shape_that_pi_reads() {
-        let line = |answer| String::from_utf8(Command::Answer("q", &answer).to_line()).expect("UTF-8");
+        let line = |answer| String::from_utf8(line_of(Command::Answer("q", &answer))).expect("UTF-8");
         assert!(line(Answer::Confirmed(false)).contains(r#""confirmed":false"#));
         assert!(line(Answer::Value("two".into())).contains(r#""value":"two""#));
         assert!(line(Answer::Cancelled).contains(r#""cancelled":true"#));

@@ -12,21 +12,21 @@ use crate::event::Collector;
 ///
 /// The lock is held for one chunk or one view at a time and never across an `await`.
 #[derive(Clone)]
-pub(crate) struct SharedCollector {
+pub(super) struct SharedCollector {
     state: Arc<Mutex<State>>,
     wake: Arc<Notify>,
 }
 
 pub(super) struct State {
-    pub(super) collector: Collector,
-    pub(super) last_event: Instant,
-    pub(super) changed: bool,
+    pub collector: Collector,
+    pub last_event: Instant,
+    pub changed: bool,
 }
 
 impl SharedCollector {
     /// A collector that has seen nothing.
     #[must_use]
-    pub(crate) fn new() -> Self {
+    pub(super) fn new() -> Self {
         let state = State { collector: Collector::new(), last_event: Instant::now(), changed: false };
         Self { state: Arc::new(Mutex::new(state)), wake: Arc::new(Notify::new()) }
     }
@@ -42,7 +42,7 @@ impl SharedCollector {
     }
 
     /// Waits until an update would show something new. Cancel safe.
-    pub(crate) async fn changed(&self) {
+    pub(super) async fn changed(&self) {
         while !self.lock().changed {
             self.wake.notified().await;
         }
@@ -50,27 +50,21 @@ impl SharedCollector {
 
     /// Whether something changed since the last time this was asked.
     #[must_use]
-    pub(crate) fn take_changed(&self) -> bool {
+    pub(super) fn take_changed(&self) -> bool {
         std::mem::take(&mut self.lock().changed)
     }
 
     /// Looks at the collector and at how long its child has been silent.
-    pub(crate) fn view<T>(&self, look: impl FnOnce(&Collector, Duration) -> T) -> T {
+    pub(super) fn view<T>(&self, look: impl FnOnce(&Collector, Duration) -> T) -> T {
         let state = self.lock();
         look(&state.collector, state.last_event.elapsed())
     }
 
     /// Folds what is left of the stream and takes the collector out; an empty one stays.
     #[must_use]
-    pub(crate) fn finish(&self) -> Collector {
+    pub(super) fn finish(&self) -> Collector {
         let mut collector = std::mem::take(&mut self.lock().collector);
         collector.finish();
         collector
-    }
-}
-
-impl Default for SharedCollector {
-    fn default() -> Self {
-        Self::new()
     }
 }

@@ -1,0 +1,100 @@
+//! What a run knows of its host: directories, environment, configuration of the caller, the hosting pi.
+
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Set in every child; its presence is why a child never delegates.
+pub(in crate::run) const CHILD_MARKER: &str = "PI_SUBAGENT_CHILD";
+/// How many delegations lie above this process.
+pub(in crate::run) const DEPTH: &str = "PI_SUBAGENT_DEPTH";
+/// How many there may be.
+pub(in crate::run) const MAX_DEPTH: &str = "PI_SUBAGENT_MAX_DEPTH";
+/// How Node names the directory of compiled code in that for temporary files.
+pub(super) const COMPILE_CACHE: &str = "node-compile-cache";
+
+/// A tool that the hosting pi has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostTool {
+    /// Its name, as a child's allow-list would spell it.
+    pub name: String,
+    /// The extension that provides it; `None` for pi's own tools.
+    pub extension: Option<String>,
+}
+
+/// The pi that asks for the run, as far as the caller knows it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Host {
+    /// The executable that runs pi (Node, Bun, or pi itself).
+    pub executable: Option<PathBuf>,
+    /// The script that executable runs, where there is one.
+    pub script: Option<PathBuf>,
+    /// The directory of the conversation, where a child may work elsewhere.
+    pub cwd: Option<PathBuf>,
+    /// The session file of the conversation that delegates.
+    pub session_file: Option<PathBuf>,
+    /// The id of its session.
+    pub session_id: Option<String>,
+    /// Its model, `provider/id`.
+    pub model: Option<String>,
+    /// True when an extension, and not pi or `models.json`, provides that model.
+    pub model_from_extension: bool,
+    /// The providers that extensions have registered.
+    pub extension_providers: Vec<String>,
+    /// Its thinking level.
+    pub thinking: Option<String>,
+    /// Its tools; `None` when unknown, and then no declared tool is dropped for being unavailable.
+    pub tools: Option<Vec<HostTool>>,
+}
+
+/// Where the caller's world lies and what it is made of. Read once, at the edge.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct HostContext {
+    /// pi's own directory for agents, settings and sessions.
+    pub agent_dir: PathBuf,
+    /// The user's home.
+    pub home: Option<PathBuf>,
+    /// The whole environment a child inherits.
+    pub env: Vec<(OsString, OsString)>,
+    /// The caller's own values, laid over the configuration files: the `subagents` object.
+    pub config: Option<Value>,
+    /// The command that starts pi, when the caller chooses it.
+    pub pi_command: Option<Vec<String>>,
+    /// The warden's program, where there is one beside the addon.
+    pub warden: Option<PathBuf>,
+    /// The hosting pi.
+    pub host: Host,
+}
+
+impl HostContext {
+    /// Where programs of this world put temporary files.
+    #[must_use]
+    pub fn temporaries(&self) -> PathBuf {
+        let named = self.env.iter().find(|(key, _)| key == "TMPDIR").map(|(_, value)| PathBuf::from(value));
+        named.filter(|path| path.is_absolute()).unwrap_or_else(std::env::temp_dir)
+    }
+
+    /// Where pi keeps its compiled code between its starts: Node's own place, which a variable could move, and then every
+    /// child finds it without help.
+    #[must_use]
+    pub fn compile_cache(&self) -> Option<PathBuf> {
+        let moved = self.var("NODE_COMPILE_CACHE").is_some_and(|place| !place.is_empty());
+        (!moved).then(|| self.temporaries().join(COMPILE_CACHE))
+    }
+
+    /// What the spending of the conversation is kept under; `None` without a session.
+    #[must_use]
+    pub fn session(&self) -> Option<&str> {
+        let Host { session_id, session_file, .. } = &self.host;
+        session_id.as_deref().or_else(|| session_file.as_ref()?.to_str())
+    }
+
+    /// The value of an environment variable, if it is set. What is no Unicode becomes U+FFFD.
+    #[must_use]
+    pub fn var(&self, name: &str) -> Option<Cow<'_, str>> {
+        self.env.iter().find(|(key, _)| key == name).map(|(_, value)| value.to_string_lossy())
+    }
+}

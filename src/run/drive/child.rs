@@ -1,0 +1,285 @@
+//! Reads one child: folds its events, and says what follows from them for its supervisor and for what is written to it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::{Notify, mpsc};
+
+use super::announcement::{ANNOUNCE_PROMPT, ANNOUNCE_TIMEOUT};
+use super::child_control::ChildControl;
+use super::protocol::{ANNOUNCE_ID, Command, PROMPT_ID};
+use super::shared_collector::SharedCollector;
+use crate::event::{Collector, Live, Question, QuestionMethod, Response};
+use crate::process::{Activity, Observer};
+use crate::run::budget::enforcer::BudgetEnforcer;
+use crate::run::callbacks::Answer;
+use crate::run::outcome::verdict::{Busy, ProtocolReport};
+
+/// What pi says of a prompt that one of its commands has taken: no model will work on it.
+const HANDLED: &str = "handled";
+/// The stop reason of a whole answer, and of a message that goes on with a tool.
+const STOP: &str = "stop";
+const TOOL_USE: &str = "toolUse";
+
+/// How long a child may be silent. `None` is without limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SilenceLimits {
+    /// Between events while no tool runs.
+    pub idle: Option<Duration>,
+    /// While a tool runs or a question waits.
+    pub tool: Option<Duration>,
+}
+
+impl SilenceLimits {
+    fn in_force(self, busy: Option<Busy>) -> Option<Duration> {
+        if busy.is_some() { self.tool } else { self.idle }
+    }
+}
+
+/// Whether a child whose work is done is still to be asked for an announcement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Announcing {
+    /// It will be asked.
+    Wanted,
+    /// It was asked and has not finished its reply.
+    Requested,
+    /// It is not asked, or has replied.
+    Never,
+}
+
+/// A question of the child, waiting for its answer.
+pub(super) struct PendingQuestion {
+    pub question: Question,
+    /// When it came.
+    pub since: Instant,
+}
+
+/// Observes one child for its supervisor.
+pub(super) struct DrivenChild<'a> {
+    collector: SharedCollector,
+    silence: SilenceLimits,
+    child_control: ChildControl,
+    questions: mpsc::UnboundedSender<PendingQuestion>,
+    enforcer: &'a BudgetEnforcer,
+    rate_limited: &'a (dyn Fn(Duration) + Sync),
+    announcing: Announcing,
+    report: ProtocolReport,
+}
+
+impl<'a> DrivenChild<'a> {
+    /// Observes a child whose events go to `collector` and whose questions go to the returned receiver.
+    pub(super) fn new(
+        collector: SharedCollector,
+        silence: SilenceLimits,
+        child_control: ChildControl,
+        enforcer: &'a BudgetEnforcer,
+        rate_limited: &'a (dyn Fn(Duration) + Sync),
+        announcing: Announcing,
+    ) -> (Self, mpsc::UnboundedReceiver<PendingQuestion>) {
+        // Unbounded, because `begin_question` bounds how many are sent.
+        let (questions, pending) = mpsc::unbounded_channel();
+        let report = ProtocolReport::default();
+        let child =
+            Self { collector, silence, child_control, questions, enforcer, rate_limited, announcing, report };
+        (child, pending)
+    }
+
+    /// What the child said of the commands it got.
+    pub(super) fn into_report(self) -> ProtocolReport {
+        self.report
+    }
+
+    fn busy(&self, live: &Live<'_>) -> Option<Busy> {
+        if live.running_tools > 0 {
+            return Some(Busy::Tool);
+        }
+        self.child_control.is_asking().then_some(Busy::Question)
+    }
+
+    /// Acts on responses, questions, rate limits and spending.
+    fn handle_events(&mut self, collector: &mut Collector) {
+        for response in collector.take_responses() {
+            let rejected = match response.id.as_deref() {
+                Some(PROMPT_ID) => &mut self.report.prompt_rejected,
+                Some(ANNOUNCE_ID) => &mut self.report.announcement_rejected,
+                _ => continue,
+            };
+            *rejected = rejected.take().or_else(|| rejection(response));
+        }
+        for id in collector.take_dropped_questions() {
+            self.child_control.send(Command::Answer(&id, &Answer::Cancelled));
+        }
+        for question in collector.take_questions() {
+            self.ask(question);
+        }
+        if let Some(limit) = collector.take_rate_limit() {
+            (self.rate_limited)(limit.delay);
+        }
+        self.enforcer.check(&collector.live(), |words| self.child_control.wrap_up(words));
+    }
+
+    /// What the child is busy with, and whether its work is done. Asks for the announcement when the work is, or ends the
+    /// child's input when nothing more is wanted.
+    fn advance(&mut self, collector: &mut Collector) -> (Option<Busy>, bool) {
+        let live = collector.live();
+        let busy = self.busy(&live);
+        match self.announcing {
+            Announcing::Requested => {
+                let calls_tool = live.running_tools > 0 || live.stop_reason == Some(TOOL_USE);
+                if calls_tool {
+                    self.child_control.send(Command::Abort);
+                }
+                if live.finished || calls_tool || self.report.announcement_rejected.is_some() {
+                    self.end_input();
+                }
+                // The work was done before the announcement was requested.
+                return (None, true);
+            }
+            Announcing::Wanted if live.finished && self.may_announce(&live) => {
+                if self.child_control.announce(ANNOUNCE_PROMPT) {
+                    self.announcing = Announcing::Requested;
+                    collector.begin_epilogue();
+                    return (None, true);
+                }
+            }
+            Announcing::Wanted | Announcing::Never => {}
+        }
+        let is_rejected = self.report.prompt_rejected.is_some();
+        let settled = live.settled || is_rejected;
+        if live.finished || is_rejected {
+            self.end_input();
+        }
+        (busy, settled)
+    }
+
+    /// Ends the child's input, so that it exits instead of waiting for more.
+    fn end_input(&mut self) {
+        self.announcing = Announcing::Never;
+        self.child_control.input.end();
+    }
+
+    /// Whether there is a whole answer to announce and optional work still fits the budget.
+    fn may_announce(&self, live: &Live<'_>) -> bool {
+        self.report.prompt_rejected.is_none()
+            && live.stop_reason == Some(STOP)
+            && live.has_answer
+            && self.enforcer.has_room()
+    }
+
+    /// Passes a question on, or answers that nobody answers it. An answer to a question that was cut could not be matched to
+    /// what the child offered.
+    fn ask(&self, question: Question) {
+        let is_answerable =
+            question.is_whole || matches!(question.method, QuestionMethod::Confirm | QuestionMethod::Input);
+        if !self.child_control.takes_commands() {
+            return;
+        }
+        let is_done = self.announcing == Announcing::Requested;
+        if is_done || !is_answerable || !self.child_control.begin_question() {
+            self.child_control.send(Command::Answer(&question.id, &Answer::Cancelled));
+        } else {
+            // Nobody receives once the run is ending; the child's question ends with it.
+            let _ = self.questions.send(PendingQuestion { question, since: Instant::now() });
+        }
+    }
+}
+
+/// Why no model will work on a prompt, if none will.
+fn rejection(response: Response) -> Option<String> {
+    match (response.success, response.disposition.as_deref()) {
+        (false, _) => Some(response.error.unwrap_or_else(|| "it gave no reason".to_owned())),
+        (true, Some(HANDLED)) => Some("one of its extensions took it for a command".to_owned()),
+        (true, _) => None,
+    }
+}
+
+impl Observer for DrivenChild<'_> {
+    fn stdout(&mut self, chunk: &[u8]) -> Activity {
+        let shared = self.collector.clone();
+        let mut state = shared.lock();
+        let progress = state.collector.push(chunk);
+        let has_event = progress.events > 0;
+        if has_event {
+            state.last_event = Instant::now();
+            self.handle_events(&mut state.collector);
+        }
+        let (busy, settled) = self.advance(&mut state.collector);
+        state.changed |= progress.changed;
+        drop(state);
+        if progress.changed {
+            shared.notify();
+        }
+        // A child that just got an answer needs time to act on it.
+        let alive = has_event || self.child_control.take_answered();
+        let stay = (self.announcing == Announcing::Requested).then_some(ANNOUNCE_TIMEOUT);
+        Activity { alive, silence: self.silence.in_force(busy), settled, stay }
+    }
+
+    fn interrupt(&mut self) -> bool {
+        if self.announcing == Announcing::Wanted {
+            self.announcing = Announcing::Never;
+        }
+        // Read before the abort, which ends the tool.
+        self.report.stopped_in = self.busy(&self.collector.lock().collector.live());
+        self.child_control.send(Command::Abort)
+    }
+
+    fn news(&self) -> Option<Arc<Notify>> {
+        Some(self.child_control.news())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Protocol;
+    use crate::process::Cancel;
+    use crate::run::budget::meter::{Allowance, Meter};
+    use crate::run::drive::protocol::protocol_of;
+
+    /// The record by which a child asks.
+    fn asks(number: usize) -> String {
+        let fields = r#""method":"input","title":"Name?""#;
+        format!("{{\"type\":\"extension_ui_request\",\"id\":\"q{number}\",{fields}}}\n")
+    }
+
+    #[test]
+    fn sixteen_questions_wait_and_one_more_is_told_that_nobody_answers() {
+        let enforcer = BudgetEnforcer::new(Meter::new(Allowance::default(), None), Cancel::new());
+        let silence = SilenceLimits { idle: None, tool: None };
+        let rpc = protocol_of(Protocol::Rpc);
+        // All have two digits, so that all answers are of one length.
+        let chunks: Vec<String> = (10..27).map(asks).collect();
+        let cancelled =
+            rpc.encode(Command::Answer("q26", &Answer::Cancelled)).expect("it has commands").len();
+        // Of those that come together the newest are asked.
+        for (chunks, waiting) in [(chunks.clone(), 10..26), (vec![chunks.concat()], 11..27)] {
+            let child_control = ChildControl::new(rpc, "look around");
+            let task = child_control.input.unwritten();
+            let collector = SharedCollector::new();
+            let (mut child, mut asked) = DrivenChild::new(
+                collector,
+                silence,
+                child_control.clone(),
+                &enforcer,
+                &|_| {},
+                Announcing::Never,
+            );
+            let mut passed_on = || {
+                let ids = std::iter::from_fn(|| asked.try_recv().ok()).map(|asked| asked.question.id);
+                ids.collect::<Vec<_>>()
+            };
+            for chunk in chunks {
+                child.stdout(chunk.as_bytes());
+            }
+            assert_eq!(passed_on(), waiting.map(|number| format!("q{number}")).collect::<Vec<_>>());
+            assert_eq!(child_control.input.unwritten() - task, cancelled, "one was called off");
+
+            child_control.end_question();
+            child.stdout(asks(30).as_bytes());
+            child.stdout(asks(31).as_bytes());
+            assert_eq!(passed_on(), ["q30"], "an answer makes room for one");
+            assert_eq!(child_control.input.unwritten() - task, 2 * cancelled);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What is written to a child, shared by all who write to it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use tokio::sync::Notify;
+
+use super::protocol::{ChildProtocol, Command};
+use crate::process::Input;
+
+/// Questions that may wait for their answers. A child that asks more at once is told that nobody answers the rest.
+const MAX_ASKING: usize = 16;
+/// Bytes of answers that a child may leave unread. It gets no more until it reads, so that a child that asks without end
+/// fills no memory.
+const MAX_UNREAD_ANSWERS: usize = 256 * 1024;
+
+/// The input of one child. Clones write to the same child.
+#[derive(Clone, Debug)]
+pub(super) struct ChildControl {
+    protocol: &'static dyn ChildProtocol,
+    pub input: Input,
+    /// Questions that are being asked.
+    asking: Arc<AtomicUsize>,
+    /// One of them was answered since [`take_answered`](Self::take_answered) was last called.
+    was_answered: Arc<AtomicBool>,
+    /// The work is done: a message would get into the announcement.
+    is_done: Arc<AtomicBool>,
+    news: Arc<Notify>,
+}
+
+impl ChildControl {
+    /// The input of a child that is about to read this task.
+    pub(super) fn new(protocol: &'static dyn ChildProtocol, task: &str) -> Self {
+        Self {
+            protocol,
+            input: protocol.first_input(task),
+            asking: Arc::default(),
+            was_answered: Arc::default(),
+            is_done: Arc::default(),
+            news: Arc::default(),
+        }
+    }
+
+    /// Queues a command. `false`: the protocol has none, or the input has ended.
+    pub(super) fn send(&self, command: Command<'_>) -> bool {
+        if matches!(command, Command::Answer(..)) && self.input.unwritten() > MAX_UNREAD_ANSWERS {
+            return false;
+        }
+        self.protocol.encode(command).is_some_and(|bytes| self.input.write(&bytes))
+    }
+
+    /// Whether the child reads commands after its task.
+    pub(super) fn takes_commands(&self) -> bool {
+        self.protocol.takes_commands()
+    }
+
+    /// Sends a message into the work. `false`: the child takes none, or its work is done.
+    pub(super) fn steer(&self, message: &str) -> bool {
+        !self.is_done.load(Ordering::Relaxed) && self.send(Command::Steer(message))
+    }
+
+    /// Asks the child to finish before its budget is spent. A child that takes no messages is ended when it is.
+    pub(super) fn wrap_up(&self, words: &str) {
+        self.send(Command::Steer(words));
+    }
+
+    /// Asks for the announcement; `false` when that cannot be sent.
+    pub(super) fn announce(&self, prompt: &str) -> bool {
+        // Set first: the reply to a message that came in between would pass for the announcement.
+        self.is_done.store(true, Ordering::Relaxed);
+        self.send(Command::Announce(prompt))
+    }
+
+    /// Whether a question waits for its answer.
+    pub(super) fn is_asking(&self) -> bool {
+        self.asking.load(Ordering::Relaxed) > 0
+    }
+
+    /// Counts a question that waits for its answer. `false`: too many wait already.
+    pub(super) fn begin_question(&self) -> bool {
+        let has_room = self.asking.load(Ordering::Relaxed) < MAX_ASKING;
+        if has_room {
+            self.asking.fetch_add(1, Ordering::Relaxed);
+        }
+        has_room
+    }
+
+    /// Counts a question as answered. From now on the child's silence counts again.
+    pub(super) fn end_question(&self) {
+        self.asking.fetch_sub(1, Ordering::Relaxed);
+        self.was_answered.store(true, Ordering::Relaxed);
+        self.news.notify_one();
+    }
+
+    /// Whether a question was answered since the last call.
+    pub(super) fn take_answered(&self) -> bool {
+        self.was_answered.swap(false, Ordering::Relaxed)
+    }
+
+    /// Notified when a question was answered.
+    pub(super) fn news(&self) -> Arc<Notify> {
+        Arc::clone(&self.news)
+    }
+}

@@ -1,0 +1,49 @@
+//! pi's `json` mode: one prompt as text, events out, no commands.
+
+use super::child_protocol::{ChildProtocol, Command};
+use crate::process::Input;
+
+#[derive(Debug)]
+pub(super) struct Json;
+
+impl ChildProtocol for Json {
+    fn args(&self) -> &'static [&'static str] {
+        &["--mode", "json", "-p"]
+    }
+
+    fn first_input(&self, task: &str) -> Input {
+        Input::once(literal_when_trimmed(task).into_bytes())
+    }
+
+    fn encode(&self, _command: Command<'_>) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn takes_commands(&self) -> bool {
+        false
+    }
+
+    fn waits_for_task(&self) -> bool {
+        false
+    }
+
+    fn refreshes_models(&self) -> bool {
+        false
+    }
+}
+
+/// The task as pi takes it for a prompt. pi trims it first and then reads a leading slash as a command.
+fn literal_when_trimmed(task: &str) -> String {
+    if task.trim_start().starts_with('/') { format!("Task: {task}") } else { task.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_is_never_a_command() {
+        assert_eq!(literal_when_trimmed(" \n/quit now"), "Task:  \n/quit now");
+        assert_eq!(literal_when_trimmed("look at /etc"), "look at /etc");
+    }
+}

@@ -1,0 +1,96 @@
+//! Questions of the child's extensions, on their way to a person and back.
+
+use std::time::Instant;
+
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use super::child::PendingQuestion;
+use super::child_control::ChildControl;
+use super::protocol::Command;
+use crate::event::Question;
+use crate::run::callbacks::{Answer, ChildQuestion, HostCallbacks};
+use crate::text::Sanitizer;
+use crate::text::figures::millis;
+
+/// Whose questions they are, and what cleans them.
+pub(super) struct Questions<'a> {
+    pub run_id: &'a str,
+    pub agent: &'a str,
+    pub sanitizer: &'a Sanitizer,
+}
+
+impl Questions<'_> {
+    /// Has questions answered, one at a time, for as long as it is polled.
+    pub(super) async fn answer(
+        &self,
+        mut pending: UnboundedReceiver<PendingQuestion>,
+        child_control: &ChildControl,
+        callbacks: &impl HostCallbacks,
+    ) {
+        while let Some(PendingQuestion { question, since }) = pending.recv().await {
+            let (id, originals) = (question.id.clone(), texts(&question.options, question.prefill.as_ref()));
+            let deadline = question.timeout.and_then(|timeout| since.checked_add(timeout));
+            let question = self.clean(question);
+            let shown = texts(&question.options, question.prefill.as_ref());
+            let asked = callbacks.ask(question);
+            let answer = match deadline {
+                // The child has answered itself by then, perhaps while another question was answered.
+                Some(deadline) if deadline <= Instant::now() => Answer::Cancelled,
+                Some(deadline) => {
+                    tokio::time::timeout_at(deadline.into(), asked).await.unwrap_or(Answer::Cancelled)
+                }
+                None => asked.await,
+            };
+            child_control.send(Command::Answer(&id, &original(answer, &shown, originals)));
+            child_control.end_question();
+        }
+        std::future::pending::<()>().await;
+    }
+
+    /// The question as a person may see it.
+    fn clean(&self, question: Question) -> ChildQuestion {
+        let clean = |text: String| self.sanitizer.sanitize(&text).into_string();
+        ChildQuestion {
+            run_id: self.run_id.to_owned(),
+            agent: self.agent.to_owned(),
+            method: question.method,
+            title: clean(question.title),
+            message: question.message.map(clean),
+            options: distinct(question.options.into_iter().map(clean)),
+            placeholder: question.placeholder.map(clean),
+            prefill: question.prefill.map(clean),
+            timeout_ms: question.timeout.map(millis),
+        }
+    }
+}
+
+/// Options that a person can tell apart, even where they differed only in what was removed from them.
+fn distinct(options: impl Iterator<Item = String>) -> Vec<String> {
+    let mut shown: Vec<String> = Vec::new();
+    for option in options {
+        let mut name = option.clone();
+        let mut number = 1;
+        while shown.contains(&name) {
+            number += 1;
+            name = format!("{option} ({number})");
+        }
+        shown.push(name);
+    }
+    shown
+}
+
+/// The texts of a question that a person can send back as they are.
+fn texts(options: &[String], prefill: Option<&String>) -> Vec<String> {
+    options.iter().chain(prefill).cloned().collect()
+}
+
+/// The answer in the child's own words, where a person sends back what was shown of them.
+fn original(answer: Answer, shown: &[String], originals: Vec<String>) -> Answer {
+    match answer {
+        Answer::Value(value) => {
+            let chosen = shown.iter().position(|text| *text == value);
+            Answer::Value(chosen.and_then(|index| originals.into_iter().nth(index)).unwrap_or(value))
+        }
+        other => other,
+    }
+}

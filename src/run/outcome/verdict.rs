@@ -1,0 +1,631 @@
+//! What follows from how an attempt ended: the table of situations.
+
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use crate::event::{Collected, Usage};
+use crate::process::{CancelReason, Outcome, OverLimit, Supervised, exit_code, exit_signal, signal_name};
+use crate::run::result::{ErrorCode, TimeoutReason};
+use crate::run::state::RunOutcome;
+
+/// The exit code of a run that a limit ended, as `timeout(1)` has it.
+const EXIT_TIMEOUT: i32 = 124;
+/// The exit code of a run that its caller ended: 128 + SIGINT, as a shell has it.
+const EXIT_ABORTED: i32 = 130;
+/// The exit code of a run whose processes used more than they may: 128 + SIGKILL.
+const EXIT_KILLED: i32 = 137;
+
+/// What a child waited for that may take its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::run) enum Busy {
+    /// A tool that runs.
+    Tool,
+    /// The answer to a question.
+    Question,
+}
+
+/// What a child said of the commands it got, and what it did when it was told to stop.
+#[derive(Debug, Default)]
+pub(in crate::run) struct ProtocolReport {
+    /// Why no model worked on its task.
+    pub prompt_rejected: Option<String>,
+    /// Why it did not take the request for an announcement.
+    pub announcement_rejected: Option<String>,
+    /// What it was busy with when it was told to stop.
+    pub stopped_in: Option<Busy>,
+}
+
+/// How an attempt ended.
+pub(in crate::run) struct AttemptReport {
+    /// What its supervisor saw.
+    pub supervised: Supervised,
+    /// What its events said.
+    pub collected: Collected,
+    pub protocol_report: ProtocolReport,
+    /// The setting that set the limit of the whole run.
+    pub limited_by: &'static str,
+}
+
+/// How a run stands after an attempt.
+pub(in crate::run) struct RunReport {
+    /// The last attempt.
+    pub last: AttemptReport,
+    /// What follows from how it ended.
+    pub verdict: Verdict,
+    /// From the start of the run.
+    pub duration: Duration,
+    /// Files that the run changed.
+    pub changes: Option<Vec<String>>,
+    /// How often a child was started.
+    pub attempts: u32,
+    /// What the attempts before the last have spent.
+    pub earlier: Usage,
+}
+
+impl RunReport {
+    /// A report on a run after so many attempts. The verdict is made here, once.
+    pub(in crate::run) fn new(
+        last: AttemptReport,
+        attempts: u32,
+        earlier: Usage,
+        duration: Duration,
+    ) -> Self {
+        Self { verdict: Verdict::of(&last), last, duration, changes: None, attempts, earlier }
+    }
+
+    /// Ends a run that waited for another attempt.
+    pub(in crate::run) fn cancel(&mut self, reason: CancelReason, duration: Duration) {
+        self.verdict = Verdict::cancelled(&reason);
+        self.last.supervised.outcome = Outcome::Cancelled(reason);
+        self.duration = duration;
+    }
+
+    /// What all attempts have spent.
+    pub(in crate::run) fn usage(&self) -> Usage {
+        let mut usage = self.last.collected.usage.clone();
+        usage.add(&self.earlier);
+        usage
+    }
+}
+
+/// The verdict on a run: everything that follows from how it ended, and nothing about its text.
+pub(in crate::run) struct Verdict {
+    pub outcome: RunOutcome,
+    pub exit_code: i32,
+    /// `None` for a success.
+    pub code: Option<ErrorCode>,
+    pub error: Option<String>,
+    /// The signal that killed the child, where nobody here sent it.
+    pub signal: Option<String>,
+    pub timeout: Option<TimeoutReason>,
+    /// The model's provider reported the error.
+    is_by_provider: bool,
+}
+
+impl Verdict {
+    fn completed() -> Self {
+        Self {
+            outcome: RunOutcome::Completed,
+            exit_code: 0,
+            code: None,
+            error: None,
+            signal: None,
+            timeout: None,
+            is_by_provider: false,
+        }
+    }
+
+    pub(super) fn failed(exit_code: i32, error: String) -> Self {
+        let code = Some(ErrorCode::SubagentFailed);
+        Self { outcome: RunOutcome::Failed, exit_code, code, error: Some(error), ..Self::completed() }
+    }
+
+    fn aborted(error: String) -> Self {
+        Self { outcome: RunOutcome::Aborted, ..Self::failed(EXIT_ABORTED, error) }
+    }
+
+    pub(super) fn cancelled(reason: &CancelReason) -> Self {
+        match reason {
+            CancelReason::Bound(bound) => Self::over_budget(bound.clone()),
+            reason => Self::aborted(reason.to_string()),
+        }
+    }
+
+    pub(super) fn over_budget(error: String) -> Self {
+        Self { outcome: RunOutcome::Budget, ..Self::failed(1, error) }
+    }
+
+    pub(super) fn skipped(error: String) -> Self {
+        Self { outcome: RunOutcome::Skipped, ..Self::failed(1, error) }
+    }
+
+    fn timed_out(outcome: RunOutcome, reason: TimeoutReason, error: String) -> Self {
+        let code = Some(ErrorCode::SubagentTimeout);
+        Self { outcome, code, timeout: Some(reason), ..Self::failed(EXIT_TIMEOUT, error) }
+    }
+
+    /// Whether the run failed because its model's provider did.
+    pub(in crate::run) fn is_provider_error(&self) -> bool {
+        self.outcome == RunOutcome::Failed && self.is_by_provider
+    }
+
+    /// Judges a run by the first cause of its end, then by what its last assistant message says.
+    pub(in crate::run) fn of(report: &AttemptReport) -> Self {
+        if report.collected.epilogue.is_some() {
+            // The work was done, and nothing that came after it changes what it was.
+            return Self::by_message(report);
+        }
+        match &report.supervised.outcome {
+            Outcome::Cancelled(reason) => Self::cancelled(reason),
+            Outcome::HardTimeout { limit } => Self::timed_out(
+                RunOutcome::HardTimeout,
+                TimeoutReason::Runtime,
+                format!("hard limit reached: {} ms (`{}`)", limit.as_millis(), report.limited_by),
+            ),
+            Outcome::IdleTimeout { limit } => {
+                let (during, setting) = match report.protocol_report.stopped_in {
+                    Some(Busy::Tool) => (" while a tool ran", "toolTimeoutMs"),
+                    Some(Busy::Question) => (" while a question waited for its answer", "toolTimeoutMs"),
+                    None => ("", "idleTimeoutMs"),
+                };
+                let error = format!("no sign of life for {} ms{during} (`{setting}`)", limit.as_millis());
+                Self::timed_out(RunOutcome::IdleTimeout, TimeoutReason::Idle, error)
+            }
+            Outcome::OverLimit(over) => {
+                let OverLimit { limit, value, allowed, pid, name } = over;
+                let limit = limit.as_str();
+                Self {
+                    outcome: RunOutcome::Killed,
+                    ..Self::failed(
+                        EXIT_KILLED,
+                        format!(
+                            "`limits.{limit}` reached: {value} of {allowed} (largest: {name}, process {pid})"
+                        ),
+                    )
+                }
+            }
+            Outcome::Orphaned => Self::failed(
+                1,
+                "somebody killed the warden of the child; what could be found of its processes was ended"
+                    .to_owned(),
+            ),
+            Outcome::Settled { lingered: true, .. }
+            | Outcome::Settled { status: None, .. }
+            | Outcome::Lost => Self::by_message(report),
+            Outcome::Settled { status: Some(status), .. } | Outcome::Exited(status) => {
+                Self::by_status(*status, report)
+            }
+        }
+    }
+
+    /// A child that left by itself, or was ended by somebody else.
+    fn by_status(status: ExitStatus, report: &AttemptReport) -> Self {
+        match (exit_signal(status).map(signal_name), exit_code(status)) {
+            (Some(signal), code) => {
+                let error = format!("the child was killed by {signal}");
+                Self { signal: Some(signal), ..Self::failed(code, error) }
+            }
+            (None, 0) => Self::by_message(report),
+            (None, code) => Self::failed(code, exit_text(report)),
+        }
+    }
+
+    /// A child that ended by itself: its last assistant message decides, because pi exits with 0 after a provider
+    /// error.
+    fn by_message(AttemptReport { collected, protocol_report, .. }: &AttemptReport) -> Self {
+        if let Some(rejected) = &protocol_report.prompt_rejected {
+            return Self::failed(1, format!("the child did not take the task: {rejected}"));
+        }
+        let reason =
+            collected.error_message.as_deref().map_or(String::new(), |message| format!(": {message}"));
+        match collected.stop_reason.as_deref() {
+            Some("error") => Self {
+                is_by_provider: true,
+                ..Self::failed(1, format!("the model's provider reported an error{reason}"))
+            },
+            Some("aborted") => Self::failed(1, format!("the child stopped its own turn{reason}")),
+            _ if has_text(collected) => Self::completed(),
+            _ => Self::failed(1, no_text(collected)),
+        }
+    }
+}
+
+fn has_text(collected: &Collected) -> bool {
+    collected.text.as_deref().is_some_and(|text| !text.trim().is_empty())
+}
+
+/// Why a child without a message worth quoting ended with a code: what it wrote for people.
+fn exit_text(report: &AttemptReport) -> String {
+    let said = [
+        report.collected.error_message.as_deref(),
+        Some(report.supervised.stderr.trim()),
+        Some(report.collected.noise.trim()),
+    ];
+    match said.into_iter().flatten().find(|text| !text.is_empty()) {
+        Some(text) => text.to_owned(),
+        None => "the child gave no reason".to_owned(),
+    }
+}
+
+/// What there is to say of a child that said nothing.
+fn no_text(collected: &Collected) -> String {
+    let last = collected.last_event.as_deref().unwrap_or("none");
+    let stop = collected.stop_reason.as_deref().unwrap_or("none");
+    let tools = collected.tools_completed;
+    format!(
+        "the child gave no answer (last event: {last}; stop reason: {stop}; tool executions completed: {tools})"
+    )
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::process::ExitStatusExt as _;
+
+    use super::*;
+    use crate::process::LimitKind;
+
+    /// What is said of a child that [`failed_by_provider`].
+    const PROVIDER: &str = "the model's provider reported an error: 500: overloaded";
+
+    /// A child of which nothing is known but how it ended.
+    fn report(outcome: Outcome) -> AttemptReport {
+        let supervised = Supervised {
+            outcome,
+            status: None,
+            complete: true,
+            supervision: None,
+            mechanisms: Vec::new(),
+            gone: true,
+            tally: None,
+            stderr: String::new(),
+            duration: Duration::ZERO,
+        };
+        AttemptReport {
+            supervised,
+            collected: Collected::default(),
+            protocol_report: ProtocolReport::default(),
+            limited_by: "timeoutMs",
+        }
+    }
+
+    fn collected(outcome: Outcome, change: impl FnOnce(&mut Collected)) -> AttemptReport {
+        let mut report = report(outcome);
+        change(&mut report.collected);
+        report
+    }
+
+    fn answered(outcome: Outcome) -> AttemptReport {
+        collected(outcome, |collected| {
+            collected.text = Some("The answer.".into());
+            collected.stop_reason = Some("stop".into());
+        })
+    }
+
+    fn failed_by_provider(outcome: Outcome) -> AttemptReport {
+        collected(outcome, |collected| {
+            collected.text = Some("An answer before that.".into());
+            collected.stop_reason = Some("error".into());
+            collected.error_message = Some("500: overloaded".into());
+        })
+    }
+
+    fn stopped_in(busy: Option<Busy>) -> AttemptReport {
+        let mut report = report(Outcome::IdleTimeout { limit: Duration::from_millis(1500) });
+        report.protocol_report.stopped_in = busy;
+        report
+    }
+
+    fn complains(code: i32, stderr: &str, noise: &str) -> AttemptReport {
+        let mut report = answered(left(code));
+        report.supervised.stderr.push_str(stderr);
+        report.collected.noise = noise.into();
+        report
+    }
+
+    /// Leaving with a code.
+    fn left(code: i32) -> Outcome {
+        Outcome::Exited(ExitStatus::from_raw(code << 8))
+    }
+
+    fn killed(signal: i32) -> Outcome {
+        Outcome::Exited(ExitStatus::from_raw(signal))
+    }
+
+    fn settled(status: Option<i32>, lingered: bool) -> Outcome {
+        Outcome::Settled { status: status.map(ExitStatus::from_raw), lingered }
+    }
+
+    fn over(limit: LimitKind) -> Outcome {
+        Outcome::OverLimit(OverLimit { limit, value: 5, allowed: 4, pid: 77, name: "node".into() })
+    }
+
+    fn cancelled(reason: CancelReason) -> Outcome {
+        Outcome::Cancelled(reason)
+    }
+
+    /// A verdict as a row.
+    fn row(verdict: &Verdict) -> (RunOutcome, i32, Option<&str>) {
+        (verdict.outcome, verdict.exit_code, verdict.error.as_deref())
+    }
+
+    /// What a row expects: outcome, exit code, error.
+    type Expected = (RunOutcome, i32, Option<&'static str>);
+
+    /// Checks rows, and what follows from outcome and error alone.
+    fn check(table: Vec<(&str, AttemptReport, Expected)>) {
+        for (label, report, expected) in table {
+            let verdict = Verdict::of(&report);
+            assert_eq!(row(&verdict), expected, "{label}");
+            let (code, timeout) = match verdict.outcome {
+                RunOutcome::Completed => (None, None),
+                RunOutcome::HardTimeout => (Some(ErrorCode::SubagentTimeout), Some(TimeoutReason::Runtime)),
+                RunOutcome::IdleTimeout => (Some(ErrorCode::SubagentTimeout), Some(TimeoutReason::Idle)),
+                _ => (Some(ErrorCode::SubagentFailed), None),
+            };
+            assert_eq!((verdict.code, verdict.timeout), (code, timeout), "{label}");
+            let signal = expected.2.and_then(|error| error.strip_prefix("the child was killed by "));
+            assert_eq!(verdict.signal.as_deref(), signal, "{label}");
+            assert_eq!(verdict.is_provider_error(), expected.2 == Some(PROVIDER), "{label}");
+        }
+    }
+
+    #[test]
+    fn every_end_of_a_child_that_left_has_its_outcome_exit_code_and_reason() {
+        use RunOutcome::{Completed, Failed};
+        let silent =
+            "the child gave no answer (last event: none; stop reason: none; tool executions completed: 0)";
+        check(vec![
+            ("an answer", answered(left(0)), (Completed, 0, None)),
+            ("an answer, settled", answered(settled(Some(0), false)), (Completed, 0, None)),
+            ("an answer, then no end", answered(settled(Some(9), true)), (Completed, 0, None)),
+            ("an answer, then a lost status", answered(settled(None, false)), (Completed, 0, None)),
+            ("an answer, not settled, status lost", answered(Outcome::Lost), (Completed, 0, None)),
+            ("an answer, then a code", answered(left(3)), (Failed, 3, Some("the child gave no reason"))),
+            (
+                "an answer, settled, then a code",
+                answered(settled(Some(4 << 8), false)),
+                (Failed, 4, Some("the child gave no reason")),
+            ),
+            (
+                "an answer, settled, then a signal",
+                answered(settled(Some(15), false)),
+                (Failed, 143, Some("the child was killed by SIGTERM")),
+            ),
+            ("a signal", answered(killed(9)), (Failed, 137, Some("the child was killed by SIGKILL"))),
+            (
+                "a signal without a name",
+                answered(killed(42)),
+                (Failed, 170, Some("the child was killed by SIG42")),
+            ),
+            ("nothing", report(left(0)), (Failed, 1, Some(silent))),
+            ("nothing, status lost", report(Outcome::Lost), (Failed, 1, Some(silent))),
+            ("nothing, lingering", report(settled(None, true)), (Failed, 1, Some(silent))),
+            ("a code and no word", report(left(255)), (Failed, 255, Some("the child gave no reason"))),
+            ("an error", failed_by_provider(left(0)), (Failed, 1, Some(PROVIDER))),
+            ("an error, lingering", failed_by_provider(settled(Some(9), true)), (Failed, 1, Some(PROVIDER))),
+            ("an error, status lost", failed_by_provider(Outcome::Lost), (Failed, 1, Some(PROVIDER))),
+            ("an error and a code", failed_by_provider(left(2)), (Failed, 2, Some("500: overloaded"))),
+            (
+                "an error and a signal",
+                failed_by_provider(killed(11)),
+                (Failed, 139, Some("the child was killed by SIGSEGV")),
+            ),
+        ]);
+    }
+
+    #[test]
+    fn every_end_of_a_child_that_was_ended_has_its_outcome_exit_code_and_reason() {
+        use RunOutcome::{Aborted, Budget, Failed, HardTimeout, IdleTimeout, Killed};
+        let hard = || Outcome::HardTimeout { limit: Duration::from_millis(2500) };
+        let orphaned =
+            "somebody killed the warden of the child; what could be found of its processes was ended";
+        let by_caller = |why: Option<&str>| cancelled(CancelReason::Caller(why.map(Into::into)));
+        check(vec![
+            (
+                "the hard limit",
+                answered(hard()),
+                (HardTimeout, 124, Some("hard limit reached: 2500 ms (`timeoutMs`)")),
+            ),
+            (
+                "silence",
+                stopped_in(None),
+                (IdleTimeout, 124, Some("no sign of life for 1500 ms (`idleTimeoutMs`)")),
+            ),
+            (
+                "silence of a tool",
+                stopped_in(Some(Busy::Tool)),
+                (IdleTimeout, 124, Some("no sign of life for 1500 ms while a tool ran (`toolTimeoutMs`)")),
+            ),
+            (
+                "silence of a person",
+                stopped_in(Some(Busy::Question)),
+                (
+                    IdleTimeout,
+                    124,
+                    Some(
+                        "no sign of life for 1500 ms while a question waited for its answer (`toolTimeoutMs`)",
+                    ),
+                ),
+            ),
+            (
+                "too much memory",
+                answered(over(LimitKind::Memory)),
+                (Killed, 137, Some("`limits.memoryBytes` reached: 5 of 4 (largest: node, process 77)")),
+            ),
+            (
+                "too many processes",
+                answered(over(LimitKind::Processes)),
+                (Killed, 137, Some("`limits.processes` reached: 5 of 4 (largest: node, process 77)")),
+            ),
+            ("a warden that was killed", answered(Outcome::Orphaned), (Failed, 1, Some(orphaned))),
+            ("an abort", answered(by_caller(None)), (Aborted, 130, Some("cancelled by user"))),
+            (
+                "an abort with a reason",
+                answered(by_caller(Some("enough"))),
+                (Aborted, 130, Some("cancelled by user: enough")),
+            ),
+            (
+                "an abort with a blank one",
+                answered(by_caller(Some(" "))),
+                (Aborted, 130, Some("cancelled by user")),
+            ),
+            (
+                "a dropped handle",
+                answered(cancelled(CancelReason::Dropped)),
+                (Aborted, 130, Some("cancelled: the handle of the run was dropped")),
+            ),
+            (
+                "the end of the session",
+                answered(cancelled(CancelReason::Shutdown)),
+                (Aborted, 130, Some("cancelled: the session ended")),
+            ),
+            (
+                "a bound",
+                answered(cancelled(CancelReason::Bound("`budget.maxTurns` reached: 2 of 2".into()))),
+                (Budget, 1, Some("`budget.maxTurns` reached: 2 of 2")),
+            ),
+        ]);
+    }
+
+    #[test]
+    fn of_a_child_that_left_by_itself_the_last_message_decides() {
+        use RunOutcome::{Completed, Failed};
+        let said = |stop: &str, text: Option<&str>, error: Option<&str>| {
+            collected(left(0), |collected| {
+                collected.stop_reason = Some(stop.into());
+                collected.text = text.map(Into::into);
+                collected.error_message = error.map(Into::into);
+                collected.last_event = Some("agent_settled".into());
+                collected.tools_completed = 3;
+            })
+        };
+        let silent = |stop: &str| {
+            format!(
+                "the child gave no answer (last event: agent_settled; stop reason: {stop}; tool executions completed: 3)"
+            )
+        };
+        let table = [
+            (said("stop", Some("Yes."), None), Completed, None),
+            (said("length", Some("Yes, bec"), None), Completed, None),
+            (said("stop", Some("Yes."), Some("a warning")), Completed, None),
+            (said("stop", Some(" \n\t"), None), Failed, Some(silent("stop"))),
+            (said("stop", Some(""), None), Failed, Some(silent("stop"))),
+            (said("toolUse", None, None), Failed, Some(silent("toolUse"))),
+            (
+                said("error", Some("Yes."), None),
+                Failed,
+                Some("the model's provider reported an error".into()),
+            ),
+            (
+                said("error", Some("Yes."), Some("429")),
+                Failed,
+                Some("the model's provider reported an error: 429".into()),
+            ),
+            (said("aborted", Some("Yes."), None), Failed, Some("the child stopped its own turn".into())),
+            (
+                said("aborted", None, Some("by a key")),
+                Failed,
+                Some("the child stopped its own turn: by a key".into()),
+            ),
+        ];
+        for (report, outcome, error) in table {
+            let verdict = Verdict::of(&report);
+            let exit_code = i32::from(outcome == Failed);
+            assert_eq!(row(&verdict), (outcome, exit_code, error.as_deref()));
+            let is_error = report.collected.stop_reason.as_deref() == Some("error");
+            assert_eq!(verdict.is_provider_error(), is_error, "{error:?}");
+        }
+    }
+
+    #[test]
+    fn a_task_that_the_child_did_not_take_is_a_failure_whatever_it_says() {
+        let refuses = |mut report: AttemptReport| {
+            report.protocol_report.prompt_rejected = Some("busy".into());
+            report
+        };
+        let error = Some("the child did not take the task: busy");
+        for report in [answered(left(0)), failed_by_provider(left(0)), answered(settled(None, true))] {
+            let verdict = Verdict::of(&refuses(report));
+            assert_eq!(row(&verdict), (RunOutcome::Failed, 1, error));
+            assert!(!verdict.is_provider_error(), "nothing would be better another time");
+        }
+        let verdict = Verdict::of(&refuses(answered(left(5))));
+        assert_eq!(row(&verdict), (RunOutcome::Failed, 5, Some("the child gave no reason")));
+    }
+
+    #[test]
+    fn an_exit_code_is_explained_by_the_first_of_what_was_said_for_people() {
+        let said = |mut report: AttemptReport| {
+            report.collected.error_message = Some("the error".into());
+            report
+        };
+        let table = [
+            (said(complains(1, " stderr\n", "noise")), "the error"),
+            (complains(1, " stderr\n", "noise"), "stderr"),
+            (complains(1, " \n", " noise\n"), "noise"),
+            (complains(1, "", " \n"), "the child gave no reason"),
+        ];
+        for (report, expected) in table {
+            assert_eq!(Verdict::of(&report).error.as_deref(), Some(expected));
+        }
+    }
+
+    #[test]
+    fn work_that_was_done_before_the_last_word_stays_done() {
+        let ends: [fn() -> Outcome; 8] = [
+            || left(3),
+            || killed(9),
+            || Outcome::Lost,
+            || Outcome::Orphaned,
+            || Outcome::HardTimeout { limit: Duration::ZERO },
+            || Outcome::IdleTimeout { limit: Duration::ZERO },
+            || over(LimitKind::Cpu),
+            || cancelled(CancelReason::Dropped),
+        ];
+        for outcome in ends {
+            let mut announcing = answered(outcome());
+            announcing.collected.epilogue = Some(Box::default());
+            assert_eq!(row(&Verdict::of(&announcing)), (RunOutcome::Completed, 0, None), "{:?}", outcome());
+            if outcome() != Outcome::Lost {
+                assert_ne!(
+                    Verdict::of(&answered(outcome())).outcome,
+                    RunOutcome::Completed,
+                    "{:?}",
+                    outcome()
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn only_a_run_that_the_provider_failed_is_one_that_the_provider_failed() {
+        let ends: [fn() -> Outcome; 5] = [
+            || left(1),
+            || Outcome::HardTimeout { limit: Duration::ZERO },
+            || Outcome::IdleTimeout { limit: Duration::ZERO },
+            || Outcome::Orphaned,
+            || cancelled(CancelReason::Caller(None)),
+        ];
+        for outcome in ends {
+            assert!(!Verdict::of(&failed_by_provider(outcome())).is_provider_error(), "{:?}", outcome());
+        }
+        assert!(Verdict::of(&failed_by_provider(left(0))).is_provider_error());
+    }
+
+    #[test]
+    fn a_limit_is_named_after_what_has_set_it() {
+        let mut report = report(Outcome::HardTimeout { limit: Duration::from_secs(3) });
+        report.limited_by = "runTimeoutSeconds";
+        let error = Verdict::of(&report).error;
+        assert_eq!(error.as_deref(), Some("hard limit reached: 3000 ms (`runTimeoutSeconds`)"));
+    }
+
+    #[test]
+    fn all_attempts_together_are_what_was_spent() {
+        let mut last = answered(left(0));
+        last.collected.usage = Usage { input: 3, turns: 2, ..Usage::default() };
+        let earlier = Usage { input: 4, turns: 5, ..Usage::default() };
+        let report = RunReport::new(last, 2, earlier, Duration::ZERO);
+        assert_eq!((report.usage().input, report.usage().turns), (7, 7));
+    }
+}
