@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use actor::{Actor, reply};
-use pi_subagent_native::store::{Bid, Kind, Place, Standing, Store, StoreError, attach};
+use pi_subagent_native::store::{
+    Store, StoreError, StoredTicket, TicketRequest, TicketState, WhenFull, attach,
+};
 use rusqlite::Connection;
 use rustix::fs::{FlockOperation, flock};
 use tempfile::TempDir;
@@ -20,7 +22,7 @@ use tempfile::TempDir;
 fn a_second_process_ends_with_its_test() {
     actor::play(|agent_dir, script| {
         let mut store = None;
-        let mut bids = Vec::new();
+        let mut requests = Vec::new();
         for line in script {
             let words: Vec<_> = line.split(' ').collect();
             reply(&match words.as_slice() {
@@ -37,7 +39,7 @@ fn a_second_process_ends_with_its_test() {
                     )
                 }
                 ["close"] => {
-                    bids.clear();
+                    requests.clear();
                     store = None;
                     "closed".into()
                 }
@@ -48,14 +50,14 @@ fn a_second_process_ends_with_its_test() {
                         (0..times).map(|_| Store::open(agent_dir).map(drop)).collect();
                     answer(all, |_| "opened".into())
                 }
-                ["bid", cap] => {
-                    bids.push(Bid::new(cap.parse().expect("a number"), Kind::Queued));
-                    turn(store.as_ref().expect("it is open"), &[], &mut bids)
+                ["request", cap] => {
+                    requests.push(TicketRequest::new(cap.parse().expect("a number"), WhenFull::Wait));
+                    turn(store.as_ref().expect("it is open"), &[], &mut requests)
                 }
-                ["turn"] => turn(store.as_ref().expect("it is open"), &[], &mut bids),
+                ["turn"] => turn(store.as_ref().expect("it is open"), &[], &mut requests),
                 ["leave"] => {
-                    let place = bids.remove(0).place.expect("it has one");
-                    turn(store.as_ref().expect("it is open"), &[place], &mut bids)
+                    let place = requests.remove(0).ticket.expect("it has one");
+                    turn(store.as_ref().expect("it is open"), &[place], &mut requests)
                 }
                 ["spend", session, cost] => {
                     let cost = cost.parse().expect("a number");
@@ -73,18 +75,18 @@ fn answer<T>(result: Result<T, StoreError>, say: impl FnOnce(T) -> String) -> St
     result.map_or_else(|error| format!("error {}", error.in_full()), say)
 }
 
-fn turn(store: &Store, leaving: &[Place], bids: &mut [Bid]) -> String {
-    answer(store.take_turn(leaving, bids, 0), |_| standings(bids))
+fn turn(store: &Store, leaving: &[StoredTicket], requests: &mut [TicketRequest]) -> String {
+    answer(store.take_turn(leaving, requests, 0), |_| states(requests))
 }
 
 /// `+` has started, `.` waits, `-` was refused.
-fn standings(bids: &[Bid]) -> String {
-    let mark = |bid: &Bid| match bid.standing {
-        Standing::Started => '+',
-        Standing::Waiting => '.',
-        Standing::Refused => '-',
+fn states(requests: &[TicketRequest]) -> String {
+    let mark = |request: &TicketRequest| match request.state {
+        TicketState::Started => '+',
+        TicketState::Waiting => '.',
+        TicketState::Refused => '-',
     };
-    bids.iter().map(mark).collect()
+    requests.iter().map(mark).collect()
 }
 
 fn database(agent_dir: &Path) -> PathBuf {
@@ -109,8 +111,8 @@ fn agent_dir() -> TempDir {
     tempfile::tempdir().expect("a temporary directory")
 }
 
-fn bids<const N: usize>(cap: usize, kind: Kind) -> [Bid; N] {
-    std::array::from_fn(|_| Bid::new(cap, kind))
+fn requests<const N: usize>(cap: usize, when_full: WhenFull) -> [TicketRequest; N] {
+    std::array::from_fn(|_| TicketRequest::new(cap, when_full))
 }
 
 #[test]
@@ -138,39 +140,39 @@ fn the_database_is_private_shared_and_has_a_version() {
 fn turns_are_taken_in_order_within_one_process() {
     let dir = agent_dir();
     let store = Store::open(dir.path()).expect("a store");
-    let mut all: [Bid; 4] = bids(2, Kind::Queued);
+    let mut all: [TicketRequest; 4] = requests(2, WhenFull::Wait);
     assert_eq!(store.take_turn(&[], &mut all, 1).expect("a turn"), 1, "one place given back helps one");
-    assert_eq!(standings(&all), "++..");
-    let second = all[1].place.expect("it has one");
+    assert_eq!(states(&all), "++..");
+    let second = all[1].ticket.expect("it has one");
     assert_eq!(store.take_turn(&[second], &mut all[2..], 0).expect("a turn"), 0);
-    assert_eq!(standings(&all[2..]), "+.");
+    assert_eq!(states(&all[2..]), "+.");
     // Whoever waited leaves without having started.
-    let places = [all[0].place, all[2].place, all[3].place].map(|place| place.expect("it has one"));
+    let places = [all[0].ticket, all[2].ticket, all[3].ticket].map(|place| place.expect("it has one"));
     assert_eq!(store.take_turn(&places, &mut [], 0).expect("a turn"), 0);
-    let mut next: [Bid; 3] = bids(2, Kind::Queued);
+    let mut next: [TicketRequest; 3] = requests(2, WhenFull::Wait);
     store.take_turn(&[], &mut next, 0).expect("a turn");
-    assert_eq!(standings(&next), "++.");
+    assert_eq!(states(&next), "++.");
 }
 
 #[test]
 fn early_bids_are_refused_while_somebody_waits_and_certain_ones_always_count() {
     let dir = agent_dir();
     let store = Store::open(dir.path()).expect("a store");
-    let mut early: [Bid; 3] = bids(2, Kind::Early);
+    let mut early: [TicketRequest; 3] = requests(2, WhenFull::Refuse);
     store.take_turn(&[], &mut early, 0).expect("a turn");
-    assert_eq!(standings(&early), "++-");
-    assert_eq!(early[2].place, None);
-    early[2].kind = Kind::Certain;
+    assert_eq!(states(&early), "++-");
+    assert_eq!(early[2].ticket, None);
+    early[2].when_full = WhenFull::Exceed;
     store.take_turn(&[], &mut early[2..], 0).expect("a turn");
-    assert_eq!(standings(&early), "+++");
-    let mut queued: [Bid; 1] = bids(3, Kind::Queued);
+    assert_eq!(states(&early), "+++");
+    let mut queued: [TicketRequest; 1] = requests(3, WhenFull::Wait);
     store.take_turn(&[], &mut queued, 0).expect("a turn");
-    assert_eq!(standings(&queued), ".", "the certain one is counted");
+    assert_eq!(states(&queued), ".", "the certain one is counted");
     // Two leave: there would be room, but the queued one needs it.
-    let leaving = [early[0].place, early[1].place].map(|place| place.expect("it has one"));
-    let mut late: [Bid; 1] = bids(2, Kind::Early);
+    let leaving = [early[0].ticket, early[1].ticket].map(|place| place.expect("it has one"));
+    let mut late: [TicketRequest; 1] = requests(2, WhenFull::Refuse);
     store.take_turn(&leaving, &mut late, 0).expect("a turn");
-    assert_eq!(standings(&late), "-");
+    assert_eq!(states(&late), "-");
 }
 
 #[test]
@@ -180,9 +182,9 @@ fn processes_take_turns_in_the_order_in_which_they_came() {
     for actor in [&mut one, &mut two, &mut three] {
         assert_eq!(actor.ask("open"), "open");
     }
-    assert_eq!(one.ask("bid 1"), "+");
-    assert_eq!(three.ask("bid 1"), ".");
-    assert_eq!(two.ask("bid 1"), ".");
+    assert_eq!(one.ask("request 1"), "+");
+    assert_eq!(three.ask("request 1"), ".");
+    assert_eq!(two.ask("request 1"), ".");
     assert_eq!(one.ask("leave"), "");
     assert_eq!(two.ask("turn"), ".", "the other one came first");
     assert_eq!(three.ask("turn"), "+");
@@ -195,12 +197,12 @@ fn a_process_with_a_smaller_cap_waits_for_it_and_holds_up_nobody() {
     let dir = agent_dir();
     let [mut wide, mut narrow] = std::array::from_fn(|_| Actor::start(dir.path()));
     assert_eq!([wide.ask("open"), narrow.ask("open")], ["open", "open"]);
-    assert_eq!(wide.ask("bid 4"), "+");
-    assert_eq!(wide.ask("bid 4"), "++");
-    assert_eq!(narrow.ask("bid 1"), ".");
-    assert_eq!(wide.ask("bid 4"), "+++");
-    assert_eq!(wide.ask("bid 4"), "++++");
-    assert_eq!(wide.ask("bid 4"), "++++.");
+    assert_eq!(wide.ask("request 4"), "+");
+    assert_eq!(wide.ask("request 4"), "++");
+    assert_eq!(narrow.ask("request 1"), ".");
+    assert_eq!(wide.ask("request 4"), "+++");
+    assert_eq!(wide.ask("request 4"), "++++");
+    assert_eq!(wide.ask("request 4"), "++++.");
     assert_eq!(wide.ask("leave"), "++++");
     for rest in ["+++", "++", "+", ""] {
         assert_eq!(narrow.ask("turn"), ".");
@@ -216,9 +218,9 @@ fn the_places_of_a_killed_process_are_free_whether_it_ran_or_waited() {
     for actor in [&mut running, &mut waiting, &mut last] {
         assert_eq!(actor.ask("open"), "open");
     }
-    assert_eq!(running.ask("bid 1"), "+");
-    assert_eq!(waiting.ask("bid 1"), ".");
-    assert_eq!(last.ask("bid 1"), ".");
+    assert_eq!(running.ask("request 1"), "+");
+    assert_eq!(waiting.ask("request 1"), ".");
+    assert_eq!(last.ask("request 1"), ".");
     waiting.kill();
     assert_eq!(last.ask("turn"), ".", "somebody still runs");
     running.kill();
@@ -251,9 +253,9 @@ fn who_is_alive_is_told_by_a_lock_and_nothing_else() {
         other
             .execute("INSERT INTO place (process, started, cap, beat) VALUES (?1, 1, 1, 0)", [process])
             .expect("it is ours");
-        let mut mine: [Bid; 1] = bids(1, Kind::Queued);
+        let mut mine: [TicketRequest; 1] = requests(1, WhenFull::Wait);
         store.take_turn(&[], &mut mine, 0).expect("a turn");
-        assert_eq!(standings(&mine), if waits { "." } else { "+" }, "{label}");
+        assert_eq!(states(&mine), if waits { "." } else { "+" }, "{label}");
         assert_eq!(free.exists(), process != "free", "{label}: only what is asked for is looked at");
     }
 }
@@ -293,9 +295,9 @@ fn processes_that_open_and_sweep_at_the_same_time_do_not_disturb_each_other() {
     }
     for actor in &mut actors {
         assert_eq!(actor.answer(), "open");
-        assert_eq!(actor.ask("bid 6"), "+");
+        assert_eq!(actor.ask("request 6"), "+");
     }
-    assert_eq!(actors[0].ask("bid 6"), "+.", "each of the six is counted");
+    assert_eq!(actors[0].ask("request 6"), "+.", "each of the six is counted");
     assert_eq!(names(&processes(dir.path())).len(), 2 * actors.len());
 }
 
@@ -329,10 +331,10 @@ fn whoever_has_lost_the_sign_of_being_alive_gets_another_and_keeps_its_places() 
     let dir = agent_dir();
     let [mut running, mut other] = std::array::from_fn(|_| Actor::start(dir.path()));
     assert_eq!([running.ask("open"), other.ask("open")], ["open", "open"]);
-    assert_eq!(running.ask("bid 2"), "+");
+    assert_eq!(running.ask("request 2"), "+");
     fs::remove_dir_all(processes(dir.path())).expect("a careless hand");
-    assert_eq!(running.ask("bid 2"), "++");
-    assert_eq!(other.ask("bid 2"), ".");
+    assert_eq!(running.ask("request 2"), "++");
+    assert_eq!(other.ask("request 2"), ".");
     assert_eq!(other.ask("turn"), ".");
 }
 
@@ -341,10 +343,10 @@ fn processes_whose_files_were_removed_find_each_other_again() {
     let dir = agent_dir();
     let [mut one, mut two] = std::array::from_fn(|_| Actor::start(dir.path()));
     assert_eq!([one.ask("open"), two.ask("open")], ["open", "open"]);
-    assert_eq!(one.ask("bid 2"), "+");
+    assert_eq!(one.ask("request 2"), "+");
     fs::remove_dir_all(dir.path().join("subagents")).expect("a careless hand");
-    assert_eq!(two.ask("bid 1"), "+");
-    assert_eq!(one.ask("bid 2"), "+.", "what runs is counted again");
+    assert_eq!(two.ask("request 1"), "+");
+    assert_eq!(one.ask("request 2"), "+.", "what runs is counted again");
     for file in ["runs.db", "runs.db-wal", "runs.db-shm"] {
         fs::remove_file(dir.path().join("subagents").join(file)).expect("a careless hand");
     }
@@ -352,7 +354,7 @@ fn processes_whose_files_were_removed_find_each_other_again() {
     assert_eq!(two.ask("turn"), "+");
     let mut three = Actor::start(dir.path());
     assert_eq!(three.ask("open"), "open");
-    assert_eq!(three.ask("bid 3"), ".");
+    assert_eq!(three.ask("request 3"), ".");
 }
 
 #[test]
@@ -457,14 +459,14 @@ fn a_database_that_somebody_holds_is_busy_and_usable_again_after_that() {
     let store = Store::open(dir.path()).expect("a store");
     let holder = Connection::open(database(dir.path())).expect("a database");
     holder.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
-    let mut waiting: [Bid; 1] = bids(1, Kind::Queued);
+    let mut waiting: [TicketRequest; 1] = requests(1, WhenFull::Wait);
     let error = store.take_turn(&[], &mut waiting, 0).expect_err("it is held");
     assert!(error.is_busy(), "{error}");
-    assert_eq!(waiting[0].place, None, "nothing has changed");
+    assert_eq!(waiting[0].ticket, None, "nothing has changed");
     assert!(store.spent("s").is_ok(), "reading does not wait for whoever writes");
     holder.execute_batch("ROLLBACK").expect("it is ours");
     store.take_turn(&[], &mut waiting, 0).expect("a turn");
-    assert_eq!(standings(&waiting), "+");
+    assert_eq!(states(&waiting), "+");
 }
 
 #[test]
@@ -560,7 +562,7 @@ fn one_agent_directory_has_one_store_in_all_its_spellings() {
 fn nothing_but_the_database_is_left_behind() {
     let dir = agent_dir();
     let store = Store::open(dir.path()).expect("a store");
-    store.take_turn(&[], &mut bids::<3>(1, Kind::Queued), 0).expect("a turn");
+    store.take_turn(&[], &mut requests::<3>(1, WhenFull::Wait), 0).expect("a turn");
     drop(store);
     assert_eq!(names(&dir.path().join("subagents")), ["processes", "runs.db"]);
     assert_eq!(names(&processes(dir.path())), [""; 0]);
@@ -570,19 +572,19 @@ fn nothing_but_the_database_is_left_behind() {
 fn places_of_a_database_that_is_gone_are_nobody_elses_in_the_next_one() {
     let dir = agent_dir();
     let store = Store::open(dir.path()).expect("a store");
-    let mut old: [Bid; 3] = bids(2, Kind::Queued);
+    let mut old: [TicketRequest; 3] = requests(2, WhenFull::Wait);
     store.take_turn(&[], &mut old, 0).expect("a turn");
-    assert_eq!(standings(&old), "++.");
+    assert_eq!(states(&old), "++.");
     fs::remove_dir_all(dir.path().join("subagents")).expect("a careless hand");
     // The one that ran first has left, so the others begin a new database with its number.
-    let first = old[0].place.expect("it has one");
+    let first = old[0].ticket.expect("it has one");
     store.take_turn(&[first], &mut old[1..], 0).expect("a turn");
-    assert_eq!(standings(&old[1..]), "++");
+    assert_eq!(states(&old[1..]), "++");
     store.take_turn(&[first], &mut [], 0).expect("a turn");
-    let mut next: [Bid; 1] = bids(2, Kind::Queued);
+    let mut next: [TicketRequest; 1] = requests(2, WhenFull::Wait);
     store.take_turn(&[], &mut next, 0).expect("a turn");
     fs::remove_dir_all(dir.path().join("subagents")).expect("a careless hand");
     store.add_spending("s", 1.0).expect("it is written into the new one");
     assert!(database(dir.path()).exists());
-    assert_eq!(standings(&next), ".", "giving back an old place gives nobody else's back");
+    assert_eq!(states(&next), ".", "giving back an old place gives nobody else's back");
 }

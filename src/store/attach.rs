@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use super::error::StoreError;
-use super::lock::private_directory;
 use super::open::{Inner, Store};
+use super::presence::private_directory;
 
 /// How long nobody tries again after a failure, which may have taken seconds.
 const RETRY: Duration = Duration::from_secs(60);

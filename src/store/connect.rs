@@ -23,6 +23,21 @@ const CHECKED_BYTES: u64 = 16 << 20;
 /// How many damaged files are kept. Nobody has so many, and whoever has must look at them.
 const ASIDE_ATTEMPTS: u32 = 100;
 
+/// The numbers in `statfs` of file systems that several machines share: NFS, SMB (three generations), AFS, Coda, Ceph, Lustre, GPFS and 9P.
+#[cfg(target_os = "linux")]
+const REMOTE: [i128; 10] = [
+    0x6969,
+    0x517B,
+    0xFF53_4D42,
+    0xFE53_4D42,
+    0x5346_414F,
+    0x7375_7245,
+    0x00C3_6400,
+    0x0BD0_0BD0,
+    0x4750_4653,
+    0x0102_1997,
+];
+
 /// A connection, and where a damaged file went that was found in its place.
 #[derive(Debug)]
 pub(super) struct Connected {
@@ -129,4 +144,16 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
+}
+
+/// Whether other machines may use the files of a directory. The log of the database lives in memory that processes share;
+/// two machines cannot share it, and would not notice. False in doubt, and on systems other than Linux.
+pub(super) fn is_remote(directory: &Path) -> bool {
+    #[cfg(target_os = "linux")]
+    if let Ok(found) = rustix::fs::statfs(directory) {
+        // The kernel's number has 32 bits; some architectures extend its sign.
+        return REMOTE.contains(&(i128::from(found.f_type) & 0xFFFF_FFFF));
+    }
+    let _ = directory;
+    false
 }

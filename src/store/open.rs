@@ -8,15 +8,11 @@ use std::time::{Duration, Instant};
 use parking_lot::{Mutex, MutexGuard};
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::connect::connect;
+use super::connect::{connect, is_remote};
 use super::error::StoreError;
-use super::exclusive::identity;
-use super::lock::{LockFile, private_directory};
 #[cfg(unix)]
 use super::presence::take;
-use super::presence::{Presence, lock_of, refused};
-use super::pulse::Heartbeat;
-use super::remote::is_remote;
+use super::presence::{Heartbeat, LockFile, Presence, identity, lock_of, private_directory, refused};
 
 /// How long another process may take to open the database before we go on without it. It takes milliseconds; only one of
 /// them migrates, and whoever is stopped in the middle holds everybody up.
@@ -48,7 +44,7 @@ pub(super) struct Open {
     pub connections: u32,
     /// The names under which this process was known before.
     pub former: Vec<String>,
-    pub pulse: Heartbeat,
+    pub heartbeat: Heartbeat,
     /// When old rows were last looked for.
     pub pruned: Option<Instant>,
     /// Two copies of this addon in one process bring two copies of `SQLite`, each of which would undo the locks of the other:
@@ -93,7 +89,7 @@ impl Store {
             former: Vec::new(),
             connection: connected.connection,
             presence,
-            pulse: Heartbeat::default(),
+            heartbeat: Heartbeat::default(),
             pruned: None,
             #[cfg(unix)]
             _only_copy: only_copy,

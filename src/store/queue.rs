@@ -6,72 +6,73 @@ use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::error::StoreError;
 use super::open::{Open, Store};
+use super::presence::Heartbeat;
 
-/// A place in the queue, or a started child, of this process.
+/// A ticket of this process in the queue: a run that waits, or a started child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct StoredTicket {
     seq: i64,
-    /// Which database it is in; one that was made anew counts from the beginning.
+    /// Which database it is in. A new database counts from the beginning.
     generation: u32,
 }
 
-/// Somebody who wants to start.
+/// A run that wants to start.
 #[derive(Clone, Debug)]
-pub struct Bid {
-    /// How many may be there at once in all processes.
+pub struct TicketRequest {
+    /// The most children at once in all processes, this one included.
     pub cap: usize,
-    /// What to do when there is no room.
-    pub kind: Kind,
-    /// The place, from the first turn on.
-    pub place: Option<Place>,
-    /// How it stands, after a turn. One that has started stays so.
-    pub standing: Standing,
+    /// What to do when the cap is reached.
+    pub when_full: WhenFull,
+    /// Its ticket, from the first turn on, unless it was refused.
+    pub ticket: Option<StoredTicket>,
+    /// The answer of the last turn. A run that has started stays started.
+    pub state: TicketState,
 }
 
-/// What to do with a bid when there is no room.
+/// What to do with a request when the cap is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum WhenFull {
     /// It waits.
-    Queued,
-    /// It is refused, and so it is while somebody waits.
-    Early,
-    /// It starts all the same: its child is there already, and has to be counted.
-    Certain,
+    Wait,
+    /// It is refused. It is also refused while others wait.
+    Refuse,
+    /// It starts all the same: its child exists already and has to be counted.
+    Exceed,
 }
 
-/// How a bid stands.
+/// The answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum TicketState {
     /// It waits.
     Waiting,
     /// It may start, and is counted.
     Started,
-    /// It may not, and has no place.
+    /// It may not start, and has no ticket.
     Refused,
 }
 
-impl Bid {
-    /// One without a place.
+impl TicketRequest {
+    /// A request without a ticket.
     #[must_use]
-    pub fn new(cap: usize, kind: Kind) -> Self {
-        Self { cap, kind, place: None, standing: Standing::Waiting }
+    pub fn new(cap: usize, when_full: WhenFull) -> Self {
+        Self { cap, when_full, ticket: None, state: TicketState::Waiting }
     }
 }
 
-/// One place of the queue, as it is in the database.
+/// One ticket as it is in the database.
 #[derive(Debug)]
 struct Row {
     seq: i64,
-    /// `None` is this one.
+    /// Whose it is; `None` is this process.
     process: Option<String>,
     started: bool,
     cap: usize,
     beat: i64,
-    /// Whether it is waited for. Waiting places of a stopped process are not.
+    /// Whether others wait for it. False for the waiting tickets of a process that is stopped.
     counts: bool,
 }
 
-/// All places, oldest first.
+/// All tickets, oldest first.
 #[derive(Debug)]
 struct Rows {
     all: Vec<Row>,
@@ -79,42 +80,48 @@ struct Rows {
 }
 
 impl Store {
-    /// One turn at the queue, in one transaction: gives places back, takes new ones for bids that have none, in their
-    /// order, and starts those that fit under their cap together with everybody before them. Places of dead processes are
-    /// removed when somebody has to wait. Returns how many of those who wait then, in all processes, could start if `spare`
-    /// places of ours were given back.
+    /// One turn at the queue, in one transaction. It gives `leaving` back, enters the requests that have no ticket, in
+    /// their order, and starts those that fit under their cap together with all tickets before them. When a request has
+    /// to wait, the tickets of dead processes are removed. Returns how many waiting tickets of all processes could start
+    /// if this process gave back `spare` of its started ones.
     ///
-    /// A turn that changes nothing only reads. Bids that have started may be among them: should somebody have removed the
-    /// database meanwhile, they are counted again.
+    /// A turn that changes nothing only reads. Pass requests that have started too: if somebody has removed the database
+    /// meanwhile, they are counted again.
     ///
     /// # Errors
     ///
     /// When the database cannot be used; nothing has changed then.
-    pub fn take_turn(&self, leaving: &[Place], bids: &mut [Bid], spare: usize) -> Result<usize, StoreError> {
+    pub fn take_turn(
+        &self,
+        leaving: &[StoredTicket],
+        requests: &mut [TicketRequest],
+        spare: usize,
+    ) -> Result<usize, StoreError> {
         let mut open = self.lock();
-        // Whoever only leaves makes nothing anew: the directory may be on its way out.
-        let is_new = !bids.is_empty() && !open.is_intact();
+        // A turn that only gives back creates no files: the directory may be about to be deleted.
+        let is_new = !requests.is_empty() && !open.is_intact();
         if is_new {
             self.mend(&mut open)?;
         }
         let now = Instant::now();
-        let changes = is_new || !leaving.is_empty() || bids.iter().any(|bid| bid.place.is_none());
-        let rows = if changes { open.turn(leaving, &[], bids, now) } else { open.look(now) };
+        let changes =
+            is_new || !leaving.is_empty() || requests.iter().any(|request| request.ticket.is_none());
+        let rows = if changes { open.turn(leaving, &[], requests, now) } else { open.look(now) };
         let rows = rows.map_err(|source| self.failed(source))?;
-        let waits = bids.iter().any(|bid| bid.standing == Standing::Waiting);
+        let waits = requests.iter().any(|request| request.state == TicketState::Waiting);
         if !waits && rows.waiting() == 0 {
             return Ok(0);
         }
         let dead = rows.others().filter(|process| open.presence.is_gone(process)).map(str::to_owned);
         let dead: Vec<_> = dead.collect();
-        let beats = waits && open.pulse.is_due(now);
-        if dead.is_empty() && !beats && (changes || !rows.admits(bids)) {
-            return Ok(rows.wanting(spare));
+        let beats = waits && open.heartbeat.is_due(now);
+        if dead.is_empty() && !beats && (changes || !rows.admits(requests)) {
+            return Ok(rows.startable_with(spare));
         }
-        match open.turn(&[], &dead, bids, now) {
-            Ok(rows) => Ok(rows.wanting(spare)),
-            // What the first part has changed must reach the caller; a trouble that lasts shows in the next turn.
-            Err(_) if changes => Ok(rows.wanting(spare)),
+        match open.turn(&[], &dead, requests, now) {
+            Ok(rows) => Ok(rows.startable_with(spare)),
+            // The caller must learn what the first part has changed. A lasting failure shows in the next turn.
+            Err(_) if changes => Ok(rows.startable_with(spare)),
             Err(source) => Err(self.failed(source)),
         }
     }
@@ -124,42 +131,42 @@ impl Open {
     /// Reads the queue.
     fn look(&mut self, now: Instant) -> rusqlite::Result<Rows> {
         let mut rows = Rows::read(&self.connection, self.presence.id(), self.generation)?;
-        rows.weigh(&mut self.pulse, now);
+        rows.pass_over_stopped(&mut self.heartbeat, now);
         Ok(rows)
     }
 
     /// Changes the queue, as a whole or not at all.
     fn turn(
         &mut self,
-        leaving: &[Place],
+        leaving: &[StoredTicket],
         dead: &[String],
-        bids: &mut [Bid],
+        requests: &mut [TicketRequest],
         now: Instant,
     ) -> rusqlite::Result<Rows> {
         let own = self.presence.id();
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        for place in leaving.iter().filter(|place| place.generation == self.generation) {
+        for ticket in leaving.iter().filter(|ticket| ticket.generation == self.generation) {
             transaction
-                .execute("DELETE FROM place WHERE seq = ?1 AND process = ?2", params![place.seq, own])?;
+                .execute("DELETE FROM place WHERE seq = ?1 AND process = ?2", params![ticket.seq, own])?;
         }
         for process in dead {
             transaction.execute("DELETE FROM place WHERE process = ?1", [process])?;
         }
         let mut rows = Rows::read(&transaction, own, self.generation)?;
-        rows.weigh(&mut self.pulse, now);
-        let beat = self.pulse.beat(now);
-        let mut settled: Vec<Bid> = bids.to_vec();
-        for bid in &mut settled {
-            rows.serve(&transaction, own, bid, beat)?;
+        rows.pass_over_stopped(&mut self.heartbeat, now);
+        let beat = self.heartbeat.beat(now);
+        let mut answered: Vec<TicketRequest> = requests.to_vec();
+        for request in &mut answered {
+            rows.answer(&transaction, own, request, beat)?;
         }
-        if settled.iter().any(|bid| bid.standing == Standing::Waiting) {
+        if answered.iter().any(|request| request.state == TicketState::Waiting) {
             transaction.execute(
                 "UPDATE place SET beat = ?1 WHERE process = ?2 AND NOT started",
                 params![beat, own],
             )?;
         }
         transaction.commit()?;
-        bids.clone_from_slice(&settled);
+        requests.clone_from_slice(&answered);
         Ok(rows)
     }
 }
@@ -182,19 +189,22 @@ impl Rows {
         Ok(Self { all: rows.collect::<rusqlite::Result<_>>()?, generation })
     }
 
-    /// Finds out which processes are stopped.
-    fn weigh(&mut self, pulse: &mut super::pulse::Heartbeat, now: Instant) {
+    /// Marks the waiting tickets of stopped processes as not counting.
+    fn pass_over_stopped(&mut self, heartbeat: &mut Heartbeat, now: Instant) {
         let waiting = self.all.iter().filter(|row| !row.started);
-        pulse.observe(waiting.filter_map(|row| Some((row.process.as_deref()?, row.beat))), now);
+        heartbeat.observe(waiting.filter_map(|row| Some((row.process.as_deref()?, row.beat))), now);
         for row in &mut self.all {
             row.counts =
-                row.started || row.process.as_deref().is_none_or(|process| pulse.beats(process, now));
+                row.started || row.process.as_deref().is_none_or(|process| heartbeat.beats(process, now));
         }
     }
 
-    /// How many wait.
     fn waiting(&self) -> usize {
         self.all.iter().filter(|row| row.counts && !row.started).count()
+    }
+
+    fn started(&self) -> usize {
+        self.all.iter().filter(|row| row.started).count()
     }
 
     /// The other processes, each once.
@@ -205,79 +215,171 @@ impl Rows {
         names.into_iter()
     }
 
-    /// How many are there when everybody before this index has started who may. A waiting place whose own cap is smaller
-    /// than what is there takes nothing from those behind, who may have a larger one.
-    fn before(&self, index: usize, started: usize) -> usize {
+    /// How many have started, of `started`, once every ticket before this index has that can. A waiting ticket whose own
+    /// cap is reached takes nothing from those behind it, which may have a larger one.
+    fn started_before(&self, index: usize, started: usize) -> usize {
         let waiting = self.all[..index].iter().filter(|row| row.counts && !row.started);
-        waiting.fold(started, |taken, row| taken + usize::from(taken < row.cap))
+        waiting.fold(started, |started, row| started + usize::from(started < row.cap))
     }
 
-    fn started(&self) -> usize {
-        self.all.iter().filter(|row| row.started).count()
-    }
-
-    /// How many of those who wait could start if so many places were given back.
-    fn wanting(&self, spare: usize) -> usize {
+    /// How many more waiting tickets could start if so many started ones were given back.
+    fn startable_with(&self, spare: usize) -> usize {
+        let startable = |started: usize| self.started_before(self.all.len(), started) - started;
         let started = self.started();
-        let with = self.before(self.all.len(), started.saturating_sub(spare)) - started.saturating_sub(spare);
-        let without = self.before(self.all.len(), started) - started;
-        with.saturating_sub(without)
+        startable(started.saturating_sub(spare)).saturating_sub(startable(started))
     }
 
-    fn find(&self, place: Place) -> Option<usize> {
-        if place.generation != self.generation {
+    fn find(&self, ticket: StoredTicket) -> Option<usize> {
+        if ticket.generation != self.generation {
             return None;
         }
-        let at = self.all.binary_search_by_key(&place.seq, |row| row.seq).ok()?;
-        // After a sweep by mistake another process may have got the number.
+        let at = self.all.binary_search_by_key(&ticket.seq, |row| row.seq).ok()?;
+        // If ours was removed by mistake, another process may have got its number.
         self.all[at].process.is_none().then_some(at)
     }
 
     /// Whether a turn would start one of these, or has to enter it again.
-    fn admits(&self, bids: &[Bid]) -> bool {
-        let waiting = bids.iter().filter(|bid| bid.standing == Standing::Waiting);
-        let mut places = waiting.map(|bid| (bid.cap, bid.place.and_then(|place| self.find(place))));
+    fn admits(&self, requests: &[TicketRequest]) -> bool {
+        let waiting = requests.iter().filter(|request| request.state == TicketState::Waiting);
+        let mut found =
+            waiting.map(|request| (request.cap, request.ticket.and_then(|ticket| self.find(ticket))));
         let started = self.started();
-        places.any(|(cap, at)| at.is_none_or(|at| self.before(at, started) < cap))
+        found.any(|(cap, at)| at.is_none_or(|at| self.started_before(at, started) < cap))
     }
 
-    /// Serves one bid, in the database and here.
-    fn serve(
+    /// Answers one request, in the database and here.
+    fn answer(
         &mut self,
         connection: &Connection,
         own: &str,
-        bid: &mut Bid,
+        request: &mut TicketRequest,
         beat: i64,
     ) -> rusqlite::Result<()> {
-        let at = bid.place.and_then(|place| self.find(place));
+        let at = request.ticket.and_then(|ticket| self.find(ticket));
         if at.is_some_and(|at| self.all[at].started) {
-            bid.standing = Standing::Started;
+            request.state = TicketState::Started;
             return Ok(());
         }
-        // Whoever has started once has a child, even if its place was lost.
-        let is_certain = bid.kind == Kind::Certain || bid.standing == Standing::Started;
-        let starts = is_certain || self.before(at.unwrap_or(self.all.len()), self.started()) < bid.cap;
-        bid.standing = match (starts, bid.kind) {
-            (true, _) => Standing::Started,
-            (false, Kind::Early) => Standing::Refused,
-            (false, _) => Standing::Waiting,
+        // What has started once has a child, even if its ticket was lost.
+        let exists = request.when_full == WhenFull::Exceed || request.state == TicketState::Started;
+        let end = self.all.len();
+        let starts = exists || self.started_before(at.unwrap_or(end), self.started()) < request.cap;
+        request.state = match (starts, request.when_full) {
+            (true, _) => TicketState::Started,
+            (false, WhenFull::Refuse) => TicketState::Refused,
+            (false, _) => TicketState::Waiting,
         };
         match at {
             Some(at) if starts => {
                 self.all[at].started = true;
                 connection.execute("UPDATE place SET started = 1 WHERE seq = ?1", [self.all[at].seq])?;
             }
-            None if bid.standing != Standing::Refused => {
+            None if request.state != TicketState::Refused => {
                 connection.execute(
                     "INSERT INTO place (process, started, cap, beat) VALUES (?1, ?2, ?3, ?4)",
-                    params![own, starts, i64::try_from(bid.cap).unwrap_or(i64::MAX), beat],
+                    params![own, starts, i64::try_from(request.cap).unwrap_or(i64::MAX), beat],
                 )?;
                 let seq = connection.last_insert_rowid();
-                bid.place = Some(Place { seq, generation: self.generation });
-                self.all.push(Row { seq, process: None, started: starts, cap: bid.cap, beat, counts: true });
+                request.ticket = Some(StoredTicket { seq, generation: self.generation });
+                let cap = request.cap;
+                self.all.push(Row { seq, process: None, started: starts, cap, beat, counts: true });
             }
             _ => (),
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A queue from words: `+` has started, a number waits under that cap, a number in parentheses waits in a stopped
+    /// process. The tickets are this process's, numbered from 1, in a database of the third generation.
+    fn rows(text: &str) -> Rows {
+        let row = |(index, word): (usize, &str)| Row {
+            seq: i64::try_from(index).expect("a short queue") + 1,
+            process: None,
+            started: word == "+",
+            cap: word.trim_matches(['(', ')']).parse().unwrap_or(0),
+            beat: 0,
+            counts: !word.starts_with('('),
+        };
+        Rows { all: text.split_whitespace().enumerate().map(row).collect(), generation: 3 }
+    }
+
+    #[test]
+    fn a_waiting_ticket_counts_for_those_behind_it_only_if_it_can_start() {
+        for (queue, index, expected) in [
+            ("", 0, 0),
+            ("+ +", 2, 2),
+            ("+ 2", 1, 1),
+            ("+ 2", 2, 2),
+            ("+ 2 2", 3, 2),
+            ("+ 1", 2, 1),
+            ("+ 1 3 3", 4, 3),
+            ("+ (2) 2", 2, 1),
+            ("+ (2) 2", 3, 2),
+        ] {
+            let rows = rows(queue);
+            assert_eq!(rows.started_before(index, rows.started()), expected, "{queue:?} before {index}");
+        }
+    }
+
+    #[test]
+    fn only_what_cannot_start_without_the_spare_tickets_asks_for_them() {
+        for (queue, spare, expected) in [
+            ("+ +", 2, 0),
+            ("+ + 2", 0, 0),
+            ("+ + 2", 1, 1),
+            ("+ + 2", 2, 1),
+            ("+ + 2 2 2", 2, 2),
+            ("+ + 2 2 2", 9, 2),
+            ("+ 2", 1, 0),
+            ("+ 2 2", 1, 1),
+            ("+ + (2)", 1, 0),
+            ("+ + 1", 1, 0),
+            ("+ + 1", 2, 1),
+        ] {
+            assert_eq!(rows(queue).startable_with(spare), expected, "{queue:?}, {spare} spare");
+        }
+    }
+
+    #[test]
+    fn a_ticket_of_another_database_or_process_is_not_found() {
+        let mut rows = rows("+ 2 2");
+        rows.all[2].process = Some("another".into());
+        for (seq, generation, expected) in
+            [(1, 3, Some(0)), (2, 3, Some(1)), (3, 3, None), (4, 3, None), (1, 2, None), (1, 4, None)]
+        {
+            assert_eq!(rows.find(StoredTicket { seq, generation }), expected, "{seq} of {generation}");
+        }
+    }
+
+    #[test]
+    fn a_look_admits_who_fits_or_has_lost_the_ticket() {
+        let waiting = |seq, cap| TicketRequest {
+            ticket: Some(StoredTicket { seq, generation: 3 }),
+            ..TicketRequest::new(cap, WhenFull::Wait)
+        };
+        let refused = TicketRequest { state: TicketState::Refused, ..waiting(2, 9) };
+        for (label, requests, expected) in [
+            ("nobody asks", vec![], false),
+            ("room", vec![waiting(2, 2)], true),
+            ("none under its own cap", vec![waiting(2, 1)], false),
+            ("none behind another that can start", vec![waiting(3, 2)], false),
+            ("room for both", vec![waiting(3, 3)], true),
+            ("one of two", vec![waiting(2, 1), waiting(3, 3)], true),
+            ("lost", vec![waiting(7, 1)], true),
+            ("answered already", vec![refused], false),
+        ] {
+            assert_eq!(rows("+ 2 2").admits(&requests), expected, "{label}");
+        }
+    }
+
+    #[test]
+    fn waiting_tickets_of_stopped_processes_do_not_count() {
+        let rows = rows("+ 2 (2) 1");
+        assert_eq!((rows.started(), rows.waiting()), (1, 2));
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crate::store::{Bid, Kind, Place, Standing, StoreError};
+use crate::store::{StoreError, StoredTicket, TicketRequest, TicketState, WhenFull};
 
 /// How often we look whether another process has left. A child takes longer than that to boot.
 const POLL: Duration = Duration::from_millis(200);
@@ -18,7 +18,7 @@ pub(super) struct Claims {
     /// By number: oldest first.
     held: BTreeMap<u64, Held>,
     /// Places to give back.
-    leaving: Vec<Place>,
+    leaving: Vec<StoredTicket>,
     /// Whether something came up since the last batch.
     has_work: bool,
     /// Whether the thread that talks to the store is there.
@@ -33,7 +33,7 @@ pub(super) struct Claims {
 
 #[derive(Debug)]
 struct Held {
-    bid: Bid,
+    request: TicketRequest,
     /// Whether an early one was asked to leave.
     is_evicted: bool,
 }
@@ -42,8 +42,8 @@ struct Held {
 #[derive(Debug)]
 pub(super) struct Batch {
     numbers: Vec<u64>,
-    pub bids: Vec<Bid>,
-    pub leaving: Vec<Place>,
+    pub requests: Vec<TicketRequest>,
+    pub leaving: Vec<StoredTicket>,
     /// How many early places could be given back.
     pub spare: usize,
 }
@@ -60,15 +60,15 @@ pub(super) struct Answers {
 }
 
 impl Claims {
-    pub(super) fn add(&mut self, number: u64, cap: usize, kind: Kind) {
-        self.held.insert(number, Held { bid: Bid::new(cap, kind), is_evicted: false });
+    pub(super) fn add(&mut self, number: u64, cap: usize, when_full: WhenFull) {
+        self.held.insert(number, Held { request: TicketRequest::new(cap, when_full), is_evicted: false });
         self.has_work = true;
     }
 
     /// An early claim counts from now on, whatever the answer was. Says whether there is something to do.
     pub(super) fn keep(&mut self, number: u64) -> bool {
         let Some(held) = self.held.get_mut(&number) else { return false };
-        held.bid.kind = Kind::Certain;
+        held.request.when_full = WhenFull::Exceed;
         let is_missing = held.ask_again();
         self.has_work |= is_missing;
         is_missing
@@ -77,12 +77,12 @@ impl Claims {
     /// A claim is dropped. Says whether there is something to do. A place that the turn under way takes for it is given
     /// back at that turn's end.
     pub(super) fn give_back(&mut self, number: u64) -> bool {
-        let place = self.held.remove(&number).and_then(|held| held.bid.place);
+        let place = self.held.remove(&number).and_then(|held| held.request.ticket);
         self.leave(place);
         place.is_some()
     }
 
-    fn leave(&mut self, place: Option<Place>) {
+    fn leave(&mut self, place: Option<StoredTicket>) {
         self.has_work |= place.is_some();
         self.leaving.extend(place);
     }
@@ -109,29 +109,33 @@ impl Claims {
     pub(super) fn batch(&mut self) -> Batch {
         self.has_work = false;
         // Those that have started are included, because the store may have lost them.
-        let known = self.held.iter().filter(|(_, held)| held.is_waiting() || held.bid.place.is_some());
-        let (numbers, bids) = known.map(|(number, held)| (*number, held.bid.clone())).unzip();
-        let spare = self.held.values().filter(|held| held.is_early() && held.bid.place.is_some()).count();
-        Batch { numbers, bids, leaving: std::mem::take(&mut self.leaving), spare }
+        let known = self.held.iter().filter(|(_, held)| held.is_waiting() || held.request.ticket.is_some());
+        let (numbers, requests) = known.map(|(number, held)| (*number, held.request.clone())).unzip();
+        let spare =
+            self.held.values().filter(|held| held.is_early() && held.request.ticket.is_some()).count();
+        Batch { numbers, requests, leaving: std::mem::take(&mut self.leaving), spare }
     }
 
     /// Ends a turn, after which `wanting` runs of all processes need early places of ours.
     pub(super) fn apply(&mut self, batch: Batch, wanting: usize) -> Answers {
         self.busy_since = None;
         let mut answers = Answers { notice: self.take_notice(), ..Answers::default() };
-        for (number, bid) in batch.numbers.into_iter().zip(batch.bids) {
+        for (number, request) in batch.numbers.into_iter().zip(batch.requests) {
             let Some(held) = self.held.get_mut(&number) else {
-                self.leave(bid.place);
+                self.leave(request.ticket);
                 continue;
             };
             let was_waiting = held.is_waiting();
-            (held.bid.place, held.bid.standing) = (bid.place, bid.standing);
-            if held.bid.kind != bid.kind {
+            (held.request.ticket, held.request.state) = (request.ticket, request.state);
+            if held.request.when_full != request.when_full {
                 // Kept while the turn was under way.
                 self.has_work |= held.ask_again();
-            } else if was_waiting && bid.standing == Standing::Refused {
+            } else if was_waiting && request.state == TicketState::Refused {
                 answers.refused.push(number);
-            } else if was_waiting && bid.standing == Standing::Started && bid.kind == Kind::Queued {
+            } else if was_waiting
+                && request.state == TicketState::Started
+                && request.when_full == WhenFull::Wait
+            {
                 answers.started.push(number);
             }
         }
@@ -151,7 +155,7 @@ impl Claims {
 
     /// Ends a turn that failed. While others lock the database, its claims wait; otherwise, and when that lasts, all runs
     /// start without the cap.
-    pub(super) fn fail(&mut self, error: &StoreError, leaving: Vec<Place>) -> Answers {
+    pub(super) fn fail(&mut self, error: &StoreError, leaving: Vec<StoredTicket>) -> Answers {
         let now = Instant::now();
         self.leaving.extend(leaving);
         if error.is_busy() && now.duration_since(*self.busy_since.get_or_insert(now)) < MAX_BUSY {
@@ -162,9 +166,9 @@ impl Claims {
         self.warn(&error.in_full());
         let mut answers = Answers { notice: self.take_notice(), ..Answers::default() };
         for (number, held) in self.held.iter_mut().filter(|(_, held)| held.is_waiting()) {
-            held.bid.standing = Standing::Started;
-            self.leaving.extend(held.bid.place.take());
-            if held.bid.kind == Kind::Queued {
+            held.request.state = TicketState::Started;
+            self.leaving.extend(held.request.ticket.take());
+            if held.request.when_full == WhenFull::Wait {
                 answers.started.push(*number);
             }
         }
@@ -185,22 +189,22 @@ impl Claims {
 
 impl Held {
     fn is_early(&self) -> bool {
-        self.bid.kind == Kind::Early
+        self.request.when_full == WhenFull::Refuse
     }
 
     fn is_waiting(&self) -> bool {
-        self.bid.standing == Standing::Waiting
+        self.request.state == TicketState::Waiting
     }
 
     fn may_be_evicted(&self) -> bool {
-        self.is_early() && self.bid.place.is_some() && !self.is_evicted
+        self.is_early() && self.request.ticket.is_some() && !self.is_evicted
     }
 
     /// Has the next turn take a place if there is none. Says whether that is so.
     fn ask_again(&mut self) -> bool {
-        if self.bid.place.is_none() {
-            self.bid.standing = Standing::Waiting;
+        if self.request.ticket.is_none() {
+            self.request.state = TicketState::Waiting;
         }
-        self.bid.place.is_none()
+        self.request.ticket.is_none()
     }
 }

@@ -10,7 +10,7 @@ use tokio::sync::{oneshot, watch};
 use super::claims::Answers;
 use super::request::{Group, Request};
 use super::store_worker::{Claim, StoreListener, StoreWorker};
-use crate::store::{Kind, Store};
+use crate::store::{Store, WhenFull};
 
 /// How far a run in the queue has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,7 +171,7 @@ impl State {
         if !has_room {
             return None;
         }
-        let claim = self.claim(limited, Kind::Early);
+        let claim = self.claim(limited, WhenFull::Refuse);
         let (id, group) = (self.draw(), request.group().cloned());
         self.take(group.as_ref());
         let (evicted, is_evicted) = watch::channel(false);
@@ -250,7 +250,7 @@ impl State {
     /// Takes a place in this process. Says whether that admits the run; otherwise it waits for the other processes.
     fn start(&mut self, entry: &mut Entry) -> bool {
         self.take(entry.limited.request.group());
-        entry.claim = self.claim(&entry.limited, Kind::Queued);
+        entry.claim = self.claim(&entry.limited, WhenFull::Wait);
         if entry.claim.is_some() {
             return false;
         }
@@ -270,9 +270,9 @@ impl State {
     }
 
     /// Asks for a part of the cap on all processes. `None` when none is in force.
-    fn claim(&mut self, Limited { cap, .. }: &Limited, kind: Kind) -> Option<Claim> {
+    fn claim(&mut self, Limited { cap, .. }: &Limited, when_full: WhenFull) -> Option<Claim> {
         let (worker, cap) = cap.as_ref()?;
-        match worker.claim(*cap, kind) {
+        match worker.claim(*cap, when_full) {
             Ok(claim) => Some(claim),
             Err(notice) => {
                 self.notice = notice.or(self.notice.take());

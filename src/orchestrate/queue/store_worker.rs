@@ -13,7 +13,7 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex};
 
 use super::claims::{Answers, Batch, Claims};
-use crate::store::{Kind, Store};
+use crate::store::{Store, WhenFull};
 
 /// How long the thread stays without work. A call that starts several runs one after the other finds it still there.
 const LINGER: Duration = Duration::from_secs(5);
@@ -72,14 +72,14 @@ impl StoreWorker {
     /// # Errors
     ///
     /// When no cap is in force now; the first time with the reason, in words for the user.
-    pub(super) fn claim(self: &Arc<Self>, cap: usize, kind: Kind) -> Result<Claim, Option<String>> {
+    pub(super) fn claim(self: &Arc<Self>, cap: usize, when_full: WhenFull) -> Result<Claim, Option<String>> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let mut claims = self.claims.lock();
         if claims.is_paused() || !self.wake(&mut claims) {
             return Err(claims.take_notice());
         }
-        claims.add(number, cap, kind);
+        claims.add(number, cap, when_full);
         Ok(Claim { number, worker: Arc::clone(self) })
     }
 
@@ -108,7 +108,7 @@ impl StoreWorker {
     /// What the thread does.
     fn run(&self) {
         while let Some(mut batch) = self.next_batch() {
-            let result = self.store.take_turn(&batch.leaving, &mut batch.bids, batch.spare);
+            let result = self.store.take_turn(&batch.leaving, &mut batch.requests, batch.spare);
             let answers = {
                 let mut claims = self.claims.lock();
                 match result {

@@ -3,11 +3,11 @@
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use super::deliveries::{Delivery, add_delivery};
-use super::error::StoreError;
-use super::open::Store;
-use super::presence::Presence;
 use super::requests::forget_requests;
-use super::transact::Own;
+use crate::store::error::StoreError;
+use crate::store::open::Store;
+use crate::store::presence::Presence;
+use crate::store::transact::Own;
 
 /// The columns of a run, in the order in which they are read.
 const COLUMNS: &str = "key, run_id, session_key, session, process, is_live, created_ms, ended_ms, archive_at_ms, \

@@ -2,8 +2,8 @@
 
 use rusqlite::{Connection, Transaction};
 
-use super::error::StoreError;
-use super::open::Store;
+use crate::store::error::StoreError;
+use crate::store::open::Store;
 
 /// What somebody asks of whoever works on a run.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,13 +8,13 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 /// How often a process that waits counts up. Seldom, because each time writes.
-pub(super) const BEAT: Duration = Duration::from_secs(2);
+pub(in crate::store) const BEAT: Duration = Duration::from_secs(2);
 /// Whoever has not counted up for so long is passed over: several beats, so that a loaded machine passes nobody over.
-pub(super) const STOPPED: Duration = Duration::from_secs(10);
+pub(in crate::store) const STOPPED: Duration = Duration::from_secs(10);
 
 /// The beats of the others, and our own.
 #[derive(Debug, Default)]
-pub(super) struct Heartbeat {
+pub(in crate::store) struct Heartbeat {
     own: i64,
     written: Option<Instant>,
     seen: HashMap<String, (i64, Instant)>,
@@ -22,12 +22,12 @@ pub(super) struct Heartbeat {
 
 impl Heartbeat {
     /// Whether it is time to count up.
-    pub(super) fn is_due(&self, now: Instant) -> bool {
+    pub(in crate::store) fn is_due(&self, now: Instant) -> bool {
         self.written.is_none_or(|written| now.duration_since(written) >= BEAT)
     }
 
     /// The number to write, which differs from the one before.
-    pub(super) fn beat(&mut self, now: Instant) -> i64 {
+    pub(in crate::store) fn beat(&mut self, now: Instant) -> i64 {
         self.own += 1;
         self.written = Some(now);
         self.own
@@ -35,7 +35,11 @@ impl Heartbeat {
 
     /// Looks at the beats of all places that wait; the newest of a process counts. Those that wait no longer are
     /// forgotten.
-    pub(super) fn observe<'a>(&mut self, waiting: impl Iterator<Item = (&'a str, i64)>, now: Instant) {
+    pub(in crate::store) fn observe<'a>(
+        &mut self,
+        waiting: impl Iterator<Item = (&'a str, i64)>,
+        now: Instant,
+    ) {
         let mut newest = HashMap::<&str, i64>::new();
         for (process, beat) in waiting {
             let known = newest.entry(process).or_insert(beat);
@@ -49,7 +53,7 @@ impl Heartbeat {
     }
 
     /// Whether a process takes its turn when it comes.
-    pub(super) fn beats(&self, process: &str, now: Instant) -> bool {
+    pub(in crate::store) fn beats(&self, process: &str, now: Instant) -> bool {
         self.seen.get(process).is_none_or(|(_, since)| now.duration_since(*since) < STOPPED)
     }
 }

@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// A file that this process has locked, and removes when it lets go. A process that dies leaves the file, without a lock.
 #[derive(Debug)]
-pub(super) struct LockFile {
+pub(in crate::store) struct LockFile {
     path: PathBuf,
     file: Option<File>,
 }
@@ -27,7 +27,7 @@ impl LockFile {
     /// # Errors
     ///
     /// When it cannot be made, or its file system does not lock.
-    pub(super) fn try_take(path: &Path) -> io::Result<Option<Self>> {
+    pub(in crate::store) fn try_take(path: &Path) -> io::Result<Option<Self>> {
         for _ in 0..ATTEMPTS {
             match attempt(path, true)? {
                 Attempt::Locked(file) => {
@@ -45,7 +45,7 @@ impl LockFile {
     /// # Errors
     ///
     /// As for [`Self::try_take`].
-    pub(super) fn take(path: &Path, patience: Duration) -> io::Result<Option<Self>> {
+    pub(in crate::store) fn take(path: &Path, patience: Duration) -> io::Result<Option<Self>> {
         let since = Instant::now();
         loop {
             let taken = Self::try_take(path)?;
@@ -57,7 +57,7 @@ impl LockFile {
     }
 
     /// Whether the file is still the one at its path. Somebody may have removed it by hand.
-    pub(super) fn is_there(&self) -> bool {
+    pub(in crate::store) fn is_there(&self) -> bool {
         self.path.exists()
     }
 }
@@ -71,7 +71,7 @@ impl Drop for LockFile {
 }
 
 /// Whether nobody holds the file; what a dead process left is removed. In doubt somebody does.
-pub(super) fn is_free(path: &Path) -> bool {
+pub(in crate::store) fn is_free(path: &Path) -> bool {
     for _ in 0..ATTEMPTS {
         match attempt(path, false) {
             Ok(Attempt::Locked(file)) => {
@@ -87,7 +87,7 @@ pub(super) fn is_free(path: &Path) -> bool {
 }
 
 /// A directory that nobody else may enter, with all above it.
-pub(super) fn private_directory(path: &Path) -> io::Result<()> {
+pub(in crate::store) fn private_directory(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

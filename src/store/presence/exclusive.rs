@@ -12,7 +12,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 /// What came of one try.
-pub(super) enum Attempt {
+pub(in crate::store) enum Attempt {
     /// It is ours.
     Locked(File),
     /// Somebody has it.
@@ -22,7 +22,7 @@ pub(super) enum Attempt {
 }
 
 /// Tries once. A file that is missing is an error unless it may be made.
-pub(super) fn attempt(path: &Path, make: bool) -> io::Result<Attempt> {
+pub(in crate::store) fn attempt(path: &Path, make: bool) -> io::Result<Attempt> {
     let file = OpenOptions::new().read(true).write(true).create(make).mode(0o600).open(path)?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => (),
@@ -39,13 +39,13 @@ pub(super) fn attempt(path: &Path, make: bool) -> io::Result<Attempt> {
 }
 
 /// Removes a file that we have locked, and lets go of it. In this order: whoever opens it in between sees that it is gone.
-pub(super) fn remove(path: &Path, file: File) {
+pub(in crate::store) fn remove(path: &Path, file: File) {
     // What stays is swept by the next process.
     let _ = fs::remove_file(path);
     drop(file);
 }
 
 /// What tells a file from another one that was put in its place; `None` when there is none.
-pub(super) fn identity(path: &Path) -> Option<(u64, u64)> {
+pub(in crate::store) fn identity(path: &Path) -> Option<(u64, u64)> {
     fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }

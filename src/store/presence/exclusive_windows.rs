@@ -14,7 +14,7 @@ const SHARING_VIOLATION: i32 = 32;
 const ACCESS_DENIED: i32 = 5;
 
 /// What came of one try.
-pub(super) enum Attempt {
+pub(in crate::store) enum Attempt {
     /// It is ours.
     Locked(File),
     /// Somebody has it.
@@ -25,7 +25,7 @@ pub(super) enum Attempt {
 }
 
 /// Tries once. A file that is missing is an error unless it may be made.
-pub(super) fn attempt(path: &Path, make: bool) -> io::Result<Attempt> {
+pub(in crate::store) fn attempt(path: &Path, make: bool) -> io::Result<Attempt> {
     match OpenOptions::new().read(true).write(true).create(make).share_mode(0).open(path) {
         Ok(file) => Ok(Attempt::Locked(file)),
         Err(error) if matches!(error.raw_os_error(), Some(SHARING_VIOLATION | ACCESS_DENIED)) => {
@@ -36,12 +36,12 @@ pub(super) fn attempt(path: &Path, make: bool) -> io::Result<Attempt> {
 }
 
 /// Removes a file that we have locked. It has to be closed first; should somebody else lock it in between, it stays.
-pub(super) fn remove(path: &Path, file: File) {
+pub(in crate::store) fn remove(path: &Path, file: File) {
     drop(file);
     let _ = fs::remove_file(path);
 }
 
 /// What tells a file from another one that was put in its place: nothing, because nobody can do so while it is open.
-pub(super) fn identity(path: &Path) -> Option<(u64, u64)> {
+pub(in crate::store) fn identity(path: &Path) -> Option<(u64, u64)> {
     path.exists().then_some((0, 0))
 }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
-use super::error::StoreError;
 use super::lock::{LockFile, is_free, private_directory};
+use crate::store::error::StoreError;
 
 /// The extension of lock files.
 const EXTENSION: &str = "lock";
@@ -18,7 +18,7 @@ const ATTEMPTS: usize = 4;
 
 /// The sign that this process is alive.
 #[derive(Debug)]
-pub(super) struct Presence {
+pub(in crate::store) struct Presence {
     id: String,
     lock: LockFile,
     directory: PathBuf,
@@ -30,7 +30,7 @@ impl Presence {
     /// # Errors
     ///
     /// When the directory cannot be used, or does not lock.
-    pub(super) fn show(directory: &Path) -> Result<Self, StoreError> {
+    pub(in crate::store) fn show(directory: &Path) -> Result<Self, StoreError> {
         private_directory(directory)
             .map_err(|source| StoreError::Io { path: directory.to_owned(), source })?;
         for _ in 0..ATTEMPTS {
@@ -45,28 +45,28 @@ impl Presence {
     }
 
     /// The name under which this process is known.
-    pub(super) fn id(&self) -> &str {
+    pub(in crate::store) fn id(&self) -> &str {
         &self.id
     }
 
     /// Whether others can still see it.
-    pub(super) fn is_shown(&self) -> bool {
+    pub(in crate::store) fn is_shown(&self) -> bool {
         self.lock.is_there()
     }
 
     /// Where the signs of all processes are.
-    pub(super) fn directory(&self) -> &Path {
+    pub(in crate::store) fn directory(&self) -> &Path {
         &self.directory
     }
 
     /// Whether a process has ended; what it left is removed. What is no name of a process is nobody.
-    pub(super) fn is_gone(&self, id: &str) -> bool {
+    pub(in crate::store) fn is_gone(&self, id: &str) -> bool {
         let is_name = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
         id != self.id && (!is_name || is_free(&lock_of(&self.directory, id)))
     }
 
     /// Removes what dead processes have left.
-    pub(super) fn sweep(&self) {
+    pub(in crate::store) fn sweep(&self) {
         let Ok(entries) = fs::read_dir(&self.directory) else { return };
         let own = lock_of(&self.directory, &self.id);
         for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
@@ -78,12 +78,12 @@ impl Presence {
 }
 
 /// Locks a file, unless somebody has it.
-pub(super) fn take(path: &Path) -> Result<Option<LockFile>, StoreError> {
+pub(in crate::store) fn take(path: &Path) -> Result<Option<LockFile>, StoreError> {
     LockFile::try_take(path).map_err(|source| refused(path, source))
 }
 
 /// What the failure of a lock means.
-pub(super) fn refused(path: &Path, source: std::io::Error) -> StoreError {
+pub(in crate::store) fn refused(path: &Path, source: std::io::Error) -> StoreError {
     let path = path.to_owned();
     // Those that file systems give which do not lock: no locks, not supported, not implemented.
     #[cfg(unix)]
@@ -102,7 +102,7 @@ pub(super) fn refused(path: &Path, source: std::io::Error) -> StoreError {
 }
 
 /// The lock file of a name.
-pub(super) fn lock_of(directory: &Path, name: &str) -> PathBuf {
+pub(in crate::store) fn lock_of(directory: &Path, name: &str) -> PathBuf {
     directory.join(name).with_extension(EXTENSION)
 }
 

@@ -2,9 +2,9 @@
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
-use super::error::StoreError;
-use super::open::Store;
-use super::transact::now_ms;
+use crate::store::error::StoreError;
+use crate::store::open::Store;
+use crate::store::transact::now_ms;
 
 /// What a session is to be told of an end of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::error::StoreError;
-use super::open::Store;
-use super::transact::now_ms;
+use crate::store::error::StoreError;
+use crate::store::open::Store;
+use crate::store::transact::now_ms;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// How long it is known that something was delivered, and that there was a run whose transcript is archived.
