@@ -1,19 +1,15 @@
 //! Several tasks one after the other, each with what the one before has found.
 
-use std::slice;
-
-use tokio::sync::watch;
-
-use super::board::Board;
-use super::call::{Call, TasksSpec, watched};
-use super::plan::{Kind, Plan, plan, refused};
+use super::admission::Admission;
+use super::call::{Call, TasksSpec};
+use super::call_progress::CallProgress;
+use super::prepare_all::{CallKind, Checked, prepare_all, refused};
 use super::summary::{is_success, one_after_the_other};
-use super::turn::{Entrance, Turn};
-use crate::run::{HostCallbacks, Mode, Progress, Ready, Refusal, RunOutcome, TaskState, ToolResult};
+use crate::run::{HostCallbacks, Mode, Ready, Refusal, RunOutcome, TaskState, ToolResult};
 use crate::text::TruncateLimits;
 use crate::text::template::{fill, first_place};
 
-const KIND: Kind = Kind {
+const KIND: CallKind = CallKind {
     mode: Mode::Chain,
     list: "steps",
     one: "step",
@@ -36,28 +32,28 @@ pub async fn chain(spec: TasksSpec, call: Call<impl HostCallbacks>) -> ToolResul
     if let Some(place) = first_place(&first_task, &[PREVIOUS, TASK]) {
         return refused(Refusal::NoStepBefore { place: place.to_owned() }, Mode::Chain, &spec).await;
     }
-    let (steps, limits) = match plan(KIND, &spec, 1, &call).await {
-        Plan::Ready(steps, config) => (steps, config.output.limits()),
-        Plan::Aborted(results) => return one_after_the_other(&id, results, TruncateLimits::default()),
-        Plan::Refused(result) => return *result,
+    let (steps, limits) = match prepare_all(KIND, &spec, 1, &call).await {
+        Checked::Ready(steps, config) => (steps, config.output.limits()),
+        Checked::Aborted(results) => return one_after_the_other(&id, results, TruncateLimits::default()),
+        Checked::Refused(result) => return *result,
     };
     let agents = steps.iter().map(|step| step.agent().to_owned());
     // Without a place to fill, what is left is to take one pair of braces from what was meant literally.
     let first_task = filled(&first_task, "", "");
-    let board = Board::new(Mode::Chain, id.clone(), agents, TaskState::Waiting);
+    let progress = CallProgress::new(Mode::Chain, id.clone(), agents, TaskState::Waiting);
     let results = tokio::select! {
         biased;
-        results = run_all(steps, &first_task, &board, &call) => results,
-        () = board.forward(&call.updates) => unreachable!("it forwards until the end"),
+        results = run_all(steps, &first_task, &progress, &call) => results,
+        never = progress.forward(&call.updates) => match never {},
     };
-    board.send(&call.updates);
+    progress.send(&call.updates);
     one_after_the_other(&id, results, limits)
 }
 
 async fn run_all(
     steps: Vec<Ready>,
     first_task: &str,
-    board: &Board,
+    progress: &CallProgress,
     call: &Call<impl HostCallbacks>,
 ) -> Vec<ToolResult> {
     let mut results: Vec<ToolResult> = Vec::with_capacity(steps.len());
@@ -74,10 +70,10 @@ async fn run_all(
                     None => first_task.to_owned(),
                 };
                 step.set_task(task);
-                run(index, step, board, call).await
+                run(index, step, progress, call).await
             }
         };
-        board.end(index, &result);
+        progress.finish(index, &result);
         results.push(result);
     }
     results
@@ -96,19 +92,17 @@ fn stopped(results: &[ToolResult]) -> Option<Stop> {
     Some(if is_aborted { Stop::Aborted(index + 1) } else { Stop::Failed(index + 1) })
 }
 
-async fn run(index: usize, step: Ready, board: &Board, call: &Call<impl HostCallbacks>) -> ToolResult {
+async fn run(
+    index: usize,
+    step: Ready,
+    progress: &CallProgress,
+    call: &Call<impl HostCallbacks>,
+) -> ToolResult {
     // Only the first step's child can have been booted: the others do not know yet what they are to do.
     let host_id = call.host_id.as_deref().filter(|_| index == 0);
-    let entrance = Entrance { host_id, group: None, order: &call.order };
-    let entries = entrance.enter(slice::from_ref(&step), &call.control.cancel).await;
-    let entry = match entries.map(|mut entries| entries.remove(0)) {
-        Ok(entry) => entry,
-        Err(reason) => return step.aborted(&reason),
-    };
-    let (progress, seen) = watch::channel(Progress::default());
-    let turn = Turn { entry, progress: &progress, control: &call.control };
-    let show = |progress| board.show(index, progress);
-    watched(turn.take(step, &*call.callbacks), seen, show).await
+    let admission = Admission { host_id, group: None, order: &call.order };
+    let show = |now| progress.update(index, now);
+    admission.run(step, &*call.callbacks, &call.control, show).await
 }
 
 fn answer(result: &ToolResult) -> &str {

@@ -1,22 +1,41 @@
-//! Many runs: how they wait for their turn, run side by side, and follow one another.
+//! Many runs: how they wait to be admitted, run side by side, and follow one another.
 //!
-//! It knows calls, turns and results; what happens within a run it leaves to the layer below.
+//! ```text
+//! single, parallel, chain ── prepare_all ──→ admission ── queue ──→ run::Ready::run ──→ summary
+//!                                               ↑
+//!           early ── streaming_args ──→ arriving: children booted while their call was still arriving
+//! ```
+//!
+//! | | |
+//! |---|---|
+//! | `call` | what every call has; its tasks; how its host watches it |
+//! | `single`, `parallel`, `chain` | the three ways to run tasks that a caller waits for |
+//! | `prepare_all` | checks all runs of a call before the first one starts |
+//! | `admission` | the way of a run to its permit |
+//! | `call_order` | calls enter the queue in the order in which they were made |
+//! | `call_progress` | one update for several tasks |
+//! | `summary` | one result from several |
+//! | `early`, `arriving` | boots children ahead of their call; hands them to its runs |
+//! | `streaming_args` | which children the arguments of a call name so far |
+//! | `queue` | how many children exist at once, in this process and in all of one user |
+//! | `background` | runs that outlive their call |
+//!
+//! This layer knows calls, permits and results; what happens within a run it leaves to the layer below.
 
+mod admission;
+mod arriving;
 pub mod background;
-mod board;
 mod call;
 mod call_order;
+mod call_progress;
 mod chain;
 mod early;
-
 mod parallel;
-mod plan;
+mod prepare_all;
 pub mod queue;
 mod single;
 mod streaming_args;
 mod summary;
-mod turn;
-mod user;
 
 pub use call::{Call, TaskSpec, TasksSpec, UpdateSender};
 pub use call_order::CallOrder;

@@ -2,19 +2,18 @@
 
 use std::sync::Arc;
 
-use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::board::Board;
-use super::call::{Call, TasksSpec, watched};
-use super::early;
-use super::plan::{Kind, Plan, plan};
+use super::admission::Admission;
+use super::arriving::group_of;
+use super::call::{Call, TasksSpec};
+use super::call_progress::CallProgress;
+use super::prepare_all::{CallKind, Checked, prepare_all};
 use super::summary::side_by_side;
-use super::turn::{Entrance, Turn};
-use crate::run::{HostCallbacks, Mode, Progress, RunState, TaskState, ToolResult};
+use crate::run::{HostCallbacks, Mode, RunState, TaskState, ToolResult};
 use crate::text::TruncateLimits;
 
-const KIND: Kind = Kind {
+const KIND: CallKind = CallKind {
     mode: Mode::Parallel,
     list: "tasks",
     one: "task",
@@ -28,32 +27,31 @@ const KIND: Kind = Kind {
 /// Dropping the future ends all of them.
 pub async fn parallel(spec: TasksSpec, call: Call<impl HostCallbacks + 'static>) -> ToolResult {
     let id = call.id.get();
-    let (runs, config) = match plan(KIND, &spec, spec.tasks.len(), &call).await {
-        Plan::Ready(runs, config) => (runs, config),
-        Plan::Aborted(results) => return side_by_side(&id, results, TruncateLimits::default()),
-        Plan::Refused(result) => return *result,
+    let (runs, config) = match prepare_all(KIND, &spec, spec.tasks.len(), &call).await {
+        Checked::Ready(runs, config) => (runs, config),
+        Checked::Aborted(results) => return side_by_side(&id, results, TruncateLimits::default()),
+        Checked::Refused(result) => return *result,
     };
     let agents = runs.iter().map(|run| run.agent().to_owned());
-    let board = Arc::new(Board::new(Mode::Parallel, id.clone(), agents, TaskState::Live(RunState::Queued)));
+    let progress =
+        Arc::new(CallProgress::new(Mode::Parallel, id.clone(), agents, TaskState::Live(RunState::Queued)));
     let (count, limits) = (runs.len(), config.output.limits());
-    let group = Some((early::group_of(call.host_id.as_deref()), config.parallel_concurrency));
-    let entrance = Entrance { host_id: call.host_id.as_deref(), group, order: &call.order };
-    let entries = match entrance.enter(&runs, &call.control.cancel).await {
-        Ok(entries) => entries,
+    let group = Some((group_of(call.host_id.as_deref()), config.parallel_concurrency));
+    let admission = Admission { host_id: call.host_id.as_deref(), group, order: &call.order };
+    let queued = match admission.enter(&runs, &call.control.cancel).await {
+        Ok(queued) => queued,
         Err(reason) => {
             return side_by_side(&id, runs.into_iter().map(|run| run.aborted(&reason)).collect(), limits);
         }
     };
     let mut going = JoinSet::new();
-    for (index, (ready, entry)) in runs.into_iter().zip(entries).enumerate() {
-        let (board, callbacks, control) =
-            (Arc::clone(&board), Arc::clone(&call.callbacks), call.control.clone());
+    for (index, (ready, queued)) in runs.into_iter().zip(queued).enumerate() {
+        let (progress, callbacks, control) =
+            (Arc::clone(&progress), Arc::clone(&call.callbacks), call.control.clone());
         going.spawn(async move {
-            let (progress, seen) = watch::channel(Progress::default());
-            let turn = Turn { entry, progress: &progress, control: &control };
-            let show = |progress| board.show(index, progress);
-            let result = watched(turn.take(ready, &*callbacks), seen, show).await;
-            board.end(index, &result);
+            let show = |now| progress.update(index, now);
+            let result = queued.run(ready, &*callbacks, &control, show).await;
+            progress.finish(index, &result);
             (index, result)
         });
     }
@@ -69,8 +67,8 @@ pub async fn parallel(spec: TasksSpec, call: Call<impl HostCallbacks + 'static>)
     };
     let results = tokio::select! {
         results = collect => results,
-        () = board.forward(&call.updates) => unreachable!("it forwards until the end"),
+        never = progress.forward(&call.updates) => match never {},
     };
-    board.send(&call.updates);
+    progress.send(&call.updates);
     side_by_side(&id, results, limits)
 }

@@ -1,8 +1,7 @@
 //! From the results of several runs to the result of the call.
 
-use super::plan::Kind;
 use crate::event::Usage;
-use crate::run::{CallError, ErrorCode, Mode, RunDetails, RunOutcome, ToolResult};
+use crate::run::{Mode, RunDetails, RunOutcome, ToolResult};
 use crate::text::{TruncateLimits, truncate};
 
 /// What the names of two steps and the words between them may fill in a result.
@@ -67,19 +66,6 @@ pub(super) fn one_after_the_other(id: &str, results: Vec<ToolResult>, limits: Tr
 fn cut(result: &ToolResult, limits: TruncateLimits) -> String {
     let whole = result.details.results.first().and_then(|single| single.full_output_file.as_deref());
     truncate(&result.text, limits, whole).text
-}
-
-/// The result of a call that is refused because one of its runs is.
-pub(super) fn refused_because_of(kind: Kind, index: usize, result: &ToolResult) -> ToolResult {
-    let message = result.details.error.as_ref().map_or(result.text.as_str(), |error| error.message.as_str());
-    let message = format!("{} {}: {message}", kind.one, index + 1);
-    let code = result.details.error.as_ref().map_or(ErrorCode::SubagentFailed, |error| error.code);
-    let mode = if result.details.mode == Mode::Management { Mode::Management } else { kind.mode };
-    let details = RunDetails {
-        error: Some(CallError { code, message: message.clone() }),
-        ..RunDetails::new(mode, None)
-    };
-    ToolResult { text: message, is_error: true, usage: None, details }
 }
 
 fn join(mode: Mode, id: &str, results: Vec<ToolResult>, text: String, is_error: bool) -> ToolResult {

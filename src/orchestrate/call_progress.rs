@@ -1,5 +1,6 @@
-//! How far the tasks of a call have come, side by side.
+//! How far the tasks of a call have come, for its updates.
 
+use std::convert::Infallible;
 use std::time::Instant;
 
 use parking_lot::{Mutex, MutexGuard};
@@ -9,15 +10,15 @@ use super::call::UpdateSender;
 use crate::run::{Mode, Progress, RunDetails, TaskProgress, TaskState, ToolResult, UPDATE_INTERVAL};
 use crate::text::figures::millis;
 
-/// The tasks of a call, for those who watch it.
-pub(super) struct Board {
+/// The progress of all tasks of a call.
+pub(super) struct CallProgress {
     mode: Mode,
     id: String,
     tasks: Mutex<Vec<Task>>,
-    news: Notify,
+    changed: Notify,
 }
 
-/// A task as it was when it was last heard of.
+/// A task as it was at its last report.
 struct Task {
     seen: Instant,
     progress: TaskProgress,
@@ -30,7 +31,7 @@ impl Task {
         Self { seen: Instant::now(), progress }
     }
 
-    /// The task as it is now: its clocks have gone on since, whichever task an update is sent for.
+    /// The task as it is now: its clocks have gone on since its last report.
     fn now(&self) -> TaskProgress {
         let mut task = self.progress.clone();
         if let TaskState::Live(_) = task.state {
@@ -44,8 +45,8 @@ impl Task {
     }
 }
 
-impl Board {
-    /// A board on which every task stands in this state.
+impl CallProgress {
+    /// All tasks begin in this state.
     pub(super) fn new(
         mode: Mode,
         id: String,
@@ -53,19 +54,17 @@ impl Board {
         state: TaskState,
     ) -> Self {
         let tasks = agents.into_iter().map(|agent| Task::new(agent, state)).collect();
-        Self { mode, id, tasks: Mutex::new(tasks), news: Notify::new() }
+        Self { mode, id, tasks: Mutex::new(tasks), changed: Notify::new() }
     }
 
-    /// Notes how far a task has come.
-    pub(super) fn show(&self, index: usize, progress: Progress) {
+    pub(super) fn update(&self, index: usize, progress: Progress) {
         self.change(index, |task| {
             task.state = TaskState::Live(progress.state);
             task.progress = progress;
         });
     }
 
-    /// Notes what became of a task.
-    pub(super) fn end(&self, index: usize, result: &ToolResult) {
+    pub(super) fn finish(&self, index: usize, result: &ToolResult) {
         self.change(index, |task| {
             if let Some(single) = result.details.results.first() {
                 task.state = TaskState::Ended(single.outcome);
@@ -82,13 +81,13 @@ impl Board {
             change(&mut task.progress);
             task.seen = Instant::now();
         }
-        self.news.notify_one();
+        self.changed.notify_one();
     }
 
-    /// Sends updates for as long as it is polled.
-    pub(super) async fn forward(&self, updates: &UpdateSender) {
+    /// Sends an update after each change, at most one per [`UPDATE_INTERVAL`]. Never resolves.
+    pub(super) async fn forward(&self, updates: &UpdateSender) -> Infallible {
         loop {
-            self.news.notified().await;
+            self.changed.notified().await;
             self.send(updates);
             tokio::time::sleep(UPDATE_INTERVAL).await;
         }

@@ -1,0 +1,179 @@
+//! How the runs of a call get their permits: from children that were booted for them, or through the queue.
+
+use std::pin::pin;
+use std::slice;
+use std::time::{Duration, Instant};
+
+use tokio::select;
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+use super::arriving::{Handover, claim_all};
+use super::call::watched;
+use super::call_order::CallOrder;
+use super::queue::{Group, Permit, Queue, Request, Ticket, TicketState, UserCap};
+use crate::process::{Cancel, CancelReason};
+use crate::run::{
+    Booted, Control, HostCallbacks, Progress, ProgressSender, Ready, RunState, ToolResult, Watchers, store_of,
+};
+use crate::text::figures::millis;
+
+/// A wait that is shorter than this is not shown.
+const NOTICEABLE: Duration = Duration::from_millis(50);
+
+/// What admits the runs of a call.
+pub(super) struct Admission<'a> {
+    /// The host's id of the call; finds the children that were booted for it.
+    pub host_id: Option<&'a str>,
+    /// The call that the runs belong to, and how many of them may run at once.
+    pub group: Option<(Group, usize)>,
+    pub order: &'a CallOrder,
+}
+
+/// A run that has its place.
+pub(super) enum Queued {
+    /// Its child was booted while its call was still arriving, and has a permit.
+    Booted(Box<Booted>, Permit),
+    Waiting(Ticket),
+}
+
+impl Admission<'_> {
+    /// Takes places for the runs. First the children that were booted for them, because a run that waits could evict them;
+    /// then places in the queue, in the order of the runs and after the calls that were made before.
+    ///
+    /// # Errors
+    ///
+    /// Why the call was cancelled.
+    pub(super) async fn enter(self, runs: &[Ready], cancel: &Cancel) -> Result<Vec<Queued>, CancelReason> {
+        let enter = async {
+            let mut booted = match self.host_id {
+                Some(host_id) => claim_all(host_id, runs.len()).await,
+                None => Vec::new(),
+            };
+            booted.resize_with(runs.len(), || None);
+            let mut requests = Vec::with_capacity(runs.len());
+            for ready in runs {
+                requests.push(request(ready, self.group.clone()).await);
+            }
+            let _guard = self.order.reached().await;
+            let queued = |(booted, request): (Option<Handover>, Request)| match booted {
+                Some(handover) => {
+                    let (booted, permit) = handover.accept();
+                    Queued::Booted(Box::new(booted), permit)
+                }
+                None => Queued::Waiting(Queue::shared().enter(request)),
+            };
+            booted.into_iter().zip(requests).map(queued).collect()
+        };
+        select! {
+            biased;
+            reason = cancel.cancelled() => Err(reason),
+            queued = enter => Ok(queued),
+        }
+    }
+
+    /// Runs a single one as soon as it is admitted.
+    pub(super) async fn run(
+        self,
+        ready: Ready,
+        callbacks: &impl HostCallbacks,
+        control: &Control,
+        show: impl FnMut(Progress),
+    ) -> ToolResult {
+        match self.enter(slice::from_ref(&ready), &control.cancel).await {
+            Ok(mut queued) => queued.remove(0).run(ready, callbacks, control, show).await,
+            Err(reason) => ready.aborted(&reason),
+        }
+    }
+}
+
+impl Queued {
+    /// Runs it as soon as it is admitted; `show` gets its progress.
+    pub(super) async fn run(
+        self,
+        ready: Ready,
+        callbacks: &impl HostCallbacks,
+        control: &Control,
+        show: impl FnMut(Progress),
+    ) -> ToolResult {
+        let (progress, seen) = watch::channel(Progress::default());
+        watched(self.run_reporting_to(&progress, ready, callbacks, control), seen, show).await
+    }
+
+    async fn run_reporting_to(
+        self,
+        progress: &ProgressSender,
+        mut ready: Ready,
+        callbacks: &impl HostCallbacks,
+        control: &Control,
+    ) -> ToolResult {
+        let (booted, mut permit) = match self {
+            Self::Booted(booted, permit) => (Some(*booted), permit),
+            Self::Waiting(ticket) => match admitted(ticket, progress, &control.cancel).await {
+                Ok(permit) => (None, permit),
+                Err(reason) => return ready.aborted(&reason),
+            },
+        };
+        if let Some(notice) = permit.take_notice() {
+            ready.note(notice);
+        }
+        let provider = ready.provider().map(str::to_owned);
+        let hold = |delay: Duration| {
+            if let (Some(provider), Some(until)) = (&provider, Instant::now().checked_add(delay)) {
+                Queue::shared().hold(provider, until);
+            }
+        };
+        let watchers = Watchers { progress, rate_limited: &hold };
+        let result = ready.run(booted, watchers, callbacks, control).await;
+        drop(permit);
+        result
+    }
+}
+
+/// Waits for the permit, and shows how far the run has come in the queue.
+async fn admitted(
+    mut ticket: Ticket,
+    progress: &ProgressSender,
+    cancel: &Cancel,
+) -> Result<Permit, CancelReason> {
+    let since = Instant::now();
+    let mut state = ticket.state();
+    let mut noticeable = pin!(sleep(NOTICEABLE));
+    let mut is_shown = false;
+    loop {
+        let seen = *state.borrow_and_update();
+        if is_shown && seen.position.is_some() {
+            progress.send_replace(waiting(seen, since));
+        }
+        select! {
+            biased;
+            reason = cancel.cancelled() => return Err(reason),
+            permit = ticket.admitted() => return Ok(permit),
+            Ok(()) = state.changed() => {}
+            () = &mut noticeable, if !is_shown => is_shown = true,
+        }
+    }
+}
+
+fn waiting(TicketState { position, held_until }: TicketState, since: Instant) -> Progress {
+    Progress {
+        state: RunState::Queued,
+        position,
+        held_for_ms: held_until.map(|until| millis(until.saturating_duration_since(Instant::now()))),
+        elapsed_ms: millis(since.elapsed()),
+        ..Progress::default()
+    }
+}
+
+/// The limits that hold for this run. Waits for the disk at most.
+pub(super) async fn request(ready: &Ready, group: Option<(Group, usize)>) -> Request {
+    let (config, agent_dir) = (ready.config(), ready.agent_dir().to_path_buf());
+    let store = tokio::task::spawn_blocking(move || store_of(&agent_dir)).await.ok().flatten();
+    Request {
+        provider: ready.provider().map(str::to_owned),
+        max_concurrent: config.max_concurrent,
+        early_limit: config.parallel_concurrency,
+        per_user: store.map(|store| UserCap { store, cap: config.max_concurrent_per_user }),
+        group,
+    }
+}

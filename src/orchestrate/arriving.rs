@@ -1,0 +1,192 @@
+//! Calls that are still arriving, and how the children booted for them pass to the runs that need them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep_until, timeout_at};
+
+use super::queue::{Group, Permit};
+use crate::run::Booted;
+
+/// How long a child waits for the next piece of its call.
+const UNUSED: Duration = Duration::from_secs(30);
+/// How long a call waits for a child that is still being started. That takes milliseconds; afterwards it starts its own.
+const CLAIM_WAIT: Duration = Duration::from_secs(2);
+
+/// The calls that are arriving, by their host's ids.
+static ARRIVING: Mutex<BTreeMap<String, Arc<Arriving>>> = Mutex::new(BTreeMap::new());
+
+/// A call of which pieces are still arriving.
+pub(super) struct Arriving {
+    host_id: String,
+    /// Its children count towards what the call may run at once.
+    pub group: Group,
+    /// The children that wait, by task.
+    children: Mutex<BTreeMap<usize, oneshot::Sender<Claim>>>,
+    /// When the last piece arrived.
+    last_piece: Mutex<Instant>,
+}
+
+impl Arriving {
+    /// Has the runs of this call find its children. One with the same id is forgotten.
+    pub(super) fn register(host_id: String) -> Arc<Self> {
+        let arriving = Arc::new(Self::new(host_id.clone()));
+        ARRIVING.lock().insert(host_id, Arc::clone(&arriving));
+        arriving
+    }
+
+    fn new(host_id: String) -> Self {
+        Self {
+            host_id,
+            group: Group::new(),
+            children: Mutex::default(),
+            last_piece: Mutex::new(Instant::now()),
+        }
+    }
+
+    /// Its children are not found any more.
+    pub(super) fn unregister(self: &Arc<Self>) {
+        let mut arriving = ARRIVING.lock();
+        if arriving.get(&self.host_id).is_some_and(|known| Arc::ptr_eq(known, self)) {
+            arriving.remove(&self.host_id);
+        }
+    }
+
+    /// Notes that a piece of the call has arrived.
+    pub(super) fn touch(&self) {
+        *self.last_piece.lock() = Instant::now();
+    }
+
+    /// Waits until nothing of the call has arrived for 30 seconds.
+    pub(super) async fn fell_silent(&self) {
+        loop {
+            let until = *self.last_piece.lock() + UNUSED;
+            if until <= Instant::now() {
+                return;
+            }
+            sleep_until(until).await;
+        }
+    }
+
+    /// Offers a child for the task with this index. Resolves when its run claims it.
+    pub(super) fn offer(&self, index: usize) -> oneshot::Receiver<Claim> {
+        let (claim, claimed) = oneshot::channel();
+        self.children.lock().insert(index, claim);
+        claimed
+    }
+}
+
+/// Where a child goes whose run has claimed it.
+pub(super) type Claim = oneshot::Sender<Handover>;
+
+/// A child on its way to the run that has claimed it. Dropping one that was not accepted gives the child back to the task
+/// that booted it, which ends it: an abort can come while it is on its way, and the end of its call waits for its end.
+pub(super) struct Handover<Child = (Booted, Permit)> {
+    child: Option<Child>,
+    back: Option<oneshot::Sender<Child>>,
+}
+
+impl<Child> Handover<Child> {
+    /// A handover, and what resolves with the child if it comes back.
+    pub(super) fn new(child: Child) -> (Self, oneshot::Receiver<Child>) {
+        let (back, returned) = oneshot::channel();
+        (Self { child: Some(child), back: Some(back) }, returned)
+    }
+
+    /// Makes the child the caller's.
+    pub(super) fn accept(mut self) -> Child {
+        self.child.take().expect("only this method and the drop that follows it take the child")
+    }
+}
+
+impl<Child> Drop for Handover<Child> {
+    fn drop(&mut self) {
+        if let (Some(child), Some(back)) = (self.child.take(), self.back.take()) {
+            drop(back.send(child));
+        }
+    }
+}
+
+/// The group that the children of this call count towards, those that were booted for it included.
+pub(super) fn group_of(host_id: Option<&str>) -> Group {
+    let arriving = host_id.and_then(|host_id| ARRIVING.lock().get(host_id).cloned());
+    arriving.map_or_else(Group::new, |arriving| arriving.group.clone())
+}
+
+/// The children that were booted for the first `tasks` tasks of this call, where they still live.
+pub(super) async fn claim_all(host_id: &str, tasks: usize) -> Vec<Option<Handover>> {
+    // All are claimed before the first is waited for, so that none waits longer than the slowest.
+    let claims: Vec<_> = (0..tasks).map(|index| claim(host_id, index)).collect();
+    let until = Instant::now() + CLAIM_WAIT;
+    let mut claimed = Vec::with_capacity(tasks);
+    for given in claims {
+        claimed.push(match given {
+            Some(given) => timeout_at(until, given).await.ok().and_then(Result::ok),
+            None => None,
+        });
+    }
+    claimed
+}
+
+/// Claims the child that was booted for this task of this call.
+fn claim(host_id: &str, index: usize) -> Option<oneshot::Receiver<Handover>> {
+    let arriving = ARRIVING.lock().get(host_id).cloned()?;
+    let claim = arriving.children.lock().remove(&index)?;
+    let (give, given) = oneshot::channel();
+    claim.send(give).ok()?;
+    Some(given)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+
+    use tokio::select;
+    use tokio::time::advance;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_child_that_no_run_accepts_comes_back_however_far_it_came() {
+        let (handover, returned) = Handover::new("child");
+        assert_eq!(handover.accept(), "child");
+        assert!(returned.await.is_err(), "one that was accepted does not");
+
+        let (handover, returned) = Handover::new("child");
+        drop(handover);
+        assert_eq!(returned.await, Ok("child"), "claimed, and its run aborted");
+
+        let (handover, returned) = Handover::new("child");
+        let (give, given) = oneshot::channel();
+        give.send(handover).ok().expect("somebody waits");
+        drop(given);
+        assert_eq!(returned.await, Ok("child"), "on its way");
+
+        let (handover, returned) = Handover::new("child");
+        let (give, given) = oneshot::channel();
+        drop(given);
+        drop(give.send(handover));
+        assert_eq!(returned.await, Ok("child"), "not waited for any more");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_of_which_nothing_more_arrives_for_half_a_minute_will_not_come() {
+        let arriving = Arriving::new("call".to_owned());
+        let mut silent = pin!(arriving.fell_silent());
+        let mut is_silent = async |seconds| {
+            advance(Duration::from_secs(seconds)).await;
+            select! {
+                biased;
+                () = &mut silent => true,
+                () = tokio::task::yield_now() => false,
+            }
+        };
+        assert!(!is_silent(29).await);
+        arriving.touch();
+        assert!(!is_silent(29).await, "a piece has arrived meanwhile");
+        assert!(is_silent(1).await);
+    }
+}
