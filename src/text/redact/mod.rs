@@ -1,24 +1,35 @@
 //! The redaction rules: what a secret looks like, and what only looks like one.
 //!
-//! One search finds trigger words (`token`, `ghp_`, `://`, `-----BEGIN`, …). The rule that belongs to a trigger then
-//! reads a bounded stretch around it and either redacts, and the scan goes on behind, or passes. No rule looks at the
-//! same byte more often than a constant, so the whole is linear.
+//! One search finds the trigger words of all rules (`token`, `ghp_`, `://`, `-----BEGIN`, …). The rule that a trigger
+//! belongs to reads a bounded stretch around it and either redacts, and the scan goes on behind, or passes. No rule
+//! reads the same byte more often than a constant, so the whole is linear, however many rules and words there are.
+//!
+//! | Question | File |
+//! |---|---|
+//! | In which order are rules asked? What of a text that goes on has to wait? | `scan` |
+//! | What does a rule have to say? | `rule`: [`Rule`](rule::Rule), [`Found`](rule::Found), [`Edit`] |
+//! | How are trigger words found? | `triggers` |
+//! | What stands around a place: names, quotes, lines? | `cursor` |
+//! | In which places does a secret stand, and how far does it reach? | `detect/`, one file per kind of place |
+//! | Is this value a secret? | `value/` |
+//! | Which words, which vendors' tokens? | `tables/`, data only; a vendor is one row of `tables/vendors.rs` |
 //!
 //! Limits. A value that is an identifier, a call, a type, a path or a template is code, not a secret. Pages of a text
-//! are judged alone: a token whose beginning was cut off is not recognised by its shape, so callers that cut text
+//! are judged alone: a token whose beginning was cut off is not recognized by its shape, so callers that cut text
 //! start at [`resume_point`](crate::text::resume_point).
 
 mod cursor;
 mod detect;
-mod open;
+mod rule;
 mod scan;
 mod tables;
 mod triggers;
 mod value;
 
-pub(in crate::text) use detect::header::{is_secret_header, kind as header_kind};
-pub(in crate::text) use scan::Rules;
-pub(in crate::text) use triggers::Triggers;
+pub(in crate::text) use rule::{Edit, REDACTED};
+pub(in crate::text) use scan::Scanner;
+pub(in crate::text) use triggers::{Trigger, Triggers};
+pub(in crate::text) use value::header::{header_kind, is_secret_header};
 pub(in crate::text) use value::judgement::is_secret_string;
 pub(in crate::text) use value::looks::{Look, look};
 pub(in crate::text) use value::name::{NameKind, name_kind, says_secret};

@@ -1,154 +1,101 @@
-//! The scan: one search for all triggers, one rule per trigger.
+//! The engine: one search for all triggers, and the rule of each trigger is asked.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use super::cursor::Cursor;
-use super::detect::{assignment, bearer, command, foreign, pem, url, vendor};
+use super::detect::{pem, rules};
+use super::rule::{Edit, Rule};
 use super::triggers::Triggers;
-use crate::text::sanitize::{Edit, Homes};
 
-/// Parts of names whose value may be a secret. Case does not matter, and neither does what stands around them.
-const NAMES: [&str; 14] = [
-    "key",
-    "token",
-    "secret",
-    "pass",
-    "pwd",
-    "credential",
-    "creds",
-    "auth",
-    "cookie",
-    "bearer",
-    "sig=",
-    "signature",
-    "_pat",
-    "jwt",
-];
+/// How far before the end a rule can begin whose verdict is still open. A longer value is redacted as far as it goes.
+const REACH: usize = 1536;
 
-#[derive(Clone, Copy)]
-pub(in crate::text) enum Trigger {
-    Name,
-    /// The end of a name in another language, and its row.
-    ForeignName(usize),
-    /// Row of the vendor table.
-    Vendor(usize),
-    Url,
-    PemBegin,
-    PemEnd,
-    CurlUser,
-    Command,
-    Basic,
-    UserHome,
-    Home,
-}
+/// A word of this many characters at the end may be the beginning of a token that no rule recognizes before it is
+/// complete. A shorter one gives nothing away.
+const TORN_CHARS: usize = 8;
 
-/// What a rule says about the place it was called for.
-pub(in crate::text) struct Found {
-    /// The redaction, if any.
-    pub(in crate::text) edit: Option<Edit>,
-    /// Where the scan goes on.
-    pub(in crate::text) resume: usize,
-}
-
-impl Found {
-    pub(in crate::text) fn nothing(resume: usize) -> Self {
-        Self { edit: None, resume }
-    }
-
-    pub(in crate::text) fn edit(edit: Edit, resume: usize) -> Self {
-        Self { edit: Some(edit), resume }
-    }
-}
+/// The longest word that waits for its end.
+const LONGEST_WORD: usize = 8 * 1024;
 
 /// The compiled rules.
-pub(in crate::text) struct Rules {
-    finder: Triggers,
-    triggers: Vec<(Trigger, String)>,
+pub(in crate::text) struct Scanner {
+    triggers: Triggers,
+    rules: Vec<Box<dyn Rule>>,
+    /// For every trigger the index of its rule.
+    owners: Vec<usize>,
 }
 
-impl Rules {
-    pub(in crate::text) fn new(homes: &Homes) -> Self {
-        let mut triggers: Vec<(Trigger, String)> = Vec::new();
-        let mut add = |trigger, text: &str| triggers.push((trigger, text.to_owned()));
-        for home in homes.literals() {
-            add(Trigger::Home, home);
+impl Scanner {
+    /// `homes` are the directories that become `~`.
+    pub(in crate::text) fn new(homes: &[String]) -> Self {
+        let rules = rules(homes);
+        let mut words = Vec::new();
+        let mut owners = Vec::new();
+        for (index, rule) in rules.iter().enumerate() {
+            words.extend(rule.triggers());
+            owners.resize(words.len(), index);
         }
-        for root in ["/home/", "/Users/", ":\\Users\\", ":\\\\Users\\\\", ":/Users/"] {
-            add(Trigger::UserHome, root);
-        }
-        for (row, prefix) in vendor::prefixes().enumerate() {
-            add(Trigger::Vendor(row), prefix);
-        }
-        add(Trigger::Url, "://");
-        add(Trigger::Basic, "basic ");
-        add(Trigger::PemBegin, "-----BEGIN ");
-        add(Trigger::PemEnd, "-----END ");
-        for flag in [" -u ", " --user ", " --user="] {
-            add(Trigger::CurlUser, flag);
-        }
-        for flag in command::FLAGS {
-            add(Trigger::Command, flag);
-        }
-        for name in NAMES {
-            add(Trigger::Name, name);
-        }
-        for (row, (ending, _)) in foreign::NAMES.iter().enumerate() {
-            add(Trigger::ForeignName(row), ending);
-        }
-        let finder = Triggers::new(triggers.iter().map(|(_, text)| text.clone()).collect());
-        Self { finder, triggers }
-    }
-
-    /// The next trigger at or after `at`.
-    pub(in crate::text) fn next(&self, cursor: &Cursor<'_>, at: usize) -> Option<(Trigger, Range<usize>)> {
-        self.finder.find(cursor.bytes, at).map(|(index, hit)| (self.triggers[index].0, hit))
+        Self { triggers: Triggers::new(words), rules, owners }
     }
 
     /// Adds an edit for everything that a rule redacts; they do not overlap.
     pub(in crate::text) fn collect(&self, text: &str, edits: &mut Vec<Edit>) {
-        let mut cursor = Cursor::new(text);
-        let mut at = 0;
-        while let Some((index, hit)) = self.finder.find(cursor.bytes, at) {
-            let (trigger, literal) = &self.triggers[index];
-            let is_exact = cursor.bytes[hit.clone()] == *literal.as_bytes();
-            let found = match trigger {
-                Trigger::Basic => bearer::basic(&cursor, hit.clone()),
-                Trigger::Name if literal == "bearer" => bearer::bearer(&cursor, hit.clone()),
-                Trigger::Name => assignment::assignment(&cursor, hit.clone()),
-                Trigger::ForeignName(row) => foreign::name(&cursor, *row, hit.clone()),
-                Trigger::Url => url::user_info(&cursor, hit.end),
-                Trigger::PemBegin => pem::begin(&cursor, hit.clone()),
-                Trigger::PemEnd => pem::orphan_end(&cursor, hit.clone()),
-                Trigger::CurlUser => url::curl_user(&cursor, hit.clone()),
-                Trigger::Command if is_exact => command::password(&cursor, hit.clone()),
-                Trigger::Vendor(row) if is_exact => vendor::token(&cursor, *row, hit.clone()),
-                Trigger::UserHome => home(of_user(text, hit.start, hit.end), hit.end),
-                Trigger::Home if is_exact => home(Homes::actual(text, hit.start, hit.end), hit.start + 1),
-                Trigger::Vendor(_) | Trigger::Home | Trigger::Command => Found::nothing(hit.start + 1),
-            };
-            at = found.resume.max(hit.start + 1);
+        self.ask(&mut Cursor::new(text), 0, |cursor, rule, trigger| {
+            let found = rule.find(cursor, trigger);
             if let Some(edit) = found.edit {
                 cursor.floor = edit.range.end;
                 edits.push(edit);
+            }
+            ControlFlow::Continue(found.resume)
+        });
+    }
+
+    /// For a text that goes on: where the part begins that waits, because what follows may show that it is a secret;
+    /// the text's length when nothing waits.
+    pub(in crate::text) fn open_from(&self, text: &str) -> usize {
+        let word = torn_word(text);
+        // Without the word, what stands before it may be a key without its end.
+        let mut open = word.min(pem::open_lines(text)).min(pem::open_lines(&text[..word]));
+        let mut cursor = Cursor::new(text);
+        let line = cursor.line_before(word, REACH);
+        let mut at = word - line.len();
+        // One line more, for values that stand on another line than their names.
+        at -= cursor.line_before(at.saturating_sub(1), REACH).len() + usize::from(at > 0);
+        at = cursor.floor_char(at.max(text.len().saturating_sub(REACH)).min(word));
+        self.ask(&mut cursor, at, |cursor, rule, trigger| {
+            if trigger.start >= word {
+                return ControlFlow::Break(());
+            }
+            let next = trigger.start + 1;
+            let Some(from) = rule.open_from(cursor, trigger) else { return ControlFlow::Continue(next) };
+            open = open.min(from);
+            ControlFlow::Break(())
+        });
+        open
+    }
+
+    /// Asks the rules of the triggers from `from` on, in order. The answer is where to go on, or to stop.
+    fn ask(
+        &self,
+        cursor: &mut Cursor<'_>,
+        from: usize,
+        mut judge: impl FnMut(&mut Cursor<'_>, &dyn Rule, Range<usize>) -> ControlFlow<(), usize>,
+    ) {
+        let mut at = from;
+        while let Some(place) = self.triggers.candidate(cursor.bytes, at) {
+            at = place + 1;
+            if let Some((word, trigger)) = self.triggers.words_at(cursor.bytes, place).next() {
+                match judge(cursor, &*self.rules[self.owners[word]], trigger) {
+                    ControlFlow::Continue(next) => at = next.max(at),
+                    ControlFlow::Break(()) => return,
+                }
             }
         }
     }
 }
 
-fn home(edit: Option<Edit>, otherwise: usize) -> Found {
-    let resume = edit.as_ref().map_or(otherwise, |edit| edit.range.end);
-    Found { edit, resume }
-}
-
-/// A home pattern as written on its platform: `/home/` in lower case, and a drive letter before `:`.
-fn of_user(text: &str, start: usize, end: usize) -> Option<Edit> {
-    if text.as_bytes()[start] == b':' {
-        let drive = start.checked_sub(1)?;
-        return if text.as_bytes()[drive].is_ascii_alphabetic() {
-            Homes::of_user(text, drive, end)
-        } else {
-            None
-        };
-    }
-    if matches!(&text[start..end], "/home/" | "/Users/") { Homes::of_user(text, start, end) } else { None }
+/// Where a long word at the end begins that may go on.
+fn torn_word(text: &str) -> usize {
+    let word = text.bytes().rev().take(LONGEST_WORD).take_while(u8::is_ascii_graphic).count();
+    if word < TORN_CHARS { text.len() } else { text.len() - word }
 }

@@ -1,24 +1,8 @@
 //! Edits on a text: collected in any order, settled, applied once.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
-/// The marker for a value whose kind is not known.
-pub(in crate::text) const REDACTED: &str = "[REDACTED]";
-
-/// One replacement and the rule that asked for it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::text) struct Edit {
-    pub(in crate::text) range: Range<usize>,
-    pub(in crate::text) with: Cow<'static, str>,
-    pub(in crate::text) rule: &'static str,
-}
-
-impl Edit {
-    pub(in crate::text) fn new(range: Range<usize>, with: &'static str, rule: &'static str) -> Self {
-        Self { range, with: Cow::Borrowed(with), rule }
-    }
-}
+use crate::text::redact::{Edit, REDACTED};
 
 /// Sorts the edits and resolves overlaps: the one that covers another wins, and two that overlap in part become one
 /// redaction of both. Of two equal ranges the earlier pushed stays.

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use memchr::memchr;
 
-use super::edits::Edit;
+use crate::text::redact::Edit;
 
 /// Frames that stay of every contiguous run.
 const KEPT: usize = 5;

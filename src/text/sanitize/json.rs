@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::Sanitizer;
-use super::edits::REDACTED;
-use crate::text::redact::{NameKind, header_kind, is_secret_header, is_secret_string, name_kind};
+use crate::text::redact::{NameKind, REDACTED, header_kind, is_secret_header, is_secret_string, name_kind};
 
 impl Sanitizer {
     /// Sanitizes every string and every key; a value under a secret name becomes `"[REDACTED]"` under the rules that

@@ -6,14 +6,11 @@
 mod controls;
 mod edits;
 mod frames;
-mod home;
 mod json;
 mod sanitized;
 mod sanitizer;
 mod settled;
 
-pub(super) use edits::{Edit, REDACTED};
-pub(super) use home::Homes;
 pub use sanitized::Sanitized;
 pub use sanitizer::{Redaction, Sanitizer, SanitizerOptions};
 pub use settled::settled_length;

@@ -6,10 +6,9 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::controls::strip;
-use super::edits::{Edit, REDACTED, apply, settle};
-use super::home::Homes;
+use super::edits::{apply, settle};
 use super::{Sanitized, frames};
-use crate::text::redact::{Rules, Triggers};
+use crate::text::redact::{Edit, REDACTED, Scanner, Trigger, Triggers};
 use crate::text::secrets::is_fit;
 
 /// Passes after which a text is taken as it is. A redaction can make a new pattern out of what stands around it; the
@@ -44,7 +43,7 @@ pub struct Redaction {
 ///
 /// Linear in the text, whatever it is, and idempotent: what it gave is left as it is. Compile it once and share it.
 pub struct Sanitizer {
-    rules: Rules,
+    scanner: Scanner,
     /// Exact values; absent when there are none.
     exact: Option<Triggers>,
     values: Vec<String>,
@@ -57,8 +56,8 @@ impl Sanitizer {
         let SanitizerOptions { secrets, homes } = options;
         let values: Vec<String> =
             secrets.iter().filter(|value| is_fit(value.trim())).flat_map(|value| spellings(value)).collect();
-        let exact = if values.is_empty() { None } else { Some(Triggers::new(values.clone())) };
-        Self { rules: Rules::new(&Homes::new(&homes)), exact, values }
+        let exact = (!values.is_empty()).then(|| Triggers::new(values.iter().cloned().map(Trigger::exact)));
+        Self { scanner: Scanner::new(&homes), exact, values }
     }
 
     /// Makes a text fit to leave the process.
@@ -127,7 +126,7 @@ impl Sanitizer {
 
     fn edits(&self, text: &str) -> Vec<Edit> {
         let mut edits = Vec::new();
-        self.rules.collect(text, &mut edits);
+        self.scanner.collect(text, &mut edits);
         if let Some(exact) = &self.exact {
             // Values can overlap, so the search goes on one byte further, and settling joins what meets.
             let hits = exact.find_all(text).map(|hit| Edit::new(hit, REDACTED, "known_secret"));

@@ -2,15 +2,14 @@
 
 use std::sync::LazyLock;
 
-use super::Homes;
 use super::controls::strip;
 use crate::text::floor_char_boundary;
-use crate::text::redact::Rules;
+use crate::text::redact::Scanner;
 
 /// How much of the end is looked at; nothing that waits is longer.
 const REACH: usize = 16 * 1024;
 
-static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::new(&Homes::new(&[])));
+static SCANNER: LazyLock<Scanner> = LazyLock::new(|| Scanner::new(&[]));
 
 /// How much of a text that goes on can be shown: what is left out at its end may be part of a secret that no rule
 /// recognizes before it is complete.
@@ -22,7 +21,7 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::new(&Homes::new(&[])));
 pub fn settled_length(text: &str) -> usize {
     let from = floor_char_boundary(text, text.len().saturating_sub(REACH));
     let stripped = strip(&text[from..]);
-    let open = RULES.open_from(&stripped.text);
+    let open = SCANNER.open_from(&stripped.text);
     if open == stripped.text.len() {
         return text.len();
     }

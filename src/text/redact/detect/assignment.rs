@@ -3,50 +3,69 @@
 use std::ops::Range;
 
 use super::entry::entry;
-use super::header;
+use super::extent::{Value, is_setting, leads_line, value, whole};
+use super::header::header;
 use super::separator::{Separator, Tie, separator};
 use crate::text::redact::cursor::Cursor;
-use crate::text::redact::scan::Found;
-use crate::text::redact::value::extent::{Value, is_setting, leads_line, value, whole};
+use crate::text::redact::rule::{Edit, Found, REDACTED, Rule};
+use crate::text::redact::tables::names::TRIGGERS;
+use crate::text::redact::triggers::Trigger;
+use crate::text::redact::value::header::header_kind;
 use crate::text::redact::value::judgement::{Place, is_secret};
 use crate::text::redact::value::looks::{Look, is_marker, look};
 use crate::text::redact::value::name::{NameKind, name_kind};
-use crate::text::sanitize::{Edit, REDACTED};
 
 const RULE: &str = "assignment";
 
-/// Judges the name around a trigger, and the value that belongs to it.
-pub(in crate::text) fn assignment(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
+/// The name around a trigger, and the value that belongs to it.
+pub(in crate::text) struct Assignment;
+
+impl Rule for Assignment {
+    fn triggers(&self) -> Vec<Trigger> {
+        TRIGGERS.iter().map(|word| Trigger::any_case(word)).collect()
+    }
+
+    fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
+        let name = name_of(cursor, trigger);
+        if is_french(cursor, &name) {
+            return find_foreign(cursor, name);
+        }
+        let nothing = Found::nothing(name.end);
+        let Some(separator) = entry(cursor, &name).or_else(|| separator(cursor, &name)) else {
+            return nothing;
+        };
+        let text = &cursor.text[name.clone()];
+        if let Some(kind) = header_kind(text) {
+            return header(cursor, &name, &separator, kind).unwrap_or(nothing);
+        }
+        let kind = kind_of(cursor, &name, text);
+        if kind == NameKind::Plain || (kind == NameKind::Query && separator.tie != Tie::Parameter) {
+            return nothing;
+        }
+        let Some(found) = value(cursor, &name, &separator) else { return nothing };
+        let content = &cursor.text[found.range.clone()];
+        let place = place(cursor, &name, &separator, &found);
+        if is_marker(content) || is_call(cursor, place, &found) || !is_secret(kind, text, content, place) {
+            return Found::nothing(name.end.max(separator.value.min(found.range.start)));
+        }
+        let range = whole(cursor, &name, &separator, &found);
+        Found::edit(Edit::new(range, REDACTED, RULE))
+    }
+
+    fn open_from(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Option<usize> {
+        open_value(cursor, name_of(cursor, trigger), false)
+    }
+}
+
+/// The whole name that a trigger is part of.
+fn name_of(cursor: &Cursor<'_>, trigger: Range<usize>) -> Range<usize> {
     // The sign of `sig=` is the separator.
     let is_signed = cursor.bytes[trigger.end - 1] == b'=';
-    let trigger = trigger.start..trigger.end - usize::from(is_signed);
-    let name = cursor.name_around(trigger.clone());
-    if is_french(cursor, &name) {
-        return judge_foreign(cursor, name);
-    }
-    let nothing = Found::nothing(name.end);
-    let Some(separator) = entry(cursor, &name).or_else(|| separator(cursor, &name)) else { return nothing };
-    let text = &cursor.text[name.clone()];
-    if let Some(kind) = header::kind(text) {
-        return header::header(cursor, &name, &separator, kind).unwrap_or(nothing);
-    }
-    let kind = kind_of(cursor, &name, text);
-    if kind == NameKind::Plain || (kind == NameKind::Query && separator.tie != Tie::Parameter) {
-        return nothing;
-    }
-    let Some(found) = value(cursor, &name, &separator) else { return nothing };
-    let content = &cursor.text[found.range.clone()];
-    let place = place(cursor, &name, &separator, &found);
-    if is_marker(content) || is_call(cursor, place, &found) || !is_secret(kind, text, content, place) {
-        return Found::nothing(name.end.max(separator.value.min(found.range.start)));
-    }
-    let range = whole(cursor, &name, &separator, &found);
-    let end = range.end;
-    Found::edit(Edit::new(range, REDACTED, RULE), end)
+    cursor.name_around(trigger.start..trigger.end - usize::from(is_signed))
 }
 
 /// Judges a name in another language: what follows it must be plainly a secret.
-pub(in crate::text) fn judge_foreign(cursor: &Cursor<'_>, name: Range<usize>) -> Found {
+pub(in crate::text) fn find_foreign(cursor: &Cursor<'_>, name: Range<usize>) -> Found {
     let nothing = Found::nothing(name.end);
     let Some(separator) = separator(cursor, &name) else { return nothing };
     let Some(found) = value(cursor, &name, &separator) else { return nothing };
@@ -56,24 +75,22 @@ pub(in crate::text) fn judge_foreign(cursor: &Cursor<'_>, name: Range<usize>) ->
         return nothing;
     }
     let range = whole(cursor, &name, &separator, &found);
-    let end = range.end;
-    Found::edit(Edit::new(range, REDACTED, RULE), end)
+    Found::edit(Edit::new(range, REDACTED, RULE))
 }
 
 /// Where the value of a name begins when what follows may still decide what it is.
 pub(in crate::text) fn open_value(
     cursor: &Cursor<'_>,
-    trigger: Range<usize>,
+    name: Range<usize>,
     is_foreign: bool,
 ) -> Option<usize> {
     /// No value is judged by more than this, and no element is longer.
     const JUDGED: usize = 1024;
-    let name = if is_foreign { trigger } else { cursor.name_around(trigger) };
     let text = &cursor.text[name.clone()];
     let separator = entry(cursor, &name).or_else(|| separator(cursor, &name))?;
     let rest = cursor.bytes.get(separator.value..)?;
     let goes_on = rest.len() < JUDGED && !rest.contains(&b'\n');
-    let is_open = if header::kind(text).is_some() {
+    let is_open = if header_kind(text).is_some() {
         goes_on
     } else if !is_foreign && kind_of(cursor, &name, text) == NameKind::Plain {
         false

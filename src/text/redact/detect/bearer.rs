@@ -2,50 +2,70 @@
 
 use std::ops::Range;
 
-use super::assignment::assignment;
+use super::assignment::Assignment;
 use crate::text::redact::cursor::Cursor;
-use crate::text::redact::scan::Found;
+use crate::text::redact::rule::{Edit, Found, REDACTED, Rule};
+use crate::text::redact::triggers::Trigger;
+use crate::text::redact::value::judgement::JUDGED;
 use crate::text::redact::value::looks::{Look, has_digit, look};
-use crate::text::sanitize::{Edit, REDACTED};
-
-/// Judges the word behind `Bearer`; prose about bearers has ordinary words there.
-pub(in crate::text) fn bearer(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
-    let blank = cursor.bytes[trigger.end..].strip_prefix(b"%20").map_or(0, |_| 3);
-    let start = if blank > 0 { trigger.end + blank } else { cursor.skip_blanks(trigger.end) };
-    if start == trigger.end || !cursor.is_token_start(trigger.start) {
-        return assignment(cursor, trigger);
-    }
-    let nothing = Found::nothing(start);
-    let length = cursor.bytes[start..].iter().take_while(|&&byte| is_token68(byte)).count();
-    let token = cursor.text[start..start + length].trim_end_matches('.');
-    let is_secret = match look(&token[..token.len().min(crate::text::redact::value::extent::JUDGED)]) {
-        Look::Random => true,
-        Look::Mixed | Look::Short => has_digit(token.as_bytes()) && token.len() >= 4,
-        Look::Path => token.len() >= 16 && has_digit(token.as_bytes()),
-        Look::WordDigits | Look::Number => token.len() >= 6,
-        _ => false,
-    };
-    if !is_secret || matches!(cursor.byte(start + length), Some(b'(' | b'$' | b'{')) {
-        return nothing;
-    }
-    let end = start + token.len();
-    Found::edit(Edit::new(start..end, REDACTED, "bearer"), end)
-}
 
 /// The shortest base64 of a user and a password that is told from a word.
-const BASIC: usize = 12;
+const LEAST_BASIC: usize = 12;
 
-/// Judges the word behind `Basic`: only base64 has both cases and a digit.
-pub(in crate::text) fn basic(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
-    let start = cursor.skip_blanks(trigger.end);
-    let length = cursor.bytes[start..].iter().take_while(|&&byte| is_token68(byte)).count();
-    let token = &cursor.bytes[start..start + length];
-    let has = |kind: fn(&u8) -> bool| token.iter().any(kind);
-    let is_base64 = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit);
-    if length < BASIC || !is_base64 || has(|byte| matches!(byte, b'.' | b'-' | b'_' | b'~')) {
-        return Found::nothing(start.max(trigger.end));
+/// The word behind `Bearer`; prose about bearers has ordinary words there.
+pub(in crate::text) struct Bearer;
+
+impl Rule for Bearer {
+    fn triggers(&self) -> Vec<Trigger> {
+        vec![Trigger::any_case("bearer")]
     }
-    Found::edit(Edit::new(start..start + length, REDACTED, "basic_credentials"), start + length)
+
+    fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
+        let blank = cursor.bytes[trigger.end..].strip_prefix(b"%20").map_or(0, |_| 3);
+        let start = if blank > 0 { trigger.end + blank } else { cursor.skip_blanks(trigger.end) };
+        if start == trigger.end || !cursor.is_token_start(trigger.start) {
+            return Assignment.find(cursor, trigger);
+        }
+        let nothing = Found::nothing(start);
+        let length = cursor.bytes[start..].iter().take_while(|&&byte| is_token68(byte)).count();
+        let token = cursor.text[start..start + length].trim_end_matches('.');
+        let is_secret = match look(&token[..token.len().min(JUDGED)]) {
+            Look::Random => true,
+            Look::Mixed | Look::Short => has_digit(token.as_bytes()) && token.len() >= 4,
+            Look::Path => token.len() >= 16 && has_digit(token.as_bytes()),
+            Look::WordDigits | Look::Number => token.len() >= 6,
+            _ => false,
+        };
+        if !is_secret || matches!(cursor.byte(start + length), Some(b'(' | b'$' | b'{')) {
+            return nothing;
+        }
+        Found::edit(Edit::new(start..start + token.len(), REDACTED, "bearer"))
+    }
+
+    fn open_from(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Option<usize> {
+        Assignment.open_from(cursor, trigger)
+    }
+}
+
+/// The word behind `Basic`: only base64 has both cases and a digit.
+pub(in crate::text) struct Basic;
+
+impl Rule for Basic {
+    fn triggers(&self) -> Vec<Trigger> {
+        vec![Trigger::any_case("basic ")]
+    }
+
+    fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
+        let start = cursor.skip_blanks(trigger.end);
+        let length = cursor.bytes[start..].iter().take_while(|&&byte| is_token68(byte)).count();
+        let token = &cursor.bytes[start..start + length];
+        let has = |kind: fn(&u8) -> bool| token.iter().any(kind);
+        let is_base64 = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit);
+        if length < LEAST_BASIC || !is_base64 || has(|byte| matches!(byte, b'.' | b'-' | b'_' | b'~')) {
+            return Found::nothing(start.max(trigger.end));
+        }
+        Found::edit(Edit::new(start..start + length, REDACTED, "basic_credentials"))
+    }
 }
 
 fn is_token68(byte: u8) -> bool {

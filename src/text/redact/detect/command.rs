@@ -3,34 +3,42 @@
 use std::ops::Range;
 
 use crate::text::redact::cursor::{Cursor, Quote};
-use crate::text::redact::scan::Found;
-use crate::text::redact::value::extent::JUDGED;
+use crate::text::redact::rule::{Edit, Found, REDACTED, Rule};
+use crate::text::redact::triggers::Trigger;
+use crate::text::redact::value::judgement::JUDGED;
 use crate::text::redact::value::looks::{Look, look};
-use crate::text::sanitize::{Edit, REDACTED};
 
-/// The flags, with the blank before them.
-pub(in crate::text) const FLAGS: [&str; 6] = [" -p", " -a ", " -k ", " -passin ", " -passout ", " -pass "];
+/// `mysql -psecret`, `sshpass -p secret`, `docker login -p secret` and their like.
+pub(in crate::text) struct PasswordFlag;
 
-/// Judges `mysql -psecret`, `sshpass -p secret`, `docker login -p secret` and their like.
-pub(in crate::text) fn password(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
-    let nothing = Found::nothing(trigger.end - usize::from(cursor.bytes[trigger.end - 1] == b' '));
-    let Some(mut start) = value_start(cursor, &trigger) else { return nothing };
-    let quote = cursor.quote(start);
-    start += quote.map_or(0, Quote::len);
-    // To its end, however far: what is left of a value would look like another one to a second pass.
-    let end = cursor.word_end(start, quote, ends_word);
-    let judged = &cursor.text[start..cursor.floor_char(end.min(start + JUDGED))];
-    match look(judged) {
-        Look::Empty | Look::Placeholder | Look::Reference | Look::Plain | Look::Path | Look::Url => nothing,
-        // A port, or ports.
-        Look::Number if judged.len() < 6 => nothing,
-        _ => Found::edit(Edit::new(start..end, REDACTED, "command_password"), end),
+impl Rule for PasswordFlag {
+    /// The flags, with the blank before them.
+    fn triggers(&self) -> Vec<Trigger> {
+        [" -p", " -a ", " -k ", " -passin ", " -passout ", " -pass "].map(Trigger::exact).into()
     }
-}
 
-/// Whether the value of a flag may go on.
-pub(in crate::text) fn is_open(cursor: &Cursor<'_>, trigger: &Range<usize>) -> bool {
-    value_start(cursor, trigger).is_some_and(|start| cursor.word_is_open(start, ends_word))
+    fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
+        let nothing = Found::nothing(trigger.end - usize::from(cursor.bytes[trigger.end - 1] == b' '));
+        let Some(mut start) = value_start(cursor, &trigger) else { return nothing };
+        let quote = cursor.quote(start);
+        start += quote.map_or(0, Quote::len);
+        // To its end, however far: what is left of a value would look like another one to a second pass.
+        let end = cursor.word_end(start, quote, ends_word);
+        let judged = &cursor.text[start..cursor.floor_char(end.min(start + JUDGED))];
+        match look(judged) {
+            Look::Empty | Look::Placeholder | Look::Reference | Look::Plain | Look::Path | Look::Url => {
+                nothing
+            }
+            // A port, or ports.
+            Look::Number if judged.len() < 6 => nothing,
+            _ => Found::edit(Edit::new(start..end, REDACTED, "command_password")),
+        }
+    }
+
+    fn open_from(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Option<usize> {
+        let start = value_start(cursor, &trigger)?;
+        cursor.word_is_open(start, ends_word).then_some(trigger.end)
+    }
 }
 
 /// Where the value of a flag begins, when it is the first such flag of a program that takes a password there.

@@ -2,41 +2,37 @@
 
 use std::ops::Range;
 
-use super::assignment::judge_foreign;
+use super::assignment::{find_foreign, open_value};
 use crate::text::redact::cursor::Cursor;
-use crate::text::redact::scan::Found;
+use crate::text::redact::rule::{Found, Rule};
+use crate::text::redact::tables::names::FOREIGN;
+use crate::text::redact::triggers::Trigger;
 
-/// The words, each with the ending by which it is found: most begin with letters that begin many words of code.
-pub(in crate::text) const NAMES: [(&str, &str); 11] = [
-    ("nnwort", "kennwort"),
-    ("seña", "contraseña"),
-    ("enha", "senha"),
-    ("chtwoord", "wachtwoord"),
-    ("asło", "hasło"),
-    ("пароль", "пароль"),
-    ("密码", "密码"),
-    ("密碼", "密碼"),
-    ("パスワード", "パスワード"),
-    ("비밀번호", "비밀번호"),
-    ("passwort", "passwort"),
-];
+/// `contraseña: x` and the like: what follows must be plainly a secret.
+pub(in crate::text) struct ForeignName;
 
-/// Judges the word whose ending was found.
-pub(in crate::text) fn name(cursor: &Cursor<'_>, row: usize, ending: Range<usize>) -> Found {
-    match whole_word(cursor, row, &ending) {
-        Some(name) => judge_foreign(cursor, name),
-        None => Found::nothing(ending.end),
+impl Rule for ForeignName {
+    fn triggers(&self) -> Vec<Trigger> {
+        FOREIGN.iter().map(|(ending, _)| Trigger::any_case(ending)).collect()
+    }
+
+    fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
+        match whole_word(cursor, &trigger) {
+            Some(name) => find_foreign(cursor, name),
+            None => Found::nothing(trigger.end),
+        }
+    }
+
+    fn open_from(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Option<usize> {
+        whole_word(cursor, &trigger).and_then(|name| open_value(cursor, name, true))
     }
 }
 
-/// The word that ends with what was found, if it is the one that was looked for.
-pub(in crate::text) fn whole_word(
-    cursor: &Cursor<'_>,
-    row: usize,
-    ending: &Range<usize>,
-) -> Option<Range<usize>> {
-    let word = NAMES.get(row)?.1;
-    let start = ending.end.checked_sub(word.len())?;
-    let found = cursor.bytes.get(start..ending.end)?;
-    (start >= cursor.floor && found.eq_ignore_ascii_case(word.as_bytes())).then_some(start..ending.end)
+/// The word that ends with what was found, if it is one of those that were looked for.
+fn whole_word(cursor: &Cursor<'_>, ending: &Range<usize>) -> Option<Range<usize>> {
+    FOREIGN.iter().find_map(|(_, word)| {
+        let start = ending.end.checked_sub(word.len())?;
+        let found = cursor.bytes.get(start..ending.end)?;
+        (start >= cursor.floor && found.eq_ignore_ascii_case(word.as_bytes())).then_some(start..ending.end)
+    })
 }

@@ -2,54 +2,14 @@
 
 use std::ops::Range;
 
+use super::extent::{Value, leads_line, value, whole as whole_value};
 use super::separator::{Separator, Tie};
 use crate::text::redact::cursor::Cursor;
-use crate::text::redact::scan::Found;
-use crate::text::redact::value::extent::{JUDGED, Value, leads_line, value, whole as whole_value};
-use crate::text::redact::value::looks::{Look, is_marker, is_reference, look};
-use crate::text::sanitize::{Edit, REDACTED};
+use crate::text::redact::rule::{Edit, Found, REDACTED};
+use crate::text::redact::value::header::{HeaderKind, is_secret_header};
+use crate::text::redact::value::judgement::JUDGED;
 
-const SCHEMES: [&str; 17] = [
-    "bearer",
-    "basic",
-    "digest",
-    "token",
-    "apikey",
-    "api-key",
-    "key",
-    "negotiate",
-    "ntlm",
-    "hawk",
-    "oauth",
-    "sso-key",
-    "signature",
-    "aws4-hmac-sha256",
-    "sharedkey",
-    "genie",
-    "bot",
-];
-
-/// A header that is redacted whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::text) enum HeaderKind {
-    Authorization,
-    Cookie,
-}
-
-/// The header that a name means, with any prefix: `Proxy-Authorization`, `HTTP_COOKIE`, `Set-Cookie`.
-pub(in crate::text) fn kind(name: &str) -> Option<HeaderKind> {
-    let ends = |ending: &str| {
-        name.len() >= ending.len()
-            && name.is_char_boundary(name.len() - ending.len())
-            && name[name.len() - ending.len()..].eq_ignore_ascii_case(ending)
-    };
-    match () {
-        () if ends("authorization") => Some(HeaderKind::Authorization),
-        () if ends("cookie") || ends("cookie2") => Some(HeaderKind::Cookie),
-        () => None,
-    }
-}
-
+/// Judges the value of a header.
 pub(in crate::text) fn header(
     cursor: &Cursor<'_>,
     name: &Range<usize>,
@@ -82,7 +42,7 @@ pub(in crate::text) fn header(
     } else {
         whole_value(cursor, name, separator, &Value { range: range.clone(), quote }).end
     };
-    Some(Found::edit(Edit::new(range.start..end, REDACTED, rule), end))
+    Some(Found::edit(Edit::new(range.start..end, REDACTED, rule)))
 }
 
 /// End of a header value without quotes of its own: the line end, an escaped line end, or the quote that closes the
@@ -112,64 +72,4 @@ fn line_value_end(cursor: &Cursor<'_>, name: &Range<usize>, start: usize, reach:
         }
     }
     at.min(stop)
-}
-
-/// Whether the content of such a header is one, and not prose or code about it.
-pub(in crate::text) fn is_secret_header(
-    kind: HeaderKind,
-    content: &str,
-    is_alone: bool,
-    is_quoted: bool,
-) -> bool {
-    let content = content.trim();
-    let judged = &content[..crate::text::floor_char_boundary(content, JUDGED)];
-    if content.is_empty() || is_marker(content) {
-        return false;
-    }
-    let mut words = judged.split_ascii_whitespace();
-    let first = words.next().unwrap_or("");
-    match kind {
-        HeaderKind::Cookie => first.split_once('=').is_some_and(|(name, value)| {
-            let is_name = !name.is_empty()
-                && name
-                    .bytes()
-                    .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'%'));
-            is_name
-                && !matches!(
-                    look(value.trim_end_matches(';')),
-                    Look::Empty | Look::Reference | Look::Placeholder
-                )
-                && !judged.contains("${")
-        }),
-        HeaderKind::Authorization => {
-            let Some(second) = words.next() else {
-                return match look(first) {
-                    Look::Random | Look::Mixed => !first.contains('(') && !first.ends_with([',', ';', '{']),
-                    Look::WordDigits | Look::Short => {
-                        is_alone && first.bytes().any(|byte| byte.is_ascii_digit())
-                    }
-                    Look::Word => is_alone && !is_quoted && first.len() >= 8 && !SCHEMES.contains(&first),
-                    // A name with a dash is no name in code.
-                    Look::Identifier => is_alone && first.contains('-') && !first.contains('.'),
-                    _ => false,
-                };
-            };
-            if !SCHEMES.iter().any(|scheme| scheme.eq_ignore_ascii_case(first)) {
-                return false;
-            }
-            let rest = words.next();
-            if is_reference(second)
-                || is_marker(second)
-                || judged.contains("${")
-                || second.starts_with(['"', '\'', '<', '+'])
-            {
-                return rest.is_none() && is_marker(second);
-            }
-            match look(second) {
-                Look::Placeholder | Look::Reference | Look::Plain => false,
-                Look::Random | Look::Mixed | Look::WordDigits | Look::Short | Look::Number => true,
-                _ => rest.is_none() || second.contains('='),
-            }
-        }
-    }
 }

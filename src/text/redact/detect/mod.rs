@@ -1,12 +1,39 @@
 //! The kinds of place in which a secret stands.
+//!
+//! Each file has one or two rules; [`rules`] lists them all. `assignment` is the largest: `separator` and `entry` say
+//! how a value is tied to its name, `extent` where the value begins and ends, and [`value`](super::value) whether it is
+//! a secret. `header` takes over for names such as `Authorization`, and `bearer` and `foreign` fall back on assignments.
 
-pub(in crate::text) mod assignment;
-pub(in crate::text) mod bearer;
-pub(in crate::text) mod command;
-pub(in crate::text) mod entry;
-pub(in crate::text) mod foreign;
-pub(in crate::text) mod header;
+mod assignment;
+mod bearer;
+mod command;
+mod entry;
+mod extent;
+mod foreign;
+mod header;
+mod home;
 pub(in crate::text) mod pem;
-pub(in crate::text) mod separator;
-pub(in crate::text) mod url;
-pub(in crate::text) mod vendor;
+mod separator;
+mod url;
+mod vendor;
+
+use super::rule::Rule;
+
+/// Every rule. `homes` are the directories that become `~`.
+pub(in crate::text) fn rules(homes: &[String]) -> Vec<Box<dyn Rule>> {
+    let mut rules: Vec<Box<dyn Rule>> = vec![
+        Box::new(home::KnownHome::new(homes)),
+        Box::new(home::UserHome),
+        Box::new(url::UserInfo),
+        Box::new(url::CurlUser),
+        Box::new(command::PasswordFlag),
+        Box::new(pem::Begin),
+        Box::new(pem::End),
+        Box::new(bearer::Bearer),
+        Box::new(bearer::Basic),
+        Box::new(assignment::Assignment),
+        Box::new(foreign::ForeignName),
+    ];
+    rules.extend(vendor::rules());
+    rules
+}

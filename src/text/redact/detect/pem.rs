@@ -2,65 +2,154 @@
 
 use std::ops::Range;
 
-use memchr::memmem;
+use memchr::{memchr, memmem, memrchr};
 
 use crate::text::redact::cursor::Cursor;
-use crate::text::redact::scan::Found;
-use crate::text::sanitize::Edit;
+use crate::text::redact::rule::{Edit, Found, Rule};
+use crate::text::redact::triggers::Trigger;
 
 const RULE: &str = "private_key";
 const MARKER: &str = "[PRIVATE_KEY_REDACTED]";
+
+const BEGIN: &[u8] = b"-----BEGIN ";
+const END: &[u8] = b"-----END ";
 
 /// The longest label, as in `-----BEGIN OPENSSH PRIVATE KEY BLOCK-----`.
 const LABEL: usize = 48;
 
 /// Fewer base64 characters than this are not a line of a key.
-pub(in crate::text) const BODY: usize = 16;
+const BODY: usize = 16;
 
-/// Judges `-----BEGIN `. A key without its end is redacted to the end of the text, or of the string it stands in.
-pub(in crate::text) fn begin(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
-    let nothing = Found::nothing(trigger.end);
-    let Some(label_end) = label_end(cursor, trigger.end) else { return nothing };
-    if !has_body(&cursor.bytes[label_end..]) {
-        return nothing;
+/// No private key in lines is longer than this.
+const LONGEST: usize = 8 * 1024;
+
+/// `-----BEGIN `: a key without its end is redacted to the end of the text, or of the string it stands in.
+pub(in crate::text) struct Begin;
+
+impl Rule for Begin {
+    fn triggers(&self) -> Vec<Trigger> {
+        vec![Trigger::any_case("-----BEGIN ")]
     }
-    let rest = &cursor.bytes[label_end..];
-    let is_ended = cursor.last_end().is_some_and(|end| end >= label_end);
-    let end = match is_ended.then(|| memmem::find(rest, b"-----END ")).flatten() {
-        Some(length) => {
-            let end = label_end + length + "-----END ".len();
-            self::label_end(cursor, end).unwrap_or_else(|| end + torn_label(&cursor.bytes[end..]))
+
+    fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
+        let nothing = Found::nothing(trigger.end);
+        let Some(label_end) = label_end(cursor, trigger.end) else { return nothing };
+        if !has_body(&cursor.bytes[label_end..]) {
+            return nothing;
         }
-        None => match cursor.quote_before(trigger.start) {
-            Some(quote) => {
-                let string = cursor.string_end(label_end, quote, usize::MAX);
-                if string.closed { string.content } else { body_end(cursor, label_end) }
+        let rest = &cursor.bytes[label_end..];
+        let is_ended = cursor.last_end().is_some_and(|end| end >= label_end);
+        let end = match is_ended.then(|| memmem::find(rest, END)).flatten() {
+            Some(length) => {
+                let end = label_end + length + END.len();
+                self::label_end(cursor, end).unwrap_or_else(|| end + torn_label(&cursor.bytes[end..]))
             }
-            None => cursor.bytes.len(),
-        },
-    };
-    Found::edit(Edit::new(trigger.start..end, MARKER, RULE), end)
+            None => match cursor.quote_before(trigger.start) {
+                Some(quote) => {
+                    let string = cursor.string_end(label_end, quote, usize::MAX);
+                    if string.closed { string.content } else { body_end(cursor, label_end) }
+                }
+                None => cursor.bytes.len(),
+            },
+        };
+        Found::edit(Edit::new(trigger.start..end, MARKER, RULE))
+    }
+
+    fn open_from(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Option<usize> {
+        /// A label, line ends, indentation and the beginning of a body.
+        const UNDECIDED: usize = 160;
+        let rest = &cursor.bytes[trigger.end..];
+        let is_other = memmem::find(rest, b"-----").is_some() && label_end(cursor, trigger.end).is_none();
+        let is_open = match self.find(cursor, trigger.clone()).edit {
+            // Without its end: the body would be left out and the beginning alone not be recognized.
+            Some(edit) => edit.range.end == cursor.bytes.len() && !cursor.bytes.ends_with(b"-----"),
+            None => rest.len() < UNDECIDED && !is_other,
+        };
+        is_open.then_some(trigger.start)
+    }
 }
 
-/// Whether `-----BEGIN ` may become the beginning of a private key.
-pub(in crate::text) fn is_open(cursor: &Cursor<'_>, trigger: &Range<usize>) -> bool {
-    /// A label, line ends, indentation and the beginning of a body.
-    const UNDECIDED: usize = 160;
-    let rest = &cursor.bytes[trigger.end..];
-    let is_other = memmem::find(rest, b"-----").is_some() && label_end(cursor, trigger.end).is_none();
-    match begin(cursor, trigger.clone()).edit {
-        // Without its end: the body would be left out and the beginning alone not be recognized.
-        Some(edit) => edit.range.end == cursor.bytes.len() && !cursor.bytes.ends_with(b"-----"),
-        None => rest.len() < UNDECIDED && !is_other,
+/// An `-----END ` whose beginning is not in this text: the lines before it are the key.
+pub(in crate::text) struct End;
+
+impl Rule for End {
+    fn triggers(&self) -> Vec<Trigger> {
+        vec![Trigger::any_case("-----END ")]
     }
+
+    fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
+        let nothing = Found::nothing(trigger.end);
+        let Some(label_end) = label_end(cursor, trigger.end) else { return nothing };
+        let mut start = trigger.start;
+        let mut longest = 0;
+        // Backwards, line by line; an earlier end line, or anything else that is not base64, stops it.
+        let mut line_end = trigger.start;
+        while line_end > cursor.floor {
+            let line_start =
+                memrchr(b'\n', &cursor.bytes[cursor.floor..line_end.saturating_sub(1).max(cursor.floor)])
+                    .map_or(cursor.floor, |newline| cursor.floor + newline + 1);
+            let line = &cursor.bytes[line_start..line_end];
+            let content = line.trim_ascii();
+            let body = content.iter().rev().take_while(|&&byte| is_body_byte(byte) || byte == b'\\').count();
+            if body == content.len() && !(content.is_empty() && line_end != trigger.start) {
+                longest = longest.max(body);
+                start = line_start + (line.len() - line.trim_ascii_start().len());
+                line_end = line_start;
+                continue;
+            }
+            if body >= BODY * 2 {
+                longest = longest.max(body);
+                start = line_end - (line.len() - line.trim_ascii_end().len()) - body;
+            }
+            break;
+        }
+        if longest < BODY {
+            return nothing;
+        }
+        Found::edit(Edit::new(start..label_end, MARKER, RULE))
+    }
+}
+
+/// Where the lines of base64 begin that stand at the end: what follows may say that they are a private key.
+pub(in crate::text) fn open_lines(text: &str) -> usize {
+    let from = text.len().saturating_sub(LONGEST);
+    let bytes = &text.as_bytes()[from..];
+    let last = memrchr(b'\n', bytes).map_or(0, |newline| newline + 1);
+    // The line that ends a key and has only begun.
+    let is_ending = bytes.len() > last && begins_end(&bytes[last..]);
+    let mut start = if is_ending { last } else { bytes.len() };
+    let mut longest = 0;
+    while start > 0 {
+        let line_end = if bytes[start - 1] == b'\n' { start - 1 } else { start };
+        let line_start = memrchr(b'\n', &bytes[..line_end]).map_or(0, |newline| newline + 1);
+        // A blank in the line under way says that it is no line of a key.
+        let line = &bytes[line_start..line_end];
+        let line = if line_end < start { line.trim_ascii() } else { line.trim_ascii_start() };
+        let body = line.iter().rev().take_while(|&&byte| is_body_byte(byte) || byte == b'\\').count();
+        let is_header = [&b"Proc-Type:"[..], b"DEK-Info:"].iter().any(|header| line.starts_with(header));
+        if body == line.len() || is_header {
+            longest = longest.max(body);
+            start = line_start;
+            continue;
+        }
+        if let Some(begin) = memmem::find(&bytes[line_start..line_end], BEGIN) {
+            start = line_start + begin;
+            longest = longest.max(BODY);
+        } else if body >= BODY {
+            // The key may begin within a line.
+            longest = longest.max(body);
+            start = line_end - body;
+        }
+        break;
+    }
+    if longest < BODY { text.len() } else { crate::text::ceil_char_boundary(text, from + start) }
 }
 
 /// Whether a line is the beginning of `-----END … PRIVATE KEY-----`.
-pub(in crate::text) fn begins_end(line: &[u8]) -> bool {
-    let mark = b"-----END ";
-    mark.starts_with(line)
+fn begins_end(line: &[u8]) -> bool {
+    END.starts_with(line)
         || line
-            .strip_prefix(mark)
+            .strip_prefix(END)
             .is_some_and(|label| torn_label(label) == label.len() && !label.ends_with(b"-----"))
 }
 
@@ -78,8 +167,7 @@ fn torn_label(rest: &[u8]) -> usize {
 fn body_end(cursor: &Cursor<'_>, label_end: usize) -> usize {
     let mut end = label_end;
     while end < cursor.bytes.len() {
-        let line_end =
-            memchr::memchr(b'\n', &cursor.bytes[end..]).map_or(cursor.bytes.len(), |length| end + length);
+        let line_end = memchr(b'\n', &cursor.bytes[end..]).map_or(cursor.bytes.len(), |length| end + length);
         let line = cursor.bytes[end..line_end].trim_ascii();
         let is_body = line.iter().all(|&byte| is_body_byte(byte) || byte == b'\\');
         if !is_body && memmem::find(line, b": ").is_none() {
@@ -88,39 +176,6 @@ fn body_end(cursor: &Cursor<'_>, label_end: usize) -> usize {
         end = (line_end + 1).min(cursor.bytes.len());
     }
     end
-}
-
-/// Judges an `-----END ` whose beginning is not in this text.
-pub(in crate::text) fn orphan_end(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
-    let nothing = Found::nothing(trigger.end);
-    let Some(label_end) = label_end(cursor, trigger.end) else { return nothing };
-    let mut start = trigger.start;
-    let mut longest = 0;
-    // Backwards, line by line; an earlier end line, or anything else that is not base64, stops it.
-    let mut line_end = trigger.start;
-    while line_end > cursor.floor {
-        let line_start =
-            memchr::memrchr(b'\n', &cursor.bytes[cursor.floor..line_end.saturating_sub(1).max(cursor.floor)])
-                .map_or(cursor.floor, |newline| cursor.floor + newline + 1);
-        let line = &cursor.bytes[line_start..line_end];
-        let content = line.trim_ascii();
-        let body = content.iter().rev().take_while(|&&byte| is_body_byte(byte) || byte == b'\\').count();
-        if body == content.len() && !(content.is_empty() && line_end != trigger.start) {
-            longest = longest.max(body);
-            start = line_start + (line.len() - line.trim_ascii_start().len());
-            line_end = line_start;
-            continue;
-        }
-        if body >= BODY * 2 {
-            longest = longest.max(body);
-            start = line_end - (line.len() - line.trim_ascii_end().len()) - body;
-        }
-        break;
-    }
-    if longest < BODY {
-        return nothing;
-    }
-    Found::edit(Edit::new(start..label_end, MARKER, RULE), label_end)
 }
 
 /// Position after `… PRIVATE KEY…-----`, when the label at `at` is one of a private key.
@@ -155,6 +210,6 @@ fn has_body(rest: &[u8]) -> bool {
     is_header || rest.iter().take(BODY).take_while(|&&byte| is_body_byte(byte)).count() == BODY
 }
 
-pub(in crate::text) fn is_body_byte(byte: u8) -> bool {
+fn is_body_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
 }

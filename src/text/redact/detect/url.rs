@@ -2,50 +2,100 @@
 
 use std::ops::Range;
 
-use crate::text::redact::cursor::Cursor;
-use crate::text::redact::scan::Found;
+use crate::text::redact::cursor::{Cursor, Quote};
+use crate::text::redact::rule::{Edit, Found, REDACTED, Rule};
+use crate::text::redact::triggers::Trigger;
 use crate::text::redact::value::looks::{Look, look};
-use crate::text::sanitize::{Edit, REDACTED};
+
+const RULE: &str = "url_credentials";
 
 /// The longest user information that is looked for.
 const REACH: usize = 512;
 
-/// Judges what follows `://`: `user:pass@` loses the password, an opaque `token@` all of it.
-pub(in crate::text) fn user_info(cursor: &Cursor<'_>, start: usize) -> Found {
-    let nothing = Found::nothing(start);
-    let window = &cursor.bytes[start..cursor.bytes.len().min(start + REACH)];
-    let is_end = |&byte: &u8| ends_url(byte) || matches!(byte, b'/' | b'?' | b'#');
-    let authority = window.iter().position(is_end).unwrap_or(window.len());
-    if authority == 0 {
-        return nothing;
+/// `://user:pass@` loses the password, an opaque `://token@` all of it.
+pub(in crate::text) struct UserInfo;
+
+impl Rule for UserInfo {
+    fn triggers(&self) -> Vec<Trigger> {
+        vec![Trigger::exact("://")]
     }
-    let window = &window[..window.iter().position(|&byte| ends_url(byte)).unwrap_or(window.len())];
-    // The next URL has its own credentials.
-    let window = &window[..memchr::memmem::find(window, b"://").unwrap_or(window.len())];
-    let authority = authority.min(window.len());
-    let host_at = match memchr::memrchr(b'@', &window[..authority]) {
-        Some(at) => at,
-        // A password with an unescaped slash: what follows the colon is no port, and an `@` comes later.
-        None => match (memchr::memchr(b':', &window[..authority]), memchr::memchr(b'@', window)) {
-            (Some(colon), Some(at)) if !window[colon + 1..authority].iter().all(u8::is_ascii_digit) => at,
-            _ => return nothing,
-        },
-    };
-    let colon = memchr::memchr(b':', &window[..host_at]);
-    let secret = colon.map_or(0, |colon| colon + 1)..host_at;
-    let value = &cursor.text[start + secret.start..start + secret.end];
-    let is_secret = match look(value) {
-        Look::Empty | Look::Placeholder | Look::Reference => false,
-        Look::Random | Look::Mixed => true,
-        Look::Plain if is_form(&window[..secret.start.max(1) - 1], value) => false,
-        _ => colon.is_some(),
-    };
-    if !is_secret {
-        return nothing;
+
+    fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
+        let start = trigger.end;
+        let nothing = Found::nothing(start);
+        let window = &cursor.bytes[start..cursor.bytes.len().min(start + REACH)];
+        let is_end = |&byte: &u8| ends_url(byte) || matches!(byte, b'/' | b'?' | b'#');
+        let authority = window.iter().position(is_end).unwrap_or(window.len());
+        if authority == 0 {
+            return nothing;
+        }
+        let window = &window[..window.iter().position(|&byte| ends_url(byte)).unwrap_or(window.len())];
+        // The next URL has its own credentials.
+        let window = &window[..memchr::memmem::find(window, b"://").unwrap_or(window.len())];
+        let authority = authority.min(window.len());
+        let host_at = match memchr::memrchr(b'@', &window[..authority]) {
+            Some(at) => at,
+            // A password with an unescaped slash: what follows the colon is no port, and an `@` comes later.
+            None => match (memchr::memchr(b':', &window[..authority]), memchr::memchr(b'@', window)) {
+                (Some(colon), Some(at)) if !window[colon + 1..authority].iter().all(u8::is_ascii_digit) => at,
+                _ => return nothing,
+            },
+        };
+        let colon = memchr::memchr(b':', &window[..host_at]);
+        let secret = colon.map_or(0, |colon| colon + 1)..host_at;
+        let value = &cursor.text[start + secret.start..start + secret.end];
+        let is_secret = match look(value) {
+            Look::Empty | Look::Placeholder | Look::Reference => false,
+            Look::Random | Look::Mixed => true,
+            Look::Plain if is_form(&window[..secret.start.max(1) - 1], value) => false,
+            _ => colon.is_some(),
+        };
+        if !is_secret {
+            return nothing;
+        }
+        let range = start + secret.start..start + secret.end;
+        Found::edit(Edit::new(range, REDACTED, RULE))
     }
-    let range = start + secret.start..start + secret.end;
-    let end = range.end;
-    Found::edit(Edit::new(range, REDACTED, "url_credentials"), end)
+
+    fn open_from(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Option<usize> {
+        let rest = &cursor.bytes[trigger.end..];
+        (rest.len() < REACH && !rest.iter().any(|&byte| ends_url(byte))).then_some(trigger.end)
+    }
+}
+
+/// `curl … -u user:pass` loses the password.
+pub(in crate::text) struct CurlUser;
+
+impl Rule for CurlUser {
+    fn triggers(&self) -> Vec<Trigger> {
+        [" -u ", " --user ", " --user="].map(Trigger::any_case).into()
+    }
+
+    fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
+        let nothing = Found::nothing(trigger.start + 1);
+        if !is_of_curl(cursor, &trigger) {
+            return nothing;
+        }
+        let mut start = cursor.skip_blanks(trigger.end);
+        let quote = cursor.quote(start);
+        start += quote.map_or(0, Quote::len);
+        // To its end, however far: what is left of a value would look like another one to a second pass.
+        let end = cursor.word_end(start, quote, ends_url);
+        let window = &cursor.bytes[start..end];
+        let Some(colon) = memchr::memchr(b':', &window[..window.len().min(REACH)]) else { return nothing };
+        let range = start + colon + 1..end;
+        let judged = start + colon + 1..cursor.floor_char(end.min(start + colon + 1 + REACH));
+        match look(&cursor.text[judged.clone()]) {
+            Look::Empty | Look::Placeholder | Look::Reference => nothing,
+            Look::Plain if is_form(&window[..colon], &cursor.text[judged]) => nothing,
+            _ => Found::edit(Edit::new(range, REDACTED, RULE)),
+        }
+    }
+
+    fn open_from(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Option<usize> {
+        let goes_on = cursor.word_is_open(cursor.skip_blanks(trigger.end), ends_url);
+        (goes_on && is_of_curl(cursor, &trigger)).then_some(trigger.end)
+    }
 }
 
 /// Whether a flag is the first of its kind behind `curl`.
@@ -55,45 +105,10 @@ fn is_of_curl(cursor: &Cursor<'_>, flag: &Range<usize>) -> bool {
     })
 }
 
-/// Judges `curl … -u user:pass`.
-pub(in crate::text) fn curl_user(cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
-    let nothing = Found::nothing(trigger.start + 1);
-    if !is_of_curl(cursor, &trigger) {
-        return nothing;
-    }
-    let mut start = cursor.skip_blanks(trigger.end);
-    let quote = cursor.quote(start);
-    start += quote.map_or(0, crate::text::redact::cursor::Quote::len);
-    // To its end, however far: what is left of a value would look like another one to a second pass.
-    let end = cursor.word_end(start, quote, ends_url);
-    let window = &cursor.bytes[start..end];
-    let Some(colon) = memchr::memchr(b':', &window[..window.len().min(REACH)]) else { return nothing };
-    let range = start + colon + 1..end;
-    let judged = start + colon + 1..cursor.floor_char(end.min(start + colon + 1 + REACH));
-    match look(&cursor.text[judged.clone()]) {
-        Look::Empty | Look::Placeholder | Look::Reference => nothing,
-        Look::Plain if is_form(&window[..colon], &cursor.text[judged]) => nothing,
-        _ => {
-            let end = range.end;
-            Found::edit(Edit::new(range, REDACTED, "url_credentials"), end)
-        }
-    }
-}
-
 /// Whether credentials only say what belongs there: `USER:PASSWORD`, `user:password`.
 fn is_form(user: &[u8], password: &str) -> bool {
     password.bytes().all(|byte| byte.is_ascii_uppercase())
         || [&b"user"[..], b"username"].iter().any(|word| user.eq_ignore_ascii_case(word))
-}
-
-/// Whether what follows `://` may still turn out to be credentials.
-pub(in crate::text) fn is_open(cursor: &Cursor<'_>, start: usize) -> bool {
-    cursor.bytes.len() - start < REACH && !cursor.bytes[start..].iter().any(|&byte| ends_url(byte))
-}
-
-/// Whether the credentials of `curl -u` may go on.
-pub(in crate::text) fn curl_user_is_open(cursor: &Cursor<'_>, trigger: &Range<usize>) -> bool {
-    is_of_curl(cursor, trigger) && cursor.word_is_open(cursor.skip_blanks(trigger.end), ends_url)
 }
 
 fn ends_url(byte: u8) -> bool {

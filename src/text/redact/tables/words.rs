@@ -1,235 +1,65 @@
-//! Word lists: types, literals and the small words of prose.
+//! Values: the words and beginnings by which a value is told from what only stands in its place.
 
 /// Types, literals and answers: what stands behind `token:` in code, schemas, forms and status lines.
-const PLAIN: &[&str] = &[
-    "string",
-    "str",
-    "text",
-    "char",
-    "varchar",
-    "number",
-    "int",
-    "integer",
-    "float",
-    "double",
-    "bool",
-    "boolean",
-    "bytes",
-    "byte",
-    "buffer",
-    "any",
-    "unknown",
-    "void",
-    "never",
-    "object",
-    "array",
-    "list",
-    "map",
-    "set",
-    "dict",
-    "struct",
-    "enum",
-    "symbol",
-    "function",
-    "func",
-    "fn",
-    "required",
-    "optional",
-    "none",
-    "null",
-    "nil",
-    "undefined",
-    "nan",
-    "true",
-    "false",
-    "yes",
-    "no",
-    "on",
-    "off",
-    "ok",
-    "present",
-    "missing",
-    "absent",
-    "empty",
-    "unset",
-    "valid",
-    "invalid",
-    "expired",
-    "default",
-    "hidden",
-    "masked",
-    "redacted",
-    "disabled",
-    "enabled",
-    "auto",
-    "automatic",
-    "env",
-    "file",
-    "prompt",
-    "stdin",
-    "keychain",
-    "keyring",
-    "inherit",
-    "unchanged",
-    "changed",
-    "wrong",
-    "incorrect",
-    "correct",
-    "weak",
-    "long",
-    "short",
-    "new",
-    "old",
-    "input",
-    "field",
-    "id",
-    "name",
-    "type",
-    "identifier",
-    "keyword",
-    "punctuation",
-    "comment",
-    "operator",
-    "sha1",
-    "sha256",
-    "sha384",
-    "sha512",
-    "md5",
-    "aes256",
-    "rs256",
-    "hs256",
-    "es256",
-    "utf8",
-    "base64",
-    "hex",
-    "ed25519",
-    "bearer",
-    "basic",
-    "oauth",
-    "oauth2",
-    "apikey",
-    "password",
-    "passwd",
-    "token",
-    "key",
-    "value",
-    "this",
-    "self",
-    "async",
-    "await",
-    "new",
-    "return",
-    "bytearray",
-    "uint8array",
-    "rsa",
-    "hmac",
-    "passwordfield",
-    "textfield",
-    "todo",
-    "local",
-    "tbd",
-    "n/a",
-];
+pub(in crate::text) const PLAIN: &[&str] = words!(
+    "string str text char varchar number int integer float double bool boolean bytes byte buffer any unknown
+     void never object array list map set dict struct enum symbol function func fn required optional none
+     null nil undefined nan true false yes no on off ok present missing absent empty unset valid invalid
+     expired default hidden masked redacted disabled enabled auto automatic env file prompt stdin keychain
+     keyring inherit unchanged changed wrong incorrect correct weak long short new old input field id name
+     type identifier keyword punctuation comment operator sha1 sha256 sha384 sha512 md5 aes256 rs256 hs256
+     es256 utf8 base64 hex ed25519 bearer basic oauth oauth2 apikey password passwd token key value this self
+     async await return bytearray uint8array rsa hmac passwordfield textfield todo local tbd n/a"
+);
 
 /// Words that make an identifier a placeholder.
-const PLACEHOLDERS: &[&str] = &[
-    "your",
-    "example",
-    "placeholder",
-    "insert",
-    "replace",
-    "todo",
-    "xxx",
-    "xxxx",
-    "xxxxx",
-    "redacted",
-    "changeme",
-];
+pub(in crate::text) const PLACEHOLDERS: &[&str] =
+    words!("your example placeholder insert replace todo xxx xxxx xxxxx redacted changeme");
 
 /// Words that only sentences have. None of them is likely in a passphrase of random words.
-const PROSE: &[&str] = &[
-    "is",
-    "are",
-    "was",
-    "be",
-    "been",
-    "must",
-    "should",
-    "can",
-    "cannot",
-    "could",
-    "will",
-    "would",
-    "may",
-    "has",
-    "have",
-    "the",
-    "a",
-    "an",
-    "of",
-    "to",
-    "in",
-    "for",
-    "with",
-    "and",
-    "or",
-    "not",
-    "at",
-    "by",
-    "from",
-    "on",
-    "if",
-    "as",
-    "your",
-    "you",
-    "this",
-    "that",
-    "it",
-    "its",
-    "no",
-    "please",
-    "enter",
-    "required",
-    "invalid",
-    "incorrect",
-    "least",
-    "when",
-    "per",
-    "do",
-    "does",
-    "did",
-    "we",
-    "our",
-    "use",
-    "used",
-    "via",
-    "than",
-    "into",
-    "which",
-    "new",
-    "forgot",
-    "confirm",
-    "wrong",
+pub(in crate::text) const PROSE: &[&str] = words!(
+    "is are was be been must should can cannot could will would may has have the a an of to in for with and
+     or not at by from on if as your you this that it its no please enter required invalid incorrect least
+     when per do does did we our use used via than into which new forgot confirm wrong"
+);
+
+/// What a value only says of the kind that belongs there: `api_key`, `new-password`, `userToken`.
+pub(in crate::text) const LABELS: &[&str] = words!(
+    "password passwd pass pwd passphrase token key secret api apikey access auth authorization client user
+     new old current confirm repeat id field input label name header pw x private public refresh session
+     credential credentials db env form login account hash test dummy fake mock"
+);
+
+/// Beginnings of a value that say that the secret is elsewhere.
+pub(in crate::text) const LOOKUPS: &[&str] = words!(
+    "process.env import.meta os.environ os.getenv env. env( ENV[ env!( std::env Deno.env secrets. vault:
+     op:// ref+ arn:aws file:// keychain: env:"
+);
+
+/// YAML tags that say the same.
+pub(in crate::text) const ELSEWHERE_TAGS: &[&str] =
+    words!("!ref !get !sub !import !env !secret !include !find");
+
+/// What is called with a secret in quotes: `String::from("x")`.
+pub(in crate::text) const WRAPPERS: &[&str] = &[
+    "String::from",
+    "SecretString::from",
+    "SecretString::new",
+    "Secret::new",
+    "Some",
+    "SecretStr",
+    "Optional.of",
+    "new String",
 ];
 
-/// Whether a value is a type, a literal or an answer; `|`, `?`, `[]` and the like of types are passed over.
-pub(in crate::text) fn is_plain(value: &str) -> bool {
-    value.len() <= 64
-        && value
-            .split(|character: char| {
-                matches!(character, '|' | '?' | '[' | ']' | '&' | ' ' | ';' | ',' | ')' | '!' | '.')
-            })
-            .filter(|word| !word.is_empty())
-            .all(|word| PLAIN.iter().any(|plain| plain.eq_ignore_ascii_case(word)))
-}
+/// Files that are named where a secret could stand.
+pub(in crate::text) const FILE_ENDINGS: &[&str] = words!(
+    ".pem .key .pub .crt .cer .p12 .pfx .jks .json .yaml .yml .toml .txt .env .js .ts .rs .py .go .md .sock
+     .gpg .csv .parquet .html .log .lock"
+);
 
-pub(in crate::text) fn is_placeholder_word(segment: &[u8]) -> bool {
-    PLACEHOLDERS.iter().any(|word| word.as_bytes().eq_ignore_ascii_case(segment))
-}
-
-/// Whether any word of a text is one that only sentences have.
-pub(in crate::text) fn has_prose_word(value: &str) -> bool {
-    value
-        .split(|character: char| !character.is_alphanumeric())
-        .any(|word| PROSE.iter().any(|prose| prose.eq_ignore_ascii_case(word)))
-}
+/// The first word of an `Authorization` header.
+pub(in crate::text) const SCHEMES: &[&str] = words!(
+    "bearer basic digest token apikey api-key key negotiate ntlm hawk oauth sso-key signature
+     aws4-hmac-sha256 sharedkey genie bot"
+);

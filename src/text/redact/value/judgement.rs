@@ -1,8 +1,11 @@
 //! Name, tie and look together: is this value a secret?
 
-use super::extent::JUDGED;
 use super::looks::{Look, has_digit, look};
 use super::name::NameKind;
+use crate::text::redact::tables::words::LABELS;
+
+/// How much of a value is read to judge it, in bytes.
+pub(in crate::text) const JUDGED: usize = 256;
 
 /// Where a value stands, as far as the verdict cares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,52 +106,6 @@ fn is_bare(kind: NameKind, value: &str) -> bool {
 
 /// Whether a value only says what kind of value belongs there: `"api_key"`, `"new-password"`, `"userToken"`.
 fn is_label(value: &str) -> bool {
-    const LABELS: [&str; 44] = [
-        "password",
-        "passwd",
-        "pass",
-        "pwd",
-        "passphrase",
-        "token",
-        "key",
-        "secret",
-        "api",
-        "apikey",
-        "access",
-        "auth",
-        "authorization",
-        "client",
-        "user",
-        "new",
-        "old",
-        "current",
-        "confirm",
-        "repeat",
-        "id",
-        "field",
-        "input",
-        "label",
-        "name",
-        "header",
-        "pw",
-        "x",
-        "private",
-        "public",
-        "refresh",
-        "session",
-        "credential",
-        "credentials",
-        "db",
-        "env",
-        "form",
-        "login",
-        "account",
-        "hash",
-        "test",
-        "dummy",
-        "fake",
-        "mock",
-    ];
     let bytes = value.as_bytes();
     let mut start = 0;
     let mut all = true;

@@ -1,6 +1,6 @@
 //! What a value looks like, whatever it is assigned to.
 
-use crate::text::redact::tables::words::{has_prose_word, is_placeholder_word, is_plain};
+use crate::text::redact::tables::words::{FILE_ENDINGS, LOOKUPS, PLACEHOLDERS, PLAIN, PROSE};
 
 /// What a value looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -224,26 +224,6 @@ pub(in crate::text) fn is_marker(value: &str) -> bool {
 
 /// Whether a value names a place where the secret is instead of being it.
 pub(in crate::text) fn is_reference(value: &str) -> bool {
-    const LOOKUPS: [&str; 18] = [
-        "process.env",
-        "import.meta",
-        "os.environ",
-        "os.getenv",
-        "env.",
-        "env(",
-        "ENV[",
-        "env!(",
-        "std::env",
-        "Deno.env",
-        "secrets.",
-        "vault:",
-        "op://",
-        "ref+",
-        "arn:aws",
-        "file://",
-        "keychain:",
-        "env:",
-    ];
     let variable =
         value.strip_prefix(['$', '%', '@']).map(|rest| rest.trim_end_matches(['%', ';', ',', ')', '"']));
     variable.is_some_and(|name| {
@@ -257,6 +237,28 @@ pub(in crate::text) fn is_reference(value: &str) -> bool {
         || ["${", "{{", "#{", "$(", "<%"].iter().any(|opening| value.contains(opening))
         || LOOKUPS.iter().any(|lookup| value.starts_with(lookup))
         || (value.starts_with('%') && value.len() <= 3)
+}
+
+/// Whether a value is a type, a literal or an answer; `|`, `?`, `[]` and the like of types are passed over.
+fn is_plain(value: &str) -> bool {
+    value.len() <= 64
+        && value
+            .split(|character: char| {
+                matches!(character, '|' | '?' | '[' | ']' | '&' | ' ' | ';' | ',' | ')' | '!' | '.')
+            })
+            .filter(|word| !word.is_empty())
+            .all(|word| PLAIN.iter().any(|plain| plain.eq_ignore_ascii_case(word)))
+}
+
+fn is_placeholder_word(segment: &[u8]) -> bool {
+    PLACEHOLDERS.iter().any(|word| word.as_bytes().eq_ignore_ascii_case(segment))
+}
+
+/// Whether any word of a text is one that only sentences have.
+fn has_prose_word(value: &str) -> bool {
+    value
+        .split(|character: char| !character.is_alphanumeric())
+        .any(|word| PROSE.iter().any(|prose| prose.eq_ignore_ascii_case(word)))
 }
 
 fn is_number(bytes: &[u8]) -> bool {
@@ -275,17 +277,12 @@ fn is_number(bytes: &[u8]) -> bool {
 }
 
 fn is_path(value: &str) -> bool {
-    const ENDINGS: [&str; 27] = [
-        ".pem", ".key", ".pub", ".crt", ".cer", ".p12", ".pfx", ".jks", ".json", ".yaml", ".yml", ".toml",
-        ".txt", ".env", ".js", ".ts", ".rs", ".py", ".go", ".md", ".sock", ".gpg", ".csv", ".parquet",
-        ".html", ".log", ".lock",
-    ];
     let is_rooted = value.starts_with('/')
         || value.starts_with("./")
         || value.starts_with("../")
         || value.starts_with('~')
         || matches!(value.as_bytes(), [drive, b':', b'\\' | b'/', ..] if drive.is_ascii_alphabetic());
-    let is_file = ENDINGS.iter().any(|ending| value.ends_with(ending));
+    let is_file = FILE_ENDINGS.iter().any(|ending| value.ends_with(ending));
     let base64_only = value.bytes().any(|byte| matches!(byte, b'+' | b'=' | b'!' | b'^' | b'&' | b'#'));
     let mut segments = value.split(['/', '\\', '.']).filter(|segment| !segment.is_empty());
     (is_rooted || is_file || value.contains('/'))

@@ -2,7 +2,7 @@
 
 use super::looks::starts_word;
 use crate::text::redact::tables::names::{
-    KEY_NOT, KEY_OF, KEY_PERHAPS, PASSWORDS, SUFFIXES, TOKEN_NOT, TOKEN_OF,
+    KEY_NOT, KEY_OF, KEY_PERHAPS, PASSWORDS, SAYS, SAYS_NOT, SUFFIXES, TOKEN_NOT, TOKEN_OF,
 };
 
 /// What a name promises.
@@ -90,22 +90,6 @@ fn key_kind(of: &str, is_glued: bool, name: &str) -> NameKind {
 
 /// Whether the name of an environment variable says key, token, secret, password or credential.
 pub(in crate::text) fn says_secret(name: &str) -> bool {
-    const SAYS: [&str; 13] = [
-        "key",
-        "keys",
-        "token",
-        "tokens",
-        "secret",
-        "secrets",
-        "password",
-        "passwd",
-        "pass",
-        "pwd",
-        "passphrase",
-        "credential",
-        "credentials",
-    ];
-    const NOT: [&str; 6] = ["monkey", "donkey", "turkey", "hockey", "whiskey", "jockey"];
     let mut rest = name.as_bytes();
     while !rest.is_empty() {
         let end = (1..rest.len())
@@ -114,11 +98,11 @@ pub(in crate::text) fn says_secret(name: &str) -> bool {
         let (word, tail) = rest.split_at(end);
         let word = std::str::from_utf8(word).unwrap_or("").trim_start_matches(['_', '-', '.']);
         let word = word.trim_end_matches(|character: char| character.is_ascii_digit());
-        let says = is_one_of(word, &SAYS)
+        let says = is_one_of(word, SAYS)
             || ["key", "token", "secret", "password", "credentials"]
                 .iter()
                 .any(|ending| ends_with(word, ending));
-        if says && !is_one_of(word, &NOT) {
+        if says && !is_one_of(word, SAYS_NOT) {
             return true;
         }
         rest = tail;

@@ -1,14 +1,20 @@
 //! Home directories become `~`, at a path boundary only.
 
-use super::edits::Edit;
+use std::ops::Range;
+
+use crate::text::redact::cursor::Cursor;
+use crate::text::redact::rule::{Edit, Found, Rule};
+use crate::text::redact::triggers::Trigger;
+
+const RULE: &str = "home_directory";
 
 /// Names in the place of a user that are no user's home.
 const SHARED: [&str; 4] = ["Shared", "Public", "Default", "All"];
 
 /// The home directories that are known by name.
-pub(in crate::text) struct Homes(Vec<String>);
+pub(in crate::text) struct KnownHome(Vec<String>);
 
-impl Homes {
+impl KnownHome {
     /// Trailing separators are dropped, and what is shorter than three bytes is nobody's home.
     pub(in crate::text) fn new(homes: &[String]) -> Self {
         let trimmed =
@@ -22,29 +28,48 @@ impl Homes {
         }
         Self(names)
     }
+}
 
-    pub(in crate::text) fn literals(&self) -> &[String] {
-        &self.0
+impl Rule for KnownHome {
+    fn triggers(&self) -> Vec<Trigger> {
+        self.0.iter().cloned().map(Trigger::exact).collect()
     }
 
-    /// The edit for an actual home found at `start..end`.
-    pub(in crate::text) fn actual(text: &str, start: usize, end: usize) -> Option<Edit> {
-        let ends = is_path_end(text, end);
-        (ends && is_path_start(text, start)).then(|| Edit::new(start..end, "~", "home_directory"))
-    }
-
-    /// The edit for `/home/`, `/Users/` or `C:\Users\` found at `start..end`, whatever user follows.
-    pub(in crate::text) fn of_user(text: &str, start: usize, end: usize) -> Option<Edit> {
-        let name: &str = &text[end..];
-        let length = name
-            .char_indices()
-            .find(|&(_, character)| !(character.is_alphanumeric() || matches!(character, '.' | '_' | '-')))
-            .map_or(name.len(), |(at, _)| at);
-        let name = name[..length].trim_end_matches('.');
-        if name.is_empty() || SHARED.contains(&name) || !is_path_start(text, start) {
-            return None;
+    fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
+        if is_path_start(cursor.text, trigger.start) && is_path_end(cursor.text, trigger.end) {
+            Found::edit(Edit::new(trigger, "~", RULE))
+        } else {
+            Found::nothing(trigger.start + 1)
         }
-        Some(Edit::new(start..end + name.len(), "~", "home_directory"))
+    }
+}
+
+/// `/home/ann`, `/Users/ann` and `C:\Users\ann`, whoever the user is.
+pub(in crate::text) struct UserHome;
+
+impl Rule for UserHome {
+    fn triggers(&self) -> Vec<Trigger> {
+        let of_drives = [":\\Users\\", ":\\\\Users\\\\", ":/Users/"].map(Trigger::any_case);
+        ["/home/", "/Users/"].map(Trigger::exact).into_iter().chain(of_drives).collect()
+    }
+
+    fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
+        let nothing = Found::nothing(trigger.end);
+        let mut start = trigger.start;
+        if cursor.bytes[start] == b':' {
+            match start.checked_sub(1) {
+                Some(drive) if cursor.bytes[drive].is_ascii_alphabetic() => start = drive,
+                _ => return nothing,
+            }
+        }
+        let is_name_char = |found: char| found.is_alphanumeric() || matches!(found, '.' | '_' | '-');
+        let rest = &cursor.text[trigger.end..];
+        let name = &rest[..rest.find(|found| !is_name_char(found)).unwrap_or(rest.len())];
+        let name = name.trim_end_matches('.');
+        if name.is_empty() || SHARED.contains(&name) || !is_path_start(cursor.text, start) {
+            return nothing;
+        }
+        Found::edit(Edit::new(start..trigger.end + name.len(), "~", RULE))
     }
 }
 

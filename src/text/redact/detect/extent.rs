@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
+use super::separator::{Separator, Tie};
 use crate::text::redact::cursor::{Cursor, Quote};
-use crate::text::redact::detect::separator::{Separator, Tie};
-
-/// How much of a value is read to judge it.
-pub(in crate::text) const JUDGED: usize = 256;
+use crate::text::redact::tables::words::{ELSEWHERE_TAGS, WRAPPERS};
+use crate::text::redact::value::judgement::JUDGED;
 
 /// A value, without its quotes.
 pub(in crate::text) struct Value {
@@ -45,8 +44,6 @@ pub(in crate::text) fn value(
 
 /// Position of the value behind a YAML tag, unless the tag says that the secret is elsewhere.
 fn after_tag(cursor: &Cursor<'_>, separator: &Separator) -> usize {
-    const ELSEWHERE: [&[u8]; 8] =
-        [b"!ref", b"!get", b"!sub", b"!import", b"!env", b"!secret", b"!include", b"!find"];
     let at = separator.value;
     let window = &cursor.bytes[at..cursor.bytes.len().min(at + 32)];
     if separator.tie != Tie::Colon || window.first() != Some(&b'!') {
@@ -54,9 +51,9 @@ fn after_tag(cursor: &Cursor<'_>, separator: &Separator) -> usize {
     }
     let tag =
         window.iter().take_while(|&&byte| byte.is_ascii_alphanumeric() || b"!_-./".contains(&byte)).count();
-    let is_elsewhere = ELSEWHERE
+    let is_elsewhere = ELSEWHERE_TAGS
         .iter()
-        .any(|tag| window.get(..tag.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(tag)));
+        .any(|tag| window.get(..tag.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(tag.as_bytes())));
     if is_elsewhere || tag < 2 || window.get(tag) != Some(&b' ') { at } else { cursor.skip_blanks(at + tag) }
 }
 
@@ -121,18 +118,8 @@ fn after_type(cursor: &Cursor<'_>, at: usize) -> Option<usize> {
 
 /// `String::from("value")`: position of the quote.
 fn after_wrapper(cursor: &Cursor<'_>, at: usize) -> Option<usize> {
-    const WRAPPERS: [&[u8]; 8] = [
-        b"String::from",
-        b"SecretString::from",
-        b"SecretString::new",
-        b"Secret::new",
-        b"Some",
-        b"SecretStr",
-        b"Optional.of",
-        b"new String",
-    ];
     let rest = &cursor.bytes[at..];
-    let wrapper = WRAPPERS.iter().find(|wrapper| rest.starts_with(wrapper))?;
+    let wrapper = WRAPPERS.iter().find(|wrapper| rest.starts_with(wrapper.as_bytes()))?;
     let quote = at + wrapper.len() + 1;
     (rest.get(wrapper.len()) == Some(&b'(') && cursor.quote(quote).is_some()).then_some(quote)
 }

@@ -1,0 +1,68 @@
+//! What a rule is, and what it says about a place in a text.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::cursor::Cursor;
+use super::triggers::Trigger;
+
+/// The marker for a value whose kind is not known.
+pub(in crate::text) const REDACTED: &str = "[REDACTED]";
+
+/// One kind of place in which a secret can stand.
+///
+/// A rule is asked wherever one of its triggers stands. It reads a bounded stretch around it, so that the scan stays
+/// linear: without a finding, no byte is read more often than a constant before [`Found::resume`].
+pub(in crate::text) trait Rule: Send + Sync {
+    /// The words that call this rule.
+    fn triggers(&self) -> Vec<Trigger>;
+
+    /// Judges the place where `trigger` stands.
+    fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found;
+
+    /// For the end of a text that goes on: where the part begins that has to wait, because what follows may still
+    /// show that it is a secret. `None` when the verdict of [`Rule::find`] is final, or when what is open is one word:
+    /// the last word waits anyway.
+    fn open_from(&self, _cursor: &Cursor<'_>, _trigger: Range<usize>) -> Option<usize> {
+        None
+    }
+}
+
+/// One replacement and the rule that asked for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::text) struct Edit {
+    pub(in crate::text) range: Range<usize>,
+    pub(in crate::text) with: Cow<'static, str>,
+    /// The name of the rule, such as `github_token`.
+    pub(in crate::text) rule: &'static str,
+}
+
+impl Edit {
+    pub(in crate::text) fn new(
+        range: Range<usize>,
+        with: impl Into<Cow<'static, str>>,
+        rule: &'static str,
+    ) -> Self {
+        Self { range, with: with.into(), rule }
+    }
+}
+
+/// What a rule says about a place.
+pub(in crate::text) struct Found {
+    /// The redaction, if any.
+    pub(in crate::text) edit: Option<Edit>,
+    /// Where the scan goes on.
+    pub(in crate::text) resume: usize,
+}
+
+impl Found {
+    pub(in crate::text) fn nothing(resume: usize) -> Self {
+        Self { edit: None, resume }
+    }
+
+    /// A redaction; the scan goes on behind it.
+    pub(in crate::text) fn edit(edit: Edit) -> Self {
+        let resume = edit.range.end;
+        Self { edit: Some(edit), resume }
+    }
+}

@@ -1,0 +1,145 @@
+//! What a row of the vendor table can say.
+
+/// A kind of token that is known by its shape: a prefix and enough of the right characters.
+pub(in crate::text) struct Vendor {
+    /// The name of the rule; the marker is the same in capitals, `[GITHUB_TOKEN_REDACTED]`.
+    pub(in crate::text) rule: &'static str,
+    /// What a token begins with. Case matters.
+    pub(in crate::text) prefixes: &'static [&'static str],
+    /// What stands behind the prefix.
+    pub(in crate::text) alphabet: Alphabet,
+    /// The fewest bytes behind the prefix: a little below what the vendor hands out, so that a token that was cut is
+    /// still one.
+    pub(in crate::text) least: usize,
+    /// The most bytes behind the prefix; what is longer is something else.
+    pub(in crate::text) most: usize,
+    /// What the part behind the prefix must have beside its length.
+    pub(in crate::text) needs: Needs,
+    /// What must stand before the prefix.
+    pub(in crate::text) before: Before,
+    /// Whether the prefix is no secret and stays, as the address of a webhook.
+    pub(in crate::text) keeps_prefix: bool,
+    /// What tokens of the vendor's documentation end with.
+    pub(in crate::text) documented: Option<&'static str>,
+    /// A made-up token with the first prefix. The addon has none, so that no scanner takes one for real.
+    #[cfg(test)]
+    pub(in crate::text) example: &'static str,
+}
+
+/// The bytes that a token is made of.
+#[derive(Clone, Copy)]
+pub(in crate::text) enum Alphabet {
+    /// Letters and digits.
+    Alnum,
+    /// Letters, digits, `_`.
+    Word,
+    /// Letters, digits, `_`, `-`.
+    Url,
+    /// Letters, digits, `_`, `-`, `.`.
+    Dotted,
+    /// Letters, digits, `_`, `-`, `/`.
+    Path,
+    /// Capitals and digits.
+    Upper,
+    /// Digits, and the letters `a` to `f` in either case.
+    Hex,
+    /// Letters, digits, `+`, `/`, `=`.
+    Base64,
+}
+
+impl Alphabet {
+    pub(in crate::text) fn has(self, byte: u8) -> bool {
+        match self {
+            Self::Alnum => byte.is_ascii_alphanumeric(),
+            Self::Word => byte.is_ascii_alphanumeric() || byte == b'_',
+            Self::Url => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
+            Self::Dotted => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'),
+            Self::Path => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/'),
+            Self::Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
+            Self::Hex => byte.is_ascii_hexdigit(),
+            Self::Base64 => byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='),
+        }
+    }
+}
+
+/// What tells a token from names and prose with the same prefix.
+#[derive(Clone, Copy)]
+pub(in crate::text) enum Needs {
+    /// The prefix is enough.
+    Nothing,
+    /// A digit or a capital.
+    DigitOrCapital,
+    /// A digit and a capital.
+    DigitAndCapital,
+    /// A digit, and a capital or at least 32 bytes.
+    DigitAndCapitalOrLength,
+    /// Header, payload and perhaps a signature, with dots between them.
+    JwtParts,
+}
+
+/// What must stand before a prefix.
+#[derive(Clone, Copy)]
+pub(in crate::text) enum Before {
+    /// No letter and no digit.
+    Boundary,
+    /// No letter, no digit and no `-`: `x-sk-…` is a class name.
+    BoundaryButDash,
+    /// 8 to 12 digits, which are part of the token.
+    Digits,
+    /// Anything.
+    Anything,
+}
+
+/// A row with the usual conditions: a token of any length that begins at a word boundary and goes whole.
+#[cfg_attr(not(test), expect(unused_variables, reason = "only tests read the example"))]
+pub(super) const fn token(
+    rule: &'static str,
+    prefixes: &'static [&'static str],
+    alphabet: Alphabet,
+    least: usize,
+    example: &'static str,
+) -> Vendor {
+    Vendor {
+        rule,
+        prefixes,
+        alphabet,
+        least,
+        most: usize::MAX,
+        needs: Needs::Nothing,
+        before: Before::Boundary,
+        keeps_prefix: false,
+        documented: None,
+        #[cfg(test)]
+        example,
+    }
+}
+
+/// A row for an address whose path is the secret.
+pub(super) const fn webhook(
+    rule: &'static str,
+    prefixes: &'static [&'static str],
+    alphabet: Alphabet,
+    least: usize,
+    example: &'static str,
+) -> Vendor {
+    let row = token(rule, prefixes, alphabet, least, example).after(Before::Anything);
+    Vendor { keeps_prefix: true, ..row }
+}
+
+impl Vendor {
+    pub(super) const fn most(self, most: usize) -> Self {
+        Self { most, ..self }
+    }
+
+    pub(super) const fn with(self, needs: Needs) -> Self {
+        Self { needs, ..self }
+    }
+
+    pub(super) const fn after(self, before: Before) -> Self {
+        Self { before, ..self }
+    }
+
+    pub(super) const fn documented(self, ending: &'static str) -> Self {
+        Self { documented: Some(ending), ..self }
+    }
+}

@@ -1,0 +1,86 @@
+//! Headers whose whole value is a secret: their names, and what a value of theirs looks like.
+
+use super::judgement::JUDGED;
+use super::looks::{Look, is_marker, is_reference, look};
+use crate::text::redact::tables::words::SCHEMES;
+
+/// A header that is redacted whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::text) enum HeaderKind {
+    Authorization,
+    Cookie,
+}
+
+/// The header that a name means, with any prefix: `Proxy-Authorization`, `HTTP_COOKIE`, `Set-Cookie`.
+pub(in crate::text) fn header_kind(name: &str) -> Option<HeaderKind> {
+    let ends = |ending: &str| {
+        name.len() >= ending.len()
+            && name.is_char_boundary(name.len() - ending.len())
+            && name[name.len() - ending.len()..].eq_ignore_ascii_case(ending)
+    };
+    match () {
+        () if ends("authorization") => Some(HeaderKind::Authorization),
+        () if ends("cookie") || ends("cookie2") => Some(HeaderKind::Cookie),
+        () => None,
+    }
+}
+
+/// Whether the content of such a header is one, and not prose or code about it.
+pub(in crate::text) fn is_secret_header(
+    kind: HeaderKind,
+    content: &str,
+    is_alone: bool,
+    is_quoted: bool,
+) -> bool {
+    let content = content.trim();
+    let judged = &content[..crate::text::floor_char_boundary(content, JUDGED)];
+    if content.is_empty() || is_marker(content) {
+        return false;
+    }
+    let mut words = judged.split_ascii_whitespace();
+    let first = words.next().unwrap_or("");
+    match kind {
+        HeaderKind::Cookie => first.split_once('=').is_some_and(|(name, value)| {
+            let is_name = !name.is_empty()
+                && name
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'%'));
+            is_name
+                && !matches!(
+                    look(value.trim_end_matches(';')),
+                    Look::Empty | Look::Reference | Look::Placeholder
+                )
+                && !judged.contains("${")
+        }),
+        HeaderKind::Authorization => {
+            let Some(second) = words.next() else {
+                return match look(first) {
+                    Look::Random | Look::Mixed => !first.contains('(') && !first.ends_with([',', ';', '{']),
+                    Look::WordDigits | Look::Short => {
+                        is_alone && first.bytes().any(|byte| byte.is_ascii_digit())
+                    }
+                    Look::Word => is_alone && !is_quoted && first.len() >= 8 && !SCHEMES.contains(&first),
+                    // A name with a dash is no name in code.
+                    Look::Identifier => is_alone && first.contains('-') && !first.contains('.'),
+                    _ => false,
+                };
+            };
+            if !SCHEMES.iter().any(|scheme| scheme.eq_ignore_ascii_case(first)) {
+                return false;
+            }
+            let rest = words.next();
+            if is_reference(second)
+                || is_marker(second)
+                || judged.contains("${")
+                || second.starts_with(['"', '\'', '<', '+'])
+            {
+                return rest.is_none() && is_marker(second);
+            }
+            match look(second) {
+                Look::Placeholder | Look::Reference | Look::Plain => false,
+                Look::Random | Look::Mixed | Look::WordDigits | Look::Short | Look::Number => true,
+                _ => rest.is_none() || second.contains('='),
+            }
+        }
+    }
+}
