@@ -9,158 +9,232 @@
  */
 export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-wasip1'
 
-/** The background runs of an open conversation. Its runs do not depend on it. */
+/**
+ * An open conversation and its background runs, which go on without it; see `openBackground`.
+ *
+ * @example
+ * ```ts
+ * import { openBackground } from "pi-subagent-native";
+ *
+ * const options = { cwd: process.cwd(), sessionId: "session-1", delivered: [] };
+ * const session = openBackground(options, ({ notices = [] }) => {
+ * 	for (const notice of notices) console.error(notice);
+ * });
+ * const { text } = await session.command("list");
+ * console.log(text, await session.runs(true), session.complete("st"));
+ * await session.settled(60_000);
+ * await session.close();
+ * ```
+ */
 export declare class BackgroundSession {
-  /** The conversation's runs, or those of all conversations, newest first, at most 100. */
+  /** The conversation's runs, newest first, at most 100. `all`: the runs of every conversation. */
   runs(all?: boolean | undefined | null): Promise<BackgroundRun[]>
   /**
-   * Does what everything that follows `/subagents ` on a line asks for (`list`, `stop`, `log`, `info`, `send`, `resume`),
-   * and resolves with what is to be said. `host` is asked what a run that is resumed may ask.
+   * Runs what follows `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop` or `resume` with its arguments.
+   * Resolves with the report, also for a mistake. `host` answers the questions of a run that is resumed.
    */
   command(line: string, host?: HostCallbacks | undefined | null): Promise<CommandReport>
-  /** What can follow what was typed behind `/subagents `; empty when it is complete. From memory. */
+  /** At most 20 ways to complete what follows `/subagents `; empty when it is complete. Answers from memory. */
   complete(prefix: string): Array<Completion>
-  /** The newest of a run's conversation, read from the end of its file. Rejects when there is none that can be read. */
+  /**
+   * The newest entries of a run's conversation. `key` is `BackgroundRun.key`. Rejects when there is no such run, or
+   * no readable file.
+   */
   transcript(key: string, options?: TranscriptOptions | undefined | null): Promise<Transcript>
-  /** Ends every run of the conversation; resolves with how many there were. */
+  /**
+   * Ends every run of the conversation, those in other processes too. Resolves with their number, after at most 10
+   * seconds.
+   */
   stopAll(): Promise<number>
   /**
-   * Says that these deliveries stand in the conversation, for good. Resolves with false when that cannot be kept: they
-   * would be offered again after a restart, and have to be recognised then.
+   * Confirms that these deliveries are in the conversation. Resolves with false when that could not be stored: they
+   * may be offered again after a restart, so recognize them by their ids.
    */
   delivered(deliveryIds: Array<string>): Promise<boolean>
   /**
-   * Resolves when no run of the conversation is live and what they have come to was offered, for a pi that would end
-   * otherwise. Runs that take longer than `timeoutMs` (`background.headlessWaitMs`) are ended as at a hard limit, with
-   * what there was of their answers.
+   * Resolves when no run of the conversation is live and its results were offered: for a host that would exit
+   * otherwise. Runs that take longer than `timeoutMs` milliseconds are ended as at a hard limit. Absent,
+   * `background.headlessWaitMs` holds, where 0 is no limit.
    */
   settled(timeoutMs?: number | undefined | null): Promise<void>
-  /** Closes the conversation: no event follows, what it was not told waits until it is opened again, and its runs go on. */
+  /**
+   * Closes the conversation: no event follows, unconfirmed deliveries wait until it is opened again, and its runs go
+   * on.
+   */
   close(): Promise<void>
 }
 
 /**
- * A call whose arguments are still arriving. The children that they name are booted meanwhile, where policy allows it
- * without asking and the lane has room; each waits for its task, does nothing before it, and is ended without a trace when
- * it is not claimed within 30 seconds. Forgetting this value is the same as `end`.
+ * A call whose arguments are still arriving; see `bootEarly`. Dropping it is the same as `end`.
+ *
+ * @example
+ * ```ts
+ * import { bootEarly } from "pi-subagent-native";
+ *
+ * const early = bootEarly({ tool: "subagent", callId: "call-1", cwd: process.cwd() });
+ * early.push('{"agent":"explorer",');
+ * await early.end();
+ * ```
  */
 export declare class EarlyCall {
-  /** Takes the next piece of the call's arguments, as raw JSON. Returns at once; what is no JSON boots nothing. */
+  /**
+   * Takes the next piece of the call's arguments: raw JSON, split anywhere. Returns at once. Text that is no JSON
+   * boots nothing.
+   */
   push(piece: string): void
-  /** Ends the children that no run has claimed: the call is over, or will not come. Resolves when they are gone. */
+  /** Ends the children that no run has claimed. Resolves when they are gone. */
   end(): Promise<void>
 }
 
-/** A call under way: one run, or several. Dropping it, and every promise of its result, ends it. */
+/**
+ * A call under way: one run, or several. The call is aborted when this handle and every promise of its result are
+ * garbage collected.
+ *
+ * @example
+ * ```ts
+ * import { startRun } from "pi-subagent-native";
+ *
+ * const handle = startRun({ agent: "explorer", task: "Find the entry point.", cwd: process.cwd() });
+ * const timer = setTimeout(() => handle.abort("took too long"), 60_000);
+ * const { isError = false, content } = await handle.result();
+ * clearTimeout(timer);
+ * console.log(handle.runId, isError, content[0]?.text);
+ * ```
+ */
 export declare class RunHandle {
   /**
-   * The call's id: eight hexadecimal characters. For one run it is the name of its directory, and can change until its
-   * child is there.
+   * The call's id: eight hexadecimal characters. One run has its directory named after it; until the child has
+   * started it may change.
    */
   get runId(): string
-  /** The result. Resolves for everything that a user or a child can cause; calling it again gives the same. */
+  /**
+   * Resolves with the result, whatever a user or a child did; calling it again gives the same. Rejects only for a
+   * bug in the addon.
+   */
   result(): Promise<ToolResult>
-  /** Ends the run; its result says that it was cancelled. Does nothing once the run has ended. */
+  /** Ends the call; its result has the outcome `aborted` and names `reason`. Does nothing once the call has ended. */
   abort(reason?: string | undefined | null): void
-  /** Ends the run because its host is going: the child gets at most two seconds to leave. Resolves when it is gone. */
+  /** Ends the call because its host is going: children get at most two seconds to leave. Resolves when they are gone. */
   close(): Promise<void>
   /**
-   * Sends a message to every child that works, which reads it before its next turn. False when none took it: because
-   * none works, or because it is driven by the `json` protocol, which takes no messages.
+   * Sends a message to every working child of the call, which reads it before its next turn. False when no child
+   * took it: none works, or the protocol is `json`, which takes no messages.
    */
   steer(message: string): boolean
 }
 
 /** The agents of a directory. */
 export interface AgentCatalog {
-  /** Those that run, in the order in which they are listed to people and models. */
+  /** The agents that take effect: builtins first, then the user's, then the project's. */
   agents: Array<AgentInfo>
-  /** Those that an agent of the same name and a nearer source hides. */
+  /** The agents hidden by one of the same name from a nearer source. */
   shadowed: Array<ShadowedAgent>
-  /** What is wrong with files that could not be used, and what in others has no effect. */
+  /** Errors in agent files that were skipped, and warnings about entries without effect. */
   diagnostics: Array<Diagnostic>
 }
 
 /** An agent. */
 export interface AgentInfo {
-  /** Its name. */
+  /** At most 64 characters. */
   name: string
-  /** What it is for, one line. */
+  /** One line of at most 1000 characters. */
   description: string
-  /** Where it comes from. */
+  /** A nearer source wins: `project` over `user` over `builtin`. */
   source: "builtin" | "user" | "project"
   /** The file that defines it; absent for builtins. */
   path?: string
-  /** Whether it may only read. */
+  /** True when the definition allows only reading. */
   readonly: boolean
-  /** The tools that a child of it would get here and now. */
+  /** The tools a child would get with this configuration on this machine. */
   tools: Array<string>
-  /** The tools it declares and would not get. */
+  /** The tools the definition asks for and a child would not get. */
   dropped: Array<DroppedTool>
-  /** Whether it could run here and now. */
+  /** False when a run would be refused; `problem` says why. */
   runnable: boolean
-  /** Why not. */
+  /** Present exactly when `runnable` is false. */
   problem?: string
-  /** The model it asks for. */
+  /** The model the definition asks for; absent: inherited. */
   model?: string
-  /** The thinking level it asks for. */
+  /** The thinking level the definition asks for; absent: inherited. */
   thinking?: string
 }
 
-/** The answer to a question; an empty object is that of one who closes the dialog. */
+/** The answer to a question. An empty object cancels the dialog. */
 export interface Answer {
-  /** What was chosen or written. */
+  /** The chosen option or the text. Wins only where `confirmed` is absent. */
   value?: string
-  /** Yes or no. */
+  /** Yes or no, for `confirm`. */
   confirmed?: boolean
 }
 
-/** What happened to the runs of a conversation. Absent is what has not changed. */
+/** A change of a conversation's runs. A field is absent when there is nothing new for it. */
 export interface BackgroundEvent {
-  /** All runs of the conversation, newest first, at most 100, without their long texts. */
+  /**
+   * All runs of the conversation, newest first, at most 100, brief: `task` has at most 200 bytes; `result`,
+   * `partial` and `notes` are absent.
+   */
   runs?: Array<BackgroundRun>
-  /** Those that are new since the event before; none of those that were there when the conversation was opened. */
+  /** The runs that are new since the event before, brief; none of those from before the conversation was opened. */
   started?: Array<BackgroundRun>
-  /** Those that are over since. */
+  /** The runs that have ended since the event before, brief. */
   ended?: Array<BackgroundRun>
-  /** What the conversation is to be told, as one message; `delivered` says that it was. */
+  /** Results for the conversation, as one message. Call `delivered` once they are in it. */
   deliveries?: DeliveryMessage
-  /** What the user must know. */
+  /** Sentences the user must see, such as that the store cannot be used. */
   notices?: Array<string>
 }
 
-/** r" A conversation that is open, and the pi around it. */
+/** A conversation to open, and the pi around it. `sessionId` or `parentSessionFile` names it. */
 export interface BackgroundOptions {
-  /** r" The deliveries that stand in the conversation. */
+  /** The ids of the deliveries that are in the conversation already. */
   delivered: Array<string>
-  /** r" The deliveries that are on their way into it within this process, and are not to be offered again. */
+  /**
+   * The ids of deliveries that this process is still putting into it; they are not offered again.
+   * @default []
+   */
   inFlight?: Array<string>
   /** The directory of the conversation. Absolute, or relative to the process's own. */
   cwd: string
-  /** pi's directory for agents, settings and sessions. Default: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`. */
+  /**
+   * pi's directory for agents, settings and sessions.
+   * @default `PI_CODING_AGENT_DIR`, else `~/.pi/agent`
+   */
   agentDir?: string
-  /** The session file of the conversation that delegates; the sessions of children are kept beside it. */
+  /** The session file of the conversation; the sessions of children are kept beside it. */
   parentSessionFile?: string
-  /** The id of its session. What it spends is counted under it, else under the file. */
+  /** The id of the conversation. What it spends is counted under it, or under `parentSessionFile` without it. */
   sessionId?: string
   /**
-   * The model of that conversation, `provider/id`. A child inherits it unless its agent or the configuration
+   * The model of the conversation, `provider/id`. A child inherits it unless its agent or the configuration
    * names one.
    */
   model?: string
-  /** True when an extension provides that model; a child then loads all extensions. */
+  /**
+   * True when an extension provides that model; a child then loads all extensions.
+   * @default false
+   */
   modelFromExtension?: boolean
-  /** The providers that extensions have registered; a child whose model is one of theirs loads all extensions. */
+  /**
+   * The providers that extensions have registered; a child whose model is one of theirs loads all
+   * extensions.
+   * @default []
+   */
   extensionProviders?: Array<string>
-  /** The thinking level of that conversation. */
+  /**
+   * The thinking level of the conversation. A child inherits it unless its agent or the configuration names
+   * one.
+   */
   thinking?: string
-  /** The tools of the hosting pi. Absent: unknown, and no declared tool is dropped for being unavailable. */
+  /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
   /** Values laid over the configuration files: the object under `subagents`. */
   config?: Record<string, unknown>
   /** Variables added to a child's environment, which is otherwise this process's own. */
   env?: Record<string, string>
-  /** The command that starts pi, program first. Default: the hosting pi, else `pi` from `PATH`. */
+  /**
+   * The command that starts pi, program first.
+   * @default the hosting pi, else `pi` from `PATH`
+   */
   piCommand?: Array<string>
   /** The executable of the hosting pi: its `process.execPath`. */
   hostExecutable?: string
@@ -168,96 +242,117 @@ export interface BackgroundOptions {
   hostScript?: string
 }
 
-/** A run that nobody waits for. All texts are sanitized and bounded; times are milliseconds since 1970 in UTC. */
+/** A run that goes on without its caller. All texts are sanitized; times are milliseconds since 1970 in UTC. */
 export interface BackgroundRun {
-  /** A random UUID, by which the run is kept. */
+  /** A random UUID; the run is stored under it. */
   key: string
   /** Eight hexadecimal characters, the name of its directory. */
   runId: string
   /** `agent:<agent>:subagent:<key>`. */
   sessionKey: string
-  /** The id of the conversation that asked for it. */
+  /** The id of the conversation that asked for it, or its file. */
   session: string
-  /** A name for people. */
+  /** A name for people; at most 80 characters. */
   label?: string
   /** The agent's name. */
   agent: string
-  /** The task; in events no more than its beginning. */
+  /** At most 4 KiB; in events at most 200 bytes. */
   task: string
   /** The model that answers, or that was chosen, `provider/id`. */
   model?: string
   /** The thinking level that was chosen. */
   thinking?: string
-  /** The directory that it works in. */
+  /** The directory the child works in. */
   cwd: string
-  /** What becomes of its transcript. */
+  /** When its transcript is archived: `keep` after `archiveAfterMinutes`, `delete` once its result was delivered. */
   cleanup: "keep" | "delete"
-  /** Whether it goes on when the pi that started it ends. */
+  /** True when the run goes on after its pi has ended. */
   isKept: boolean
-  /** Where it stands. */
+  /**
+   * `starting`: the child has not said anything yet; `retrying`: an attempt has failed, and the next one is about to
+   * start.
+   */
   state: "queued" | "starting" | "running" | "retrying" | "ended"
-  /** Its place in the queue, from 1, while it waits in one. */
+  /** The place in the queue, from 1; absent once it has its turn. */
   position?: number
-  /** What came of it, once it is over. */
+  /** What the announcement says. Absent before the end; `unknown`: its host ended first. */
   status?: "success" | "error" | "timeout" | "unknown"
-  /** How it ended, once it is over. */
+  /** How it ended; absent before the end. */
   outcome?: "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted"
-  /** What went wrong. */
+  /** Why it failed. */
   error?: string
   /** When it was accepted. */
   createdMs: number
-  /** When its turn came. */
+  /** When it got its turn. */
   startedMs?: number
   /** When it ended. */
   endedMs?: number
-  /** When its transcript is archived. */
+  /** When its transcript will be archived. */
   archiveAtMs?: number
-  /** When that was done. */
+  /** When its transcript was archived. */
   archivedMs?: number
-  /** What it has spent. */
+  /** What it has spent, earlier resumptions included. */
   usage: RunUsage
-  /** The run's directory. */
+  /** The run's directory; absent before its child starts. */
   directory?: string
-  /** The child's session file. */
+  /** The child's session file; absent before its child starts. */
   transcript?: string
   /** The id of the child's session. */
   childSessionId?: string
-  /** What was announced; at most 16 KiB of it. Absent in the `runs` of events. */
+  /** The announcement; at most 16 KiB. Absent in the brief runs of events, as are `partial` and `notes`. */
   result?: string
-  /** What there was of an answer that did not become one, at most 4 KiB of it; absent like `result`. */
+  /** The beginning of an answer that was cut off; at most 4 KiB. */
   partial?: string
-  /** What else there is to say of it; absent like `result`. */
+  /** Further notes on how it was set up and ended. */
   notes?: Array<string>
-  /** The tools that its policy allowed when it was accepted. */
+  /** The tools its policy allowed when it was accepted. */
   tools: Array<string>
-  /** How it is held to reading, or that it is not. */
+  /** How the child is held to reading, in words, or that it is not. */
   sandbox?: string
-  /** How far the end of its processes is certain. */
+  /** How surely everything the child started is ended; as in `SingleResult`. */
   supervision?: string
-  /** The child's process, while it is there. */
+  /** The child's process id, while it runs. */
   pid?: number
-  /** Processor time of its processes together. */
+  /** Processor time of its processes together, in milliseconds. */
   cpuMs?: number
-  /** The memory of its processes together, the most there was at once. */
+  /** The most resident memory of its processes at once, in bytes. */
   rssBytes?: number
-  /** Its processes, the most there were at once. */
+  /** The most processes at once. */
   processes?: number
-  /** The newest tool call in a few words. */
+  /** The newest tool call on one line. */
   lastTool?: string
-  /** The newest text, at most 2 KiB of it. */
+  /** The newest text; at most 2 KiB. */
   text?: string
-  /** How often it was resumed. */
+  /** How often it was resumed, from 0. */
   timesResumed: number
-  /** Whether it lives in this process. */
+  /** True when it runs in this process. */
   isOurs: boolean
 }
 
-/** Begins to look at a call that is arriving. The call itself finds its children by `callId`. */
+/**
+ * Boots the children of a call while its arguments still arrive: those whose agent needs no one's consent, while the
+ * queue has a free slot. Each waits for its task without doing anything. `startRun`, `startParallel` or `startChain`
+ * claims it by `callId`; a child that nobody claims within 30 seconds of the last `push` is ended without a trace. The
+ * configuration key `earlyBoot` switches this off.
+ *
+ * @example
+ * ```ts
+ * import { bootEarly, startRun } from "pi-subagent-native";
+ *
+ * const place = { cwd: process.cwd(), callId: "call-1" };
+ * const early = bootEarly({ ...place, tool: "subagent" });
+ * early.push('{"agent":"explorer",');
+ * early.push('"task":"List the tests."}');
+ * const { content } = await startRun({ ...place, agent: "explorer", task: "List the tests." }).result();
+ * await early.end();
+ * console.log(content[0]?.text);
+ * ```
+ */
 export declare function bootEarly(options: EarlyOptions): EarlyCall
 
-/** A range of bytes, the end excluded. */
+/** A range of bytes. */
 export interface ByteRange {
-  /** The first byte. */
+  /** The first byte, from 0. */
   start: number
   /** The byte after the last. */
   end: number
@@ -271,40 +366,59 @@ export interface CallError {
   message: string
 }
 
-/** r" Several tasks one after the other, and what is known of the pi that asks. */
+/** Several tasks one after the other, and the pi that asks. */
 export interface ChainOptions {
-  /** r" The steps: 1 to `maxChainSteps`. */
+  /** 1 to `maxChainSteps` steps (8 unless configured, never more than 64). */
   steps: Array<TaskOptions>
-  /** r" What the host calls the call; finds the child that was booted for its first step. */
+  /** The host's id of the call; its first step claims the child that `bootEarly` booted under it. */
   callId?: string
-  /** r" True when the caller's signal has fired already: nothing is started, and the result is that of an abort. */
+  /**
+   * True when the caller's signal has fired already: nothing is started, and the outcome is `aborted`.
+   * @default false
+   */
   aborted?: boolean
   /** The directory of the conversation. Absolute, or relative to the process's own. */
   cwd: string
-  /** pi's directory for agents, settings and sessions. Default: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`. */
+  /**
+   * pi's directory for agents, settings and sessions.
+   * @default `PI_CODING_AGENT_DIR`, else `~/.pi/agent`
+   */
   agentDir?: string
-  /** The session file of the conversation that delegates; the sessions of children are kept beside it. */
+  /** The session file of the conversation; the sessions of children are kept beside it. */
   parentSessionFile?: string
-  /** The id of its session. What it spends is counted under it, else under the file. */
+  /** The id of the conversation. What it spends is counted under it, or under `parentSessionFile` without it. */
   sessionId?: string
   /**
-   * The model of that conversation, `provider/id`. A child inherits it unless its agent or the configuration
+   * The model of the conversation, `provider/id`. A child inherits it unless its agent or the configuration
    * names one.
    */
   model?: string
-  /** True when an extension provides that model; a child then loads all extensions. */
+  /**
+   * True when an extension provides that model; a child then loads all extensions.
+   * @default false
+   */
   modelFromExtension?: boolean
-  /** The providers that extensions have registered; a child whose model is one of theirs loads all extensions. */
+  /**
+   * The providers that extensions have registered; a child whose model is one of theirs loads all
+   * extensions.
+   * @default []
+   */
   extensionProviders?: Array<string>
-  /** The thinking level of that conversation. */
+  /**
+   * The thinking level of the conversation. A child inherits it unless its agent or the configuration names
+   * one.
+   */
   thinking?: string
-  /** The tools of the hosting pi. Absent: unknown, and no declared tool is dropped for being unavailable. */
+  /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
   /** Values laid over the configuration files: the object under `subagents`. */
   config?: Record<string, unknown>
   /** Variables added to a child's environment, which is otherwise this process's own. */
   env?: Record<string, string>
-  /** The command that starts pi, program first. Default: the hosting pi, else `pi` from `PATH`. */
+  /**
+   * The command that starts pi, program first.
+   * @default the hosting pi, else `pi` from `PATH`
+   */
   piCommand?: Array<string>
   /** The executable of the hosting pi: its `process.execPath`. */
   hostExecutable?: string
@@ -312,155 +426,211 @@ export interface ChainOptions {
   hostScript?: string
 }
 
-/** What the event stream of a child says. Every string is sanitized, with the secrets of this process. */
+/** The outcome of a child's event stream. Every string is sanitized with the secrets of this process. */
 export interface CollectedOutput {
-  /** The text of the last complete assistant message that is no tool call; empty when there is none. */
+  /** The text of the last complete assistant message that calls no tool; empty when there is none. At most 1 MiB. */
   output: string
-  /** Whether the child said that its work is done. */
+  /** True when the child reported the end of its work. */
   final: boolean
-  /** Added up over the assistant messages. */
+  /** Summed over the assistant messages. */
   usage: RunUsage
-  /** What the last assistant message says went wrong. */
+  /** The error of the last assistant message. */
   error?: string
-  /** The text under way when the stream ended. */
+  /** The newest 64 KiB of assistant text that did not become the answer. */
   partialOutput?: string
-  /** Why the last assistant message ended. */
+  /** Why the last assistant message ended, such as `stop` or `length`. */
   stopReason?: string
-  /** The model that answered, `provider/id`. */
+  /** The model of the first assistant message, `provider/id`. */
   model?: string
   /** The type of the last event. */
   lastEventType?: string
-  /** The newest texts and tool calls, oldest first; bounded. */
+  /** The newest texts and tool calls, oldest first; at most 64, and 48 KiB of JSON. */
   displayItems: Array<DisplayItem>
-  /** Bytes left out of the middle of `output` because it was too long to keep. */
+  /** Bytes left out of the middle of `output`; 0 when it is whole. */
   omittedBytes: number
-  /** How much of what was read. */
+  /** How much was read. */
   counts: StreamCounts
-  /** The end of what was no JSON. */
+  /** The end of the lines that are no JSON; at most 8 KiB. */
   noise: string
 }
 
-/** Folds an event stream that is in memory. */
+/**
+ * Collects the event stream of `pi --mode json` from memory.
+ *
+ * @example
+ * ```ts
+ * import { collectOutput } from "pi-subagent-native";
+ *
+ * const { final, counts } = await collectOutput('{"type":"agent_settled"}');
+ * console.log(final, counts.events);
+ * ```
+ */
 export declare function collectOutput(jsonl: string | Uint8Array): Promise<CollectedOutput>
 
-/** Folds an event stream that is in a file, in bounded memory. Rejects when the file cannot be read. */
+/**
+ * Collects the event stream of `pi --mode json` from a file, whatever its size in at most 3 MiB of memory. Rejects
+ * when the file cannot be read.
+ *
+ * @example
+ * ```ts
+ * import { collectOutputFile } from "pi-subagent-native";
+ *
+ * const { output, usage } = await collectOutputFile("run.jsonl").catch(() => ({ output: "", usage: undefined }));
+ * console.log(output, usage?.cost);
+ * ```
+ */
 export declare function collectOutputFile(path: string): Promise<CollectedOutput>
 
-/** An answer to a command. */
+/** The answer to a command. */
 export interface CommandReport {
-  /** Whether nothing was done, because of what was asked for. */
+  /** True when the command was refused and did nothing. */
   isError: boolean
-  /** What it is about. */
+  /** A heading. */
   title: string
-  /** What there is to say. */
+  /** The lines below it. */
   lines: Array<ReportLine>
-  /** All of it as plain text. */
+  /** Title and lines as plain text. */
   text: string
 }
 
-/** Something that can be typed. */
+/** One way to complete a command. */
 export interface Completion {
-  /** All that then follows `/subagents `. */
+  /** Everything that then follows `/subagents `. */
   value: string
-  /** What it is called in the list. */
+  /** Its name in the list of completions. */
   label: string
-  /** What it is. */
+  /** What it does, or which run it names. */
   description: string
 }
 
 /** A configuration file. */
 export interface ConfigSource {
-  /** Whose it is. */
+  /** A project file may only tighten what the user's file allows. */
   origin: "user" | "project"
-  /** Where it is, or would be. */
+  /** Where the file is, or would be. */
   path: string
-  /** Whether it exists. */
+  /** False when there is no such file, which is no mistake. */
   present: boolean
 }
 
-/** A question that only a person may answer. */
+/** Asks whether an agent that a project defines may run. */
 export interface ConfirmRequest {
-  /** The agent it is about. */
+  /** The agent's name. */
   agent: string
   /** The file that defines it. */
   path: string
-  /** The question. */
+  /** The question in a few words. */
   title: string
-  /** What the answer means. */
+  /** What the agent is and what a yes allows. */
   message: string
 }
 
-/** The results of runs, for the conversation that asked for them. */
+/** The results of up to 256 runs, for the conversation that asked for them. */
 export interface DeliveryMessage {
   /**
-   * What tells it from every other message: each id is offered once, and once more after a process that did not come to
-   * say that it was delivered.
+   * One id per result. pi offers each until `delivered` confirms it: again after a failed `onEvent`, and after a
+   * process that ended first.
    */
   deliveryIds: Array<string>
-  /** The ids of the runs that it tells of. */
+  /** The ids of the runs, in the order of `deliveryIds`. */
   runIds: Array<string>
   /** The runs, with their results. */
   runs: Array<BackgroundRun>
-  /** The whole message, for the model: the children's words are fenced and labelled as such. */
+  /**
+   * The whole message for the model. Sixteen results stand in it in full, further ones on a line each; the
+   * children's words are fenced and labelled.
+   */
   text: string
-  /** Whether an idle conversation is to go on because of it. */
+  /** True when an idle conversation should start a turn because of it. */
   triggerTurn: boolean
 }
 
-/** Describes the tools to register. The same world gives the same bytes, which a prompt cache depends on. */
+/**
+ * Describes the tools to register. Equal files and options give equal bytes, so that prompt caches stay valid.
+ *
+ * @example
+ * ```ts
+ * import { describeTools } from "pi-subagent-native";
+ *
+ * const { register, tools, delegationPolicy = "" } = await describeTools({ cwd: process.cwd() });
+ * if (register) for (const { name, parameters } of tools) console.log(name, JSON.stringify(parameters));
+ * console.log(delegationPolicy);
+ * ```
+ */
 export declare function describeTools(options: SurfaceOptions): Promise<ToolSurfaces>
 
-/** Something about a file that a person should know. */
+/** A problem in a file, for the person who wrote it. */
 export interface Diagnostic {
-  /** How much it matters. */
+  /**
+   * `error`: the file or the value is not used; `warning`: it is used, but something in it has no effect; `info`:
+   * worth knowing.
+   */
   severity: "error" | "warning" | "info"
   /** Stable; match on this. */
   code: string
-  /** May change between releases. */
+  /** For people; may change between releases. */
   message: string
   /** The file. */
   path?: string
-  /** The line, from 1. */
+  /** From 1. */
   line?: number
-  /** The column, from 1, in characters. */
+  /** From 1, in characters. */
   column?: number
 }
 
 /**
- * Finds the agents of a directory and says what a child of each would get. Reads files, and asks the
- * warden what this machine allows.
+ * Lists the agents of a directory and the tools a child of each would get. Reads agent files, and asks the warden what
+ * this machine can enforce.
+ *
+ * @example
+ * ```ts
+ * import { discoverAgents } from "pi-subagent-native";
+ *
+ * const { agents, diagnostics } = await discoverAgents({ cwd: process.cwd() });
+ * for (const { name, source, tools } of agents) console.log(name, source, tools.join(" "));
+ * for (const { severity, message } of diagnostics) console.error(severity, message);
+ * ```
  */
 export declare function discoverAgents(options: SurfaceOptions): Promise<AgentCatalog>
 
-/** Something a child said or did. */
+/** What a child said or did. */
 export type DisplayItem =
-  | { type: 'text'; /** Sanitized and bounded. */
+  | { type: 'text'; /** Sanitized, at most 4 KiB: a longer text is cut in the middle. */
   text: string }
   | { type: 'toolCall'; /** The tool's name. */
-    name: string; /** Its arguments, sanitized and bounded. */
+    name: string; /** The arguments. Sanitized, at most 32 KiB: long strings are cut in the middle. */
   args: Record<string, unknown> }
 
 /**
- * Looks at everything a delegation needs: configuration, agents, the child's command, directories. Starts pi once to
- * ask for its version. Never rejects for what it finds.
+ * Checks everything a delegation needs: configuration, agents, pi's command, directories, the sandbox. Starts pi once
+ * to ask for its version and waits at most 20 seconds for it. Findings never reject.
+ *
+ * @example
+ * ```ts
+ * import { doctor } from "pi-subagent-native";
+ *
+ * const { ok, checks } = await doctor({ cwd: process.cwd() });
+ * for (const { status, area, message, hint = "" } of checks) console.log(status, area, message, hint);
+ * process.exitCode = ok ? 0 : 1;
+ * ```
  */
 export declare function doctor(options: SurfaceOptions): Promise<DoctorReport>
 
-/** The answer of one check. */
+/** One check and its finding. */
 export interface DoctorCheck {
-  /** What was looked at. */
+  /** What was checked, in a word or two. */
   area: string
-  /** How good the answer is. */
+  /** `warning`: delegation works, but not as one might expect; `error`: it does not work, or not all of it. */
   status: "ok" | "info" | "warning" | "error"
-  /** The answer. */
+  /** The finding. Sanitized, at most 4 KiB. */
   message: string
-  /** What to do about it. */
+  /** What to do about it. Sanitized, at most 4 KiB. */
   hint?: string
 }
 
 /** What stands in the way of a delegation. */
 export interface DoctorReport {
-  /** True when no check is an error. */
+  /** True when no check has the status `error`. */
   ok: boolean
   /** In the order in which a person would look. */
   checks: Array<DoctorCheck>
@@ -468,44 +638,60 @@ export interface DoctorReport {
 
 /** A tool that a child does not get. */
 export interface DroppedTool {
-  /** Its name. */
+  /** The tool's name. */
   tool: string
-  /** Why. */
+  /** For people; may change between releases. */
   reason: string
 }
 
-/** r" A call that is still arriving, and what is known of the pi that asks. */
+/** A call whose arguments are still arriving, and the pi that asks. */
 export interface EarlyOptions {
-  /** r" The tool that is being called. */
+  /** The tool that is being called. */
   tool: "subagent" | "subagent_parallel" | "subagent_chain"
-  /** r" What the host calls the call. */
+  /** The host's id of the call, which `startRun`, `startParallel` or `startChain` gets as well. */
   callId: string
   /** The directory of the conversation. Absolute, or relative to the process's own. */
   cwd: string
-  /** pi's directory for agents, settings and sessions. Default: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`. */
+  /**
+   * pi's directory for agents, settings and sessions.
+   * @default `PI_CODING_AGENT_DIR`, else `~/.pi/agent`
+   */
   agentDir?: string
-  /** The session file of the conversation that delegates; the sessions of children are kept beside it. */
+  /** The session file of the conversation; the sessions of children are kept beside it. */
   parentSessionFile?: string
-  /** The id of its session. What it spends is counted under it, else under the file. */
+  /** The id of the conversation. What it spends is counted under it, or under `parentSessionFile` without it. */
   sessionId?: string
   /**
-   * The model of that conversation, `provider/id`. A child inherits it unless its agent or the configuration
+   * The model of the conversation, `provider/id`. A child inherits it unless its agent or the configuration
    * names one.
    */
   model?: string
-  /** True when an extension provides that model; a child then loads all extensions. */
+  /**
+   * True when an extension provides that model; a child then loads all extensions.
+   * @default false
+   */
   modelFromExtension?: boolean
-  /** The providers that extensions have registered; a child whose model is one of theirs loads all extensions. */
+  /**
+   * The providers that extensions have registered; a child whose model is one of theirs loads all
+   * extensions.
+   * @default []
+   */
   extensionProviders?: Array<string>
-  /** The thinking level of that conversation. */
+  /**
+   * The thinking level of the conversation. A child inherits it unless its agent or the configuration names
+   * one.
+   */
   thinking?: string
-  /** The tools of the hosting pi. Absent: unknown, and no declared tool is dropped for being unavailable. */
+  /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
   /** Values laid over the configuration files: the object under `subagents`. */
   config?: Record<string, unknown>
   /** Variables added to a child's environment, which is otherwise this process's own. */
   env?: Record<string, string>
-  /** The command that starts pi, program first. Default: the hosting pi, else `pi` from `PATH`. */
+  /**
+   * The command that starts pi, program first.
+   * @default the hosting pi, else `pi` from `PATH`
+   */
   piCommand?: Array<string>
   /** The executable of the hosting pi: its `process.execPath`. */
   hostExecutable?: string
@@ -514,115 +700,216 @@ export interface EarlyOptions {
 }
 
 /**
- * Ends every background run of this process that is not to be kept, because the process is about to end: they are kept as
- * `interrupted`, with what there was of their answers. Resolves when their children are gone.
+ * Ends every background run of this process that is not kept (`background.onExit`), because the process is about to
+ * exit. Their outcome is `interrupted`; the beginnings of their answers are kept. Resolves when their children are
+ * gone, after at most 20 seconds per agent directory.
+ *
+ * @example
+ * ```ts
+ * import { endBackground } from "pi-subagent-native";
+ *
+ * await endBackground();
+ * ```
  */
 export declare function endBackground(): Promise<void>
 
-/** What a call asks of its host. None of them keeps the process alive, and each may be missing. */
+/**
+ * How a call asks its host. Each callback may be missing; none keeps the process alive. One that throws or rejects has
+ * not answered.
+ *
+ * @example
+ * ```ts
+ * import { startRun } from "pi-subagent-native";
+ *
+ * const handle = startRun({ agent: "reviewer", task: "Review the last commit.", cwd: process.cwd() }, undefined, {
+ * 	confirm: ({ path }) => path.startsWith(process.cwd()),
+ * 	ask: ({ method, options = [] }) => (method === "select" && options[0] ? { value: options[0] } : {}),
+ * });
+ * console.log((await handle.result()).content[0]?.text);
+ * ```
+ */
 export interface HostCallbacks {
   /**
-   * Asks a person whether an agent that the project defines may run; asked before it runs for the first time. Without it
-   * `nonInteractivePolicy` decides.
+   * Asks the user whether an agent that a project defines may run: once per content of its file. False and no answer
+   * refuse the run. Without this callback `nonInteractivePolicy` decides.
    */
   confirm?: (request: ConfirmRequest) => Promise<boolean> | boolean
   /**
-   * Has a login's token refreshed that would expire during the run of a sandboxed child. Without it the child refreshes
-   * its copy, which is then taken back.
+   * Refreshes a login's token that would expire while a sandboxed child runs; true when it did. Without this
+   * callback the child refreshes its own copy, which is taken back at its end.
    */
   refresh?: (request: RefreshRequest) => Promise<boolean> | boolean
-  /** Passes the question of an extension in a child on to a person. Without it every such question is cancelled. */
+  /** Passes a question of a child on to the user. Without this callback every question is cancelled. */
   ask?: (question: Question) => Promise<Answer> | Answer
 }
 
 /** A tool that the hosting pi has. */
 export interface HostTool {
-  /** Its name. */
+  /** The name that models call. */
   name: string
   /** The extension that provides it, as pi names it; absent for pi's own tools. */
   extension?: string
 }
 
-/** Says which rules would fire on a text, how often and where. */
+/**
+ * Lists the rules that would fire on a text, how often and where.
+ *
+ * @example
+ * ```ts
+ * import { inspectOutput } from "pi-subagent-native";
+ *
+ * const found = await inspectOutput("token: correct-horse", { secrets: ["correct-horse"] });
+ * for (const { rule, count, ranges } of found) console.log(rule, count, ranges[0]?.start);
+ * ```
+ */
 export declare function inspectOutput(text: string, options?: SanitizeOptions | undefined | null): Promise<Redaction[]>
 
 /**
- * What the process of a run does that goes on after its pi has ended: reads the request for it from standard input,
- * answers with a line on standard output, and resolves when the run is over. Not meant to be called by anybody else.
+ * Runs one background run in a process of its own: reads the request from standard input, answers with a line on
+ * standard output, and resolves when the run has ended. Only the addon calls this, in the process it starts for
+ * `background.onExit: "keep"`.
+ *
+ * @example
+ * ```ts
+ * import { keepRun } from "pi-subagent-native";
+ *
+ * await keepRun();
+ * ```
  */
 export declare function keepRun(): Promise<void>
 
-/** Lists the agents that `spawnSession` would accept. */
+/**
+ * Lists the agents that `spawnSession` accepts.
+ *
+ * @example
+ * ```ts
+ * import { listSpawnable } from "pi-subagent-native";
+ *
+ * const { agents, defaultAgent } = await listSpawnable({ cwd: process.cwd() });
+ * for (const { id, description } of agents) console.log(id === defaultAgent ? "*" : " ", id, description);
+ * ```
+ */
 export declare function listSpawnable(options: SpawnableOptions): Promise<SpawnableAgents>
 
-/** Reads the configuration of a directory. Rejects for values of the caller's own that are not valid. */
+/**
+ * Reads the configuration of a directory. Rejects when `options.config` itself has invalid values; mistakes in files
+ * are `diagnostics`.
+ *
+ * @example
+ * ```ts
+ * import { loadConfig } from "pi-subagent-native";
+ *
+ * const { values, diagnostics, broken } = await loadConfig({ cwd: process.cwd() });
+ * console.log(values.maxConcurrent, broken?.message ?? "readable", diagnostics.length);
+ * ```
+ */
 export declare function loadConfig(options: SurfaceOptions): Promise<LoadedConfig>
 
 /** The configuration in force in a directory. */
 export interface LoadedConfig {
-  /** Every setting with its value: the object under `subagents`. */
+  /** The object under `subagents`, every key present, defaults filled in. 0 stands for "no limit" as in the files. */
   values: Record<string, unknown>
-  /** The files that were looked for. */
+  /** The files that were looked for, whether they exist or not. */
   sources: Array<ConfigSource>
-  /** What is wrong with them, and what has no effect yet. */
+  /** Mistakes in the files, and keys without effect yet; at most 100. */
   diagnostics: Array<Diagnostic>
-  /** Set when a file cannot be read: every run is then refused for this reason. */
+  /** Set when a file cannot be read or parsed: every run is then refused for this reason. */
   broken?: Diagnostic
 }
 
 /**
- * Opens a conversation: what happens to its background runs is told to `onEvent`, at most five times a second and one
- * event at a time, and what they have come to is delivered through it. When it throws, or returns a promise that rejects, the
- * event counts as not heard and what it delivers is offered again; when it goes on to, the conversation is closed. The next
- * event waits for a promise that it returns. Whoever opens a conversation again in the same process takes over from the one
- * before.
+ * Opens the conversation `sessionId`. `onEvent` gets the changes of its background runs and their results, one event
+ * at a time and at most five a second; the next one waits for a promise it returns. When it throws or its promise
+ * rejects, the deliveries of that event are offered again; after six failures in a row the conversation is closed.
+ * Opening a conversation that is open in this process replaces the earlier one.
+ *
+ * @example
+ * ```ts
+ * import { openBackground } from "pi-subagent-native";
+ *
+ * const delivered: string[] = [];
+ * const options = { cwd: process.cwd(), sessionId: "session-1", delivered };
+ * const session = openBackground(options, async ({ deliveries }) => {
+ * 	if (!deliveries) return;
+ * 	console.log(deliveries.text);
+ * 	delivered.push(...deliveries.deliveryIds);
+ * 	await session.delivered(deliveries.deliveryIds);
+ * });
+ * await session.settled();
+ * await session.close();
+ * ```
  */
 export declare function openBackground(options: BackgroundOptions, onEvent: (event: BackgroundEvent) => void): BackgroundSession
 
-/** How much of a text is kept. What comes first counts; the marker that says what was left out counts within it. */
+/** How much of a text is kept. The limit that is reached first counts, and the marker counts within it. */
 export interface OutputLimits {
-  /** In UTF-8. Default 51200. */
+  /**
+   * Bytes of UTF-8, from 0; `Infinity` is no limit.
+   * @default 51200
+   */
   maxBytes?: number
-  /** Default 2000. */
+  /**
+   * From 0; `Infinity` is no limit.
+   * @default 2000
+   */
   maxLines?: number
-  /** Where the whole text lies, for the marker. */
+  /** Where the whole text can be found; the marker says so. */
   fullText?: string
 }
 
-/** r" Several tasks side by side, and what is known of the pi that asks. */
+/** Several tasks side by side, and the pi that asks. */
 export interface ParallelOptions {
-  /** r" The tasks: 1 to `maxParallelTasks`. */
+  /** 1 to `maxParallelTasks` tasks (8 unless configured, never more than 64). */
   tasks: Array<TaskOptions>
-  /** r" What the host calls the call; finds the children that were booted for it. */
+  /** The host's id of the call; its runs claim the children that `bootEarly` booted under it. */
   callId?: string
-  /** r" True when the caller's signal has fired already: nothing is started, and the result is that of an abort. */
+  /**
+   * True when the caller's signal has fired already: nothing is started, and the outcome is `aborted`.
+   * @default false
+   */
   aborted?: boolean
   /** The directory of the conversation. Absolute, or relative to the process's own. */
   cwd: string
-  /** pi's directory for agents, settings and sessions. Default: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`. */
+  /**
+   * pi's directory for agents, settings and sessions.
+   * @default `PI_CODING_AGENT_DIR`, else `~/.pi/agent`
+   */
   agentDir?: string
-  /** The session file of the conversation that delegates; the sessions of children are kept beside it. */
+  /** The session file of the conversation; the sessions of children are kept beside it. */
   parentSessionFile?: string
-  /** The id of its session. What it spends is counted under it, else under the file. */
+  /** The id of the conversation. What it spends is counted under it, or under `parentSessionFile` without it. */
   sessionId?: string
   /**
-   * The model of that conversation, `provider/id`. A child inherits it unless its agent or the configuration
+   * The model of the conversation, `provider/id`. A child inherits it unless its agent or the configuration
    * names one.
    */
   model?: string
-  /** True when an extension provides that model; a child then loads all extensions. */
+  /**
+   * True when an extension provides that model; a child then loads all extensions.
+   * @default false
+   */
   modelFromExtension?: boolean
-  /** The providers that extensions have registered; a child whose model is one of theirs loads all extensions. */
+  /**
+   * The providers that extensions have registered; a child whose model is one of theirs loads all
+   * extensions.
+   * @default []
+   */
   extensionProviders?: Array<string>
-  /** The thinking level of that conversation. */
+  /**
+   * The thinking level of the conversation. A child inherits it unless its agent or the configuration names
+   * one.
+   */
   thinking?: string
-  /** The tools of the hosting pi. Absent: unknown, and no declared tool is dropped for being unavailable. */
+  /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
   /** Values laid over the configuration files: the object under `subagents`. */
   config?: Record<string, unknown>
   /** Variables added to a child's environment, which is otherwise this process's own. */
   env?: Record<string, string>
-  /** The command that starts pi, program first. Default: the hosting pi, else `pi` from `PATH`. */
+  /**
+   * The command that starts pi, program first.
+   * @default the hosting pi, else `pi` from `PATH`
+   */
   piCommand?: Array<string>
   /** The executable of the hosting pi: its `process.execPath`. */
   hostExecutable?: string
@@ -630,65 +917,68 @@ export interface ParallelOptions {
   hostScript?: string
 }
 
-/** US dollars, by what they were spent on. */
+/** US dollars, by kind of token. */
 export interface PiCost {
-  /** For `input`. */
+  /** US dollars for `input`. */
   input: number
-  /** For `output`. */
+  /** US dollars for `output`. */
   output: number
-  /** For `cacheRead`. */
+  /** US dollars for `cacheRead`. */
   cacheRead: number
-  /** For `cacheWrite`. */
+  /** US dollars for `cacheWrite`. */
   cacheWrite: number
-  /** All of it. */
+  /** US dollars together. */
   total: number
 }
 
 /** What a run spent, in the shape of pi's own messages, for the totals of the parent session. */
 export interface PiUsage {
-  /** Tokens read by the model. */
+  /** Tokens the model read. */
   input: number
-  /** Tokens written by the model. */
+  /** Tokens the model wrote. */
   output: number
   /** Tokens read from the provider's cache. */
   cacheRead: number
   /** Tokens written to the provider's cache. */
   cacheWrite: number
-  /** All of them. */
+  /** Tokens, as the provider counts them together. */
   totalTokens: number
   /** US dollars, by pi's price list. */
   cost: PiCost
 }
 
-/** A question of an extension in a child. All strings are sanitized and bounded. */
+/**
+ * A dialog that an extension in a child opened. All strings are sanitized. A child may have 16 open; further ones are
+ * cancelled.
+ */
 export interface Question {
-  /** The run whose child asks. */
+  /** The run whose child asks; eight hexadecimal characters. */
   runId: string
-  /** Its agent. */
+  /** The agent's name. */
   agent: string
-  /** What kind of answer is wanted. */
+  /** `confirm` wants `confirmed`; the others want `value`. */
   method: "select" | "confirm" | "input" | "editor"
-  /** The question. */
+  /** At most 16 KiB. */
   title: string
-  /** More about it. */
+  /** At most 16 KiB. */
   message?: string
-  /** What there is to choose from, for `select`. */
+  /** The choices of a `select`: at most 64 of 1 KiB each. */
   options?: Array<string>
-  /** What stands in an empty field. */
+  /** The hint in an empty field; at most 16 KiB. */
   placeholder?: string
-  /** What stands in the field to begin with. */
+  /** The initial text of the field; at most 16 KiB. */
   prefill?: string
-  /** How long the child waits for the answer, in milliseconds. */
+  /** How long the child waits for the answer, in milliseconds; absent: until its run ends. */
   timeoutMs?: number
 }
 
-/** One rule that fired. Never the value it fired on. */
+/** A rule that fired. It never holds the value. */
 export interface Redaction {
   /** The rule's name. */
   rule: string
   /** How often it fired. */
   count: number
-  /** Where, as byte ranges of the input in UTF-8, the end excluded. */
+  /** Where, in bytes of the input as UTF-8. */
   ranges: Array<ByteRange>
 }
 
@@ -696,91 +986,112 @@ export interface Redaction {
 export interface RefreshRequest {
   /** The provider, as pi names it. */
   provider: string
-  /** For how long the token has to be good, in milliseconds. */
+  /** How long the token has to be good, in milliseconds. The answer is waited for 50 seconds at most. */
   validForMs: number
 }
 
-/** One line of an answer. */
+/** One line of a report. */
 export interface ReportLine {
-  /** What stands before it. */
+  /** The mark before it; absent: none. */
   mark?: "ok" | "info" | "warning" | "error" | "running" | "queued"
-  /** What it is about. */
+  /** Its first column; absent: none. */
   name?: string
-  /** What is said. */
+  /** What it says. */
   text: string
-  /** How deep it stands below the lines before it; absent is 0. */
+  /**
+   * Levels below the lines before it.
+   * @default 0
+   */
   indent?: number
 }
 
 /** What all processes of a child used together. */
 export interface Resources {
   /**
-   * The most resident memory at once, in bytes; pages that processes share count for each of them. Sampled every
-   * quarter of a second, and never less than the largest process.
+   * The most resident memory at once, in bytes, sampled every 250 ms; never less than that of the largest process.
+   * Pages that processes share count for each of them.
    */
   peakRssBytes: number
-  /** Processor time, in milliseconds. */
+  /** Processor time in milliseconds. */
   cpuMs: number
-  /** The most processes at once. Sampled. */
+  /** The most processes at once, sampled every 250 ms. */
   processes: number
 }
 
 /** Everything about a call that is not its text. */
 export interface RunDetails {
-  /** How many runs the call stands for. */
+  /** `management`: refused because of `maxDepth`, whatever it asked for. */
   mode: "single" | "parallel" | "chain" | "management"
-  /** The run's id, eight hexadecimal characters. */
+  /** Eight hexadecimal characters; absent when the call was refused. */
   runId?: string
-  /** One entry per run that was prepared; empty for refusals and in updates. */
+  /** One entry per run, in the order of the tasks; empty for refusals and in updates. */
   results: Array<SingleResult>
-  /** Why the call did not simply succeed. */
+  /** Why the call did not simply succeed. A truncated success has one as well. */
   error?: CallError
   /** Only in updates of one run, never in a result. */
   streaming?: Streaming
-  /** Only in updates of several, never in a result: one entry per task, in their order. */
+  /** Only in updates of several runs, never in a result: one entry per task, in their order. */
   tasks?: Array<TaskProgress>
 }
 
-/** r" One agent, one task, and what is known of the pi that asks. */
+/** One agent, one task, and the pi that asks. */
 export interface RunOptions {
-  /** r" The agent's name. */
+  /** The agent's name. */
   agent: string
   /**
-   * r" Its task. It reaches the child unchanged, on its standard input; one that begins with a slash gets a line end
-   * r" before it, because pi would take it for a command, and in the `json` protocol, where pi removes line ends, the
-   * r" word `Task:`.
+   * The task; not blank. The child reads it unchanged, unless it begins with a slash: pi would take that
+   * for a command. A line end then comes before it, in the `json` protocol the word `Task:`.
    */
   task: string
-  /** r" What the host calls the call; finds the child that was booted for it. */
+  /** The host's id of the call; the run claims the child that `bootEarly` booted under it. */
   callId?: string
-  /** r" True when the caller's signal has fired already: nothing is started, and the result is that of an abort. */
+  /**
+   * True when the caller's signal has fired already: nothing is started, and the outcome is `aborted`.
+   * @default false
+   */
   aborted?: boolean
   /** The directory of the conversation. Absolute, or relative to the process's own. */
   cwd: string
-  /** pi's directory for agents, settings and sessions. Default: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`. */
+  /**
+   * pi's directory for agents, settings and sessions.
+   * @default `PI_CODING_AGENT_DIR`, else `~/.pi/agent`
+   */
   agentDir?: string
-  /** The session file of the conversation that delegates; the sessions of children are kept beside it. */
+  /** The session file of the conversation; the sessions of children are kept beside it. */
   parentSessionFile?: string
-  /** The id of its session. What it spends is counted under it, else under the file. */
+  /** The id of the conversation. What it spends is counted under it, or under `parentSessionFile` without it. */
   sessionId?: string
   /**
-   * The model of that conversation, `provider/id`. A child inherits it unless its agent or the configuration
+   * The model of the conversation, `provider/id`. A child inherits it unless its agent or the configuration
    * names one.
    */
   model?: string
-  /** True when an extension provides that model; a child then loads all extensions. */
+  /**
+   * True when an extension provides that model; a child then loads all extensions.
+   * @default false
+   */
   modelFromExtension?: boolean
-  /** The providers that extensions have registered; a child whose model is one of theirs loads all extensions. */
+  /**
+   * The providers that extensions have registered; a child whose model is one of theirs loads all
+   * extensions.
+   * @default []
+   */
   extensionProviders?: Array<string>
-  /** The thinking level of that conversation. */
+  /**
+   * The thinking level of the conversation. A child inherits it unless its agent or the configuration names
+   * one.
+   */
   thinking?: string
-  /** The tools of the hosting pi. Absent: unknown, and no declared tool is dropped for being unavailable. */
+  /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
   /** Values laid over the configuration files: the object under `subagents`. */
   config?: Record<string, unknown>
   /** Variables added to a child's environment, which is otherwise this process's own. */
   env?: Record<string, string>
-  /** The command that starts pi, program first. Default: the hosting pi, else `pi` from `PATH`. */
+  /**
+   * The command that starts pi, program first.
+   * @default the hosting pi, else `pi` from `PATH`
+   */
   piCommand?: Array<string>
   /** The executable of the hosting pi: its `process.execPath`. */
   hostExecutable?: string
@@ -788,11 +1099,11 @@ export interface RunOptions {
   hostScript?: string
 }
 
-/** What a run spent, added up over its assistant messages. */
+/** What a run spent, summed over its assistant messages. */
 export interface RunUsage {
-  /** Tokens read by the model. */
+  /** Tokens the model read. */
   input: number
-  /** Tokens written by the model. */
+  /** Tokens the model wrote. */
   output: number
   /** Tokens read from the provider's cache. */
   cacheRead: number
@@ -806,138 +1117,174 @@ export interface RunUsage {
 
 /** Whether the kernel held a child to reading. */
 export interface SandboxReport {
-  /** True when the kernel, and not only the choice of tools, refused writes. */
+  /** True when the kernel refused writes; false when only the choice of tools prevented them. */
   enforced: boolean
-  /** The mechanisms in force. */
+  /** The mechanisms in force, such as `landlock`. */
   mechanism: Array<string>
-  /** Why it was not enforced, and what that changed. */
+  /** Why the kernel did not refuse writes, or what it did not cover. */
   reason?: string
 }
 
 /** What a sanitizer knows beside its rules. */
 export interface SanitizeOptions {
-  /** Exact secret values. Default: those of this process's environment. */
+  /** Exact secret values. Default: those in this process's environment. */
   secrets?: Array<string>
-  /** A file in the format of pi's `auth.json`, as text; its credentials are added to the secrets. */
+  /** The text of a file in the format of pi's `auth.json`; its credentials are added to `secrets`. */
   authJson?: string
   /** Home directories to show as `~`. Default: this user's. */
   homes?: Array<string>
 }
 
 /**
- * Removes secrets, the home directory, control sequences and the middle of long stack traces. Idempotent; linear in
- * the length of the text; ordinary prose and code come out unchanged.
+ * Replaces secrets with placeholders, home directories with `~`, and drops control characters and terminal escapes.
+ * Sanitizing twice changes nothing more.
+ *
+ * @example
+ * ```ts
+ * import { sanitizeOutput } from "pi-subagent-native";
+ *
+ * console.log(await sanitizeOutput("token: correct-horse", { secrets: ["correct-horse"] }));
+ * ```
  */
 export declare function sanitizeOutput(text: string, options?: SanitizeOptions | undefined | null): Promise<string>
 
-/** An agent that another one of its name hides. */
+/** An agent hidden by another of the same name. */
 export interface ShadowedAgent {
-  /** Its name. */
+  /** The name both have. */
   name: string
-  /** Where it comes from. */
+  /** The source of the hidden one. */
   source: "builtin" | "user" | "project"
   /** The file that defines it; absent for builtins. */
   path?: string
-  /** Where the one that hides it comes from. */
+  /** The source of the one that takes effect. */
   by: "builtin" | "user" | "project"
 }
 
-/** What one agent did with one task. Every string is sanitized and bounded. */
+/** What one agent did with one task. Every string is sanitized. */
 export interface SingleResult {
   /** The agent's name. */
   agent: string
-  /** The task it was given. */
+  /** At most 16 KiB. */
   task: string
-  /** 0 for success; otherwise the child's own code, 124 for a limit, 130 for an abort, 128 + n for a signal. */
+  /** 0 for success; otherwise the child's own code, 124 for a time limit, 130 for an abort, 128 + n for signal n. */
   exitCode: number
-  /** What the child spent; zeros when unknown. */
+  /** What all attempts spent; zeros when no child reported any. */
   usage: RunUsage
-  /** What went wrong; present exactly when `exitCode` is not 0. */
+  /** Why the run failed, at most 16 KiB. Present exactly when `exitCode` is not 0. */
   error?: string
-  /** The child's session file. It exists after success and after failure. */
+  /**
+   * The child's session file, after success and after failure. Absent when `persistSession` is false or no child
+   * could be prepared.
+   */
   sessionFile?: string
-  /** The text of the last complete assistant message, or what there was of it when the run ended early. */
+  /**
+   * The text of the last complete assistant message, or the beginning of one that an early end cut off. At most 64
+   * KiB: a longer one is cut in the middle.
+   */
   output?: string
-  /** The newest texts and tool calls, oldest first. */
+  /** The newest texts and tool calls, oldest first; at most 64, and 48 KiB of JSON. */
   displayItems?: Array<DisplayItem>
-  /** How the run ended. */
+  /**
+   * How the run ended. `killed`: its processes used more than `limits` allows; `skipped`: another run kept it from
+   * starting; `interrupted`: its host ended.
+   */
   outcome: "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted"
-  /** How many times a child was started: 1, or 0 when none could be. */
+  /** How many children were started: 0 when none was, otherwise 1 to `retry.maxAttempts`. */
   attempts: number
-  /** From the start of the run to its result, in milliseconds. */
+  /** Milliseconds from the run's turn to its result; 0 when it never got one. */
   durationMs: number
-  /** The model that really answered, `provider/id`. */
+  /** The model that answered, `provider/id`. */
   model?: string
   /** Why the last assistant message ended. `length` is a success whose text says that it was cut. */
   stopReason?: string
-  /** The signal that ended the child, when nobody here sent it, such as `SIGKILL`. */
+  /** The signal that ended the child when the addon did not send it, such as `SIGKILL`. */
   signal?: string
-  /** Which limit ended the run. */
+  /** `runtime`: the limit of the whole run; `idle`: the limit on silence. Absent unless one of them ended the run. */
   timeoutReason?: "runtime" | "idle"
-  /** Whether the kernel held the child to reading. */
+  /** How the child was held to reading; absent when the run was refused before that was decided. */
   sandbox?: SandboxReport
-  /** How far the end of everything that the child started was certain; absent when no child was started. */
+  /** How surely everything the child started was ended, surest first; absent when no child was started. */
   supervision?: "warden+pid-ns" | "warden+cgroup" | "warden" | "process-group" | "process"
   /** What the child's processes used together; absent without a warden. */
   resources?: Resources
-  /** Where the whole sanitized text lies when `content` was truncated. */
+  /** The file with the whole sanitized text; absent unless `content` was truncated. */
   fullOutputFile?: string
-  /** The files the run changed, when it was allowed to write inside a git work tree. */
+  /**
+   * The files the run changed, sorted, relative to the root of the git work tree it wrote in; files that git ignores
+   * are not among them. At most 200, then one entry `and n more`. Absent outside a work tree and for agents that may
+   * not write.
+   */
   changes?: Array<string>
-  /** What the caller should know of how the run was set up, such as tools that were dropped. */
+  /** Notes on how the run was set up and ended, such as tools that were dropped; at most 16 KiB each. */
   diagnostics?: Array<string>
 }
 
 /** An agent that may run in the background. */
 export interface SpawnableAgent {
-  /** Its name. */
+  /** The agent's name. */
   id: string
-  /** What it is for, one line. */
+  /** One line of at most 200 characters. */
   description: string
-  /** Where it comes from. */
+  /** Where it is defined. */
   source: "builtin" | "user" | "project"
-  /** Whether it may only read. */
+  /** True when the definition allows only reading. */
   readonly: boolean
-  /** The model that it would get, `provider/id`; absent when unknown. */
+  /** The model it would get, `provider/id`; absent when unknown. */
   model?: string
 }
 
-/** The agents that may run in the background here and now. */
+/** The agents that may run in the background with this configuration on this machine. */
 export interface SpawnableAgents {
-  /** The agents, builtins first. */
+  /** Builtins first, then the user's, then the project's. */
   agents: Array<SpawnableAgent>
-  /** The one that runs when none is named. */
+  /** The agent of a request that names none (`defaultAgent`). */
   defaultAgent: string
 }
 
-/** r" What is known of the pi that asks which agents there are. */
+/** The pi that asks which agents may run in the background. */
 export interface SpawnableOptions {
   /** The directory of the conversation. Absolute, or relative to the process's own. */
   cwd: string
-  /** pi's directory for agents, settings and sessions. Default: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`. */
+  /**
+   * pi's directory for agents, settings and sessions.
+   * @default `PI_CODING_AGENT_DIR`, else `~/.pi/agent`
+   */
   agentDir?: string
-  /** The session file of the conversation that delegates; the sessions of children are kept beside it. */
+  /** The session file of the conversation; the sessions of children are kept beside it. */
   parentSessionFile?: string
-  /** The id of its session. What it spends is counted under it, else under the file. */
+  /** The id of the conversation. What it spends is counted under it, or under `parentSessionFile` without it. */
   sessionId?: string
   /**
-   * The model of that conversation, `provider/id`. A child inherits it unless its agent or the configuration
+   * The model of the conversation, `provider/id`. A child inherits it unless its agent or the configuration
    * names one.
    */
   model?: string
-  /** True when an extension provides that model; a child then loads all extensions. */
+  /**
+   * True when an extension provides that model; a child then loads all extensions.
+   * @default false
+   */
   modelFromExtension?: boolean
-  /** The providers that extensions have registered; a child whose model is one of theirs loads all extensions. */
+  /**
+   * The providers that extensions have registered; a child whose model is one of theirs loads all
+   * extensions.
+   * @default []
+   */
   extensionProviders?: Array<string>
-  /** The thinking level of that conversation. */
+  /**
+   * The thinking level of the conversation. A child inherits it unless its agent or the configuration names
+   * one.
+   */
   thinking?: string
-  /** The tools of the hosting pi. Absent: unknown, and no declared tool is dropped for being unavailable. */
+  /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
   /** Values laid over the configuration files: the object under `subagents`. */
   config?: Record<string, unknown>
   /** Variables added to a child's environment, which is otherwise this process's own. */
   env?: Record<string, string>
-  /** The command that starts pi, program first. Default: the hosting pi, else `pi` from `PATH`. */
+  /**
+   * The command that starts pi, program first.
+   * @default the hosting pi, else `pi` from `PATH`
+   */
   piCommand?: Array<string>
   /** The executable of the hosting pi: its `process.execPath`. */
   hostExecutable?: string
@@ -945,50 +1292,82 @@ export interface SpawnableOptions {
   hostScript?: string
 }
 
-/** r" A run that nobody waits for, and what is known of the pi that asks. */
+/** A background run, and the pi that asks. */
 export interface SpawnOptions {
-  /** r" What it is to do. */
+  /** The task; not blank. */
   task: string
-  /** r" The agent. Default: `defaultAgent`. */
+  /**
+   * The agent's name.
+   * @default the configured `defaultAgent`
+   */
   agent?: string
-  /** r" A name for people. */
+  /** A name for people; cut at 80 characters. */
   label?: string
-  /** r" A model before all others. One that is not among `models` is skipped, with a warning. */
+  /**
+   * A model that wins over agent and configuration, `provider/id` or an id that is unique among `models`.
+   * An unknown one is skipped with a warning.
+   */
   childModel?: string
-  /** r" A thinking level before all others. One that pi does not know is skipped, with a warning. */
+  /**
+   * A thinking level that wins over agent and configuration: `off`, `minimal`, `low`, `medium`, `high`,
+   * `xhigh` or `max`. An unknown one is skipped with a warning.
+   */
   childThinking?: string
-  /** r" The limit of the whole run in seconds. Default: 0, which is none but that of silence. */
+  /**
+   * The limit of the whole run in seconds, 0 to 604800 (a week); 0 is no limit but that on silence.
+   * @default 0
+   */
   runTimeoutSeconds?: number
-  /** r" `keep`, which is the default, or `delete`: the transcript is archived when the result was delivered. */
+  /**
+   * When the transcript is archived: `keep` after `archiveAfterMinutes`, `delete` once the result was
+   * delivered.
+   * @default "keep"
+   */
   cleanup?: string
-  /** r" Every model that the hosting pi has, `provider/id`. Absent: unknown. */
+  /** Every model of the hosting pi, `provider/id`. Absent: unknown, and any `provider/id` is accepted. */
   models?: Array<string>
   /** The directory of the conversation. Absolute, or relative to the process's own. */
   cwd: string
-  /** pi's directory for agents, settings and sessions. Default: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`. */
+  /**
+   * pi's directory for agents, settings and sessions.
+   * @default `PI_CODING_AGENT_DIR`, else `~/.pi/agent`
+   */
   agentDir?: string
-  /** The session file of the conversation that delegates; the sessions of children are kept beside it. */
+  /** The session file of the conversation; the sessions of children are kept beside it. */
   parentSessionFile?: string
-  /** The id of its session. What it spends is counted under it, else under the file. */
+  /** The id of the conversation. What it spends is counted under it, or under `parentSessionFile` without it. */
   sessionId?: string
   /**
-   * The model of that conversation, `provider/id`. A child inherits it unless its agent or the configuration
+   * The model of the conversation, `provider/id`. A child inherits it unless its agent or the configuration
    * names one.
    */
   model?: string
-  /** True when an extension provides that model; a child then loads all extensions. */
+  /**
+   * True when an extension provides that model; a child then loads all extensions.
+   * @default false
+   */
   modelFromExtension?: boolean
-  /** The providers that extensions have registered; a child whose model is one of theirs loads all extensions. */
+  /**
+   * The providers that extensions have registered; a child whose model is one of theirs loads all
+   * extensions.
+   * @default []
+   */
   extensionProviders?: Array<string>
-  /** The thinking level of that conversation. */
+  /**
+   * The thinking level of the conversation. A child inherits it unless its agent or the configuration names
+   * one.
+   */
   thinking?: string
-  /** The tools of the hosting pi. Absent: unknown, and no declared tool is dropped for being unavailable. */
+  /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
   /** Values laid over the configuration files: the object under `subagents`. */
   config?: Record<string, unknown>
   /** Variables added to a child's environment, which is otherwise this process's own. */
   env?: Record<string, string>
-  /** The command that starts pi, program first. Default: the hosting pi, else `pi` from `PATH`. */
+  /**
+   * The command that starts pi, program first.
+   * @default the hosting pi, else `pi` from `PATH`
+   */
   piCommand?: Array<string>
   /** The executable of the hosting pi: its `process.execPath`. */
   hostExecutable?: string
@@ -996,106 +1375,170 @@ export interface SpawnOptions {
   hostScript?: string
 }
 
-/** What became of a request for a background run. */
+/** The answer to a request for a background run. */
 export interface SpawnReceipt {
-  /** `forbidden`: something does not allow it, which `error` names; `error`: the request cannot be met. */
+  /** `forbidden`: a setting does not allow it, and `error` names it; `error`: the request cannot be met. */
   status: "accepted" | "forbidden" | "error"
-  /** The run's id, when it was accepted. */
+  /** Eight hexadecimal characters; present when the run was accepted. */
   runId?: string
-  /** What stands for the run in sentences: `agent:<agent>:subagent:<uuid>`. */
+  /** `agent:<agent>:subagent:<uuid>`; present when the run was accepted. */
   childSessionKey?: string
-  /** What the model should know of it. */
+  /** A sentence for the model; present when the run was accepted. */
   note?: string
-  /** What was asked for and is not had. */
+  /** Options that were skipped, such as an unknown model. */
   warnings?: Array<string>
   /** Why there is no run. */
   error?: string
 }
 
 /**
- * Asks for a run that nobody waits for, and resolves with a receipt as soon as it is decided whether there is one: never
- * with its result, which is delivered to the conversation by way of `openBackground`. The run is kept before its child
- * starts, and goes on when the conversation is closed.
+ * Asks for a background run. Resolves with a receipt as soon as it is accepted or refused, never with its result: the
+ * conversation gets that through `openBackground`. The run is stored before its child starts, and goes on when the
+ * conversation is closed. `sessionId` or `parentSessionFile` is required.
+ *
+ * @example
+ * ```ts
+ * import { spawnSession } from "pi-subagent-native";
+ *
+ * const { status, runId, error } = await spawnSession({
+ * 	cwd: process.cwd(),
+ * 	sessionId: "session-1",
+ * 	task: "List the public functions.",
+ * 	runTimeoutSeconds: 600,
+ * });
+ * console.log(status, runId ?? error);
+ * ```
  */
 export declare function spawnSession(options: SpawnOptions, host?: HostCallbacks | undefined | null): Promise<SpawnReceipt>
 
 /**
- * Runs several steps one after the other, each with what the one before has found, and returns at once. The first step
- * that fails ends the call. Agents are looked up for all steps before the first child starts. Callbacks as for
- * `startRun`.
+ * Runs several steps one after the other, each with the answer of the one before, and returns at once. The first step
+ * that fails ends the call. All agents are looked up before the first child starts. Callbacks as for `startRun`.
+ *
+ * @example
+ * ```ts
+ * import { startChain } from "pi-subagent-native";
+ *
+ * const handle = startChain({
+ * 	cwd: process.cwd(),
+ * 	steps: [
+ * 		{ agent: "explorer", task: "Find the slowest test." },
+ * 		{ agent: "explorer", task: "Explain why it is slow: {previous}" },
+ * 	],
+ * });
+ * const { content } = await handle.result();
+ * console.log(content[0]?.text);
+ * ```
  */
 export declare function startChain(options: ChainOptions, onUpdate?: (update: ToolResult) => void, host?: HostCallbacks | undefined | null): RunHandle
 
 /**
- * Runs several tasks side by side, at most `parallelConcurrency` of them at once, and returns at once. One that fails
- * does not disturb the others; the call fails when all of them do. Agents are looked up for all tasks before the first
+ * Runs several tasks side by side, at most `parallelConcurrency` of them at once, and returns at once. A task that
+ * fails does not disturb the others; the call fails when all of them do. All agents are looked up before the first
  * child starts. Callbacks as for `startRun`.
+ *
+ * @example
+ * ```ts
+ * import { startParallel } from "pi-subagent-native";
+ *
+ * const handle = startParallel({
+ * 	cwd: process.cwd(),
+ * 	tasks: [
+ * 		{ agent: "explorer", task: "Summarize src." },
+ * 		{ agent: "explorer", task: "Summarize the tests." },
+ * 	],
+ * });
+ * const { details } = await handle.result();
+ * for (const { outcome, output = "" } of details.results) console.log(outcome, output);
+ * ```
  */
 export declare function startParallel(options: ParallelOptions, onUpdate?: (update: ToolResult) => void, host?: HostCallbacks | undefined | null): RunHandle
 
 /**
  * Runs one agent on one task, and returns at once.
  *
- * `onUpdate` gets the newest state at most twenty times a second, the last time before the result resolves; when it
- * throws, or returns a promise that rejects, no more updates follow. Promises are not waited for. What the run may ask is
- * in `host`. None of the callbacks keeps the process alive; one that mentions the handle keeps the handle: such a run is
- * ended by `abort`, not by forgetting it.
+ * `onUpdate` gets the newest state at most twenty times a second, the last time before the result resolves. When it
+ * throws or returns a promise that rejects, no more updates follow; updates do not wait for its promises. `host`
+ * answers the questions of the run. No callback keeps the process alive. A callback that refers to the handle keeps
+ * the handle: end such a run with `abort`.
  *
- * Throws for arguments of the wrong type only. Everything else that can go wrong is in the result.
+ * Throws only for arguments of the wrong type. Every other failure is in the result.
+ *
+ * @example
+ * ```ts
+ * import { startRun } from "pi-subagent-native";
+ *
+ * const handle = startRun(
+ * 	{ agent: "explorer", task: "Which file parses the configuration?", cwd: process.cwd() },
+ * 	({ details }) => console.log(details.streaming?.state, details.streaming?.turnCount),
+ * );
+ * const { content, isError = false, details } = await handle.result();
+ * if (isError) console.error(details.error?.code, details.error?.message);
+ * else console.log(content[0]?.text);
+ * ```
  */
 export declare function startRun(options: RunOptions, onUpdate?: (update: ToolResult) => void, host?: HostCallbacks | undefined | null): RunHandle
 
-/** How much of what was read. */
+/** How much of a stream was read. */
 export interface StreamCounts {
-  /** Bytes of the stream. */
+  /** Bytes. */
   bytes: number
   /** Lines that are not blank. */
   lines: number
   /** Lines that are events. */
   events: number
-  /** Events of a type that is not known. */
+  /** Events of an unknown type; also counted in `events`. */
   unknownEvents: number
-  /** Lines that are not events. */
+  /** Lines that are no events. */
   invalidLines: number
 }
 
-/** What a run shows that is not over. */
+/** The progress of one run. */
 export interface Streaming {
-  /** Where it stands. */
+  /**
+   * `starting`: the child has not said anything yet; `retrying`: an attempt has failed, and the next one is about to
+   * start.
+   */
   state: "queued" | "starting" | "running" | "retrying"
-  /** Its place in the queue of this process, from 1, while it waits in it. */
+  /** The place in the queue of this process, from 1; absent once the run has its turn. */
   position?: number
-  /** For how long its provider's rate limit still holds it back, in milliseconds, while it waits for that. */
+  /** Milliseconds until the rate limit of its provider lets it start; absent unless that holds it back. */
   heldForMs?: number
-  /** The attempt at hand, from 1. */
+  /** From 1. */
   attempt: number
-  /** The newest texts and tool calls, oldest first; bounded. */
+  /** The newest texts and tool calls, oldest first; at most 64, and 32 KiB of JSON. */
   displayItems: Array<DisplayItem>
-  /** Spent so far. */
+  /** Spent so far, earlier attempts included. */
   usage: RunUsage
   /** Assistant messages completed so far. */
   turnCount: number
-  /** Since its turn came, in milliseconds; while it is queued, since it was asked for. */
+  /** Milliseconds since the run got its turn; while it is queued, since the call. */
   elapsedMs: number
-  /** Since the child's last event, in milliseconds. */
+  /** Milliseconds since the child's last event. */
   sinceEventMs: number
-  /** The model that answers, `provider/id`. */
+  /** The model that answers, `provider/id`; absent before its first message. */
   model?: string
 }
 
 /** A directory and the pi around it. */
 export interface SurfaceOptions {
-  /** The working directory of the conversation. */
+  /** The working directory of the conversation. Absolute, or relative to the process's own. */
   cwd: string
-  /** pi's directory for agents, settings and sessions. Default: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`. */
+  /**
+   * pi's directory for agents, settings and sessions.
+   * @default `PI_CODING_AGENT_DIR`, else `~/.pi/agent`
+   */
   agentDir?: string
-  /** The tools of the hosting pi. Absent: unknown. */
+  /** The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable. */
   tools?: Array<HostTool>
   /** Values laid over the configuration files: the object under `subagents`. */
   config?: Record<string, unknown>
-  /** Variables added to the environment, which is otherwise this process's own. */
+  /** Variables added to this process's environment. */
   env?: Record<string, string>
-  /** The command that starts pi, program first. Default: the hosting pi, else `pi` from `PATH`. */
+  /**
+   * The command that starts pi, program first.
+   * @default the hosting pi, else `pi` from `PATH`
+   */
   piCommand?: Array<string>
   /** The executable of the hosting pi: its `process.execPath`. */
   hostExecutable?: string
@@ -1110,8 +1553,8 @@ export interface TaskOptions {
   /** The agent's name. */
   agent: string
   /**
-   * The directory the child works in, which also chooses the project's agents. Absolute, or relative to the
-   * directory of the conversation, which is the default.
+   * The directory the child works in, which also decides which project agents there are. Absolute, or relative to
+   * the directory of the conversation, which is the default.
    */
   cwd?: string
   /**
@@ -1121,33 +1564,39 @@ export interface TaskOptions {
   task: string
 }
 
-/** How far one of several tasks has come. */
+/** The progress of one of several tasks. */
 export interface TaskProgress {
   /** The agent's name. */
   agent: string
-  /** Where it stands. `waiting`: a step of a chain whose turn has not come; from `completed` on it is over. */
+  /** `waiting`: a step of a chain that has to wait for the one before; from `completed` on the task has ended. */
   state: "waiting" | "queued" | "starting" | "running" | "retrying" | "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted"
-  /** Its place in the queue of this process, from 1, while it waits in it. */
+  /** The place in the queue of this process, from 1; absent once the task has its turn. */
   position?: number
-  /** For how long its provider's rate limit still holds it back, in milliseconds, while it waits for that. */
+  /** Milliseconds until the rate limit of its provider lets it start; absent unless that holds it back. */
   heldForMs?: number
-  /** The attempt at hand, from 1. */
+  /** From 1. */
   attempt: number
-  /** Since its turn came, in milliseconds; while it is queued, since it was asked for. */
+  /** Milliseconds since the task got its turn; while it is queued, since the call. */
   elapsedMs: number
-  /** Since the child's last event, in milliseconds. */
+  /** Milliseconds since the child's last event. */
   sinceEventMs: number
-  /** Spent so far. */
+  /** Spent so far, earlier attempts included. */
   usage: RunUsage
   /** Assistant messages completed so far. */
   turnCount: number
-  /** The model that answers, `provider/id`. */
+  /** The model that answers, `provider/id`; absent before its first message. */
   model?: string
-  /** What went wrong, once it is over. */
+  /** Why the task failed; absent before its end. */
   error?: string
-  /** The newest text of the child. Absent when neither it nor the items have changed since the update before. */
+  /**
+   * The newest text of the child; the tasks of a call share 24 KiB. Absent when neither this nor `displayItems` has
+   * changed since the update before.
+   */
   text?: string
-  /** The newest texts and tool calls, oldest first; bounded. Absent like `text`. */
+  /**
+   * The newest texts and tool calls, oldest first; at most 64, and the tasks of a call share 32 KiB of JSON. Absent
+   * like `text`.
+   */
   displayItems?: Array<DisplayItem>
 }
 
@@ -1155,17 +1604,20 @@ export interface TaskProgress {
 export interface TextContent {
   /** Always `text`. */
   type: "text"
-  /** The text. */
+  /** Sanitized. */
   text: string
 }
 
-/** The result of a call and, with `details.streaming`, an update on the way to it. */
+/** The result of a call and, with `details.streaming` or `details.tasks`, an update on the way to it. */
 export interface ToolResult {
-  /** For the model and the user: sanitized and within the output limit. */
+  /** One block, for the model and the user: sanitized and within `output.maxBytes` and `output.maxLines`. */
   content: Array<TextContent>
-  /** True when the run failed. A truncated success is no failure. */
+  /**
+   * True when the run failed. A truncated success is no failure.
+   * @default false
+   */
   isError?: boolean
-  /** What the child spent, in pi's own shape. */
+  /** What the children spent, in pi's own shape; absent when no child was started. */
   usage?: PiUsage
   /** Everything that is not text. */
   details: RunDetails
@@ -1173,15 +1625,15 @@ export interface ToolResult {
 
 /** A tool, as pi registers it. */
 export interface ToolSurface {
-  /** The tool's name. */
+  /** The name that models call. */
   name: string
-  /** The tool's name for people. */
+  /** The name that people read. */
   label: string
-  /** For the model: what the tool does. */
+  /** For the model: what the tool does and, in `subagent`, which agents there are. */
   description: string
-  /** One line for the system prompt's list of tools. */
+  /** One line for the list of tools in the system prompt. */
   promptSnippet: string
-  /** Rules for the system prompt. */
+  /** Rules for the system prompt, one line each. */
   promptGuidelines: Array<string>
   /** The JSON schema of the parameters. */
   parameters: Record<string, unknown>
@@ -1189,69 +1641,113 @@ export interface ToolSurface {
 
 /** What a host registers so that its model can delegate. */
 export interface ToolSurfaces {
-  /** False when the configuration switches delegation off: nothing is to be registered then. */
+  /** False when `enabled` is false: register nothing. */
   register: boolean
-  /** The tools: `subagent`, which lists the agents, `subagent_parallel` and `subagent_chain`, which refer to it. */
+  /**
+   * In this order: `subagent`, which lists the agents; `subagent_parallel` and `subagent_chain`, which refer to that
+   * list; `sessions_spawn` and `agents_list`, for background runs.
+   */
   tools: Array<ToolSurface>
-  /** To be appended to the system prompt unless it is there; absent when switched off. */
+  /** Append this to the system prompt once. Absent when `injectDelegationPolicy` is false. */
   delegationPolicy?: string
-  /** Mistakes in the configuration and in agent files, to be shown once. */
+  /** Mistakes in the configuration and in agent files; show them once. */
   notices: Array<string>
 }
 
 /** The newest part of a child's conversation. */
 export interface Transcript {
-  /** Oldest first; a mebibyte of text at most. */
+  /** Oldest first; at most 1 MiB of text. */
   entries: Array<TranscriptEntry>
-  /** Whether there is something older than that, or may be. */
+  /** True when there are, or may be, older entries. */
   hasMore: boolean
-  /** The size of the file. */
+  /** The size of the file in bytes. */
   bytes: number
-  /** Changes when the file does. */
+  /** Changes whenever the file does. */
   version: string
 }
 
-/** Something that was said or done. */
+/** A message, a tool call or its result. */
 export interface TranscriptEntry {
-  /** Who, or what. */
+  /** Who spoke, or what happened. */
   role: "user" | "assistant" | "toolCall" | "toolResult"
-  /** What was said; of a tool call the call in one line. Sanitized, at most 16 KiB. */
+  /** The words; of a tool call one line. Sanitized, at most 16 KiB. */
   text: string
-  /** The tool, or the model. */
+  /** The tool; of an assistant's message the model. */
   name?: string
-  /** Whether it failed. */
+  /**
+   * True when the answer or the tool failed.
+   * @default false
+   */
   isError?: boolean
 }
 
-/** How much of a conversation is asked for. */
+/** How much of a conversation to read. */
 export interface TranscriptOptions {
-  /** Entries at most, the newest. Default 40, at most 2000. */
+  /**
+   * How many of the newest entries to read: 1 to 2000; others are brought into these bounds.
+   * @default 40
+   */
   entries?: number
-  /** Whether tool calls and their results are among them. */
+  /**
+   * Whether tool calls and their results count as entries.
+   * @default false
+   */
   tools?: boolean
 }
 
 /** A text within its limits. */
 export interface TruncatedOutput {
-  /** The text, with a marker where something was left out. */
+  /** The text, with a marker where something was left out. Limits too small for the marker drop it. */
   text: string
-  /** Whether something was left out. */
+  /** True when something was left out. */
   truncated: boolean
-  /** Lines kept, the marker's not counted. */
+  /** Lines of the input that were kept, in whole or in part. */
   keptLines: number
   /** Lines of the input. */
   totalLines: number
-  /** Bytes kept, the marker's not counted. */
+  /** Bytes of the input that were kept. */
   keptBytes: number
   /** Bytes of the input. */
   totalBytes: number
 }
 
-/** Keeps the head of a text. */
+/**
+ * Keeps the head of a text. Rejects for a limit that is negative or NaN.
+ *
+ * @example
+ * ```ts
+ * import { truncateHead } from "pi-subagent-native";
+ *
+ * const versions = JSON.stringify(process.versions, null, 1);
+ * const { text, keptLines, totalLines } = await truncateHead(versions, { maxLines: 9 });
+ * console.log(text, keptLines, totalLines);
+ * ```
+ */
 export declare function truncateHead(text: string, limits?: OutputLimits | undefined | null): Promise<TruncatedOutput>
 
-/** Keeps the head and the tail of a text: conclusions stand at the end. */
+/**
+ * Keeps the head and the tail of a text, where conclusions stand. Rejects for a limit that is negative or NaN.
+ *
+ * @example
+ * ```ts
+ * import { truncateOutput } from "pi-subagent-native";
+ *
+ * const limits = { maxBytes: 1024, fullText: "words.txt" };
+ * const { text, truncated } = await truncateOutput("word ".repeat(5000), limits);
+ * console.log(truncated, text);
+ * ```
+ */
 export declare function truncateOutput(text: string, limits?: OutputLimits | undefined | null): Promise<TruncatedOutput>
 
-/** Keeps the tail of a text. */
+/**
+ * Keeps the tail of a text. Rejects for a limit that is negative or NaN.
+ *
+ * @example
+ * ```ts
+ * import { truncateTail } from "pi-subagent-native";
+ *
+ * const { text, keptBytes, totalBytes } = await truncateTail("word ".repeat(5000), { maxBytes: 1024 });
+ * console.log(text, keptBytes, totalBytes);
+ * ```
+ */
 export declare function truncateTail(text: string, limits?: OutputLimits | undefined | null): Promise<TruncatedOutput>

@@ -11,15 +11,19 @@ import {
 	type Diagnostic,
 	type DisplayItem,
 	type DoctorReport,
-	type describeTools,
+	describeTools,
 	discoverAgents,
-	type doctor,
+	doctor,
 	EarlyCall,
 	type EarlyOptions,
+	endBackground,
 	type HostCallbacks,
 	inspectOutput,
+	keepRun,
 	type LoadedConfig,
-	type loadConfig,
+	listSpawnable,
+	loadConfig,
+	openBackground,
 	type ParallelOptions,
 	type PiUsage,
 	type Question,
@@ -29,6 +33,7 @@ import {
 	type RunUsage,
 	type SingleResult,
 	sanitizeOutput,
+	spawnSession,
 	startChain,
 	startParallel,
 	startRun,
@@ -37,9 +42,9 @@ import {
 	type ToolSurface,
 	type ToolSurfaces,
 	type TruncatedOutput,
-	type truncateHead,
+	truncateHead,
 	truncateOutput,
-	type truncateTail,
+	truncateTail,
 } from "../../index.js";
 
 /** Holds when the two types are the same in every respect. */
@@ -191,6 +196,158 @@ export async function right(): Promise<void> {
 	const { counts, final, partialOutput, lastEventType } = await collectOutputFile("/x");
 	void [counts.unknownEvents + counts.invalidLines, final satisfies boolean, partialOutput, lastEventType];
 }
+
+/** The examples of `index.d.ts`, word for word but for their imports. */
+export const examples = {
+	async BackgroundSession(): Promise<void> {
+		const options = { cwd: process.cwd(), sessionId: "session-1", delivered: [] };
+		const session = openBackground(options, ({ notices = [] }) => {
+			for (const notice of notices) console.error(notice);
+		});
+		const { text } = await session.command("list");
+		console.log(text, await session.runs(true), session.complete("st"));
+		await session.settled(60_000);
+		await session.close();
+	},
+	async EarlyCall(): Promise<void> {
+		const early = bootEarly({ tool: "subagent", callId: "call-1", cwd: process.cwd() });
+		early.push('{"agent":"explorer",');
+		await early.end();
+	},
+	async RunHandle(): Promise<void> {
+		const handle = startRun({ agent: "explorer", task: "Find the entry point.", cwd: process.cwd() });
+		const timer = setTimeout(() => handle.abort("took too long"), 60_000);
+		const { isError = false, content } = await handle.result();
+		clearTimeout(timer);
+		console.log(handle.runId, isError, content[0]?.text);
+	},
+	async bootEarly(): Promise<void> {
+		const place = { cwd: process.cwd(), callId: "call-1" };
+		const early = bootEarly({ ...place, tool: "subagent" });
+		early.push('{"agent":"explorer",');
+		early.push('"task":"List the tests."}');
+		const { content } = await startRun({ ...place, agent: "explorer", task: "List the tests." }).result();
+		await early.end();
+		console.log(content[0]?.text);
+	},
+	async collectOutput(): Promise<void> {
+		const { final, counts } = await collectOutput('{"type":"agent_settled"}');
+		console.log(final, counts.events);
+	},
+	async collectOutputFile(): Promise<void> {
+		const { output, usage } = await collectOutputFile("run.jsonl").catch(() => ({ output: "", usage: undefined }));
+		console.log(output, usage?.cost);
+	},
+	async describeTools(): Promise<void> {
+		const { register, tools, delegationPolicy = "" } = await describeTools({ cwd: process.cwd() });
+		if (register) for (const { name, parameters } of tools) console.log(name, JSON.stringify(parameters));
+		console.log(delegationPolicy);
+	},
+	async discoverAgents(): Promise<void> {
+		const { agents, diagnostics } = await discoverAgents({ cwd: process.cwd() });
+		for (const { name, source, tools } of agents) console.log(name, source, tools.join(" "));
+		for (const { severity, message } of diagnostics) console.error(severity, message);
+	},
+	async doctor(): Promise<void> {
+		const { ok, checks } = await doctor({ cwd: process.cwd() });
+		for (const { status, area, message, hint = "" } of checks) console.log(status, area, message, hint);
+		process.exitCode = ok ? 0 : 1;
+	},
+	async endBackground(): Promise<void> {
+		await endBackground();
+	},
+	async HostCallbacks(): Promise<void> {
+		const handle = startRun({ agent: "reviewer", task: "Review the last commit.", cwd: process.cwd() }, undefined, {
+			confirm: ({ path }) => path.startsWith(process.cwd()),
+			ask: ({ method, options = [] }) => (method === "select" && options[0] ? { value: options[0] } : {}),
+		});
+		console.log((await handle.result()).content[0]?.text);
+	},
+	async inspectOutput(): Promise<void> {
+		const found = await inspectOutput("token: correct-horse", { secrets: ["correct-horse"] });
+		for (const { rule, count, ranges } of found) console.log(rule, count, ranges[0]?.start);
+	},
+	async keepRun(): Promise<void> {
+		await keepRun();
+	},
+	async listSpawnable(): Promise<void> {
+		const { agents, defaultAgent } = await listSpawnable({ cwd: process.cwd() });
+		for (const { id, description } of agents) console.log(id === defaultAgent ? "*" : " ", id, description);
+	},
+	async loadConfig(): Promise<void> {
+		const { values, diagnostics, broken } = await loadConfig({ cwd: process.cwd() });
+		console.log(values.maxConcurrent, broken?.message ?? "readable", diagnostics.length);
+	},
+	async openBackground(): Promise<void> {
+		const delivered: string[] = [];
+		const options = { cwd: process.cwd(), sessionId: "session-1", delivered };
+		const session = openBackground(options, async ({ deliveries }) => {
+			if (!deliveries) return;
+			console.log(deliveries.text);
+			delivered.push(...deliveries.deliveryIds);
+			await session.delivered(deliveries.deliveryIds);
+		});
+		await session.settled();
+		await session.close();
+	},
+	async sanitizeOutput(): Promise<void> {
+		console.log(await sanitizeOutput("token: correct-horse", { secrets: ["correct-horse"] }));
+	},
+	async spawnSession(): Promise<void> {
+		const { status, runId, error } = await spawnSession({
+			cwd: process.cwd(),
+			sessionId: "session-1",
+			task: "List the public functions.",
+			runTimeoutSeconds: 600,
+		});
+		console.log(status, runId ?? error);
+	},
+	async startChain(): Promise<void> {
+		const handle = startChain({
+			cwd: process.cwd(),
+			steps: [
+				{ agent: "explorer", task: "Find the slowest test." },
+				{ agent: "explorer", task: "Explain why it is slow: {previous}" },
+			],
+		});
+		const { content } = await handle.result();
+		console.log(content[0]?.text);
+	},
+	async startParallel(): Promise<void> {
+		const handle = startParallel({
+			cwd: process.cwd(),
+			tasks: [
+				{ agent: "explorer", task: "Summarize src." },
+				{ agent: "explorer", task: "Summarize the tests." },
+			],
+		});
+		const { details } = await handle.result();
+		for (const { outcome, output = "" } of details.results) console.log(outcome, output);
+	},
+	async startRun(): Promise<void> {
+		const handle = startRun(
+			{ agent: "explorer", task: "Which file parses the configuration?", cwd: process.cwd() },
+			({ details }) => console.log(details.streaming?.state, details.streaming?.turnCount),
+		);
+		const { content, isError = false, details } = await handle.result();
+		if (isError) console.error(details.error?.code, details.error?.message);
+		else console.log(content[0]?.text);
+	},
+	async truncateHead(): Promise<void> {
+		const versions = JSON.stringify(process.versions, null, 1);
+		const { text, keptLines, totalLines } = await truncateHead(versions, { maxLines: 9 });
+		console.log(text, keptLines, totalLines);
+	},
+	async truncateOutput(): Promise<void> {
+		const limits = { maxBytes: 1024, fullText: "words.txt" };
+		const { text, truncated } = await truncateOutput("word ".repeat(5000), limits);
+		console.log(truncated, text);
+	},
+	async truncateTail(): Promise<void> {
+		const { text, keptBytes, totalBytes } = await truncateTail("word ".repeat(5000), { maxBytes: 1024 });
+		console.log(text, keptBytes, totalBytes);
+	},
+};
 
 /** Dialogs are told apart by their method, completely. */
 function answered({ method, title, options = [], placeholder, prefill, message, timeoutMs = 0 }: Question): Answer {

@@ -1,4 +1,4 @@
-//! The agents that exist and the tools that offer them, as JavaScript sees them.
+//! The agents of a directory and the tools that offer them, as JavaScript sees them.
 
 use std::path::Path;
 
@@ -15,117 +15,128 @@ use crate::text;
 /// The agents of a directory.
 #[napi(object, object_from_js = false)]
 pub struct AgentCatalog {
-    /// Those that run, in the order in which they are listed to people and models.
+    /// The agents that take effect: builtins first, then the user's, then the project's.
     pub agents: Vec<AgentInfo>,
-    /// Those that an agent of the same name and a nearer source hides.
+    /// The agents hidden by one of the same name from a nearer source.
     pub shadowed: Vec<ShadowedAgent>,
-    /// What is wrong with files that could not be used, and what in others has no effect.
+    /// Errors in agent files that were skipped, and warnings about entries without effect.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// An agent.
 #[napi(object, object_from_js = false)]
 pub struct AgentInfo {
-    /// Its name.
+    /// At most 64 characters.
     pub name: String,
-    /// What it is for, one line.
+    /// One line of at most 1000 characters.
     pub description: String,
-    /// Where it comes from.
+    /// A nearer source wins: `project` over `user` over `builtin`.
     #[napi(ts_type = "\"builtin\" | \"user\" | \"project\"")]
     pub source: &'static str,
     /// The file that defines it; absent for builtins.
     pub path: Option<String>,
-    /// Whether it may only read.
+    /// True when the definition allows only reading.
     pub readonly: bool,
-    /// The tools that a child of it would get here and now.
+    /// The tools a child would get with this configuration on this machine.
     pub tools: Vec<String>,
-    /// The tools it declares and would not get.
+    /// The tools the definition asks for and a child would not get.
     pub dropped: Vec<DroppedTool>,
-    /// Whether it could run here and now.
+    /// False when a run would be refused; `problem` says why.
     pub runnable: bool,
-    /// Why not.
+    /// Present exactly when `runnable` is false.
     pub problem: Option<String>,
-    /// The model it asks for.
+    /// The model the definition asks for; absent: inherited.
     pub model: Option<String>,
-    /// The thinking level it asks for.
+    /// The thinking level the definition asks for; absent: inherited.
     pub thinking: Option<String>,
 }
 
 /// A tool that a child does not get.
 #[napi(object, object_from_js = false)]
 pub struct DroppedTool {
-    /// Its name.
+    /// The tool's name.
     pub tool: String,
-    /// Why.
+    /// For people; may change between releases.
     pub reason: String,
 }
 
-/// An agent that another one of its name hides.
+/// An agent hidden by another of the same name.
 #[napi(object, object_from_js = false)]
 pub struct ShadowedAgent {
-    /// Its name.
+    /// The name both have.
     pub name: String,
-    /// Where it comes from.
+    /// The source of the hidden one.
     #[napi(ts_type = "\"builtin\" | \"user\" | \"project\"")]
     pub source: &'static str,
     /// The file that defines it; absent for builtins.
     pub path: Option<String>,
-    /// Where the one that hides it comes from.
+    /// The source of the one that takes effect.
     #[napi(ts_type = "\"builtin\" | \"user\" | \"project\"")]
     pub by: &'static str,
 }
 
-/// Something about a file that a person should know.
+/// A problem in a file, for the person who wrote it.
 #[napi(object, object_from_js = false)]
 pub struct Diagnostic {
-    /// How much it matters.
+    /// `error`: the file or the value is not used; `warning`: it is used, but something in it has no effect; `info`:
+    /// worth knowing.
     #[napi(ts_type = "\"error\" | \"warning\" | \"info\"")]
     pub severity: &'static str,
     /// Stable; match on this.
     pub code: String,
-    /// May change between releases.
+    /// For people; may change between releases.
     pub message: String,
     /// The file.
     pub path: Option<String>,
-    /// The line, from 1.
+    /// From 1.
     pub line: Option<u32>,
-    /// The column, from 1, in characters.
+    /// From 1, in characters.
     pub column: Option<u32>,
 }
 
 /// What a host registers so that its model can delegate.
 #[napi(object, object_from_js = false)]
 pub struct ToolSurfaces {
-    /// False when the configuration switches delegation off: nothing is to be registered then.
+    /// False when `enabled` is false: register nothing.
     pub register: bool,
-    /// The tools: `subagent`, which lists the agents, `subagent_parallel` and `subagent_chain`, which refer to it.
+    /// In this order: `subagent`, which lists the agents; `subagent_parallel` and `subagent_chain`, which refer to that
+    /// list; `sessions_spawn` and `agents_list`, for background runs.
     pub tools: Vec<ToolSurface>,
-    /// To be appended to the system prompt unless it is there; absent when switched off.
+    /// Append this to the system prompt once. Absent when `injectDelegationPolicy` is false.
     pub delegation_policy: Option<String>,
-    /// Mistakes in the configuration and in agent files, to be shown once.
+    /// Mistakes in the configuration and in agent files; show them once.
     pub notices: Vec<String>,
 }
 
 /// A tool, as pi registers it.
 #[napi(object, object_from_js = false)]
 pub struct ToolSurface {
-    /// The tool's name.
+    /// The name that models call.
     pub name: String,
-    /// The tool's name for people.
+    /// The name that people read.
     pub label: String,
-    /// For the model: what the tool does.
+    /// For the model: what the tool does and, in `subagent`, which agents there are.
     pub description: String,
-    /// One line for the system prompt's list of tools.
+    /// One line for the list of tools in the system prompt.
     pub prompt_snippet: String,
-    /// Rules for the system prompt.
+    /// Rules for the system prompt, one line each.
     pub prompt_guidelines: Vec<String>,
     /// The JSON schema of the parameters.
     #[napi(ts_type = "Record<string, unknown>")]
     pub parameters: Value,
 }
 
-/// Finds the agents of a directory and says what a child of each would get. Reads files, and asks the
-/// warden what this machine allows.
+/// Lists the agents of a directory and the tools a child of each would get. Reads agent files, and asks the warden what
+/// this machine can enforce.
+///
+/// @example
+/// ```ts
+/// import { discoverAgents } from "pi-subagent-native";
+///
+/// const { agents, diagnostics } = await discoverAgents({ cwd: process.cwd() });
+/// for (const { name, source, tools } of agents) console.log(name, source, tools.join(" "));
+/// for (const { severity, message } of diagnostics) console.error(severity, message);
+/// ```
 #[napi(catch_unwind, ts_return_type = "Promise<AgentCatalog>")]
 pub fn discover_agents(env: &Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'_, AgentCatalog>> {
     let (cwd, context) = options.into_context();
@@ -140,7 +151,16 @@ pub fn discover_agents(env: &Env, options: SurfaceOptions) -> napi::Result<Promi
     })
 }
 
-/// Describes the tools to register. The same world gives the same bytes, which a prompt cache depends on.
+/// Describes the tools to register. Equal files and options give equal bytes, so that prompt caches stay valid.
+///
+/// @example
+/// ```ts
+/// import { describeTools } from "pi-subagent-native";
+///
+/// const { register, tools, delegationPolicy = "" } = await describeTools({ cwd: process.cwd() });
+/// if (register) for (const { name, parameters } of tools) console.log(name, JSON.stringify(parameters));
+/// console.log(delegationPolicy);
+/// ```
 #[napi(catch_unwind, ts_return_type = "Promise<ToolSurfaces>")]
 pub fn describe_tools(env: &Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'_, ToolSurfaces>> {
     let (cwd, context) = options.into_context();

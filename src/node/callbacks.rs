@@ -1,4 +1,4 @@
-//! Calls from a run into JavaScript.
+//! Calls from runs into JavaScript.
 
 use std::time::Duration;
 
@@ -15,49 +15,50 @@ use crate::credentials::Refresh;
 use crate::run;
 use crate::text::figures::millis;
 
-/// A question that only a person may answer.
+/// Asks whether an agent that a project defines may run.
 #[napi(object, object_from_js = false)]
 pub struct ConfirmRequest {
-    /// The agent it is about.
+    /// The agent's name.
     pub agent: String,
     /// The file that defines it.
     pub path: String,
-    /// The question.
+    /// The question in a few words.
     pub title: String,
-    /// What the answer means.
+    /// What the agent is and what a yes allows.
     pub message: String,
 }
 
-/// A question of an extension in a child. All strings are sanitized and bounded.
+/// A dialog that an extension in a child opened. All strings are sanitized. A child may have 16 open; further ones are
+/// cancelled.
 #[napi(object, object_from_js = false)]
 pub struct Question {
-    /// The run whose child asks.
+    /// The run whose child asks; eight hexadecimal characters.
     pub run_id: String,
-    /// Its agent.
+    /// The agent's name.
     pub agent: String,
-    /// What kind of answer is wanted.
+    /// `confirm` wants `confirmed`; the others want `value`.
     #[napi(ts_type = "\"select\" | \"confirm\" | \"input\" | \"editor\"")]
     pub method: &'static str,
-    /// The question.
+    /// At most 16 KiB.
     pub title: String,
-    /// More about it.
+    /// At most 16 KiB.
     pub message: Option<String>,
-    /// What there is to choose from, for `select`.
+    /// The choices of a `select`: at most 64 of 1 KiB each.
     pub options: Option<Vec<String>>,
-    /// What stands in an empty field.
+    /// The hint in an empty field; at most 16 KiB.
     pub placeholder: Option<String>,
-    /// What stands in the field to begin with.
+    /// The initial text of the field; at most 16 KiB.
     pub prefill: Option<String>,
-    /// How long the child waits for the answer, in milliseconds.
+    /// How long the child waits for the answer, in milliseconds; absent: until its run ends.
     pub timeout_ms: Option<f64>,
 }
 
-/// The answer to a question; an empty object is that of one who closes the dialog.
+/// The answer to a question. An empty object cancels the dialog.
 #[napi(object, object_to_js = false)]
 pub struct Answer {
-    /// What was chosen or written.
+    /// The chosen option or the text. Wins only where `confirmed` is absent.
     pub value: Option<String>,
-    /// Yes or no.
+    /// Yes or no, for `confirm`.
     pub confirmed: Option<bool>,
 }
 
@@ -66,33 +67,45 @@ pub struct Answer {
 pub struct RefreshRequest {
     /// The provider, as pi names it.
     pub provider: String,
-    /// For how long the token has to be good, in milliseconds.
+    /// How long the token has to be good, in milliseconds. The answer is waited for 50 seconds at most.
     pub valid_for_ms: f64,
 }
 
-/// What a callback returns that has nothing to answer. A promise is looked at, because one that rejects and that nobody
-/// looks at ends the host.
+/// What a callback without an answer returns. A promise is kept and watched: a rejection no one looks at would end the
+/// host.
 pub(super) type Returned = Option<Promise<UnknownReturnValue>>;
 
-/// Receives updates. Weak: an update is no reason for the process to live on.
+/// Receives updates. Weak: an update does not keep the process alive.
 pub type UpdateSink = ThreadsafeFunction<ToolResult, Returned, ToolResult, Status, false, true>;
 
-/// Asks, and takes the promise of an answer or an answer. In this order: a promise would pass for an object.
+/// Asks JavaScript, which answers with a promise or a value. `Promise` comes first because it would pass for an object.
 type Callback<Request, Reply> =
     ThreadsafeFunction<Request, Either<Promise<Reply>, Reply>, Request, Status, false, true>;
 
-/// What a call asks of its host. None of them keeps the process alive, and each may be missing.
+/// How a call asks its host. Each callback may be missing; none keeps the process alive. One that throws or rejects has
+/// not answered.
+///
+/// @example
+/// ```ts
+/// import { startRun } from "pi-subagent-native";
+///
+/// const handle = startRun({ agent: "reviewer", task: "Review the last commit.", cwd: process.cwd() }, undefined, {
+/// 	confirm: ({ path }) => path.startsWith(process.cwd()),
+/// 	ask: ({ method, options = [] }) => (method === "select" && options[0] ? { value: options[0] } : {}),
+/// });
+/// console.log((await handle.result()).content[0]?.text);
+/// ```
 #[napi(object, object_to_js = false)]
 pub struct HostCallbacks {
-    /// Asks a person whether an agent that the project defines may run; asked before it runs for the first time. Without it
-    /// `nonInteractivePolicy` decides.
+    /// Asks the user whether an agent that a project defines may run: once per content of its file. False and no answer
+    /// refuse the run. Without this callback `nonInteractivePolicy` decides.
     #[napi(ts_type = "(request: ConfirmRequest) => Promise<boolean> | boolean")]
     pub confirm: Option<Callback<ConfirmRequest, bool>>,
-    /// Has a login's token refreshed that would expire during the run of a sandboxed child. Without it the child refreshes
-    /// its copy, which is then taken back.
+    /// Refreshes a login's token that would expire while a sandboxed child runs; true when it did. Without this
+    /// callback the child refreshes its own copy, which is taken back at its end.
     #[napi(ts_type = "(request: RefreshRequest) => Promise<boolean> | boolean")]
     pub refresh: Option<Callback<RefreshRequest, bool>>,
-    /// Passes the question of an extension in a child on to a person. Without it every such question is cancelled.
+    /// Passes a question of a child on to the user. Without this callback every question is cancelled.
     #[napi(ts_type = "(question: Question) => Promise<Answer> | Answer")]
     pub ask: Option<Callback<Question, Answer>>,
 }
@@ -100,7 +113,7 @@ pub struct HostCallbacks {
 /// The host of a call, as the core sees it.
 pub(super) struct JsCallbacks(pub(super) Option<HostCallbacks>);
 
-/// Calls JavaScript and waits for what it answers. Whatever goes wrong there is no answer.
+/// Calls JavaScript and waits for its answer. `None`: there is no callback, it threw, or its promise rejected.
 async fn ask<Request, Reply>(sink: Option<&Callback<Request, Reply>>, request: Request) -> Option<Reply>
 where
     Request: JsValuesTupleIntoVec + Send + 'static,
@@ -159,9 +172,9 @@ impl From<run::ChildQuestion> for Question {
     }
 }
 
-/// Passes updates on, one at a time: JavaScript sees the newest state whenever it has taken the last one, and the last
-/// state in any case. What has not changed since the update before is left out where updates are made of parts. Promises
-/// are not waited for: one that stays pending must keep back neither updates nor the result.
+/// Passes updates on, one at a time. JavaScript gets the newest state each time it has taken one, and the last state in
+/// any case; parts that have not changed since the update before are left out. Promises are not waited for: one that
+/// stays pending must hold back neither updates nor the result.
 pub(super) async fn forward(mut updates: watch::Receiver<Option<run::ToolResult>>, sink: Option<UpdateSink>) {
     let Some(sink) = sink else { return };
     let mut before: Option<run::ToolResult> = None;
@@ -190,11 +203,11 @@ pub(super) async fn forward(mut updates: watch::Receiver<Option<run::ToolResult>
     }
 }
 
-/// Calls what has nothing to answer. Whatever it returns that is no promise is nothing.
+/// Calls a callback that has nothing to answer. A returned value that is no promise counts as none.
 ///
 /// # Errors
 ///
-/// When it throws, or cannot be called any more.
+/// When it throws, or can no longer be called.
 pub(super) async fn call<Told>(
     sink: &ThreadsafeFunction<Told, Returned, Told, Status, false, true>,
     told: Told,
@@ -203,13 +216,13 @@ where
     Told: JsValuesTupleIntoVec + Send + 'static,
 {
     match sink.call_async_catch(told).await {
-        // What an exception has is `PendingException`; this is said of what has no `then` to call.
+        // An exception has the status `PendingException`; these two mean that the value has no `then` to call.
         Err(error) if matches!(error.status, Status::InvalidArg | Status::FunctionExpected) => Ok(None),
         called => called,
     }
 }
 
-/// Resolves as the promise does, and never without one.
+/// Resolves with the promise; without one it never does.
 async fn resolved<T: FromNapiValue>(promise: &mut Option<Promise<T>>) -> napi::Result<T> {
     match promise {
         Some(promise) => promise.await,

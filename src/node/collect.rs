@@ -1,4 +1,4 @@
-//! The collector, as JavaScript sees it.
+//! The collector of event streams, as JavaScript sees it.
 
 use std::fs::File;
 use std::io::Read;
@@ -15,58 +15,66 @@ use crate::run::clean;
 /// How much of a file is read at a time.
 const READ_BYTES: usize = 64 * 1024;
 
-/// What the event stream of a child says. Every string is sanitized, with the secrets of this process.
+/// The outcome of a child's event stream. Every string is sanitized with the secrets of this process.
 #[napi(object, object_from_js = false)]
 pub struct CollectedOutput {
-    /// The text of the last complete assistant message that is no tool call; empty when there is none.
+    /// The text of the last complete assistant message that calls no tool; empty when there is none. At most 1 MiB.
     pub output: String,
-    /// Whether the child said that its work is done.
+    /// True when the child reported the end of its work.
     pub r#final: bool,
-    /// Added up over the assistant messages.
+    /// Summed over the assistant messages.
     pub usage: RunUsage,
-    /// What the last assistant message says went wrong.
+    /// The error of the last assistant message.
     pub error: Option<String>,
-    /// The text under way when the stream ended.
+    /// The newest 64 KiB of assistant text that did not become the answer.
     pub partial_output: Option<String>,
-    /// Why the last assistant message ended.
+    /// Why the last assistant message ended, such as `stop` or `length`.
     pub stop_reason: Option<String>,
-    /// The model that answered, `provider/id`.
+    /// The model of the first assistant message, `provider/id`.
     pub model: Option<String>,
     /// The type of the last event.
     pub last_event_type: Option<String>,
-    /// The newest texts and tool calls, oldest first; bounded.
+    /// The newest texts and tool calls, oldest first; at most 64, and 48 KiB of JSON.
     pub display_items: Vec<DisplayItem>,
-    /// Bytes left out of the middle of `output` because it was too long to keep.
+    /// Bytes left out of the middle of `output`; 0 when it is whole.
     pub omitted_bytes: f64,
-    /// How much of what was read.
+    /// How much was read.
     pub counts: StreamCounts,
-    /// The end of what was no JSON.
+    /// The end of the lines that are no JSON; at most 8 KiB.
     pub noise: String,
 }
 
-/// How much of what was read.
+/// How much of a stream was read.
 #[napi(object, object_from_js = false)]
 pub struct StreamCounts {
-    /// Bytes of the stream.
+    /// Bytes.
     pub bytes: f64,
     /// Lines that are not blank.
     pub lines: f64,
     /// Lines that are events.
     pub events: f64,
-    /// Events of a type that is not known.
+    /// Events of an unknown type; also counted in `events`.
     pub unknown_events: f64,
-    /// Lines that are not events.
+    /// Lines that are no events.
     pub invalid_lines: f64,
 }
 
-/// Folds an event stream that is in memory.
+/// Collects the event stream of `pi --mode json` from memory.
+///
+/// @example
+/// ```ts
+/// import { collectOutput } from "pi-subagent-native";
+///
+/// const { final, counts } = await collectOutput('{"type":"agent_settled"}');
+/// console.log(final, counts.events);
+/// ```
 #[napi(catch_unwind, ts_return_type = "Promise<CollectedOutput>")]
 pub fn collect_output(
     env: &Env,
     jsonl: Either<String, Uint8Array>,
 ) -> napi::Result<PromiseRaw<'_, CollectedOutput>> {
     let sanitizer = sanitizer_maker(None);
-    // A copy, because JavaScript may go on writing into its own.
+    // Copy: JavaScript may go on writing into its own buffer.
     let jsonl = match jsonl {
         Either::A(text) => text.into_bytes(),
         Either::B(bytes) => bytes.to_vec(),
@@ -78,7 +86,16 @@ pub fn collect_output(
     }))
 }
 
-/// Folds an event stream that is in a file, in bounded memory. Rejects when the file cannot be read.
+/// Collects the event stream of `pi --mode json` from a file, whatever its size in at most 3 MiB of memory. Rejects
+/// when the file cannot be read.
+///
+/// @example
+/// ```ts
+/// import { collectOutputFile } from "pi-subagent-native";
+///
+/// const { output, usage } = await collectOutputFile("run.jsonl").catch(() => ({ output: "", usage: undefined }));
+/// console.log(output, usage?.cost);
+/// ```
 #[napi(catch_unwind, ts_return_type = "Promise<CollectedOutput>")]
 pub fn collect_output_file(env: &Env, path: String) -> napi::Result<PromiseRaw<'_, CollectedOutput>> {
     let sanitizer = sanitizer_maker(None);

@@ -13,30 +13,39 @@ use crate::run;
 /// The configuration in force in a directory.
 #[napi(object, object_from_js = false)]
 pub struct LoadedConfig {
-    /// Every setting with its value: the object under `subagents`.
+    /// The object under `subagents`, every key present, defaults filled in. 0 stands for "no limit" as in the files.
     #[napi(ts_type = "Record<string, unknown>")]
     pub values: Value,
-    /// The files that were looked for.
+    /// The files that were looked for, whether they exist or not.
     pub sources: Vec<ConfigSource>,
-    /// What is wrong with them, and what has no effect yet.
+    /// Mistakes in the files, and keys without effect yet; at most 100.
     pub diagnostics: Vec<Diagnostic>,
-    /// Set when a file cannot be read: every run is then refused for this reason.
+    /// Set when a file cannot be read or parsed: every run is then refused for this reason.
     pub broken: Option<Diagnostic>,
 }
 
 /// A configuration file.
 #[napi(object, object_from_js = false)]
 pub struct ConfigSource {
-    /// Whose it is.
+    /// A project file may only tighten what the user's file allows.
     #[napi(ts_type = "\"user\" | \"project\"")]
     pub origin: &'static str,
-    /// Where it is, or would be.
+    /// Where the file is, or would be.
     pub path: String,
-    /// Whether it exists.
+    /// False when there is no such file, which is no mistake.
     pub present: bool,
 }
 
-/// Reads the configuration of a directory. Rejects for values of the caller's own that are not valid.
+/// Reads the configuration of a directory. Rejects when `options.config` itself has invalid values; mistakes in files
+/// are `diagnostics`.
+///
+/// @example
+/// ```ts
+/// import { loadConfig } from "pi-subagent-native";
+///
+/// const { values, diagnostics, broken } = await loadConfig({ cwd: process.cwd() });
+/// console.log(values.maxConcurrent, broken?.message ?? "readable", diagnostics.length);
+/// ```
 #[napi(catch_unwind, ts_return_type = "Promise<LoadedConfig>")]
 pub fn load_config(env: &Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'_, LoadedConfig>> {
     let (cwd, context) = options.into_context();

@@ -17,7 +17,7 @@ const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
 #[napi(object, object_to_js = false)]
 #[derive(Clone)]
 pub struct HostTool {
-    /// Its name.
+    /// The name that models call.
     pub name: String,
     /// The extension that provides it, as pi names it; absent for pi's own tools.
     pub extension: Option<String>,

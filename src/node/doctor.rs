@@ -8,38 +8,47 @@ use super::options::SurfaceOptions;
 use super::runtime::off_thread;
 use crate::{doctor, run};
 
-/// What one answer may fill: a program that fails can say a lot.
+/// Bytes of one message or hint: a program that fails can print a lot.
 const MAX_MESSAGE: usize = 4 * 1024;
 
 /// What stands in the way of a delegation.
 #[napi(object, object_from_js = false)]
 pub struct DoctorReport {
-    /// True when no check is an error.
+    /// True when no check has the status `error`.
     pub ok: bool,
     /// In the order in which a person would look.
     pub checks: Vec<DoctorCheck>,
 }
 
-/// The answer of one check.
+/// One check and its finding.
 #[napi(object, object_from_js = false)]
 pub struct DoctorCheck {
-    /// What was looked at.
+    /// What was checked, in a word or two.
     pub area: String,
-    /// How good the answer is.
+    /// `warning`: delegation works, but not as one might expect; `error`: it does not work, or not all of it.
     #[napi(ts_type = "\"ok\" | \"info\" | \"warning\" | \"error\"")]
     pub status: &'static str,
-    /// The answer.
+    /// The finding. Sanitized, at most 4 KiB.
     pub message: String,
-    /// What to do about it.
+    /// What to do about it. Sanitized, at most 4 KiB.
     pub hint: Option<String>,
 }
 
-/// Looks at everything a delegation needs: configuration, agents, the child's command, directories. Starts pi once to
-/// ask for its version. Never rejects for what it finds.
+/// Checks everything a delegation needs: configuration, agents, pi's command, directories, the sandbox. Starts pi once
+/// to ask for its version and waits at most 20 seconds for it. Findings never reject.
+///
+/// @example
+/// ```ts
+/// import { doctor } from "pi-subagent-native";
+///
+/// const { ok, checks } = await doctor({ cwd: process.cwd() });
+/// for (const { status, area, message, hint = "" } of checks) console.log(status, area, message, hint);
+/// process.exitCode = ok ? 0 : 1;
+/// ```
 #[napi(catch_unwind, ts_return_type = "Promise<DoctorReport>")]
 pub fn doctor(env: &Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'_, DoctorReport>> {
     let (cwd, context) = options.into_context();
-    // Looks at files all along, which may hang in a file system; so not on a thread that serves children.
+    // It reads files throughout, and a file system may hang: keep it off the threads that serve children.
     env.spawn_future(off_thread(move || {
         let sanitizer = run::sanitizer_for(&cwd, &context);
         let checks = Handle::current().block_on(doctor::doctor(&cwd, &context));

@@ -14,7 +14,19 @@ use crate::orchestrate::{self, Call, CallOrder};
 use crate::process::CancelReason;
 use crate::run::{self, Control, RunId, Steering};
 
-/// A call under way: one run, or several. Dropping it, and every promise of its result, ends it.
+/// A call under way: one run, or several. The call is aborted when this handle and every promise of its result are
+/// garbage collected.
+///
+/// @example
+/// ```ts
+/// import { startRun } from "pi-subagent-native";
+///
+/// const handle = startRun({ agent: "explorer", task: "Find the entry point.", cwd: process.cwd() });
+/// const timer = setTimeout(() => handle.abort("took too long"), 60_000);
+/// const { isError = false, content } = await handle.result();
+/// clearTimeout(timer);
+/// console.log(handle.runId, isError, content[0]?.text);
+/// ```
 #[napi]
 pub struct RunHandle {
     run_id: RunId,
@@ -23,17 +35,30 @@ pub struct RunHandle {
     outcome: watch::Receiver<Option<Ended>>,
 }
 
-/// The end of a run: its result, or the text of the panic that replaced it.
+/// The result of a call, or the message of the panic that replaced it.
 type Ended = Result<Arc<run::ToolResult>, String>;
 
 /// Runs one agent on one task, and returns at once.
 ///
-/// `onUpdate` gets the newest state at most twenty times a second, the last time before the result resolves; when it
-/// throws, or returns a promise that rejects, no more updates follow. Promises are not waited for. What the run may ask is
-/// in `host`. None of the callbacks keeps the process alive; one that mentions the handle keeps the handle: such a run is
-/// ended by `abort`, not by forgetting it.
+/// `onUpdate` gets the newest state at most twenty times a second, the last time before the result resolves. When it
+/// throws or returns a promise that rejects, no more updates follow; updates do not wait for its promises. `host`
+/// answers the questions of the run. No callback keeps the process alive. A callback that refers to the handle keeps
+/// the handle: end such a run with `abort`.
 ///
-/// Throws for arguments of the wrong type only. Everything else that can go wrong is in the result.
+/// Throws only for arguments of the wrong type. Every other failure is in the result.
+///
+/// @example
+/// ```ts
+/// import { startRun } from "pi-subagent-native";
+///
+/// const handle = startRun(
+/// 	{ agent: "explorer", task: "Which file parses the configuration?", cwd: process.cwd() },
+/// 	({ details }) => console.log(details.streaming?.state, details.streaming?.turnCount),
+/// );
+/// const { content, isError = false, details } = await handle.result();
+/// if (isError) console.error(details.error?.code, details.error?.message);
+/// else console.log(content[0]?.text);
+/// ```
 #[napi(catch_unwind, async_runtime)]
 pub fn start_run(
     env: Env,
@@ -44,9 +69,24 @@ pub fn start_run(
     start(env, options.into_request(), on_update, host, orchestrate::single)
 }
 
-/// Runs several tasks side by side, at most `parallelConcurrency` of them at once, and returns at once. One that fails
-/// does not disturb the others; the call fails when all of them do. Agents are looked up for all tasks before the first
+/// Runs several tasks side by side, at most `parallelConcurrency` of them at once, and returns at once. A task that
+/// fails does not disturb the others; the call fails when all of them do. All agents are looked up before the first
 /// child starts. Callbacks as for `startRun`.
+///
+/// @example
+/// ```ts
+/// import { startParallel } from "pi-subagent-native";
+///
+/// const handle = startParallel({
+/// 	cwd: process.cwd(),
+/// 	tasks: [
+/// 		{ agent: "explorer", task: "Summarize src." },
+/// 		{ agent: "explorer", task: "Summarize the tests." },
+/// 	],
+/// });
+/// const { details } = await handle.result();
+/// for (const { outcome, output = "" } of details.results) console.log(outcome, output);
+/// ```
 #[napi(catch_unwind, async_runtime)]
 pub fn start_parallel(
     env: Env,
@@ -57,9 +97,23 @@ pub fn start_parallel(
     start(env, options.into_request(), on_update, host, orchestrate::parallel)
 }
 
-/// Runs several steps one after the other, each with what the one before has found, and returns at once. The first step
-/// that fails ends the call. Agents are looked up for all steps before the first child starts. Callbacks as for
-/// `startRun`.
+/// Runs several steps one after the other, each with the answer of the one before, and returns at once. The first step
+/// that fails ends the call. All agents are looked up before the first child starts. Callbacks as for `startRun`.
+///
+/// @example
+/// ```ts
+/// import { startChain } from "pi-subagent-native";
+///
+/// const handle = startChain({
+/// 	cwd: process.cwd(),
+/// 	steps: [
+/// 		{ agent: "explorer", task: "Find the slowest test." },
+/// 		{ agent: "explorer", task: "Explain why it is slow: {previous}" },
+/// 	],
+/// });
+/// const { content } = await handle.result();
+/// console.log(content[0]?.text);
+/// ```
 #[napi(catch_unwind, async_runtime)]
 pub fn start_chain(
     env: Env,
@@ -70,7 +124,7 @@ pub fn start_chain(
     start(env, options.into_request(), on_update, host, orchestrate::chain)
 }
 
-/// Starts a call, whatever it asks for.
+/// Starts one run or several.
 fn start<T: Send + 'static, Running>(
     env: Env,
     request: CallRequest<T>,
@@ -94,7 +148,7 @@ where
         let (updates, seen) = watch::channel(None);
         let callbacks = Arc::new(JsCallbacks(host));
         let call = Call { id: run_id, callbacks, control, updates, host_id, order };
-        // Both end together: the last update comes before the result.
+        // Join both, so that the last update comes before the result.
         let both = async { tokio::join!(run(spec, call), forward(seen, on_update)) };
         let result = tokio::spawn(both).await.map(|(result, ())| Arc::new(result));
         finish.send_replace(Some(result.map_err(|error| error.to_string())));
@@ -104,14 +158,15 @@ where
 
 #[napi]
 impl RunHandle {
-    /// The call's id: eight hexadecimal characters. For one run it is the name of its directory, and can change until its
-    /// child is there.
+    /// The call's id: eight hexadecimal characters. One run has its directory named after it; until the child has
+    /// started it may change.
     #[napi(getter)]
     pub fn run_id(&self) -> String {
         self.run_id.get()
     }
 
-    /// The result. Resolves for everything that a user or a child can cause; calling it again gives the same.
+    /// Resolves with the result, whatever a user or a child did; calling it again gives the same. Rejects only for a
+    /// bug in the addon.
     #[napi(catch_unwind, ts_return_type = "Promise<ToolResult>")]
     pub fn result<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ToolResult>> {
         let (mut outcome, guard) = (self.outcome.clone(), Arc::clone(&self.guard));
@@ -126,13 +181,13 @@ impl RunHandle {
         })
     }
 
-    /// Ends the run; its result says that it was cancelled. Does nothing once the run has ended.
+    /// Ends the call; its result has the outcome `aborted` and names `reason`. Does nothing once the call has ended.
     #[napi(catch_unwind)]
     pub fn abort(&self, reason: Option<String>) {
         self.guard.0.cancel(CancelReason::Caller(reason));
     }
 
-    /// Ends the run because its host is going: the child gets at most two seconds to leave. Resolves when it is gone.
+    /// Ends the call because its host is going: children get at most two seconds to leave. Resolves when they are gone.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn close<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
         self.guard.0.cancel(CancelReason::Shutdown);
@@ -143,8 +198,8 @@ impl RunHandle {
         })
     }
 
-    /// Sends a message to every child that works, which reads it before its next turn. False when none took it: because
-    /// none works, or because it is driven by the `json` protocol, which takes no messages.
+    /// Sends a message to every working child of the call, which reads it before its next turn. False when no child
+    /// took it: none works, or the protocol is `json`, which takes no messages.
     #[napi(catch_unwind)]
     pub fn steer(&self, message: String) -> bool {
         self.steering.steer(&message)

@@ -1,4 +1,4 @@
-//! Where the addon lies, and the warden beside it.
+//! Where the addon and its warden are.
 #![expect(clippy::unnecessary_wraps, reason = "napi calls a function that may fail when it loads a module")]
 
 use std::ffi::OsString;
@@ -8,13 +8,13 @@ use std::sync::OnceLock;
 use napi::bindgen_prelude::{Env, Object};
 use napi_derive::napi;
 
-/// Names another warden, or none when it is empty: children are then held by their process group alone.
+/// Names another warden. Empty: no warden, and children are held by their process group alone.
 const OVERRIDE: &str = "PI_SUBAGENT_WARDEN";
 
 /// The addon's own file.
 static ADDON: OnceLock<PathBuf> = OnceLock::new();
 
-/// Remembers where the addon was loaded from; only Node knows. One that does not say so leaves the place unknown.
+/// Remembers where the addon was loaded from, which only Node knows; where it does not say, the location stays unknown.
 #[napi(module_exports, catch_unwind)]
 pub fn remember_location(_exports: Object, env: Env) -> napi::Result<()> {
     if let Some(file) = env.get_module_file_name().ok().as_deref().and_then(file_path) {
@@ -23,7 +23,7 @@ pub fn remember_location(_exports: Object, env: Env) -> napi::Result<()> {
     Ok(())
 }
 
-/// The path that a `file:` URL names. Node escapes what a URL may not hold.
+/// The path that a `file:` URL names, with Node's escapes decoded.
 fn file_path(url: &str) -> Option<PathBuf> {
     let escaped = url.strip_prefix("file://")?.as_bytes();
     let mut path = Vec::with_capacity(escaped.len());
@@ -45,12 +45,12 @@ fn file_path(url: &str) -> Option<PathBuf> {
     Some(drive.unwrap_or(&path).into())
 }
 
-/// The addon's own file, where that is known.
+/// The addon's own file, if it is known.
 pub(super) fn addon() -> Option<&'static Path> {
     ADDON.get().map(PathBuf::as_path)
 }
 
-/// The warden of this installation, whether it works or not, unless the environment chooses another.
+/// The warden beside the addon, whether it works or not, unless the environment names another.
 pub(super) fn warden(env: &[(OsString, OsString)]) -> Option<PathBuf> {
     if !cfg!(target_os = "linux") {
         return None;

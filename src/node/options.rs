@@ -1,4 +1,4 @@
-//! What JavaScript passes in, and the world around it, read once.
+//! What JavaScript passes in, converted to what the core takes.
 
 use std::collections::HashMap;
 use std::mem::take;
@@ -16,8 +16,10 @@ use crate::orchestrate::{CallOrder, TaskSpec, TasksSpec};
 use crate::process::Cancel;
 use crate::run::{Host, HostContext, RunOverrides, RunSpec};
 
-/// Objects of options that begin with fields of their own and go on with those that every call has: JavaScript sees flat
-/// objects, and the fields are written once.
+/// Option objects: fields of their own, then those that every call has. JavaScript sees flat objects.
+///
+/// Documentation in the invocation is written as `#[doc = …]`: a `///` that passes through a macro becomes a raw string,
+/// whose `r"` napi would copy into `index.d.ts`.
 macro_rules! call_options {
     ($($(#[$doc:meta])* pub struct $name:ident { $($own:tt)* })*) => {$(
         $(#[$doc])*
@@ -26,29 +28,35 @@ macro_rules! call_options {
             $($own)*
             /// The directory of the conversation. Absolute, or relative to the process's own.
             pub cwd: String,
-            /// pi's directory for agents, settings and sessions. Default: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`.
+            /// pi's directory for agents, settings and sessions.
+            /// @default `PI_CODING_AGENT_DIR`, else `~/.pi/agent`
             pub agent_dir: Option<String>,
-            /// The session file of the conversation that delegates; the sessions of children are kept beside it.
+            /// The session file of the conversation; the sessions of children are kept beside it.
             pub parent_session_file: Option<String>,
-            /// The id of its session. What it spends is counted under it, else under the file.
+            /// The id of the conversation. What it spends is counted under it, or under `parentSessionFile` without it.
             pub session_id: Option<String>,
-            /// The model of that conversation, `provider/id`. A child inherits it unless its agent or the configuration
+            /// The model of the conversation, `provider/id`. A child inherits it unless its agent or the configuration
             /// names one.
             pub model: Option<String>,
             /// True when an extension provides that model; a child then loads all extensions.
+            /// @default false
             pub model_from_extension: Option<bool>,
-            /// The providers that extensions have registered; a child whose model is one of theirs loads all extensions.
+            /// The providers that extensions have registered; a child whose model is one of theirs loads all
+            /// extensions.
+            /// @default []
             pub extension_providers: Option<Vec<String>>,
-            /// The thinking level of that conversation.
+            /// The thinking level of the conversation. A child inherits it unless its agent or the configuration names
+            /// one.
             pub thinking: Option<String>,
-            /// The tools of the hosting pi. Absent: unknown, and no declared tool is dropped for being unavailable.
+            /// The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable.
             pub tools: Option<Vec<HostTool>>,
             /// Values laid over the configuration files: the object under `subagents`.
             #[napi(ts_type = "Record<string, unknown>")]
             pub config: Option<Value>,
             /// Variables added to a child's environment, which is otherwise this process's own.
             pub env: Option<HashMap<String, String>>,
-            /// The command that starts pi, program first. Default: the hosting pi, else `pi` from `PATH`.
+            /// The command that starts pi, program first.
+            /// @default the hosting pi, else `pi` from `PATH`
             pub pi_command: Option<Vec<String>>,
             /// The executable of the hosting pi: its `process.execPath`.
             pub host_executable: Option<String>,
@@ -57,7 +65,7 @@ macro_rules! call_options {
         }
 
         impl $name {
-            /// The directory of the conversation, and the world as it is now.
+            /// The directory of the conversation, and the host as it is now.
             pub(super) fn into_context(self) -> (PathBuf, HostContext) {
                 let cwd = absolute(&self.cwd);
                 let host = Host {
@@ -80,77 +88,86 @@ macro_rules! call_options {
 }
 
 call_options! {
-    /// One agent, one task, and what is known of the pi that asks.
+    #[doc = " One agent, one task, and the pi that asks."]
     pub struct RunOptions {
-        /// The agent's name.
+        #[doc = " The agent's name."]
         pub agent: String,
-        /// Its task. It reaches the child unchanged, on its standard input; one that begins with a slash gets a line end
-        /// before it, because pi would take it for a command, and in the `json` protocol, where pi removes line ends, the
-        /// word `Task:`.
+        #[doc = " The task; not blank. The child reads it unchanged, unless it begins with a slash: pi would take that"]
+        #[doc = " for a command. A line end then comes before it, in the `json` protocol the word `Task:`."]
         pub task: String,
-        /// What the host calls the call; finds the child that was booted for it.
+        #[doc = " The host's id of the call; the run claims the child that `bootEarly` booted under it."]
         pub call_id: Option<String>,
-        /// True when the caller's signal has fired already: nothing is started, and the result is that of an abort.
+        #[doc = " True when the caller's signal has fired already: nothing is started, and the outcome is `aborted`."]
+        #[doc = " @default false"]
         pub aborted: Option<bool>,
     }
 
-    /// Several tasks side by side, and what is known of the pi that asks.
+    #[doc = " Several tasks side by side, and the pi that asks."]
     pub struct ParallelOptions {
-        /// The tasks: 1 to `maxParallelTasks`.
+        #[doc = " 1 to `maxParallelTasks` tasks (8 unless configured, never more than 64)."]
         pub tasks: Vec<TaskOptions>,
-        /// What the host calls the call; finds the children that were booted for it.
+        #[doc = " The host's id of the call; its runs claim the children that `bootEarly` booted under it."]
         pub call_id: Option<String>,
-        /// True when the caller's signal has fired already: nothing is started, and the result is that of an abort.
+        #[doc = " True when the caller's signal has fired already: nothing is started, and the outcome is `aborted`."]
+        #[doc = " @default false"]
         pub aborted: Option<bool>,
     }
 
-    /// Several tasks one after the other, and what is known of the pi that asks.
+    #[doc = " Several tasks one after the other, and the pi that asks."]
     pub struct ChainOptions {
-        /// The steps: 1 to `maxChainSteps`.
+        #[doc = " 1 to `maxChainSteps` steps (8 unless configured, never more than 64)."]
         pub steps: Vec<TaskOptions>,
-        /// What the host calls the call; finds the child that was booted for its first step.
+        #[doc = " The host's id of the call; its first step claims the child that `bootEarly` booted under it."]
         pub call_id: Option<String>,
-        /// True when the caller's signal has fired already: nothing is started, and the result is that of an abort.
+        #[doc = " True when the caller's signal has fired already: nothing is started, and the outcome is `aborted`."]
+        #[doc = " @default false"]
         pub aborted: Option<bool>,
     }
 
-    /// A run that nobody waits for, and what is known of the pi that asks.
+    #[doc = " A background run, and the pi that asks."]
     pub struct SpawnOptions {
-        /// What it is to do.
+        #[doc = " The task; not blank."]
         pub task: String,
-        /// The agent. Default: `defaultAgent`.
+        #[doc = " The agent's name."]
+        #[doc = " @default the configured `defaultAgent`"]
         pub agent: Option<String>,
-        /// A name for people.
+        #[doc = " A name for people; cut at 80 characters."]
         pub label: Option<String>,
-        /// A model before all others. One that is not among `models` is skipped, with a warning.
+        #[doc = " A model that wins over agent and configuration, `provider/id` or an id that is unique among `models`."]
+        #[doc = " An unknown one is skipped with a warning."]
         pub child_model: Option<String>,
-        /// A thinking level before all others. One that pi does not know is skipped, with a warning.
+        #[doc = " A thinking level that wins over agent and configuration: `off`, `minimal`, `low`, `medium`, `high`,"]
+        #[doc = " `xhigh` or `max`. An unknown one is skipped with a warning."]
         pub child_thinking: Option<String>,
-        /// The limit of the whole run in seconds. Default: 0, which is none but that of silence.
+        #[doc = " The limit of the whole run in seconds, 0 to 604800 (a week); 0 is no limit but that on silence."]
+        #[doc = " @default 0"]
         pub run_timeout_seconds: Option<f64>,
-        /// `keep`, which is the default, or `delete`: the transcript is archived when the result was delivered.
+        #[doc = " When the transcript is archived: `keep` after `archiveAfterMinutes`, `delete` once the result was"]
+        #[doc = " delivered."]
+        #[doc = " @default \"keep\""]
         pub cleanup: Option<String>,
-        /// Every model that the hosting pi has, `provider/id`. Absent: unknown.
+        #[doc = " Every model of the hosting pi, `provider/id`. Absent: unknown, and any `provider/id` is accepted."]
         pub models: Option<Vec<String>>,
     }
 
-    /// What is known of the pi that asks which agents there are.
+    #[doc = " The pi that asks which agents may run in the background."]
     pub struct SpawnableOptions {}
 
-    /// A conversation that is open, and the pi around it.
+    #[doc = " A conversation to open, and the pi around it. `sessionId` or `parentSessionFile` names it."]
     pub struct BackgroundOptions {
-        /// The deliveries that stand in the conversation.
+        #[doc = " The ids of the deliveries that are in the conversation already."]
         pub delivered: Vec<String>,
-        /// The deliveries that are on their way into it within this process, and are not to be offered again.
+        #[doc = " The ids of deliveries that this process is still putting into it; they are not offered again."]
+        #[doc = " @default []"]
         pub in_flight: Option<Vec<String>>,
     }
 
-    /// A call that is still arriving, and what is known of the pi that asks.
+    #[doc = " A call whose arguments are still arriving, and the pi that asks."]
     pub struct EarlyOptions {
-        /// The tool that is being called.
+        #[doc = " The tool that is being called."]
         #[napi(ts_type = "\"subagent\" | \"subagent_parallel\" | \"subagent_chain\"")]
         pub tool: String,
-        /// What the host calls the call.
+        #[doc = " The host's id of the call, which `startRun`, `startParallel` or `startChain` gets as well."]
         pub call_id: String,
     }
 }
@@ -160,8 +177,8 @@ call_options! {
 pub struct TaskOptions {
     /// The agent's name.
     pub agent: String,
-    /// The directory the child works in, which also chooses the project's agents. Absolute, or relative to the
-    /// directory of the conversation, which is the default.
+    /// The directory the child works in, which also decides which project agents there are. Absolute, or relative to
+    /// the directory of the conversation, which is the default.
     pub cwd: Option<String>,
     /// The task. In a step of a chain `{previous}` stands for the answer of the step before, `{task}` for the task of
     /// the first step, and `{{previous}}` for the word in braces.
@@ -171,18 +188,20 @@ pub struct TaskOptions {
 /// A directory and the pi around it.
 #[napi(object, object_to_js = false)]
 pub struct SurfaceOptions {
-    /// The working directory of the conversation.
+    /// The working directory of the conversation. Absolute, or relative to the process's own.
     pub cwd: String,
-    /// pi's directory for agents, settings and sessions. Default: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`.
+    /// pi's directory for agents, settings and sessions.
+    /// @default `PI_CODING_AGENT_DIR`, else `~/.pi/agent`
     pub agent_dir: Option<String>,
-    /// The tools of the hosting pi. Absent: unknown.
+    /// The tools of the hosting pi. Absent: unknown, and no tool is dropped for being unavailable.
     pub tools: Option<Vec<HostTool>>,
     /// Values laid over the configuration files: the object under `subagents`.
     #[napi(ts_type = "Record<string, unknown>")]
     pub config: Option<Value>,
-    /// Variables added to the environment, which is otherwise this process's own.
+    /// Variables added to this process's environment.
     pub env: Option<HashMap<String, String>>,
-    /// The command that starts pi, program first. Default: the hosting pi, else `pi` from `PATH`.
+    /// The command that starts pi, program first.
+    /// @default the hosting pi, else `pi` from `PATH`
     pub pi_command: Option<Vec<String>>,
     /// The executable of the hosting pi: its `process.execPath`.
     pub host_executable: Option<String>,
@@ -198,7 +217,7 @@ impl From<TaskOptions> for TaskSpec {
     }
 }
 
-/// A call, and what its host says of it.
+/// A call, the id its host gave it, and whether the host has aborted it already.
 pub(super) struct CallRequest<T> {
     pub(super) spec: T,
     pub(super) host_id: Option<String>,
@@ -206,7 +225,6 @@ pub(super) struct CallRequest<T> {
 }
 
 impl RunOptions {
-    /// What the core needs, with the world as it is now.
     pub(super) fn into_request(mut self) -> CallRequest<RunSpec> {
         let (agent, task) = (take(&mut self.agent), take(&mut self.task));
         let (host_id, is_aborted) = (self.call_id.take(), self.aborted == Some(true));
@@ -225,7 +243,6 @@ impl RunOptions {
 }
 
 impl ParallelOptions {
-    /// What the core needs, with the world as it is now.
     pub(super) fn into_request(mut self) -> CallRequest<TasksSpec> {
         let tasks = take(&mut self.tasks);
         let (host_id, is_aborted) = (self.call_id.take(), self.aborted == Some(true));
@@ -234,7 +251,6 @@ impl ParallelOptions {
 }
 
 impl ChainOptions {
-    /// What the core needs, with the world as it is now.
     pub(super) fn into_request(mut self) -> CallRequest<TasksSpec> {
         let steps = take(&mut self.steps);
         let (host_id, is_aborted) = (self.call_id.take(), self.aborted == Some(true));
@@ -243,7 +259,6 @@ impl ChainOptions {
 }
 
 impl SpawnOptions {
-    /// What the core needs, with the world as it is now.
     pub(super) fn into_request(mut self) -> SpawnRequest {
         let (task, agent, label) = (take(&mut self.task), self.agent.take(), self.label.take());
         let (model, thinking) = (self.child_model.take(), self.child_thinking.take());
@@ -271,7 +286,7 @@ impl SpawnOptions {
 }
 
 impl BackgroundOptions {
-    /// The conversation, where it is, and what it knows of its deliveries.
+    /// The conversation, where it is, and which deliveries it has.
     pub(super) fn into_parts(mut self, ends_with: Cancel) -> (String, Place, Arrived) {
         let arrived = Arrived {
             delivered: take(&mut self.delivered),
@@ -284,7 +299,7 @@ impl BackgroundOptions {
 }
 
 impl EarlyOptions {
-    /// The call's id, whether it is a chain, the directory, and the world as it is now.
+    /// The call's id, whether it is a chain, the directory, and the host as it is now.
     pub(super) fn into_parts(mut self) -> (String, bool, PathBuf, HostContext) {
         let (call_id, is_chain) = (take(&mut self.call_id), self.tool == Tool::Chain.as_str());
         let (cwd, context) = self.into_context();
@@ -297,7 +312,7 @@ fn tasks_spec(tasks: Vec<TaskOptions>, (cwd, context): (PathBuf, HostContext)) -
 }
 
 impl SurfaceOptions {
-    /// The directory and the world as it is now.
+    /// The directory, and the host as it is now.
     pub(super) fn into_context(self) -> (PathBuf, HostContext) {
         let host = Host {
             executable: self.host_executable.map(absolute),

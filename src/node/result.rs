@@ -6,14 +6,15 @@ use serde_json::Value;
 use crate::event;
 use crate::run;
 
-/// The result of a call and, with `details.streaming`, an update on the way to it.
+/// The result of a call and, with `details.streaming` or `details.tasks`, an update on the way to it.
 #[napi(object, object_from_js = false)]
 pub struct ToolResult {
-    /// For the model and the user: sanitized and within the output limit.
+    /// One block, for the model and the user: sanitized and within `output.maxBytes` and `output.maxLines`.
     pub content: Vec<TextContent>,
     /// True when the run failed. A truncated success is no failure.
+    /// @default false
     pub is_error: Option<bool>,
-    /// What the child spent, in pi's own shape.
+    /// What the children spent, in pi's own shape; absent when no child was started.
     pub usage: Option<PiUsage>,
     /// Everything that is not text.
     pub details: RunDetails,
@@ -25,25 +26,25 @@ pub struct TextContent {
     /// Always `text`.
     #[napi(js_name = "type", ts_type = "\"text\"")]
     pub kind: &'static str,
-    /// The text.
+    /// Sanitized.
     pub text: String,
 }
 
 /// Everything about a call that is not its text.
 #[napi(object, object_from_js = false)]
 pub struct RunDetails {
-    /// How many runs the call stands for.
+    /// `management`: refused because of `maxDepth`, whatever it asked for.
     #[napi(ts_type = "\"single\" | \"parallel\" | \"chain\" | \"management\"")]
     pub mode: &'static str,
-    /// The run's id, eight hexadecimal characters.
+    /// Eight hexadecimal characters; absent when the call was refused.
     pub run_id: Option<String>,
-    /// One entry per run that was prepared; empty for refusals and in updates.
+    /// One entry per run, in the order of the tasks; empty for refusals and in updates.
     pub results: Vec<SingleResult>,
-    /// Why the call did not simply succeed.
+    /// Why the call did not simply succeed. A truncated success has one as well.
     pub error: Option<CallError>,
     /// Only in updates of one run, never in a result.
     pub streaming: Option<Streaming>,
-    /// Only in updates of several, never in a result: one entry per task, in their order.
+    /// Only in updates of several runs, never in a result: one entry per task, in their order.
     pub tasks: Option<Vec<TaskProgress>>,
 }
 
@@ -59,165 +60,173 @@ pub struct CallError {
     pub message: String,
 }
 
-/// What a run shows that is not over.
+/// The progress of one run.
 #[napi(object, object_from_js = false)]
 pub struct Streaming {
-    /// Where it stands.
+    /// `starting`: the child has not said anything yet; `retrying`: an attempt has failed, and the next one is about to
+    /// start.
     #[napi(ts_type = "\"queued\" | \"starting\" | \"running\" | \"retrying\"")]
     pub state: &'static str,
-    /// Its place in the queue of this process, from 1, while it waits in it.
+    /// The place in the queue of this process, from 1; absent once the run has its turn.
     pub position: Option<u32>,
-    /// For how long its provider's rate limit still holds it back, in milliseconds, while it waits for that.
+    /// Milliseconds until the rate limit of its provider lets it start; absent unless that holds it back.
     pub held_for_ms: Option<f64>,
-    /// The attempt at hand, from 1.
+    /// From 1.
     pub attempt: u32,
-    /// The newest texts and tool calls, oldest first; bounded.
+    /// The newest texts and tool calls, oldest first; at most 64, and 32 KiB of JSON.
     pub display_items: Vec<DisplayItem>,
-    /// Spent so far.
+    /// Spent so far, earlier attempts included.
     pub usage: RunUsage,
     /// Assistant messages completed so far.
     pub turn_count: f64,
-    /// Since its turn came, in milliseconds; while it is queued, since it was asked for.
+    /// Milliseconds since the run got its turn; while it is queued, since the call.
     pub elapsed_ms: f64,
-    /// Since the child's last event, in milliseconds.
+    /// Milliseconds since the child's last event.
     pub since_event_ms: f64,
-    /// The model that answers, `provider/id`.
+    /// The model that answers, `provider/id`; absent before its first message.
     pub model: Option<String>,
 }
 
-/// How far one of several tasks has come.
+/// The progress of one of several tasks.
 #[napi(object, object_from_js = false)]
 pub struct TaskProgress {
     /// The agent's name.
     pub agent: String,
-    /// Where it stands. `waiting`: a step of a chain whose turn has not come; from `completed` on it is over.
+    /// `waiting`: a step of a chain that has to wait for the one before; from `completed` on the task has ended.
     #[napi(
         ts_type = "\"waiting\" | \"queued\" | \"starting\" | \"running\" | \"retrying\" | \"completed\" | \"failed\" | \"aborted\" | \"idle_timeout\" | \"hard_timeout\" | \"budget\" | \"killed\" | \"skipped\" | \"interrupted\""
     )]
     pub state: &'static str,
-    /// Its place in the queue of this process, from 1, while it waits in it.
+    /// The place in the queue of this process, from 1; absent once the task has its turn.
     pub position: Option<u32>,
-    /// For how long its provider's rate limit still holds it back, in milliseconds, while it waits for that.
+    /// Milliseconds until the rate limit of its provider lets it start; absent unless that holds it back.
     pub held_for_ms: Option<f64>,
-    /// The attempt at hand, from 1.
+    /// From 1.
     pub attempt: u32,
-    /// Since its turn came, in milliseconds; while it is queued, since it was asked for.
+    /// Milliseconds since the task got its turn; while it is queued, since the call.
     pub elapsed_ms: f64,
-    /// Since the child's last event, in milliseconds.
+    /// Milliseconds since the child's last event.
     pub since_event_ms: f64,
-    /// Spent so far.
+    /// Spent so far, earlier attempts included.
     pub usage: RunUsage,
     /// Assistant messages completed so far.
     pub turn_count: f64,
-    /// The model that answers, `provider/id`.
+    /// The model that answers, `provider/id`; absent before its first message.
     pub model: Option<String>,
-    /// What went wrong, once it is over.
+    /// Why the task failed; absent before its end.
     pub error: Option<String>,
-    /// The newest text of the child. Absent when neither it nor the items have changed since the update before.
+    /// The newest text of the child; the tasks of a call share 24 KiB. Absent when neither this nor `displayItems` has
+    /// changed since the update before.
     pub text: Option<String>,
-    /// The newest texts and tool calls, oldest first; bounded. Absent like `text`.
+    /// The newest texts and tool calls, oldest first; at most 64, and the tasks of a call share 32 KiB of JSON. Absent
+    /// like `text`.
     pub display_items: Option<Vec<DisplayItem>>,
 }
 
-/// Something a child said or did.
+/// What a child said or did.
 #[napi(discriminant = "type", discriminant_case = "camelCase", object_from_js = false)]
 pub enum DisplayItem {
     /// A text.
     Text {
-        /// Sanitized and bounded.
+        /// Sanitized, at most 4 KiB: a longer text is cut in the middle.
         text: String,
     },
     /// A call of a tool.
     ToolCall {
         /// The tool's name.
         name: String,
-        /// Its arguments, sanitized and bounded.
+        /// The arguments. Sanitized, at most 32 KiB: long strings are cut in the middle.
         #[napi(ts_type = "Record<string, unknown>")]
         args: Value,
     },
 }
 
-/// What one agent did with one task. Every string is sanitized and bounded.
+/// What one agent did with one task. Every string is sanitized.
 #[napi(object, object_from_js = false)]
 pub struct SingleResult {
     /// The agent's name.
     pub agent: String,
-    /// The task it was given.
+    /// At most 16 KiB.
     pub task: String,
-    /// 0 for success; otherwise the child's own code, 124 for a limit, 130 for an abort, 128 + n for a signal.
+    /// 0 for success; otherwise the child's own code, 124 for a time limit, 130 for an abort, 128 + n for signal n.
     pub exit_code: i32,
-    /// What the child spent; zeros when unknown.
+    /// What all attempts spent; zeros when no child reported any.
     pub usage: RunUsage,
-    /// What went wrong; present exactly when `exitCode` is not 0.
+    /// Why the run failed, at most 16 KiB. Present exactly when `exitCode` is not 0.
     pub error: Option<String>,
-    /// The child's session file. It exists after success and after failure.
+    /// The child's session file, after success and after failure. Absent when `persistSession` is false or no child
+    /// could be prepared.
     pub session_file: Option<String>,
-    /// The text of the last complete assistant message, or what there was of it when the run ended early.
+    /// The text of the last complete assistant message, or the beginning of one that an early end cut off. At most 64
+    /// KiB: a longer one is cut in the middle.
     pub output: Option<String>,
-    /// The newest texts and tool calls, oldest first.
+    /// The newest texts and tool calls, oldest first; at most 64, and 48 KiB of JSON.
     pub display_items: Option<Vec<DisplayItem>>,
-    /// How the run ended.
+    /// How the run ended. `killed`: its processes used more than `limits` allows; `skipped`: another run kept it from
+    /// starting; `interrupted`: its host ended.
     #[napi(
         ts_type = "\"completed\" | \"failed\" | \"aborted\" | \"idle_timeout\" | \"hard_timeout\" | \"budget\" | \"killed\" | \"skipped\" | \"interrupted\""
     )]
     pub outcome: &'static str,
-    /// How many times a child was started: 1, or 0 when none could be.
+    /// How many children were started: 0 when none was, otherwise 1 to `retry.maxAttempts`.
     pub attempts: u32,
-    /// From the start of the run to its result, in milliseconds.
+    /// Milliseconds from the run's turn to its result; 0 when it never got one.
     pub duration_ms: f64,
-    /// The model that really answered, `provider/id`.
+    /// The model that answered, `provider/id`.
     pub model: Option<String>,
     /// Why the last assistant message ended. `length` is a success whose text says that it was cut.
     pub stop_reason: Option<String>,
-    /// The signal that ended the child, when nobody here sent it, such as `SIGKILL`.
+    /// The signal that ended the child when the addon did not send it, such as `SIGKILL`.
     pub signal: Option<String>,
-    /// Which limit ended the run.
+    /// `runtime`: the limit of the whole run; `idle`: the limit on silence. Absent unless one of them ended the run.
     #[napi(ts_type = "\"runtime\" | \"idle\"")]
     pub timeout_reason: Option<&'static str>,
-    /// Whether the kernel held the child to reading.
+    /// How the child was held to reading; absent when the run was refused before that was decided.
     pub sandbox: Option<SandboxReport>,
-    /// How far the end of everything that the child started was certain; absent when no child was started.
+    /// How surely everything the child started was ended, surest first; absent when no child was started.
     #[napi(ts_type = "\"warden+pid-ns\" | \"warden+cgroup\" | \"warden\" | \"process-group\" | \"process\"")]
     pub supervision: Option<&'static str>,
     /// What the child's processes used together; absent without a warden.
     pub resources: Option<Resources>,
-    /// Where the whole sanitized text lies when `content` was truncated.
+    /// The file with the whole sanitized text; absent unless `content` was truncated.
     pub full_output_file: Option<String>,
-    /// The files the run changed, when it was allowed to write inside a git work tree.
+    /// The files the run changed, sorted, relative to the root of the git work tree it wrote in; files that git ignores
+    /// are not among them. At most 200, then one entry `and n more`. Absent outside a work tree and for agents that may
+    /// not write.
     pub changes: Option<Vec<String>>,
-    /// What the caller should know of how the run was set up, such as tools that were dropped.
+    /// Notes on how the run was set up and ended, such as tools that were dropped; at most 16 KiB each.
     pub diagnostics: Option<Vec<String>>,
 }
 
 /// Whether the kernel held a child to reading.
 #[napi(object, object_from_js = false)]
 pub struct SandboxReport {
-    /// True when the kernel, and not only the choice of tools, refused writes.
+    /// True when the kernel refused writes; false when only the choice of tools prevented them.
     pub enforced: bool,
-    /// The mechanisms in force.
+    /// The mechanisms in force, such as `landlock`.
     pub mechanism: Vec<String>,
-    /// Why it was not enforced, and what that changed.
+    /// Why the kernel did not refuse writes, or what it did not cover.
     pub reason: Option<String>,
 }
 
 /// What all processes of a child used together.
 #[napi(object, object_from_js = false)]
 pub struct Resources {
-    /// The most resident memory at once, in bytes; pages that processes share count for each of them. Sampled every
-    /// quarter of a second, and never less than the largest process.
+    /// The most resident memory at once, in bytes, sampled every 250 ms; never less than that of the largest process.
+    /// Pages that processes share count for each of them.
     pub peak_rss_bytes: f64,
-    /// Processor time, in milliseconds.
+    /// Processor time in milliseconds.
     pub cpu_ms: f64,
-    /// The most processes at once. Sampled.
+    /// The most processes at once, sampled every 250 ms.
     pub processes: f64,
 }
 
-/// What a run spent, added up over its assistant messages.
+/// What a run spent, summed over its assistant messages.
 #[napi(object, object_from_js = false)]
 pub struct RunUsage {
-    /// Tokens read by the model.
+    /// Tokens the model read.
     pub input: f64,
-    /// Tokens written by the model.
+    /// Tokens the model wrote.
     pub output: f64,
     /// Tokens read from the provider's cache.
     pub cache_read: f64,
@@ -232,32 +241,32 @@ pub struct RunUsage {
 /// What a run spent, in the shape of pi's own messages, for the totals of the parent session.
 #[napi(object, object_from_js = false)]
 pub struct PiUsage {
-    /// Tokens read by the model.
+    /// Tokens the model read.
     pub input: f64,
-    /// Tokens written by the model.
+    /// Tokens the model wrote.
     pub output: f64,
     /// Tokens read from the provider's cache.
     pub cache_read: f64,
     /// Tokens written to the provider's cache.
     pub cache_write: f64,
-    /// All of them.
+    /// Tokens, as the provider counts them together.
     pub total_tokens: f64,
     /// US dollars, by pi's price list.
     pub cost: PiCost,
 }
 
-/// US dollars, by what they were spent on.
+/// US dollars, by kind of token.
 #[napi(object, object_from_js = false)]
 pub struct PiCost {
-    /// For `input`.
+    /// US dollars for `input`.
     pub input: f64,
-    /// For `output`.
+    /// US dollars for `output`.
     pub output: f64,
-    /// For `cacheRead`.
+    /// US dollars for `cacheRead`.
     pub cache_read: f64,
-    /// For `cacheWrite`.
+    /// US dollars for `cacheWrite`.
     pub cache_write: f64,
-    /// All of it.
+    /// US dollars together.
     pub total: f64,
 }
 

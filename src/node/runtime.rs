@@ -1,22 +1,22 @@
-//! What is set up once, when the addon is loaded.
+//! The threads that the addon sets up when it is loaded.
 
 use std::panic::catch_unwind;
 
 use napi::bindgen_prelude::create_custom_tokio_runtime;
 
-/// Children are read by these threads and nothing else; two keep up with a machine full of them.
+/// These threads read children and do nothing else; two keep up with a machine full of them.
 const WORKER_THREADS: usize = 2;
 
-/// They wait for disks, and one now and then for a lock. Without a bound a few hundred runs that start together would have
-/// one each, and JavaScript's thread would wait for its turn among them.
+/// These threads wait for disks and locks. Without a bound, a few hundred runs that start together would have one each,
+/// and the JavaScript thread would wait for its turn among them.
 const BLOCKING_THREADS: usize = 32;
 
 #[napi_derive::module_init]
 fn init() {
     // The default hook prints into the terminal, which belongs to pi's interface. A panic still becomes an exception.
     std::panic::set_hook(Box::new(|_| {}));
-    // Where no thread can be had this panics, and nothing may unwind out of the loading of a module; the first call then
-    // fails instead of the host.
+    // Building panics when no thread can be started, and nothing may unwind out of module loading: let the first call fail
+    // instead of the host.
     let runtime = catch_unwind(|| {
         tokio::runtime::Builder::new_multi_thread()
             .worker_threads(WORKER_THREADS)
@@ -30,7 +30,7 @@ fn init() {
     }
 }
 
-/// Runs work that keeps a core busy, or waits for a disk, where it delays neither JavaScript nor a child.
+/// Runs work that keeps a core busy or waits for a disk where it delays neither JavaScript nor a child.
 pub(super) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> napi::Result<T> {

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use crate::orchestrate::background;
 use crate::process::{Cancel, CancelReason};
 
-/// Ends a run that nobody can hear of any more.
+/// Ends a run that no one can hear of any more.
 pub(super) struct EndOnDrop(pub(super) Cancel);
 
 impl Drop for EndOnDrop {
@@ -26,7 +26,7 @@ type ExitListener<'env> = FnArgs<(&'static str, Function<'env, (), ()>)>;
 
 thread_local! {
     static RUNS: RefCell<Option<Runs>> = const { RefCell::new(None) };
-    /// What runs that nobody waits for end with.
+    /// Cancels the background runs of this thread.
     static BACKGROUND: RefCell<Option<Arc<EndOnDrop>>> = const { RefCell::new(None) };
 }
 
@@ -43,11 +43,11 @@ pub(super) fn cancel_of_thread(env: Env) -> napi::Result<Cancel> {
     })
 }
 
-/// Ends the run when the JavaScript thread that started it ends: a promise that is pending then would keep it alive and
-/// could never be heard.
+/// Ends the run when the JavaScript thread that started it ends: its pending promise would keep it alive with no one to
+/// hear it.
 ///
-/// Two ways, because Node tells neither of all ends: its `exit` event comes before `process.exit` and after an uncaught
-/// error, the cleanup hook when a worker is terminated. A host that a signal kills runs neither.
+/// Two hooks, because Node runs neither at every end: its `exit` event comes before `process.exit` and after an
+/// uncaught error, the cleanup hook when a worker is terminated. A host killed by a signal runs neither.
 pub(super) fn end_with_thread(env: Env, run: &Arc<EndOnDrop>) -> napi::Result<()> {
     let runs = RUNS.with_borrow_mut(|known| {
         if let Some(runs) = known {
@@ -75,7 +75,7 @@ fn on_exit(env: Env, runs: Runs) -> napi::Result<()> {
     let on: Function<ExitListener, Unknown> = process.get_named_property("on")?;
     let listener = env.create_function_from_closure::<(), (), _>("endSubagents", move |_| {
         end_all(&runs);
-        // pi ends so when its terminal is closed: what there is of answers nobody waits for would be lost with it.
+        // pi exits like this when its terminal is closed. Wait until the partial answers of background runs are stored.
         if BACKGROUND.with_borrow(Option::is_some) {
             block_on(background::ended());
         }

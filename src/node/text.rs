@@ -11,64 +11,66 @@ use crate::text::{self, Sanitizer, SanitizerOptions, TruncateLimits, auth_secret
 #[napi(object, object_to_js = false)]
 #[derive(Default)]
 pub struct SanitizeOptions {
-    /// Exact secret values. Default: those of this process's environment.
+    /// Exact secret values. Default: those in this process's environment.
     pub secrets: Option<Vec<String>>,
-    /// A file in the format of pi's `auth.json`, as text; its credentials are added to the secrets.
+    /// The text of a file in the format of pi's `auth.json`; its credentials are added to `secrets`.
     pub auth_json: Option<String>,
     /// Home directories to show as `~`. Default: this user's.
     pub homes: Option<Vec<String>>,
 }
 
-/// One rule that fired. Never the value it fired on.
+/// A rule that fired. It never holds the value.
 #[napi(object, object_from_js = false)]
 pub struct Redaction {
     /// The rule's name.
     pub rule: String,
     /// How often it fired.
     pub count: u32,
-    /// Where, as byte ranges of the input in UTF-8, the end excluded.
+    /// Where, in bytes of the input as UTF-8.
     pub ranges: Vec<ByteRange>,
 }
 
-/// A range of bytes, the end excluded.
+/// A range of bytes.
 #[napi(object, object_from_js = false)]
 pub struct ByteRange {
-    /// The first byte.
+    /// The first byte, from 0.
     pub start: f64,
     /// The byte after the last.
     pub end: f64,
 }
 
-/// How much of a text is kept. What comes first counts; the marker that says what was left out counts within it.
+/// How much of a text is kept. The limit that is reached first counts, and the marker counts within it.
 #[napi(object, object_to_js = false)]
 pub struct OutputLimits {
-    /// In UTF-8. Default 51200.
+    /// Bytes of UTF-8, from 0; `Infinity` is no limit.
+    /// @default 51200
     pub max_bytes: Option<f64>,
-    /// Default 2000.
+    /// From 0; `Infinity` is no limit.
+    /// @default 2000
     pub max_lines: Option<f64>,
-    /// Where the whole text lies, for the marker.
+    /// Where the whole text can be found; the marker says so.
     pub full_text: Option<String>,
 }
 
 /// A text within its limits.
 #[napi(object, object_from_js = false)]
 pub struct TruncatedOutput {
-    /// The text, with a marker where something was left out.
+    /// The text, with a marker where something was left out. Limits too small for the marker drop it.
     pub text: String,
-    /// Whether something was left out.
+    /// True when something was left out.
     pub truncated: bool,
-    /// Lines kept, the marker's not counted.
+    /// Lines of the input that were kept, in whole or in part.
     pub kept_lines: f64,
     /// Lines of the input.
     pub total_lines: f64,
-    /// Bytes kept, the marker's not counted.
+    /// Bytes of the input that were kept.
     pub kept_bytes: f64,
     /// Bytes of the input.
     pub total_bytes: f64,
 }
 
-/// What a sanitizer is made of, read on the JavaScript thread, the one that may change the environment. Making one takes
-/// a while and belongs elsewhere.
+/// Reads what a sanitizer needs on the JavaScript thread, the only one that may change the environment. Call the
+/// returned closure on another: building the sanitizer takes a while.
 pub(super) fn sanitizer_maker(options: Option<SanitizeOptions>) -> impl FnOnce() -> Sanitizer + Send {
     let options = options.unwrap_or_default();
     let env = options.secrets.is_none().then(|| std::env::vars_os().collect::<Vec<_>>());
@@ -82,8 +84,15 @@ pub(super) fn sanitizer_maker(options: Option<SanitizeOptions>) -> impl FnOnce()
     }
 }
 
-/// Removes secrets, the home directory, control sequences and the middle of long stack traces. Idempotent; linear in
-/// the length of the text; ordinary prose and code come out unchanged.
+/// Replaces secrets with placeholders, home directories with `~`, and drops control characters and terminal escapes.
+/// Sanitizing twice changes nothing more.
+///
+/// @example
+/// ```ts
+/// import { sanitizeOutput } from "pi-subagent-native";
+///
+/// console.log(await sanitizeOutput("token: correct-horse", { secrets: ["correct-horse"] }));
+/// ```
 #[napi(catch_unwind, ts_return_type = "Promise<string>")]
 pub fn sanitize_output(
     env: &Env,
@@ -94,7 +103,15 @@ pub fn sanitize_output(
     env.spawn_future(off_thread(move || sanitizer().sanitize(&text).into_string()))
 }
 
-/// Says which rules would fire on a text, how often and where.
+/// Lists the rules that would fire on a text, how often and where.
+///
+/// @example
+/// ```ts
+/// import { inspectOutput } from "pi-subagent-native";
+///
+/// const found = await inspectOutput("token: correct-horse", { secrets: ["correct-horse"] });
+/// for (const { rule, count, ranges } of found) console.log(rule, count, ranges[0]?.start);
+/// ```
 #[napi(catch_unwind, ts_return_type = "Promise<Redaction[]>")]
 pub fn inspect_output(
     env: &Env,
@@ -105,19 +122,45 @@ pub fn inspect_output(
     env.spawn_future(off_thread(move || sanitizer().inspect(&text).into_iter().map(Into::into).collect()))
 }
 
-/// Keeps the head and the tail of a text: conclusions stand at the end.
+/// Keeps the head and the tail of a text, where conclusions stand. Rejects for a limit that is negative or NaN.
+///
+/// @example
+/// ```ts
+/// import { truncateOutput } from "pi-subagent-native";
+///
+/// const limits = { maxBytes: 1024, fullText: "words.txt" };
+/// const { text, truncated } = await truncateOutput("word ".repeat(5000), limits);
+/// console.log(truncated, text);
+/// ```
 #[napi]
 pub async fn truncate_output(text: String, limits: Option<OutputLimits>) -> napi::Result<TruncatedOutput> {
     truncated(text, limits, text::truncate).await
 }
 
-/// Keeps the head of a text.
+/// Keeps the head of a text. Rejects for a limit that is negative or NaN.
+///
+/// @example
+/// ```ts
+/// import { truncateHead } from "pi-subagent-native";
+///
+/// const versions = JSON.stringify(process.versions, null, 1);
+/// const { text, keptLines, totalLines } = await truncateHead(versions, { maxLines: 9 });
+/// console.log(text, keptLines, totalLines);
+/// ```
 #[napi]
 pub async fn truncate_head(text: String, limits: Option<OutputLimits>) -> napi::Result<TruncatedOutput> {
     truncated(text, limits, text::truncate_head).await
 }
 
-/// Keeps the tail of a text.
+/// Keeps the tail of a text. Rejects for a limit that is negative or NaN.
+///
+/// @example
+/// ```ts
+/// import { truncateTail } from "pi-subagent-native";
+///
+/// const { text, keptBytes, totalBytes } = await truncateTail("word ".repeat(5000), { maxBytes: 1024 });
+/// console.log(text, keptBytes, totalBytes);
+/// ```
 #[napi]
 pub async fn truncate_tail(text: String, limits: Option<OutputLimits>) -> napi::Result<TruncatedOutput> {
     truncated(text, limits, text::truncate_tail).await
@@ -141,7 +184,7 @@ async fn truncated(
     .await?
 }
 
-/// A limit as a caller may give it: `Infinity` is none.
+/// A limit as a caller gives it; `Infinity` is none.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

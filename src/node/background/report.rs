@@ -1,44 +1,45 @@
-//! What a command has to say, as JavaScript sees it.
+//! The answer to a command, as JavaScript sees it.
 
 use napi_derive::napi;
 
 use crate::orchestrate::background::commands::{self, Mark};
 
-/// An answer to a command.
+/// The answer to a command.
 #[napi(object, object_from_js = false)]
 pub struct CommandReport {
-    /// Whether nothing was done, because of what was asked for.
+    /// True when the command was refused and did nothing.
     pub is_error: bool,
-    /// What it is about.
+    /// A heading.
     pub title: String,
-    /// What there is to say.
+    /// The lines below it.
     pub lines: Vec<ReportLine>,
-    /// All of it as plain text.
+    /// Title and lines as plain text.
     pub text: String,
 }
 
-/// One line of an answer.
+/// One line of a report.
 #[napi(object, object_from_js = false)]
 pub struct ReportLine {
-    /// What stands before it.
+    /// The mark before it; absent: none.
     #[napi(ts_type = "\"ok\" | \"info\" | \"warning\" | \"error\" | \"running\" | \"queued\"")]
     pub mark: Option<&'static str>,
-    /// What it is about.
+    /// Its first column; absent: none.
     pub name: Option<String>,
-    /// What is said.
+    /// What it says.
     pub text: String,
-    /// How deep it stands below the lines before it; absent is 0.
+    /// Levels below the lines before it.
+    /// @default 0
     pub indent: Option<u32>,
 }
 
-/// Something that can be typed.
+/// One way to complete a command.
 #[napi(object, object_from_js = false)]
 pub struct Completion {
-    /// All that then follows `/subagents `.
+    /// Everything that then follows `/subagents `.
     pub value: String,
-    /// What it is called in the list.
+    /// Its name in the list of completions.
     pub label: String,
-    /// What it is.
+    /// What it does, or which run it names.
     pub description: String,
 }
 

@@ -1,4 +1,4 @@
-//! A background run as JavaScript sees it.
+//! A background run, as JavaScript sees it.
 
 use std::path::Path;
 
@@ -7,94 +7,95 @@ use napi_derive::napi;
 use crate::node::result::{RunUsage, number};
 use crate::orchestrate::background;
 
-/// A run that nobody waits for. All texts are sanitized and bounded; times are milliseconds since 1970 in UTC.
+/// A run that goes on without its caller. All texts are sanitized; times are milliseconds since 1970 in UTC.
 #[napi(object, object_from_js = false)]
 pub struct BackgroundRun {
-    /// A random UUID, by which the run is kept.
+    /// A random UUID; the run is stored under it.
     pub key: String,
     /// Eight hexadecimal characters, the name of its directory.
     pub run_id: String,
     /// `agent:<agent>:subagent:<key>`.
     pub session_key: String,
-    /// The id of the conversation that asked for it.
+    /// The id of the conversation that asked for it, or its file.
     pub session: String,
-    /// A name for people.
+    /// A name for people; at most 80 characters.
     pub label: Option<String>,
     /// The agent's name.
     pub agent: String,
-    /// The task; in events no more than its beginning.
+    /// At most 4 KiB; in events at most 200 bytes.
     pub task: String,
     /// The model that answers, or that was chosen, `provider/id`.
     pub model: Option<String>,
     /// The thinking level that was chosen.
     pub thinking: Option<String>,
-    /// The directory that it works in.
+    /// The directory the child works in.
     pub cwd: String,
-    /// What becomes of its transcript.
+    /// When its transcript is archived: `keep` after `archiveAfterMinutes`, `delete` once its result was delivered.
     #[napi(ts_type = "\"keep\" | \"delete\"")]
     pub cleanup: &'static str,
-    /// Whether it goes on when the pi that started it ends.
+    /// True when the run goes on after its pi has ended.
     pub is_kept: bool,
-    /// Where it stands.
+    /// `starting`: the child has not said anything yet; `retrying`: an attempt has failed, and the next one is about to
+    /// start.
     #[napi(ts_type = "\"queued\" | \"starting\" | \"running\" | \"retrying\" | \"ended\"")]
     pub state: &'static str,
-    /// Its place in the queue, from 1, while it waits in one.
+    /// The place in the queue, from 1; absent once it has its turn.
     pub position: Option<u32>,
-    /// What came of it, once it is over.
+    /// What the announcement says. Absent before the end; `unknown`: its host ended first.
     #[napi(ts_type = "\"success\" | \"error\" | \"timeout\" | \"unknown\"")]
     pub status: Option<&'static str>,
-    /// How it ended, once it is over.
+    /// How it ended; absent before the end.
     #[napi(
         ts_type = "\"completed\" | \"failed\" | \"aborted\" | \"idle_timeout\" | \"hard_timeout\" | \"budget\" | \"killed\" | \"skipped\" | \"interrupted\""
     )]
     pub outcome: Option<&'static str>,
-    /// What went wrong.
+    /// Why it failed.
     pub error: Option<String>,
     /// When it was accepted.
     pub created_ms: f64,
-    /// When its turn came.
+    /// When it got its turn.
     pub started_ms: Option<f64>,
     /// When it ended.
     pub ended_ms: Option<f64>,
-    /// When its transcript is archived.
+    /// When its transcript will be archived.
     pub archive_at_ms: Option<f64>,
-    /// When that was done.
+    /// When its transcript was archived.
     pub archived_ms: Option<f64>,
-    /// What it has spent.
+    /// What it has spent, earlier resumptions included.
     pub usage: RunUsage,
-    /// The run's directory.
+    /// The run's directory; absent before its child starts.
     pub directory: Option<String>,
-    /// The child's session file.
+    /// The child's session file; absent before its child starts.
     pub transcript: Option<String>,
     /// The id of the child's session.
     pub child_session_id: Option<String>,
-    /// What was announced; at most 16 KiB of it. Absent in the `runs` of events.
+    /// The announcement; at most 16 KiB. Absent in the brief runs of events, as are `partial` and `notes`.
     pub result: Option<String>,
-    /// What there was of an answer that did not become one, at most 4 KiB of it; absent like `result`.
+    /// The beginning of an answer that was cut off; at most 4 KiB.
     pub partial: Option<String>,
-    /// What else there is to say of it; absent like `result`.
+    /// Further notes on how it was set up and ended.
     pub notes: Option<Vec<String>>,
-    /// The tools that its policy allowed when it was accepted.
+    /// The tools its policy allowed when it was accepted.
     pub tools: Vec<String>,
-    /// How it is held to reading, or that it is not.
+    /// How the child is held to reading, in words, or that it is not.
     pub sandbox: Option<String>,
-    /// How far the end of its processes is certain.
+    /// How surely everything the child started is ended; as in `SingleResult`.
     pub supervision: Option<String>,
-    /// The child's process, while it is there.
+    /// The child's process id, while it runs.
     pub pid: Option<u32>,
-    /// Processor time of its processes together.
+    /// Processor time of its processes together, in milliseconds.
     pub cpu_ms: Option<f64>,
-    /// The memory of its processes together, the most there was at once.
+    /// The most resident memory of its processes at once, in bytes.
     pub rss_bytes: Option<f64>,
-    /// Its processes, the most there were at once.
+    /// The most processes at once.
     pub processes: Option<f64>,
-    /// The newest tool call in a few words.
+    /// The newest tool call on one line.
     pub last_tool: Option<String>,
-    /// The newest text, at most 2 KiB of it.
+    /// The newest text; at most 2 KiB.
     pub text: Option<String>,
-    /// How often it was resumed.
+    /// How often it was resumed, from 0.
     pub times_resumed: u32,
-    /// Whether it lives in this process.
+    /// True when it runs in this process.
     pub is_ours: bool,
 }
 
@@ -102,7 +103,7 @@ fn path(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Milliseconds since 1970 stay exact in a JavaScript number for longer than there are calendars.
+/// Milliseconds since 1970 stay below 2^53 for longer than there are calendars.
 #[expect(clippy::cast_precision_loss, reason = "exact up to 2^53")]
 fn epoch_ms(ms: i64) -> f64 {
     ms as f64

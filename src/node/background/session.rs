@@ -17,41 +17,57 @@ use crate::node::options::BackgroundOptions;
 use crate::node::teardown::cancel_of_thread;
 use crate::orchestrate::background::{self, Background, Event, Heard, Listener, Place, View, background};
 
-/// Receives events. Weak: an event is no reason for the process to live on.
+/// Receives events. Weak: an event does not keep the process alive.
 pub type EventSink = ThreadsafeFunction<BackgroundEvent, Returned, BackgroundEvent, Status, false, true>;
 
-/// What happened to the runs of a conversation. Absent is what has not changed.
+/// A change of a conversation's runs. A field is absent when there is nothing new for it.
 #[napi(object, object_from_js = false)]
 pub struct BackgroundEvent {
-    /// All runs of the conversation, newest first, at most 100, without their long texts.
+    /// All runs of the conversation, newest first, at most 100, brief: `task` has at most 200 bytes; `result`,
+    /// `partial` and `notes` are absent.
     pub runs: Option<Vec<BackgroundRun>>,
-    /// Those that are new since the event before; none of those that were there when the conversation was opened.
+    /// The runs that are new since the event before, brief; none of those from before the conversation was opened.
     pub started: Option<Vec<BackgroundRun>>,
-    /// Those that are over since.
+    /// The runs that have ended since the event before, brief.
     pub ended: Option<Vec<BackgroundRun>>,
-    /// What the conversation is to be told, as one message; `delivered` says that it was.
+    /// Results for the conversation, as one message. Call `delivered` once they are in it.
     pub deliveries: Option<DeliveryMessage>,
-    /// What the user must know.
+    /// Sentences the user must see, such as that the store cannot be used.
     pub notices: Option<Vec<String>>,
 }
 
-/// The results of runs, for the conversation that asked for them.
+/// The results of up to 256 runs, for the conversation that asked for them.
 #[napi(object, object_from_js = false)]
 pub struct DeliveryMessage {
-    /// What tells it from every other message: each id is offered once, and once more after a process that did not come to
-    /// say that it was delivered.
+    /// One id per result. pi offers each until `delivered` confirms it: again after a failed `onEvent`, and after a
+    /// process that ended first.
     pub delivery_ids: Vec<String>,
-    /// The ids of the runs that it tells of.
+    /// The ids of the runs, in the order of `deliveryIds`.
     pub run_ids: Vec<String>,
     /// The runs, with their results.
     pub runs: Vec<BackgroundRun>,
-    /// The whole message, for the model: the children's words are fenced and labelled as such.
+    /// The whole message for the model. Sixteen results stand in it in full, further ones on a line each; the
+    /// children's words are fenced and labelled.
     pub text: String,
-    /// Whether an idle conversation is to go on because of it.
+    /// True when an idle conversation should start a turn because of it.
     pub trigger_turn: bool,
 }
 
-/// The background runs of an open conversation. Its runs do not depend on it.
+/// An open conversation and its background runs, which go on without it; see `openBackground`.
+///
+/// @example
+/// ```ts
+/// import { openBackground } from "pi-subagent-native";
+///
+/// const options = { cwd: process.cwd(), sessionId: "session-1", delivered: [] };
+/// const session = openBackground(options, ({ notices = [] }) => {
+/// 	for (const notice of notices) console.error(notice);
+/// });
+/// const { text } = await session.command("list");
+/// console.log(text, await session.runs(true), session.complete("st"));
+/// await session.settled(60_000);
+/// await session.close();
+/// ```
 #[napi]
 pub struct BackgroundSession {
     engine: Arc<Background>,
@@ -60,11 +76,26 @@ pub struct BackgroundSession {
     view: watch::Receiver<Option<Arc<View>>>,
 }
 
-/// Opens a conversation: what happens to its background runs is told to `onEvent`, at most five times a second and one
-/// event at a time, and what they have come to is delivered through it. When it throws, or returns a promise that rejects, the
-/// event counts as not heard and what it delivers is offered again; when it goes on to, the conversation is closed. The next
-/// event waits for a promise that it returns. Whoever opens a conversation again in the same process takes over from the one
-/// before.
+/// Opens the conversation `sessionId`. `onEvent` gets the changes of its background runs and their results, one event
+/// at a time and at most five a second; the next one waits for a promise it returns. When it throws or its promise
+/// rejects, the deliveries of that event are offered again; after six failures in a row the conversation is closed.
+/// Opening a conversation that is open in this process replaces the earlier one.
+///
+/// @example
+/// ```ts
+/// import { openBackground } from "pi-subagent-native";
+///
+/// const delivered: string[] = [];
+/// const options = { cwd: process.cwd(), sessionId: "session-1", delivered };
+/// const session = openBackground(options, async ({ deliveries }) => {
+/// 	if (!deliveries) return;
+/// 	console.log(deliveries.text);
+/// 	delivered.push(...deliveries.deliveryIds);
+/// 	await session.delivered(deliveries.deliveryIds);
+/// });
+/// await session.settled();
+/// await session.close();
+/// ```
 #[napi(catch_unwind, async_runtime)]
 pub fn open_background(
     env: Env,
@@ -87,8 +118,16 @@ pub fn open_background(
     Ok(handle)
 }
 
-/// Ends every background run of this process that is not to be kept, because the process is about to end: they are kept as
-/// `interrupted`, with what there was of their answers. Resolves when their children are shutting_down.
+/// Ends every background run of this process that is not kept (`background.onExit`), because the process is about to
+/// exit. Their outcome is `interrupted`; the beginnings of their answers are kept. Resolves when their children are
+/// gone, after at most 20 seconds per agent directory.
+///
+/// @example
+/// ```ts
+/// import { endBackground } from "pi-subagent-native";
+///
+/// await endBackground();
+/// ```
 #[napi(catch_unwind, ts_return_type = "Promise<void>")]
 pub fn end_background(env: &Env) -> napi::Result<PromiseRaw<'_, ()>> {
     env.spawn_future(async move {
@@ -116,7 +155,7 @@ impl Listener for EventListener {
 
 #[napi]
 impl BackgroundSession {
-    /// The conversation's runs, or those of all conversations, newest first, at most 100.
+    /// The conversation's runs, newest first, at most 100. `all`: the runs of every conversation.
     #[napi(catch_unwind, ts_return_type = "Promise<BackgroundRun[]>")]
     pub fn runs<'env>(
         &self,
@@ -130,8 +169,8 @@ impl BackgroundSession {
         })
     }
 
-    /// Does what everything that follows `/subagents ` on a line asks for (`list`, `stop`, `log`, `info`, `send`, `resume`),
-    /// and resolves with what is to be said. `host` is asked what a run that is resumed may ask.
+    /// Runs what follows `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop` or `resume` with its arguments.
+    /// Resolves with the report, also for a mistake. `host` answers the questions of a run that is resumed.
     #[napi(catch_unwind, ts_return_type = "Promise<CommandReport>")]
     pub fn command<'env>(
         &self,
@@ -146,14 +185,15 @@ impl BackgroundSession {
         })
     }
 
-    /// What can follow what was typed behind `/subagents `; empty when it is complete. From memory.
+    /// At most 20 ways to complete what follows `/subagents `; empty when it is complete. Answers from memory.
     #[napi(catch_unwind)]
     pub fn complete(&self, prefix: String) -> Vec<Completion> {
         let Some(view) = self.view.borrow().clone() else { return Vec::new() };
         self.engine.completions(&view, &prefix).into_iter().map(Into::into).collect()
     }
 
-    /// The newest of a run's conversation, read from the end of its file. Rejects when there is none that can be read.
+    /// The newest entries of a run's conversation. `key` is `BackgroundRun.key`. Rejects when there is no such run, or
+    /// no readable file.
     #[napi(catch_unwind, ts_return_type = "Promise<Transcript>")]
     pub fn transcript<'env>(
         &self,
@@ -171,7 +211,8 @@ impl BackgroundSession {
         })
     }
 
-    /// Ends every run of the conversation; resolves with how many there were.
+    /// Ends every run of the conversation, those in other processes too. Resolves with their number, after at most 10
+    /// seconds.
     #[napi(catch_unwind, ts_return_type = "Promise<number>")]
     pub fn stop_all<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, u32>> {
         let (engine, session) = (Arc::clone(&self.engine), self.session.clone());
@@ -180,8 +221,8 @@ impl BackgroundSession {
         )
     }
 
-    /// Says that these deliveries stand in the conversation, for good. Resolves with false when that cannot be kept: they
-    /// would be offered again after a restart, and have to be recognised then.
+    /// Confirms that these deliveries are in the conversation. Resolves with false when that could not be stored: they
+    /// may be offered again after a restart, so recognize them by their ids.
     #[napi(catch_unwind, ts_return_type = "Promise<boolean>")]
     pub fn delivered<'env>(
         &self,
@@ -197,9 +238,9 @@ impl BackgroundSession {
         })
     }
 
-    /// Resolves when no run of the conversation is live and what they have come to was offered, for a pi that would end
-    /// otherwise. Runs that take longer than `timeoutMs` (`background.headlessWaitMs`) are ended as at a hard limit, with
-    /// what there was of their answers.
+    /// Resolves when no run of the conversation is live and its results were offered: for a host that would exit
+    /// otherwise. Runs that take longer than `timeoutMs` milliseconds are ended as at a hard limit. Absent,
+    /// `background.headlessWaitMs` holds, where 0 is no limit.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn settled<'env>(
         &self,
@@ -216,7 +257,8 @@ impl BackgroundSession {
         })
     }
 
-    /// Closes the conversation: no event follows, what it was not told waits until it is opened again, and its runs go on.
+    /// Closes the conversation: no event follows, unconfirmed deliveries wait until it is opened again, and its runs go
+    /// on.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn close<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
         let (engine, view) = (Arc::clone(&self.engine), self.view.clone());

@@ -1,4 +1,4 @@
-//! Asking for runs that nobody waits for.
+//! Requests for background runs.
 
 use std::sync::Arc;
 
@@ -12,27 +12,40 @@ use crate::node::teardown::cancel_of_thread;
 use crate::orchestrate::background::{Receipt, ReceiptStatus, Spawnable, background, spawnable};
 use crate::run::HostCapabilities;
 
-/// What became of a request for a background run.
+/// The answer to a request for a background run.
 #[napi(object, object_from_js = false)]
 pub struct SpawnReceipt {
-    /// `forbidden`: something does not allow it, which `error` names; `error`: the request cannot be met.
+    /// `forbidden`: a setting does not allow it, and `error` names it; `error`: the request cannot be met.
     #[napi(ts_type = "\"accepted\" | \"forbidden\" | \"error\"")]
     pub status: &'static str,
-    /// The run's id, when it was accepted.
+    /// Eight hexadecimal characters; present when the run was accepted.
     pub run_id: Option<String>,
-    /// What stands for the run in sentences: `agent:<agent>:subagent:<uuid>`.
+    /// `agent:<agent>:subagent:<uuid>`; present when the run was accepted.
     pub child_session_key: Option<String>,
-    /// What the model should know of it.
+    /// A sentence for the model; present when the run was accepted.
     pub note: Option<String>,
-    /// What was asked for and is not had.
+    /// Options that were skipped, such as an unknown model.
     pub warnings: Option<Vec<String>>,
     /// Why there is no run.
     pub error: Option<String>,
 }
 
-/// Asks for a run that nobody waits for, and resolves with a receipt as soon as it is decided whether there is one: never
-/// with its result, which is delivered to the conversation by way of `openBackground`. The run is kept before its child
-/// starts, and goes on when the conversation is closed.
+/// Asks for a background run. Resolves with a receipt as soon as it is accepted or refused, never with its result: the
+/// conversation gets that through `openBackground`. The run is stored before its child starts, and goes on when the
+/// conversation is closed. `sessionId` or `parentSessionFile` is required.
+///
+/// @example
+/// ```ts
+/// import { spawnSession } from "pi-subagent-native";
+///
+/// const { status, runId, error } = await spawnSession({
+/// 	cwd: process.cwd(),
+/// 	sessionId: "session-1",
+/// 	task: "List the public functions.",
+/// 	runTimeoutSeconds: 600,
+/// });
+/// console.log(status, runId ?? error);
+/// ```
 #[napi(catch_unwind, ts_return_type = "Promise<SpawnReceipt>")]
 pub fn spawn_session(
     env: &Env,
@@ -47,32 +60,40 @@ pub fn spawn_session(
     })
 }
 
-/// The agents that may run in the background here and now.
+/// The agents that may run in the background with this configuration on this machine.
 #[napi(object, object_from_js = false)]
 pub struct SpawnableAgents {
-    /// The agents, builtins first.
+    /// Builtins first, then the user's, then the project's.
     pub agents: Vec<SpawnableAgent>,
-    /// The one that runs when none is named.
+    /// The agent of a request that names none (`defaultAgent`).
     pub default_agent: String,
 }
 
 /// An agent that may run in the background.
 #[napi(object, object_from_js = false)]
 pub struct SpawnableAgent {
-    /// Its name.
+    /// The agent's name.
     pub id: String,
-    /// What it is for, one line.
+    /// One line of at most 200 characters.
     pub description: String,
-    /// Where it comes from.
+    /// Where it is defined.
     #[napi(ts_type = "\"builtin\" | \"user\" | \"project\"")]
     pub source: &'static str,
-    /// Whether it may only read.
+    /// True when the definition allows only reading.
     pub readonly: bool,
-    /// The model that it would get, `provider/id`; absent when unknown.
+    /// The model it would get, `provider/id`; absent when unknown.
     pub model: Option<String>,
 }
 
-/// Lists the agents that `spawnSession` would accept.
+/// Lists the agents that `spawnSession` accepts.
+///
+/// @example
+/// ```ts
+/// import { listSpawnable } from "pi-subagent-native";
+///
+/// const { agents, defaultAgent } = await listSpawnable({ cwd: process.cwd() });
+/// for (const { id, description } of agents) console.log(id === defaultAgent ? "*" : " ", id, description);
+/// ```
 #[napi(catch_unwind, ts_return_type = "Promise<SpawnableAgents>")]
 pub fn list_spawnable(env: &Env, options: SpawnableOptions) -> napi::Result<PromiseRaw<'_, SpawnableAgents>> {
     let (cwd, context) = options.into_context();

@@ -1,4 +1,4 @@
-//! A child's conversation as JavaScript sees it.
+//! A child's conversation, as JavaScript sees it.
 
 use napi_derive::napi;
 
@@ -7,43 +7,46 @@ use crate::transcript::{self, TranscriptEntry as Entry, Wanted};
 
 /// Entries that are read unless told otherwise.
 const ENTRIES: u32 = 40;
-/// Entries that are read at most.
+/// The most entries that are read.
 const MAX_ENTRIES: u32 = 2_000;
 
-/// How much of a conversation is asked for.
+/// How much of a conversation to read.
 #[napi(object, object_to_js = false)]
 #[derive(Default)]
 pub struct TranscriptOptions {
-    /// Entries at most, the newest. Default 40, at most 2000.
+    /// How many of the newest entries to read: 1 to 2000; others are brought into these bounds.
+    /// @default 40
     pub entries: Option<u32>,
-    /// Whether tool calls and their results are among them.
+    /// Whether tool calls and their results count as entries.
+    /// @default false
     pub tools: Option<bool>,
 }
 
 /// The newest part of a child's conversation.
 #[napi(object, object_from_js = false)]
 pub struct Transcript {
-    /// Oldest first; a mebibyte of text at most.
+    /// Oldest first; at most 1 MiB of text.
     pub entries: Vec<TranscriptEntry>,
-    /// Whether there is something older than that, or may be.
+    /// True when there are, or may be, older entries.
     pub has_more: bool,
-    /// The size of the file.
+    /// The size of the file in bytes.
     pub bytes: f64,
-    /// Changes when the file does.
+    /// Changes whenever the file does.
     pub version: String,
 }
 
-/// Something that was said or done.
+/// A message, a tool call or its result.
 #[napi(object, object_from_js = false)]
 pub struct TranscriptEntry {
-    /// Who, or what.
+    /// Who spoke, or what happened.
     #[napi(ts_type = "\"user\" | \"assistant\" | \"toolCall\" | \"toolResult\"")]
     pub role: &'static str,
-    /// What was said; of a tool call the call in one line. Sanitized, at most 16 KiB.
+    /// The words; of a tool call one line. Sanitized, at most 16 KiB.
     pub text: String,
-    /// The tool, or the model.
+    /// The tool; of an assistant's message the model.
     pub name: Option<String>,
-    /// Whether it failed.
+    /// True when the answer or the tool failed.
+    /// @default false
     pub is_error: Option<bool>,
 }
 

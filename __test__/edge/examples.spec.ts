@@ -1,0 +1,28 @@
+/** The examples in `index.d.ts`: every exported function and class has one, and `tsc` checks it in `types/api.ts`. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+const root = join(import.meta.dirname, "..", "..");
+const declarations = readFileSync(join(root, "index.d.ts"), "utf8");
+const checked = squeezed(readFileSync(join(root, "__test__", "types", "api.ts"), "utf8"));
+
+/** The comment right before an exported function or class, and its name. */
+const exported = /\/\*\*((?:(?!\*\/).)*)\*\/\s*export declare (?:function|class) (\w+)/gs;
+
+for (const [, comment = "", name = ""] of declarations.matchAll(exported)) {
+	test(`the example of ${name} is checked by tsc`, () => {
+		const [, code = ""] = comment.split("@example")[1]?.split("```") ?? [];
+		const lines = code.split("\n").map((line) => line.replace(/^ \* ?/, ""));
+		assert.equal(lines.shift(), "ts", `${name} has no example`);
+		const statements = lines.filter((line) => !line.startsWith("import "));
+		assert.ok(checked.includes(squeezed(statements.join("\n"))), `add the example of ${name} to types/api.ts`);
+	});
+}
+
+/** A text without its indentation and blank lines. */
+function squeezed(text: string): string {
+	return text.replace(/\s*\n\s*/g, "\n").trim();
+}
