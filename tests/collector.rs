@@ -1,5 +1,6 @@
 //! What a stream comes to, whatever its chunks, its sizes and its faults.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -7,9 +8,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use pi_subagent_native::event::{
-    Collected, Collector, DisplayItem, Progress, Question, QuestionMethod, RateLimit, Response,
+    Collected, Collector, Counts, DisplayItem, Progress, Question, QuestionMethod, RateLimit, Response,
+    Retry, StopReason, Usage,
 };
 use proptest::prelude::*;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// One past the largest working set that the collector may reach.
@@ -39,7 +42,7 @@ struct Everything {
     dropped: Vec<String>,
     rate_limit: Option<RateLimit>,
     streaming: bool,
-    stop_reason: Option<String>,
+    stop_reason: Option<StopReason>,
     collected: Collected,
 }
 
@@ -52,7 +55,7 @@ fn everything<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Everything {
         dropped: collector.take_dropped_questions(),
         rate_limit: collector.take_rate_limit(),
         streaming: collector.live().streaming,
-        stop_reason: collector.live().stop_reason.map(str::to_owned),
+        stop_reason: collector.live().stop_reason.cloned(),
         collected: collector.into_collected(),
     }
 }
@@ -110,12 +113,79 @@ fn recorded() -> Vec<(String, Vec<u8>)> {
     streams
 }
 
+/// What a stream came to as a line of JSON.
+fn json_line(collected: &Collected) -> String {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Line<'a> {
+        text: Option<&'a str>,
+        omitted_bytes: u64,
+        partial: Option<&'a str>,
+        stop_reason: Option<&'a str>,
+        error_message: Option<&'a str>,
+        usage: &'a Usage,
+        model: Option<&'a str>,
+        display_items: &'a [DisplayItem],
+        last_event: Option<&'a str>,
+        tools_started: u64,
+        tools_completed: u64,
+        tool_names: &'a BTreeSet<String>,
+        tools_unnamed: u64,
+        settled: bool,
+        retry: Option<RetryLine<'a>>,
+        counts: CountsLine,
+        noise: &'a str,
+    }
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct RetryLine<'a> {
+        attempts: u32,
+        exhausted: bool,
+        final_error: Option<&'a str>,
+    }
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct CountsLine {
+        bytes: u64,
+        lines: u64,
+        events: u64,
+        unknown_events: u64,
+        invalid_lines: u64,
+    }
+    let Counts { bytes, lines, events, unknown_events, invalid_lines } = collected.counts;
+    let retry = collected.retry.as_ref().map(|Retry { attempts, exhausted, final_error }| RetryLine {
+        attempts: *attempts,
+        exhausted: *exhausted,
+        final_error: final_error.as_deref(),
+    });
+    let line = Line {
+        text: collected.text.as_deref(),
+        omitted_bytes: collected.omitted_bytes,
+        partial: collected.partial.as_deref(),
+        stop_reason: collected.stop_reason.as_ref().map(StopReason::as_str),
+        error_message: collected.error_message.as_deref(),
+        usage: &collected.usage,
+        model: collected.model.as_deref(),
+        display_items: &collected.display_items,
+        last_event: collected.last_event.as_deref(),
+        tools_started: collected.tools_started,
+        tools_completed: collected.tools_completed,
+        tool_names: &collected.tool_names,
+        tools_unnamed: collected.tools_unnamed,
+        settled: collected.settled,
+        retry,
+        counts: CountsLine { bytes, lines, events, unknown_events, invalid_lines },
+        noise: &collected.noise,
+    };
+    serde_json::to_string(&line).expect("plain data")
+}
+
 #[test]
 fn recorded_streams_come_to_what_they_should() {
     let mut outcomes = String::new();
     for (name, stream) in recorded() {
         let everything = everything([stream.as_slice()]);
-        let outcome = serde_json::to_string(&everything.collected).expect("plain data");
+        let outcome = json_line(&everything.collected);
         writeln!(outcomes, "{name}\n  {outcome}").expect("a string takes everything");
         let Everything { responses, questions, rate_limit, .. } = everything;
         let responses = responses.iter().map(|response| format!("{response:?}"));
@@ -145,7 +215,7 @@ fn usage_is_the_sum_and_the_answer_the_last_that_calls_no_tool() {
         message_end(&json!([call("bash", &json!({"command": "ls"}))]), "toolUse"),
     ]));
     assert_eq!(collected.text.as_deref(), Some("first\nsecond"));
-    assert_eq!(collected.stop_reason.as_deref(), Some("toolUse"));
+    assert_eq!(collected.stop_reason, Some(StopReason::ToolUse));
     assert_eq!((collected.usage.input, collected.usage.total_tokens, collected.usage.turns), (3, 9, 3));
     assert!((collected.usage.cost.total - 1.5).abs() < 1e-9);
     assert_eq!(collected.model.as_deref(), Some("p/m"));
@@ -301,7 +371,10 @@ fn what_follows_the_work_changes_nothing_of_it() {
     collector.begin_epilogue();
     let collected = collector.into_collected();
     let epilogue = collected.epilogue.as_deref().expect("there was one");
-    assert_eq!((epilogue.text.as_deref(), epilogue.stop_reason.as_deref()), (Some("Short."), Some("error")));
+    assert_eq!(
+        (epilogue.text.as_deref(), epilogue.stop_reason.clone()),
+        (Some("Short."), Some(StopReason::Error))
+    );
     assert_eq!((epilogue.tools_started, epilogue.settled), (1, true));
     assert_eq!((collected.usage.input, collected.usage.turns), (16, 3));
     let of_the_work =
@@ -610,7 +683,11 @@ fn what_is_under_way_and_how_the_last_message_ended_can_be_seen() {
     for (label, record, changed, streaming, stop_reason) in steps {
         let progress = collector.push(stream(std::slice::from_ref(record)).as_bytes());
         let live = collector.live();
-        assert_eq!((live.streaming, live.stop_reason), (*streaming, *stop_reason), "{label}");
+        assert_eq!(
+            (live.streaming, live.stop_reason.map(StopReason::as_str)),
+            (*streaming, *stop_reason),
+            "{label}"
+        );
         assert_eq!(progress.changed, *changed, "{label}");
     }
 }
@@ -700,7 +777,7 @@ fn a_name_may_be_escaped_and_a_later_duplicate_counts() {
 "#,
     );
     assert_eq!(collected.text.as_deref(), Some("b"));
-    assert_eq!(collected.stop_reason.as_deref(), Some("stop"));
+    assert_eq!(collected.stop_reason, Some(StopReason::Stop));
     assert_eq!((collected.usage.input, collected.usage.output), (8, 0));
     assert_eq!(collected.display_items, [DisplayItem::Text { text: "b".to_owned() }]);
 }

@@ -2,14 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
-
 use super::display::DisplayItem;
+use super::stop_reason::StopReason;
 use super::usage::Usage;
 
 /// Everything kept of a stream. Nothing in it is sanitized; every part is bounded.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Collected {
     /// The answer: the text blocks, joined by LF, of the last assistant message that is complete (it ended, and not
     /// by an error or an abort) and calls no tool. Absent when there is none or it says nothing. At most 1 MiB.
@@ -20,7 +18,7 @@ pub struct Collected {
     /// stream, that ended by an error or an abort, or that went on with a tool call. The newest 64 KiB.
     pub partial: Option<String>,
     /// Why the last assistant message ended.
-    pub stop_reason: Option<String>,
+    pub stop_reason: Option<StopReason>,
     /// The error of the last assistant message.
     pub error_message: Option<String>,
     /// Sums over all assistant messages.
@@ -49,13 +47,11 @@ pub struct Collected {
     pub noise: String,
     /// What came of a further prompt, when the collector was told of one: everything else is of the time before, but for
     /// `usage`, `counts` and `noise`, which are of the whole stream here.
-    #[serde(skip)]
     pub epilogue: Option<Box<Self>>,
 }
 
 /// Pi's retries of a failed request.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Retry {
     /// Attempts announced so far.
     pub attempts: u32,
@@ -66,8 +62,7 @@ pub struct Retry {
 }
 
 /// What went through a collector. Every line that is not blank is an event or invalid.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Bytes, line ends included.
     pub bytes: u64,

@@ -8,6 +8,7 @@ use super::question::Question;
 use super::rate_limit::RateLimit;
 use super::record::Record;
 use super::response::Response;
+use super::stop_reason::StopReason;
 use super::usage::Usage;
 use super::wire::EventKind;
 use crate::text::Tail;
@@ -89,7 +90,7 @@ pub struct Live<'a> {
     /// `provider/model` of the first assistant message.
     pub model: Option<&'a str>,
     /// Why the last assistant message that ended did so.
-    pub stop_reason: Option<&'a str>,
+    pub stop_reason: Option<&'a StopReason>,
     /// An assistant message is under way.
     pub streaming: bool,
     /// There is an answer.

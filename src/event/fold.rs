@@ -12,6 +12,7 @@ use super::question::Question;
 use super::rate_limit::RateLimit;
 use super::record::Record;
 use super::response::Response;
+use super::stop_reason::StopReason;
 use super::usage::Usage;
 use super::wire::{EventKind, UpdateKind};
 use crate::text::{HeadTail, Tail};
@@ -39,7 +40,7 @@ const CANCELLED: &str = "Retry cancelled";
 pub(super) struct State {
     answer: Option<HeadTail>,
     live: LiveText,
-    stop_reason: Option<String>,
+    stop_reason: Option<StopReason>,
     error_message: Option<String>,
     pub(super) usage: Usage,
     pub(super) model: Option<String>,
@@ -124,8 +125,8 @@ impl State {
         self.is_settled() && self.has_said_so
     }
 
-    pub(super) fn stop_reason(&self) -> Option<&str> {
-        self.stop_reason.as_deref()
+    pub(super) fn stop_reason(&self) -> Option<&StopReason> {
+        self.stop_reason.as_ref()
     }
 
     /// Folds a complete event and says whether somebody who watches would see a difference.
@@ -275,7 +276,7 @@ impl State {
         }
         self.items.append(&mut message.items);
 
-        let is_complete = !matches!(self.stop_reason.as_deref(), Some("error" | "aborted"));
+        let is_complete = !self.stop_reason.as_ref().is_some_and(StopReason::is_failure);
         let has_text = !message.text.is_blank();
         let is_answer = is_complete && !message.has_tool_call;
         if has_text {

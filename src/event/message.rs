@@ -2,6 +2,7 @@
 
 use super::arguments::Arguments;
 use super::display::{DisplayItem, DisplayItems};
+use super::stop_reason::StopReason;
 use super::usage::Usage;
 use super::wire::PartKind;
 use crate::text::{HeadTail, Mark};
@@ -23,7 +24,7 @@ pub(super) struct Message {
     pub(super) provider: Option<String>,
     pub(super) model: Option<String>,
     pub(super) usage: Usage,
-    pub(super) stop_reason: Option<String>,
+    pub(super) stop_reason: Option<StopReason>,
     pub(super) error: Option<String>,
 }
 

@@ -19,6 +19,7 @@ mod rate_limit;
 mod record;
 mod response;
 mod short_form;
+mod stop_reason;
 mod usage;
 mod wire;
 
@@ -30,4 +31,5 @@ pub use question::{Question, QuestionMethod};
 pub use rate_limit::RateLimit;
 pub use response::Response;
 pub use short_form::short_form;
+pub use stop_reason::StopReason;
 pub use usage::{Cost, Usage};

@@ -209,7 +209,7 @@ impl Sink for Record {
             Some(field @ (Field::ResponseError | Field::RetriedError | Field::FinalError)) => {
                 self.control.error(field, self.short.to_text().0);
             }
-            Some(Field::StopReason) => self.message.stop_reason = Some(self.name()),
+            Some(Field::StopReason) => self.message.stop_reason = Some(short_name(&self.short).into()),
             Some(Field::ErrorMessage) => self.message.error = Some(self.short.to_text().0),
             _ => {}
         }

@@ -130,7 +130,7 @@ impl From<Collected> for CollectedOutput {
             usage: (&collected.usage).into(),
             error: collected.error_message,
             partial_output: collected.partial,
-            stop_reason: collected.stop_reason,
+            stop_reason: collected.stop_reason.map(|reason| reason.as_str().to_owned()),
             model: collected.model,
             last_event_type: collected.last_event,
             display_items: collected.display_items.into_iter().map(Into::into).collect(),

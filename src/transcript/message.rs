@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 
-use crate::event::{Arguments, short_form};
+use crate::event::{Arguments, StopReason, short_form};
 use crate::text::skim::{Kind, Sink, Verdict, Word};
 use crate::text::{HeadTail, Sanitizer};
 
@@ -130,7 +130,7 @@ pub(super) struct Entry<'a> {
     pub(super) is_error: bool,
     pub(super) provider: String,
     pub(super) model: String,
-    pub(super) stop_reason: String,
+    pub(super) stop_reason: Option<StopReason>,
     pub(super) error: String,
     places: Vec<Place>,
     field: Option<Field>,
@@ -158,7 +158,7 @@ impl<'a> Entry<'a> {
             is_error: false,
             provider: String::new(),
             model: String::new(),
-            stop_reason: String::new(),
+            stop_reason: None,
             error: String::new(),
             places: Vec::new(),
             field: None,
@@ -325,7 +325,7 @@ impl Sink for Entry<'_> {
             Some(Field::ToolName) => self.tool_name = short,
             Some(Field::Provider) => self.provider = short,
             Some(Field::Model) => self.model = short,
-            Some(Field::StopReason) => self.stop_reason = short,
+            Some(Field::StopReason) => self.stop_reason = Some(short.as_str().into()),
             Some(Field::Error) => self.error = short,
             Some(Field::PartType) => self.part_type = short,
             Some(Field::PartName) => self.part_name = short,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::lines::{LinesFromEnd, open};
 use super::message::{Entry, Parent, Part, Role};
-use crate::run::drive::announcement::ANNOUNCE_WORDS;
+use crate::event::StopReason;
 use crate::text::skim::{Skimmer, Status};
 use crate::text::{Sanitizer, TruncateLimits, text_enum, truncate};
 
@@ -14,6 +14,8 @@ use crate::text::{Sanitizer, TruncateLimits, text_enum, truncate};
 const MAX_TEXT: usize = 16 * 1024;
 /// Bytes of text that the entries hold together.
 const MAX_TOTAL: usize = 1024 * 1024;
+/// How the request for an announcement begins, which a transcript shows in a few words.
+pub(crate) const ANNOUNCE_WORDS: &str = "Your work on the task is done, and its result is kept.";
 /// Bytes looked at for the header, the first line of a file.
 const MAX_HEADER: u64 = 64 * 1024;
 /// Longest session id that is taken for one.
@@ -293,8 +295,8 @@ fn spoken(entry: &mut Entry<'_>) -> Vec<TranscriptEntry> {
     for text in said.iter_mut().filter_map(TranscriptEntry::spoken_mut) {
         *text = bounded(text);
     }
-    let is_failure = matches!(entry.stop_reason.as_str(), "error" | "aborted");
-    let why = if is_failure && entry.error.is_empty() { &entry.stop_reason } else { &entry.error };
+    let failure = entry.stop_reason.as_ref().filter(|reason| reason.is_failure());
+    let why = failure.filter(|_| entry.error.is_empty()).map_or(entry.error.as_str(), StopReason::as_str);
     if !why.is_empty() {
         let why = Some(entry.clean(why));
         match said.last_mut() {

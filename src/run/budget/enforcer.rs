@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use parking_lot::{Mutex, MutexGuard};
 
 use super::meter::{Meter, OverBudget, Spending, Stage};
-use crate::event::Live;
+use crate::event::{Live, StopReason};
 use crate::process::{Cancel, CancelReason};
 
 /// The meter of a run, read at every message of its child.
@@ -51,8 +51,8 @@ impl BudgetEnforcer {
         if self.turns.swap(live.usage.turns, Ordering::Relaxed) != live.usage.turns {
             meter.record(live.usage);
         }
-        let is_answered = !live.streaming && matches!(live.stop_reason, Some("stop" | "length"));
-        let is_between_turns = !live.streaming && live.stop_reason == Some("toolUse");
+        let is_answered = !live.streaming && live.stop_reason.is_some_and(StopReason::ends_turn);
+        let is_between_turns = !live.streaming && live.stop_reason == Some(&StopReason::ToolUse);
         match meter.stage() {
             Stage::Over(over) if !is_answered => self.cancel.cancel(CancelReason::Bound(over.to_string())),
             Stage::WrapUp(words)

@@ -9,9 +9,6 @@ came of the task, short, complete in itself, with the facts, names and paths tha
 your work. Do not call tools: none can run any more. If there is nothing worth telling, reply with exactly ANNOUNCE_SKIP \
 and nothing else.";
 
-/// The words by which that request is known in a transcript.
-pub(crate) const ANNOUNCE_WORDS: &str = "Your work on the task is done, and its result is kept.";
-
 /// How long the child may take for it. Whoever waits for the result waits for this too.
 pub(super) const ANNOUNCE_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -25,5 +22,10 @@ mod tests {
         let (_, words) = guard.split_once("ANNOUNCING = \"").expect("the words");
         let (words, _) = words.split_once('"').expect("their end");
         assert!(ANNOUNCE_PROMPT.starts_with(words), "{words}");
+    }
+
+    #[test]
+    fn a_transcript_knows_the_request() {
+        assert!(ANNOUNCE_PROMPT.starts_with(crate::transcript::ANNOUNCE_WORDS));
     }
 }

@@ -9,7 +9,7 @@ use super::announcement::{ANNOUNCE_PROMPT, ANNOUNCE_TIMEOUT};
 use super::child_control::ChildControl;
 use super::protocol::{ANNOUNCE_ID, Command, PROMPT_ID};
 use super::shared_collector::SharedCollector;
-use crate::event::{Collector, Live, Question, QuestionMethod, Response};
+use crate::event::{Collector, Live, Question, QuestionMethod, Response, StopReason};
 use crate::process::{Activity, Observer};
 use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::callbacks::Answer;
@@ -17,9 +17,6 @@ use crate::run::outcome::verdict::{Busy, ProtocolReport};
 
 /// What pi says of a prompt that one of its commands has taken: no model will work on it.
 const HANDLED: &str = "handled";
-/// The stop reason of a whole answer, and of a message that goes on with a tool.
-const STOP: &str = "stop";
-const TOOL_USE: &str = "toolUse";
 
 /// How long a child may be silent. `None` is without limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,7 +122,7 @@ impl<'a> DrivenChild<'a> {
         let busy = self.busy(&live);
         match self.announcing {
             Announcing::Requested => {
-                let calls_tool = live.running_tools > 0 || live.stop_reason == Some(TOOL_USE);
+                let calls_tool = live.running_tools > 0 || live.stop_reason == Some(&StopReason::ToolUse);
                 if calls_tool {
                     self.child_control.send(Command::Abort);
                 }
@@ -161,7 +158,7 @@ impl<'a> DrivenChild<'a> {
     /// Whether there is a whole answer to announce and optional work still fits the budget.
     fn may_announce(&self, live: &Live<'_>) -> bool {
         self.report.prompt_rejected.is_none()
-            && live.stop_reason == Some(STOP)
+            && live.stop_reason == Some(&StopReason::Stop)
             && live.has_answer
             && self.enforcer.has_room()
     }

@@ -1,6 +1,6 @@
 //! What a child announced.
 
-use crate::event::Collected;
+use crate::event::{Collected, StopReason};
 use crate::process::Outcome;
 use crate::run::result::Announcement;
 
@@ -26,19 +26,19 @@ fn answer<'a>(outcome: &Outcome, silenced: Option<&str>, epilogue: &'a Collected
     if let Some(reason) = silenced {
         return Err(format!("the child did not take the request: {reason}"));
     }
-    let stop = epilogue.stop_reason.as_deref();
-    if epilogue.tools_started > 0 || stop == Some("toolUse") {
+    let stop = epilogue.stop_reason.as_ref();
+    if epilogue.tools_started > 0 || stop == Some(&StopReason::ToolUse) {
         return Err("the child called a tool instead".to_owned());
     }
-    let is_whole = matches!(stop, Some("stop" | "length"));
+    let is_whole = stop.is_some_and(StopReason::ends_turn);
     if let Some(text) = epilogue.text.as_deref().map(str::trim).filter(|text| is_whole && !text.is_empty()) {
         return Ok(text);
     }
     let error = epilogue.error_message.as_deref().map_or(String::new(), |error| format!(": {error}"));
     Err(match (outcome, stop) {
         (Outcome::Cancelled(reason), _) => reason.to_string(),
-        (_, Some("error")) => format!("the model's provider reported an error{error}"),
-        (_, Some("aborted")) => format!("the child stopped its own turn{error}"),
+        (_, Some(StopReason::Error)) => format!("the model's provider reported an error{error}"),
+        (_, Some(StopReason::Aborted)) => format!("the child stopped its own turn{error}"),
         _ if epilogue.settled => "the child said nothing".to_owned(),
         (Outcome::Settled { lingered: true, .. }, _) => "the child took too long for it".to_owned(),
         _ => "the child ended before it".to_owned(),

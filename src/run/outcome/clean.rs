@@ -1,10 +1,7 @@
 //! What a child said, made fit to leave the process.
 
-use crate::event::{Collected, DisplayItem, Retry};
+use crate::event::{Collected, DisplayItem, Retry, StopReason};
 use crate::text::Sanitizer;
-
-/// Why a message ended that says all that it was to say.
-const STOP: &str = "stop";
 
 /// The same stream's end with every string sanitized. Texts that may have been cut lose the beginning of a known secret at
 /// their end: nothing would recognize it.
@@ -12,12 +9,16 @@ const STOP: &str = "stop";
 pub fn clean(collected: Collected, sanitizer: &Sanitizer) -> Collected {
     let text = |text: String| sanitizer.sanitize(&text).into_string();
     let cut = |text: String| sanitizer.sanitize_growing(&text).into_string();
-    let is_whole = collected.stop_reason.as_deref() == Some(STOP);
+    let is_whole = collected.stop_reason == Some(StopReason::Stop);
+    let stop_reason = |reason| match reason {
+        StopReason::Other(reason) => StopReason::Other(text(reason)),
+        known => known,
+    };
     let retry = |retry: Retry| Retry { final_error: retry.final_error.map(text), ..retry };
     Collected {
         text: collected.text.map(|answer| if is_whole { text(answer) } else { cut(answer) }),
         partial: collected.partial.map(cut),
-        stop_reason: collected.stop_reason.map(text),
+        stop_reason: collected.stop_reason.map(stop_reason),
         error_message: collected.error_message.map(text),
         model: collected.model.map(text),
         display_items: clean_items(&collected.display_items, sanitizer),

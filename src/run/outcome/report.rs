@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::announcement::announced;
 use super::clean::clean;
 use super::verdict::{AttemptReport, RunReport, Verdict};
-use crate::event::Usage;
+use crate::event::{StopReason, Usage};
 use crate::process::{CancelReason, Outcome, Supervision};
 use crate::run::admit::sandbox::SandboxPlan;
 use crate::run::budget::meter::OverBudget;
@@ -90,12 +90,13 @@ impl ResultBuilder {
         single.usage.add(&earlier);
         single.display_items = collected.display_items;
         single.model = collected.model.map(|model| self.field(&model));
-        single.stop_reason = collected.stop_reason.map(|reason| self.field(&reason));
+        let is_cut = collected.stop_reason == Some(StopReason::Length);
+        single.stop_reason = collected.stop_reason.map(|reason| self.field(reason.as_str()));
         single.announcement = announcement.map(|announcement| self.announcement(announcement));
         single.changes = changes.map(|paths| paths.iter().map(|path| self.path(path)).collect());
 
         let mut text = answer.unwrap_or_default();
-        if is_completed && single.stop_reason.as_deref() == Some("length") {
+        if is_completed && is_cut {
             text.push_str("\n\n[The model reached its output limit; the answer ends here.]");
         }
         if let Some(changes) = single.changes.as_deref().filter(|changes| !changes.is_empty()) {

@@ -7,15 +7,13 @@ use parking_lot::Mutex;
 
 use super::verdict::RunReport;
 use crate::config::Retry;
-use crate::event::{Collected, Usage};
+use crate::event::{Collected, StopReason, Usage};
 use crate::run::blocking::blocking;
 use crate::run::launch::files::RunFiles;
 use crate::run::result::ToolResult;
 
 /// No pause is longer, whatever the configuration says.
 const MAX_BACKOFF: Duration = Duration::from_secs(5 * 60);
-/// Why pi's last assistant message ended, when a provider failed.
-const ERROR: &str = "error";
 
 /// Whether another attempt could do better and repeats nothing that has an effect: the last request failed in a way
 /// that pi itself tried again until it gave up, and every tool that was started is free of side effects. A tool whose
@@ -23,7 +21,7 @@ const ERROR: &str = "error";
 #[must_use]
 pub(in crate::run) fn may_retry(collected: &Collected, side_effect_free: impl Fn(&str) -> bool) -> bool {
     let gave_up = collected.retry.as_ref().is_some_and(|retry| retry.exhausted);
-    let is_transient = gave_up && collected.stop_reason.as_deref() == Some(ERROR);
+    let is_transient = gave_up && collected.stop_reason == Some(StopReason::Error);
     is_transient
         && collected.tools_unnamed == 0
         && collected.tool_names.iter().all(|name| side_effect_free(name))

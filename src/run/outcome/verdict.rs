@@ -3,7 +3,7 @@
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use crate::event::{Collected, Usage};
+use crate::event::{Collected, StopReason, Usage};
 use crate::process::{CancelReason, Outcome, OverLimit, Supervised, exit_code, exit_signal, signal_name};
 use crate::run::result::{ErrorCode, TimeoutReason};
 use crate::run::state::RunOutcome;
@@ -218,12 +218,12 @@ impl Verdict {
         }
         let reason =
             collected.error_message.as_deref().map_or(String::new(), |message| format!(": {message}"));
-        match collected.stop_reason.as_deref() {
-            Some("error") => Self {
+        match collected.stop_reason {
+            Some(StopReason::Error) => Self {
                 is_by_provider: true,
                 ..Self::failed(1, format!("the model's provider reported an error{reason}"))
             },
-            Some("aborted") => Self::failed(1, format!("the child stopped its own turn{reason}")),
+            Some(StopReason::Aborted) => Self::failed(1, format!("the child stopped its own turn{reason}")),
             _ if has_text(collected) => Self::completed(),
             _ => Self::failed(1, no_text(collected)),
         }
@@ -250,7 +250,7 @@ fn exit_text(report: &AttemptReport) -> String {
 /// What there is to say of a child that said nothing.
 fn no_text(collected: &Collected) -> String {
     let last = collected.last_event.as_deref().unwrap_or("none");
-    let stop = collected.stop_reason.as_deref().unwrap_or("none");
+    let stop = collected.stop_reason.as_ref().map_or("none", StopReason::as_str);
     let tools = collected.tools_completed;
     format!(
         "the child gave no answer (last event: {last}; stop reason: {stop}; tool executions completed: {tools})"
@@ -532,7 +532,7 @@ mod tests {
             let verdict = Verdict::of(&report);
             let exit_code = i32::from(outcome == Failed);
             assert_eq!(row(&verdict), (outcome, exit_code, error.as_deref()));
-            let is_error = report.collected.stop_reason.as_deref() == Some("error");
+            let is_error = report.collected.stop_reason == Some(StopReason::Error);
             assert_eq!(verdict.is_provider_error(), is_error, "{error:?}");
         }
     }
