@@ -17,12 +17,12 @@ use super::streams::Pipes;
 use super::warden::{Link, Mechanism, News, OverLimit, Tally};
 
 /// How long a tree that was killed may take to end. The kernel needs milliseconds, unless somebody hangs in a system call
-/// that cannot be interrupted, and a warden that somebody has stopped is given up first; then it is left to the guard
-/// thread, and nobody waits for it.
+/// that cannot be interrupted, and a warden that somebody has stopped is given up first; then it is left to its thread,
+/// and nobody waits for it.
 const GONE_WAIT: Duration = Duration::from_secs(6);
 
-/// The stack of a guard thread: it makes a few system calls and no deep ones.
-const GUARD_STACK_BYTES: usize = 256 * 1024;
+/// The stack of a thread that starts a child: it makes a few system calls and no deep ones.
+const STACK_BYTES: usize = 256 * 1024;
 
 /// How many children are started at the same moment. Each start keeps a core busy for a millisecond or two, and hundreds of
 /// them at once keep every other thread of the process from its core; one that hangs must not hold up all others.
@@ -33,18 +33,20 @@ static STARTING: Semaphore = Semaphore::const_new(4);
 ///
 /// Dropping it kills all of them, without blocking.
 ///
-/// Each child has a thread of its own, which starts it, waits for it, ends what it leaves behind, and reaps it. So nothing
-/// of that can block a task or be forgotten with one, a runtime on its way down included.
+/// Threads of ours start it, wait for it, end what it leaves behind, and reap it, so that nothing of that can block a task or
+/// be forgotten with one, a runtime on its way down included. Children behind wardens share one thread; a child without
+/// one has its own, because not every system can wait for many.
 pub struct ProcessTree {
-    keeper: Arc<Keeper>,
+    keeper: Keeper,
     known: watch::Receiver<Known>,
     mechanisms: Vec<Mechanism>,
 }
 
 /// How the processes of a tree are reached.
+#[derive(Clone)]
 enum Keeper {
-    Group(Group),
-    Warden(Link),
+    Group(Arc<Group>),
+    Warden(Arc<Link>),
 }
 
 /// What a tree uses while it is there, for those who watch it.
@@ -97,7 +99,7 @@ impl ProcessTree {
         let (sender, started) = oneshot::channel();
         thread::Builder::new()
             .name("subagent-child".into())
-            .stack_size(GUARD_STACK_BYTES)
+            .stack_size(STACK_BYTES)
             .spawn(move || guard(&command, sender, turn))
             .map_err(|source| SpawnError::from_exec(program.clone(), source))?;
         started.await.unwrap_or_else(|_| {
@@ -109,7 +111,7 @@ impl ProcessTree {
     /// The process id of the child, or of the warden before it.
     #[must_use]
     pub fn id(&self) -> u32 {
-        match &*self.keeper {
+        match &self.keeper {
             Keeper::Group(group) => group.id(),
             Keeper::Warden(link) => link.id(),
         }
@@ -118,7 +120,7 @@ impl ProcessTree {
     /// How far the end of the tree is certain.
     #[must_use]
     pub fn supervision(&self) -> Supervision {
-        match &*self.keeper {
+        match &self.keeper {
             Keeper::Group(_) => Supervision::BARE,
             Keeper::Warden(_) => Supervision::by(&self.mechanisms),
         }
@@ -187,7 +189,7 @@ impl ProcessTree {
     ///
     /// Output has to be read meanwhile, or a child that wants to say goodbye cannot.
     pub async fn terminate(&self, grace: Duration) -> Option<ExitStatus> {
-        match &*self.keeper {
+        match &self.keeper {
             Keeper::Group(group) => group.ask(),
             Keeper::Warden(link) => link.ask(),
         }
@@ -200,7 +202,7 @@ impl ProcessTree {
 
     /// From now on the child leaves something worth keeping, if this process dies before it does.
     pub fn keep(&self) {
-        match &*self.keeper {
+        match &self.keeper {
             Keeper::Group(_) => {}
             Keeper::Warden(link) => link.keep(),
         }
@@ -208,7 +210,7 @@ impl ProcessTree {
 
     /// Kills the whole tree at once. Does nothing once it has gone.
     pub fn kill(&self) {
-        match &*self.keeper {
+        match &self.keeper {
             Keeper::Group(group) => group.kill(),
             Keeper::Warden(link) => link.kill(),
         }
@@ -223,9 +225,11 @@ impl Drop for ProcessTree {
 
 type Started = oneshot::Sender<Result<(ProcessTree, Pipes), SpawnError>>;
 
-/// The life of a child, on a thread of its own.
+/// Starts a child; one without a warden is also waited for here. Blocks.
 fn guard(command: &ChildCommand, started: Started, turn: Result<SemaphorePermit<'static>, AcquireError>) {
-    let child = start(command);
+    let (known, watch) = watch::channel(Known::default());
+    let known = Arc::new(known);
+    let child = start(command, &known);
     drop(turn);
     let (keeper, pipes, mechanisms) = match child {
         Ok(child) => child,
@@ -234,32 +238,32 @@ fn guard(command: &ChildCommand, started: Started, turn: Result<SemaphorePermit<
             return;
         }
     };
-    let keeper = Arc::new(keeper);
-    let (known, watch) = watch::channel(Known::default());
-    let tree = ProcessTree { keeper: Arc::clone(&keeper), known: watch, mechanisms };
+    let tree = ProcessTree { keeper: keeper.clone(), known: watch, mechanisms };
     // When nobody waits for it any more, the tree comes back and is dropped, which kills it.
     drop(started.send(Ok((tree, pipes))));
-    match &*keeper {
-        Keeper::Group(group) => {
-            let status = group.wait();
-            known.send_modify(|known| known.end(status));
-            group.clear();
-        }
-        Keeper::Warden(link) => link.follow(|news| known.send_modify(|known| known.learn(news))),
+    if let Keeper::Group(group) = keeper {
+        let status = group.wait();
+        known.send_modify(|known| known.end(status));
+        group.clear();
+        known.send_modify(|known| known.gone = true);
     }
-    known.send_modify(|known| known.gone = true);
 }
 
 /// Blocks until the child has executed its program.
-fn start(command: &ChildCommand) -> Result<(Keeper, Pipes, Vec<Mechanism>), SpawnError> {
+fn start(
+    command: &ChildCommand,
+    known: &Arc<watch::Sender<Known>>,
+) -> Result<(Keeper, Pipes, Vec<Mechanism>), SpawnError> {
     let located = command.locate()?;
     if let Some(guardian) = &command.guardian {
-        let (link, pipes, mechanisms) = Link::start(command, guardian, &located.program, &located.cwd)?;
+        let known = Arc::clone(known);
+        let tell = Box::new(move |news| known.send_modify(|known| known.learn(news)));
+        let (link, pipes, mechanisms) = Link::start(command, guardian, &located.program, &located.cwd, tell)?;
         return Ok((Keeper::Warden(link), pipes, mechanisms));
     }
     let mut child = located.start()?;
     let pipes = Pipes::of(&mut child);
-    Ok((Keeper::Group(Group::new(child)), pipes, Vec::new()))
+    Ok((Keeper::Group(Arc::new(Group::new(child))), pipes, Vec::new()))
 }
 
 impl Known {
@@ -277,6 +281,7 @@ impl Known {
                 self.orphaned = true;
                 self.ended = true;
             }
+            News::Cleared => self.gone = true,
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 use std::process::ExitStatus;
+use std::sync::Arc;
 
 use pi_subagent_warden::{Mechanism, OverLimit, Tally};
 
@@ -22,6 +23,7 @@ pub(in crate::process) enum News {
     Using(Tally),
     Gone(Tally),
     Orphaned,
+    Cleared,
 }
 
 impl Link {
@@ -30,15 +32,12 @@ impl Link {
         guardian: &Guardian,
         _program: &Path,
         _cwd: &Path,
-    ) -> Result<(Self, Pipes, Vec<Mechanism>), SpawnError> {
+        _tell: Box<dyn FnMut(News) + Send>,
+    ) -> Result<(Arc<Self>, Pipes, Vec<Mechanism>), SpawnError> {
         Err(SpawnError::Warden { path: guardian.program.clone(), source: io::ErrorKind::Unsupported.into() })
     }
 
     pub(in crate::process) fn id(&self) -> u32 {
-        match *self {}
-    }
-
-    pub(in crate::process) fn follow(&self, _tell: impl FnMut(News)) {
         match *self {}
     }
 

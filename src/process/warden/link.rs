@@ -2,10 +2,11 @@
 
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
@@ -24,6 +25,7 @@ use super::super::error::SpawnError;
 use super::super::guardian::Guardian;
 use super::super::program;
 use super::super::streams::Pipes;
+use super::follow::{Tell, follow};
 use super::sweep::sweep;
 
 /// The variable by which the processes of a tree are found again when their warden was killed.
@@ -35,9 +37,6 @@ const START_LIMIT: Duration = Duration::from_secs(10);
 /// How long a warden may take from the end of the child, or from the order to end everybody, until nobody is left. It gives
 /// up by itself after two seconds.
 const END_LIMIT: Duration = Duration::from_secs(3);
-
-/// How often a silent warden is asked whether it is overdue.
-const LOOK: Duration = Duration::from_millis(500);
 
 /// The wire to one warden.
 pub(in crate::process) struct Link {
@@ -71,10 +70,21 @@ pub(in crate::process) enum News {
     Gone(Tally),
     /// The warden was killed. Whoever could be found of its tree was killed too.
     Orphaned,
+    /// The warden is reaped. Nothing comes after this.
+    Cleared,
+}
+
+/// Whether more can come after what was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    Pending,
+    /// The warden has closed the wire: it has ended.
+    Ended,
 }
 
 impl Link {
-    /// Starts the warden, and through it the child. Blocks until the child has executed its program.
+    /// Starts the warden, and through it the child. Blocks until the child has executed its program; `tell` hears what
+    /// becomes of it from then on.
     ///
     /// The standard library takes `posix_spawn`, because nothing is hooked in between: everything that a fork would be
     /// needed for is the warden's work. The child's standard input travels over the socket; no descriptor of this process
@@ -84,7 +94,8 @@ impl Link {
         guardian: &Guardian,
         program: &Path,
         cwd: &Path,
-    ) -> Result<(Self, Pipes, Vec<Mechanism>), SpawnError> {
+        tell: Tell,
+    ) -> Result<(Arc<Self>, Pipes, Vec<Mechanism>), SpawnError> {
         let failed = |source| SpawnError::Warden { path: guardian.program.clone(), source };
         let raw = |error: Errno| failed(error.into());
         let (socket, theirs) =
@@ -120,15 +131,25 @@ impl Link {
             marker,
             ending: Mutex::default(),
         };
-        let first = link.send_start(&reads).and_then(|()| link.listen_for(START_LIMIT));
+        let limited = set_socket_timeout(&link.socket, Timeout::Recv, Some(START_LIMIT));
+        let first = limited.and_then(|()| link.send_start(&reads));
         drop(reads);
-        let mut first = first.map(|()| link.hear());
+        let mut first = first.map(|()| link.hear(RecvFlags::empty()));
         if let Ok(Heard::Report(Report::Grouped(path))) = first {
             link.cgroup = Some(path);
-            first = Ok(link.hear());
+            first = Ok(link.hear(RecvFlags::empty()));
         }
         match first {
-            Ok(Heard::Report(Report::Started(mechanisms))) => Ok((link, pipes, mechanisms)),
+            Ok(Heard::Report(Report::Started(mechanisms))) => {
+                let link = Arc::new(link);
+                match follow(Arc::clone(&link), tell) {
+                    Ok(()) => Ok((link, pipes, mechanisms)),
+                    Err(error) => {
+                        link.give_up();
+                        Err(SpawnError::from_exec(program.into(), error))
+                    }
+                }
+            }
             Ok(Heard::Report(Report::Failed { stage, errno })) => {
                 link.give_up();
                 let source = io::Error::from_raw_os_error(errno);
@@ -154,35 +175,27 @@ impl Link {
         self.warden_pid
     }
 
-    /// Follows the tree to its end. Blocks.
-    pub(in crate::process) fn follow(&self, mut tell: impl FnMut(News)) {
-        // That this cannot be set means only that a warden that hangs is not noticed.
-        let _ = self.listen_for(LOOK);
+    /// Tells what the warden has said since the last time.
+    pub(super) fn read(&self, tell: &mut dyn FnMut(News)) -> Reading {
         loop {
-            match self.hear() {
+            match self.hear(RecvFlags::DONTWAIT) {
                 Heard::Report(Report::Ended(ending)) => {
                     self.expect_the_end();
                     tell(News::Ended(status(ending)));
                 }
                 Heard::Report(Report::OverLimit(over)) => tell(News::OverLimit(over)),
                 Heard::Report(Report::Using(tally)) => tell(News::Using(tally)),
-                Heard::Report(Report::Gone(tally)) => {
-                    tell(News::Gone(tally));
-                    return self.reap();
-                }
+                Heard::Report(Report::Gone(tally)) => tell(News::Gone(tally)),
                 Heard::Report(Report::Grouped(_) | Report::Started(_) | Report::Failed { .. }) => {}
-                Heard::Silence => {
-                    if self.is_overdue() {
-                        self.abandon();
-                    }
-                }
-                Heard::End => {
-                    self.sweep();
-                    tell(News::Orphaned);
-                    return self.reap();
-                }
+                Heard::Silence => return Reading::Pending,
+                Heard::End => return Reading::Ended,
             }
         }
+    }
+
+    /// What becomes readable when there is something to [read](Link::read).
+    pub(super) fn socket(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 
     /// The tree has to be gone soon from now on.
@@ -191,7 +204,7 @@ impl Link {
     }
 
     /// Whether the warden takes longer for the end than it can need: somebody has stopped it.
-    fn is_overdue(&self) -> bool {
+    pub(super) fn is_overdue(&self) -> bool {
         self.ending().is_some_and(|since| since.elapsed() > END_LIMIT)
     }
 
@@ -203,7 +216,7 @@ impl Link {
     }
 
     /// Ends whom a dead warden has left. Unreaped, it keeps its number, which is that of the session it made for its tree.
-    fn sweep(&self) {
+    pub(super) fn sweep(&self) {
         sweep(&self.marker, self.warden_pid, self.cgroup.as_deref());
     }
 
@@ -223,22 +236,17 @@ impl Link {
         self.order(Order::Kill);
     }
 
-    /// Ends a warden that does not obey; [`Link::follow`] then ends its tree.
-    fn abandon(&self) {
+    /// Kills a warden that does not obey; the end of the wire then has its tree swept.
+    pub(super) fn abandon(&self) {
         if let Some(warden) = &mut *self.warden() {
             // That it has ended already is what was wanted.
             drop(warden.kill());
         }
     }
 
-    /// A warden that does not listen any more has gone, which [`Link::follow`] notices by itself.
+    /// A warden that does not listen any more has ended, which the end of the wire tells.
     fn order(&self, order: Order) {
         let _ = send(&self.socket, order.as_str().as_bytes(), SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
-    }
-
-    /// Bounds how long the next report is waited for.
-    fn listen_for(&self, limit: Duration) -> Result<(), Errno> {
-        set_socket_timeout(&self.socket, Timeout::Recv, Some(limit))
     }
 
     fn send_start(&self, stdin: &OwnedFd) -> Result<(), Errno> {
@@ -254,11 +262,11 @@ impl Link {
         }
     }
 
-    /// Waits for a report.
-    fn hear(&self) -> Heard {
+    /// Takes the next report. Waits for it, for at most [`START_LIMIT`], unless `flags` say otherwise.
+    fn hear(&self, flags: RecvFlags) -> Heard {
         let mut bytes = [0; MAX_MESSAGE];
         loop {
-            match recv(&self.socket, &mut bytes, RecvFlags::empty()) {
+            match recv(&self.socket, &mut bytes, flags) {
                 Ok((0, _)) => return Heard::End,
                 Ok((count, _)) => {
                     // One of another version is passed over; the end will be understood.
@@ -274,11 +282,16 @@ impl Link {
         }
     }
 
+    /// Whether the warden has ended, which may be just now. One that was waited for has.
+    pub(super) fn has_exited(&self) -> bool {
+        self.warden().as_mut().is_none_or(|warden| !matches!(warden.try_wait(), Ok(None)))
+    }
+
     fn ending(&self) -> MutexGuard<'_, Option<Instant>> {
         self.ending.lock()
     }
 
-    fn reap(&self) {
+    pub(super) fn reap(&self) {
         let warden = self.warden().take();
         if let Some(mut warden) = warden {
             drop(warden.wait());

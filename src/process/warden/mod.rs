@@ -1,6 +1,8 @@
 //! The warden's host: starting a child through its guardian, and talking with that one.
 
 #[cfg(target_os = "linux")]
+mod follow;
+#[cfg(target_os = "linux")]
 mod link;
 #[cfg(not(target_os = "linux"))]
 #[path = "elsewhere.rs"]

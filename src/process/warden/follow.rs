@@ -1,0 +1,150 @@
+//! Follows the wardens of this process on one thread, however many there are.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use rustix::buffer::spare_capacity;
+use rustix::event::{Timespec, epoll};
+
+use super::link::{Link, News, Reading};
+
+/// How often wardens that should have gone are looked for.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// [`LOOK`] as the kernel takes it.
+const LOOK_TIMESPEC: Timespec = Timespec { tv_sec: 0, tv_nsec: 500_000_000 };
+
+/// How many wardens with news are served before the kernel is asked again.
+const MAX_EVENTS: usize = 64;
+
+/// The stack of a thread here: it makes a few system calls and no deep ones.
+const STACK_BYTES: usize = 256 * 1024;
+
+/// Takes the news of one tree.
+pub(in crate::process) type Tell = Box<dyn FnMut(News) + Send>;
+
+static WATCHED: Mutex<Option<Watched>> = Mutex::new(None);
+
+/// What the thread watches. There is a thread as long as there is one of these.
+struct Watched {
+    epoll: Arc<OwnedFd>,
+    trees: HashMap<u64, Tree>,
+    next_key: u64,
+}
+
+struct Tree {
+    link: Arc<Link>,
+    tell: Tell,
+    /// The warden has said that nobody is left, and is about to leave itself.
+    is_gone: bool,
+}
+
+/// Tells the news of a tree from now on, from another thread, up to [`News::Cleared`]. `tell` must not block.
+///
+/// # Errors
+///
+/// When the system has no thread or descriptor for it.
+pub(super) fn follow(link: Arc<Link>, tell: Tell) -> io::Result<()> {
+    let mut slot = WATCHED.lock();
+    let watched = match &mut *slot {
+        Some(watched) => watched,
+        // The lock is held until the first tree is there, or the thread would leave at once.
+        none => none.insert(Watched::start()?),
+    };
+    let key = watched.next_key;
+    watched.next_key += 1;
+    epoll::add(&*watched.epoll, link.socket(), epoll::EventData::new_u64(key), epoll::EventFlags::IN)?;
+    watched.trees.insert(key, Tree { link, tell, is_gone: false });
+    Ok(())
+}
+
+impl Watched {
+    fn start() -> io::Result<Self> {
+        let epoll = Arc::new(epoll::create(epoll::CreateFlags::CLOEXEC)?);
+        let served = Arc::clone(&epoll);
+        spawn("subagent-trees", move || serve(&served))?;
+        Ok(Self { epoll, trees: HashMap::new(), next_key: 0 })
+    }
+
+    fn read(&mut self, key: u64) {
+        let Some(tree) = self.trees.get_mut(&key) else { return };
+        let reading = tree.link.read(&mut |news| {
+            tree.is_gone |= matches!(news, News::Gone(_));
+            (tree.tell)(news);
+        });
+        if reading == Reading::Ended {
+            self.finish(key);
+        }
+    }
+
+    /// Looks after wardens that say nothing.
+    fn look(&mut self) {
+        let has_exited = |tree: &Tree| tree.is_gone && tree.link.has_exited();
+        let exited: Vec<u64> =
+            self.trees.iter().filter(|(_, tree)| has_exited(tree)).map(|(key, _)| *key).collect();
+        exited.into_iter().for_each(|key| self.finish(key));
+        self.trees.values().filter(|tree| tree.link.is_overdue()).for_each(|tree| tree.link.abandon());
+    }
+
+    /// The warden has ended. Sweeping after one that was killed has a thread of its own, as it is rare and takes a while.
+    fn finish(&mut self, key: u64) {
+        let Some(mut tree) = self.trees.remove(&key) else { return };
+        // The descriptor stays open for as long as somebody holds the tree.
+        let _ = epoll::delete(&*self.epoll, tree.link.socket());
+        if tree.is_gone {
+            return tree.end();
+        }
+        let tree = Arc::new(Mutex::new(tree));
+        let orphaned = Arc::clone(&tree);
+        if spawn("subagent-sweep", move || orphaned.lock().end()).is_err() {
+            // The news of the others come late then, which is better than none of this one.
+            tree.lock().end();
+        }
+    }
+}
+
+impl Tree {
+    /// What is left to do when the warden has ended. Blocks for up to two seconds when it was killed.
+    fn end(&mut self) {
+        if !self.is_gone {
+            self.link.sweep();
+            (self.tell)(News::Orphaned);
+        }
+        self.link.reap();
+        (self.tell)(News::Cleared);
+    }
+}
+
+/// The life of the thread.
+fn serve(epoll: &OwnedFd) {
+    let mut events = Vec::with_capacity(MAX_EVENTS);
+    let mut looked = Instant::now();
+    loop {
+        {
+            let mut slot = WATCHED.lock();
+            let Some(watched) = slot.as_mut().filter(|watched| !watched.trees.is_empty()) else {
+                *slot = None;
+                return;
+            };
+            events.drain(..).for_each(|event: epoll::Event| watched.read(event.data.u64()));
+            if looked.elapsed() >= LOOK {
+                watched.look();
+                looked = Instant::now();
+            }
+            if watched.trees.is_empty() {
+                continue;
+            }
+        }
+        // A wait that a signal has interrupted has found nothing.
+        let _ = epoll::wait(epoll, spare_capacity(&mut events), Some(&LOOK_TIMESPEC));
+    }
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES).spawn(work).map(drop)
+}
