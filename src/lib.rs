@@ -7,6 +7,7 @@
 //! - [`doctor`]: whether delegation would work here.
 //! - [`run`]: one agent, one task, one child.
 //! - [`agent`], [`archive`], [`config`], [`credentials`], [`event`], [`process`], [`store`], [`transcript`]: siblings.
+//! - [`files`]: where files of ours lie, and who may read them.
 //! - [`text`]: pure functions on text and bytes.
 #![cfg_attr(not(feature = "node"), forbid(unsafe_code))]
 #![cfg_attr(feature = "node", deny(unsafe_code))]
@@ -14,9 +15,11 @@
 pub mod agent;
 pub mod archive;
 pub mod config;
+#[cfg(unix)]
 pub mod credentials;
 pub mod doctor;
 pub mod event;
+pub mod files;
 // The edge is tested from JavaScript; napi registers nothing in a Rust test.
 #[cfg(all(feature = "node", not(test)))]
 mod node;

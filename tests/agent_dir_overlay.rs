@@ -6,7 +6,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use pi_subagent_native::credentials::{GiveBack, PrivateAgentDir, Refused, credentials_of, has_entry};
+use pi_subagent_native::credentials::{GiveBack, PrivateAgentDir, Refused, has_entry};
+use pi_subagent_native::files::layout::credentials_of;
 use serde_json::{Value, json};
 
 struct Scene {

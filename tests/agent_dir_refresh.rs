@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use pi_subagent_native::credentials::Refresh;
 use pi_subagent_native::credentials::{Freshness, needs_refresh, refresh_before_copy};
 use serde_json::{Value, json};
 
@@ -20,9 +19,8 @@ struct Pi {
     asked: AtomicUsize,
 }
 
-impl Refresh for Pi {
-    async fn refresh(&self, provider: &str, valid_for: Duration) -> bool {
-        assert_eq!(provider, "p");
+impl Pi {
+    async fn refresh(&self, valid_for: Duration) -> bool {
         assert!(valid_for > MINUTE);
         self.asked.fetch_add(1, Ordering::Relaxed);
         tokio::task::yield_now().await;
@@ -56,7 +54,7 @@ impl Scene {
     }
 
     async fn refresh(&self, run: Duration) -> Freshness {
-        refresh_before_copy(&self.pi.real, "p", SystemTime::now() + run, &self.pi).await
+        refresh_before_copy(&self.pi.real, "p", SystemTime::now() + run, |left| self.pi.refresh(left)).await
     }
 
     fn asked(&self) -> usize {
@@ -130,15 +128,12 @@ async fn a_refusal_is_not_asked_for_again_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_host_that_never_answers_does_not_hold_the_run() {
-    struct Silent;
-    impl Refresh for Silent {
-        async fn refresh(&self, _provider: &str, _valid_for: Duration) -> bool {
-            std::future::pending().await
-        }
-    }
     let scene = Scene::new(&entry(MINUTE * 5), None);
     let until = SystemTime::now() + MINUTE * 10;
     let before = tokio::time::Instant::now();
-    assert_eq!(refresh_before_copy(&scene.pi.real, "p", until, &Silent).await, Freshness::Short);
+    assert_eq!(
+        refresh_before_copy(&scene.pi.real, "p", until, |_| std::future::pending()).await,
+        Freshness::Short
+    );
     assert!(before.elapsed() <= Duration::from_secs(60));
 }

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pi_subagent_native::credentials::Refresh;
 use pi_subagent_native::process::{Cancel, CancelReason};
+use pi_subagent_native::run::Refresh;
 use pi_subagent_native::run::{
     Announcement, Answer, ChildQuestion, ConfirmRequest, Control, Host, HostCallbacks, HostContext, Progress,
     RunId, RunOutcome, RunOverrides, RunSpec, SingleResult, ToolResult, Watchers, execute,

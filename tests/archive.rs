@@ -96,11 +96,11 @@ fn transcripts_are_put_aside_in_their_folder_with_the_time_and_once() {
         (home.run("0badcafe"), Home::place as for<'a> fn(&'a Home, &'a Path) -> RunPlace<'a>),
         (home.homeless("0badcafe"), Home::homeless_place),
     ] {
-        fs::write(run.join("state.json"), "{}").expect("a file");
+        fs::write(run.join("prompt.md"), "{}").expect("a file");
         assert_eq!(archive(&place(&home, &run), NOW_MS).expect("put aside"), 3);
         let aside = |name: &str| format!("{name}.deleted.{STAMP}");
         let expected =
-            [aside("output.md"), aside("session-2.jsonl"), aside("session.jsonl"), "state.json".to_owned()];
+            [aside("output.md"), "prompt.md".to_owned(), aside("session-2.jsonl"), aside("session.jsonl")];
         assert_eq!(names(&run), expected);
         assert_eq!(fs::read_to_string(run.join(aside("session.jsonl"))).expect("a file"), "first");
         assert_eq!(archive(&place(&home, &run), NOW_MS + 1).expect("nothing to do"), 0);

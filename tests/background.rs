@@ -20,13 +20,13 @@ use std::time::Duration;
 
 use actor::{Actor, reply};
 use parking_lot::Mutex;
-use pi_subagent_native::credentials::Refresh;
 use pi_subagent_native::orchestrate::CallOrder;
 use pi_subagent_native::orchestrate::background::{
     Arrived, Background, BackgroundRun, BackgroundState, Event, Heard, Listener, Message, Place, Receipt,
     SpawnRequest, Status, View, background,
 };
 use pi_subagent_native::process::Cancel;
+use pi_subagent_native::run::Refresh;
 use pi_subagent_native::run::{
     Answer, ChildQuestion, ConfirmRequest, Host, HostCallbacks, HostContext, RunOutcome,
 };

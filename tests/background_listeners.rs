@@ -7,12 +7,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagent_native::credentials::Refresh;
 use pi_subagent_native::orchestrate::CallOrder;
 use pi_subagent_native::orchestrate::background::{
     Arrived, Background, Event, Heard, Listener, Message, Place, Receipt, SpawnRequest, View, background,
 };
 use pi_subagent_native::process::Cancel;
+use pi_subagent_native::run::Refresh;
 use pi_subagent_native::run::{Answer, ChildQuestion, ConfirmRequest, Host, HostCallbacks, HostContext};
 use serde_json::json;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};

@@ -6,9 +6,9 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use pi_subagent_native::credentials::Refresh;
 use pi_subagent_native::event::QuestionMethod;
 use pi_subagent_native::process::Cancel;
+use pi_subagent_native::run::Refresh;
 use pi_subagent_native::run::{
     Answer, ChildQuestion, ConfirmRequest, Control, Host, HostCallbacks, HostContext, Progress, RunId,
     RunOverrides, RunSpec, ToolResult, Watchers, execute,

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagent_native::credentials::Refresh;
 use pi_subagent_native::process::{Cancel, CancelReason};
+use pi_subagent_native::run::Refresh;
 use pi_subagent_native::run::{
     Answer, ChildQuestion, ConfirmRequest, Control, ErrorCode, Host, HostCallbacks, HostContext, HostTool,
     Mode, Progress, Resumption, RunId, RunOutcome, RunOverrides, RunSpec, RunState, Timeout, ToolResult,

@@ -1,10 +1,12 @@
 //! The project agents that the user has already agreed to run.
 
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+
+use crate::files::{layout, private};
 
 /// The oldest confirmations are forgotten beyond this; the user is then asked once more.
 const MAX_ENTRIES: usize = 1000;
@@ -35,7 +37,7 @@ impl Consent {
     /// The confirmations kept in this agent directory.
     #[must_use]
     pub fn new(agent_dir: &Path) -> Self {
-        Self { file: agent_dir.join("subagents").join("confirmed-agents.json") }
+        Self { file: layout::confirmed_agents(agent_dir) }
     }
 
     /// Whether the user agreed to exactly this content of this file. Anything that cannot be told is a no.
@@ -84,38 +86,15 @@ impl Consent {
 
     /// Readers see the old content or the new, never a part.
     fn write(&self, confirmations: &Confirmations) -> io::Result<()> {
-        let dir = self.file.parent().unwrap_or(Path::new("."));
-        create_private_dir(dir)?;
-        let draft = dir.join(format!(".confirmed-agents.{}", uuid::Uuid::new_v4().simple()));
-        let written = write_private(&draft, &serde_json::to_vec(confirmations)?)
-            .and_then(|()| fs::rename(&draft, &self.file));
-        if written.is_err() {
-            // The failure to report is the first one.
-            drop(fs::remove_file(&draft));
-        }
-        written
+        private::create_dir_all(self.file.parent().unwrap_or(Path::new(".")))?;
+        let written = private::beside(&self.file, &serde_json::to_vec(confirmations)?)?;
+        written.as_file().sync_all()?;
+        written.persist(&self.file)?;
+        Ok(())
     }
 }
 
 fn entry(path: &Path, content_hash: &str) -> Option<Confirmed> {
     let path = fs::canonicalize(path).ok()?.to_str()?.to_owned();
     Some(Confirmed { path, sha256: content_hash.to_owned() })
-}
-
-fn create_private_dir(dir: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir)
-}
-
-fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
 }

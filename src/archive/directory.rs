@@ -9,6 +9,7 @@ use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, renameat, st
 use rustix::io::Errno;
 
 use super::names::is_ours;
+use crate::files::open::directory_no_follow_at;
 
 /// How many entries are looked at. A run has a handful.
 const MAX_ENTRIES: usize = 4096;
@@ -39,12 +40,12 @@ impl Directory {
         let Some(mut parent) = step(openat(CWD, base, flags, Mode::empty()))? else { return Ok(None) };
         let Some((name, between)) = way.split_last() else { return Ok(None) };
         for part in between {
-            let Some(next) = step(openat(&parent, *part, flags | OFlags::NOFOLLOW, Mode::empty()))? else {
+            let Some(next) = step(directory_no_follow_at(&parent, *part))? else {
                 return Ok(None);
             };
             parent = next;
         }
-        let Some(fd) = step(openat(&parent, *name, flags | OFlags::NOFOLLOW, Mode::empty()))? else {
+        let Some(fd) = step(directory_no_follow_at(&parent, *name))? else {
             return Ok(None);
         };
         Ok(Some(Self { fd, parent, name: (*name).to_owned() }))

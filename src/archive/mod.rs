@@ -2,7 +2,7 @@
 //! together need too much room, the oldest go.
 //!
 //! Directories come out of a store that others can write, so nothing is believed of them. A directory is one of ours only
-//! where [`RunFiles`](crate::run::launch::files::RunFiles) would make it, with nothing but directories on the way, and in it only regular
+//! where [`layout::runs`](crate::files::layout::runs) puts it, with nothing but directories on the way, and in it only regular
 //! files are touched whose names are those of a run. Everything else stays where it is.
 
 #[cfg_attr(not(unix), path = "directory_elsewhere.rs")]

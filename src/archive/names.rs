@@ -1,5 +1,7 @@
 //! The names of what is in the directory of a run.
 
+use crate::files::layout::{GUARD, PROMPT};
+
 /// What follows the name of a file that was put aside, before the time.
 const ASIDE: &str = ".deleted.";
 
@@ -34,9 +36,7 @@ pub(super) fn is_aside(name: &str) -> bool {
 
 /// Whether this is a file of a run.
 pub(super) fn is_ours(name: &str) -> bool {
-    is_said(name)
-        || is_aside(name)
-        || matches!(name, "state.json" | "state.json.next" | "prompt.md" | "guard.cjs")
+    is_said(name) || is_aside(name) || matches!(name, PROMPT | GUARD)
 }
 
 /// The name of a file that is put aside, the `number`th of its kind.
@@ -51,15 +51,19 @@ fn is_number(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files::layout;
 
     #[test]
     fn only_names_that_a_run_gives_are_ours() {
+        for (attempt, number) in [(1, 1), (2, 2), (17, 64)] {
+            assert!(is_said(&layout::session(attempt)) && is_said(&layout::output(number)));
+        }
         for said in ["session.jsonl", "session-2.jsonl", "session-17.jsonl", "output.md", "output-2.md"] {
             assert!(is_said(said) && is_ours(said), "{said}");
             let aside = aside(said, "2025-11-22T07-49-12.345Z", 2);
             assert!(is_aside(&aside) && is_ours(&aside) && !is_said(&aside), "{aside}");
         }
-        for own in ["state.json", "state.json.next", "prompt.md", "guard.cjs"] {
+        for own in [PROMPT, GUARD] {
             assert!(is_ours(own) && !is_said(own), "{own}");
         }
         for foreign in [
@@ -78,7 +82,8 @@ mod tests {
             "session.jsonl.deleted.1.deleted.2",
             "notes.md.deleted.2025",
             "../session.jsonl",
-            "STATE.JSON",
+            "state.json",
+            "PROMPT.MD",
         ] {
             assert!(!is_ours(foreign), "{foreign}");
         }

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::directory::Directory;
 use super::names::is_run_id;
-use crate::run::launch::files::RunFiles;
+use crate::files::layout;
 
 /// Where a run is said to have its directory, and by what that can be told.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,7 @@ impl RunPlace<'_> {
         if !self.directory.is_absolute() || has_way_up(self.directory) {
             return Err(foreign());
         }
-        let parent = RunFiles::parent_directory(self.agent_dir, self.session_file);
+        let parent = layout::runs(self.agent_dir, self.session_file);
         if self.session_file.is_some_and(|file| !file.is_absolute() || has_way_up(file)) {
             return Err(foreign());
         }

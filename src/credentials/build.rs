@@ -1,13 +1,13 @@
 //! Makes a private agent directory and removes it again.
 
-use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{self};
+use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use pi_subagent_warden::remove_tree;
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::fs::CWD;
 use serde_json::Value;
 
 use super::auth_file::Credentials;
@@ -15,6 +15,8 @@ use super::give_back::read_settled;
 use super::layout::{AUTH, Content, Treatment, treatment};
 use super::overlay::Overlay;
 use super::read::{MAX_COPIED, read_file};
+use crate::files::open::directory_no_follow_at;
+use crate::files::private::{create_dir, write_new};
 
 /// More entries than anyone's agent directory has.
 const MAX_ENTRIES: usize = 4096;
@@ -86,14 +88,8 @@ impl PrivateAgentDir {
         let real = std::path::absolute(real).map_err(unreadable)?;
         let names = names_in(&real).map_err(unreadable)?;
         let unwritable = |source| AgentDirError::Write { path: at.to_owned(), source };
-        DirBuilder::new().mode(0o700).create(at).map_err(unwritable)?;
-        let open = openat(
-            CWD,
-            at,
-            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC,
-            Mode::empty(),
-        );
-        let directory = open.map_err(|error| {
+        create_dir(at).map_err(unwritable)?;
+        let directory = directory_no_follow_at(CWD, at).map_err(|error| {
             let _ = fs::remove_dir(at);
             unwritable(error.into())
         })?;
@@ -134,9 +130,7 @@ impl PrivateAgentDir {
             Treatment::Copy(content) => content,
         };
         match self.copy_of(&original, content, real) {
-            Ok(bytes) => {
-                write_private(&own, &bytes).map_err(|source| AgentDirError::Write { path: own, source })
-            }
+            Ok(bytes) => write_new(&own, &bytes).map_err(|source| AgentDirError::Write { path: own, source }),
             // Removed meanwhile, or a link to nothing: to pi it is not there.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => {
@@ -175,10 +169,6 @@ fn names_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(error),
     }
-}
-
-pub(super) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(bytes)
 }
 
 /// Settings whose paths lead to where they led: those that leave the directory would leave another one now. `None` when

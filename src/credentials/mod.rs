@@ -8,40 +8,21 @@
 //!
 //! Only Unix has it, because only there is a sandbox that needs it.
 
-#[cfg(unix)]
 mod auth_file;
-#[cfg(unix)]
 mod build;
-#[cfg(unix)]
 mod give_back;
-mod host;
-#[cfg(unix)]
 mod layout;
-#[cfg(unix)]
 mod lock;
-#[cfg(unix)]
 mod overlay;
-#[cfg(unix)]
 mod read;
-#[cfg(unix)]
 mod refresh;
-#[cfg(unix)]
 mod replace;
-#[cfg(unix)]
 mod token;
 
-#[cfg(unix)]
 pub use build::{AgentDirError, LeftOut, PrivateAgentDir};
-#[cfg(unix)]
 pub use give_back::{GiveBack, GiveBackError, Refused};
-pub use host::Refresh;
-#[cfg(unix)]
 pub use lock::{AuthLock, LockError};
-#[cfg(unix)]
-pub use overlay::{credentials_of, has_entry};
-#[cfg(unix)]
+pub use overlay::has_entry;
 pub use pi_subagent_warden::remove_tree;
-#[cfg(unix)]
 pub use refresh::{Freshness, needs_refresh, refresh_before_copy};
-#[cfg(unix)]
 pub use token::UnusableToken;

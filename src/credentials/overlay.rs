@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::auth_file::Credentials;
-use super::build::{AgentDirError, LeftOut, PrivateAgentDir, write_private};
+use super::build::{AgentDirError, LeftOut, PrivateAgentDir};
 use super::give_back::read_settled;
 use super::layout::AUTH;
+use crate::files::private::write_new;
 
 /// The permissions that a file of credentials must not give to anybody else.
 const FOR_OTHERS: u32 = 0o077;
@@ -22,12 +23,6 @@ pub(super) struct Overlay {
     pub(super) path: PathBuf,
     /// What was taken over from it.
     pub(super) credentials: Credentials,
-}
-
-/// Where the credentials of an agent are kept; the name is that of an agent, which has no separators.
-#[must_use]
-pub fn credentials_of(agent_dir: &Path, agent: &str) -> PathBuf {
-    agent_dir.join("subagents").join("auth").join(format!("{agent}.json"))
 }
 
 impl PrivateAgentDir {
@@ -56,7 +51,7 @@ impl PrivateAgentDir {
         let failed = |source| AgentDirError::Write { path: own.clone(), source };
         match fs::remove_file(&own) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
-            _ => write_private(&own, &self.copied.with(&credentials)).map_err(failed)?,
+            _ => write_new(&own, &self.copied.with(&credentials)).map_err(failed)?,
         }
         self.overlay = Some(Overlay { path: path.to_owned(), credentials });
         Ok(())

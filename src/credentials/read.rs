@@ -5,33 +5,26 @@ use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::path::Path;
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use crate::files::open;
 
 /// The largest file that is taken to be credentials; real ones have a few kilobytes.
 pub(super) const MAX_CREDENTIALS: u64 = 1024 * 1024;
 /// The largest file that is copied; the cached model lists of many providers have a few megabytes.
 pub(super) const MAX_COPIED: u64 = 16 * 1024 * 1024;
 
-/// Neither waits for the other end of a FIFO nor lets a terminal become ours.
-const CAREFUL: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
-
 /// Reads a regular file of the user's, links followed. One that is larger is an error, not a part.
 pub(super) fn read_file(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    read_whole(openat(CWD, path, CAREFUL, Mode::empty())?.into(), most)
+    read_whole(open::regular(path)?, most)
 }
 
 /// Reads a regular file that somebody else may have put there: no link is followed.
 pub(super) fn read_hostile(directory: impl AsFd, name: &str, most: u64) -> io::Result<Vec<u8>> {
-    read_whole(openat(directory, name, CAREFUL | OFlags::NOFOLLOW, Mode::empty())?.into(), most)
+    read_whole(open::regular_no_follow_at(directory, name)?, most)
 }
 
 fn read_whole(file: File, most: u64) -> io::Result<Vec<u8>> {
-    let found = file.metadata()?;
-    if !found.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
-    }
     let too_large = || io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {most} bytes"));
-    if found.len() > most {
+    if file.metadata()?.len() > most {
         return Err(too_large());
     }
     let mut bytes = Vec::new();

@@ -9,7 +9,6 @@ use parking_lot::Mutex as Memory;
 use tokio::sync::Mutex;
 
 use super::auth_file::Credentials;
-use super::host::Refresh;
 use super::layout::AUTH;
 use super::read::{MAX_CREDENTIALS, read_file};
 use super::token::{expires_of, millis};
@@ -41,11 +40,13 @@ pub fn needs_refresh(real: &Path, provider: &str, until: SystemTime) -> bool {
 /// Asks once, before the copy, for a token that outlives the run. Of several runs that begin together one asks and the
 /// others wait for its answer. A token is not asked for again before half of the life it then had is over, because some
 /// tokens never live as long as a run may.
-pub async fn refresh_before_copy(
+///
+/// `refresh` has pi refresh the token if it is not valid for that much longer, and says whether that is done and stored.
+pub async fn refresh_before_copy<F: Future<Output = bool>>(
     real: &Path,
     provider: &str,
     until: SystemTime,
-    refresh: &impl Refresh,
+    refresh: impl FnOnce(Duration) -> F,
 ) -> Freshness {
     let current = || {
         let (real, provider) = (real.to_owned(), provider.to_owned());
@@ -68,7 +69,7 @@ pub async fn refresh_before_copy(
         return Freshness::Short;
     }
     let valid_for = (until + PI_MARGIN).duration_since(now).unwrap_or_default();
-    let done = tokio::time::timeout(PATIENCE, refresh.refresh(provider, valid_for)).await.unwrap_or(false);
+    let done = tokio::time::timeout(PATIENCE, refresh(valid_for)).await.unwrap_or(false);
     let after = current().await;
     *asked = after.map(|expires| Asked { at: millis(now), expires });
     if done && after.is_some() && is_enough(after) { Freshness::Refreshed } else { Freshness::Short }

@@ -1,11 +1,11 @@
 //! Replaces the user's credentials so that a crash leaves the old text or the new one, never a part.
 
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
+use std::path::Path;
 
-use uuid::Uuid;
+use crate::files::private;
 
 /// The extended attribute that holds an access control list.
 const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
@@ -16,9 +16,12 @@ const ATTRIBUTE_NAMES: usize = 64 * 1024;
 pub(super) fn replace(path: &Path, old: &[u8], new: &[u8]) -> io::Result<()> {
     let found = fs::metadata(path)?;
     if is_plain(path, &found) {
-        let beside = Beside::write(path, new)?;
-        if beside.resemble(&found).is_ok() {
-            return beside.take_the_place_of(path);
+        // No private agent directory takes over a file whose name ends like that of this one.
+        let beside = private::beside(path, new)?;
+        if resemble(beside.as_file(), &found).is_ok() {
+            beside.as_file().sync_data()?;
+            beside.persist(path)?;
+            return Ok(());
         }
     }
     overwrite(path, old.len(), new)
@@ -35,41 +38,13 @@ fn is_plain(path: &Path, found: &Metadata) -> bool {
     found.nlink() == 1 && !has_list
 }
 
-/// A new file in the same directory, removed unless it takes the old one's place.
-struct Beside {
-    path: PathBuf,
-    file: File,
-}
-
-impl Beside {
-    fn write(target: &Path, text: &[u8]) -> io::Result<Self> {
-        // An ending that no private agent directory takes over.
-        let path = target.with_file_name(format!(".auth.{}.tmp", Uuid::new_v4().simple()));
-        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
-        let mut beside = Self { path, file };
-        beside.file.write_all(text)?;
-        Ok(beside)
+/// Gives a file the owner, the group and the mode of another.
+fn resemble(file: &File, old: &Metadata) -> io::Result<()> {
+    let own = file.metadata()?;
+    if (own.uid(), own.gid()) != (old.uid(), old.gid()) {
+        std::os::unix::fs::fchown(file, Some(old.uid()), Some(old.gid()))?;
     }
-
-    fn resemble(&self, old: &Metadata) -> io::Result<()> {
-        let own = self.file.metadata()?;
-        if (own.uid(), own.gid()) != (old.uid(), old.gid()) {
-            std::os::unix::fs::fchown(&self.file, Some(old.uid()), Some(old.gid()))?;
-        }
-        self.file.set_permissions(fs::Permissions::from_mode(old.mode() & 0o7777))
-    }
-
-    fn take_the_place_of(self, target: &Path) -> io::Result<()> {
-        self.file.sync_data()?;
-        fs::rename(&self.path, target)
-    }
-}
-
-impl Drop for Beside {
-    fn drop(&mut self) {
-        // Gone already when it took the old one's place.
-        let _ = fs::remove_file(&self.path);
-    }
+    file.set_permissions(fs::Permissions::from_mode(old.mode() & 0o7777))
 }
 
 /// Writes over the old text in place, for a file with several names, a foreign owner or an access list. At each moment

@@ -4,13 +4,13 @@ use std::fs;
 use std::path::Path;
 
 use super::check::{Check, Status};
+use crate::files::layout;
 use crate::run::HostContext;
-use crate::run::launch::files::RunFiles;
 
 pub(super) fn directories(context: &HostContext) -> Vec<Check> {
     const AREA: &str = "directories";
-    let fallback = RunFiles::parent_directory(&context.agent_dir, None);
-    let current = RunFiles::parent_directory(&context.agent_dir, context.host.session_file.as_deref());
+    let fallback = layout::runs(&context.agent_dir, None);
+    let current = layout::runs(&context.agent_dir, context.host.session_file.as_deref());
     let mut checks = vec![writable(AREA, &current)];
     if current != fallback {
         checks.push(writable(AREA, &fallback));

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use super::check::{Check, Status};
 use crate::archive::{disk_use, run_directories};
 use crate::config::Config;
+use crate::files::layout;
 use crate::run::HostContext;
-use crate::run::launch::files::RunFiles;
 use crate::run::store_of;
 use crate::text::figures;
 
@@ -17,8 +17,8 @@ const MAX_RUNS: usize = 10_000;
 /// Counts the directories of runs that the store knows, of this session, and of no session. Others lie beside sessions that
 /// nobody names here.
 pub(super) fn disk(context: &HostContext, config: &Config) -> Check {
-    let homeless = RunFiles::parent_directory(&context.agent_dir, None);
-    let current = RunFiles::parent_directory(&context.agent_dir, context.host.session_file.as_deref());
+    let homeless = layout::runs(&context.agent_dir, None);
+    let current = layout::runs(&context.agent_dir, context.host.session_file.as_deref());
     let stored = stored(context);
     let mut all: BTreeSet<PathBuf> = stored.iter().cloned().collect();
     all.extend(run_directories(&current));
@@ -52,7 +52,7 @@ pub(super) fn disk(context: &HostContext, config: &Config) -> Check {
 
 /// The directories that the store knows; whoever only looks makes no store.
 fn stored(context: &HostContext) -> BTreeSet<PathBuf> {
-    let is_there = context.agent_dir.join("subagents").join("runs.db").exists();
+    let is_there = layout::store(&context.agent_dir).exists();
     let store = is_there.then(|| store_of(&context.agent_dir)).flatten();
     let directories = store.and_then(|store| store.directories(MAX_RUNS).ok()).unwrap_or_default();
     directories.into_iter().map(|run| PathBuf::from(run.directory)).collect()

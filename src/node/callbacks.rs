@@ -11,8 +11,8 @@ use napi_derive::napi;
 use tokio::sync::watch;
 
 use super::result::{ToolResult, number};
-use crate::credentials::Refresh;
 use crate::run;
+use crate::run::Refresh;
 use crate::text::figures::millis;
 
 /// Asks whether an agent that a project defines may run.

@@ -18,8 +18,8 @@ use super::call_order::{Sequence, SequenceGuard};
 use super::queue::{EarlyPermit, Group, Queue};
 use super::streaming_args::{NamedChild, StreamingArgs};
 use crate::config::EarlyBoot;
-use crate::credentials::Refresh;
 use crate::process::{Cancel, CancelReason};
+use crate::run::Refresh;
 use crate::run::{
     Answer, Booted, ChildQuestion, ConfirmRequest, HostCallbacks, HostContext, RunId, RunOverrides, RunSpec,
     prepare,

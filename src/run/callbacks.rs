@@ -1,6 +1,7 @@
-//! What a run asks of whoever called it.
+//! What a run asks of its host.
 
-use crate::credentials::Refresh;
+use std::time::Duration;
+
 use crate::event::QuestionMethod;
 
 /// A question that only a person may answer: whether an agent that a project defines may run.
@@ -50,7 +51,14 @@ pub enum Answer {
     Cancelled,
 }
 
-/// Whoever called, as far as a run has to ask something.
+/// Has the host's pi refresh a token.
+pub trait Refresh: Send + Sync {
+    /// Makes pi refresh the provider's token if it is not valid for this much longer, and waits until that is done and
+    /// stored. `false` when it could not be.
+    fn refresh(&self, provider: &str, valid_for: Duration) -> impl Future<Output = bool> + Send;
+}
+
+/// What a run may ask its host for.
 pub trait HostCallbacks: Refresh + Send + Sync {
     /// Whether a person can be asked at all.
     fn is_interactive(&self) -> bool;

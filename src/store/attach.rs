@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use super::error::StoreError;
 use super::open::{Inner, Store};
-use super::presence::private_directory;
+use crate::files::private;
 
 /// How long nobody tries again after a failure, which may have taken seconds.
 const RETRY: Duration = Duration::from_secs(60);
@@ -45,7 +45,7 @@ pub fn attach(agent_dir: &Path) -> Attached {
     static KNOWN: LazyLock<Mutex<HashMap<PathBuf, Known>>> = LazyLock::new(Mutex::default);
     // The same directory has to be the same one in all its spellings: a second connection would be a second copy.
     // Only what exists has one spelling. Where it cannot be made, opening says why.
-    let _ = private_directory(agent_dir);
+    let _ = private::create_dir_all(agent_dir);
     let directory = std::fs::canonicalize(agent_dir)
         .or_else(|_| std::path::absolute(agent_dir))
         .unwrap_or_else(|_| agent_dir.to_owned());

@@ -3,7 +3,7 @@
 //! Nobody else in this process may open the file, not even to read it: on Unix its locks belong to the process, and
 //! whoever closes it lets go of all of them.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,6 +12,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::error::StoreError;
 use super::schema;
+use crate::files::private;
 
 /// How long one statement waits for another process. Everybody's turn takes microseconds, so whoever holds the database
 /// longer is stopped, or is a person with a tool.
@@ -91,11 +92,7 @@ fn open(path: &Path) -> Result<Connection, StoreError> {
 
 /// Makes the file when it is missing, readable by its owner only. `SQLite` gives its other files the same permissions.
 fn make_private(path: &Path) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(path)?;
+    let file = private::options().append(true).create(true).open(path)?;
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

@@ -12,7 +12,8 @@ use super::connect::{connect, is_remote};
 use super::error::StoreError;
 #[cfg(unix)]
 use super::presence::take;
-use super::presence::{Heartbeat, LockFile, Presence, identity, lock_of, private_directory, refused};
+use super::presence::{Heartbeat, LockFile, Presence, identity, lock_of, refused};
+use crate::files::{layout, private};
 
 /// How long another process may take to open the database before we go on without it. It takes milliseconds; only one of
 /// them migrates, and whoever is stopped in the middle holds everybody up.
@@ -63,10 +64,11 @@ impl Store {
     ///
     /// When it cannot be used. A damaged file is kept under another name and a new one begun; a newer one is not touched.
     pub fn open(agent_dir: &Path) -> Result<Self, StoreError> {
-        let directory = agent_dir.join("subagents");
-        let path = directory.join("runs.db");
+        let directory = agent_dir.join(layout::SUBAGENTS);
+        let path = layout::store(agent_dir);
         let processes = directory.join("processes");
-        private_directory(&processes).map_err(|source| StoreError::Io { path: processes.clone(), source })?;
+        private::create_dir_all(&processes)
+            .map_err(|source| StoreError::Io { path: processes.clone(), source })?;
         if is_remote(&processes) {
             return Err(StoreError::NotShared { path });
         }

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::{ControlFlow, Range};
-use std::path::Path;
 
 use memchr::memrchr;
 
@@ -11,27 +10,6 @@ use memchr::memrchr;
 const BLOCK: usize = 64 * 1024;
 /// Bytes gone through at most; a child can write files that nobody has the time for, and sparse ones cost it nothing.
 const MAX_PASSED: u64 = 512 * 1024 * 1024;
-
-/// Opens a file that somebody else may have replaced: no link is followed, and nothing but a regular file is waited for.
-///
-/// # Errors
-///
-/// When it cannot be opened, or is not a regular file.
-pub fn open(path: &Path) -> io::Result<File> {
-    #[cfg(unix)]
-    let file: File = {
-        use rustix::fs::{CWD, Mode, OFlags, openat};
-        let careful = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
-        openat(CWD, path, careful, Mode::empty())?.into()
-    };
-    #[cfg(not(unix))]
-    let file = File::open(path)?;
-    if file.metadata()?.is_file() {
-        Ok(file)
-    } else {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
-    }
-}
 
 /// Goes back through a file line by line; what was written after it was opened is not looked at.
 pub(super) struct LinesFromEnd {

@@ -8,7 +8,6 @@ mod lines;
 mod message;
 mod read;
 
-pub use lines::open as open_plain;
 #[cfg(test)]
 pub(crate) use read::ANNOUNCE_WORDS;
 pub use read::{Transcript, TranscriptEntry, TranscriptRole, Wanted, last_text, read_transcript, session_id};

@@ -4,9 +4,10 @@ use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::lines::{LinesFromEnd, open};
+use super::lines::LinesFromEnd;
 use super::message::{Entry, Parent, Part, Role};
 use crate::event::StopReason;
+use crate::files::open::regular_no_follow;
 use crate::text::skim::{Skimmer, Status};
 use crate::text::{Sanitizer, TruncateLimits, text_enum, truncate};
 
@@ -176,7 +177,7 @@ pub fn session_id(path: &Path) -> io::Result<Option<String>> {
         id: String,
     }
     let mut head = Vec::new();
-    open(path)?.take(MAX_HEADER).read_to_end(&mut head)?;
+    regular_no_follow(path)?.take(MAX_HEADER).read_to_end(&mut head)?;
     let Some(line) = head.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty()) else {
         return Ok(None);
     };
@@ -201,7 +202,7 @@ fn pass(
     sanitizer: &Sanitizer,
     mut take: impl FnMut(Vec<TranscriptEntry>) -> ControlFlow<()>,
 ) -> io::Result<Passage> {
-    let mut lines = LinesFromEnd::new(open(path)?)?;
+    let mut lines = LinesFromEnd::new(regular_no_follow(path)?)?;
     let bytes = lines.bytes();
     let mut skimmer = Skimmer::default();
     // The entry that the conversation goes back to. Unknown at the end of the file, and behind a line that cannot be read,

@@ -6,6 +6,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::memory::{DeliveryState, Memory};
 use super::record::BackgroundRun;
+use crate::files::layout;
 use crate::store::{Delivery, Request, Store, StoreError, StoredDirectory, StoredRun, attach};
 
 /// Runs that a look at a session brings at most, newest first.
@@ -262,7 +263,7 @@ impl Book {
     /// The store, if anybody has ever used it: whoever only looks makes nothing.
     fn existing(&self) -> Option<Store> {
         let is_open = self.lock().durable.is_some();
-        let is_there = is_open || self.agent_dir.join("subagents").join("runs.db").exists();
+        let is_there = is_open || layout::store(&self.agent_dir).exists();
         is_there.then(|| self.durable()).flatten()
     }
 

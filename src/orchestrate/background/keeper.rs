@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +18,7 @@ use super::live::Live;
 use super::record::{BackgroundRun, BackgroundState};
 use super::spawn::{Receipt, SpawnRequest};
 use crate::config::Config;
+use crate::files::{layout, private};
 use crate::process::Detached;
 use crate::run::{HostCallbacks, Timeout, blocking};
 
@@ -29,8 +30,6 @@ const GLIMPSES: Duration = Duration::from_millis(500);
 const MAX_GLIMPSE: u64 = 1024 * 1024;
 /// Files of such that are looked at together.
 const MAX_SWEPT: usize = 1_000;
-/// Where it says so, in the agent directory: no sandboxed child can write there.
-const GLIMPSES_DIRECTORY: &str = "live";
 
 /// Why a run cannot be kept, if it cannot.
 pub(super) fn refusal(config: &Config, limit: Timeout) -> Option<String> {
@@ -116,7 +115,7 @@ impl LiveSnapshot {
 
     /// Looks at a run that lives in a keeper. Blocks. `None`: there is nothing to see.
     fn look(agent_dir: &Path, key: &str) -> Option<Self> {
-        let file = fs::File::open(place(agent_dir, key)).ok()?;
+        let file = fs::File::open(layout::live_snapshot(agent_dir, key)).ok()?;
         let mut text = Vec::new();
         file.take(MAX_GLIMPSE).read_to_end(&mut text).ok()?;
         serde_json::from_slice(&text).ok()
@@ -151,7 +150,7 @@ pub(super) async fn write_snapshots(agent_dir: &Path, live: &Live) {
         let live_snapshot = LiveSnapshot::of(&run);
         if shown.as_ref() != Some(&live_snapshot) {
             let text = serde_json::to_vec(&live_snapshot).expect("texts and numbers are JSON");
-            let at = place(agent_dir, &run.key);
+            let at = layout::live_snapshot(agent_dir, &run.key);
             // The end of the run, after which it is taken away, waits for it.
             let writing = Arc::clone(&live.writing).lock_owned().await;
             // Whoever looks sees less then; the run itself does not depend on it.
@@ -171,40 +170,28 @@ pub(super) async fn write_snapshots(agent_dir: &Path, live: &Live) {
 
 /// Takes away what [`show_glimpses`] has shown. Blocks.
 pub(super) fn remove_snapshot(agent_dir: &Path, key: &str) {
-    let _ = fs::remove_file(place(agent_dir, key));
+    let _ = fs::remove_file(layout::live_snapshot(agent_dir, key));
 }
 
 /// Takes away what was shown of runs that are not live any more, whose keepers could not. Blocks.
 pub(super) fn sweep_snapshots(agent_dir: &Path, is_live: impl Fn(&str) -> bool) {
-    let Ok(entries) = fs::read_dir(agent_dir.join("subagents").join(GLIMPSES_DIRECTORY)) else { return };
+    let Ok(entries) = fs::read_dir(layout::live(agent_dir)) else { return };
     for entry in entries.take(MAX_SWEPT).flatten() {
         let path = entry.path();
-        let key = path.file_stem().and_then(|key| key.to_str());
+        // One that was being written has a name around that of the run.
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let key = name.trim_start_matches('.').split('.').next();
         if key.is_some_and(|key| Uuid::try_parse(key).is_ok() && !is_live(key)) {
             let _ = fs::remove_file(&path);
         }
     }
 }
 
-fn place(agent_dir: &Path, key: &str) -> PathBuf {
-    agent_dir.join("subagents").join(GLIMPSES_DIRECTORY).join(key).with_extension("json")
-}
-
 /// Writes as a whole: whoever looks sees the glimpse before or this one.
 fn write(at: &Path, text: &[u8]) -> io::Result<()> {
-    let mut directory = fs::DirBuilder::new();
-    directory.recursive(true);
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    {
-        std::os::unix::fs::DirBuilderExt::mode(&mut directory, 0o700);
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    }
-    directory.create(at.parent().unwrap_or(at))?;
-    let next = at.with_extension("next");
-    io::Write::write_all(&mut options.open(&next)?, text)?;
-    fs::rename(&next, at)
+    private::create_dir_all(at.parent().unwrap_or(at))?;
+    private::beside(at, text)?.persist(at)?;
+    Ok(())
 }
 
 #[cfg(all(test, unix))]
@@ -216,7 +203,7 @@ mod tests {
     #[test]
     fn only_its_user_can_read_how_far_a_run_has_come() {
         let agent_dir = tempfile::tempdir().expect("a temporary directory");
-        let at = place(agent_dir.path(), "key");
+        let at = layout::live_snapshot(agent_dir.path(), "key");
         for text in [b"{}".as_slice(), b"{\"next\": 1}"] {
             write(&at, text).expect("written");
             assert_eq!(fs::read(&at).expect("readable"), text);
@@ -224,6 +211,7 @@ mod tests {
         let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
         assert_eq!(mode(&at), 0o600);
         assert_eq!(mode(at.parent().expect("it has one")), 0o700);
-        assert!(!at.with_extension("next").exists(), "it was moved into place");
+        let names = fs::read_dir(layout::live(agent_dir.path())).expect("readable").count();
+        assert_eq!(names, 1, "it was moved into place");
     }
 }

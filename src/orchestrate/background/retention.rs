@@ -8,6 +8,7 @@ use super::keeper::sweep_snapshots;
 use super::record::{BackgroundRun, Cleanup};
 use super::view::View;
 use crate::archive::{ArchiveError, Candidate, RunPlace, archive, keep_within};
+use crate::files::layout;
 use crate::run::{RunOutcome, blocking, load_config};
 use crate::store::now_ms;
 use crate::text::figures::millis;
@@ -134,7 +135,7 @@ impl Background {
 /// was, the directory is named after the rest.
 fn beside(directory: &Path, agent_dir: &Path) -> Option<PathBuf> {
     let parent = directory.parent()?;
-    let homeless = agent_dir.join("subagents").join("runs");
+    let homeless = layout::runs(agent_dir, None);
     let is_homeless = match (parent.canonicalize(), homeless.canonicalize()) {
         (Ok(parent), Ok(homeless)) => parent == homeless,
         _ => parent == homeless,

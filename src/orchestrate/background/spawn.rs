@@ -17,9 +17,9 @@ use super::record::BackgroundRun;
 use super::spawnable::is_allowed;
 use super::watch::STOP;
 use crate::config::{Config, OnExit};
-use crate::credentials::Refresh;
 use crate::orchestrate::CallOrder;
 use crate::process::{Cancel, Detached};
+use crate::run::Refresh;
 use crate::run::{
     Answer, ChildQuestion, ConfirmRequest, ErrorCode, HostCallbacks, HostContext, Ready, RunId, RunOverrides,
     RunSpec, Timeout, ToolResult, blocking, load_config, prepare, sanitizer_for,

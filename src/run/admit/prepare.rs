@@ -217,7 +217,7 @@ impl Prepared {
 /// The file with an agent's own credentials, if there is anything of that name. Blocks.
 #[cfg(unix)]
 fn credentials_of(agent_dir: &Path, agent: &str) -> Option<PathBuf> {
-    let path = crate::credentials::credentials_of(agent_dir, agent);
+    let path = crate::files::layout::credentials_of(agent_dir, agent);
     std::fs::symlink_metadata(&path).is_ok().then_some(path)
 }
 

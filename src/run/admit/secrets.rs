@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::prepare::load_config;
 use crate::config::Config;
+use crate::files::layout;
 use crate::run::context::HostContext;
 use crate::text::{Sanitizer, SanitizerOptions, auth_secrets, secret_values};
 
@@ -36,7 +37,7 @@ pub fn sanitizer_for(cwd: &Path, context: &HostContext) -> Sanitizer {
 
 /// pi's store of credentials, and those of single agents.
 fn stores(agent_dir: &Path) -> Vec<PathBuf> {
-    let of_agents = std::fs::read_dir(agent_dir.join("subagents").join("auth"));
+    let of_agents = std::fs::read_dir(layout::credentials(agent_dir));
     let of_agents = of_agents.into_iter().flatten().flatten().take(MAX_STORES).map(|entry| entry.path());
     let of_agents =
         of_agents.filter(|path| path.extension().is_some_and(|attempt_report| attempt_report == "json"));

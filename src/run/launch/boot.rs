@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::command_line::Invocation;
 use super::files::{RunFiles, Wanted};
 use crate::agent::ToolPlan;
+use crate::files::layout;
 use crate::process::{Cancel, ChildCommand, Started, check_cwd, start};
 use crate::run::admit::pi::PiProgram;
 use crate::run::admit::prepare::Prepared;
@@ -71,7 +72,7 @@ impl LaunchPlan {
         }
         check_cwd(&spec.cwd).map_err(|error| format!("{}: {}", error.stage(), chain(&error)))?;
         let pi = self.pi()?;
-        let parent = RunFiles::parent_directory(&context.agent_dir, context.host.session_file.as_deref());
+        let parent = layout::runs(&context.agent_dir, context.host.session_file.as_deref());
         let prompt = prepared.prompt(plan);
         let (compile_cache, temporaries) = (context.compile_cache(), context.temporaries());
         let wanted = Wanted {

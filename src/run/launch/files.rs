@@ -9,8 +9,9 @@ use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
 
 use super::private_dirs::PrivateDirs;
-use super::private_files::{FilesError, PrivateDirsSpec, private_dir_builder, write_private};
+use super::private_files::{FilesError, PrivateDirsSpec, write_private};
 use super::resume::{SessionLock, take};
+use crate::files::{layout, private};
 use crate::run::spec::{Resumption, RunId};
 
 /// How often a taken run id is drawn again. With 32 random bits and thousands of runs, once is already rare.
@@ -60,13 +61,6 @@ pub(crate) struct Wanted<'a> {
 }
 
 impl RunFiles {
-    /// Where runs of a conversation live: beside its session file, else in the agent directory.
-    #[must_use]
-    pub(crate) fn parent_directory(agent_dir: &Path, session_file: Option<&Path>) -> PathBuf {
-        let beside = session_file.and_then(|file| Some(file.parent()?.join(file.file_stem()?)));
-        beside.unwrap_or_else(|| agent_dir.join("subagents").join("runs"))
-    }
-
     /// Makes the run's directory and what is wanted in it; a session file has its header. Blocks.
     ///
     /// The header is written here and not left to the child: pi creates the file only with its first answer, and a
@@ -84,11 +78,11 @@ impl RunFiles {
         };
         let session = match wanted.resumes {
             Some(resumption) => Some(resumption.session.clone()),
-            None => wanted.session.then(|| directory.join(session_name(wanted.attempt))),
+            None => wanted.session.then(|| directory.join(layout::session(wanted.attempt))),
         };
         let mut files = Self {
-            prompt: directory.join("prompt.md"),
-            guard: directory.join("guard.cjs"),
+            prompt: directory.join(layout::PROMPT),
+            guard: directory.join(layout::GUARD),
             directory,
             session,
             private_dirs: None,
@@ -199,13 +193,9 @@ impl RunFiles {
 
     /// Where a text can be kept: those that the run has kept before it was continued stay where somebody was told they are.
     fn free_output(&self) -> PathBuf {
-        let name = |number: u32| match number {
-            1 => "output.md".to_owned(),
-            _ => format!("output-{number}.md"),
-        };
-        let mut paths = (1..=MAX_OUTPUTS).map(|number| self.directory.join(name(number)));
+        let mut paths = (1..=MAX_OUTPUTS).map(|number| self.directory.join(layout::output(number)));
         let is_free = |path: &PathBuf| self.taken.is_none() || fs::symlink_metadata(path).is_err();
-        paths.find(is_free).unwrap_or_else(|| self.directory.join(name(MAX_OUTPUTS)))
+        paths.find(is_free).unwrap_or_else(|| self.directory.join(layout::output(MAX_OUTPUTS)))
     }
 
     /// Keeps a text that was too long to return, and says where.
@@ -239,15 +229,10 @@ impl Drop for RunFiles {
     }
 }
 
-/// The session of an attempt.
-fn session_name(attempt: u32) -> String {
-    if attempt > 1 { format!("session-{attempt}.jsonl") } else { "session.jsonl".to_owned() }
-}
-
 /// The directory of a run that had an attempt before; without a session that one has left none.
 fn open_directory(parent: &Path, run_id: &str) -> Result<PathBuf, FilesError> {
     let path = parent.join(run_id);
-    match private_dir_builder().create(&path) {
+    match private::create_dir(&path) {
         Err(source) if source.kind() != io::ErrorKind::AlreadyExists => Err(FilesError { path, source }),
         _ => Ok(path),
     }
@@ -259,11 +244,11 @@ fn create_directory(parent: &Path, run_id: &str) -> Result<(PathBuf, String), Fi
         let path = path.to_path_buf();
         move |source| FilesError { path, source }
     };
-    private_dir_builder().recursive(true).create(parent).map_err(failed(parent))?;
+    private::create_dir_all(parent).map_err(failed(parent))?;
     let mut id = run_id.to_owned();
     for _ in 0..ID_ATTEMPTS {
         let directory = parent.join(&id);
-        match private_dir_builder().create(&directory) {
+        match private::create_dir(&directory) {
             Ok(()) => return Ok((directory, id)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => id = RunId::random(),
             Err(error) => return Err(failed(&directory)(error)),
@@ -350,7 +335,7 @@ mod tests {
         assert!(!elsewhere.exists(), "nothing is made anew");
         assert_eq!(fs::read_to_string(&resumption.session).expect("readable"), before);
         assert_eq!(fs::read_to_string(text).expect("readable"), "first");
-        fs::create_dir(directory.join("prompt.md")).expect("in the way");
+        fs::create_dir(directory.join(layout::PROMPT)).expect("in the way");
         RunFiles::create(&elsewhere, "ffffffff", wanted("")).expect_err("no place for the prompt");
         assert!(resumption.session.exists(), "what failed has removed nothing");
     }

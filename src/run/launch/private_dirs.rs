@@ -7,12 +7,14 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::private_files::{FilesError, PrivateDirsSpec, private_dir_builder};
+use super::private_files::{FilesError, PrivateDirsSpec};
 use crate::credentials::{
-    AgentDirError, GiveBack, PrivateAgentDir, Refresh, Refused, has_entry, needs_refresh,
-    refresh_before_copy, remove_tree,
+    AgentDirError, GiveBack, PrivateAgentDir, Refused, has_entry, needs_refresh, refresh_before_copy,
+    remove_tree,
 };
+use crate::files::private;
 use crate::run::blocking::blocking;
+use crate::run::callbacks::Refresh;
 use crate::run::context::COMPILE_CACHE;
 use crate::text::chain;
 
@@ -59,7 +61,7 @@ impl PrivateDirs {
         if !is_sandboxed {
             return Ok(Self { temporary: None, agent });
         }
-        let make = |path: PathBuf| match private_dir_builder().create(&path) {
+        let make = |path: PathBuf| match private::create_dir(&path) {
             Ok(()) => Ok(path),
             Err(source) => Err(FilesError { path, source }),
         };
@@ -112,7 +114,10 @@ impl PrivateDirs {
             return;
         }
         // One that expires all the same is refreshed by the child and taken back.
-        let _ = refresh_before_copy(user_agent_dir, provider, until, host).await;
+        let _ = refresh_before_copy(user_agent_dir, provider, until, |valid_for| {
+            host.refresh(provider, valid_for)
+        })
+        .await;
     }
 
     /// For `TMPDIR`, where the child has one of its own.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use super::private_files::{FilesError, PrivateDirsSpec};
-use crate::credentials::Refresh;
+use crate::run::callbacks::Refresh;
 
 /// Nothing can be of this type.
 #[derive(Debug)]

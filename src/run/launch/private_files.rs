@@ -1,8 +1,9 @@
 //! Directories and files of a run that only the user can read.
 
-use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
+
+use crate::files::private;
 
 /// A file or directory of the run could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -30,21 +31,6 @@ pub(crate) struct PrivateDirsSpec<'a> {
     pub compile_cache: Option<&'a Path>,
 }
 
-#[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has a mode to set"))]
-pub(crate) fn private_dir_builder() -> fs::DirBuilder {
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder
-}
-
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), FilesError> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-        .open(path)
-        .and_then(|mut file| file.write_all(bytes))
-        .map_err(|source| FilesError { path: path.to_path_buf(), source })
+    private::write(path, bytes).map_err(|source| FilesError { path: path.to_path_buf(), source })
 }

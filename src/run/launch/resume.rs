@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::private_files::FilesError;
+use crate::files::open::refuse_links;
 use crate::run::spec::Resumption;
 
 /// The longest first line of a session; it names an id, a time and a directory.
@@ -74,14 +75,7 @@ fn open(session: &Path) -> io::Result<File> {
     if !found.is_file() {
         return Err(wrong("it is not a regular file"));
     }
-    let mut options = OpenOptions::new();
-    options.read(true).append(true);
-    #[cfg(unix)]
-    {
-        let careful = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, careful.bits().cast_signed());
-    }
-    options.open(session)
+    refuse_links(OpenOptions::new().read(true).append(true)).open(session)
 }
 
 /// Looks at the header, and ends a line that a killed child has left half written: what pi appends would continue it.

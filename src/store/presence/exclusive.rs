@@ -3,13 +3,15 @@
 //! `flock` belongs to the open file and not to the process, so it also tells two users within one process apart; the
 //! kernel lets go of it with the process, however that ends.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
+
+use crate::files::private;
 
 /// What came of one try.
 pub(in crate::store) enum Attempt {
@@ -23,7 +25,7 @@ pub(in crate::store) enum Attempt {
 
 /// Tries once. A file that is missing is an error unless it may be made.
 pub(in crate::store) fn attempt(path: &Path, make: bool) -> io::Result<Attempt> {
-    let file = OpenOptions::new().read(true).write(true).create(make).mode(0o600).open(path)?;
+    let file = private::options().read(true).write(true).create(make).open(path)?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => (),
         Err(Errno::WOULDBLOCK) => return Ok(Attempt::Held),

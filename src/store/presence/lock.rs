@@ -1,6 +1,6 @@
 //! Files whose lock says that somebody is there.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -84,13 +84,4 @@ pub(in crate::store) fn is_free(path: &Path) -> bool {
         }
     }
     false
-}
-
-/// A directory that nobody else may enter, with all above it.
-pub(in crate::store) fn private_directory(path: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
 }

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
-use super::lock::{LockFile, is_free, private_directory};
+use super::lock::{LockFile, is_free};
+use crate::files::private;
 use crate::store::error::StoreError;
 
 /// The extension of lock files.
@@ -31,7 +32,7 @@ impl Presence {
     ///
     /// When the directory cannot be used, or does not lock.
     pub(in crate::store) fn show(directory: &Path) -> Result<Self, StoreError> {
-        private_directory(directory)
+        private::create_dir_all(directory)
             .map_err(|source| StoreError::Io { path: directory.to_owned(), source })?;
         for _ in 0..ATTEMPTS {
             let id = Uuid::new_v4().simple().to_string();

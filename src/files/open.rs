@@ -1,0 +1,81 @@
+//! Opening what somebody else may have put there.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+#[cfg(unix)]
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+#[cfg(unix)]
+use rustix::fs::{CWD, Mode, OFlags, openat};
+#[cfg(unix)]
+use rustix::io::Errno;
+
+/// Neither waits for the other end of a FIFO nor lets a terminal become ours.
+#[cfg(unix)]
+const CAREFUL: OFlags = OFlags::CLOEXEC.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+
+/// Opens a regular file for reading. Links are followed.
+///
+/// # Errors
+///
+/// When it cannot be opened, or is not a regular file.
+pub fn regular(path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    let file = openat(CWD, path, OFlags::RDONLY | CAREFUL, Mode::empty())?.into();
+    #[cfg(not(unix))]
+    let file = File::open(path)?;
+    only_regular(file)
+}
+
+/// Opens a regular file for reading. A link in its place is refused where the system can do that, on Unix.
+///
+/// # Errors
+///
+/// When it cannot be opened, or is not a regular file.
+pub fn regular_no_follow(path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    return regular_no_follow_at(CWD, path);
+    #[cfg(not(unix))]
+    only_regular(File::open(path)?)
+}
+
+/// Opens a regular file in `directory` for reading. A link in its place is refused.
+///
+/// # Errors
+///
+/// When it cannot be opened, or is not a regular file.
+#[cfg(unix)]
+pub fn regular_no_follow_at(directory: impl AsFd, path: impl AsRef<Path>) -> io::Result<File> {
+    let flags = OFlags::RDONLY | CAREFUL | OFlags::NOFOLLOW;
+    only_regular(openat(directory, path.as_ref(), flags, Mode::empty())?.into())
+}
+
+/// Opens a directory in `parent`. A link in its place is refused.
+///
+/// # Errors
+///
+/// [`Errno::LOOP`] or [`Errno::NOTDIR`] when something else is there.
+#[cfg(unix)]
+pub fn directory_no_follow_at(parent: impl AsFd, path: impl AsRef<Path>) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    openat(parent, path.as_ref(), flags, Mode::empty())
+}
+
+/// Has `options` refuse a link in the place of the file, and wait for nobody, on Unix.
+pub fn refuse_links(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        options,
+        (CAREFUL | OFlags::NOFOLLOW).bits().cast_signed(),
+    );
+    options
+}
+
+fn only_regular(file: File) -> io::Result<File> {
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
+    }
+}

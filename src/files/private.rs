@@ -1,0 +1,116 @@
+//! Files and directories that only their owner may read. On Windows they have the permissions of their parent.
+
+use std::ffi::OsString;
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use tempfile::NamedTempFile;
+
+/// Options that give a new file mode 0600.
+#[must_use]
+pub fn options() -> OpenOptions {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has a mode to set"))]
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Writes a file, over the one that is there.
+///
+/// # Errors
+///
+/// When it cannot be written; a part of it may be there then.
+pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    options().write(true).create(true).truncate(true).open(path)?.write_all(bytes)
+}
+
+/// Writes a file that must not exist yet.
+///
+/// # Errors
+///
+/// When it exists or cannot be written; a part of it may be there then.
+pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    options().write(true).create_new(true).open(path)?.write_all(bytes)
+}
+
+/// Writes a file in the directory of `path`, called `.<name>.<random>.tmp`. It takes the place of `path` with
+/// [`NamedTempFile::persist`], so that readers see the old content or the new one, and is removed when it is dropped.
+///
+/// # Errors
+///
+/// When it cannot be written; nothing is left then.
+pub fn beside(path: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
+    let mut prefix = OsString::from(".");
+    prefix.push(path.file_name().unwrap_or_default());
+    prefix.push(".");
+    let directory = path.parent().unwrap_or(Path::new("."));
+    // Such files have mode 0600 on Unix.
+    let mut file = tempfile::Builder::new().prefix(&prefix).suffix(".tmp").tempfile_in(directory)?;
+    file.write_all(bytes)?;
+    Ok(file)
+}
+
+/// Makes a directory of mode 0700 that must not exist yet, in one that does.
+///
+/// # Errors
+///
+/// When it exists or cannot be made.
+pub fn create_dir(path: &Path) -> io::Result<()> {
+    builder().create(path)
+}
+
+/// Makes a directory of mode 0700 with all above it that are missing. One that exists stays as it is.
+///
+/// # Errors
+///
+/// When it cannot be made.
+pub fn create_dir_all(path: &Path) -> io::Result<()> {
+    builder().recursive(true).create(path)
+}
+
+fn builder() -> DirBuilder {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has a mode to set"))]
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn nobody_else_can_read_what_is_made_here() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let directory = root.path().join("new/deep");
+        create_dir_all(&directory).expect("made");
+        create_dir(&directory.join("own")).expect("made");
+        write(&directory.join("written"), b"one").expect("written");
+        write_new(&directory.join("fresh"), b"one").expect("written");
+        assert!(write_new(&directory.join("fresh"), b"two").is_err());
+        beside(&directory.join("moved"), b"one")
+            .expect("written")
+            .persist(directory.join("moved"))
+            .expect("moved");
+        drop(beside(&directory.join("dropped"), b"one").expect("written"));
+        let mut modes: Vec<(String, u32)> = fs::read_dir(&directory)
+            .expect("readable")
+            .map(|entry| entry.expect("readable"))
+            .map(|entry| {
+                let mode = entry.metadata().expect("it is there").permissions().mode() & 0o777;
+                (entry.file_name().to_string_lossy().into_owned(), mode)
+            })
+            .collect();
+        modes.sort();
+        let expected = [("fresh", 0o600), ("moved", 0o600), ("own", 0o700), ("written", 0o600)];
+        assert_eq!(modes, expected.map(|(name, mode)| (name.to_owned(), mode)));
+        let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+        assert_eq!((mode(&directory), mode(&root.path().join("new"))), (0o700, 0o700));
+    }
+}
