@@ -1,5 +1,10 @@
 //! How deep in a chain of delegations this process is.
 
+/// The environment variable with the number of delegations above a process.
+pub const DEPTH: &str = "PI_SUBAGENT_DEPTH";
+/// The environment variable with how many there may be.
+pub const MAX_DEPTH: &str = "PI_SUBAGENT_MAX_DEPTH";
+
 /// The depth of this process, 0 for a session that a person started, and how deep it may go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Depth {
@@ -13,9 +18,7 @@ pub struct Depth {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TooDeep {
     /// The limit is reached.
-    #[error(
-        "delegation depth {current} has reached its limit {max} (`maxDepth` and `PI_SUBAGENT_MAX_DEPTH`)"
-    )]
+    #[error("delegation depth {current} has reached its limit {max} (`maxDepth` and `{MAX_DEPTH}`)")]
     Limit {
         /// Delegations above this process.
         current: u32,
@@ -34,8 +37,8 @@ pub enum TooDeep {
     },
 }
 
-/// Decides whether this process may start a child. `depth` and `max_depth` are the values of `PI_SUBAGENT_DEPTH` and
-/// `PI_SUBAGENT_MAX_DEPTH` where set; `configured` is the setting `maxDepth`.
+/// Decides whether this process may start a child. `depth` and `max_depth` are the values of [`DEPTH`] and [`MAX_DEPTH`]
+/// where set; `configured` is the setting `maxDepth`.
 ///
 /// # Errors
 ///
@@ -53,8 +56,8 @@ pub fn depth_from_env(
             max: configured,
         }),
     };
-    let current = number("PI_SUBAGENT_DEPTH", depth, 0)?;
-    let max = configured.min(number("PI_SUBAGENT_MAX_DEPTH", max_depth, configured)?);
+    let current = number(DEPTH, depth, 0)?;
+    let max = configured.min(number(MAX_DEPTH, max_depth, configured)?);
     if current >= max { Err(TooDeep::Limit { current, max }) } else { Ok(Depth { current, max }) }
 }
 

@@ -13,6 +13,7 @@ use super::builtin;
 use super::catalog::Catalog;
 use super::definition::Source;
 use super::parse::{MAX_FILE_BYTES, Parsed, READ_FAILED, parse};
+use super::project::{canonical, project_directories};
 use crate::text::{Diagnostic, Severity};
 
 /// Agents of one directory. A model could not tell that many apart, and each is a file to read.
@@ -58,10 +59,8 @@ fn project_directory(
     user_dir: &Path,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<PathBuf> {
-    let cwd = canonical(&options.cwd);
-    let home = options.home.as_deref().map(canonical);
     let user_dir = canonical(user_dir);
-    for dir in cwd.ancestors() {
+    for dir in project_directories(&options.cwd, options.home.as_deref()) {
         for candidate in [dir.join(".pi").join("agents"), dir.join(".agents")] {
             match fs::metadata(&candidate) {
                 // The user's own directory does not become the project's by lying above it.
@@ -71,9 +70,6 @@ fn project_directory(
                 Err(error) if is_absent(&candidate, &error) => {}
                 Err(error) => diagnostics.push(unreadable(&candidate, &reason(&error))),
             }
-        }
-        if home.as_deref() == Some(dir) || dir.join(".git").symlink_metadata().is_ok() {
-            break;
         }
     }
     None
@@ -179,10 +175,6 @@ fn broken(path: &Path, reason: &str) -> Parsed {
 
 fn too_large(dir: &Path, message: &str) -> Diagnostic {
     Diagnostic::new(Severity::Warning, DIRECTORY_TOO_LARGE, message).in_file(dir).at(1, 1)
-}
-
-fn canonical(path: &Path) -> PathBuf {
-    fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
 /// What tells one content of a file from the next.

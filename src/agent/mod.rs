@@ -1,6 +1,22 @@
 //! Agent definitions: where they come from, how they are read and what they may do.
 //!
-//! Refuses to know the configuration files and how a child is started: what they allow arrives as values.
+//! It knows neither the configuration files nor how a child is started: their limits arrive as values.
+//!
+//! ```text
+//! discover ─▶ frontmatter, parse ─▶ AgentDefinition ─▶ catalog ─▶ policy: the tools a child gets
+//!                                                            └─▶ surface: what the model reads
+//! ```
+//!
+//! | File | Answers |
+//! |---|---|
+//! | `definition` | what an agent is |
+//! | `builtin`, `discover`, `project` | which definitions there are, and in which directories |
+//! | `frontmatter`, `parse` | what a file says, and what is wrong with it |
+//! | `catalog` | which definition a name stands for |
+//! | `consent` | whether the user has confirmed a project's agent |
+//! | `depth` | whether this process may delegate at all |
+//! | `policy` | which declared tools a child gets, and why not the others |
+//! | `surface` | descriptions and schemas of the tools, the delegation policy |
 
 mod builtin;
 mod catalog;
@@ -12,14 +28,16 @@ mod error;
 mod frontmatter;
 mod parse;
 mod policy;
+mod project;
 mod surface;
 
 pub use catalog::{Catalog, Shadowed};
 pub use consent::Consent;
 pub use definition::{AgentDefinition, Context, SandboxMode, Source, THINKING_LEVELS};
-pub use depth::{Depth, TooDeep, depth_from_env};
+pub use depth::{DEPTH, Depth, MAX_DEPTH, TooDeep, depth_from_env};
 pub use discover::{DiscoverOptions, discover};
 pub use error::{NoToolsLeft, UnknownAgent};
 pub use parse::{Parsed, parse};
 pub use policy::{DropReason, DroppedTool, ToolPlan, ToolPolicy, is_free_of_side_effects, plan_tools};
+pub(crate) use project::{canonical, project_directories};
 pub use surface::{DELEGATION_HEADING, Surface, TaskLimits, Tool, ToolSurface, surface};

@@ -247,7 +247,7 @@ impl Reader<'_> {
                 return;
             }
         };
-        if !in_force(key, &checked) {
+        if !key.in_force {
             let message = format!("`{}` is understood and not yet in force in this version", key.path);
             self.report(Severity::Info, NOT_IN_FORCE, name_at, message);
         }
@@ -256,7 +256,7 @@ impl Reader<'_> {
             return;
         }
         match tighten(key, values.of_key(key.path), checked) {
-            Tightened::SessionLock(taken) => values.set(key.path, taken),
+            Tightened::Whole(taken) => values.set(key.path, taken),
             Tightened::Partly(taken, why) => {
                 values.set(key.path, taken);
                 self.report(
@@ -316,11 +316,4 @@ impl Reader<'_> {
             None => diagnostic,
         }
     }
-}
-
-/// Two values of keys that have no effect yet are already what happens.
-fn in_force(key: &Key, value: &Value) -> bool {
-    let happens =
-        matches!((key.path, value.as_str()), ("sandbox.mode", Some("required")) | ("protocol", Some("json")));
-    key.in_force || happens
 }

@@ -1,7 +1,8 @@
 //! Where the configuration files of a working directory are.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+
+use crate::agent::{canonical, project_directories};
 
 const FILE_NAME: &str = "subagents.json";
 
@@ -20,21 +21,14 @@ impl ConfigPaths {
     #[must_use]
     pub fn locate(cwd: &Path, agent_dir: &Path, home: Option<&Path>) -> Self {
         let user = agent_dir.join(FILE_NAME);
-        let home = home.map(canonical);
-        let mut projects = Vec::new();
-        for dir in canonical(cwd).ancestors() {
-            let candidate = dir.join(".pi").join(FILE_NAME);
-            // A link that leads nowhere exists: reading it will say so. The user's own file does not become the
-            // project's by lying above it.
-            if candidate.symlink_metadata().is_ok() && canonical(&candidate) != canonical(&user) {
-                projects.push(candidate);
-                break;
-            }
-            if home.as_deref() == Some(dir) || dir.join(".git").symlink_metadata().is_ok() {
-                break;
-            }
-        }
-        Self { user, projects }
+        let candidates =
+            project_directories(cwd, home).into_iter().map(|dir| dir.join(".pi").join(FILE_NAME));
+        // A link that leads nowhere exists: reading it will say so. The user's own file does not become the project's
+        // because it lies above the working directory.
+        let found = candidates
+            .into_iter()
+            .find(|file| file.symlink_metadata().is_ok() && canonical(file) != canonical(&user));
+        Self { user, projects: found.into_iter().collect() }
     }
 
     /// Adds the files of another directory's project.
@@ -44,8 +38,4 @@ impl ConfigPaths {
         self.projects.extend(other.projects.into_iter().filter(|path| !known.contains(&canonical(path))));
         self
     }
-}
-
-fn canonical(path: &Path) -> PathBuf {
-    fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }

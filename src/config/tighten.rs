@@ -8,7 +8,7 @@ use super::keys::{Key, Kind, Tighten};
 #[derive(Debug, PartialEq)]
 pub(super) enum Tightened {
     /// It counts.
-    SessionLock(Value),
+    Whole(Value),
     /// A part of it counts; why not the rest.
     Partly(Value, String),
     /// It does not count, and why.
@@ -18,11 +18,11 @@ pub(super) enum Tightened {
 /// Joins what a project wants with what is set so far. Both have passed the check of their key.
 pub(super) fn tighten(key: &Key, current: &Value, wanted: Value) -> Tightened {
     if *current == wanted {
-        return Tightened::SessionLock(wanted);
+        return Tightened::Whole(wanted);
     }
     let allowed = match key.project {
         Tighten::Never => return Tightened::Refused("a project file may not set it".to_owned()),
-        Tighten::More => return Tightened::SessionLock(union(current, &wanted)),
+        Tighten::More => return Tightened::Whole(union(current, &wanted)),
         Tighten::Fewer => return intersection(current, wanted),
         Tighten::Only(strict) => wanted == Value::Bool(strict),
         Tighten::Smaller => number(&wanted) <= number(current),
@@ -32,7 +32,7 @@ pub(super) fn tighten(key: &Key, current: &Value, wanted: Value) -> Tightened {
         Tighten::Later => rank(key.kind, &wanted) >= rank(key.kind, current),
     };
     if allowed {
-        return Tightened::SessionLock(wanted);
+        return Tightened::Whole(wanted);
     }
     Tightened::Refused(match key.project {
         Tighten::Only(strict) => format!("a project file may only set it to `{strict}`"),
@@ -65,7 +65,7 @@ fn union(current: &Value, wanted: &Value) -> Value {
 /// Entries may be patterns: what stays is whatever one side names and the other side covers.
 fn intersection(current: &Value, wanted: Value) -> Tightened {
     if current.is_null() {
-        return Tightened::SessionLock(wanted);
+        return Tightened::Whole(wanted);
     }
     let (current, wanted) = (items(current), items(&wanted));
     let covered = |item: &Value, by: &[Value]| by.iter().any(|pattern| covers(pattern, item));
@@ -79,7 +79,7 @@ fn intersection(current: &Value, wanted: Value) -> Tightened {
     let outside: Vec<Value> =
         outside.into_iter().filter(|item| !current.iter().any(|known| covers(item, known))).collect();
     if outside.is_empty() {
-        return Tightened::SessionLock(Value::Array(kept));
+        return Tightened::Whole(Value::Array(kept));
     }
     let why = format!(
         "a project file may only take entries away; {} is not among {}",
@@ -93,13 +93,8 @@ fn items(list: &Value) -> Vec<Value> {
     list.as_array().cloned().unwrap_or_default()
 }
 
-/// Whether every name that `item` stands for matches `pattern`; `*` stands for any characters at the end of either.
 fn covers(pattern: &Value, item: &Value) -> bool {
-    let (Some(pattern), Some(item)) = (pattern.as_str(), item.as_str()) else { return false };
-    match pattern.strip_suffix('*') {
-        Some(prefix) if !prefix.contains('*') => item.starts_with(prefix),
-        _ => pattern == item,
-    }
+    pattern.as_str().zip(item.as_str()).is_some_and(|(pattern, item)| crate::text::covers(pattern, item))
 }
 
 #[cfg(test)]
@@ -157,7 +152,7 @@ mod tests {
             let key = key(path).expect("a key");
             assert_eq!(
                 tighten(key, &current, wanted.clone()),
-                Tightened::SessionLock(expected),
+                Tightened::Whole(expected),
                 "{path}: {wanted}"
             );
         }

@@ -9,10 +9,6 @@ use serde_json::Value;
 
 /// Set in every child; its presence is why a child never delegates.
 pub(in crate::run) const CHILD_MARKER: &str = "PI_SUBAGENT_CHILD";
-/// How many delegations lie above this process.
-pub(in crate::run) const DEPTH: &str = "PI_SUBAGENT_DEPTH";
-/// How many there may be.
-pub(in crate::run) const MAX_DEPTH: &str = "PI_SUBAGENT_MAX_DEPTH";
 /// How Node names the directory of compiled code in that for temporary files.
 pub(super) const COMPILE_CACHE: &str = "node-compile-cache";
 

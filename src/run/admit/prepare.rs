@@ -8,12 +8,12 @@ use super::capabilities::HostCapabilities;
 use super::refusal::Refusal;
 use super::sandbox::SandboxPlan;
 use crate::agent::{
-    AgentDefinition, Catalog, Consent, Depth, DiscoverOptions, NoToolsLeft, Source, ToolPlan, ToolPolicy,
-    depth_from_env, discover, plan_tools,
+    AgentDefinition, Catalog, Consent, DEPTH, Depth, DiscoverOptions, MAX_DEPTH, NoToolsLeft, Source,
+    ToolPlan, ToolPolicy, depth_from_env, discover, plan_tools,
 };
 use crate::config::{self, Config, ConfigPaths, LoadedConfig, NonInteractivePolicy, ProjectAgentPolicy};
 use crate::run::callbacks::ConfirmRequest;
-use crate::run::context::{DEPTH, HostContext, MAX_DEPTH};
+use crate::run::context::HostContext;
 use crate::run::spec::{RunOverrides, RunSpec};
 use crate::text::{Sanitizer, one_line};
 

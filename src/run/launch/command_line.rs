@@ -4,12 +4,13 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use super::files::RunFiles;
+use crate::agent::{DEPTH, MAX_DEPTH};
 use crate::process::ChildCommand;
 use crate::run::admit::pi::{PiProgram, PiVersion};
 use crate::run::admit::prepare::Prepared;
 use crate::run::admit::resolve::Extensions;
 use crate::run::admit::{builtin, downloads};
-use crate::run::context::{CHILD_MARKER, DEPTH, HostContext, MAX_DEPTH};
+use crate::run::context::{CHILD_MARKER, HostContext};
 use crate::run::drive::protocol::{ChildProtocol, protocol_of};
 
 /// The tools that the guard lets through, separated by commas.
