@@ -15,7 +15,7 @@ fn of(provider: &str) -> Request {
 }
 
 fn position(waiting: &Ticket) -> Option<usize> {
-    waiting.state().borrow().position
+    waiting.status().borrow().position
 }
 
 fn positions<'a>(waiting: impl IntoIterator<Item = &'a Ticket>) -> Vec<Option<usize>> {
@@ -51,7 +51,7 @@ async fn whoever_leaves_the_queue_lets_those_behind_move_up_and_they_are_told() 
     let queue = Queue::new();
     let running = permit(&mut queue.enter(request(1))).await;
     let mut all: Vec<_> = (0..4).map(|_| queue.enter(request(1))).collect();
-    let mut last = all[3].state();
+    let mut last = all[3].status();
     assert_eq!(last.borrow_and_update().position, Some(4));
     drop(all.remove(1));
     last.changed().await.expect("the queue is there");
@@ -147,13 +147,13 @@ async fn a_provider_that_asked_for_a_pause_gets_no_child_until_then() {
     queue.hold("busy", long);
     queue.hold("busy", short);
     let mut held = queue.enter(of("busy"));
-    assert_eq!(held.state().borrow().held_until, Some(long), "the longer one counts");
+    assert_eq!(held.status().borrow().held_until, Some(long), "the longer one counts");
     // It holds up nobody, of another provider or of none.
     let other = permit(&mut queue.enter(of("idle"))).await;
     drop(other);
     let permit = held.admitted().await;
     assert!(tokio::time::Instant::now().into_std() >= long);
-    assert_eq!(held.state().borrow().held_until, None);
+    assert_eq!(held.status().borrow().held_until, None);
     drop(permit);
 }
 
@@ -162,7 +162,7 @@ async fn a_pause_that_begins_or_grows_reaches_those_who_wait_already() {
     let queue = Queue::new();
     let running = permit(&mut queue.enter(of("p"))).await;
     let mut waiting = queue.enter(of("p"));
-    let mut seen = waiting.state();
+    let mut seen = waiting.status();
     assert_eq!(seen.borrow_and_update().held_until, None);
     let first = later(Duration::from_secs(5));
     queue.hold("p", first);

@@ -114,7 +114,7 @@ fn try_queue(database: &Connection) -> rusqlite::Result<String> {
 }
 
 fn position(waiting: &Ticket) -> Option<usize> {
-    waiting.state().borrow().position
+    waiting.status().borrow().position
 }
 
 #[tokio::test]
@@ -189,7 +189,7 @@ async fn a_run_that_its_provider_holds_back_holds_up_no_other_process() {
     let until = Instant::now() + Duration::from_secs(3600);
     scene.queue.hold("p", until);
     scene.queue("+").await;
-    assert_eq!(held.state().borrow().held_until, Some(until));
+    assert_eq!(held.status().borrow().held_until, Some(until));
     drop(running);
     let mut other = scene.actor();
     other.say("enter a 1");

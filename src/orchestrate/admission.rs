@@ -11,7 +11,7 @@ use tokio::time::sleep;
 use super::arriving::{Handover, claim_all};
 use super::call::watched;
 use super::call_order::CallOrder;
-use super::queue::{Group, Permit, Queue, Request, Ticket, TicketState, UserCap};
+use super::queue::{Group, Permit, Queue, Request, Ticket, UserCap, WaitStatus};
 use crate::process::{Cancel, CancelReason};
 use crate::run::{
     Booted, Control, HostCallbacks, Progress, ProgressSender, Ready, RunState, ToolResult, Watchers, store_of,
@@ -137,11 +137,11 @@ async fn admitted(
     cancel: &Cancel,
 ) -> Result<Permit, CancelReason> {
     let since = Instant::now();
-    let mut state = ticket.state();
+    let mut status = ticket.status();
     let mut noticeable = pin!(sleep(NOTICEABLE));
     let mut is_shown = false;
     loop {
-        let seen = *state.borrow_and_update();
+        let seen = *status.borrow_and_update();
         if is_shown && seen.position.is_some() {
             progress.send_replace(waiting(seen, since));
         }
@@ -149,13 +149,13 @@ async fn admitted(
             biased;
             reason = cancel.cancelled() => return Err(reason),
             permit = ticket.admitted() => return Ok(permit),
-            Ok(()) = state.changed() => {}
+            Ok(()) = status.changed() => {}
             () = &mut noticeable, if !is_shown => is_shown = true,
         }
     }
 }
 
-fn waiting(TicketState { position, held_until }: TicketState, since: Instant) -> Progress {
+fn waiting(WaitStatus { position, held_until }: WaitStatus, since: Instant) -> Progress {
     Progress {
         state: RunState::Queued,
         position,

@@ -32,5 +32,5 @@ mod ticket;
 pub use permit::{EarlyPermit, Permit};
 pub use queue::Queue;
 pub use request::{Group, Request, UserCap};
-pub use state::TicketState;
+pub use state::WaitStatus;
 pub use ticket::Ticket;

@@ -29,8 +29,8 @@ impl Queue {
     /// Takes a place at the end of the queue. Never blocks.
     pub fn enter(&self, request: Request) -> Ticket {
         let limited = self.0.limited(request);
-        let (id, state, grant) = self.0.change(|state| state.enter(limited));
-        Ticket { queue: Arc::clone(&self.0), id, state, grant }
+        let (id, status, grant) = self.0.change(|state| state.enter(limited));
+        Ticket { queue: Arc::clone(&self.0), id, status, grant }
     }
 
     /// The provider has asked for a pause: no new child of it starts before `until`. Of two pauses the one that ends later

@@ -14,7 +14,7 @@ use crate::store::{Store, WhenFull};
 
 /// How far a run in the queue has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TicketState {
+pub struct WaitStatus {
     /// Its position among all that wait in this process: 1 is the first, `None` has been admitted.
     pub position: Option<usize>,
     /// When the pause of its provider ends; `None` when no pause holds it back.
@@ -93,7 +93,7 @@ struct Entry {
     limited: Limited,
     /// Taken while the run has room in this process and waits for the other processes.
     claim: Option<Claim>,
-    seen: watch::Sender<TicketState>,
+    seen: watch::Sender<WaitStatus>,
     /// `None` once the run is admitted.
     admit: Option<oneshot::Sender<Grant>>,
 }
@@ -121,13 +121,13 @@ impl State {
     pub(super) fn enter(
         &mut self,
         limited: Limited,
-    ) -> (u64, watch::Receiver<TicketState>, oneshot::Receiver<Grant>) {
+    ) -> (u64, watch::Receiver<WaitStatus>, oneshot::Receiver<Grant>) {
         let id = self.draw();
         // Position 0 is never seen: before `Queue::enter` returns, it is a position in the queue or admission.
-        let (seen, state) = watch::channel(TicketState { position: Some(0), held_until: None });
+        let (seen, status) = watch::channel(WaitStatus { position: Some(0), held_until: None });
         let (admit, grant) = oneshot::channel();
         self.waiting.push_back(Entry { id, limited, claim: None, seen, admit: Some(admit) });
-        (id, state, grant)
+        (id, status, grant)
     }
 
     /// Leaves the queue. Does nothing for a run that was admitted.
@@ -262,7 +262,7 @@ impl State {
         let Limited { request, cap } = &entry.limited;
         let notice = cap.as_ref().and_then(|_| self.notice.take());
         let grant = Grant { id: entry.id, group: request.group().cloned(), claim, notice };
-        entry.show(|seen| *seen = TicketState { position: None, held_until: None });
+        entry.show(|seen| *seen = WaitStatus { position: None, held_until: None });
         if let Some(admit) = entry.admit.take() {
             // A ticket leaves the queue before it stops receiving.
             let _ = admit.send(grant);
@@ -316,7 +316,7 @@ impl State {
 
 impl Entry {
     /// Changes what the run sees; wakes it only if that makes a difference.
-    fn show(&self, change: impl FnOnce(&mut TicketState)) {
+    fn show(&self, change: impl FnOnce(&mut WaitStatus)) {
         self.seen.send_if_modified(|seen| {
             let before = *seen;
             change(seen);

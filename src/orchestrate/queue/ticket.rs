@@ -7,7 +7,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::sleep_until;
 
 use super::permit::Permit;
-use super::state::{Grant, Shared, TicketState};
+use super::state::{Grant, Shared, WaitStatus};
 
 /// A place in the queue. Dropping it leaves the queue, and those behind move up.
 ///
@@ -17,26 +17,26 @@ use super::state::{Grant, Shared, TicketState};
 pub struct Ticket {
     pub(super) queue: Arc<Shared>,
     pub(super) id: u64,
-    pub(super) state: watch::Receiver<TicketState>,
+    pub(super) status: watch::Receiver<WaitStatus>,
     pub(super) grant: oneshot::Receiver<Grant>,
 }
 
 impl Ticket {
     /// How far it has come, from now on.
     #[must_use]
-    pub fn state(&self) -> watch::Receiver<TicketState> {
-        self.state.clone()
+    pub fn status(&self) -> watch::Receiver<WaitStatus> {
+        self.status.clone()
     }
 
     /// Waits for the permit. Cancel safe: the place in the queue, or the permit, stays with this value. Gives one permit;
     /// after that it never resolves again.
     pub async fn admitted(&mut self) -> Permit {
         while !self.grant.is_terminated() {
-            let until = self.state.borrow_and_update().held_until;
+            let until = self.status.borrow_and_update().held_until;
             tokio::select! {
                 biased;
                 Ok(grant) = &mut self.grant => return Permit { queue: Arc::clone(&self.queue), grant },
-                Ok(()) = self.state.changed() => {}
+                Ok(()) = self.status.changed() => {}
                 // Nothing else happens at the end of a pause.
                 () = over(until), if until.is_some() => self.queue.change(|_| ()),
             }
