@@ -1,4 +1,4 @@
-//! A call as it is made: who makes it, who watches it, and what it asks for.
+//! A call: who makes it, what it asks for, and how its host follows it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,25 +12,25 @@ use crate::run::{
     UPDATE_INTERVAL,
 };
 
-/// The text of an update of a child that has said nothing.
+/// The text of an update while the child has not said anything.
 const RUNNING: &str = "(running...)";
 
-/// Where updates go. It holds the newest state only: while a host is busy, states are replaced, not queued.
+/// Where updates go. Holds the newest state only: while the host is busy, states are replaced, not queued.
 pub type UpdateSender = watch::Sender<Option<ToolResult>>;
 
-/// What every call has, whatever it asks for.
+/// What every call has, whether it runs one task or several.
 pub struct Call<C: HostCallbacks> {
-    /// The call's own id.
+    /// In a call with one task also the id of its run.
     pub id: RunId,
-    /// Whoever called.
+    /// Asks the host's user, and refreshes logins.
     pub callbacks: Arc<C>,
-    /// Ends it and sends messages into it.
+    /// Cancels the call and steers its children.
     pub control: Control,
-    /// Watches it.
+    /// Where its progress goes.
     pub updates: UpdateSender,
-    /// What its host calls it; finds the children that were booted for it.
+    /// The host's id of the call; finds the children that were booted for it.
     pub host_id: Option<String>,
-    /// When it was made.
+    /// Its position among all calls of this process.
     pub order: CallOrder,
 }
 
@@ -39,36 +39,36 @@ pub struct Call<C: HostCallbacks> {
 pub struct TaskSpec {
     /// The agent's name.
     pub agent: String,
-    /// Where it works; absent: where the conversation does.
+    /// Its working directory, relative to that of the conversation, which is the default.
     pub cwd: Option<String>,
-    /// What it is to do.
+    /// What the agent is asked to do.
     pub task: String,
 }
 
-/// Several tasks, and what is around them.
+/// Several tasks of one call.
 #[derive(Clone, Debug)]
 pub struct TasksSpec {
     /// The tasks, in order.
     pub tasks: Vec<TaskSpec>,
     /// The directory of the conversation.
     pub cwd: PathBuf,
-    /// Everything around it.
+    /// What the host tells every call.
     pub context: Arc<HostContext>,
 }
 
 impl TasksSpec {
-    /// The runs that this comes to; `share` of them fill one result.
+    /// One run for each task; `share` of them fill one result.
     pub(super) fn runs(&self, share: usize) -> Vec<RunSpec> {
         self.tasks.iter().map(|task| self.run(task, share)).collect()
     }
 
     fn run(&self, TaskSpec { agent, cwd, task }: &TaskSpec, share: usize) -> RunSpec {
-        // Whatever is joined to an absolute path stays as it is when it is absolute itself.
-        let place = cwd.as_deref().map_or_else(|| self.cwd.clone(), |cwd| self.cwd.join(cwd));
+        // An absolute `cwd` replaces the conversation's.
+        let cwd = cwd.as_deref().map_or_else(|| self.cwd.clone(), |cwd| self.cwd.join(cwd));
         RunSpec {
             agent: agent.clone(),
             task: task.clone(),
-            cwd: place,
+            cwd,
             context: Arc::clone(&self.context),
             share,
             siblings: self.tasks.len(),
@@ -77,8 +77,8 @@ impl TasksSpec {
     }
 }
 
-/// Follows a run while it goes on, and looks once more when it is over. The newest state counts; what a slow watcher
-/// misses is gone.
+/// Shows the progress of a run, at most once per [`UPDATE_INTERVAL`], and a last time when it is over. States between two
+/// of them are skipped.
 pub(super) async fn watched<T>(
     run: impl Future<Output = T>,
     mut progress: watch::Receiver<Progress>,
@@ -103,7 +103,7 @@ pub(super) async fn watched<T>(
     value
 }
 
-/// An update of one run.
+/// The update of a call with one run.
 pub(super) fn update_of(id: &str, progress: Progress) -> ToolResult {
     let text = match (&*progress.text, progress.position) {
         ("", Some(position)) => format!("(queued at place {position}...)"),

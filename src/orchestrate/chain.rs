@@ -1,4 +1,4 @@
-//! Several tasks one after the other, each with what the one before has found.
+//! Several tasks one after the other, each with the answer of the one before.
 
 use super::admission::Admission;
 use super::call::{Call, TasksSpec};
@@ -17,9 +17,9 @@ const KIND: CallKind = CallKind {
     most: |config| config.max_chain_steps,
 };
 
-/// Stands for the answer of the step before.
+/// The placeholder for the answer of the step before.
 const PREVIOUS: &str = "previous";
-/// Stands for the task of the first step.
+/// The placeholder for the task of the first step.
 const TASK: &str = "task";
 
 /// Runs several steps one after the other. In a step's task `{previous}` is the answer of the step before, `{task}` the
@@ -38,7 +38,7 @@ pub async fn chain(spec: TasksSpec, call: Call<impl HostCallbacks>) -> ToolResul
         Checked::Refused(result) => return *result,
     };
     let agents = steps.iter().map(|step| step.agent().to_owned());
-    // Without a place to fill, what is left is to take one pair of braces from what was meant literally.
+    // It has no placeholder, so this only turns escaped braces into plain ones.
     let first_task = filled(&first_task, "", "");
     let progress = CallProgress::new(Mode::Chain, id.clone(), agents, TaskState::Waiting);
     let results = tokio::select! {
@@ -79,12 +79,13 @@ async fn run_all(
     results
 }
 
+/// The step that ended the chain, from 1.
 enum Stop {
     Aborted(usize),
     Failed(usize),
 }
 
-/// The step that ended the chain, from 1.
+/// Why no further step runs.
 fn stopped(results: &[ToolResult]) -> Option<Stop> {
     let index = results.iter().position(|result| !is_success(result))?;
     let is_aborted =
@@ -98,7 +99,7 @@ async fn run(
     progress: &CallProgress,
     call: &Call<impl HostCallbacks>,
 ) -> ToolResult {
-    // Only the first step's child can have been booted: the others do not know yet what they are to do.
+    // Only the first step's child can have been booted: the tasks of the others depend on the step before.
     let host_id = call.host_id.as_deref().filter(|_| index == 0);
     let admission = Admission { host_id, group: None, order: &call.order };
     let show = |now| progress.update(index, now);

@@ -25,7 +25,7 @@ use crate::run::{
     prepare,
 };
 
-/// A task that no child ever sees.
+/// Stands in for the task in the spec; the child is never told it.
 const NO_TASK: &str = "not known yet";
 
 /// A call that is arriving. Its end, or dropping it, ends the children that no run has claimed.
@@ -43,7 +43,7 @@ pub struct EarlyCall {
 }
 
 impl EarlyCall {
-    /// A call of which nothing has arrived yet. Children are started on this runtime.
+    /// A call of which nothing has arrived yet. Children are started on `runtime`.
     #[must_use]
     pub fn new(host_id: String, is_chain: bool, cwd: PathBuf, context: HostContext, runtime: Handle) -> Self {
         let (context, arguments, over) = (Arc::new(context), Mutex::default(), watch::Sender::new(false));
@@ -52,8 +52,7 @@ impl EarlyCall {
         Self { arriving, is_chain, cwd, context, arguments, order, over, children, runtime }
     }
 
-    /// Takes the next piece of the call's arguments, as raw JSON, and boots the children that it makes certain. Does not
-    /// wait for them.
+    /// Takes the next piece of the call's arguments, as raw JSON, and starts to boot the children that are certain now.
     pub fn push(&self, piece: &str) {
         self.arriving.touch();
         let named = self.arguments.lock().push(piece);

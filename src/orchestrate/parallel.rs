@@ -21,8 +21,8 @@ const KIND: CallKind = CallKind {
     most: |config| config.max_parallel_tasks,
 };
 
-/// Runs several tasks side by side, as many at once as the configuration allows. One that fails does not disturb the
-/// others; each has its own share of what the text of the result may fill.
+/// Runs several tasks side by side, as many at once as the configuration allows. A task that fails does not affect the
+/// others; each may fill an equal share of the result's text.
 ///
 /// Dropping the future ends all of them.
 pub async fn parallel(spec: TasksSpec, call: Call<impl HostCallbacks + 'static>) -> ToolResult {
@@ -44,11 +44,11 @@ pub async fn parallel(spec: TasksSpec, call: Call<impl HostCallbacks + 'static>)
             return side_by_side(&id, runs.into_iter().map(|run| run.aborted(&reason)).collect(), limits);
         }
     };
-    let mut going = JoinSet::new();
+    let mut running = JoinSet::new();
     for (index, (ready, queued)) in runs.into_iter().zip(queued).enumerate() {
         let (progress, callbacks, control) =
             (Arc::clone(&progress), Arc::clone(&call.callbacks), call.control.clone());
-        going.spawn(async move {
+        running.spawn(async move {
             let show = |now| progress.update(index, now);
             let result = queued.run(ready, &*callbacks, &control, show).await;
             progress.finish(index, &result);
@@ -57,7 +57,7 @@ pub async fn parallel(spec: TasksSpec, call: Call<impl HostCallbacks + 'static>)
     }
     let collect = async {
         let mut results: Vec<Option<ToolResult>> = vec![None; count];
-        while let Some(ended) = going.join_next().await {
+        while let Some(ended) = running.join_next().await {
             match ended {
                 Ok((index, result)) => results[index] = Some(result),
                 Err(error) => std::panic::resume_unwind(error.into_panic()),

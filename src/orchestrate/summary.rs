@@ -1,15 +1,15 @@
-//! From the results of several runs to the result of the call.
+//! One result from those of several runs.
 
 use crate::event::Usage;
 use crate::run::{Mode, RunDetails, RunOutcome, ToolResult};
 use crate::text::{TruncateLimits, truncate};
 
-/// What the names of two steps and the words between them may fill in a result.
+/// How many bytes of a result are kept free for the headings of two steps.
 const HEADINGS_BYTES: usize = 192;
 /// The same in lines.
 const HEADINGS_LINES: usize = 6;
 
-/// What went wrong with one of several runs, in one line for the model.
+/// One line for the model: the agent, whether it succeeded, and the code if not.
 fn heading(result: &ToolResult) -> String {
     let agent = agent(result);
     match (&result.details.error, is_success(result)) {
@@ -22,22 +22,22 @@ fn agent(result: &ToolResult) -> &str {
     result.details.results.first().map_or("", |single| single.agent.as_str())
 }
 
-/// Whether the run gave its answer; one that was cut is an answer.
+/// Whether the run completed. An answer that was truncated counts.
 pub(super) fn is_success(result: &ToolResult) -> bool {
     result.details.results.first().is_some_and(|single| single.outcome == RunOutcome::Completed)
 }
 
-/// The result of tasks that ran side by side: a success as long as one of them is.
+/// The result of tasks that ran side by side. It is an error only if all of them failed.
 pub(super) fn side_by_side(id: &str, results: Vec<ToolResult>, limits: TruncateLimits) -> ToolResult {
     let parts: Vec<String> =
         results.iter().map(|result| format!("{}\n\n{}", heading(result), result.text)).collect();
     let is_error = !results.iter().any(is_success);
-    // Each has its share; where the shares are tiny, their headings alone can be too much.
+    // The texts keep to their shares already, but headings can exceed tiny shares.
     let text = truncate(&parts.join("\n\n"), limits, None).text;
     join(Mode::Parallel, id, results, text, is_error)
 }
 
-/// The result of steps that ran one after the other: their last text, or where they stopped.
+/// The result of steps that ran one after the other: the last answer, or the step that failed and the answer before it.
 pub(super) fn one_after_the_other(id: &str, results: Vec<ToolResult>, limits: TruncateLimits) -> ToolResult {
     let count = results.len();
     let failed = results.iter().position(|result| !is_success(result));
@@ -50,7 +50,7 @@ pub(super) fn one_after_the_other(id: &str, results: Vec<ToolResult>, limits: Tr
             let why = cut(failure, if before.is_some() { room.half() } else { room });
             let mut parts = vec![stopped, heading(failure), why];
             if let Some(last) = before {
-                // What the failure does not need.
+                // The room that the failure left.
                 let rest = room.less(parts[2].len(), parts[2].lines().count());
                 parts.push(format!("The step before it, {} of {count}:", last + 1));
                 parts.push(heading(&results[last]));
@@ -62,7 +62,7 @@ pub(super) fn one_after_the_other(id: &str, results: Vec<ToolResult>, limits: Tr
     join(Mode::Chain, id, results, text, failed.is_some())
 }
 
-/// The text of a run within these limits.
+/// The text of a run, truncated to these limits.
 fn cut(result: &ToolResult, limits: TruncateLimits) -> String {
     let whole = result.details.results.first().and_then(|single| single.full_output_file.as_deref());
     truncate(&result.text, limits, whole).text
@@ -73,7 +73,7 @@ fn join(mode: Mode, id: &str, results: Vec<ToolResult>, text: String, is_error: 
     for spent in results.iter().filter_map(|result| result.usage.as_ref()) {
         usage.add(spent);
     }
-    // The first that failed says why; only where none did, one whose answer was cut.
+    // The error of the first run that failed; if none did, of the first whose answer was truncated.
     let failure = results.iter().find(|result| !is_success(result));
     let cut = || results.iter().find(|result| result.details.error.is_some());
     let error = failure.or_else(cut).and_then(|result| result.details.error.clone());
