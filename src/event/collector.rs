@@ -2,15 +2,15 @@
 
 use super::collected::{Collected, Counts};
 use super::display::DisplayItem;
-use super::fast::{Fast, Update};
 use super::fold::State;
 use super::question::Question;
 use super::rate_limit::RateLimit;
-use super::record::Record;
 use super::response::Response;
 use super::stop_reason::StopReason;
 use super::usage::Usage;
-use super::wire::EventKind;
+use super::wire::fast::{Fast, Update};
+use super::wire::names::EventKind;
+use super::wire::record::Record;
 use crate::text::Tail;
 use crate::text::lines::{Lines, Piece};
 use crate::text::skim::{Skimmer, Status};

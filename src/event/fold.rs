@@ -10,11 +10,11 @@ use super::live::LiveText;
 use super::pending::Pending;
 use super::question::Question;
 use super::rate_limit::RateLimit;
-use super::record::Record;
 use super::response::Response;
 use super::stop_reason::StopReason;
 use super::usage::Usage;
-use super::wire::{EventKind, UpdateKind};
+use super::wire::names::{EventKind, UpdateKind};
+use super::wire::record::Record;
 use crate::text::{HeadTail, Tail};
 
 /// Tools that can be seen running at the same time; far more than a model starts.

@@ -1,6 +1,6 @@
 //! The newest assistant text: what a person watches, and what is left when a run ends too early.
 
-use super::record::MAX_LIVE;
+use super::wire::record::MAX_LIVE;
 use crate::text::{HeadTail, Tail, settled_length};
 
 #[derive(Debug)]

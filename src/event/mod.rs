@@ -1,29 +1,37 @@
 //! The event stream of a child, folded into a small state as its bytes arrive.
 //!
-//! Bytes are framed and skimmed by [`crate::text`]; here is what the records mean. This layer knows nothing of
-//! processes, and nothing in its results is sanitized.
+//! ```text
+//! bytes ─ text::lines ─ wire::fast ───────────────────────┐
+//!            └───────── text::skim ─ wire::record ─ fold ─┴─ Live (under way) ─ Collected (at the end)
+//! ```
+//!
+//! [`Collector`] drives this. It knows nothing of processes, and nothing in its results is sanitized.
+//!
+//! | Question | File |
+//! |---|---|
+//! | How do bytes get to the state, and what can be seen of it? | `collector` |
+//! | What does an event change? | `fold` |
+//! | What is left at the end of the stream? | `collected` |
+//! | Which fields of a record are wanted? | `wire/` |
+//! | What text is shown while a message streams? | `live` |
+//! | Which texts and tool calls are shown, and as which line? | `display`, `short_form` |
+//! | What waits to be taken, and what do questions and responses hold? | `pending`, `question`, `response` |
+//! | What was used, why did a message end, how long must a provider be left alone? | `usage`, `stop_reason`, `rate_limit` |
 
-mod arguments;
 mod collected;
 mod collector;
-mod control;
 mod display;
-mod fast;
 mod fold;
 mod live;
-mod message;
 mod pending;
-mod pick;
 mod question;
 mod rate_limit;
-mod record;
 mod response;
 mod short_form;
 mod stop_reason;
 mod usage;
 mod wire;
 
-pub(crate) use arguments::Arguments;
 pub use collected::{Collected, Counts, Retry};
 pub use collector::{Collector, Live, Progress};
 pub use display::DisplayItem;
@@ -33,3 +41,4 @@ pub use response::Response;
 pub use short_form::short_form;
 pub use stop_reason::StopReason;
 pub use usage::{Cost, Usage};
+pub(crate) use wire::arguments::Arguments;

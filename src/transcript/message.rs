@@ -61,7 +61,7 @@ pub(super) enum Parent {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum Container {
     Root,
     Message,
     Content,
@@ -89,24 +89,24 @@ enum Field {
 }
 
 impl Field {
-    fn of(place: Place, key: &str) -> Option<Self> {
-        Some(match (place, key) {
-            (Place::Root, "type") => Self::Type,
-            (Place::Root, "id") => Self::Id,
-            (Place::Root, "parentId") => Self::Parent,
-            (Place::Root, "message") => Self::Message,
-            (Place::Message, "role") => Self::Role,
-            (Place::Message, "content") => Self::Content,
-            (Place::Message, "toolName") => Self::ToolName,
-            (Place::Message, "isError") => Self::IsError,
-            (Place::Message, "provider") => Self::Provider,
-            (Place::Message, "model") => Self::Model,
-            (Place::Message, "stopReason") => Self::StopReason,
-            (Place::Message, "errorMessage") => Self::Error,
-            (Place::Part, "type") => Self::PartType,
-            (Place::Part, "text") => Self::PartText,
-            (Place::Part, "name") => Self::PartName,
-            (Place::Part, "arguments") => Self::PartArguments,
+    fn of(container: Container, key: &str) -> Option<Self> {
+        Some(match (container, key) {
+            (Container::Root, "type") => Self::Type,
+            (Container::Root, "id") => Self::Id,
+            (Container::Root, "parentId") => Self::Parent,
+            (Container::Root, "message") => Self::Message,
+            (Container::Message, "role") => Self::Role,
+            (Container::Message, "content") => Self::Content,
+            (Container::Message, "toolName") => Self::ToolName,
+            (Container::Message, "isError") => Self::IsError,
+            (Container::Message, "provider") => Self::Provider,
+            (Container::Message, "model") => Self::Model,
+            (Container::Message, "stopReason") => Self::StopReason,
+            (Container::Message, "errorMessage") => Self::Error,
+            (Container::Part, "type") => Self::PartType,
+            (Container::Part, "text") => Self::PartText,
+            (Container::Part, "name") => Self::PartName,
+            (Container::Part, "arguments") => Self::PartArguments,
             _ => return None,
         })
     }
@@ -132,7 +132,7 @@ pub(super) struct Entry<'a> {
     pub(super) model: String,
     pub(super) stop_reason: Option<StopReason>,
     pub(super) error: String,
-    places: Vec<Place>,
+    containers: Vec<Container>,
     field: Option<Field>,
     short: HeadTail,
     part_type: String,
@@ -160,7 +160,7 @@ impl<'a> Entry<'a> {
             model: String::new(),
             stop_reason: None,
             error: String::new(),
-            places: Vec::new(),
+            containers: Vec::new(),
             field: None,
             short: HeadTail::new(MAX_NAME),
             part_type: String::new(),
@@ -198,8 +198,8 @@ impl<'a> Entry<'a> {
         self.is_elsewhere() || says_nothing && self.id.is_some() && self.parent != Parent::Unsaid
     }
 
-    fn enter(&mut self, place: Place) -> Verdict {
-        self.places.push(place);
+    fn enter(&mut self, container: Container) -> Verdict {
+        self.containers.push(container);
         Verdict::Take
     }
 
@@ -256,7 +256,7 @@ impl Sink for Entry<'_> {
         if self.arguments.is_open() {
             return self.arguments.key(key);
         }
-        self.field = self.places.last().and_then(|place| Field::of(*place, key));
+        self.field = self.containers.last().and_then(|container| Field::of(*container, key));
         if self.field.is_some() { Verdict::Take } else { Verdict::Skip }
     }
 
@@ -264,16 +264,16 @@ impl Sink for Entry<'_> {
         if self.arguments.is_open() {
             return self.arguments.value(kind);
         }
-        match (self.places.last(), self.field, kind) {
-            (None, _, Kind::Object) => self.enter(Place::Root),
+        match (self.containers.last(), self.field, kind) {
+            (None, _, Kind::Object) => self.enter(Container::Root),
             (None, ..) => Verdict::Finish,
-            (Some(Place::Content), _, Kind::Object) => {
+            (Some(Container::Content), _, Kind::Object) => {
                 self.begin_part();
-                self.enter(Place::Part)
+                self.enter(Container::Part)
             }
-            (Some(Place::Content), ..) => Verdict::Skip,
-            (_, Some(Field::Message), Kind::Object) => self.enter(Place::Message),
-            (_, Some(Field::Content), Kind::Array) => self.enter(Place::Content),
+            (Some(Container::Content), ..) => Verdict::Skip,
+            (_, Some(Field::Message), Kind::Object) => self.enter(Container::Message),
+            (_, Some(Field::Content), Kind::Array) => self.enter(Container::Content),
             (_, Some(Field::Content), Kind::String) => {
                 self.begin_part();
                 Verdict::Take
@@ -351,7 +351,7 @@ impl Sink for Entry<'_> {
             return self.arguments.close();
         }
         self.field = None;
-        if self.places.pop() == Some(Place::Part) {
+        if self.containers.pop() == Some(Container::Part) {
             self.end_part();
         }
     }

@@ -93,7 +93,7 @@ impl Arguments {
         }
     }
 
-    pub(super) fn memory_bytes(&self) -> usize {
+    pub(in crate::event) fn memory_bytes(&self) -> usize {
         // The values are bounded; an entry of a map takes about so much beside its text.
         self.text.memory_bytes() + self.spent + self.values * 128
     }

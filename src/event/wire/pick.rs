@@ -1,8 +1,8 @@
 //! How an event is picked out of its record.
 
+use super::names::{Container, EventKind, Field, PartKind, UpdateKind};
 use super::record::{Record, short_name};
-use super::usage::{Usage, amount, count};
-use super::wire::{EventKind, Field, PartKind, Place, UpdateKind};
+use crate::event::usage::{Usage, amount, count};
 use crate::text::Mark;
 use crate::text::skim::{Kind, Sink, Verdict, Word};
 
@@ -11,8 +11,8 @@ fn finish_if(is_enough: bool) -> Verdict {
 }
 
 impl Record {
-    fn enter(&mut self, place: Place) -> Verdict {
-        self.places.push(place);
+    fn enter(&mut self, container: Container) -> Verdict {
+        self.containers.push(container);
         Verdict::Take
     }
 }
@@ -22,8 +22,8 @@ impl Sink for Record {
         if self.part.arguments.is_open() {
             return self.part.arguments.key(key);
         }
-        let Some(&place) = self.places.last() else { return Verdict::Skip };
-        self.field = Field::of(place, key);
+        let Some(&container) = self.containers.last() else { return Verdict::Skip };
+        self.field = Field::of(container, key);
         match self.field {
             None => Verdict::Skip,
             // Only the older, cumulative form goes on after the delta, with the whole message so far, twice.
@@ -52,15 +52,15 @@ impl Sink for Record {
         if self.part.arguments.is_open() {
             return self.part.arguments.value(kind);
         }
-        match self.places.last() {
-            None if kind == Kind::Object => return self.enter(Place::Root),
+        match self.containers.last() {
+            None if kind == Kind::Object => return self.enter(Container::Root),
             None => return Verdict::Finish,
-            Some(Place::Content) if kind == Kind::Object => {
+            Some(Container::Content) if kind == Kind::Object => {
                 self.part.clear(self.message.text.mark());
-                return self.enter(Place::Part);
+                return self.enter(Container::Part);
             }
-            Some(Place::Content) => return Verdict::Skip,
-            Some(Place::Options) => {
+            Some(Container::Content) => return Verdict::Skip,
+            Some(Container::Options) => {
                 self.field = Some(Field::Option);
                 let is_wanted = self.control.begin_option(kind == Kind::String);
                 return if is_wanted { Verdict::Take } else { Verdict::Skip };
@@ -72,17 +72,17 @@ impl Sink for Record {
             (Field::Message, Kind::Object) => {
                 self.has_message = true;
                 self.message.clear();
-                self.enter(Place::Message)
+                self.enter(Container::Message)
             }
             (Field::Update, Kind::Object) => {
                 self.update = None;
                 self.has_delta = false;
                 self.delta.clear();
-                self.enter(Place::Update)
+                self.enter(Container::Update)
             }
             (Field::Content, Kind::Array) => {
                 self.message.clear_content();
-                self.enter(Place::Content)
+                self.enter(Container::Content)
             }
             (Field::Content, Kind::String) => {
                 self.message.clear_content();
@@ -91,14 +91,14 @@ impl Sink for Record {
             }
             (Field::Usage, Kind::Object) => {
                 self.message.usage = Usage::ZERO;
-                self.enter(Place::Usage)
+                self.enter(Container::Usage)
             }
-            (Field::Cost, Kind::Object) => self.enter(Place::Cost),
-            (Field::Data, Kind::Object) => self.enter(Place::Data),
+            (Field::Cost, Kind::Object) => self.enter(Container::Cost),
+            (Field::Data, Kind::Object) => self.enter(Container::Data),
             (Field::Data, _) => Verdict::Skip,
             (Field::Options, Kind::Array) => {
                 self.control.begin_options();
-                self.enter(Place::Options)
+                self.enter(Container::Options)
             }
             (field, Kind::String) if field.is_long() => {
                 self.control.begin_text();
@@ -258,7 +258,7 @@ impl Sink for Record {
             return self.part.arguments.close();
         }
         self.field = None;
-        if self.places.pop() == Some(Place::Part) {
+        if self.containers.pop() == Some(Container::Part) {
             self.message.part_ended(&mut self.part);
         }
     }

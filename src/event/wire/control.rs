@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::question::{Question, QuestionMethod};
-use super::response::Response;
-use super::wire::Field;
+use super::names::Field;
+use crate::event::question::{Question, QuestionMethod};
+use crate::event::response::Response;
 use crate::text::{HeadTail, floor_char_boundary};
 
 /// Bytes kept of a title, a message, a placeholder and a prefill each; what is left of 16 KiB is for the note that
@@ -18,20 +18,20 @@ const MAX_OPTIONS: usize = 64;
 /// The wanted fields of a record that is no message. The type of a record may stand behind its other fields, so all of
 /// them are kept until the record ends.
 #[derive(Debug)]
-pub(super) struct Control {
+pub(in crate::event) struct Control {
     /// There is something to clear.
     is_touched: bool,
     id: Option<String>,
     /// Of an answer to a command.
     command: Option<String>,
-    pub(super) success: Option<bool>,
+    pub(in crate::event) success: Option<bool>,
     error: Option<String>,
     disposition: Option<String>,
     /// Of a retry.
-    pub(super) attempt: Option<u64>,
-    pub(super) delay_ms: Option<u64>,
-    pub(super) retried_error: Option<String>,
-    pub(super) final_error: Option<String>,
+    pub(in crate::event) attempt: Option<u64>,
+    pub(in crate::event) delay_ms: Option<u64>,
+    pub(in crate::event) retried_error: Option<String>,
+    pub(in crate::event) final_error: Option<String>,
     /// Of a question.
     method: Option<String>,
     title: Option<String>,
@@ -46,7 +46,7 @@ pub(super) struct Control {
 }
 
 impl Control {
-    pub(super) const fn new() -> Self {
+    pub(in crate::event) const fn new() -> Self {
         Self {
             is_touched: false,
             id: None,
@@ -71,19 +71,19 @@ impl Control {
     }
 
     /// Makes ready for the next record.
-    pub(super) fn clear(&mut self) {
+    pub(in crate::event) fn clear(&mut self) {
         if self.is_touched {
             *self = Self::new();
         }
     }
 
     /// The request is known to be none that waits for an answer.
-    pub(super) fn is_no_question(&self) -> bool {
+    pub(in crate::event) fn is_no_question(&self) -> bool {
         self.method.as_deref().is_some_and(|method| QuestionMethod::parse(method).is_none())
     }
 
     /// The answer to a command that the record is.
-    pub(super) fn take_response(&mut self) -> Response {
+    pub(in crate::event) fn take_response(&mut self) -> Response {
         Response {
             id: self.id.take(),
             command: self.command.take().unwrap_or_default(),
@@ -94,7 +94,7 @@ impl Control {
     }
 
     /// The question that the record is; nothing that can be answered without an id, or with a method that wants none.
-    pub(super) fn take_question(&mut self) -> Option<Question> {
+    pub(in crate::event) fn take_question(&mut self) -> Option<Question> {
         let method = QuestionMethod::parse(self.method.as_deref()?)?;
         Some(Question {
             id: self.id.take()?,
@@ -110,17 +110,17 @@ impl Control {
     }
 
     /// Before a string that may be a long one.
-    pub(super) fn begin_text(&mut self) {
+    pub(in crate::event) fn begin_text(&mut self) {
         self.long.clear();
     }
 
     /// Part of a long string.
-    pub(super) fn text(&mut self, part: &str) {
+    pub(in crate::event) fn text(&mut self, part: &str) {
         self.long.push(part);
     }
 
     /// The end of a long string.
-    pub(super) fn text_end(&mut self, field: Field) {
+    pub(in crate::event) fn text_end(&mut self, field: Field) {
         self.is_touched = true;
         let (text, omitted) = self.long.to_text();
         self.is_cut |= omitted > 0;
@@ -139,7 +139,7 @@ impl Control {
     }
 
     /// A name, which is a short string.
-    pub(super) fn name(&mut self, field: Field, name: String) {
+    pub(in crate::event) fn name(&mut self, field: Field, name: String) {
         self.is_touched = true;
         match field {
             Field::RequestId => self.id = Some(name),
@@ -151,7 +151,7 @@ impl Control {
     }
 
     /// An error message, which is a short string as well.
-    pub(super) fn error(&mut self, field: Field, text: String) {
+    pub(in crate::event) fn error(&mut self, field: Field, text: String) {
         self.is_touched = true;
         match field {
             Field::ResponseError => self.error = Some(text),
@@ -162,7 +162,7 @@ impl Control {
     }
 
     /// A number; `text` is how it was written.
-    pub(super) fn number(&mut self, field: Field, text: &str, number: u64) {
+    pub(in crate::event) fn number(&mut self, field: Field, text: &str, number: u64) {
         self.is_touched = true;
         match field {
             Field::RequestId => self.id = Some(text.to_owned()),
@@ -174,19 +174,19 @@ impl Control {
     }
 
     /// Whether a command succeeded, or a retry.
-    pub(super) fn success(&mut self, value: bool) {
+    pub(in crate::event) fn success(&mut self, value: bool) {
         self.is_touched = true;
         self.success = Some(value);
     }
 
     /// Before the options of a question.
-    pub(super) fn begin_options(&mut self) {
+    pub(in crate::event) fn begin_options(&mut self) {
         self.is_touched = true;
         self.options.clear();
     }
 
     /// Whether one more option is wanted; only texts are.
-    pub(super) fn begin_option(&mut self, is_text: bool) -> bool {
+    pub(in crate::event) fn begin_option(&mut self, is_text: bool) -> bool {
         let is_wanted = is_text && self.options.len() < MAX_OPTIONS;
         self.is_cut |= !is_wanted;
         self.begin_text();
@@ -194,7 +194,7 @@ impl Control {
     }
 
     /// Names are counted by the record.
-    pub(super) fn memory_bytes(&self) -> usize {
+    pub(in crate::event) fn memory_bytes(&self) -> usize {
         let texts = [
             &self.error,
             &self.retried_error,

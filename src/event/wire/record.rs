@@ -2,11 +2,11 @@
 
 use super::control::Control;
 use super::message::{Message, Part};
-use super::wire::{EventKind, Field, Place, UpdateKind};
+use super::names::{Container, EventKind, Field, UpdateKind};
 use crate::text::{HeadTail, Mark, Tail, floor_char_boundary};
 
 /// Bytes kept of one delta; no more than the live text that it goes into.
-pub(super) const MAX_LIVE: usize = 64 * 1024;
+pub(in crate::event) const MAX_LIVE: usize = 64 * 1024;
 /// Bytes kept of an error message and of every other short string.
 const MAX_SHORT: usize = 8 * 1024;
 /// Bytes kept of names and identifiers.
@@ -15,33 +15,33 @@ const MAX_NAME: usize = 1024;
 /// The wanted fields of the record that is being read.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the record")]
-pub(super) struct Record {
-    pub(super) kind: Option<EventKind>,
+pub(in crate::event) struct Record {
+    pub(in crate::event) kind: Option<EventKind>,
     /// The name of an event type that is not known here, empty for the others.
-    pub(super) type_name: String,
-    pub(super) message: Message,
-    pub(super) update: Option<UpdateKind>,
-    pub(super) delta: Tail,
-    pub(super) has_delta: bool,
-    pub(super) tool_call_id: Option<String>,
-    pub(super) tool_name: Option<String>,
-    pub(super) will_retry: Option<bool>,
-    pub(super) control: Control,
+    pub(in crate::event) type_name: String,
+    pub(in crate::event) message: Message,
+    pub(in crate::event) update: Option<UpdateKind>,
+    pub(in crate::event) delta: Tail,
+    pub(in crate::event) has_delta: bool,
+    pub(in crate::event) tool_call_id: Option<String>,
+    pub(in crate::event) tool_name: Option<String>,
+    pub(in crate::event) will_retry: Option<bool>,
+    pub(in crate::event) control: Control,
     /// The model is known already, so a `message_start` has nothing to tell but the role.
-    pub(super) knows_model: bool,
+    pub(in crate::event) knows_model: bool,
     /// This pi says by `agent_settled` when its work is done; set by the fold, kept over records.
-    pub(super) announces_end: bool,
+    pub(in crate::event) announces_end: bool,
 
-    pub(super) places: Vec<Place>,
-    pub(super) field: Option<Field>,
-    pub(super) part: Part,
-    pub(super) short: HeadTail,
+    pub(in crate::event) containers: Vec<Container>,
+    pub(in crate::event) field: Option<Field>,
+    pub(in crate::event) part: Part,
+    pub(in crate::event) short: HeadTail,
     /// A message was entered: there is something to clear in it.
-    pub(super) has_message: bool,
+    pub(in crate::event) has_message: bool,
 }
 
 impl Record {
-    pub(super) const fn new() -> Self {
+    pub(in crate::event) const fn new() -> Self {
         Self {
             kind: None,
             type_name: String::new(),
@@ -55,7 +55,7 @@ impl Record {
             control: Control::new(),
             knows_model: false,
             announces_end: false,
-            places: Vec::new(),
+            containers: Vec::new(),
             field: None,
             part: Part::new(),
             short: HeadTail::new(MAX_SHORT),
@@ -64,10 +64,10 @@ impl Record {
     }
 
     /// Makes ready for the next record.
-    pub(super) fn clear(&mut self) {
+    pub(in crate::event) fn clear(&mut self) {
         self.kind = None;
         self.type_name.clear();
-        self.places.clear();
+        self.containers.clear();
         self.field = None;
         self.update = None;
         self.delta.clear();
@@ -82,7 +82,7 @@ impl Record {
         }
     }
 
-    pub(super) fn memory_bytes(&self) -> usize {
+    pub(in crate::event) fn memory_bytes(&self) -> usize {
         self.type_name.capacity()
             + self.message.memory_bytes()
             + self.delta.memory_bytes()
@@ -93,7 +93,7 @@ impl Record {
     }
 
     /// Whether the rest of the record cannot say anything that is wanted.
-    pub(super) fn is_enough(&self) -> bool {
+    pub(in crate::event) fn is_enough(&self) -> bool {
         match self.kind {
             None => false,
             Some(EventKind::MessageStart) => match self.message.is_assistant {
@@ -117,20 +117,20 @@ impl Record {
         }
     }
 
-    pub(super) fn has_whole_delta(&self) -> bool {
+    pub(in crate::event) fn has_whole_delta(&self) -> bool {
         self.kind == Some(EventKind::MessageUpdate)
             && self.update == Some(UpdateKind::TextDelta)
             && self.has_delta
     }
 
     /// The short string at hand as a name.
-    pub(super) fn name(&self) -> String {
+    pub(in crate::event) fn name(&self) -> String {
         short_name(&self.short).to_owned()
     }
 }
 
 /// As much of a string as a name may have.
-pub(super) fn short_name(text: &HeadTail) -> &str {
+pub(in crate::event) fn short_name(text: &HeadTail) -> &str {
     let head = text.head();
     &head[..floor_char_boundary(head, MAX_NAME)]
 }

@@ -8,7 +8,7 @@ use crate::text::unescape::{Step, Unescape};
 
 /// What a recognised line says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Update {
+pub(in crate::event) enum Update {
     /// The delta buffer holds a text delta.
     TextDelta,
     /// Nothing of use.
@@ -17,7 +17,7 @@ pub(super) enum Update {
 
 /// Recognises updates.
 #[derive(Debug, Default)]
-pub(super) struct Fast {
+pub(in crate::event) struct Fast {
     /// The usage object of the last update, from behind its opening brace. It hardly ever changes while a message
     /// streams, and to compare it costs a tenth of finding its end.
     usage: Vec<u8>,
@@ -29,7 +29,7 @@ const MAX_USAGE: usize = 1024;
 impl Fast {
     /// Reads a complete line, without its LF, if it is an update as pi writes it. `delta` must be empty; when
     /// nothing is returned, it may hold anything.
-    pub(super) fn message_update(&mut self, line: &[u8], delta: &mut Tail) -> Option<Update> {
+    pub(in crate::event) fn message_update(&mut self, line: &[u8], delta: &mut Tail) -> Option<Update> {
         let mut rest = line.strip_prefix(br#"{"type":"message_update","#)?;
         if let Some(usage) = rest.strip_prefix(br#""usage":{"#) {
             rest = usage[self.usage_end(usage)?..].strip_prefix(b",")?;
@@ -54,7 +54,7 @@ impl Fast {
         (matches!(end, b"}}" | b"}}\r") || end.starts_with(br#","partial":"#)).then_some(Update::TextDelta)
     }
 
-    pub(super) fn memory_bytes(&self) -> usize {
+    pub(in crate::event) fn memory_bytes(&self) -> usize {
         self.usage.capacity()
     }
 

@@ -2,7 +2,7 @@
 
 /// Type of an event, as far as it matters here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum EventKind {
+pub(in crate::event) enum EventKind {
     MessageStart,
     MessageUpdate,
     MessageEnd,
@@ -25,7 +25,7 @@ pub(super) enum EventKind {
 }
 
 impl EventKind {
-    pub(super) fn of(name: &str) -> Self {
+    pub(in crate::event) fn of(name: &str) -> Self {
         match name {
             "message_start" => Self::MessageStart,
             "message_update" => Self::MessageUpdate,
@@ -57,7 +57,7 @@ impl EventKind {
     }
 
     /// The name on the wire of what can be the last event, unless several share the value.
-    pub(super) fn name(self) -> Option<&'static str> {
+    pub(in crate::event) fn name(self) -> Option<&'static str> {
         Some(match self {
             Self::MessageStart => "message_start",
             Self::MessageUpdate => "message_update",
@@ -78,7 +78,7 @@ impl EventKind {
     }
 
     /// Whether anything beside the type is wanted.
-    pub(super) fn has_body(self) -> bool {
+    pub(in crate::event) fn has_body(self) -> bool {
         matches!(
             self,
             Self::MessageStart
@@ -97,14 +97,14 @@ impl EventKind {
 
 /// Type of an `assistantMessageEvent`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum UpdateKind {
+pub(in crate::event) enum UpdateKind {
     TextStart,
     TextDelta,
     Other,
 }
 
 impl UpdateKind {
-    pub(super) fn of(name: &str) -> Self {
+    pub(in crate::event) fn of(name: &str) -> Self {
         match name {
             "text_start" => Self::TextStart,
             "text_delta" => Self::TextDelta,
@@ -115,7 +115,7 @@ impl UpdateKind {
 
 /// Type of a part of a message's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PartKind {
+pub(in crate::event) enum PartKind {
     Text,
     ToolCall,
     Other,
@@ -123,7 +123,7 @@ pub(super) enum PartKind {
 
 /// A container that is entered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(in crate::event) enum Container {
     Root,
     Update,
     Message,
@@ -137,7 +137,7 @@ pub(super) enum Place {
 
 /// A field that is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Field {
+pub(in crate::event) enum Field {
     Type,
     Message,
     Update,
@@ -190,59 +190,59 @@ pub(super) enum Field {
 
 impl Field {
     /// Whether it holds what a person is to read or to edit, as a string.
-    pub(super) fn is_long(self) -> bool {
+    pub(in crate::event) fn is_long(self) -> bool {
         matches!(self, Self::Title | Self::Message | Self::Placeholder | Self::Prefill | Self::Option)
     }
 
-    pub(super) fn of(place: Place, key: &str) -> Option<Self> {
-        Some(match (place, key) {
-            (Place::Root, "type") => Self::Type,
-            (Place::Root, "message") => Self::Message,
-            (Place::Root, "assistantMessageEvent") => Self::Update,
-            (Place::Root, "toolCallId") => Self::ToolCallId,
-            (Place::Root, "toolName") => Self::ToolName,
-            (Place::Root, "willRetry") => Self::WillRetry,
-            (Place::Root, "attempt") => Self::Attempt,
-            (Place::Root, "delayMs") => Self::DelayMs,
-            (Place::Root, "errorMessage") => Self::RetriedError,
-            (Place::Root, "finalError") => Self::FinalError,
-            (Place::Root, "id") => Self::RequestId,
-            (Place::Root, "command") => Self::Command,
-            (Place::Root, "success") => Self::Success,
-            (Place::Root, "error") => Self::ResponseError,
-            (Place::Root, "data") => Self::Data,
-            (Place::Root, "method") => Self::Method,
-            (Place::Root, "title") => Self::Title,
-            (Place::Root, "options") => Self::Options,
-            (Place::Root, "placeholder") => Self::Placeholder,
-            (Place::Root, "prefill") => Self::Prefill,
-            (Place::Root, "timeout") => Self::Timeout,
-            (Place::Data, "disposition") => Self::Disposition,
-            (Place::Update, "type") => Self::UpdateType,
-            (Place::Update, "delta") => Self::Delta,
-            (Place::Update, "partial") => Self::Partial,
-            (Place::Message, "role") => Self::Role,
-            (Place::Message, "content") => Self::Content,
-            (Place::Message, "provider") => Self::Provider,
-            (Place::Message, "model") => Self::Model,
-            (Place::Message, "usage") => Self::Usage,
-            (Place::Message, "stopReason") => Self::StopReason,
-            (Place::Message, "errorMessage") => Self::ErrorMessage,
-            (Place::Part, "type") => Self::PartType,
-            (Place::Part, "text") => Self::PartText,
-            (Place::Part, "name") => Self::PartName,
-            (Place::Part, "arguments") => Self::PartArguments,
-            (Place::Usage, "input") => Self::Input,
-            (Place::Usage, "output") => Self::Output,
-            (Place::Usage, "cacheRead") => Self::CacheRead,
-            (Place::Usage, "cacheWrite") => Self::CacheWrite,
-            (Place::Usage, "totalTokens") => Self::TotalTokens,
-            (Place::Usage, "cost") => Self::Cost,
-            (Place::Cost, "input") => Self::CostInput,
-            (Place::Cost, "output") => Self::CostOutput,
-            (Place::Cost, "cacheRead") => Self::CostCacheRead,
-            (Place::Cost, "cacheWrite") => Self::CostCacheWrite,
-            (Place::Cost, "total") => Self::CostTotal,
+    pub(in crate::event) fn of(container: Container, key: &str) -> Option<Self> {
+        Some(match (container, key) {
+            (Container::Root, "type") => Self::Type,
+            (Container::Root, "message") => Self::Message,
+            (Container::Root, "assistantMessageEvent") => Self::Update,
+            (Container::Root, "toolCallId") => Self::ToolCallId,
+            (Container::Root, "toolName") => Self::ToolName,
+            (Container::Root, "willRetry") => Self::WillRetry,
+            (Container::Root, "attempt") => Self::Attempt,
+            (Container::Root, "delayMs") => Self::DelayMs,
+            (Container::Root, "errorMessage") => Self::RetriedError,
+            (Container::Root, "finalError") => Self::FinalError,
+            (Container::Root, "id") => Self::RequestId,
+            (Container::Root, "command") => Self::Command,
+            (Container::Root, "success") => Self::Success,
+            (Container::Root, "error") => Self::ResponseError,
+            (Container::Root, "data") => Self::Data,
+            (Container::Root, "method") => Self::Method,
+            (Container::Root, "title") => Self::Title,
+            (Container::Root, "options") => Self::Options,
+            (Container::Root, "placeholder") => Self::Placeholder,
+            (Container::Root, "prefill") => Self::Prefill,
+            (Container::Root, "timeout") => Self::Timeout,
+            (Container::Data, "disposition") => Self::Disposition,
+            (Container::Update, "type") => Self::UpdateType,
+            (Container::Update, "delta") => Self::Delta,
+            (Container::Update, "partial") => Self::Partial,
+            (Container::Message, "role") => Self::Role,
+            (Container::Message, "content") => Self::Content,
+            (Container::Message, "provider") => Self::Provider,
+            (Container::Message, "model") => Self::Model,
+            (Container::Message, "usage") => Self::Usage,
+            (Container::Message, "stopReason") => Self::StopReason,
+            (Container::Message, "errorMessage") => Self::ErrorMessage,
+            (Container::Part, "type") => Self::PartType,
+            (Container::Part, "text") => Self::PartText,
+            (Container::Part, "name") => Self::PartName,
+            (Container::Part, "arguments") => Self::PartArguments,
+            (Container::Usage, "input") => Self::Input,
+            (Container::Usage, "output") => Self::Output,
+            (Container::Usage, "cacheRead") => Self::CacheRead,
+            (Container::Usage, "cacheWrite") => Self::CacheWrite,
+            (Container::Usage, "totalTokens") => Self::TotalTokens,
+            (Container::Usage, "cost") => Self::Cost,
+            (Container::Cost, "input") => Self::CostInput,
+            (Container::Cost, "output") => Self::CostOutput,
+            (Container::Cost, "cacheRead") => Self::CostCacheRead,
+            (Container::Cost, "cacheWrite") => Self::CostCacheWrite,
+            (Container::Cost, "total") => Self::CostTotal,
             _ => return None,
         })
     }

@@ -1,10 +1,10 @@
 //! A `message` of a record, and the part of its content at hand.
 
 use super::arguments::Arguments;
-use super::display::{DisplayItem, DisplayItems};
-use super::stop_reason::StopReason;
-use super::usage::Usage;
-use super::wire::PartKind;
+use super::names::PartKind;
+use crate::event::display::{DisplayItem, DisplayItems};
+use crate::event::stop_reason::StopReason;
+use crate::event::usage::Usage;
 use crate::text::{HeadTail, Mark};
 
 /// Bytes of text kept of one message: head and tail.
@@ -14,34 +14,34 @@ const MAX_DISPLAY_TEXT: usize = 4 * 1024;
 
 /// The wanted fields of a `message`.
 #[derive(Debug)]
-pub(super) struct Message {
-    pub(super) is_assistant: Option<bool>,
-    pub(super) is_system: bool,
-    pub(super) text: HeadTail,
+pub(in crate::event) struct Message {
+    pub(in crate::event) is_assistant: Option<bool>,
+    pub(in crate::event) is_system: bool,
+    pub(in crate::event) text: HeadTail,
     text_parts: u32,
-    pub(super) has_tool_call: bool,
-    pub(super) items: DisplayItems,
-    pub(super) provider: Option<String>,
-    pub(super) model: Option<String>,
-    pub(super) usage: Usage,
-    pub(super) stop_reason: Option<StopReason>,
-    pub(super) error: Option<String>,
+    pub(in crate::event) has_tool_call: bool,
+    pub(in crate::event) items: DisplayItems,
+    pub(in crate::event) provider: Option<String>,
+    pub(in crate::event) model: Option<String>,
+    pub(in crate::event) usage: Usage,
+    pub(in crate::event) stop_reason: Option<StopReason>,
+    pub(in crate::event) error: Option<String>,
 }
 
 /// The content part at hand.
 #[derive(Debug)]
-pub(super) struct Part {
-    pub(super) kind: PartKind,
+pub(in crate::event) struct Part {
+    pub(in crate::event) kind: PartKind,
     /// Where the message's text stood before this part.
-    pub(super) mark: Mark,
-    pub(super) has_text: bool,
-    pub(super) text: HeadTail,
-    pub(super) name: Option<String>,
-    pub(super) arguments: Arguments,
+    pub(in crate::event) mark: Mark,
+    pub(in crate::event) has_text: bool,
+    pub(in crate::event) text: HeadTail,
+    pub(in crate::event) name: Option<String>,
+    pub(in crate::event) arguments: Arguments,
 }
 
 impl Message {
-    pub(super) const fn new() -> Self {
+    pub(in crate::event) const fn new() -> Self {
         Self {
             is_assistant: None,
             is_system: false,
@@ -57,11 +57,11 @@ impl Message {
         }
     }
 
-    pub(super) fn take_text(&mut self) -> HeadTail {
+    pub(in crate::event) fn take_text(&mut self) -> HeadTail {
         std::mem::replace(&mut self.text, HeadTail::new(MAX_TEXT))
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(in crate::event) fn clear(&mut self) {
         self.is_assistant = None;
         self.is_system = false;
         self.clear_content();
@@ -72,7 +72,7 @@ impl Message {
         self.error = None;
     }
 
-    pub(super) fn clear_content(&mut self) {
+    pub(in crate::event) fn clear_content(&mut self) {
         // A long answer is rare; its buffers are not worth keeping.
         self.text = HeadTail::new(MAX_TEXT);
         self.text_parts = 0;
@@ -81,14 +81,14 @@ impl Message {
     }
 
     /// Before the text of one more block.
-    pub(super) fn begin_text(&mut self) {
+    pub(in crate::event) fn begin_text(&mut self) {
         if self.text_parts > 0 {
             self.text.push("\n");
         }
     }
 
     /// Takes over what a part of the content came to.
-    pub(super) fn part_ended(&mut self, part: &mut Part) {
+    pub(in crate::event) fn part_ended(&mut self, part: &mut Part) {
         match part.kind {
             PartKind::Text if part.has_text => {
                 self.text_parts += 1;
@@ -107,13 +107,13 @@ impl Message {
         }
     }
 
-    pub(super) fn memory_bytes(&self) -> usize {
+    pub(in crate::event) fn memory_bytes(&self) -> usize {
         self.text.memory_bytes() + self.items.memory_bytes()
     }
 }
 
 impl Part {
-    pub(super) const fn new() -> Self {
+    pub(in crate::event) const fn new() -> Self {
         Self {
             kind: PartKind::Other,
             mark: Mark::START,
@@ -124,7 +124,7 @@ impl Part {
         }
     }
 
-    pub(super) fn clear(&mut self, mark: Mark) {
+    pub(in crate::event) fn clear(&mut self, mark: Mark) {
         self.kind = PartKind::Other;
         self.mark = mark;
         self.has_text = false;
@@ -133,7 +133,7 @@ impl Part {
         self.arguments.clear();
     }
 
-    pub(super) fn memory_bytes(&self) -> usize {
+    pub(in crate::event) fn memory_bytes(&self) -> usize {
         self.text.memory_bytes() + self.arguments.memory_bytes()
     }
 }
