@@ -4,6 +4,7 @@
 //!
 //! - `node`: the napi edge (feature `node`).
 //! - [`orchestrate`]: many runs: who may start, and when.
+//! - [`present`]: what a person reads about background runs.
 //! - [`doctor`]: whether delegation would work here.
 //! - [`run`]: one agent, one task, one child.
 //! - [`agent`], [`archive`], [`config`], [`credentials`], [`event`], [`process`], [`store`], [`transcript`]: siblings.
@@ -24,6 +25,7 @@ pub mod files;
 #[cfg(all(feature = "node", not(test)))]
 mod node;
 pub mod orchestrate;
+pub mod present;
 pub mod process;
 pub mod run;
 pub mod store;

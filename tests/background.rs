@@ -22,8 +22,10 @@ use actor::{Actor, reply};
 use parking_lot::Mutex;
 use pi_subagent_native::orchestrate::CallOrder;
 use pi_subagent_native::orchestrate::background::{
-    Arrived, Background, BackgroundRun, BackgroundState, Event, Heard, Listener, Message, Place, Receipt,
-    SpawnRequest, Status, View, background,
+    Ack, BackgroundEvent, BackgroundRun, BackgroundService, BackgroundState, BackgroundStatus,
+    ConversationScope, ConversationView, DeliveryMessage, KnownDeliveries, Listener, LiveSnapshot, Receipt,
+    SpawnRequest, background, close_conversation, mark_delivered, open_conversation, spawn, stop,
+    until_settled,
 };
 use pi_subagent_native::process::Cancel;
 use pi_subagent_native::run::Refresh;
@@ -73,7 +75,7 @@ fn a_second_process_ends_with_its_test() {
         for line in script {
             assert_eq!(line, "run", "unknown words");
             let root = agent_dir.parent().expect("it is in a scene");
-            let receipt = runtime.block_on(background(agent_dir).spawn(request(root), Arc::new(Nobody)));
+            let receipt = runtime.block_on(spawn(&background(agent_dir), request(root), Arc::new(Nobody)));
             reply(&format!("{receipt:?}"));
         }
     });
@@ -82,7 +84,7 @@ fn a_second_process_ends_with_its_test() {
 /// Where one conversation delegates.
 struct Scene {
     root: TempDir,
-    engine: Arc<Background>,
+    service: Arc<BackgroundService>,
 }
 
 impl Scene {
@@ -92,8 +94,8 @@ impl Scene {
             fs::create_dir_all(root.path().join(directory)).expect("a directory");
         }
         fs::write(root.path().join("pi.sh"), format!("{WORDS}\n{script}\n")).expect("a script");
-        let engine = background(&root.path().join("agent"));
-        Self { root, engine }
+        let service = background(&root.path().join("agent"));
+        Self { root, service }
     }
 
     /// One where nothing can be kept but in memory.
@@ -107,17 +109,17 @@ impl Scene {
         self.root.path().join("agent")
     }
 
-    fn place(&self) -> Place {
+    fn scope(&self) -> ConversationScope {
         let context = context(self.root.path());
-        Place { cwd: self.root.path().join("project"), context, ends_with: Cancel::new() }
+        ConversationScope { cwd: self.root.path().join("project"), context, ends_with: Cancel::new() }
     }
 
     /// Opens the conversation to one who answers messages like this, and from then on with yes.
-    async fn open(&self, arrived: Arrived, answers: &[Heard]) -> Conversation {
+    async fn open(&self, arrived: KnownDeliveries, answers: &[Ack]) -> Conversation {
         let (tell, events) = unbounded_channel();
         let told = Arc::default();
         let listener = Ear { tell, told: Arc::clone(&told), answers: answers.iter().copied().collect() };
-        let view = self.engine.open(SESSION.into(), self.place(), arrived, listener).await;
+        let view = open_conversation(&self.service, SESSION.into(), self.scope(), arrived, listener).await;
         Conversation { view, events, told }
     }
 
@@ -126,9 +128,9 @@ impl Scene {
     }
 
     async fn spawn_as(&self, request: SpawnRequest) -> BackgroundRun {
-        let receipt = self.engine.spawn(request, Arc::new(Nobody)).await;
+        let receipt = spawn(&self.service, request, Arc::new(Nobody)).await;
         let Receipt::Accepted { run_id, .. } = receipt else { panic!("{receipt:?}") };
-        let mut runs = self.engine.runs(Some(SESSION.into())).await;
+        let mut runs = self.service.runs(Some(SESSION.into())).await;
         runs.retain(|run| run.run_id == run_id);
         runs.remove(0)
     }
@@ -144,14 +146,13 @@ impl Scene {
 
     /// Waits until no run is live and all was told that there is to tell.
     async fn until_settled(&self, conversation: &Conversation) {
-        let place = self.place();
-        let settled = self.engine.settled(&conversation.view, &place, Some(PATIENCE));
+        let settled = until_settled(&self.service, &conversation.view, Some(PATIENCE));
         timeout(PATIENCE, settled).await.expect("it settles");
     }
 
     /// Waits until something waits for the database, which somebody holds.
     async fn until_writing(&self, conversation: &Conversation) {
-        let one = || self.engine.delivered(&conversation.view, vec!["unknown".into()]);
+        let one = || mark_delivered(&self.service, &conversation.view, vec!["unknown".into()]);
         let stuck = async { while timeout(MOMENT, one()).await.is_ok() {} };
         timeout(PATIENCE, stuck).await.expect("something is written");
     }
@@ -203,14 +204,14 @@ fn request(root: &Path) -> SpawnRequest {
 
 /// An open conversation.
 struct Conversation {
-    view: Arc<View>,
-    events: UnboundedReceiver<Event>,
+    view: Arc<ConversationView>,
+    events: UnboundedReceiver<BackgroundEvent>,
     told: Arc<Mutex<Vec<String>>>,
 }
 
 impl Conversation {
     /// The next message.
-    async fn message(&mut self) -> Message {
+    async fn message(&mut self) -> DeliveryMessage {
         let message = async {
             loop {
                 let event = self.events.recv().await.expect("the conversation is open");
@@ -230,20 +231,20 @@ impl Conversation {
 
 /// Takes messages, or fails to.
 struct Ear {
-    tell: tokio::sync::mpsc::UnboundedSender<Event>,
+    tell: tokio::sync::mpsc::UnboundedSender<BackgroundEvent>,
     told: Arc<Mutex<Vec<String>>>,
-    answers: VecDeque<Heard>,
+    answers: VecDeque<Ack>,
 }
 
 impl Listener for Ear {
-    async fn tell(&mut self, event: Event) -> Heard {
+    async fn notify(&mut self, event: BackgroundEvent) -> Ack {
         let Some(message) = &event.message else {
             let _ = self.tell.send(event);
-            return Heard::Yes;
+            return Ack::Accepted;
         };
         self.told.lock().extend_from_slice(&message.delivery_ids);
         let _ = self.tell.send(event);
-        self.answers.pop_front().unwrap_or(Heard::Yes)
+        self.answers.pop_front().unwrap_or(Ack::Accepted)
     }
 }
 
@@ -273,7 +274,7 @@ impl HostCallbacks for Nobody {
 #[tokio::test]
 async fn a_message_that_the_listener_failed_to_take_is_told_again_and_then_no_more() {
     for scene in [Scene::new(ENDS), Scene::without_store(ENDS)] {
-        let mut conversation = scene.open(Arrived::default(), &[Heard::No, Heard::No]).await;
+        let mut conversation = scene.open(KnownDeliveries::default(), &[Ack::Rejected, Ack::Rejected]).await;
         let run = scene.spawn().await;
         let first = conversation.message().await;
         assert!(first.triggers_turn && first.text.contains("Status: success"), "{}", first.text);
@@ -283,61 +284,66 @@ async fn a_message_that_the_listener_failed_to_take_is_told_again_and_then_no_mo
         }
         scene.until_settled(&conversation).await;
         assert_eq!(conversation.told().len(), 3, "it was taken the third time");
-        scene.engine.close_view(&conversation.view).await;
+        close_conversation(&scene.service, &conversation.view).await;
     }
 }
 
 #[tokio::test]
 async fn a_listener_that_only_fails_is_closed_and_whoever_opens_the_conversation_next_is_told() {
     let scene = Scene::new(ENDS);
-    let mut conversation = scene.open(Arrived::default(), &[Heard::No; 100]).await;
+    let mut conversation = scene.open(KnownDeliveries::default(), &[Ack::Rejected; 100]).await;
     scene.spawn().await;
     let first = conversation.message().await;
     let closed = async { while conversation.events.recv().await.is_some() {} };
     timeout(PATIENCE, closed).await.expect("it is given up");
     assert_eq!(conversation.told().len(), 6);
-    let mut next = scene.open(Arrived::default(), &[]).await;
+    let mut next = scene.open(KnownDeliveries::default(), &[]).await;
     assert_eq!(next.message().await.delivery_ids, first.delivery_ids);
-    scene.engine.close_view(&next.view).await;
+    close_conversation(&scene.service, &next.view).await;
 }
 
 #[tokio::test]
 async fn what_stands_in_a_conversation_that_is_opened_again_is_told_no_more() {
     for scene in [Scene::new(ENDS), Scene::without_store(ENDS)] {
-        let mut first = scene.open(Arrived::default(), &[]).await;
+        let mut first = scene.open(KnownDeliveries::default(), &[]).await;
         scene.spawn().await;
         let ids = first.message().await.delivery_ids;
         // Told, but nobody has said that it stands there: it may have been lost on its way.
-        let mut again = scene.open(Arrived::default(), &[]).await;
+        let mut again = scene.open(KnownDeliveries::default(), &[]).await;
         assert_eq!(again.message().await.delivery_ids, ids);
         // The one before gives back what it was told; that it stands there by now counts for more.
-        for arrived in [Arrived { delivered: ids.clone(), ..Arrived::default() }, Arrived::default()] {
+        for arrived in [
+            KnownDeliveries { delivered: ids.clone(), ..KnownDeliveries::default() },
+            KnownDeliveries::default(),
+        ] {
             let after = scene.open(arrived, &[]).await;
             scene.until_settled(&after).await;
             assert_eq!(after.told(), [""; 0]);
-            scene.engine.close_view(&after.view).await;
+            close_conversation(&scene.service, &after.view).await;
         }
         scene.spawn().await;
-        let mut last = scene.open(Arrived::default(), &[]).await;
+        let mut last = scene.open(KnownDeliveries::default(), &[]).await;
         assert!(!last.message().await.delivery_ids.contains(&ids[0]), "only what is new");
-        scene.engine.close_view(&last.view).await;
+        close_conversation(&scene.service, &last.view).await;
     }
 }
 
 #[tokio::test]
 async fn what_is_on_its_way_into_a_conversation_is_not_told_again() {
     for scene in [Scene::new(ENDS), Scene::without_store(ENDS)] {
-        let mut first = scene.open(Arrived::default(), &[]).await;
+        let mut first = scene.open(KnownDeliveries::default(), &[]).await;
         scene.spawn().await;
         let in_flight = first.message().await.delivery_ids;
-        let second = scene.open(Arrived { in_flight: in_flight.clone(), ..Arrived::default() }, &[]).await;
+        let second = scene
+            .open(KnownDeliveries { in_flight: in_flight.clone(), ..KnownDeliveries::default() }, &[])
+            .await;
         scene.until_settled(&second).await;
         assert_eq!(second.told(), [""; 0]);
         // It did not get there before the conversation was closed.
-        scene.engine.close_view(&second.view).await;
-        let mut third = scene.open(Arrived::default(), &[]).await;
+        close_conversation(&scene.service, &second.view).await;
+        let mut third = scene.open(KnownDeliveries::default(), &[]).await;
         assert_eq!(third.message().await.delivery_ids, in_flight);
-        scene.engine.close_view(&third.view).await;
+        close_conversation(&scene.service, &third.view).await;
     }
 }
 
@@ -349,28 +355,28 @@ async fn a_run_whose_process_was_killed_is_told_as_interrupted_and_starts_no_tur
     assert!(receipt.starts_with("Accepted"), "{receipt}");
     scene.until_heard(1).await;
     other.kill();
-    let mut conversation = scene.open(Arrived::default(), &[]).await;
+    let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
     let message = conversation.message().await;
     assert!(!message.triggers_turn, "whoever opens the conversation decides what comes next");
     assert!(message.text.contains("Status: unknown"), "{}", message.text);
     let run = &message.runs[0];
-    assert_eq!((run.status, run.outcome), (Some(Status::Unknown), Some(RunOutcome::Interrupted)));
-    scene.engine.close_view(&conversation.view).await;
+    assert_eq!((run.status, run.outcome), (Some(BackgroundStatus::Unknown), Some(RunOutcome::Interrupted)));
+    close_conversation(&scene.service, &conversation.view).await;
 }
 
 #[tokio::test]
 async fn a_run_that_ended_with_its_host_starts_no_turn_when_its_session_is_opened() {
     let scene = Scene::new(GOES_ON);
-    let conversation = scene.open(Arrived::default(), &[]).await;
+    let conversation = scene.open(KnownDeliveries::default(), &[]).await;
     scene.spawn().await;
     scene.until_heard(1).await;
-    scene.engine.close_view(&conversation.view).await;
-    scene.engine.close().await;
-    let mut again = scene.open(Arrived::default(), &[]).await;
+    close_conversation(&scene.service, &conversation.view).await;
+    scene.service.close().await;
+    let mut again = scene.open(KnownDeliveries::default(), &[]).await;
     let message = again.message().await;
     assert!(!message.triggers_turn);
     assert_eq!(message.runs[0].outcome, Some(RunOutcome::Interrupted));
-    scene.engine.close_view(&again.view).await;
+    close_conversation(&scene.service, &again.view).await;
 }
 
 #[tokio::test]
@@ -381,10 +387,10 @@ async fn a_run_that_is_stopped_is_told_as_stopped_only_if_its_work_was_not_done(
         (DALLIES, 2, RunOutcome::Completed, None, "Status: success"),
     ] {
         let scene = Scene::new(script);
-        let mut conversation = scene.open(Arrived::default(), &[]).await;
+        let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
         let run = scene.spawn().await;
         scene.until_heard(commands).await;
-        scene.engine.stop(&run).await.expect("it is live");
+        stop(&scene.service, &run).await.expect("it is live");
         let message = conversation.message().await;
         let run = &message.runs[0];
         assert_eq!((run.outcome, run.error.as_deref()), (Some(outcome), error));
@@ -392,16 +398,15 @@ async fn a_run_that_is_stopped_is_told_as_stopped_only_if_its_work_was_not_done(
         assert_eq!(message.text.contains("The whole answer."), error.is_none(), "{}", message.text);
         // Whoever stops a run decides what comes next; of work that is done its conversation hears as of any other.
         assert_eq!(message.triggers_turn, error.is_none());
-        scene.engine.close_view(&conversation.view).await;
+        close_conversation(&scene.service, &conversation.view).await;
     }
 }
 
 /// Looks, whenever somebody is told that something has changed, whether the conversation is said to be settled while it
 /// has not heard of the end of its run.
 struct Watch {
-    engine: Arc<Background>,
-    place: Place,
-    view: Arc<View>,
+    service: Arc<BackgroundService>,
+    view: Arc<ConversationView>,
     told: Arc<Mutex<Vec<String>>>,
     looking: Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>,
     looks: Mutex<Vec<bool>>,
@@ -409,9 +414,9 @@ struct Watch {
 
 impl Watch {
     fn look(self: &Arc<Self>) {
-        let (engine, view, place) = (Arc::clone(&self.engine), Arc::clone(&self.view), self.place.clone());
+        let (service, view) = (Arc::clone(&self.service), Arc::clone(&self.view));
         let mut settled: Pin<Box<dyn Future<Output = ()> + Send>> =
-            Box::pin(async move { engine.settled(&view, &place, Some(PATIENCE)).await });
+            Box::pin(async move { until_settled(&service, &view, Some(PATIENCE)).await });
         let waker = Waker::from(Arc::clone(self));
         let is_settled = settled.as_mut().poll(&mut Context::from_waker(&waker)).is_ready();
         let was_told = !self.told.lock().is_empty();
@@ -430,11 +435,10 @@ impl Wake for Watch {
 #[tokio::test]
 async fn there_is_no_moment_at_which_a_run_is_over_and_nobody_waits_for_its_message() {
     let scene = Scene::new(ENDS);
-    let mut conversation = scene.open(Arrived::default(), &[]).await;
+    let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
     scene.spawn().await;
     let watch = Arc::new(Watch {
-        engine: Arc::clone(&scene.engine),
-        place: scene.place(),
+        service: Arc::clone(&scene.service),
         view: Arc::clone(&conversation.view),
         told: Arc::clone(&conversation.told),
         looking: Mutex::default(),
@@ -447,19 +451,19 @@ async fn there_is_no_moment_at_which_a_run_is_over_and_nobody_waits_for_its_mess
     assert!(looks.len() > 2, "it was told of changes");
     assert!(looks.iter().all(|&is_right| is_right), "settled before it was told: {looks:?}");
     drop(watch.looking.lock().take());
-    scene.engine.close_view(&conversation.view).await;
+    close_conversation(&scene.service, &conversation.view).await;
 }
 
 #[tokio::test]
 async fn a_run_is_live_until_its_end_is_kept() {
     let scene = Scene::new(GOES_ON);
-    let conversation = scene.open(Arrived::default(), &[]).await;
+    let conversation = scene.open(KnownDeliveries::default(), &[]).await;
     let run = scene.spawn().await;
     scene.until_heard(1).await;
     let database = scene.database();
     database.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes for long");
-    let engine = Arc::clone(&scene.engine);
-    let closing = tokio::spawn(async move { engine.close().await });
+    let service = Arc::clone(&scene.service);
+    let closing = tokio::spawn(async move { service.close().await });
     scene.until_writing(&conversation).await;
     tokio::time::sleep(MOMENT).await;
     assert!(!closing.is_finished(), "its end is not kept yet");
@@ -473,7 +477,7 @@ async fn a_run_is_live_until_its_end_is_kept() {
         )
         .expect("it is kept");
     assert_eq!(kept, (false, 1), "with what there is to tell of it");
-    scene.engine.close_view(&conversation.view).await;
+    close_conversation(&scene.service, &conversation.view).await;
 }
 
 #[tokio::test]
@@ -492,7 +496,7 @@ async fn what_is_shown_of_a_run_that_outlives_its_pi_is_for_its_owner_only_and_g
     let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
     assert_eq!((mode(&directory), mode(&shown)), (0o700, 0o600), "it has what the child says");
     scene.until_heard(1).await;
-    scene.engine.stop(&run).await.expect("it is live");
+    stop(&scene.service, &run).await.expect("it is live");
     eventually("the end of the snapshot", || !shown.exists()).await;
 }
 
@@ -509,7 +513,7 @@ fn due(scene: &Scene, run_id: &str, archive_at_ms: i64) -> BackgroundRun {
         session: SESSION.into(),
         session_file: Some(session_file),
         agent: "explorer".into(),
-        state: BackgroundState::Ended,
+        progress: LiveSnapshot { state: BackgroundState::Ended, ..LiveSnapshot::default() },
         outcome: Some(RunOutcome::Completed),
         archive_at_ms: Some(archive_at_ms),
         directory: Some(directory),
@@ -537,10 +541,11 @@ async fn a_transcript_stays_where_it_is_when_somebody_goes_on_with_the_run_meanw
     let database = scene.database();
     database.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
     // It finds both due, and waits to note that the first is put aside.
-    let conversation = scene.open(Arrived::default(), &[]).await;
+    let conversation = scene.open(KnownDeliveries::default(), &[]).await;
     scene.until_writing(&conversation).await;
     // What a process does that resumes it.
-    let body = serde_json::to_string(&BackgroundRun { state: BackgroundState::Running, ..resumed.clone() });
+    let progress = LiveSnapshot { state: BackgroundState::Running, ..LiveSnapshot::default() };
+    let body = serde_json::to_string(&BackgroundRun { progress, ..resumed.clone() });
     let going_on = "UPDATE run SET is_live = 1, process = ?1, body = ?2 WHERE key = ?3";
     database
         .execute(going_on, [&store.process(), &body.expect("texts and numbers"), &resumed.key])
@@ -551,5 +556,5 @@ async fn a_transcript_stays_where_it_is_when_somebody_goes_on_with_the_run_meanw
     assert!(transcript(&resumed).exists(), "somebody writes into it");
     let kept = store.run(&resumed.key).expect("readable").expect("kept");
     assert_eq!((kept.is_live, kept.archived_ms), (true, None));
-    scene.engine.close_view(&conversation.view).await;
+    close_conversation(&scene.service, &conversation.view).await;
 }

@@ -6,10 +6,15 @@ use std::path::PathBuf;
 
 use pi_subagent_native::event::{Cost, Usage};
 use pi_subagent_native::orchestrate::background::commands::{
-    Asked, Clock, Report, Target, already_finished, complete, done_report, info_report, list_report,
-    log_report, parse, refused_report, resolve, stopped_all_report, usage_report, wanted_of,
+    Command, RunCommand, Target, complete, parse, resolve, usage_report,
 };
-use pi_subagent_native::orchestrate::background::{BackgroundRun, BackgroundState, Cleanup, Done, Status};
+use pi_subagent_native::orchestrate::background::{
+    ActionOutcome, BackgroundRun, BackgroundState, BackgroundStatus, Cleanup, LiveSnapshot,
+};
+use pi_subagent_native::present::{
+    Clock, Report, action_report, already_finished, info_report, list_report, log_report, refused_report,
+    stopped_all_report, wanted_of,
+};
 use pi_subagent_native::run::RunOutcome;
 use pi_subagent_native::transcript::{Transcript, TranscriptEntry};
 
@@ -53,12 +58,11 @@ fn usage() -> Usage {
 
 fn ended(id: &str, agent: &str, outcome: RunOutcome) -> BackgroundRun {
     BackgroundRun {
-        state: BackgroundState::Ended,
-        status: Some(Status::of(outcome)),
+        progress: LiveSnapshot { state: BackgroundState::Ended, usage: usage(), ..LiveSnapshot::default() },
+        status: Some(BackgroundStatus::of(outcome)),
         outcome: Some(outcome),
         started_ms: Some(NOW - 9 * MINUTE),
         ended_ms: Some(NOW - 9 * MINUTE + 312_000),
-        usage: usage(),
         ..run(id, agent)
     }
 }
@@ -66,13 +70,20 @@ fn ended(id: &str, agent: &str, outcome: RunOutcome) -> BackgroundRun {
 /// Newest first, as everywhere.
 fn runs() -> Vec<BackgroundRun> {
     vec![
-        BackgroundRun { position: Some(2), label: Some("tests".to_owned()), ..run("5e5e5e5e", "tester") },
         BackgroundRun {
-            state: BackgroundState::Running,
+            progress: LiveSnapshot { position: Some(2), ..LiveSnapshot::default() },
+            label: Some("tests".to_owned()),
+            ..run("5e5e5e5e", "tester")
+        },
+        BackgroundRun {
+            progress: LiveSnapshot {
+                state: BackgroundState::Running,
+                last_tool: Some("$ rg spawn".to_owned()),
+                usage: usage(),
+                ..LiveSnapshot::default()
+            },
             label: Some("find \"the\" code".to_owned()),
             started_ms: Some(NOW - 65_000),
-            last_tool: Some("$ rg spawn".to_owned()),
-            usage: usage(),
             ..run("1a2b3c4d", "explorer")
         },
         BackgroundRun {
@@ -96,25 +107,28 @@ fn section(text: &mut String, heading: &str, report: &Report) {
 #[test]
 fn a_line_is_understood_or_refused_with_what_is_wrong() {
     let one = |name: &str| Target::new(name);
-    let log = |limit, tools| Asked::Log { target: one("2"), limit, tools };
+    let log = |limit, tools| Command::On(one("2"), RunCommand::Log { limit, tools });
     let cases = [
-        ("", Asked::List { all: false }),
-        ("  list ", Asked::List { all: false }),
-        ("list all", Asked::List { all: true }),
-        ("stop all", Asked::StopAll),
-        ("stop #3", Asked::Stop(one("#3"))),
-        ("stop \"find the code\"", Asked::Stop(one("find the code"))),
-        ("stop find the code", Asked::Stop(one("find the code"))),
-        ("info last", Asked::Info(one("last"))),
+        ("", Command::List { all: false }),
+        ("  list ", Command::List { all: false }),
+        ("list all", Command::List { all: true }),
+        ("stop all", Command::StopAll),
+        ("stop #3", Command::On(one("#3"), RunCommand::Stop)),
+        ("stop \"find the code\"", Command::On(one("find the code"), RunCommand::Stop)),
+        ("stop find the code", Command::On(one("find the code"), RunCommand::Stop)),
+        ("info last", Command::On(one("last"), RunCommand::Info)),
         ("log 2", log(20, false)),
         ("log 2 200 tools", log(200, true)),
         ("log 2 tools 1", log(1, true)),
         (
             "send  1a  go on:  \"now\"\nplease ",
-            Asked::Send { target: one("1a"), message: "go on:  \"now\"\nplease".to_owned() },
+            Command::On(one("1a"), RunCommand::Send { message: "go on:  \"now\"\nplease".to_owned() }),
         ),
-        ("resume 1a", Asked::Resume { target: one("1a"), message: None }),
-        ("resume 1a and more", Asked::Resume { target: one("1a"), message: Some("and more".to_owned()) }),
+        ("resume 1a", Command::On(one("1a"), RunCommand::Resume { message: None })),
+        (
+            "resume 1a and more",
+            Command::On(one("1a"), RunCommand::Resume { message: Some("and more".to_owned()) }),
+        ),
     ];
     for (line, expected) in cases {
         assert_eq!(parse(line), Ok(expected), "{line}");
@@ -234,10 +248,13 @@ fn info_has_every_fact() {
         tools: vec!["read".to_owned(), "bash".to_owned()],
         sandbox: Some("enforced: landlock, seccomp".to_owned()),
         supervision: Some("warden".to_owned()),
-        pid: Some(4242),
-        processes: Some(3),
-        cpu_ms: Some(4_200),
-        rss_bytes: Some(120 << 20),
+        progress: LiveSnapshot {
+            pid: Some(4242),
+            processes: Some(3),
+            cpu_ms: Some(4_200),
+            rss_bytes: Some(120 << 20),
+            ..runs().remove(1).progress
+        },
         child_session_id: Some("0198-abc".to_owned()),
         transcript: Some("~/sessions/1a2b3c4d/session.jsonl".into()),
         directory: Some("~/sessions/1a2b3c4d".into()),
@@ -250,9 +267,12 @@ fn info_has_every_fact() {
         archived_ms: Some(NOW - MINUTE),
         result: Some("All is well.\nNothing to add.".to_owned()),
         notes: vec!["tool `lsp` was dropped".to_owned(), "partial output".to_owned()],
-        processes: Some(1),
-        rss_bytes: Some(80 << 20),
-        cpu_ms: Some(350),
+        progress: LiveSnapshot {
+            processes: Some(1),
+            rss_bytes: Some(80 << 20),
+            cpu_ms: Some(350),
+            ..runs().remove(2).progress
+        },
         ..runs().remove(2)
     };
     let failed = BackgroundRun { archive_at_ms: Some(NOW + 42 * MINUTE), ..runs().remove(3) };
@@ -317,8 +337,10 @@ fn what_was_done_is_said() {
     let run = runs().remove(1);
     let done = runs().remove(2);
     let mut text = String::new();
-    for what in [Done::Stopped, Done::Stopping, Done::Steered, Done::Resumed] {
-        section(&mut text, &format!("{what:?}"), &done_report(&run, what));
+    for what in
+        [ActionOutcome::Stopped, ActionOutcome::Stopping, ActionOutcome::Steered, ActionOutcome::Resumed]
+    {
+        section(&mut text, &format!("{what:?}"), &action_report(&run, what));
     }
     (0..3).for_each(|count| section(&mut text, &format!("stop all: {count}"), &stopped_all_report(count)));
     section(&mut text, "finished", &already_finished(&done, &clock()));
@@ -370,7 +392,7 @@ fn texts_of_a_report_have_no_line_breaks() {
         agent: hostile("agent"),
         label: Some(hostile("label")),
         task: hostile("task"),
-        last_tool: Some(hostile("tool")),
+        progress: LiveSnapshot { last_tool: Some(hostile("tool")), ..runs().remove(1).progress },
         error: Some(hostile("error")),
         result: Some(hostile("result")),
         notes: vec![hostile("note"); 50],
@@ -384,7 +406,7 @@ fn texts_of_a_report_have_no_line_breaks() {
         list_report(&runs, true, &clock()),
         info_report(&runs[0], &clock()),
         unknown,
-        done_report(&runs[0], Done::Stopped),
+        action_report(&runs[0], ActionOutcome::Stopped),
         refused_report("stop", &runs[0], &hostile("why")),
         parse(&format!("log 1 {}", hostile("y"))).expect_err("nonsense"),
     ] {

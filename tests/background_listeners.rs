@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use pi_subagent_native::orchestrate::CallOrder;
 use pi_subagent_native::orchestrate::background::{
-    Arrived, Background, Event, Heard, Listener, Message, Place, Receipt, SpawnRequest, View, background,
+    Ack, BackgroundEvent, BackgroundService, ConversationScope, ConversationView, DeliveryMessage,
+    KnownDeliveries, Listener, Receipt, SpawnRequest, background, close_conversation, open_conversation,
 };
 use pi_subagent_native::process::Cancel;
 use pi_subagent_native::run::Refresh;
@@ -47,7 +48,7 @@ fn context(root: &Path) -> Arc<HostContext> {
     })
 }
 
-async fn spawn(engine: &Arc<Background>, root: &Path) -> String {
+async fn spawn(service: &Arc<BackgroundService>, root: &Path) -> String {
     let request = SpawnRequest {
         task: "look around".to_owned(),
         agent: None,
@@ -65,7 +66,7 @@ async fn spawn(engine: &Arc<Background>, root: &Path) -> String {
         keeper: None,
         kept: None,
     };
-    match engine.spawn(request, Arc::new(Nobody)).await {
+    match pi_subagent_native::orchestrate::background::spawn(service, request, Arc::new(Nobody)).await {
         Receipt::Accepted { run_id, .. } => run_id,
         refused => panic!("{refused:?}"),
     }
@@ -97,46 +98,48 @@ impl HostCallbacks for Nobody {
 /// A listener that fails as often as it is told to, whenever there is something to deliver.
 struct Failing {
     failures: u32,
-    messages: UnboundedSender<Message>,
+    messages: UnboundedSender<DeliveryMessage>,
 }
 
 /// A listener that never says whether it has taken something.
-struct Stuck(UnboundedSender<Event>);
+struct Stuck(UnboundedSender<BackgroundEvent>);
 
 impl Listener for Stuck {
-    async fn tell(&mut self, event: Event) -> Heard {
+    async fn notify(&mut self, event: BackgroundEvent) -> Ack {
         self.0.send(event).expect("somebody looks");
         std::future::pending().await
     }
 }
 
 impl Listener for Failing {
-    async fn tell(&mut self, event: Event) -> Heard {
-        let Some(message) = event.message else { return Heard::Yes };
+    async fn notify(&mut self, event: BackgroundEvent) -> Ack {
+        let Some(message) = event.message else { return Ack::Accepted };
         // Whoever receives may have seen enough.
         let _ = self.messages.send(message);
         if self.failures == 0 {
-            return Heard::Yes;
+            return Ack::Accepted;
         }
         self.failures -= 1;
-        Heard::No
+        Ack::Rejected
     }
 }
 
 /// Opens the conversation with a listener that fails so often.
 async fn open(
-    engine: &Arc<Background>,
+    service: &Arc<BackgroundService>,
     root: &Path,
     failures: u32,
-) -> (Arc<View>, UnboundedReceiver<Message>) {
+) -> (Arc<ConversationView>, UnboundedReceiver<DeliveryMessage>) {
     let (messages, heard) = unbounded_channel();
-    let place = Place { cwd: root.join("project"), context: context(root), ends_with: Cancel::new() };
+    let scope =
+        ConversationScope { cwd: root.join("project"), context: context(root), ends_with: Cancel::new() };
     let listener = Failing { failures, messages };
-    let view = engine.open("conversation".into(), place, Arrived::default(), listener).await;
+    let view =
+        open_conversation(service, "conversation".into(), scope, KnownDeliveries::default(), listener).await;
     (view, heard)
 }
 
-async fn next(heard: &mut UnboundedReceiver<Message>) -> Message {
+async fn next(heard: &mut UnboundedReceiver<DeliveryMessage>) -> DeliveryMessage {
     timeout(PATIENCE, heard.recv()).await.expect("a message comes").expect("the conversation is open")
 }
 
@@ -144,9 +147,9 @@ async fn next(heard: &mut UnboundedReceiver<Message>) -> Message {
 async fn a_listener_that_fails_is_offered_the_same_delivery_again_and_one_that_takes_it_is_not() {
     let root = tempfile::tempdir().expect("a temporary directory");
     prepare(root.path(), ANSWERS);
-    let engine = background(&root.path().join("agent"));
-    let (view, mut heard) = open(&engine, root.path(), 2).await;
-    let run_id = spawn(&engine, root.path()).await;
+    let service = background(&root.path().join("agent"));
+    let (view, mut heard) = open(&service, root.path(), 2).await;
+    let run_id = spawn(&service, root.path()).await;
     let first = next(&mut heard).await;
     assert_eq!((first.runs.len(), &first.runs[0].run_id, first.triggers_turn), (1, &run_id, true));
     for _ in 0..2 {
@@ -154,43 +157,48 @@ async fn a_listener_that_fails_is_offered_the_same_delivery_again_and_one_that_t
         assert_eq!(again.delivery_ids, first.delivery_ids);
     }
     // What comes next is of another run: the first was taken.
-    let other = spawn(&engine, root.path()).await;
+    let other = spawn(&service, root.path()).await;
     let next = next(&mut heard).await;
     assert_eq!((next.runs.len(), &next.runs[0].run_id), (1, &other));
-    engine.close_view(&view).await;
+    close_conversation(&service, &view).await;
 }
 
 #[tokio::test]
 async fn a_listener_that_goes_on_to_fail_closes_its_conversation_and_the_next_is_told() {
     let root = tempfile::tempdir().expect("a temporary directory");
     prepare(root.path(), ANSWERS);
-    let engine = background(&root.path().join("agent"));
-    let (_view, mut heard) = open(&engine, root.path(), u32::MAX).await;
-    let run_id = spawn(&engine, root.path()).await;
+    let service = background(&root.path().join("agent"));
+    let (_view, mut heard) = open(&service, root.path(), u32::MAX).await;
+    let run_id = spawn(&service, root.path()).await;
     let mut offers = 0;
     while let Some(message) = timeout(PATIENCE, heard.recv()).await.expect("offered, or closed") {
         assert_eq!(message.runs[0].run_id, run_id);
         offers += 1;
     }
     assert_eq!(offers, 6);
-    let (view, mut heard) = open(&engine, root.path(), 0).await;
+    let (view, mut heard) = open(&service, root.path(), 0).await;
     assert_eq!(next(&mut heard).await.runs[0].run_id, run_id);
-    engine.close_view(&view).await;
+    close_conversation(&service, &view).await;
 }
 
 #[tokio::test]
 async fn a_listener_that_never_answers_is_told_nothing_more_and_left_when_its_conversation_is_closed() {
     let root = tempfile::tempdir().expect("a temporary directory");
     prepare(root.path(), ANSWERS);
-    let engine = background(&root.path().join("agent"));
+    let service = background(&root.path().join("agent"));
     let (events, mut told) = unbounded_channel();
-    let place =
-        Place { cwd: root.path().join("project"), context: context(root.path()), ends_with: Cancel::new() };
-    let view = engine.open("conversation".into(), place, Arrived::default(), Stuck(events)).await;
-    let run_id = spawn(&engine, root.path()).await;
+    let scope = ConversationScope {
+        cwd: root.path().join("project"),
+        context: context(root.path()),
+        ends_with: Cancel::new(),
+    };
+    let view =
+        open_conversation(&service, "conversation".into(), scope, KnownDeliveries::default(), Stuck(events))
+            .await;
+    let run_id = spawn(&service, root.path()).await;
     let first = timeout(PATIENCE, told.recv()).await.expect("told in time").expect("it is open");
     assert_eq!(first.runs[0].run_id, run_id);
-    engine.close_view(&view).await;
+    close_conversation(&service, &view).await;
     let last = timeout(PATIENCE, told.recv()).await.expect("the listener is let go");
     assert!(last.is_none(), "{last:?}");
 }

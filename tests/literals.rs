@@ -6,8 +6,11 @@ use pi_subagent_native::agent::{Source, Tool};
 use pi_subagent_native::config::Origin;
 use pi_subagent_native::doctor::Status as CheckStatus;
 use pi_subagent_native::event::QuestionMethod;
-use pi_subagent_native::orchestrate::background::commands::Mark;
-use pi_subagent_native::orchestrate::background::{BackgroundState, Cleanup, ReceiptStatus, Status};
+
+use pi_subagent_native::orchestrate::background::{
+    BackgroundState, BackgroundStatus, Cleanup, ReceiptStatus,
+};
+use pi_subagent_native::present::Mark;
 use pi_subagent_native::process::Supervision;
 use pi_subagent_native::run::{ErrorCode, Mode, RunOutcome, RunState, TaskState, TimeoutReason};
 use pi_subagent_native::text::Severity;
@@ -45,7 +48,7 @@ fn every_choice_in_the_types_is_the_list_that_the_code_has() {
         ("BackgroundRun.cleanup", texts(Cleanup::TEXTS)),
         ("BackgroundRun.outcome", texts(RunOutcome::TEXTS)),
         ("BackgroundRun.state", texts(BackgroundState::TEXTS)),
-        ("BackgroundRun.status", texts(Status::TEXTS)),
+        ("BackgroundRun.status", texts(BackgroundStatus::TEXTS)),
         ("CallError.code", texts(ErrorCode::TEXTS)),
         ("ConfigSource.origin", texts(Origin::TEXTS)),
         ("Diagnostic.severity", texts(Severity::TEXTS)),

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::background::keeper::keeper;
 use super::context::{ContextParts, HostTool, absolute, core_tools};
 use crate::agent::Tool;
-use crate::orchestrate::background::{Arrived, Place, SpawnRequest};
+use crate::orchestrate::background::{ConversationScope, KnownDeliveries, SpawnRequest};
 use crate::orchestrate::{CallOrder, TaskSpec, TasksSpec};
 use crate::process::Cancel;
 use crate::run::{Host, HostContext, RunOverrides, RunSpec};
@@ -287,14 +287,14 @@ impl SpawnOptions {
 
 impl BackgroundOptions {
     /// The conversation, where it is, and which deliveries it has.
-    pub(super) fn into_parts(mut self, ends_with: Cancel) -> (String, Place, Arrived) {
-        let arrived = Arrived {
+    pub(super) fn into_parts(mut self, ends_with: Cancel) -> (String, ConversationScope, KnownDeliveries) {
+        let known = KnownDeliveries {
             delivered: take(&mut self.delivered),
             in_flight: self.in_flight.take().unwrap_or_default(),
         };
         let (cwd, context) = self.into_context();
         let session = context.session().unwrap_or_default().to_owned();
-        (session, Place { cwd, context: Arc::new(context), ends_with }, arrived)
+        (session, ConversationScope { cwd, context: Arc::new(context), ends_with }, known)
     }
 }
 

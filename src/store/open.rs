@@ -13,6 +13,7 @@ use super::error::StoreError;
 #[cfg(unix)]
 use super::presence::take;
 use super::presence::{Heartbeat, LockFile, Presence, identity, lock_of, refused};
+use super::schema;
 use crate::files::{layout, private};
 
 /// How long another process may take to open the database before we go on without it. It takes milliseconds; only one of
@@ -51,7 +52,7 @@ pub(super) struct Open {
     /// Two copies of this addon in one process bring two copies of `SQLite`, each of which would undo the locks of the other:
     /// those are the process's, not the copy's.
     #[cfg(unix)]
-    _only_copy: LockFile,
+    _only_copy: Option<LockFile>,
 }
 
 impl Store {
@@ -94,9 +95,38 @@ impl Store {
             heartbeat: Heartbeat::default(),
             pruned: None,
             #[cfg(unix)]
-            _only_copy: only_copy,
+            _only_copy: Some(only_copy),
         };
         Ok(Self(Arc::new(Inner { path, aside: connected.aside, open: Mutex::new(open) })))
+    }
+
+    /// A store in memory, with the same tables, for what the one on disk does not take at the moment. Only this process sees
+    /// it, and it is gone with its last clone; [`Self::move_runs_to`] saves what it holds.
+    ///
+    /// # Errors
+    ///
+    /// When there is no memory for it.
+    pub fn in_memory() -> Result<Self, StoreError> {
+        // An empty path names no file, so that this store is never taken for lost.
+        let path = PathBuf::new();
+        let failed = |source| StoreError::Database { path: PathBuf::from(":memory:"), source };
+        let mut connection = Connection::open_in_memory().map_err(failed)?;
+        schema::migrate(&mut connection).map_err(failed)?;
+        let open = Open {
+            path: path.clone(),
+            identity: None,
+            is_lost: false,
+            generation: 0,
+            connections: 1,
+            former: Vec::new(),
+            connection,
+            presence: Presence::unshared(),
+            heartbeat: Heartbeat::default(),
+            pruned: None,
+            #[cfg(unix)]
+            _only_copy: None,
+        };
+        Ok(Self(Arc::new(Inner { path, aside: None, open: Mutex::new(open) })))
     }
 
     /// The name under which this process is known to the others. It changes when somebody removes the sign that this

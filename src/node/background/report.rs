@@ -2,7 +2,8 @@
 
 use napi_derive::napi;
 
-use crate::orchestrate::background::commands::{self, Mark};
+use crate::orchestrate::background::commands;
+use crate::present::{self, Mark};
 
 /// The answer to a command.
 #[napi(object, object_from_js = false)]
@@ -43,8 +44,8 @@ pub struct Completion {
     pub description: String,
 }
 
-impl From<commands::Report> for CommandReport {
-    fn from(report: commands::Report) -> Self {
+impl From<present::Report> for CommandReport {
+    fn from(report: present::Report) -> Self {
         let text = report.plain();
         let lines = report.lines.into_iter().map(|line| ReportLine {
             mark: (line.mark != Mark::None).then(|| line.mark.as_str()),

@@ -15,7 +15,10 @@ use super::transcript::{Transcript, TranscriptOptions};
 use crate::node::callbacks::{HostCallbacks, JsCallbacks, Returned, call};
 use crate::node::options::BackgroundOptions;
 use crate::node::teardown::cancel_of_thread;
-use crate::orchestrate::background::{self, Background, Event, Heard, Listener, Place, View, background};
+use crate::orchestrate::background::{
+    self, Ack, BackgroundService, ConversationView, Listener, background, close_conversation, commands,
+    mark_delivered, open_conversation, stop_all, until_settled,
+};
 
 /// Receives events. Weak: an event does not keep the process alive.
 pub type EventSink = ThreadsafeFunction<BackgroundEvent, Returned, BackgroundEvent, Status, false, true>;
@@ -70,10 +73,9 @@ pub struct DeliveryMessage {
 /// ```
 #[napi]
 pub struct BackgroundSession {
-    engine: Arc<Background>,
-    place: Place,
+    service: Arc<BackgroundService>,
     session: String,
-    view: watch::Receiver<Option<Arc<View>>>,
+    view: watch::Receiver<Option<Arc<ConversationView>>>,
 }
 
 /// Opens the conversation `sessionId`. `onEvent` gets the changes of its background runs and their results, one event
@@ -102,17 +104,12 @@ pub fn open_background(
     options: BackgroundOptions,
     #[napi(ts_arg_type = "(event: BackgroundEvent) => void")] on_event: EventSink,
 ) -> napi::Result<BackgroundSession> {
-    let (session, place, arrived) = options.into_parts(cancel_of_thread(env)?);
-    let engine = background(&place.context.agent_dir);
+    let (session, scope, known) = options.into_parts(cancel_of_thread(env)?);
+    let service = background(&scope.context.agent_dir);
     let (opened, view) = watch::channel(None);
-    let handle = BackgroundSession {
-        engine: Arc::clone(&engine),
-        place: place.clone(),
-        session: session.clone(),
-        view,
-    };
+    let handle = BackgroundSession { service: Arc::clone(&service), session: session.clone(), view };
     spawn(async move {
-        let view = engine.open(session, place, arrived, EventListener(on_event)).await;
+        let view = open_conversation(&service, session, scope, known, EventListener(on_event)).await;
         opened.send_replace(Some(view));
     });
     Ok(handle)
@@ -139,16 +136,16 @@ pub fn end_background(env: &Env) -> napi::Result<PromiseRaw<'_, ()>> {
 struct EventListener(EventSink);
 
 impl Listener for EventListener {
-    async fn tell(&mut self, event: Event) -> Heard {
-        let heard = match call(&self.0, event.into()).await {
+    async fn notify(&mut self, event: background::BackgroundEvent) -> Ack {
+        let taken = match call(&self.0, event.into()).await {
             Ok(Some(promise)) => promise.await.map(drop),
             Ok(None) => Ok(()),
             Err(error) => Err(error),
         };
-        match heard {
-            Ok(()) => Heard::Yes,
-            Err(error) if error.status == Status::Closing => Heard::Gone,
-            Err(_) => Heard::No,
+        match taken {
+            Ok(()) => Ack::Accepted,
+            Err(error) if error.status == Status::Closing => Ack::Closed,
+            Err(_) => Ack::Rejected,
         }
     }
 }
@@ -162,9 +159,9 @@ impl BackgroundSession {
         env: &'env Env,
         all: Option<bool>,
     ) -> napi::Result<PromiseRaw<'env, Vec<BackgroundRun>>> {
-        let (engine, session) = (Arc::clone(&self.engine), self.session.clone());
+        let (service, session) = (Arc::clone(&self.service), self.session.clone());
         env.spawn_future(async move {
-            let runs = engine.runs((all != Some(true)).then_some(session)).await;
+            let runs = service.runs((all != Some(true)).then_some(session)).await;
             Ok(runs.into_iter().map(Into::into).collect())
         })
     }
@@ -178,10 +175,10 @@ impl BackgroundSession {
         line: String,
         host: Option<HostCallbacks>,
     ) -> napi::Result<PromiseRaw<'env, CommandReport>> {
-        let (engine, view) = (Arc::clone(&self.engine), self.view.clone());
+        let (service, view) = (Arc::clone(&self.service), self.view.clone());
         env.spawn_future(async move {
             let view = opened(view).await.ok_or_else(shutting_down)?;
-            Ok(engine.answer(&view, &line, Arc::new(JsCallbacks(host))).await.into())
+            Ok(commands::answer(&service, &view, &line, Arc::new(JsCallbacks(host))).await.into())
         })
     }
 
@@ -189,7 +186,7 @@ impl BackgroundSession {
     #[napi(catch_unwind)]
     pub fn complete(&self, prefix: String) -> Vec<Completion> {
         let Some(view) = self.view.borrow().clone() else { return Vec::new() };
-        self.engine.completions(&view, &prefix).into_iter().map(Into::into).collect()
+        commands::completions(&view, &prefix).into_iter().map(Into::into).collect()
     }
 
     /// The newest entries of a run's conversation. `key` is `BackgroundRun.key`. Rejects when there is no such run, or
@@ -201,11 +198,11 @@ impl BackgroundSession {
         key: String,
         options: Option<TranscriptOptions>,
     ) -> napi::Result<PromiseRaw<'env, Transcript>> {
-        let (engine, view) = (Arc::clone(&self.engine), self.view.clone());
+        let (service, view) = (Arc::clone(&self.service), self.view.clone());
         let wanted = options.unwrap_or_default().into();
         env.spawn_future(async move {
             let view = opened(view).await.ok_or_else(shutting_down)?;
-            let read = engine.transcript(&view, &key, wanted).await;
+            let read = commands::transcript(&service, &view, &key, wanted).await;
             let (transcript, version) = read.map_err(|error| napi::Error::from_reason(error.to_string()))?;
             Ok(Transcript::new(transcript, version))
         })
@@ -215,9 +212,9 @@ impl BackgroundSession {
     /// seconds.
     #[napi(catch_unwind, ts_return_type = "Promise<number>")]
     pub fn stop_all<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, u32>> {
-        let (engine, session) = (Arc::clone(&self.engine), self.session.clone());
+        let (service, session) = (Arc::clone(&self.service), self.session.clone());
         env.spawn_future(
-            async move { Ok(u32::try_from(engine.stop_all(&session).await).unwrap_or(u32::MAX)) },
+            async move { Ok(u32::try_from(stop_all(&service, &session).await).unwrap_or(u32::MAX)) },
         )
     }
 
@@ -229,10 +226,10 @@ impl BackgroundSession {
         env: &'env Env,
         delivery_ids: Vec<String>,
     ) -> napi::Result<PromiseRaw<'env, bool>> {
-        let (engine, view) = (Arc::clone(&self.engine), self.view.clone());
+        let (service, view) = (Arc::clone(&self.service), self.view.clone());
         env.spawn_future(async move {
             match opened(view).await {
-                Some(view) => Ok(engine.delivered(&view, delivery_ids).await),
+                Some(view) => Ok(mark_delivered(&service, &view, delivery_ids).await),
                 None => Ok(false),
             }
         })
@@ -247,11 +244,11 @@ impl BackgroundSession {
         env: &'env Env,
         timeout_ms: Option<f64>,
     ) -> napi::Result<PromiseRaw<'env, ()>> {
-        let (engine, view, place) = (Arc::clone(&self.engine), self.view.clone(), self.place.clone());
-        let timeout = timeout_ms.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok());
+        let (service, view) = (Arc::clone(&self.service), self.view.clone());
+        let limit = timeout_ms.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok());
         env.spawn_future(async move {
             if let Some(view) = opened(view).await {
-                engine.settled(&view, &place, timeout).await;
+                until_settled(&service, &view, limit).await;
             }
             Ok(())
         })
@@ -261,10 +258,10 @@ impl BackgroundSession {
     /// on.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn close<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
-        let (engine, view) = (Arc::clone(&self.engine), self.view.clone());
+        let (service, view) = (Arc::clone(&self.service), self.view.clone());
         env.spawn_future(async move {
             if let Some(view) = opened(view).await {
-                engine.close_view(&view).await;
+                close_conversation(&service, &view).await;
             }
             Ok(())
         })
@@ -272,7 +269,7 @@ impl BackgroundSession {
 }
 
 /// The view, once it is open.
-async fn opened(mut view: watch::Receiver<Option<Arc<View>>>) -> Option<Arc<View>> {
+async fn opened(mut view: watch::Receiver<Option<Arc<ConversationView>>>) -> Option<Arc<ConversationView>> {
     view.wait_for(Option::is_some).await.ok()?.clone()
 }
 
@@ -280,8 +277,8 @@ fn shutting_down() -> napi::Error {
     napi::Error::from_reason("the addon is shutting down")
 }
 
-impl From<Event> for BackgroundEvent {
-    fn from(event: Event) -> Self {
+impl From<background::BackgroundEvent> for BackgroundEvent {
+    fn from(event: background::BackgroundEvent) -> Self {
         let runs = |runs: Vec<background::BackgroundRun>| {
             (!runs.is_empty()).then(|| runs.into_iter().map(Into::into).collect())
         };
@@ -295,9 +292,9 @@ impl From<Event> for BackgroundEvent {
     }
 }
 
-impl From<background::Message> for DeliveryMessage {
-    fn from(message: background::Message) -> Self {
-        let background::Message { delivery_ids, runs, text, triggers_turn } = message;
+impl From<background::DeliveryMessage> for DeliveryMessage {
+    fn from(message: background::DeliveryMessage) -> Self {
+        let background::DeliveryMessage { delivery_ids, runs, text, triggers_turn } = message;
         let run_ids = runs.iter().map(|run| run.run_id.clone()).collect();
         let runs = runs.into_iter().map(Into::into).collect();
         Self { delivery_ids, run_ids, runs, text, trigger_turn: triggers_turn }

@@ -9,7 +9,7 @@ use crate::node::callbacks::{HostCallbacks, JsCallbacks};
 use crate::node::options::{SpawnOptions, SpawnableOptions};
 use crate::node::runtime::off_thread;
 use crate::node::teardown::cancel_of_thread;
-use crate::orchestrate::background::{Receipt, ReceiptStatus, Spawnable, background, spawnable};
+use crate::orchestrate::background::{Receipt, ReceiptStatus, Spawnable, background, spawn, spawnable};
 use crate::run::HostCapabilities;
 
 /// The answer to a request for a background run.
@@ -55,8 +55,8 @@ pub fn spawn_session(
     let mut request = options.into_request();
     request.ends_with = Some(cancel_of_thread(*env)?);
     env.spawn_future(async move {
-        let engine = background(&request.context.agent_dir);
-        Ok(engine.spawn(request, Arc::new(JsCallbacks(host))).await.into())
+        let service = background(&request.context.agent_dir);
+        Ok(spawn(&service, request, Arc::new(JsCallbacks(host))).await.into())
     })
 }
 

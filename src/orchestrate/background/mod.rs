@@ -1,30 +1,49 @@
-//! Runs that nobody waits for: they are kept in the store from before their child starts until their end was told to the
-//! conversation that asked for them, whatever happens to this process meanwhile.
+//! Background runs: stored before their child starts, and delivered exactly once to the conversation that asked for them,
+//! whatever happens to this process meanwhile.
+//!
+//! ```text
+//! spawn      decides, hosts the run or hands it to a keeper     → receipt
+//!   drive    queue, child, changes to the store; at the end: ending → repository → outbox
+//! deliver    claims what the store holds for an open conversation, tells its listener, marks what has arrived
+//! watch      other processes and time: requests, runs of dead processes, archive, quota
+//! ```
+//!
+//! Everything meets in a [`BackgroundService`], one for each agent directory, and every function takes it as an argument.
+//!
+//! | Question | File |
+//! |---|---|
+//! | What is known of a run, and what of it changes while it works? | `run`: [`BackgroundRun`], [`LiveSnapshot`] |
+//! | Which runs does this process host? | `registry`: `RunRegistry` of `live_run`: `LiveRun` |
+//! | What is kept, and where, if the store fails? | `repository`: `RunRepository` |
+//! | How does a run end, and what is delivered then? | `ending`: `Ending` |
+//! | What does a conversation show, and what is on its way into it? | `conversation`: [`ConversationView`], `Outbox`, [`BackgroundEvent`] |
+//! | Who claims, delivers and gives back? | `deliver` |
+//! | When do transcripts and directories go? | `retention`: `Retention` |
+//! | How does a run outlive its pi? | `spawn/handoff`, `keeper`, `live_snapshot` |
+//! | What can a person do with a run, and type? | `actions`, [`commands`] |
 
-mod act;
-mod announcement;
-mod answer;
-mod book;
+mod actions;
 pub mod commands;
-mod desk;
-mod engine;
-mod event;
+mod conversation;
+mod deliver;
+mod drive;
+mod ending;
 mod keeper;
-mod live;
-mod memory;
-mod overrides;
-mod record;
+mod live_run;
+mod live_snapshot;
+mod registry;
+mod repository;
 mod retention;
+pub(crate) mod run;
+mod service;
 mod spawn;
-mod spawnable;
-mod view;
 mod watch;
 
-pub use act::Done;
-pub use engine::{Background, background, close_all, ended};
-pub use event::{Event, Heard, Listener, Message};
+pub use actions::{resume, send, stop, stop_all};
+pub use conversation::event::{Ack, BackgroundEvent, DeliveryMessage, Listener};
+pub use conversation::view::{ConversationScope, ConversationView};
+pub use deliver::{KnownDeliveries, close_conversation, mark_delivered, open_conversation, until_settled};
 pub use keeper::keep;
-pub use record::{BackgroundRun, BackgroundState, Cleanup, Status};
-pub use spawn::{Receipt, ReceiptStatus, SpawnRequest};
-pub use spawnable::{Spawnable, spawnable};
-pub use view::{Arrived, Place, View};
+pub use run::{ActionOutcome, BackgroundRun, BackgroundState, BackgroundStatus, Cleanup, LiveSnapshot};
+pub use service::{BackgroundService, background, close_all, ended};
+pub use spawn::{Receipt, ReceiptStatus, SpawnRequest, Spawnable, spawn, spawnable};

@@ -1,174 +1,150 @@
-//! What other processes do, and what time does: runs of dead processes, requests, transcripts to archive.
+//! Watching: what other processes do, and what is due. Runs of dead processes, requests, transcripts to archive.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep, timeout};
-use uuid::Uuid;
 
-use super::announcement::{Announcement, PARTIAL};
-use super::engine::Background;
-use super::keeper::remove_snapshot;
-use super::live::Reason;
-use super::record::{BackgroundRun, BackgroundState, Status};
-use crate::run::{HostContext, RunOutcome, blocking, load_config, sanitizer_for};
-use crate::store::{Delivery, Request, now_ms};
-use crate::text::truncate;
+use super::conversation::view::ConversationView;
+use super::ending::Ending;
+use super::live_run::EndReason;
+use super::repository::{SEND, STOP};
+use super::run::BackgroundRun;
+use super::service::BackgroundService;
+use crate::run::{HostContext, blocking, load_config, sanitizer_for};
+use crate::store::Request;
 use crate::transcript::{last_text, session_id};
 
-/// How often others are looked at while runs go on.
-const WATCHING: Duration = Duration::from_millis(500);
-/// The same while none does.
-const RESTING: Duration = Duration::from_secs(3);
-/// How often it is looked for what dead processes have left. They do not tell.
-const SWEEP: Duration = Duration::from_secs(5);
-/// How often it is looked for what is to be archived.
+/// The pause between two looks at the store while runs are live.
+const BUSY_PAUSE: Duration = Duration::from_millis(500);
+/// What is added to it while none is.
+const IDLE_PAUSE: Duration = Duration::from_secs(3);
+/// The interval of looks for runs of dead processes, which change nothing in the store.
+const ORPHANS: Duration = Duration::from_secs(5);
+/// The interval of looks for transcripts to archive.
 const ARCHIVE: Duration = Duration::from_secs(30);
-/// How often it is looked how much room all runs take. That opens the directory of each.
+/// The interval of measuring the files of all runs, which opens the directory of each.
 const MEASURE: Duration = Duration::from_secs(5 * 60);
 
-/// What another process may ask for.
-pub(super) const STOP: &str = "stop";
-/// A message to the child.
-pub(super) const SEND: &str = "send";
-
 /// When what was last done.
-struct Clocks {
+struct Schedule {
     version: Option<i64>,
-    swept: Instant,
-    archived: Option<Instant>,
-    measured: Option<Instant>,
+    orphans: Instant,
+    archive: Option<Instant>,
+    measure: Option<Instant>,
 }
 
-impl Background {
-    /// Looks at others from now on, for as long as a conversation is open or a run lives here.
-    pub(super) fn watch_others(self: &Arc<Self>) {
-        let mut is_watching = self.is_watching.lock();
-        if !std::mem::replace(&mut *is_watching, true) {
-            tokio::spawn(Arc::clone(self).watch());
+/// Watches from now on, for as long as a conversation is open or a run is hosted here.
+pub(super) fn watch_others(service: &Arc<BackgroundService>) {
+    if !std::mem::replace(&mut *service.is_watching.lock(), true) {
+        tokio::spawn(watch(Arc::clone(service)));
+    }
+}
+
+async fn watch(service: Arc<BackgroundService>) {
+    let mut schedule = Schedule { version: None, orphans: Instant::now(), archive: None, measure: None };
+    let mut changes = service.registry.changes();
+    while is_needed(&service) {
+        changes.mark_unchanged();
+        look(&service, &mut schedule).await;
+        sleep(BUSY_PAUSE).await;
+        let is_busy = service.registry.len() > 0 || service.conversations.is_any(ConversationView::has_live);
+        if !is_busy {
+            // A change since the look may be a new run.
+            let _ = timeout(IDLE_PAUSE, changes.changed()).await;
         }
     }
+}
 
-    async fn watch(self: Arc<Self>) {
-        let mut clocks = Clocks { version: None, swept: Instant::now(), archived: None, measured: None };
-        let mut news = self.news();
-        while self.is_needed() {
-            news.mark_unchanged();
-            self.look(&mut clocks).await;
-            sleep(WATCHING).await;
-            let is_busy = self.live_runs() > 0 || self.views().values().any(|view| view.has_live());
-            if !is_busy {
-                // Whatever is new since the look may be a run.
-                let _ = timeout(RESTING, news.changed()).await;
-            }
-        }
-    }
+/// Whether anybody profits from another look. If not, the next call of [`watch_others`] starts anew.
+fn is_needed(service: &BackgroundService) -> bool {
+    let mut is_watching = service.is_watching.lock();
+    *is_watching = service.registry.len() > 0 || service.conversations.is_any(|_| true);
+    *is_watching
+}
 
-    /// Whether somebody looks. Where nobody does, the next who comes begins anew.
-    fn is_needed(&self) -> bool {
-        let mut is_watching = self.is_watching.lock();
-        *is_watching = self.live_runs() > 0 || !self.views().is_empty();
-        *is_watching
-    }
-
-    async fn look(self: &Arc<Self>, clocks: &mut Clocks) {
-        let (book, before) = (Arc::clone(&self.book), clocks.version);
-        let (version, requests) = blocking(move || {
-            book.flush();
-            let version = book.version();
-            let requests = if version == before { Some(Vec::new()) } else { book.requests() };
+async fn look(service: &Arc<BackgroundService>, schedule: &mut Schedule) {
+    let before = schedule.version;
+    let (version, requests) = service
+        .with_repository(move |repository| {
+            repository.flush();
+            let version = repository.version();
+            let requests = if version == before { Some(Vec::new()) } else { repository.take_requests() };
             (version, requests)
         })
         .await;
-        let Some(requests) = requests else { return };
-        if version != before {
-            clocks.version = version;
-            self.look_again(true);
+    let Some(requests) = requests else { return };
+    if version != before {
+        schedule.version = version;
+        service.invalidate(true);
+    } else if service.conversations.is_any(ConversationView::has_kept) {
+        service.invalidate(false);
+    }
+    for request in &requests {
+        obey(service, request);
+    }
+    if schedule.orphans.elapsed() >= ORPHANS {
+        schedule.orphans = Instant::now();
+        let host = Arc::clone(service);
+        if blocking(move || take_over_orphans(&host)).await {
+            service.invalidate(true);
         }
-        if version == before && self.views().values().any(|view| view.has_kept()) {
-            self.look_again(false);
-        }
-        for request in &requests {
-            self.heed(request);
-        }
-        if clocks.swept.elapsed() >= SWEEP {
-            clocks.swept = Instant::now();
-            let engine = Arc::clone(self);
-            if blocking(move || engine.take_over_orphans()).await {
-                self.look_again(true);
+    }
+    if schedule.archive.is_none_or(|archived| archived.elapsed() >= ARCHIVE) {
+        schedule.archive = Some(Instant::now());
+        let host = Arc::clone(service);
+        blocking(move || {
+            if host.repository.version().is_some() {
+                host.snapshots.sweep(|key| host.repository.run(key).is_some_and(|run| run.is_live()));
             }
-        }
-        if clocks.archived.is_none_or(|archived| archived.elapsed() >= ARCHIVE) {
-            clocks.archived = Some(Instant::now());
-            self.archive_due().await;
-        }
-        if clocks.measured.is_none_or(|measured| measured.elapsed() >= MEASURE) {
-            clocks.measured = Some(Instant::now());
-            self.keep_within_quota().await;
-        }
+            host.retention.archive_due();
+        })
+        .await;
+        service.registry.notify();
     }
-
-    fn heed(&self, Request { key, action, text }: &Request) {
-        let Some(live) = self.live_run(key) else { return };
-        match action.as_str() {
-            STOP => live.end(Reason::Stopped),
-            // Whoever sends it sees in the transcript whether it was heard.
-            SEND => drop(live.control.steering.steer(text)),
-            _ => {}
-        }
-    }
-
-    /// Ends the runs of processes that are gone, with whatever text there was. Blocks. Whether there were any.
-    pub(super) fn take_over_orphans(&self) -> bool {
-        // Without a conversation it is not known which secrets the text must not hold; whoever opens one does it.
-        let context = self.views().values().next().map(|view| Arc::clone(&view.place.context));
-        let Some(context) = context else { return false };
-        let orphans = self.book.orphans();
-        for (run, process) in &orphans {
-            self.take_over(run.clone(), process, &context);
-        }
-        !orphans.is_empty()
-    }
-
-    fn take_over(&self, mut run: BackgroundRun, process: &str, context: &HostContext) {
-        let config = load_config(&run.cwd, context).map(|loaded| loaded.config).unwrap_or_default();
-        let sanitizer = sanitizer_for(&run.cwd, context);
-        let partial =
-            run.transcript.as_deref().and_then(|transcript| last_text(transcript, &sanitizer).ok().flatten());
-        let now = now_ms();
-        run.state = BackgroundState::Ended;
-        run.status = Some(Status::Unknown);
-        run.outcome = Some(RunOutcome::Interrupted);
-        run.partial = partial.map(|text| truncate(&text, PARTIAL, None).text);
-        run.error = Some("the process that ran it ended while the run was under way".to_owned());
-        run.ended_ms = Some(now);
-        let announcement = Announcement {
-            status: Status::Unknown,
-            name: Announcement::name_of(&run),
-            result: None,
-            notes: run.error.iter().cloned().chain([resumable(&run)]).collect(),
-            partial: run.partial.clone(),
-            stats: Announcement::stats_of(&run),
-            // Whoever opens the conversation decides himself what comes next.
-            triggers_turn: false,
-            max_bytes: config.output.max_bytes,
-            max_lines: config.output.max_lines,
-        };
-        let delivery = Delivery {
-            id: Uuid::new_v4().to_string(),
-            session: run.session.clone(),
-            key: run.key.clone(),
-            body: serde_json::to_string(&announcement).expect("texts and numbers are JSON"),
-            created_ms: now,
-        };
-        run.child_session_id =
-            run.child_session_id.or_else(|| session_id(run.transcript.as_deref()?).ok().flatten());
-        if self.book.adopt(&run, process, Some(&delivery)) && run.is_kept {
-            remove_snapshot(&self.agent_dir, &run.key);
+    if schedule.measure.is_none_or(|measured| measured.elapsed() >= MEASURE) {
+        schedule.measure = Some(Instant::now());
+        if let Some(view) = service.conversations.any() {
+            let retention = service.retention.clone();
+            let scope = view.scope.clone();
+            if blocking(move || retention.keep_within_quota(&scope.cwd, &scope.context)).await {
+                service.invalidate(false);
+            }
         }
     }
 }
 
-fn resumable(run: &BackgroundRun) -> String {
-    format!("it is not started again by itself; `/subagents resume {}` continues its session", run.run_id)
+fn obey(service: &BackgroundService, Request { key, action, text }: &Request) {
+    let Some(live) = service.registry.get(key) else { return };
+    match action.as_str() {
+        STOP => live.end(EndReason::Stopped),
+        // The transcript shows whether the child has read it.
+        SEND => drop(live.control.steering.steer(text)),
+        _ => {}
+    }
+}
+
+/// Ends the runs of dead processes, with what there is of their answers. Returns whether there were any. Blocks.
+pub(super) fn take_over_orphans(service: &BackgroundService) -> bool {
+    // Only a conversation knows which secrets a text must not hold. Whoever opens one takes the runs over.
+    let Some(view) = service.conversations.any() else { return false };
+    let orphans = service.repository.orphans();
+    let is_any = !orphans.is_empty();
+    for (run, process) in orphans {
+        take_over(service, run, &process, &view.scope.context);
+    }
+    is_any
+}
+
+fn take_over(service: &BackgroundService, mut run: BackgroundRun, process: &str, context: &HostContext) {
+    let config = load_config(&run.cwd, context).map(|loaded| loaded.config).unwrap_or_default();
+    let sanitizer = sanitizer_for(&run.cwd, context);
+    let partial =
+        run.transcript.as_deref().and_then(|transcript| last_text(transcript, &sanitizer).ok().flatten());
+    run.child_session_id =
+        run.child_session_id.or_else(|| session_id(run.transcript.as_deref()?).ok().flatten());
+    let Ending { run, delivery } = Ending::of_orphan(run, partial, &config);
+    if service.repository.adopt(&run, process, delivery.as_ref()) && run.is_kept {
+        service.snapshots.remove(&run.key);
+    }
 }

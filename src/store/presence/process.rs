@@ -21,7 +21,8 @@ const ATTEMPTS: usize = 4;
 #[derive(Debug)]
 pub(in crate::store) struct Presence {
     id: String,
-    lock: LockFile,
+    /// `None`: nobody else can see the store, so nobody asks.
+    lock: Option<LockFile>,
     directory: PathBuf,
 }
 
@@ -39,10 +40,15 @@ impl Presence {
             let path = lock_of(directory, &id);
             let lock = take(&path)?;
             if let Some(lock) = lock {
-                return Ok(Self { id, lock, directory: directory.to_owned() });
+                return Ok(Self { id, lock: Some(lock), directory: directory.to_owned() });
             }
         }
         Err(StoreError::Busy { path: directory.to_owned() })
+    }
+
+    /// For a store in memory, which has no other users.
+    pub(in crate::store) fn unshared() -> Self {
+        Self { id: Uuid::new_v4().simple().to_string(), lock: None, directory: PathBuf::new() }
     }
 
     /// The name under which this process is known.
@@ -52,7 +58,7 @@ impl Presence {
 
     /// Whether others can still see it.
     pub(in crate::store) fn is_shown(&self) -> bool {
-        self.lock.is_there()
+        self.lock.as_ref().is_none_or(LockFile::is_there)
     }
 
     /// Where the signs of all processes are.
@@ -63,7 +69,7 @@ impl Presence {
     /// Whether a process has ended; what it left is removed. What is no name of a process is nobody.
     pub(in crate::store) fn is_gone(&self, id: &str) -> bool {
         let is_name = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        id != self.id && (!is_name || is_free(&lock_of(&self.directory, id)))
+        id != self.id && (self.lock.is_none() || !is_name || is_free(&lock_of(&self.directory, id)))
     }
 
     /// Removes what dead processes have left.

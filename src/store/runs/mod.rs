@@ -1,6 +1,7 @@
 //! Background runs: their records, what is asked of them, and the deliveries of their ends.
 
 mod deliveries;
+mod fallback;
 mod prune;
 mod records;
 mod requests;

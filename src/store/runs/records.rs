@@ -64,7 +64,7 @@ impl Store {
     ///
     /// When the database cannot be used; nothing has changed then.
     pub fn put_run(&self, run: &StoredRun) -> Result<(), StoreError> {
-        self.write(|transaction, own| put(transaction, own, run))
+        self.write(|transaction, own| put_run(transaction, own, run))
     }
 
     /// Keeps a run that has ended together with what its session is to be told. A delivery that is known already stays as
@@ -141,7 +141,7 @@ impl Store {
             if is_over != Some(true) {
                 return Ok(false);
             }
-            put(transaction, own, run)?;
+            put_run(transaction, own, run)?;
             Ok(true)
         })
     }
@@ -246,11 +246,11 @@ fn settle(
     delivery: Option<&Delivery>,
     claims: bool,
 ) -> rusqlite::Result<()> {
-    put(transaction, own, run)?;
+    put_run(transaction, own, run)?;
     delivery.map_or(Ok(()), |delivery| add_delivery(transaction, delivery, claims.then_some(own.id())))
 }
 
-fn put(transaction: &Transaction<'_>, own: Own<'_>, run: &StoredRun) -> rusqlite::Result<()> {
+pub(super) fn put_run(transaction: &Transaction<'_>, own: Own<'_>, run: &StoredRun) -> rusqlite::Result<()> {
     let process = run.process.as_deref().map_or(own.id(), |process| own.current(process));
     transaction.execute(
         &format!(

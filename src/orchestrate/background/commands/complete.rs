@@ -1,8 +1,8 @@
 //! What can follow what was typed.
 
 use super::usage::SUBCOMMANDS;
-use super::words::{state, who};
-use crate::orchestrate::background::BackgroundRun;
+use crate::orchestrate::background::run::BackgroundRun;
+use crate::present::{state, who};
 use crate::text::one_line;
 
 /// Runs that are offered at most.

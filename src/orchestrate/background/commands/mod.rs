@@ -1,27 +1,14 @@
-//! The words of `/subagents …`: what a person asks for, which run is meant, and what is answered.
-//!
-//! Reports are plain data that a terminal draws and that is read as text elsewhere. Nothing here acts on a run, reads a
-//! file or asks a store.
+//! `/subagents …`: what a line asks for (`parse`, `usage`), which run it names (`resolve`), what can be typed next
+//! (`complete`), and doing it (`answer`). `crate::present` words the answers.
 
-mod ask;
-mod clock;
+mod answer;
 mod complete;
-mod done;
-mod info;
-mod list;
-mod log;
-mod report;
+mod parse;
 mod resolve;
 mod usage;
-mod words;
 
-pub use ask::{Asked, DEFAULT_LIMIT, MAX_LIMIT, Target, parse};
-pub use clock::Clock;
+pub use answer::{answer, completions, transcript};
 pub use complete::{Completion, complete};
-pub use done::{already_finished, done_report, refused_report, stopped_all_report};
-pub use info::info_report;
-pub use list::{MAX_LISTED, list_report};
-pub use log::{log_report, wanted_of};
-pub use report::{Mark, Report, ReportLine};
+pub use parse::{Command, RunCommand, Target, parse};
 pub use resolve::resolve;
 pub use usage::usage_report;

@@ -1,9 +1,8 @@
 //! Which run is meant.
 
-use super::ask::Target;
-use super::report::{Mark, Report, ReportLine};
-use super::words::{mark, state, who};
-use crate::orchestrate::background::BackgroundRun;
+use super::parse::Target;
+use crate::orchestrate::background::run::BackgroundRun;
+use crate::present::{Mark, Report, ReportLine, mark, state, who};
 use crate::text::{nearest, one_line, quoted};
 
 /// Runs that an answer names at most.

@@ -1,6 +1,6 @@
 //! What can be asked for.
 
-use super::report::{Mark, Report, ReportLine};
+use crate::present::{Mark, Report, ReportLine};
 use crate::text::{nearest, quoted};
 
 /// A subcommand.

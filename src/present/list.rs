@@ -2,8 +2,8 @@
 
 use super::clock::Clock;
 use super::report::{Mark, Report, ReportLine};
-use super::words::{MAX_CELL, mark, spent, standing, who};
-use crate::orchestrate::background::{BackgroundRun, BackgroundState};
+use super::run_words::{MAX_CELL, mark, spent, standing, who};
+use crate::orchestrate::background::run::{BackgroundRun, BackgroundState};
 use crate::text::one_line;
 
 /// Runs that are listed at most, the newest.
@@ -40,7 +40,7 @@ pub fn list_report(runs: &[BackgroundRun], all: bool, clock: &Clock) -> Report {
 
 fn counts(runs: &[BackgroundRun]) -> String {
     let ended = runs.iter().filter(|run| !run.is_live()).count();
-    let queued = runs.iter().filter(|run| run.state == BackgroundState::Queued).count();
+    let queued = runs.iter().filter(|run| run.progress.state == BackgroundState::Queued).count();
     let counts = [(runs.len() - ended - queued, "running"), (queued, "queued"), (ended, "finished")];
     let counts: Vec<String> = counts
         .iter()
@@ -53,7 +53,7 @@ fn counts(runs: &[BackgroundRun]) -> String {
 /// `1a2b3c4d · explorer "find the code" · running 5m12s · $ cargo test · 12.3k tokens · $0.04`.
 fn what(run: &BackgroundRun, clock: &Clock) -> String {
     let mut parts = vec![run.run_id.clone(), who(run), standing(run, clock)];
-    let news = if run.is_live() { &run.last_tool } else { &run.error };
+    let news = if run.is_live() { &run.progress.last_tool } else { &run.error };
     parts.extend(news.as_ref().map(|news| one_line(news, MAX_CELL)));
     parts.extend(spent(run));
     parts.join(" · ")

@@ -1,20 +1,20 @@
-//! What a request asks of its run, as far as it can be had.
+//! The options of a request: checked, or skipped with a warning.
 
 use std::time::Duration;
 
-use super::record::Cleanup;
 use crate::agent::THINKING_LEVELS;
+use crate::orchestrate::background::run::Cleanup;
 use crate::run::Timeout;
 use crate::text::{Sanitizer, one_line};
 
-/// What a label may fill.
+/// Characters of a label.
 const LABEL_CHARS: usize = 80;
-/// What is looked at of what a caller says.
+/// Bytes of a caller's text that are looked at.
 const SAID_BYTES: usize = 4 * 1024;
-/// The longest run that can be asked for; whoever wants a longer one wants no limit.
+/// The longest limit that can be asked for; 0 is no limit.
 const MAX_SECONDS: f64 = 7.0 * 24.0 * 3_600.0;
 
-/// What a caller says, in one line. Cleaned before it is cut: half a secret is not known for one.
+/// A caller's text in one short line. It is sanitized before it is cut: half a secret is not recognised.
 pub(super) fn short(sanitizer: &Sanitizer, text: &str) -> String {
     one_line(sanitizer.sanitize(text).clip(SAID_BYTES).into_string().trim(), LABEL_CHARS)
 }
@@ -38,7 +38,7 @@ pub(super) fn cleanup(cleanup: Option<&str>, sanitizer: &Sanitizer) -> Result<Cl
     })
 }
 
-/// The model that is meant, or none and a warning.
+/// The model that `asked` names, by `provider/id` or by an id that only one provider has; or none, and a warning.
 pub(super) fn known_model(
     asked: &str,
     models: Option<&[String]>,
@@ -51,7 +51,6 @@ pub(super) fn known_model(
             let ids =
                 || models.iter().filter(|known| known.split_once('/').is_some_and(|(_, id)| id == asked));
             let exact = models.iter().find(|known| *known == asked);
-            // An id that two providers have says too little.
             exact.or_else(|| ids().next().filter(|_| ids().count() == 1)).cloned()
         }
         None => is_model(asked).then(|| asked.to_owned()),

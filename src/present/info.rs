@@ -2,8 +2,8 @@
 
 use super::clock::Clock;
 use super::report::{Mark, Report, ReportLine};
-use super::words::{mark, name, standing};
-use crate::orchestrate::background::{BackgroundRun, Cleanup};
+use super::run_words::{mark, name, standing};
+use crate::orchestrate::background::run::{BackgroundRun, Cleanup};
 use crate::text::{figures, one_line};
 
 /// Longest line of a task, an error or a result; the whole of it stands in the transcript.
@@ -25,7 +25,7 @@ pub fn info_report(run: &BackgroundRun, clock: &Clock) -> Report {
     times(&mut facts, run, clock);
     facts.say("usage", &usage(run));
     facts.say("tools", &if run.tools.is_empty() { "none".to_owned() } else { run.tools.join(", ") });
-    facts.maybe("last tool", run.last_tool.as_deref());
+    facts.maybe("last tool", run.progress.last_tool.as_deref());
     facts.maybe("sandbox", run.sandbox.as_deref());
     facts.maybe("supervision", run.supervision.as_deref());
     processes(&mut facts, run);
@@ -90,7 +90,7 @@ fn times(facts: &mut Facts, run: &BackgroundRun, clock: &Clock) {
 }
 
 fn usage(run: &BackgroundRun) -> String {
-    let usage = &run.usage;
+    let usage = &run.progress.usage;
     let tokens = figures::tokens;
     let sent = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
     let cached = if usage.cache_read > 0 || usage.cache_write > 0 {
@@ -111,20 +111,20 @@ fn usage(run: &BackgroundRun) -> String {
 fn processes(facts: &mut Facts, run: &BackgroundRun) {
     let is_live = run.is_live();
     let mut parts = Vec::new();
-    parts.extend(run.pid.map(|pid| format!("child {pid}")));
+    parts.extend(run.progress.pid.map(|pid| format!("child {pid}")));
     parts.extend(run.host_pid.filter(|_| is_live).map(|pid| {
         let whose = if run.is_ours { "this pi" } else { "another process" };
         format!("host {pid} ({whose})")
     }));
-    parts.extend(run.processes.map(|count| {
+    parts.extend(run.progress.processes.map(|count| {
         let count = if count == 1 { "1 process".to_owned() } else { format!("{count} processes") };
         if is_live { format!("{count} in its tree") } else { format!("{count} at most") }
     }));
     facts.say("processes", &if parts.is_empty() { "none".to_owned() } else { parts.join(", ") });
-    if let Some(cpu_ms) = run.cpu_ms {
+    if let Some(cpu_ms) = run.progress.cpu_ms {
         facts.say("cpu", &figures::duration(std::time::Duration::from_millis(cpu_ms)));
     }
-    if let Some(rss) = run.rss_bytes {
+    if let Some(rss) = run.progress.rss_bytes {
         let peak = if is_live { "" } else { " at most" };
         facts.say("memory", &format!("{}{peak}", figures::bytes(rss)));
     }

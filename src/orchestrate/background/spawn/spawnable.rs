@@ -9,7 +9,7 @@ use crate::text::one_line;
 
 /// Stands for every agent in `allowAgents`.
 const ANY: &str = "*";
-/// What a description may fill.
+/// Characters of a description.
 const DESCRIPTION_CHARS: usize = 200;
 
 /// An agent that may run in the background here and now.
@@ -27,7 +27,7 @@ pub struct Spawnable {
     pub model: Option<String>,
 }
 
-/// The agents that may run in the background, and the one that does when none is named. Blocks.
+/// The agents that may run in the background, and the default agent. Blocks.
 #[must_use]
 pub fn spawnable(
     cwd: &Path,

@@ -1,66 +1,62 @@
-//! What a person asks for.
+//! Understanding the line after `/subagents`.
 
-use super::report::{Report, ReportLine};
 use super::usage::{FORMS, SUBCOMMANDS, misuse, usage_report};
-use crate::orchestrate::background::BackgroundRun;
+use crate::orchestrate::background::run::BackgroundRun;
+use crate::present::{DEFAULT_LOG_LINES, MAX_LOG_LINES, Report, ReportLine};
 use crate::text::quoted;
 
-/// Lines of a conversation that are shown unless told otherwise.
-pub const DEFAULT_LIMIT: usize = 20;
-/// Lines of a conversation that are shown at most.
-pub const MAX_LIMIT: usize = 200;
-
-/// What was asked for.
+/// A command that was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asked {
-    /// What runs there are.
+pub enum Command {
+    /// Lists runs.
     List {
         /// Those of all sessions.
         all: bool,
     },
-    /// The end of a run.
-    Stop(Target),
-    /// The end of all runs of the session.
+    /// Ends all runs of the session.
     StopAll,
-    /// The newest of a conversation.
+    /// Does something with one run.
+    On(Target, RunCommand),
+}
+
+/// A command for one run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunCommand {
+    /// Ends it.
+    Stop,
+    /// Shows the newest lines of its conversation.
     Log {
-        /// Whose.
-        target: Target,
-        /// Lines, from 1 to [`MAX_LIMIT`].
+        /// Lines, from 1 to [`MAX_LOG_LINES`].
         limit: usize,
         /// With tool calls.
         tools: bool,
     },
-    /// Everything about a run.
-    Info(Target),
-    /// A message to a run.
+    /// Shows everything that is known of it.
+    Info,
+    /// Sends it a message, which is not blank.
     Send {
-        /// To which.
-        target: Target,
-        /// It is not blank.
+        /// What it is told.
         message: String,
     },
-    /// A run is to go on.
+    /// Continues it.
     Resume {
-        /// Which.
-        target: Target,
-        /// With what it is told; it is not blank.
+        /// What it is told; not blank.
         message: Option<String>,
     },
 }
 
-/// What somebody calls a run by: a number in a list, the beginning of an id, a label, a session key, or `last`.
+/// A name for a run: a number in a list, the beginning of an id, a label, a session key, or `last`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target(pub(super) String);
 
 impl Target {
-    /// The run called so.
+    /// The run with this name.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self(name.into())
     }
 
-    /// The whole key of a run, where that was given, alone or as the end of a session key.
+    /// The key, if it is the whole key of a run, alone or as the end of a session key.
     #[must_use]
     pub fn key(&self) -> Option<&str> {
         let key = self.0.rsplit(':').next().unwrap_or_default();
@@ -74,14 +70,14 @@ impl Target {
     }
 }
 
-/// Understands everything that follows `/subagents`; nothing at all asks for the list.
+/// Parses everything that follows `/subagents`. An empty line asks for the list.
 ///
 /// # Errors
 ///
-/// What is missing, too much or unknown.
-pub fn parse(line: &str) -> Result<Asked, Report> {
+/// A report of what is missing, too much or unknown.
+pub fn parse(line: &str) -> Result<Command, Report> {
     let mut words = Words(line.trim());
-    let Some(name) = words.next() else { return Ok(Asked::List { all: false }) };
+    let Some(name) = words.next() else { return Ok(Command::List { all: false }) };
     match name.as_str() {
         "list" => {
             let all = match words.next() {
@@ -94,20 +90,23 @@ pub fn parse(line: &str) -> Result<Asked, Report> {
                     ));
                 }
             };
-            words.end("list", Asked::List { all })
+            words.end("list", Command::List { all })
         }
         "stop" => match words.whole_target("stop")? {
-            Target(name) if name == "all" => Ok(Asked::StopAll),
-            target => Ok(Asked::Stop(target)),
+            Target(name) if name == "all" => Ok(Command::StopAll),
+            target => Ok(Command::On(target, RunCommand::Stop)),
         },
-        "info" => words.whole_target("info").map(Asked::Info),
+        "info" => Ok(Command::On(words.whole_target("info")?, RunCommand::Info)),
         "log" => log(words),
         "send" => {
             let target = words.target("send")?;
             let message = words.rest().ok_or_else(|| misuse("send", "the message is missing"))?;
-            Ok(Asked::Send { target, message })
+            Ok(Command::On(target, RunCommand::Send { message }))
         }
-        "resume" => Ok(Asked::Resume { target: words.target("resume")?, message: words.rest() }),
+        "resume" => {
+            let target = words.target("resume")?;
+            Ok(Command::On(target, RunCommand::Resume { message: words.rest() }))
+        }
         other => match SUBCOMMANDS.iter().find(|known| known.name == other) {
             Some(known) => Err(misuse(known.name, format!("`{}` stands alone", known.name))),
             None => Err(usage_report(Some(other))),
@@ -115,7 +114,7 @@ pub fn parse(line: &str) -> Result<Asked, Report> {
     }
 }
 
-fn log(mut words: Words<'_>) -> Result<Asked, Report> {
+fn log(mut words: Words<'_>) -> Result<Command, Report> {
     let target = words.target("log")?;
     let (mut limit, mut tools) = (None, false);
     while let Some(word) = words.next() {
@@ -126,21 +125,23 @@ fn log(mut words: Words<'_>) -> Result<Asked, Report> {
                 && !number.is_empty()
                 && number.bytes().all(|byte| byte.is_ascii_digit()) =>
             {
-                let given = word.parse().ok().filter(|given| (1..=MAX_LIMIT).contains(given));
-                let out_of_range =
-                    || misuse("log", format!("the limit {} is not between 1 and {MAX_LIMIT}", quoted(&word)));
+                let given = word.parse().ok().filter(|given| (1..=MAX_LOG_LINES).contains(given));
+                let out_of_range = || {
+                    misuse("log", format!("the limit {} is not between 1 and {MAX_LOG_LINES}", quoted(&word)))
+                };
                 limit = Some(given.ok_or_else(out_of_range)?);
             }
             _ => {
-                let why = format!("{} is neither a limit from 1 to {MAX_LIMIT} nor `tools`", quoted(&word));
+                let why =
+                    format!("{} is neither a limit from 1 to {MAX_LOG_LINES} nor `tools`", quoted(&word));
                 return Err(misuse("log", why));
             }
         }
     }
-    Ok(Asked::Log { target, limit: limit.unwrap_or(DEFAULT_LIMIT), tools })
+    Ok(Command::On(target, RunCommand::Log { limit: limit.unwrap_or(DEFAULT_LOG_LINES), tools }))
 }
 
-/// The words of a line; one in quotes may have blanks.
+/// The words that are left of a line; a quoted one may have blanks.
 struct Words<'a>(&'a str);
 
 impl Words<'_> {
@@ -165,7 +166,7 @@ impl Words<'_> {
         })
     }
 
-    /// A target behind which nothing can stand, so that a label with blanks needs no quotes.
+    /// The rest of the line as a target, so that a label with blanks needs no quotes.
     fn whole_target(&mut self, command: &str) -> Result<Target, Report> {
         let Target(first) = self.target(command)?;
         Ok(Target(self.rest().map_or_else(|| first.clone(), |rest| format!("{first} {rest}"))))
@@ -177,13 +178,13 @@ impl Words<'_> {
         (!rest.is_empty()).then(|| rest.to_owned())
     }
 
-    fn end(mut self, command: &str, asked: Asked) -> Result<Asked, Report> {
+    fn end(mut self, name: &str, command: Command) -> Result<Command, Report> {
         match self.next() {
-            None => Ok(asked),
+            None => Ok(command),
             Some(word) => {
                 let why =
                     format!("{} is one word too many; a label with blanks stands in quotes", quoted(&word));
-                Err(misuse(command, why))
+                Err(misuse(name, why))
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use super::clock::Clock;
 use super::report::{Mark, Report, ReportLine};
-use super::words::{name, standing};
-use crate::orchestrate::background::{BackgroundRun, Done};
+use super::run_words::{name, standing};
+use crate::orchestrate::background::run::{ActionOutcome, BackgroundRun};
 use crate::text::one_line;
 
 /// Longest reason.
@@ -11,23 +11,27 @@ const MAX_WHY: usize = 400;
 
 /// What was done with a run.
 #[must_use]
-pub fn done_report(run: &BackgroundRun, done: Done) -> Report {
+pub fn action_report(run: &BackgroundRun, done: ActionOutcome) -> Report {
     let name = name(run);
     match done {
-        Done::Stopped => Report::sentence(Mark::Ok, format!("stopped {name} and everything it had started")),
-        Done::Stopping => {
+        ActionOutcome::Stopped => {
+            Report::sentence(Mark::Ok, format!("stopped {name} and everything it had started"))
+        }
+        ActionOutcome::Stopping => {
             Report::sentence(Mark::Warning, format!("{name} was asked to end and has not ended yet"))
         }
-        Done::Steered => {
+        ActionOutcome::Steered => {
             Report::sentence(Mark::Ok, format!("sent to {name}, which reads it before its next turn"))
         }
-        Done::PassedOn => Report::sentence(
+        ActionOutcome::PassedOn => Report::sentence(
             Mark::Ok,
             format!(
                 "passed on to the process that {name} lives in, for its child to read before its next turn"
             ),
         ),
-        Done::Resumed => Report::sentence(Mark::Ok, format!("resumed {name}: it goes on in its own session")),
+        ActionOutcome::Resumed => {
+            Report::sentence(Mark::Ok, format!("resumed {name}: it goes on in its own session"))
+        }
     }
 }
 

@@ -2,14 +2,17 @@
 
 use std::io;
 
-use super::ask::MAX_LIMIT;
 use super::clock::Clock;
 use super::report::{Mark, Report, ReportLine};
-use super::words::{name, standing};
-use crate::orchestrate::background::BackgroundRun;
+use super::run_words::{name, standing};
+use crate::orchestrate::background::run::BackgroundRun;
 use crate::text::{figures, one_line};
 use crate::transcript::{Transcript, TranscriptEntry, Wanted};
 
+/// Lines of a conversation that a log shows unless told otherwise.
+pub const DEFAULT_LOG_LINES: usize = 20;
+/// Lines of a conversation that a log shows at most.
+pub const MAX_LOG_LINES: usize = 200;
 /// Longest line; more than any screen has columns.
 const MAX_LINE: usize = 1_000;
 /// How much of what a tool gave back is shown.
@@ -59,8 +62,8 @@ pub fn log_report(
     }
     if left_out > 0 || transcript.has_more {
         let count = if transcript.has_more { "older lines".to_owned() } else { older(left_out) };
-        let hint = if limit < MAX_LIMIT {
-            format!("`/subagents log {} {MAX_LIMIT}` shows more", run.run_id)
+        let hint = if limit < MAX_LOG_LINES {
+            format!("`/subagents log {} {MAX_LOG_LINES}` shows more", run.run_id)
         } else {
             format!("the transcript{} has all of it", path(run))
         };

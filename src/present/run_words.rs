@@ -2,7 +2,7 @@
 
 use super::clock::Clock;
 use super::report::Mark;
-use crate::orchestrate::background::{BackgroundRun, BackgroundState};
+use crate::orchestrate::background::run::{BackgroundRun, BackgroundState};
 use crate::run::RunOutcome;
 use crate::text::{figures, one_line};
 
@@ -12,7 +12,7 @@ const MAX_NAME: usize = 60;
 pub(super) const MAX_CELL: usize = 160;
 
 /// `explorer "find the code"`.
-pub(super) fn who(run: &BackgroundRun) -> String {
+pub(crate) fn who(run: &BackgroundRun) -> String {
     let agent = one_line(&run.agent, MAX_NAME);
     match &run.label {
         Some(label) => format!("{agent} \"{}\"", one_line(label, MAX_NAME)),
@@ -26,8 +26,8 @@ pub(super) fn name(run: &BackgroundRun) -> String {
 }
 
 /// The mark of a run's state.
-pub(super) fn mark(run: &BackgroundRun) -> Mark {
-    match run.state {
+pub(crate) fn mark(run: &BackgroundRun) -> Mark {
+    match run.progress.state {
         BackgroundState::Queued => Mark::Queued,
         BackgroundState::Starting | BackgroundState::Running => Mark::Running,
         BackgroundState::Retrying => Mark::Warning,
@@ -46,9 +46,9 @@ pub(super) fn mark(run: &BackgroundRun) -> Mark {
 }
 
 /// The state in a word or two.
-pub(super) fn state(run: &BackgroundRun) -> &'static str {
+pub(crate) fn state(run: &BackgroundRun) -> &'static str {
     if run.is_live() {
-        return run.state.as_str();
+        return run.progress.state.as_str();
     }
     match run.outcome {
         Some(RunOutcome::Completed) => "done",
@@ -66,7 +66,7 @@ pub(super) fn state(run: &BackgroundRun) -> &'static str {
 
 /// `running 5m12s`, `queued, place 3`, `done after 5m12s, 1h02m ago`.
 pub(super) fn standing(run: &BackgroundRun, clock: &Clock) -> String {
-    let place = run.position.filter(|_| run.state == BackgroundState::Queued);
+    let place = run.progress.position.filter(|_| run.progress.state == BackgroundState::Queued);
     let place = place.map(|place| format!(", place {place}"));
     let lasted = match (run.started_ms, run.ended_ms) {
         (Some(started), None) if run.is_live() => Some(format!(" {}", clock.since(started))),
@@ -80,7 +80,7 @@ pub(super) fn standing(run: &BackgroundRun, clock: &Clock) -> String {
 
 /// `12.3k tokens`, `$0.04`; nothing that is zero.
 pub(super) fn spent(run: &BackgroundRun) -> Vec<String> {
-    let usage = &run.usage;
+    let usage = &run.progress.usage;
     let sent = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
     let all = sent.saturating_add(usage.output);
     let tokens = (all > 0).then(|| format!("{} tokens", figures::tokens(all)));

@@ -57,7 +57,7 @@ pub struct ReportLine {
 }
 
 impl ReportLine {
-    pub(super) fn new(mark: Mark, name: impl Into<String>, text: impl Into<String>) -> Self {
+    pub(crate) fn new(mark: Mark, name: impl Into<String>, text: impl Into<String>) -> Self {
         Self { mark, name: name.into(), text: text.into(), indent: 0 }
     }
 
@@ -65,7 +65,7 @@ impl ReportLine {
         self.mark != Mark::None && self.name.is_empty()
     }
 
-    pub(super) fn below(text: impl Into<String>) -> Self {
+    pub(crate) fn below(text: impl Into<String>) -> Self {
         Self { indent: 1, ..Self::new(Mark::None, "", text) }
     }
 }
@@ -83,23 +83,23 @@ pub struct Report {
 }
 
 impl Report {
-    pub(super) fn new(title: impl Into<String>) -> Self {
+    pub(crate) fn new(title: impl Into<String>) -> Self {
         Self { title: title.into(), ..Self::default() }
     }
 
     /// Why nothing was done.
-    pub(super) fn error(why: impl Into<String>) -> Self {
+    pub(crate) fn error(why: impl Into<String>) -> Self {
         let mut report = Self { is_error: true, ..Self::new(TITLE) };
         report.lines.push(ReportLine::new(Mark::Error, "", why));
         report
     }
 
     /// One sentence.
-    pub(super) fn sentence(mark: Mark, text: impl Into<String>) -> Self {
+    pub(crate) fn sentence(mark: Mark, text: impl Into<String>) -> Self {
         Self::new(TITLE).with(ReportLine::new(mark, "", text))
     }
 
-    pub(super) fn with(mut self, line: ReportLine) -> Self {
+    pub(crate) fn with(mut self, line: ReportLine) -> Self {
         self.lines.push(line);
         self
     }

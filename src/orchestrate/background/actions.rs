@@ -1,0 +1,215 @@
+//! What a person can do with a background run: stop it, send it a message, resume it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use super::conversation::view::ConversationScope;
+use super::drive::drive;
+use super::live_run::{EndReason, LiveRun};
+use super::repository::{SEND, STOP};
+use super::run::{ActionOutcome, BackgroundRun, BackgroundState, LiveSnapshot};
+use super::service::BackgroundService;
+use super::watch::watch_others;
+use crate::orchestrate::CallOrder;
+use crate::run::{
+    HostCallbacks, Resumption, RunId, RunOverrides, RunSpec, Timeout, blocking, load_config, prepare,
+};
+
+/// How long a stop waits for the end of a run.
+const STOPPING: Duration = Duration::from_secs(10);
+/// The pause between two looks at a run of another process where no conversation is open.
+const LOOK: Duration = Duration::from_millis(500);
+/// The prompt of a run that is resumed without a message.
+const GO_ON: &str = "Continue with your task where you left off, and finish it.";
+
+/// Ends a run and everything that it has started.
+///
+/// # Errors
+///
+/// Why it cannot be ended.
+pub async fn stop(service: &BackgroundService, run: &BackgroundRun) -> Result<ActionOutcome, String> {
+    if !run.is_live() {
+        return Err("it is over already".to_owned());
+    }
+    let is_over = if let Some(live) = service.registry.get(&run.key) {
+        live.end(EndReason::Stopped);
+        timeout(STOPPING, service.registry.until_removed(&[live])).await.is_ok()
+    } else {
+        request(service, run, STOP, "").await?;
+        timeout(STOPPING, until_over(service, &run.key)).await.is_ok()
+    };
+    Ok(if is_over { ActionOutcome::Stopped } else { ActionOutcome::Stopping })
+}
+
+/// Ends all runs of a conversation. Returns how many there were.
+pub async fn stop_all(service: &BackgroundService, session: &str) -> usize {
+    let hosted = service.registry.of_session(Some(session));
+    for live in &hosted {
+        live.end(EndReason::Stopped);
+    }
+    let mut count = hosted.len();
+    for run in service.runs(Some(session.to_owned())).await {
+        if run.is_live() && service.registry.get(&run.key).is_none() {
+            count += usize::from(request(service, &run, STOP, "").await.is_ok());
+        }
+    }
+    // A run that takes longer is being ended all the same.
+    let _ = timeout(STOPPING, service.registry.until_removed(&hosted)).await;
+    count
+}
+
+/// Sends a message to a run: to its child while that works, else as the next prompt of its session.
+///
+/// # Errors
+///
+/// Why it cannot be sent.
+pub async fn send(
+    service: &Arc<BackgroundService>,
+    run: &BackgroundRun,
+    message: &str,
+    scope: &ConversationScope,
+    callbacks: Arc<impl HostCallbacks + 'static>,
+) -> Result<ActionOutcome, String> {
+    if !run.is_live() {
+        return resume(service, run, Some(message), scope, callbacks).await;
+    }
+    let Some(live) = service.registry.get(&run.key) else {
+        request(service, run, SEND, message).await?;
+        return Ok(ActionOutcome::PassedOn);
+    };
+    if live.control.steering.steer(message) {
+        return Ok(ActionOutcome::Steered);
+    }
+    Err(if live.record().is_queued() {
+        "it waits for its turn; send the message once it runs".to_owned()
+    } else {
+        "its child takes no messages at the moment".to_owned()
+    })
+}
+
+/// Continues a run that is over in the session of its child.
+///
+/// # Errors
+///
+/// Why it cannot be continued.
+pub async fn resume(
+    service: &Arc<BackgroundService>,
+    run: &BackgroundRun,
+    message: Option<&str>,
+    scope: &ConversationScope,
+    callbacks: Arc<impl HostCallbacks + 'static>,
+) -> Result<ActionOutcome, String> {
+    if run.is_live() {
+        return Err("it is under way".to_owned());
+    }
+    if run.archived_ms.is_some() {
+        return Err("its transcript was archived, and there is nothing to continue".to_owned());
+    }
+    let (Some(session), Some(directory)) = (&run.transcript, &run.directory) else {
+        return Err("it has no transcript to continue".to_owned());
+    };
+    let overrides = RunOverrides {
+        model: run.model.clone(),
+        thinking: run.thinking.clone(),
+        timeout: run.timeout_ms.map_or(Timeout::Never, |ms| Timeout::After(Duration::from_millis(ms))),
+        // The tools that its policy allowed at first; what is forbidden since stays forbidden.
+        tools: Some(run.tools.clone()),
+        announces: true,
+        resumes: Some(Resumption {
+            run_id: run.run_id.clone(),
+            directory: directory.clone(),
+            session: session.clone(),
+        }),
+    };
+    let spec = RunSpec {
+        agent: run.agent.clone(),
+        task: message.unwrap_or(GO_ON).to_owned(),
+        cwd: run.cwd.clone(),
+        context: Arc::clone(&scope.context),
+        share: 1,
+        siblings: 1,
+        overrides,
+    };
+    let (cwd, context) = (run.cwd.clone(), Arc::clone(&scope.context));
+    let loaded =
+        blocking(move || load_config(&cwd, &context)).await.map_err(|refusal| refusal.to_string())?;
+    let live = Arc::new(LiveRun::new(resumed(run), &scope.ends_with));
+    let ready = prepare(spec, RunId::of_key(&run.key), &*callbacks, &live.control.cancel).await;
+    let ready = ready.map_err(|result| result.text)?;
+    if let Some(over) = ready.over_budget().await {
+        return Err(over);
+    }
+    live.note_prepared(&ready);
+    // Two resumptions at once, here or in two processes, would write into one session.
+    if !service.registry.insert(&live, usize::MAX) {
+        return Err("it is under way".to_owned());
+    }
+    let record = live.record();
+    if !service.with_repository(move |repository| repository.claim(&record)).await {
+        service.registry.remove(&run.key);
+        return Err("somebody else goes on with it, or its transcript was archived".to_owned());
+    }
+    service.invalidate(false);
+    watch_others(service);
+    let service = Arc::clone(service);
+    tokio::spawn(async move {
+        drive(&service, &live, Ok(ready), &loaded.config, &CallOrder::now(), &*callbacks).await;
+    });
+    Ok(ActionOutcome::Resumed)
+}
+
+/// The record of a run that begins again.
+fn resumed(run: &BackgroundRun) -> BackgroundRun {
+    let progress = LiveSnapshot {
+        state: BackgroundState::Queued,
+        usage: run.progress.usage.clone(),
+        cpu_ms: run.progress.cpu_ms,
+        rss_bytes: run.progress.rss_bytes,
+        processes: run.progress.processes,
+        ..LiveSnapshot::default()
+    };
+    BackgroundRun {
+        progress,
+        status: None,
+        outcome: None,
+        error: None,
+        started_ms: None,
+        ended_ms: None,
+        archive_at_ms: None,
+        result: None,
+        partial: None,
+        notes: Vec::new(),
+        is_kept: false,
+        spent_before: run.progress.usage.clone(),
+        times_resumed: run.times_resumed + 1,
+        host_pid: Some(std::process::id()),
+        is_ours: true,
+        ..run.clone()
+    }
+}
+
+async fn request(
+    service: &BackgroundService,
+    run: &BackgroundRun,
+    action: &'static str,
+    text: &str,
+) -> Result<(), String> {
+    let (key, text) = (run.key.clone(), text.to_owned());
+    let is_left = service.with_repository(move |repository| repository.request(&key, action, &text)).await;
+    is_left.then_some(()).ok_or_else(|| "the process that it lives in cannot be asked".to_owned())
+}
+
+/// Waits until a run of another process is over.
+async fn until_over(service: &BackgroundService, key: &str) {
+    let mut changes = service.registry.changes();
+    loop {
+        let key = key.to_owned();
+        let run = service.with_repository(move |repository| repository.run(&key)).await;
+        if run.is_none_or(|run| !run.is_live()) {
+            return;
+        }
+        let _ = timeout(LOOK, changes.changed()).await;
+    }
+}

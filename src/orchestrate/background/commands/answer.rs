@@ -1,0 +1,145 @@
+//! Doing what a command asks for, and saying what came of it.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::complete::{Completion, complete};
+use super::parse::{Command, RunCommand, Target, parse};
+use super::resolve::resolve;
+use crate::orchestrate::background::actions::{resume, send, stop, stop_all};
+use crate::orchestrate::background::conversation::view::ConversationView;
+use crate::orchestrate::background::run::BackgroundRun;
+use crate::orchestrate::background::service::BackgroundService;
+use crate::present::{
+    Clock, MAX_LISTED, Report, action_report, already_finished, info_report, list_report, log_report,
+    refused_report, stopped_all_report, wanted_of,
+};
+use crate::run::{HostCallbacks, blocking, sanitizer_for};
+use crate::transcript::{Transcript, Wanted, read_transcript};
+
+/// The error of reading the transcript of a run without one.
+const NO_TRANSCRIPT: &str = "it has no transcript";
+
+/// Does what a person asks for with everything that follows `/subagents`, and says what came of it.
+pub async fn answer(
+    service: &Arc<BackgroundService>,
+    view: &Arc<ConversationView>,
+    line: &str,
+    callbacks: Arc<impl HostCallbacks + 'static>,
+) -> Report {
+    let command = match parse(line) {
+        Ok(command) => command,
+        Err(report) => return report,
+    };
+    let clock = blocking(Clock::system).await;
+    match command {
+        Command::List { all } => {
+            let session = (!all).then(|| view.session().to_owned());
+            let runs = service.runs(session).await;
+            view.set_listed(runs.iter().take(MAX_LISTED).map(|run| run.key.clone()));
+            list_report(&runs, all, &clock)
+        }
+        Command::StopAll => stopped_all_report(stop_all(service, view.session()).await),
+        Command::On(target, command) => match find(service, view, &target).await {
+            Ok(run) => answer_on(service, view, &run, command, &clock, callbacks).await,
+            Err(report) => report,
+        },
+    }
+}
+
+async fn answer_on(
+    service: &Arc<BackgroundService>,
+    view: &ConversationView,
+    run: &BackgroundRun,
+    command: RunCommand,
+    clock: &Clock,
+    callbacks: Arc<impl HostCallbacks + 'static>,
+) -> Report {
+    let (action, done) = match command {
+        RunCommand::Info => return info_report(run, clock),
+        RunCommand::Log { limit, tools } => {
+            let transcript = read(view, run, wanted_of(limit, tools)).await;
+            return log_report(run, &transcript, limit, clock);
+        }
+        RunCommand::Stop if !run.is_live() => return already_finished(run, clock),
+        RunCommand::Stop => ("stop", stop(service, run).await),
+        RunCommand::Send { message } => ("send", send(service, run, &message, &view.scope, callbacks).await),
+        RunCommand::Resume { message } => {
+            ("resume", resume(service, run, message.as_deref(), &view.scope, callbacks).await)
+        }
+    };
+    match done {
+        Ok(outcome) => action_report(run, outcome),
+        Err(why) => refused_report(action, run, &why),
+    }
+}
+
+/// What can be typed next. From memory.
+#[must_use]
+pub fn completions(view: &ConversationView, prefix: &str) -> Vec<Completion> {
+    complete(prefix, &view.runs())
+}
+
+/// The newest part of a run's conversation, and a version that changes when its file does.
+///
+/// # Errors
+///
+/// When there is none that can be read.
+pub async fn transcript(
+    service: &BackgroundService,
+    view: &ConversationView,
+    key: &str,
+    wanted: Wanted,
+) -> io::Result<(Transcript, String)> {
+    let run = service.run(key).await;
+    let run = run.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "there is no such run"))?;
+    let path = run.transcript.clone();
+    let version = blocking(move || path.as_deref().and_then(version)).await;
+    let transcript = read(view, &run, wanted).await?;
+    Ok((transcript, version.unwrap_or_default()))
+}
+
+/// Finds the run that a name means, among those of the conversation and then among all.
+async fn find(
+    service: &BackgroundService,
+    view: &ConversationView,
+    target: &Target,
+) -> Result<BackgroundRun, Report> {
+    let listed = view.listed();
+    let own = service.runs(Some(view.session().to_owned())).await;
+    match resolve(target, &own, &listed) {
+        Ok(run) => Ok(run.clone()),
+        Err(report) => elsewhere(service, target, &listed).await.ok_or(report),
+    }
+}
+
+/// The run of another conversation that a name means: only by its whole id or in the list that was shown, because a typing
+/// error must not reach the runs of another project.
+async fn elsewhere(service: &BackgroundService, target: &Target, listed: &[String]) -> Option<BackgroundRun> {
+    if let Some(key) = target.key() {
+        return service.run(key).await;
+    }
+    let all = service.runs(None).await;
+    let mut exact = all.iter().filter(|run| target.is_run_id_of(run));
+    if let (Some(run), None) = (exact.next(), exact.next()) {
+        return Some(run.clone());
+    }
+    resolve(target, &all, listed).ok().filter(|run| listed.contains(&run.key)).cloned()
+}
+
+async fn read(view: &ConversationView, run: &BackgroundRun, wanted: Wanted) -> io::Result<Transcript> {
+    let Some(path) = run.transcript.clone() else {
+        return Err(io::Error::new(io::ErrorKind::NotFound, NO_TRANSCRIPT));
+    };
+    let (cwd, context) = (run.cwd.clone(), Arc::clone(&view.scope.context));
+    blocking(move || read_transcript(&path, wanted, &sanitizer_for(&cwd, &context))).await
+}
+
+/// The version of a file: its length and the time of its last change.
+fn version(path: &Path) -> Option<String> {
+    let metadata = std::fs::metadata(path).ok()?;
+    let since = metadata.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Some(format!("{}-{}", metadata.len(), since.as_nanos()))
+}

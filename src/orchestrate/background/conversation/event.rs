@@ -1,0 +1,134 @@
+//! What the listener of a conversation hears.
+
+use std::collections::HashMap;
+
+use crate::orchestrate::background::run::BackgroundRun;
+use crate::text::floor_char_boundary;
+
+/// Bytes of a task in an event.
+const TASK_BYTES: usize = 200;
+
+/// A change of the background runs of a conversation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BackgroundEvent {
+    /// All of them, newest first, without their long texts; empty when nothing has changed.
+    pub runs: Vec<BackgroundRun>,
+    /// Those that are new.
+    pub started: Vec<BackgroundRun>,
+    /// Those that have ended.
+    pub ended: Vec<BackgroundRun>,
+    /// Results for the conversation.
+    pub message: Option<DeliveryMessage>,
+    /// Notices for the user.
+    pub notices: Vec<String>,
+}
+
+/// The results of runs, as one message to the conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeliveryMessage {
+    /// The ids of its deliveries.
+    pub delivery_ids: Vec<String>,
+    /// Its runs, with their long texts.
+    pub runs: Vec<BackgroundRun>,
+    /// The whole message, for the model.
+    pub text: String,
+    /// Whether it starts a turn of an idle conversation.
+    pub triggers_turn: bool,
+}
+
+/// A listener's answer to an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ack {
+    /// It took the event.
+    Accepted,
+    /// It failed; what the event delivers is offered again.
+    Rejected,
+    /// It is gone, and the conversation is closed.
+    Closed,
+}
+
+/// Receives the events of a conversation.
+pub trait Listener: Send + 'static {
+    /// Takes an event; the next one comes after the answer.
+    fn notify(&mut self, event: BackgroundEvent) -> impl Future<Output = Ack> + Send;
+}
+
+/// Finds what has changed since the event before.
+#[derive(Debug, Default)]
+pub(in super::super) struct RunDiff(Option<HashMap<String, BackgroundRun>>);
+
+impl RunDiff {
+    /// An event with the changes of the runs since the last call; the first one names none as started or ended.
+    pub(in super::super) fn changes(&mut self, runs: Vec<BackgroundRun>) -> BackgroundEvent {
+        let mut event = BackgroundEvent::default();
+        if let Some(before) = &self.0 {
+            for run in &runs {
+                let was_live = before.get(&run.key).map(BackgroundRun::is_live);
+                if was_live.is_none() || (was_live == Some(false) && run.is_live()) {
+                    event.started.push(run.clone());
+                }
+                if was_live != Some(false) && !run.is_live() {
+                    event.ended.push(run.clone());
+                }
+            }
+        }
+        let before = self.0.get_or_insert_default();
+        if runs.len() != before.len() || runs.iter().any(|run| before.get(&run.key) != Some(run)) {
+            *before = runs.iter().map(|run| (run.key.clone(), run.clone())).collect();
+            event.runs = runs;
+        }
+        event
+    }
+}
+
+/// A run without its long texts.
+pub(in super::super) fn brief(mut run: BackgroundRun) -> BackgroundRun {
+    (run.result, run.partial) = (None, None);
+    run.notes = Vec::new();
+    if run.task.len() > TASK_BYTES {
+        run.task.truncate(floor_char_boundary(&run.task, TASK_BYTES));
+    }
+    run
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::orchestrate::background::run::BackgroundState;
+
+    fn run(state: BackgroundState) -> BackgroundRun {
+        let mut run = BackgroundRun { key: "k".to_owned(), ..BackgroundRun::default() };
+        run.progress.state = state;
+        run
+    }
+
+    #[test]
+    fn a_run_starts_and_ends_once_and_starts_again_when_it_is_resumed() {
+        let mut diff = RunDiff::default();
+        let mut counts = |runs| {
+            let event = diff.changes(runs);
+            (event.runs.len(), event.started.len(), event.ended.len())
+        };
+        assert_eq!(counts(Vec::new()), (0, 0, 0));
+        for (state, expected) in [
+            (BackgroundState::Queued, (1, 1, 0)),
+            (BackgroundState::Queued, (0, 0, 0)),
+            (BackgroundState::Running, (1, 0, 0)),
+            (BackgroundState::Ended, (1, 0, 1)),
+            (BackgroundState::Running, (1, 1, 0)),
+        ] {
+            assert_eq!(counts(vec![run(state)]), expected, "{state:?}");
+        }
+    }
+
+    #[test]
+    fn a_brief_run_has_no_long_texts_and_whole_characters() {
+        let long = BackgroundRun {
+            task: "é".repeat(150),
+            result: Some("x".to_owned()),
+            ..run(BackgroundState::Ended)
+        };
+        let brief = brief(BackgroundRun { task: format!("x{}", long.task), ..long });
+        assert_eq!((brief.task.len(), brief.result), (199, None));
+    }
+}

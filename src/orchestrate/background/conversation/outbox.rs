@@ -1,0 +1,189 @@
+//! The deliveries of an open conversation, on their way into it.
+
+use std::collections::HashSet;
+
+use parking_lot::Mutex;
+use tokio::time::Instant;
+
+use crate::store::Delivery;
+
+/// The deliveries of an open conversation: claimed by this process, handed out to its listener, and not yet known to stand
+/// in the conversation.
+#[derive(Debug, Default)]
+pub(in super::super) struct Outbox(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    is_closed: bool,
+    pending: Option<Pending>,
+    /// Claimed, and not handed out.
+    queue: Vec<Delivery>,
+    /// Handed out, and not known to stand in the conversation.
+    offered: HashSet<String>,
+}
+
+/// There may be something to deliver.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Pending {
+    /// When the first of it came.
+    pub since: Instant,
+    /// How often something has come; tells whether more came meanwhile.
+    count: u64,
+}
+
+impl Outbox {
+    /// An outbox whose listener has these already.
+    pub(in super::super) fn with(in_flight: &[String]) -> Self {
+        let offered = in_flight.iter().cloned().collect();
+        Self(Mutex::new(State { offered, ..State::default() }))
+    }
+
+    /// Notes that there may be something to deliver.
+    pub(in super::super) fn expect(&self) {
+        self.0.lock().expect();
+    }
+
+    pub(in super::super) fn pending(&self) -> Option<Pending> {
+        self.0.lock().pending
+    }
+
+    /// Queues a claimed delivery. Returns it when the conversation is closed: another process has to deliver it.
+    pub(in super::super) fn take_in(&self, delivery: Delivery) -> Option<Delivery> {
+        let mut state = self.0.lock();
+        if state.is_closed {
+            return Some(delivery);
+        }
+        state.queue.push(delivery);
+        state.expect();
+        None
+    }
+
+    /// Queues `more` and hands out up to `most`, the oldest first. `None`: the conversation is closed, and `more` is left to
+    /// the caller.
+    pub(in super::super) fn hand_out(&self, more: &mut Vec<Delivery>, most: usize) -> Option<Vec<Delivery>> {
+        let mut state = self.0.lock();
+        if state.is_closed {
+            return None;
+        }
+        state.queue.append(more);
+        let count = state.queue.len().min(most);
+        let out: Vec<_> = state.queue.drain(..count).collect();
+        state.offered.extend(out.iter().map(|delivery| delivery.id.clone()));
+        Some(out)
+    }
+
+    /// Queues again, before all others, what was handed out and the listener did not take. A closed conversation has given
+    /// it back already.
+    pub(in super::super) fn put_back(&self, deliveries: Vec<Delivery>) {
+        let mut state = self.0.lock();
+        if state.is_closed {
+            return;
+        }
+        for delivery in &deliveries {
+            state.offered.remove(&delivery.id);
+        }
+        state.queue.splice(0..0, deliveries);
+        state.expect();
+    }
+
+    /// Notes that what was pending by then was taken. What came later, or is still queued, stays pending.
+    pub(in super::super) fn taken(&self, by_then: Pending) {
+        let mut state = self.0.lock();
+        let is_empty = state.queue.is_empty();
+        if let Some(pending) = &mut state.pending {
+            if is_empty && pending.count == by_then.count {
+                state.pending = None;
+            } else {
+                pending.since = Instant::now();
+            }
+        }
+    }
+
+    /// Notes that these stand in the conversation.
+    pub(in super::super) fn delivered(&self, ids: &[String]) {
+        let mut state = self.0.lock();
+        state.queue.retain(|delivery| !ids.contains(&delivery.id));
+        state.offered.retain(|id| !ids.contains(id));
+    }
+
+    pub(in super::super) fn is_closed(&self) -> bool {
+        self.0.lock().is_closed
+    }
+
+    /// Closes the conversation. Returns what is not known to stand in it.
+    pub(in super::super) fn close(&self) -> Vec<String> {
+        let mut state = self.0.lock();
+        state.is_closed = true;
+        let State { queue, offered, .. } = &mut *state;
+        queue.drain(..).map(|delivery| delivery.id).chain(offered.drain()).collect()
+    }
+}
+
+impl State {
+    fn expect(&mut self) {
+        let pending = self.pending.get_or_insert_with(|| Pending { since: Instant::now(), count: 0 });
+        pending.count += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn delivery(id: &str) -> Delivery {
+        let text = |text: &str| text.to_owned();
+        Delivery { id: text(id), session: text("s"), key: text("k"), body: text("{}"), created_ms: 0 }
+    }
+
+    #[test]
+    fn what_comes_while_others_are_handed_out_is_next() {
+        let outbox = Outbox::default();
+        assert!(outbox.take_in(delivery("one")).is_none());
+        let by_then = outbox.pending().expect("something came");
+        assert_eq!(outbox.hand_out(&mut Vec::new(), 8).expect("open").len(), 1);
+        assert!(outbox.take_in(delivery("two")).is_none());
+        outbox.taken(by_then);
+        let by_then = outbox.pending().expect("the second came");
+        assert_eq!(outbox.hand_out(&mut Vec::new(), 8).expect("open")[0].id, "two");
+        outbox.taken(by_then);
+        assert!(outbox.pending().is_none());
+    }
+
+    #[test]
+    fn what_did_not_fit_stays_pending() {
+        let outbox = Outbox::default();
+        outbox.expect();
+        let by_then = outbox.pending().expect("noted");
+        let mut more = vec![delivery("one"), delivery("two")];
+        assert_eq!(outbox.hand_out(&mut more, 1).expect("open")[0].id, "one");
+        outbox.taken(by_then);
+        assert!(outbox.pending().is_some());
+        assert_eq!(outbox.hand_out(&mut Vec::new(), 1).expect("open")[0].id, "two");
+    }
+
+    #[test]
+    fn a_closed_outbox_gives_everything_back_and_takes_nothing() {
+        let outbox = Outbox::with(&["flies".to_owned()]);
+        assert!(outbox.take_in(delivery("told")).is_none());
+        assert_eq!(outbox.hand_out(&mut Vec::new(), 8).expect("open").len(), 1);
+        assert!(outbox.take_in(delivery("waits")).is_none());
+        let mut left = outbox.close();
+        left.sort();
+        assert_eq!(left, ["flies", "told", "waits"]);
+        assert!(outbox.take_in(delivery("late")).is_some());
+        let mut more = vec![delivery("late")];
+        assert!(outbox.hand_out(&mut more, 8).is_none());
+        assert_eq!(more.len(), 1);
+    }
+
+    #[test]
+    fn what_the_listener_did_not_take_is_handed_out_again() {
+        let outbox = Outbox::default();
+        assert!(outbox.take_in(delivery("one")).is_none());
+        let out = outbox.hand_out(&mut Vec::new(), 8).expect("open");
+        outbox.put_back(out);
+        assert_eq!(outbox.hand_out(&mut Vec::new(), 8).expect("open")[0].id, "one");
+        outbox.delivered(&["one".to_owned(), "other".to_owned()]);
+        assert!(outbox.close().is_empty());
+    }
+}

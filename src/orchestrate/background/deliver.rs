@@ -1,0 +1,261 @@
+//! Delivering: an open conversation, from its opening to its end.
+//!
+//! A delivery is claimed from the store, handed out through the conversation's outbox, and marked once somebody says that
+//! it stands in the conversation. Closing gives back everything that is not known to stand there.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::select;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::conversation::event::{Ack, BackgroundEvent, DeliveryMessage, Listener, RunDiff, brief};
+use super::conversation::outbox::Pending;
+use super::conversation::view::{ConversationScope, ConversationView};
+use super::live_run::EndReason;
+use super::run::BackgroundRun;
+use super::service::BackgroundService;
+use super::watch::{take_over_orphans, watch_others};
+use crate::present::{DeliveryBody, message};
+use crate::run::{blocking, load_config};
+use crate::store::Delivery;
+
+/// The least time between two events.
+const INTERVAL: Duration = Duration::from_millis(200);
+/// How long a result waits for others, while other runs of its conversation are live.
+const TOGETHER: Duration = Duration::from_secs(2);
+/// Results in one message; more make the next one.
+const MAX_TOGETHER: usize = 256;
+/// How often in a row a listener may fail before its conversation is closed.
+const MAX_FAILURES: u32 = 5;
+/// How long a pi that is about to end waits for the runs that it has ended itself.
+const LEAVING: Duration = Duration::from_secs(30);
+
+/// What a conversation knows of its deliveries when it is opened.
+#[derive(Clone, Debug, Default)]
+pub struct KnownDeliveries {
+    /// Ids of those that stand in it.
+    pub delivered: Vec<String>,
+    /// Ids of those that are on their way into it, and will stand in it.
+    pub in_flight: Vec<String>,
+}
+
+/// Opens a conversation. What it knows of its deliveries is not delivered again. A view of the same conversation that is
+/// open in this process is closed.
+pub async fn open_conversation(
+    service: &Arc<BackgroundService>,
+    session: String,
+    scope: ConversationScope,
+    KnownDeliveries { delivered, in_flight }: KnownDeliveries,
+    listener: impl Listener,
+) -> Arc<ConversationView> {
+    let view = Arc::new(ConversationView::new(session, scope, &in_flight));
+    let mut given_up = service.conversations.open(&view);
+    given_up.retain(|id| !in_flight.contains(id));
+    let (host, opened) = (Arc::clone(service), Arc::clone(&view));
+    blocking(move || {
+        // A process that died may have delivered these without archiving their runs.
+        mark(&host, &opened, &delivered);
+        host.repository.release(&given_up);
+        take_over_orphans(&host);
+    })
+    .await;
+    view.outbox.expect();
+    tokio::spawn(serve(Arc::clone(service), Arc::clone(&view), listener));
+    watch_others(service);
+    view
+}
+
+/// Closes a conversation: what was not delivered waits until it is opened again. Its runs go on.
+pub async fn close_conversation(service: &BackgroundService, view: &Arc<ConversationView>) {
+    let left = service.conversations.close(view);
+    service.with_repository(move |repository| repository.release(&left)).await;
+}
+
+/// Marks deliveries that stand in the conversation for good. `false`: that could not be stored yet, and they are offered
+/// again after a restart.
+pub async fn mark_delivered(
+    service: &Arc<BackgroundService>,
+    view: &Arc<ConversationView>,
+    ids: Vec<String>,
+) -> bool {
+    view.outbox.delivered(&ids);
+    let (service, view) = (Arc::clone(service), Arc::clone(view));
+    blocking(move || mark(&service, &view, &ids)).await
+}
+
+/// Marks deliveries and decides about the files of their runs. Returns whether the marks are kept. Blocks.
+fn mark(service: &BackgroundService, view: &ConversationView, ids: &[String]) -> bool {
+    if ids.is_empty() {
+        return true;
+    }
+    let (runs, is_kept) = service.repository.mark_delivered(ids);
+    for run in runs {
+        service.retention.after_delivery(run, &view.scope.context);
+    }
+    service.registry.notify();
+    is_kept
+}
+
+/// Waits until no run of the conversation is live and its listener has heard of every end, for a pi that is about to end.
+/// Runs that are live after `limit` (absent: `background.headlessWaitMs`) are ended, except those that go on without this
+/// pi.
+pub async fn until_settled(service: &BackgroundService, view: &ConversationView, limit: Option<Duration>) {
+    let limit = if limit.is_some() {
+        limit
+    } else {
+        let ConversationScope { cwd, context, .. } = view.scope.clone();
+        let loaded = blocking(move || load_config(&cwd, &context)).await;
+        loaded.map(|loaded| loaded.config).unwrap_or_default().background.headless_wait
+    };
+    let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+    let (mut runs_changed, mut view_changed) = (service.registry.changes(), view.changes());
+    loop {
+        let is_overdue = deadline.is_some_and(|deadline| deadline <= Instant::now());
+        let live = service.registry.of_session(Some(view.session()));
+        if is_overdue {
+            for live in &live {
+                live.end(EndReason::Waited(limit.unwrap_or_default()));
+            }
+        }
+        // In this order: a kept run that is over is pending before it is not waited for any more.
+        let is_waiting = view.waits_for_keepers();
+        let is_settled = live.is_empty() && view.outbox.pending().is_none();
+        if view.outbox.is_closed() || (is_settled && (is_overdue || !is_waiting)) {
+            return;
+        }
+        let next = match deadline {
+            Some(deadline) if is_overdue => Some(deadline + LEAVING),
+            deadline => deadline,
+        };
+        select! {
+            biased;
+            changed = runs_changed.changed() => if changed.is_err() { return },
+            changed = view_changed.changed() => if changed.is_err() { return },
+            () = sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => if is_overdue { return },
+        }
+    }
+}
+
+/// Tells the listener of a view what happens, for as long as the view is open.
+async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut listener: impl Listener) {
+    let mut runs_changed = service.registry.changes();
+    let (mut diff, mut stored, mut failures) = (RunDiff::default(), Vec::new(), 0);
+    while !view.outbox.is_closed() {
+        refresh(&service, &view, &mut stored).await;
+        let pending = view.outbox.pending();
+        let (message, batch) = next_message(&service, &view, pending).await;
+        let mut event = diff.changes(brief_runs(&service, &view, &stored));
+        if !event.runs.is_empty() {
+            view.set_runs(&event.runs);
+        }
+        // After the message: a notice about its runs comes together with it.
+        event.notices = service.repository.take_notices();
+        event.message = message;
+        if view.outbox.is_closed() {
+            // Closing has given back what was handed out for this event.
+            return;
+        }
+        let ack = if event == BackgroundEvent::default() {
+            Ack::Accepted
+        } else {
+            select! {
+                biased;
+                // A listener may take its time; a closed conversation does not wait for it.
+                () = view.closed() => return,
+                ack = listener.notify(event) => ack,
+            }
+        };
+        failures = if ack == Ack::Rejected { failures + 1 } else { 0 };
+        if ack == Ack::Closed || failures > MAX_FAILURES {
+            return close_conversation(&service, &view).await;
+        }
+        // Only now: `until_settled` waits for what the listener has heard.
+        if ack == Ack::Rejected {
+            if !batch.deliveries.is_empty() {
+                view.outbox.put_back(batch.deliveries);
+            }
+        } else if let (true, Some(pending)) = (batch.is_all, pending) {
+            view.outbox.taken(pending);
+        }
+        view.notify();
+        select! {
+            biased;
+            () = view.closed() => return,
+            () = sleep(INTERVAL * (1 + failures)) => {}
+        }
+        let deadline = view.outbox.pending().map(|pending| pending.since + TOGETHER);
+        select! {
+            biased;
+            () = view.closed() => return,
+            changed = runs_changed.changed() => if changed.is_err() { return },
+            () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {}
+        }
+    }
+}
+
+fn brief_runs(
+    service: &BackgroundService,
+    view: &ConversationView,
+    stored: &[BackgroundRun],
+) -> Vec<BackgroundRun> {
+    let runs = service.with_hosted(stored.to_vec(), Some(view.session()));
+    let runs: Vec<_> = runs.into_iter().map(brief).collect();
+    view.set_has_live(runs.iter().any(BackgroundRun::is_live));
+    runs
+}
+
+/// Reads the runs of the store again when they have changed.
+async fn refresh(service: &BackgroundService, view: &ConversationView, stored: &mut Vec<BackgroundRun>) {
+    if view.take_stale() {
+        let runs = service.stored_runs(Some(view.session().to_owned())).await;
+        *stored = runs.into_iter().map(brief).collect();
+        view.note_stored(stored);
+    }
+}
+
+/// The deliveries of one message.
+#[derive(Default)]
+struct Batch {
+    deliveries: Vec<Delivery>,
+    /// Whether there were no others when it was made.
+    is_all: bool,
+}
+
+/// The message that is due, and its deliveries.
+async fn next_message(
+    service: &BackgroundService,
+    view: &ConversationView,
+    pending: Option<Pending>,
+) -> (Option<DeliveryMessage>, Batch) {
+    let Some(Pending { since, .. }) = pending else { return (None, Batch::default()) };
+    let others_run = view.has_kept() || !service.registry.of_session(Some(view.session())).is_empty();
+    if others_run && since.elapsed() < TOGETHER {
+        return (None, Batch::default());
+    }
+    let session = view.session().to_owned();
+    let (mut claimed, is_all) =
+        service.with_repository(move |repository| repository.claim_deliveries(&session)).await;
+    let Some(deliveries) = view.outbox.hand_out(&mut claimed, MAX_TOGETHER) else {
+        let ids: Vec<_> = claimed.into_iter().map(|delivery| delivery.id).collect();
+        service.with_repository(move |repository| repository.release(&ids)).await;
+        return (None, Batch::default());
+    };
+    // Where the store cannot say whether there is more, it is asked again; what is here is delivered meanwhile.
+    let batch = Batch { deliveries, is_all };
+    if batch.deliveries.is_empty() {
+        return (None, batch);
+    }
+    let keys: Vec<_> = batch.deliveries.iter().map(|delivery| delivery.key.clone()).collect();
+    let runs = service.with_repository(move |repository| {
+        keys.iter().filter_map(|key| repository.run(key)).collect::<Vec<_>>()
+    });
+    let bodies: Vec<_> = batch.deliveries.iter().map(DeliveryBody::read).collect();
+    let message = DeliveryMessage {
+        delivery_ids: batch.deliveries.iter().map(|delivery| delivery.id.clone()).collect(),
+        runs: runs.await,
+        text: message(&bodies),
+        triggers_turn: bodies.iter().any(|body| body.triggers_turn),
+    };
+    (Some(message), batch)
+}

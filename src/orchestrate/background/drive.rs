@@ -1,0 +1,132 @@
+//! A run that was accepted, from the queue to its end.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
+use super::ending::Ending;
+use super::live_run::LiveRun;
+use super::registry::Registration;
+use super::run::{BackgroundRun, Cleanup};
+use super::service::BackgroundService;
+use crate::config::Config;
+use crate::orchestrate::CallOrder;
+use crate::orchestrate::single::run_when_admitted;
+use crate::run::{HostCallbacks, Ready, ToolResult, blocking};
+use crate::transcript::session_id;
+
+/// How often the spending of a run is stored while nothing else changes.
+const SPENDING: Duration = Duration::from_secs(5);
+/// How often a keeper writes a snapshot of its run.
+const SNAPSHOTS: Duration = Duration::from_millis(500);
+
+/// Drives a run of the registry to its end, stores that, and delivers it to its conversation. The run leaves the registry
+/// only after its end is stored and pending where its conversation is open.
+pub(super) async fn drive(
+    service: &BackgroundService,
+    live: &LiveRun,
+    ready: Result<Ready, ToolResult>,
+    config: &Config,
+    order: &CallOrder,
+    callbacks: &impl HostCallbacks,
+) {
+    let registration = Registration { registry: &service.registry, key: live.key() };
+    let result = match ready {
+        Err(result) => result,
+        Ok(ready) => execute(service, live, ready, order, callbacks).await,
+    };
+    let transcript = result.details.results.first().and_then(|single| single.session_file.clone());
+    let child_session = blocking(move || session_id(Path::new(&transcript?)).ok().flatten()).await;
+    let Ending { run, delivery } = Ending::of_result(live, &result, config, child_session);
+    let is_silent = delivery.is_none();
+    let writing = Arc::clone(&live.writing).lock_owned().await;
+    // Its own conversation comes before other processes that have the same one open.
+    let is_claimed = service.conversations.is_open(&run.session);
+    let (snapshots, finished) = (service.snapshots.clone(), run.clone());
+    let delivery = service
+        .with_repository(move |repository| {
+            repository.finish(&finished, delivery.as_ref(), is_claimed);
+            if finished.is_kept {
+                snapshots.remove(&finished.key);
+            }
+            drop(writing);
+            delivery
+        })
+        .await;
+    // In this order: a run that is neither live nor pending would count as delivered.
+    let left = service.conversations.hand_over(&run.session, delivery.filter(|_| is_claimed));
+    drop(registration);
+    if let Some(left) = left {
+        // The conversation was closed meanwhile.
+        service.with_repository(move |repository| repository.release(&[left.id])).await;
+    }
+    if is_silent && run.cleanup == Cleanup::Delete {
+        let retention = service.retention.clone();
+        blocking(move || retention.archive(&run)).await;
+    }
+    service.invalidate(!is_claimed);
+}
+
+async fn execute(
+    service: &BackgroundService,
+    live: &LiveRun,
+    ready: Ready,
+    order: &CallOrder,
+    callbacks: &impl HostCallbacks,
+) -> ToolResult {
+    let show = |progress| {
+        live.update(&progress);
+        service.registry.notify();
+    };
+    tokio::select! {
+        biased;
+        result = run_when_admitted(ready, callbacks, &live.control, order, show) => result,
+        never = store_changes(service, live) => match never {},
+        never = write_snapshots(service, live), if live.record().is_kept => match never {},
+    }
+}
+
+/// Stores each state of a run that another process would have to know after a crash of this one.
+async fn store_changes(service: &BackgroundService, live: &LiveRun) -> std::convert::Infallible {
+    let essence = |run: &BackgroundRun| (run.progress.state, run.transcript.clone(), run.model.clone());
+    let mut changes = live.watch();
+    let mut run = live.record();
+    let mut at = Instant::now();
+    loop {
+        if changes.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+        let now = changes.borrow_and_update().clone();
+        let has_spent = now.progress.usage != run.progress.usage && at.elapsed() >= SPENDING;
+        if has_spent || essence(&now) != essence(&run) {
+            (run, at) = (now, Instant::now());
+            service.store(live).await;
+        }
+    }
+}
+
+/// Writes a snapshot of a run for other processes whenever it has changed.
+async fn write_snapshots(service: &BackgroundService, live: &LiveRun) -> std::convert::Infallible {
+    let mut written = None;
+    loop {
+        let BackgroundRun { key, progress, .. } = live.record();
+        if written.as_ref() != Some(&progress) {
+            let (snapshots, snapshot) = (service.snapshots.clone(), progress.clone());
+            // The end of the run removes the snapshot, and waits for this write.
+            let writing = Arc::clone(&live.writing).lock_owned().await;
+            // A snapshot that cannot be written is missed by those who look, not by the run.
+            drop(
+                blocking(move || {
+                    let result = snapshots.write(&key, &snapshot);
+                    drop(writing);
+                    result
+                })
+                .await,
+            );
+            written = Some(progress);
+        }
+        sleep(SNAPSHOTS).await;
+    }
+}

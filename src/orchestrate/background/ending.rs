@@ -1,0 +1,214 @@
+//! The end of a run: its final record and the delivery that tells its conversation, built from how it ended.
+
+use uuid::Uuid;
+
+use super::live_run::{EndReason, LiveRun};
+use super::run::{BackgroundRun, BackgroundState, BackgroundStatus};
+use crate::config::Config;
+use crate::present::{DeliveryBody, PARTIAL};
+use crate::run::{Announcement, RunOutcome, SandboxReport, SingleResult, ToolResult};
+use crate::store::{Delivery, now_ms};
+use crate::text::figures::millis;
+use crate::text::{TruncateLimits, truncate};
+
+/// What the store keeps of a result beside its delivery, for later looks at the run.
+const RESULT: TruncateLimits = TruncateLimits { max_bytes: 16 * 1024, max_lines: usize::MAX };
+/// Diagnostics that are kept of a run.
+const MAX_NOTES: usize = 16;
+
+/// A run that is over, and what is delivered of it.
+pub(super) struct Ending {
+    pub run: BackgroundRun,
+    /// `None`: the child asked that nothing is announced.
+    pub delivery: Option<Delivery>,
+}
+
+/// How a run ended, as far as its record does not say so already.
+struct End {
+    outcome: RunOutcome,
+    error: Option<String>,
+    /// The child's words for the conversation.
+    result: Option<String>,
+    /// The unfinished answer.
+    partial: Option<String>,
+    /// Notes for the conversation, after the error.
+    notes: Vec<String>,
+    triggers_turn: bool,
+    is_silent: bool,
+}
+
+impl Ending {
+    /// The end of a run that this process hosts. Its record is final from here on.
+    pub(super) fn of_result(
+        live: &LiveRun,
+        result: &ToolResult,
+        config: &Config,
+        child_session_id: Option<String>,
+    ) -> Self {
+        let single = result.details.results.first();
+        let outcome = single.map_or(RunOutcome::Failed, |single| single.outcome);
+        let error = single.and_then(|single| single.error.clone()).or_else(|| {
+            let error = result.details.error.as_ref().filter(|_| result.is_error);
+            error.map(|error| error.message.clone())
+        });
+        let mut run = live.record();
+        // Work that was done before the run was ended is done.
+        let reason = live.end_reason().filter(|_| outcome == RunOutcome::Aborted);
+        let (outcome, error) = match reason {
+            None => (outcome, error),
+            Some(reason) => ended_by_host(reason, outcome, run.is_queued()),
+        };
+        run.child_session_id = child_session_id;
+        if let Some(single) = single {
+            record_result(&mut run, single);
+        }
+        let announced = single.and_then(|single| single.announcement.as_ref());
+        let is_success = outcome == RunOutcome::Completed;
+        let words = match announced {
+            Some(Announcement::Said(words)) => words,
+            _ => &result.text,
+        };
+        let answer = single.and_then(|single| single.output.as_deref());
+        // What was known before the child started is no news of its end.
+        let setup_notes = live.setup_notes();
+        let end = End {
+            outcome,
+            error,
+            result: is_success.then(|| words.clone()),
+            partial: answer.filter(|_| !is_success).map(str::to_owned),
+            notes: run.notes.iter().filter(|note| !setup_notes.contains(note)).cloned().collect(),
+            // Who stops a run, or opens a conversation whose runs were interrupted, decides what comes next.
+            triggers_turn: outcome != RunOutcome::Interrupted && reason != Some(EndReason::Stopped),
+            is_silent: is_success && matches!(announced, Some(Announcement::Skipped)),
+        };
+        let ending = Self::new(run, end, config);
+        live.change(|run| run.clone_from(&ending.run));
+        ending
+    }
+
+    /// The end of a run whose host has died, with what there is of an answer.
+    pub(super) fn of_orphan(run: BackgroundRun, partial: Option<String>, config: &Config) -> Self {
+        let resumable = format!(
+            "it is not started again by itself; `/subagents resume {}` continues its session",
+            run.run_id
+        );
+        let end = End {
+            outcome: RunOutcome::Interrupted,
+            error: Some("the process that ran it ended while the run was under way".to_owned()),
+            result: None,
+            partial,
+            notes: vec![resumable],
+            triggers_turn: false,
+            is_silent: false,
+        };
+        Self::new(run, end, config)
+    }
+
+    fn new(mut run: BackgroundRun, end: End, config: &Config) -> Self {
+        let now = now_ms();
+        run.progress.state = BackgroundState::Ended;
+        run.progress.clear_transient();
+        run.status = Some(BackgroundStatus::of(end.outcome));
+        run.outcome = Some(end.outcome);
+        run.error.clone_from(&end.error);
+        run.ended_ms = Some(now);
+        // Who opens the conversation of an interrupted run, whenever that is, needs its transcript.
+        let archives = config.archive_after.filter(|_| end.outcome != RunOutcome::Interrupted);
+        run.archive_at_ms = archives.map(|after| now.saturating_add_unsigned(millis(after)));
+        run.result = end.result.as_deref().map(|words| truncate(words, RESULT, None).text);
+        run.partial = end.partial.map(|text| truncate(&text, PARTIAL, None).text);
+        let body = DeliveryBody {
+            status: BackgroundStatus::of(end.outcome),
+            name: DeliveryBody::name_of(&run),
+            result: end.result,
+            notes: end.error.into_iter().chain(end.notes).collect(),
+            partial: run.partial.clone(),
+            stats: DeliveryBody::stats_of(&run),
+            triggers_turn: config.announce.trigger_turn && end.triggers_turn,
+            max_bytes: config.output.max_bytes,
+            max_lines: config.output.max_lines,
+        };
+        let delivery = (!end.is_silent).then(|| Delivery {
+            id: Uuid::new_v4().to_string(),
+            session: run.session.clone(),
+            key: run.key.clone(),
+            body: serde_json::to_string(&body).expect("texts and numbers are JSON"),
+            created_ms: now,
+        });
+        Self { run, delivery }
+    }
+}
+
+/// The outcome and error of a run that was aborted because its host ended it.
+fn ended_by_host(reason: EndReason, outcome: RunOutcome, is_queued: bool) -> (RunOutcome, Option<String>) {
+    let (outcome, error) = match reason {
+        EndReason::Stopped => (outcome, "stopped by the user".to_owned()),
+        EndReason::HostEnds => {
+            let when = if is_queued { "before the run had begun" } else { "while the run was under way" };
+            (RunOutcome::Interrupted, format!("pi ended {when}"))
+        }
+        EndReason::Waited(limit) => (
+            RunOutcome::HardTimeout,
+            format!(
+                "hard limit reached: pi waits at most {} ms for background runs before it ends \
+                 (`background.headlessWaitMs`)",
+                limit.as_millis()
+            ),
+        ),
+    };
+    (outcome, Some(error))
+}
+
+fn record_result(run: &mut BackgroundRun, single: &SingleResult) {
+    run.progress.usage = run.spent_before.clone();
+    run.progress.usage.add(&single.usage);
+    run.model = single.model.clone().or(run.model.take());
+    run.transcript = single.session_file.clone().map(Into::into).or(run.transcript.take());
+    run.notes = single.diagnostics.iter().take(MAX_NOTES).cloned().collect();
+    run.sandbox = single.sandbox.as_ref().map(in_words);
+    run.supervision = single.supervision.map(str::to_owned);
+    if let Some(resources) = &single.resources {
+        run.progress.cpu_ms = Some(resources.cpu_ms);
+        run.progress.rss_bytes = Some(resources.peak_rss_bytes);
+        run.progress.processes = Some(resources.processes);
+    }
+}
+
+fn in_words(sandbox: &SandboxReport) -> String {
+    let SandboxReport { enforced, mechanism, reason } = sandbox;
+    let held =
+        if *enforced { format!("enforced ({})", mechanism.join(", ")) } else { "not enforced".to_owned() };
+    reason.as_ref().map_or_else(|| held.clone(), |reason| format!("{held}: {reason}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(ending: &Ending) -> DeliveryBody {
+        DeliveryBody::read(ending.delivery.as_ref().expect("there is something to say"))
+    }
+
+    #[test]
+    fn the_run_of_a_dead_host_ends_as_interrupted_without_a_turn_or_a_date_for_the_archive() {
+        let mut run = BackgroundRun { run_id: "1a2b3c4d".to_owned(), ..BackgroundRun::default() };
+        run.progress.pid = Some(7);
+        let ending = Ending::of_orphan(run, Some("half".to_owned()), &Config::default());
+        assert!(!ending.run.is_live() && ending.run.progress.pid.is_none());
+        assert_eq!((ending.run.outcome, ending.run.archive_at_ms), (Some(RunOutcome::Interrupted), None));
+        let body = body(&ending);
+        assert_eq!((body.status, body.partial.as_deref()), (BackgroundStatus::Unknown, Some("half")));
+        assert!(!body.triggers_turn && body.notes[1].contains("/subagents resume 1a2b3c4d"));
+    }
+
+    #[test]
+    fn a_result_without_a_run_tells_why_there_was_none() {
+        let live = LiveRun::new(BackgroundRun::default(), &crate::process::Cancel::new());
+        let details = crate::run::RunDetails::single("1a2b3c4d");
+        let refused = ToolResult { text: "no such agent".to_owned(), is_error: true, usage: None, details };
+        let ending = Ending::of_result(&live, &refused, &Config::default(), None);
+        assert_eq!(ending.run, live.record());
+        assert_eq!((body(&ending).status, body(&ending).result), (BackgroundStatus::Error, None));
+        assert!(ending.run.archive_at_ms.is_some(), "it is archived like any other");
+    }
+}

@@ -1,0 +1,143 @@
+//! A background run that this process hosts.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::sync::watch;
+
+use super::run::{BackgroundRun, BackgroundState};
+use crate::process::{Cancel, CancelReason};
+use crate::run::{Control, Progress, Ready, RunState};
+use crate::store::now_ms;
+use crate::text::{TruncateLimits, truncate_tail};
+
+/// The live text that other processes and the interface see; the transcript has all of it.
+const TEXT: TruncateLimits = TruncateLimits { max_bytes: 2 * 1024, max_lines: 20 };
+
+/// Why this process ends a run, rather than its child, one of its limits or a budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EndReason {
+    /// A person stopped it.
+    Stopped,
+    /// The host ends.
+    HostEnds,
+    /// The host has waited this long, and ends.
+    Waited(Duration),
+}
+
+/// A background run that this process hosts.
+pub(super) struct LiveRun {
+    /// Ends it and sends messages to its child.
+    pub control: Control,
+    /// Held during each write to the store, so that what is older never replaces what is newer.
+    pub writing: Arc<tokio::sync::Mutex<()>>,
+    record: watch::Sender<BackgroundRun>,
+    reason: Mutex<Option<EndReason>>,
+    setup_notes: Mutex<Vec<String>>,
+}
+
+impl LiveRun {
+    /// A run that ends at the latest when `host` is cancelled.
+    pub(super) fn new(record: BackgroundRun, host: &Cancel) -> Self {
+        Self {
+            control: Control { cancel: host.child(), ..Control::default() },
+            writing: Arc::default(),
+            record: watch::Sender::new(record),
+            reason: Mutex::default(),
+            setup_notes: Mutex::default(),
+        }
+    }
+
+    /// The run as it is now.
+    pub(super) fn record(&self) -> BackgroundRun {
+        self.record.borrow().clone()
+    }
+
+    pub(super) fn key(&self) -> String {
+        self.record.borrow().key.clone()
+    }
+
+    pub(super) fn change(&self, change: impl FnOnce(&mut BackgroundRun)) {
+        self.record.send_modify(change);
+    }
+
+    /// Sees the newest state after each change; states between two looks are skipped.
+    pub(super) fn watch(&self) -> watch::Receiver<BackgroundRun> {
+        self.record.subscribe()
+    }
+
+    /// Records what was decided when the run was prepared.
+    pub(super) fn note_prepared(&self, ready: &Ready) {
+        ready.notes().clone_into(&mut self.setup_notes.lock());
+        self.change(|run| {
+            run.tools = ready.tools().to_vec();
+            run.model = ready.model().map(str::to_owned);
+            run.thinking = ready.thinking().map(str::to_owned);
+        });
+    }
+
+    /// Set-up notices, left out of the final announcement.
+    pub(super) fn setup_notes(&self) -> Vec<String> {
+        self.setup_notes.lock().clone()
+    }
+
+    /// Ends it. The first reason counts.
+    pub(super) fn end(&self, reason: EndReason) {
+        self.reason.lock().get_or_insert(reason);
+        self.control.cancel.cancel(match reason {
+            EndReason::HostEnds => CancelReason::Shutdown,
+            EndReason::Stopped | EndReason::Waited(_) => CancelReason::Caller(None),
+        });
+    }
+
+    /// Whether a person has stopped it.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.end_reason() == Some(EndReason::Stopped)
+    }
+
+    /// Whether this process has begun to end it.
+    pub(super) fn is_ending(&self) -> bool {
+        self.control.cancel.reason().is_some()
+    }
+
+    pub(super) fn end_reason(&self) -> Option<EndReason> {
+        let own = *self.reason.lock();
+        let host_ends =
+            || matches!(self.control.cancel.reason(), Some(CancelReason::Shutdown | CancelReason::Dropped));
+        own.or_else(|| host_ends().then_some(EndReason::HostEnds))
+    }
+
+    /// Updates the record with the progress of the run.
+    pub(super) fn update(&self, progress: &Progress) {
+        self.change(|run| {
+            if progress.state != RunState::Queued {
+                run.started_ms.get_or_insert_with(now_ms);
+            }
+            run.model = progress.model.clone().or(run.model.take());
+            let path = |path: &Option<Arc<Path>>| path.as_deref().map(Path::to_path_buf);
+            run.transcript = path(&progress.session_file).or(run.transcript.take());
+            run.directory = path(&progress.directory).or(run.directory.take());
+            let live = &mut run.progress;
+            live.state = match progress.state {
+                RunState::Queued => BackgroundState::Queued,
+                RunState::Starting => BackgroundState::Starting,
+                RunState::Running => BackgroundState::Running,
+                RunState::Retrying => BackgroundState::Retrying,
+            };
+            live.position = progress.position;
+            live.usage = run.spent_before.clone();
+            live.usage.add(&progress.usage);
+            live.text =
+                (!progress.text.trim().is_empty()).then(|| truncate_tail(&progress.text, TEXT, None).text);
+            live.last_tool = progress.last_tool.as_deref().map(str::to_owned);
+            live.pid = progress.pid;
+            if let Some(resources) = &progress.resources {
+                live.cpu_ms = Some(resources.cpu_ms);
+                live.rss_bytes = Some(resources.peak_rss_bytes);
+                live.processes = Some(resources.processes);
+            }
+        });
+    }
+}

@@ -1,0 +1,133 @@
+//! Snapshots of runs that outlive their pi: their keeper writes them, other processes read them.
+//!
+//! They lie in the agent directory, where no sandboxed child can write, so their content can be trusted.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use uuid::Uuid;
+
+use super::run::{BackgroundRun, BackgroundState, LiveSnapshot};
+use crate::files::{layout, private};
+
+/// Bytes that are read of a snapshot at most.
+const MAX_BYTES: u64 = 1024 * 1024;
+/// Files that one sweep looks at, at most.
+const MAX_SWEPT: usize = 1_000;
+
+/// The snapshots of an agent directory. Every method blocks.
+#[derive(Clone, Debug)]
+pub(super) struct SnapshotDirectory {
+    agent_dir: PathBuf,
+}
+
+impl SnapshotDirectory {
+    pub(super) fn new(agent_dir: &Path) -> Self {
+        Self { agent_dir: agent_dir.to_owned() }
+    }
+
+    /// Brings the live ones of these runs that have a keeper up to date.
+    pub(super) fn update(&self, mut runs: Vec<BackgroundRun>) -> Vec<BackgroundRun> {
+        for run in runs.iter_mut().filter(|run| run.is_live() && run.is_kept) {
+            if let Some(snapshot) = self.read(&run.key)
+                && snapshot.state != BackgroundState::Ended
+            {
+                run.progress = snapshot;
+            }
+        }
+        runs
+    }
+
+    fn read(&self, key: &str) -> Option<LiveSnapshot> {
+        let file = fs::File::open(self.path_of(key)).ok()?;
+        let mut text = Vec::new();
+        file.take(MAX_BYTES).read_to_end(&mut text).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+
+    /// Replaces the snapshot of a run as a whole: a reader sees the one before or this one.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub(super) fn write(&self, key: &str, snapshot: &LiveSnapshot) -> io::Result<()> {
+        let text = serde_json::to_vec(snapshot).expect("texts and numbers are JSON");
+        private::create_dir_all(&layout::live(&self.agent_dir))?;
+        let path = self.path_of(key);
+        private::beside(&path, &text)?.persist(path)?;
+        Ok(())
+    }
+
+    pub(super) fn remove(&self, key: &str) {
+        let _ = fs::remove_file(self.path_of(key));
+    }
+
+    /// Removes the snapshots of runs that are not live any more, whose keepers could not do it.
+    pub(super) fn sweep(&self, is_live: impl Fn(&str) -> bool) {
+        let Ok(entries) = fs::read_dir(layout::live(&self.agent_dir)) else { return };
+        for entry in entries.take(MAX_SWEPT).flatten() {
+            let path = entry.path();
+            // One that is being written has a name around that of the run.
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            let key = name.trim_start_matches('.').split('.').next();
+            if key.is_some_and(|key| Uuid::try_parse(key).is_ok() && !is_live(key)) {
+                let _ = fs::remove_file(&path);
+            }
+        }
+    }
+
+    fn path_of(&self, key: &str) -> PathBuf {
+        layout::live_snapshot(&self.agent_dir, key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn live(key: &str, is_kept: bool) -> BackgroundRun {
+        BackgroundRun { key: key.to_owned(), is_kept, ..BackgroundRun::default() }
+    }
+
+    #[test]
+    fn a_snapshot_shows_in_the_run_that_has_a_keeper_until_it_is_removed() {
+        let agent_dir = tempfile::tempdir().expect("a temporary directory");
+        let snapshots = SnapshotDirectory::new(agent_dir.path());
+        let working = LiveSnapshot {
+            state: BackgroundState::Running,
+            pid: Some(7),
+            text: Some("so far".to_owned()),
+            ..LiveSnapshot::default()
+        };
+        let key = "1a2b3c4d-0000-4000-8000-000000000000";
+        snapshots.write(key, &LiveSnapshot::default()).expect("written");
+        snapshots.write(key, &working).expect("written again");
+        let runs = snapshots.update(vec![live(key, true), live(key, false)]);
+        assert_eq!((&runs[0].progress, &runs[1].progress), (&working, &LiveSnapshot::default()));
+        let ended = LiveSnapshot { state: BackgroundState::Ended, ..working.clone() };
+        snapshots.write(key, &ended).expect("written");
+        assert!(
+            snapshots.update(vec![live(key, true)])[0].is_live(),
+            "only the store says that a run is over"
+        );
+        snapshots.sweep(|_| true);
+        assert!(snapshots.read(key).is_some());
+        snapshots.sweep(|_| false);
+        assert!(snapshots.read(key).is_none());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_its_owner_can_read_a_snapshot() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let agent_dir = tempfile::tempdir().expect("a temporary directory");
+        let snapshots = SnapshotDirectory::new(agent_dir.path());
+        snapshots.write("key", &LiveSnapshot::default()).expect("written");
+        let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+        assert_eq!((mode(&layout::live(agent_dir.path())), mode(&snapshots.path_of("key"))), (0o700, 0o600));
+        let count = fs::read_dir(layout::live(agent_dir.path())).expect("readable").count();
+        assert_eq!(count, 1, "it was moved into place");
+    }
+}

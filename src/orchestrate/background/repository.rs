@@ -1,0 +1,413 @@
+//! What is kept of background runs: in the store, and in memory for what the store does not take at the moment.
+//!
+//! The fallback is a store in memory with the same tables. All that is known of a run is in one of the two, so that what is
+//! older never replaces what is newer; [`RunRepository::flush`] moves it as soon as the store on disk works again.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use parking_lot::Mutex;
+
+use super::run::{BackgroundRun, sort_newest_first};
+use crate::files::layout;
+use crate::store::{Delivery, Request, Store, StoreError, StoredDirectory, StoredRun, attach};
+
+/// Runs that a list holds at most, the newest.
+pub(super) const MAX_RUNS: usize = 100;
+
+/// Runs whose directories are measured together at most.
+const MAX_DIRECTORIES: usize = 10_000;
+
+/// The request that the process of a run ends it.
+pub(super) const STOP: &str = "stop";
+/// The request that the process of a run passes a message to its child.
+pub(super) const SEND: &str = "send";
+
+/// The notice that runs cannot be kept.
+const NOT_KEPT: &str = "background runs are kept in memory only, and what is not delivered is lost if pi ends before that changes";
+
+/// All that is kept of background runs. Every method blocks.
+#[derive(Debug)]
+pub(super) struct RunRepository {
+    agent_dir: PathBuf,
+    state: Mutex<State>,
+    /// Held by every write, so that a flush moves runs as they are then.
+    writing: Mutex<()>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The store on disk, once it was opened.
+    durable: Option<Store>,
+    /// The store in memory, while it holds anything.
+    fallback: Option<Store>,
+    /// Deliveries of the store on disk that it could not mark as delivered.
+    unmarked: Vec<String>,
+    was_warned: bool,
+    notices: Vec<String>,
+}
+
+impl RunRepository {
+    pub(super) fn new(agent_dir: &Path) -> Self {
+        Self { agent_dir: agent_dir.to_owned(), state: Mutex::default(), writing: Mutex::default() }
+    }
+
+    /// Keeps a run as it is.
+    pub(super) fn put(&self, run: &BackgroundRun) {
+        self.keep(run, None, false);
+    }
+
+    /// Keeps the end of a run together with its delivery, both or neither. A delivery `is_claimed` when this process delivers
+    /// it: no other one is offered it then.
+    pub(super) fn finish(&self, run: &BackgroundRun, delivery: Option<&Delivery>, is_claimed: bool) {
+        self.keep(run, delivery, is_claimed);
+    }
+
+    /// Keeps the end of a run whose process has died. `false`: another process was first.
+    pub(super) fn adopt(&self, run: &BackgroundRun, from: &str, delivery: Option<&Delivery>) -> bool {
+        let adopt = |store: Store| store.adopt_run(&stored(run, &store), from, delivery).ok();
+        self.existing().and_then(adopt).unwrap_or(false)
+    }
+
+    /// Keeps a change of a run that is over. `Some(false)`: the run was resumed or archived meanwhile, and nothing has
+    /// changed. `None`: the store could not be used.
+    pub(super) fn amend(&self, run: &BackgroundRun) -> Option<bool> {
+        let _writing = self.writing.lock();
+        let store = self.fallback_with(&run.key).or_else(|| self.existing())?;
+        store.amend_run(&stored(run, &store)).ok()
+    }
+
+    /// Claims a run that was over, to resume it here. `false`: another process has resumed or archived it.
+    pub(super) fn claim(&self, run: &BackgroundRun) -> bool {
+        self.amend(run).unwrap_or_else(|| {
+            // Without a store the lock of the run's directory still keeps others out.
+            self.put(run);
+            true
+        })
+    }
+
+    /// Whether the store on disk lacks the newest form of a run.
+    pub(super) fn is_in_memory(&self, key: &str) -> bool {
+        self.fallback_with(key).is_some()
+    }
+
+    /// Forgets a run that only the fallback has.
+    pub(super) fn forget(&self, key: &str) {
+        if let Some(fallback) = self.fallback_with(key) {
+            drop(fallback.forget_run(key));
+        }
+    }
+
+    /// The live runs of dead processes, each with the name of its process.
+    pub(super) fn orphans(&self) -> Vec<(BackgroundRun, String)> {
+        let rows = self.existing().and_then(|store| store.orphans().ok()).unwrap_or_default();
+        rows.into_iter().filter_map(|row| Some((read(&row)?, row.process.clone()?))).collect()
+    }
+
+    /// The newest runs of a session, or of all, newest first.
+    pub(super) fn runs(&self, session: Option<&str>) -> Vec<BackgroundRun> {
+        self.newest(session, MAX_RUNS)
+    }
+
+    /// How many of the newest `most` runs of all processes are live.
+    pub(super) fn count_live(&self, most: usize) -> usize {
+        self.newest(None, most).iter().filter(|run| run.is_live()).count()
+    }
+
+    fn newest(&self, session: Option<&str>, most: usize) -> Vec<BackgroundRun> {
+        let mut runs = self.look_in_both(|store| store.runs(session, most));
+        sort_newest_first(&mut runs);
+        runs.truncate(most);
+        runs
+    }
+
+    pub(super) fn run(&self, key: &str) -> Option<BackgroundRun> {
+        let find = |store: Store| store.run(key).ok().flatten();
+        // In this order: a flush between the two looks moves a run from the first to the second.
+        let row = self.fallback().and_then(find).or_else(|| self.existing().and_then(find))?;
+        read(&row)
+    }
+
+    /// Ended runs whose transcripts are due to be archived.
+    pub(super) fn due_for_archive(&self, now_ms: i64) -> Vec<BackgroundRun> {
+        self.look_in_both(|store| store.due_for_archive(now_ms))
+    }
+
+    /// The directories of runs, of the oldest first.
+    pub(super) fn directories(&self) -> Vec<StoredDirectory> {
+        self.existing().and_then(|store| store.directories(MAX_DIRECTORIES).ok()).unwrap_or_default()
+    }
+
+    /// Claims the open deliveries of a session for this process, and says whether these are all there are.
+    pub(super) fn claim_deliveries(&self, session: &str) -> (Vec<Delivery>, bool) {
+        let _writing = self.writing.lock();
+        let mut claimed =
+            self.fallback().and_then(|fallback| fallback.offer(session).ok()).unwrap_or_default();
+        let durable = self.existing().map_or(Ok(Vec::new()), |store| store.offer(session));
+        let is_all = durable.is_ok();
+        claimed.extend(durable.unwrap_or_default());
+        (claimed, is_all)
+    }
+
+    /// Gives back claimed deliveries that this process will not deliver.
+    pub(super) fn release(&self, ids: &[String]) {
+        if ids.is_empty() {
+            return;
+        }
+        let _writing = self.writing.lock();
+        for store in [self.fallback(), self.existing()].into_iter().flatten() {
+            drop(store.release(ids));
+        }
+    }
+
+    /// Marks deliveries as delivered. Returns the runs of those that were not marked before, and whether the marks are kept:
+    /// if not, the same deliveries are offered again after a restart.
+    pub(super) fn mark_delivered(&self, ids: &[String]) -> (Vec<BackgroundRun>, bool) {
+        let writing = self.writing.lock();
+        let mut keys = self.fallback().and_then(|fallback| fallback.delivered(ids).ok()).unwrap_or_default();
+        let durable = self.existing().map_or(Ok(Vec::new()), |store| store.delivered(ids));
+        let is_kept = durable.is_ok();
+        if !is_kept {
+            self.state.lock().unmarked.extend_from_slice(ids);
+        }
+        keys.extend(durable.unwrap_or_default());
+        drop(writing);
+        (keys.iter().filter_map(|key| self.run(key)).collect(), is_kept)
+    }
+
+    /// A number that changes when another process has changed anything.
+    pub(super) fn version(&self) -> Option<i64> {
+        self.existing()?.data_version().ok()
+    }
+
+    /// Leaves a request for the process that hosts a run. `false`: no process does, or the store cannot be used.
+    pub(super) fn request(&self, key: &str, action: &str, text: &str) -> bool {
+        self.existing().is_some_and(|store| store.ask(key, action, text).unwrap_or(false))
+    }
+
+    /// Takes the requests of other processes for runs of this one. `None`: the store cannot be used now.
+    pub(super) fn take_requests(&self) -> Option<Vec<Request>> {
+        self.existing().map_or(Some(Vec::new()), |store| store.take_requests().ok())
+    }
+
+    /// Adds a notice for the user.
+    pub(super) fn notify_user(&self, notice: String) {
+        self.state.lock().notices.push(notice);
+    }
+
+    /// Takes the notices that the user has not seen.
+    pub(super) fn take_notices(&self) -> Vec<String> {
+        std::mem::take(&mut self.state.lock().notices)
+    }
+
+    /// Moves what is in memory to disk. Returns whether nothing is left in memory.
+    pub(super) fn flush(&self) -> bool {
+        let is_empty = |state: &State| state.fallback.is_none() && state.unmarked.is_empty();
+        if is_empty(&self.state.lock()) {
+            return true;
+        }
+        let Some(durable) = self.durable() else { return false };
+        let _writing = self.writing.lock();
+        let unmarked = self.state.lock().unmarked.clone();
+        if durable.delivered(&unmarked).is_ok() {
+            self.state.lock().unmarked.clear();
+        }
+        if self.fallback().is_some_and(|fallback| fallback.move_runs_to(&durable).is_ok()) {
+            self.state.lock().fallback = None;
+        }
+        is_empty(&self.state.lock())
+    }
+
+    fn keep(&self, run: &BackgroundRun, delivery: Option<&Delivery>, is_claimed: bool) {
+        let _writing = self.writing.lock();
+        if let Some(fallback) = self.fallback_with(&run.key) {
+            // A run stays there until all that is known of it can move.
+            if let Err(error) = write(&fallback, run, delivery, is_claimed) {
+                self.state.lock().warn(Some(&error.in_full()));
+            }
+            return;
+        }
+        let failure = match self.durable().map(|store| write(&store, run, delivery, is_claimed)) {
+            Some(Ok(())) => return,
+            Some(Err(error)) => Some(error),
+            None => None,
+        };
+        let fallback = self.fallback().map_or_else(Store::in_memory, Ok);
+        let written = fallback.and_then(|fallback| {
+            write(&fallback, run, delivery, is_claimed)?;
+            self.state.lock().fallback = Some(fallback);
+            Ok(())
+        });
+        self.state.lock().warn(failure.or(written.err()).map(|error| error.in_full()).as_deref());
+    }
+
+    /// Reads runs from memory and disk; what is in memory of a run counts.
+    fn look_in_both(
+        &self,
+        look: impl Fn(&Store) -> Result<Vec<StoredRun>, StoreError>,
+    ) -> Vec<BackgroundRun> {
+        // In this order: a flush between the two looks moves runs from the first to the second.
+        let fallback = self.fallback();
+        let newer = fallback.as_ref().and_then(|store| look(store).ok()).unwrap_or_default();
+        let keys: HashSet<_> = newer.iter().map(|row| row.key.clone()).collect();
+        let durable = self.existing().and_then(|store| look(&store).ok()).unwrap_or_default();
+        let is_newest = |row: &&StoredRun| !keys.contains(&row.key) && !has(fallback.as_ref(), &row.key);
+        durable.iter().filter(is_newest).chain(&newer).filter_map(read).collect()
+    }
+
+    /// The store on disk, which is made when it is missing.
+    fn durable(&self) -> Option<Store> {
+        if let Some(store) = &self.state.lock().durable {
+            return Some(store.clone());
+        }
+        let attached = attach(&self.agent_dir);
+        let mut state = self.state.lock();
+        match (&attached.store, attached.notice) {
+            // One notice for one failure.
+            (None, Some(notice)) => state.warn(Some(&notice)),
+            (_, notice) => state.notices.extend(notice),
+        }
+        state.durable.clone_from(&attached.store);
+        attached.store
+    }
+
+    /// The store on disk if it was ever used: a look creates no files.
+    fn existing(&self) -> Option<Store> {
+        let is_open = self.state.lock().durable.is_some();
+        let is_there = is_open || layout::store(&self.agent_dir).exists();
+        is_there.then(|| self.durable()).flatten()
+    }
+
+    fn fallback(&self) -> Option<Store> {
+        self.state.lock().fallback.clone()
+    }
+
+    /// The fallback, if it holds this run.
+    fn fallback_with(&self, key: &str) -> Option<Store> {
+        self.fallback().filter(|fallback| has(Some(fallback), key))
+    }
+}
+
+impl State {
+    /// Tells the user once that runs are not kept, and why.
+    fn warn(&mut self, why: Option<&str>) {
+        if !std::mem::replace(&mut self.was_warned, true) {
+            let why = why.unwrap_or("the store of runs cannot be used, as `/subagents doctor` says");
+            self.notices.push(format!("{NOT_KEPT}: {why}"));
+        }
+    }
+}
+
+fn has(fallback: Option<&Store>, key: &str) -> bool {
+    fallback.is_some_and(|store| matches!(store.run(key), Ok(Some(_))))
+}
+
+fn write(
+    store: &Store,
+    run: &BackgroundRun,
+    delivery: Option<&Delivery>,
+    is_claimed: bool,
+) -> Result<(), StoreError> {
+    let row = stored(run, store);
+    match delivery {
+        None => store.put_run(&row),
+        Some(delivery) if is_claimed => store.settle_claimed(&row, delivery),
+        Some(delivery) => store.settle_run(&row, Some(delivery)),
+    }
+}
+
+fn stored(run: &BackgroundRun, store: &Store) -> StoredRun {
+    let mut kept = run.clone();
+    kept.progress.clear_transient();
+    StoredRun {
+        body: serde_json::to_string(&kept).expect("a run has texts for keys and no maps"),
+        process: run.is_live().then(|| store.process()),
+        is_live: run.is_live(),
+        key: kept.key,
+        run_id: kept.run_id,
+        session_key: kept.session_key,
+        session: kept.session,
+        created_ms: run.created_ms,
+        ended_ms: run.ended_ms,
+        archive_at_ms: run.archive_at_ms,
+        archived_ms: run.archived_ms,
+        directory: run.directory.as_ref().map(|path| path.to_string_lossy().into_owned()),
+    }
+}
+
+/// The run of a row; `None` for one that a newer release has written and this one cannot read.
+fn read(row: &StoredRun) -> Option<BackgroundRun> {
+    serde_json::from_str(&row.body).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::orchestrate::background::run::BackgroundState;
+
+    fn run(key: &str) -> BackgroundRun {
+        BackgroundRun { key: key.to_owned(), session: "s".to_owned(), ..BackgroundRun::default() }
+    }
+
+    fn over(key: &str) -> BackgroundRun {
+        let mut run = run(key);
+        run.progress.state = BackgroundState::Ended;
+        run.archive_at_ms = Some(1);
+        run
+    }
+
+    fn delivery(key: &str) -> Delivery {
+        Delivery { id: key.to_owned(), session: "s".to_owned(), key: key.to_owned(), ..Delivery::default() }
+    }
+
+    fn ids(repository: &RunRepository) -> Vec<String> {
+        repository.claim_deliveries("s").0.into_iter().map(|delivery| delivery.id).collect()
+    }
+
+    #[test]
+    fn without_a_store_runs_are_kept_claimed_and_delivered_in_memory_and_the_user_is_told_once() {
+        let agent_dir = tempfile::tempdir().expect("a temporary directory");
+        fs::create_dir_all(agent_dir.path().join("subagents/runs.db")).expect("a directory in its place");
+        let repository = RunRepository::new(agent_dir.path());
+        repository.put(&run("one"));
+        repository.finish(&over("one"), Some(&delivery("one")), false);
+        repository.finish(&over("two"), Some(&delivery("two")), true);
+        assert_eq!(repository.take_notices().len(), 1);
+        assert!(repository.is_in_memory("one") && !repository.flush());
+        assert_eq!(repository.runs(Some("s")).len(), 2);
+        assert_eq!(repository.due_for_archive(2).len(), 2);
+        assert_eq!(ids(&repository), ["one"], "the other one is claimed");
+        repository.release(&["one".to_owned(), "two".to_owned()]);
+        assert_eq!(ids(&repository), ["one", "two"]);
+        let (runs, is_kept) = repository.mark_delivered(&["one".to_owned()]);
+        assert_eq!((runs.len(), &runs[0].key, is_kept), (1, &"one".to_owned(), true));
+        repository.release(&["one".to_owned(), "two".to_owned()]);
+        assert_eq!(ids(&repository), ["two"], "what was delivered stays so");
+        let archived = BackgroundRun { archived_ms: Some(5), ..over("one") };
+        assert_eq!(repository.amend(&archived), Some(true));
+        assert_eq!(repository.amend(&over("one")), Some(false), "it was archived meanwhile");
+        repository.forget("two");
+        assert!(!repository.is_in_memory("two") && ids(&repository).is_empty());
+    }
+
+    #[test]
+    fn what_is_in_memory_moves_to_the_store_that_works_again_and_counts_until_then() {
+        let agent_dir = tempfile::tempdir().expect("a temporary directory");
+        let repository = RunRepository::new(agent_dir.path());
+        repository.put(&BackgroundRun { task: "older".to_owned(), ..run("one") });
+        // As after a failed write.
+        let fallback = Store::in_memory().expect("there is memory");
+        fallback.put_run(&stored(&run("one"), &fallback)).expect("kept");
+        repository.state.lock().fallback = Some(fallback);
+        repository.finish(&over("one"), Some(&delivery("one")), false);
+        assert!(repository.is_in_memory("one"), "it stays where the newest of it is");
+        assert_eq!(repository.runs(None), [over("one")]);
+        assert_eq!(repository.count_live(10), 0);
+        assert!(repository.flush() && !repository.is_in_memory("one"));
+        assert_eq!(repository.runs(None), [over("one")]);
+        assert_eq!(ids(&repository), ["one"]);
+        assert_eq!(ids(&repository), [""; 0], "it is claimed");
+    }
+}

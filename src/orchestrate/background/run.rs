@@ -1,0 +1,241 @@
+//! A background run as plain data: what the store keeps of it and what a reader sees.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::Usage;
+use crate::run::RunOutcome;
+use crate::text::text_enum;
+
+text_enum! {
+    /// The phase that a background run is in.
+    #[derive(Default)]
+    pub enum BackgroundState {
+        /// It waits for a slot.
+        #[default]
+        Queued = "queued",
+        /// Its child is being started, or has not said anything yet.
+        Starting = "starting",
+        /// Its child works.
+        Running = "running",
+        /// An attempt has failed, and the next one is about to begin.
+        Retrying = "retrying",
+        /// It is over.
+        Ended = "ended",
+    }
+}
+
+text_enum! {
+    /// The result of a run as it is announced. It follows from the run's outcome, never from what a model says.
+    pub enum BackgroundStatus {
+        /// The child finished its work.
+        Success = "success",
+        /// The child did not finish its work.
+        Error = "error",
+        /// A time limit ended the run.
+        Timeout = "timeout",
+        /// The host ended while the run was under way.
+        Unknown = "unknown",
+    }
+}
+
+impl BackgroundStatus {
+    /// The status that an outcome is announced as.
+    #[must_use]
+    pub fn of(outcome: RunOutcome) -> Self {
+        match outcome {
+            RunOutcome::Completed => Self::Success,
+            RunOutcome::IdleTimeout | RunOutcome::HardTimeout => Self::Timeout,
+            RunOutcome::Failed
+            | RunOutcome::Aborted
+            | RunOutcome::Killed
+            | RunOutcome::Budget
+            | RunOutcome::Skipped => Self::Error,
+            RunOutcome::Interrupted => Self::Unknown,
+        }
+    }
+}
+
+text_enum! {
+    /// What happens to a run's transcript.
+    #[derive(Default)]
+    pub enum Cleanup {
+        /// It is archived `archiveAfterMinutes` after the end.
+        #[default]
+        Keep = "keep",
+        /// It is archived as soon as the run's end has been delivered.
+        Delete = "delete",
+    }
+}
+
+/// What an action on a run has achieved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActionOutcome {
+    /// The run is over, with everything that it had started.
+    Stopped,
+    /// The run was asked to end, and has not yet.
+    Stopping,
+    /// The child reads the message before its next turn.
+    Steered,
+    /// The process that hosts the run was asked to pass the message on.
+    PassedOn,
+    /// The run goes on in its own session.
+    Resumed,
+}
+
+/// The part of a background run that changes while its child works. A run that outlives its pi writes it to a file, for
+/// other processes to read; a host keeps its own in memory.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct LiveSnapshot {
+    /// The phase that the run is in.
+    pub state: BackgroundState,
+    /// Its position in the queue, from 1, while it waits there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position: Option<usize>,
+    /// The child's process id, while the child lives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    /// The newest tool call in a few words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_tool: Option<String>,
+    /// The newest text, at most 2 KiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// What it has spent, all attempts and resumptions together.
+    pub usage: Usage,
+    /// Processor time of all its processes.
+    pub cpu_ms: Option<u64>,
+    /// Memory of all its processes: now, or the peak once it is over.
+    pub rss_bytes: Option<u64>,
+    /// Number of its processes: now, or the peak once it is over.
+    pub processes: Option<u64>,
+}
+
+impl LiveSnapshot {
+    /// Forgets what is true only while the child works, which the store never keeps.
+    pub(super) fn clear_transient(&mut self) {
+        (self.position, self.pid, self.last_tool, self.text) = (None, None, None, None);
+    }
+}
+
+/// A background run. All texts are sanitized and bounded. Times are milliseconds since 1970 in UTC.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct BackgroundRun {
+    /// A random UUID, the run's key in the store.
+    pub key: String,
+    /// Eight hexadecimal characters, the name of its directory.
+    pub run_id: String,
+    /// `agent:<agent>:subagent:<key>`.
+    pub session_key: String,
+    /// The id of the conversation that asked for it.
+    pub session: String,
+    /// That conversation's file.
+    pub session_file: Option<PathBuf>,
+    /// A name for people.
+    pub label: Option<String>,
+    /// The name of the agent.
+    pub agent: String,
+    /// The task, at most 4 KiB of it.
+    pub task: String,
+    /// The model that answers, or that was chosen, `provider/id`.
+    pub model: Option<String>,
+    /// The thinking level that was chosen.
+    pub thinking: Option<String>,
+    /// The working directory of the child.
+    pub cwd: PathBuf,
+    /// What happens to the transcript.
+    pub cleanup: Cleanup,
+    /// Whether it goes on when the pi that started it ends.
+    pub is_kept: bool,
+    /// How far it has come.
+    #[serde(flatten)]
+    pub progress: LiveSnapshot,
+    /// The announced result; absent while the run is live.
+    pub status: Option<BackgroundStatus>,
+    /// How it ended; absent while the run is live.
+    pub outcome: Option<RunOutcome>,
+    /// What went wrong.
+    pub error: Option<String>,
+    /// When it was accepted.
+    pub created_ms: i64,
+    /// When it got its slot.
+    pub started_ms: Option<i64>,
+    /// When it ended.
+    pub ended_ms: Option<i64>,
+    /// When its transcript is due to be archived.
+    pub archive_at_ms: Option<i64>,
+    /// When its transcript was archived.
+    pub archived_ms: Option<i64>,
+    /// What it had spent when it was last resumed.
+    pub spent_before: Usage,
+    /// The hard limit that was asked for.
+    pub timeout_ms: Option<u64>,
+    /// The run's directory.
+    pub directory: Option<PathBuf>,
+    /// The child's session file.
+    pub transcript: Option<PathBuf>,
+    /// The id of the child's own session.
+    pub child_session_id: Option<String>,
+    /// What was announced, at most 16 KiB of it.
+    pub result: Option<String>,
+    /// The unfinished answer of a run that did not complete, at most 4 KiB of it.
+    pub partial: Option<String>,
+    /// Diagnostics of set-up and end.
+    pub notes: Vec<String>,
+    /// The tools that its policy allowed when it was accepted.
+    pub tools: Vec<String>,
+    /// Whether a sandbox enforces that it only reads, and by what means.
+    pub sandbox: Option<String>,
+    /// How certain it is that all its processes have ended.
+    pub supervision: Option<String>,
+    /// How often it was resumed.
+    pub times_resumed: u32,
+    /// The process id of its host.
+    pub host_pid: Option<u32>,
+    /// Whether this process is its host.
+    #[serde(skip)]
+    pub is_ours: bool,
+}
+
+impl BackgroundRun {
+    /// Whether it is queued or under way.
+    #[must_use]
+    pub fn is_live(&self) -> bool {
+        self.progress.state != BackgroundState::Ended
+    }
+
+    /// Whether it waits for a slot.
+    pub(super) fn is_queued(&self) -> bool {
+        self.progress.state == BackgroundState::Queued
+    }
+}
+
+/// Sorts runs as every list shows them: the newest first.
+pub(super) fn sort_newest_first(runs: &mut [BackgroundRun]) {
+    runs.sort_by(|one, other| (other.created_ms, &other.key).cmp(&(one.created_ms, &one.key)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_of_an_earlier_release_is_read_and_progress_stays_flat() {
+        let usage = Usage { input: 3, ..Usage::default() };
+        let row = serde_json::json!({
+            "key": "k", "state": "running", "usage": usage, "cpuMs": 7, "rssBytes": null, "future": 1,
+        });
+        let run: BackgroundRun = serde_json::from_value(row).expect("known fields, and one that is not");
+        assert_eq!((run.progress.state, run.progress.usage.input), (BackgroundState::Running, 3));
+        assert_eq!(run.progress.cpu_ms, Some(7));
+        let written = serde_json::to_value(&run).expect("texts and numbers are JSON");
+        assert_eq!((&written["state"], &written["cpuMs"]), (&"running".into(), &7.into()));
+        for transient in ["position", "pid", "lastTool", "text"] {
+            assert!(written.get(transient).is_none(), "{transient}");
+        }
+        assert_eq!(serde_json::from_value::<BackgroundRun>(written).expect("it was written here"), run);
+    }
+}

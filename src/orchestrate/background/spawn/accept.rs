@@ -1,0 +1,245 @@
+//! Accepting a run: the receipt as soon as it is decided, and everything after it in a task of its own.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Notify, oneshot};
+
+use super::handoff::Handoff;
+use super::plan::{SpawnPlan, most, plan, too_many};
+use super::request::{Receipt, SpawnRequest};
+use crate::config::Config;
+use crate::orchestrate::CallOrder;
+use crate::orchestrate::background::drive::drive;
+use crate::orchestrate::background::live_run::LiveRun;
+use crate::orchestrate::background::repository::STOP;
+use crate::orchestrate::background::run::BackgroundRun;
+use crate::orchestrate::background::service::BackgroundService;
+use crate::orchestrate::background::watch::watch_others;
+use crate::run::{
+    Answer, ChildQuestion, ConfirmRequest, ErrorCode, HostCallbacks, Ready, Refresh, RunId, ToolResult,
+    blocking, prepare,
+};
+
+/// What the model is told of a run that was accepted.
+const NOTE: &str = "The result will arrive as a message when the run ends. Do not wait or poll for it; go on, or end your turn.";
+/// The same where the user has to consent first.
+const ASKED: &str = "The user is being asked whether this agent may run. The result, or the refusal, will arrive as a message. \
+                     Do not wait or poll for it.";
+const NO_STORE: &str = "a run that goes on after pi has ended (`background.onExit` is `keep`) has to be kept, and the store of \
+                        runs cannot be used, as `/subagents doctor` says";
+
+/// Accepts a run, or says why not. Never waits for a slot, a model or a person: where a person has to be asked first, the
+/// run is accepted, and its end says what the answer was.
+pub async fn spawn(
+    service: &Arc<BackgroundService>,
+    request: SpawnRequest,
+    callbacks: Arc<impl HostCallbacks + 'static>,
+) -> Receipt {
+    let (hosted, ends_with) = (service.registry.len(), request.ends_with.clone().unwrap_or_default());
+    let order = Arc::clone(&request.order);
+    let plan = match blocking(move || plan(request, hosted)).await {
+        Ok(plan) => plan,
+        Err(refused) => return *refused,
+    };
+    let (sender, receipt) = oneshot::channel();
+    let live = Arc::new(LiveRun::new(plan.record.clone(), &ends_with));
+    tokio::spawn(begin(Arc::clone(service), plan, live, order, callbacks, sender));
+    receipt.await.unwrap_or_else(|_| Receipt::Error("the run could not be begun".to_owned()))
+}
+
+/// Decides about a run, sends the receipt, and drives the run to its end.
+async fn begin(
+    service: Arc<BackgroundService>,
+    SpawnPlan { spec, config, warnings, handoff, .. }: SpawnPlan,
+    live: Arc<LiveRun>,
+    order: Arc<CallOrder>,
+    callbacks: Arc<impl HostCallbacks>,
+    receipt: oneshot::Sender<Receipt>,
+) {
+    let reply = Reply { receipt, warnings };
+    let watched = ConsentWatch { callbacks: &*callbacks, asked: Notify::new() };
+    let id = RunId::of_key(&live.key());
+    let mut preparing = Box::pin(prepare(spec, id, &watched, &live.control.cancel));
+    let prepared = tokio::select! {
+        biased;
+        () = watched.asked.notified() => None,
+        prepared = &mut preparing => Some(prepared),
+    };
+    let accepted = if let Some(prepared) = prepared {
+        accept(&service, &live, prepared, handoff, &config, reply).await
+    } else {
+        if !host(&service, &live, &config).await {
+            return reply.send(Receipt::Forbidden(too_many(&config)));
+        }
+        reply.accept(&live, ASKED);
+        after_consent(&service, &live, preparing.await, handoff).await
+    };
+    if let Some(ready) = accepted {
+        drive(&service, &live, ready, &config, &order, &*callbacks).await;
+    }
+}
+
+/// Accepts a run that was prepared without a question. `None`: it was refused, or a keeper has it.
+async fn accept(
+    service: &Arc<BackgroundService>,
+    live: &Arc<LiveRun>,
+    prepared: Result<Ready, ToolResult>,
+    handoff: Option<Handoff>,
+    config: &Config,
+    reply: Reply,
+) -> Option<Result<Ready, ToolResult>> {
+    let refuse = |reply: Reply, refusal| {
+        reply.send(refusal);
+        None
+    };
+    let ready = match prepared {
+        Ok(ready) => ready,
+        Err(result) => return refuse(reply, refusal_of(&result)),
+    };
+    if let Some(over) = ready.over_budget().await {
+        return refuse(reply, Receipt::Forbidden(over));
+    }
+    if let Some(handoff) = handoff {
+        if has_too_many(service, config).await {
+            return refuse(reply, Receipt::Forbidden(too_many(config)));
+        }
+        let receipt = handoff.hand_over(&live.key()).await;
+        if matches!(receipt, Receipt::Accepted { .. }) {
+            note_handed_over(service, live);
+        }
+        return refuse(reply, receipt);
+    }
+    live.note_prepared(&ready);
+    if !host(service, live, config).await {
+        return refuse(reply, Receipt::Forbidden(too_many(config)));
+    }
+    let (key, is_kept) = (live.key(), live.record().is_kept);
+    if is_kept && service.repository.is_in_memory(&key) {
+        // No other process could see it, stop it, or deliver its result.
+        service.repository.forget(&key);
+        service.registry.remove(&key);
+        return refuse(reply, Receipt::Error(NO_STORE.to_owned()));
+    }
+    reply.accept(live, NOTE);
+    Some(Ok(ready))
+}
+
+/// Goes on with an accepted run after the user has answered. `None`: a keeper has it.
+async fn after_consent(
+    service: &BackgroundService,
+    live: &LiveRun,
+    prepared: Result<Ready, ToolResult>,
+    handoff: Option<Handoff>,
+) -> Option<Result<Ready, ToolResult>> {
+    let Ok(ready) = prepared else { return Some(prepared) };
+    if let Some(handoff) = handoff {
+        return match handoff.hand_over(&live.key()).await {
+            Receipt::Accepted { .. } => {
+                // It is the keeper's from now on, and so is a stop that came meanwhile.
+                if live.is_stopped() {
+                    let key = live.key();
+                    service.with_repository(move |repository| repository.request(&key, STOP, "")).await;
+                }
+                note_handed_over(service, live);
+                service.registry.remove(&live.key());
+                None
+            }
+            Receipt::Forbidden(why) | Receipt::Error(why) => Some(Err(ready.not_started(&why))),
+        };
+    }
+    live.note_prepared(&ready);
+    Some(Ok(ready))
+}
+
+/// Hosts a run from now on, and stores it. `false`: there are too many.
+async fn host(service: &Arc<BackgroundService>, live: &Arc<LiveRun>, config: &Config) -> bool {
+    let has_room = service.registry.insert(live, most(config));
+    if has_room {
+        service.store(live).await;
+        service.registry.notify();
+        watch_others(service);
+    }
+    has_room
+}
+
+/// Whether all processes together have as many live runs as one may have.
+async fn has_too_many(service: &BackgroundService, config: &Config) -> bool {
+    let most = most(config);
+    service.with_repository(move |repository| repository.count_live(most)).await >= most
+}
+
+fn note_handed_over(service: &BackgroundService, live: &LiveRun) {
+    let BackgroundRun { session, key, .. } = live.record();
+    if let Some(view) = service.conversations.get(&session) {
+        view.note_handed_over(key);
+    }
+    service.invalidate(false);
+}
+
+/// The receipt that has not been sent.
+struct Reply {
+    receipt: oneshot::Sender<Receipt>,
+    warnings: Vec<String>,
+}
+
+impl Reply {
+    fn accept(mut self, live: &LiveRun, note: &str) {
+        let BackgroundRun { run_id, session_key, .. } = live.record();
+        let warnings = std::mem::take(&mut self.warnings);
+        self.send(Receipt::Accepted { run_id, session_key, note: note.to_owned(), warnings });
+    }
+
+    fn send(self, receipt: Receipt) {
+        // The caller may be gone; an accepted run goes on.
+        drop(self.receipt.send(receipt));
+    }
+}
+
+/// Why there is no run.
+fn refusal_of(result: &ToolResult) -> Receipt {
+    let error = result.details.error.as_ref();
+    let message = error.map_or_else(|| result.text.clone(), |error| error.message.clone());
+    let is_forbidden = error.is_some_and(|error| {
+        matches!(
+            error.code,
+            ErrorCode::SubagentDisabled | ErrorCode::SubagentsDisabled | ErrorCode::SubagentDepthExceeded
+        )
+    });
+    if is_forbidden { Receipt::Forbidden(message) } else { Receipt::Error(message) }
+}
+
+/// The host's callbacks, with a signal when the user has to be asked.
+struct ConsentWatch<'a, C> {
+    callbacks: &'a C,
+    asked: Notify,
+}
+
+impl<C: HostCallbacks> Refresh for ConsentWatch<'_, C> {
+    fn refresh(&self, provider: &str, valid_for: Duration) -> impl Future<Output = bool> + Send {
+        self.callbacks.refresh(provider, valid_for)
+    }
+}
+
+impl<C: HostCallbacks> HostCallbacks for ConsentWatch<'_, C> {
+    fn is_interactive(&self) -> bool {
+        self.callbacks.is_interactive()
+    }
+
+    /// Called when the user has to be asked, before the question waits for those before it.
+    fn is_reachable(&self) -> bool {
+        let is_reachable = self.callbacks.is_reachable();
+        if is_reachable {
+            self.asked.notify_one();
+        }
+        is_reachable
+    }
+
+    fn confirm(&self, request: ConfirmRequest) -> impl Future<Output = bool> + Send {
+        self.callbacks.confirm(request)
+    }
+
+    fn ask(&self, question: ChildQuestion) -> impl Future<Output = Answer> + Send {
+        self.callbacks.ask(question)
+    }
+}

@@ -1,0 +1,13 @@
+//! From a request for a background run to its receipt: `plan` decides without storing or starting anything, `accept` hosts
+//! the run or hands it over to a keeper.
+
+mod accept;
+mod handoff;
+mod overrides;
+mod plan;
+mod request;
+mod spawnable;
+
+pub use accept::spawn;
+pub use request::{Receipt, ReceiptStatus, SpawnRequest};
+pub use spawnable::{Spawnable, spawnable};
