@@ -55,6 +55,18 @@ fn names_stay_and_values_go() {
 }
 
 #[test]
+fn a_name_that_begins_like_a_token_of_a_vendor_is_a_name() {
+    for (input, expected) in [
+        ("secret_value=k9x2m4p7q1", "secret_value=[REDACTED]"),
+        ("SECRET_VALUE=k9x2m4p7q1", "SECRET_VALUE=[REDACTED]"),
+        ("client_secret_1: \"k9x2m4p7q1\"", "client_secret_1: \"[REDACTED]\""),
+        ("/cb?key-1=k9x2m4p7q1Zz7", "/cb?key-1=[REDACTED]"),
+    ] {
+        assert_eq!(&*plain().sanitize(input), expected);
+    }
+}
+
+#[test]
 fn homes_become_a_tilde_at_a_path_boundary_only() {
     let sanitizer = knowing();
     for (input, expected) in [
@@ -251,6 +263,9 @@ fn hostile_text_is_settled_at_once() {
         "bearer ",
         "<password>",
         "keykeykey",
+        "key-",
+        "secret_",
+        "secret_a1B",
         "漢字",
         "password=[",
         "--token ",

@@ -1,10 +1,10 @@
 //! The engine: one search for all triggers, and the rule of each trigger is asked.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 use super::cursor::Cursor;
 use super::detect::{pem, rules};
-use super::rule::{Edit, Rule};
+use super::rule::{Edit, Found, Rule};
 use super::triggers::Triggers;
 
 /// How far before the end a rule can begin whose verdict is still open. A longer value is redacted as far as it goes.
@@ -41,12 +41,11 @@ impl Scanner {
     /// Adds an edit for everything that a rule redacts; they do not overlap.
     pub(in crate::text) fn collect(&self, text: &str, edits: &mut Vec<Edit>) {
         self.ask(&mut Cursor::new(text), 0, |cursor, rule, trigger| {
-            let found = rule.find(cursor, trigger);
-            if let Some(edit) = found.edit {
-                cursor.floor = edit.range.end;
-                edits.push(edit);
-            }
-            ControlFlow::Continue(found.resume)
+            let Found { edit, resume } = rule.find(cursor, trigger);
+            let Some(edit) = edit else { return Answer::Pass(resume) };
+            cursor.floor = edit.range.end;
+            edits.push(edit);
+            Answer::Settle(resume)
         });
     }
 
@@ -64,34 +63,51 @@ impl Scanner {
         at = cursor.floor_char(at.max(text.len().saturating_sub(REACH)).min(word));
         self.ask(&mut cursor, at, |cursor, rule, trigger| {
             if trigger.start >= word {
-                return ControlFlow::Break(());
+                return Answer::Stop;
             }
             let next = trigger.start + 1;
-            let Some(from) = rule.open_from(cursor, trigger) else { return ControlFlow::Continue(next) };
+            let Some(from) = rule.open_from(cursor, trigger) else { return Answer::Pass(next) };
             open = open.min(from);
-            ControlFlow::Break(())
+            Answer::Stop
         });
         open
     }
 
-    /// Asks the rules of the triggers from `from` on, in order. The answer is where to go on, or to stop.
+    /// Asks the rules whose triggers stand at `from` or later, place by place, and at each place the one with the
+    /// longest trigger first: `secret_` may begin a vendor's token, and the name `secret_value` otherwise.
     fn ask(
         &self,
         cursor: &mut Cursor<'_>,
         from: usize,
-        mut judge: impl FnMut(&mut Cursor<'_>, &dyn Rule, Range<usize>) -> ControlFlow<(), usize>,
+        mut judge: impl FnMut(&mut Cursor<'_>, &dyn Rule, Range<usize>) -> Answer,
     ) {
         let mut at = from;
-        while let Some(place) = self.triggers.candidate(cursor.bytes, at) {
-            at = place + 1;
-            if let Some((word, trigger)) = self.triggers.words_at(cursor.bytes, place).next() {
+        while let Some(place) = self.triggers.find(cursor.bytes, at) {
+            // The first rule has read the most, so that the scan stays linear when it goes on where that one says.
+            let mut resume = None;
+            for (word, trigger) in self.triggers.words_at(cursor.bytes, place) {
                 match judge(cursor, &*self.rules[self.owners[word]], trigger) {
-                    ControlFlow::Continue(next) => at = next.max(at),
-                    ControlFlow::Break(()) => return,
+                    Answer::Pass(next) => _ = resume.get_or_insert(next),
+                    Answer::Settle(next) => {
+                        resume = Some(next);
+                        break;
+                    }
+                    Answer::Stop => return,
                 }
             }
+            at = resume.unwrap_or_default().max(place + 1);
         }
     }
+}
+
+/// What comes after a rule was asked.
+enum Answer {
+    /// The other rules of the place, and then the scan from here on.
+    Pass(usize),
+    /// The scan from here on.
+    Settle(usize),
+    /// Nothing.
+    Stop,
 }
 
 /// Where a long word at the end begins that may go on.

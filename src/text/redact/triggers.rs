@@ -81,8 +81,20 @@ impl Triggers {
         Self { table, buckets }
     }
 
-    /// The next place at or after `from` where a word may stand.
-    pub(in crate::text) fn candidate(&self, bytes: &[u8], from: usize) -> Option<usize> {
+    /// The next place at or after `from` where a word stands.
+    pub(in crate::text) fn find(&self, bytes: &[u8], from: usize) -> Option<usize> {
+        let mut at = from;
+        loop {
+            at = self.candidate(bytes, at)?;
+            if self.bucket(bytes, at).iter().any(|word| word.stands_at(bytes, at)) {
+                return Some(at);
+            }
+            at += 1;
+        }
+    }
+
+    /// The next place at or after `from` that the table does not rule out.
+    fn candidate(&self, bytes: &[u8], from: usize) -> Option<usize> {
         let mut at = from;
         // One load gives six places, and without a branch at each of them their lookups run side by side.
         while let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
@@ -97,15 +109,18 @@ impl Triggers {
         rest.windows(GRAM).position(|rest| self.table[hash(gram(rest))] != 0).map(|place| at + place)
     }
 
-    /// The words that stand at a candidate, the longest first: their numbers and their ranges.
+    /// The words that stand at a place that was found, the longest first: their numbers and their ranges.
     pub(in crate::text) fn words_at(
         &self,
         bytes: &[u8],
         at: usize,
     ) -> impl Iterator<Item = (usize, Range<usize>)> {
-        let bucket = &self.buckets[usize::from(self.table[hash(gram(&bytes[at..]))])];
-        let found = bucket.iter().filter(move |word| word.stands_at(bytes, at));
+        let found = self.bucket(bytes, at).iter().filter(move |word| word.stands_at(bytes, at));
         found.map(move |word| (word.number, at..at + word.bytes.len()))
+    }
+
+    fn bucket(&self, bytes: &[u8], at: usize) -> &[Word] {
+        &self.buckets[usize::from(self.table[hash(gram(&bytes[at..]))])]
     }
 
     /// Every place where a word stands, overlapping ones included.
@@ -113,13 +128,9 @@ impl Triggers {
         let bytes = text.as_bytes();
         let mut from = 0;
         std::iter::from_fn(move || {
-            loop {
-                let at = self.candidate(bytes, from)?;
-                from = at + 1;
-                if let Some((_, found)) = self.words_at(bytes, at).next() {
-                    return Some(found);
-                }
-            }
+            let at = self.find(bytes, from)?;
+            from = at + 1;
+            self.words_at(bytes, at).next().map(|(_, found)| found)
         })
     }
 }
@@ -144,7 +155,7 @@ mod tests {
     fn find(triggers: &Triggers, text: &str) -> Vec<(usize, Range<usize>)> {
         let bytes = text.as_bytes();
         (0..bytes.len().saturating_sub(2))
-            .filter(|&at| triggers.candidate(bytes, at) == Some(at))
+            .filter(|&at| triggers.find(bytes, at) == Some(at))
             .flat_map(|at| triggers.words_at(bytes, at).collect::<Vec<_>>())
             .collect()
     }
