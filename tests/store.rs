@@ -7,7 +7,7 @@ mod actor;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use actor::{Actor, reply};
 use pi_subagent_native::store::{
@@ -155,7 +155,7 @@ fn turns_are_taken_in_order_within_one_process() {
 }
 
 #[test]
-fn early_bids_are_refused_while_somebody_waits_and_certain_ones_always_count() {
+fn early_requests_are_refused_while_somebody_waits_and_existing_children_always_count() {
     let dir = agent_dir();
     let store = Store::open(dir.path()).expect("a store");
     let mut early: [TicketRequest; 3] = requests(2, WhenFull::Refuse);
@@ -212,7 +212,7 @@ fn a_process_with_a_smaller_cap_waits_for_it_and_holds_up_nobody() {
 }
 
 #[test]
-fn the_places_of_a_killed_process_are_free_whether_it_ran_or_waited() {
+fn the_tickets_of_a_killed_process_are_free_whether_it_ran_or_waited() {
     let dir = agent_dir();
     let [mut running, mut waiting, mut last] = std::array::from_fn(|_| Actor::start(dir.path()));
     for actor in [&mut running, &mut waiting, &mut last] {
@@ -327,7 +327,7 @@ fn opening_waits_for_a_process_that_is_sweeping() {
 }
 
 #[test]
-fn whoever_has_lost_the_sign_of_being_alive_gets_another_and_keeps_its_places() {
+fn whoever_has_lost_the_sign_of_being_alive_gets_another_and_keeps_its_tickets() {
     let dir = agent_dir();
     let [mut running, mut other] = std::array::from_fn(|_| Actor::start(dir.path()));
     assert_eq!([running.ask("open"), other.ask("open")], ["open", "open"]);
@@ -355,6 +355,40 @@ fn processes_whose_files_were_removed_find_each_other_again() {
     let mut three = Actor::start(dir.path());
     assert_eq!(three.ask("open"), "open");
     assert_eq!(three.ask("request 3"), ".");
+}
+
+#[test]
+fn a_process_that_waits_counts_up_seldom_and_one_that_does_not_writes_nothing() {
+    let dir = agent_dir();
+    let store = Store::open(dir.path()).expect("a store");
+    let reader = Connection::open(database(dir.path())).expect("a database");
+    let written = || {
+        let version = reader.query_row("PRAGMA data_version", (), |row| row.get::<_, i64>(0));
+        version.expect("it can be read")
+    };
+    let mut queue: [TicketRequest; 2] = requests(1, WhenFull::Wait);
+    assert_eq!(turn(&store, &[], &mut queue), "+.");
+    let (since, before) = (Instant::now(), written());
+    assert_eq!(turn(&store, &[], &mut queue[..1]), "+");
+    assert_eq!(written(), before, "who has started does not count up");
+    while written() == before {
+        assert!(since.elapsed() < Duration::from_secs(20), "it never counted up");
+        assert_eq!(turn(&store, &[], &mut queue), "+.");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(since.elapsed() >= Duration::from_secs(1), "it counted up after {:?}", since.elapsed());
+}
+
+#[test]
+fn what_is_no_amount_of_money_leaves_no_trace() {
+    let dir = agent_dir();
+    let store = Store::open(dir.path()).expect("a store");
+    for nothing in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, -0.0, 0.0] {
+        store.add_spending("s", nothing).expect("nothing to do");
+    }
+    assert_eq!(store.prune(i64::MAX).expect("a database"), 0, "there is no row that could grow old");
+    store.add_spending("s", f64::MIN_POSITIVE).expect("it can be written");
+    assert_eq!(store.prune(i64::MAX).expect("a database"), 1);
 }
 
 #[test]
@@ -569,7 +603,7 @@ fn nothing_but_the_database_is_left_behind() {
 }
 
 #[test]
-fn places_of_a_database_that_is_gone_are_nobody_elses_in_the_next_one() {
+fn tickets_of_a_database_that_is_gone_are_nobody_elses_in_the_next_one() {
     let dir = agent_dir();
     let store = Store::open(dir.path()).expect("a store");
     let mut old: [TicketRequest; 3] = requests(2, WhenFull::Wait);
