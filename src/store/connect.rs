@@ -1,7 +1,7 @@
 //! Opening the database file, whatever is found there.
 //!
-//! Nobody else in this process may open the file, not even to read it: on Unix its locks belong to the process, and
-//! whoever closes it lets go of all of them.
+//! Nothing else in this process may open the file, not even to read it: on Unix its locks belong to the process, and closing
+//! any descriptor of the file releases all of them.
 
 use std::fs;
 use std::io;
@@ -14,14 +14,14 @@ use super::error::StoreError;
 use super::schema;
 use crate::files::private;
 
-/// How long one statement waits for another process. Everybody's turn takes microseconds, so whoever holds the database
-/// longer is stopped, or is a person with a tool.
+/// How long one statement waits for another process. A turn takes microseconds; a process that holds the database longer is
+/// stopped, or is a person with a tool.
 const BUSY: Duration = Duration::from_millis(500);
 /// Pages of the database that are kept in memory, in KiB. It has a handful of them.
 const CACHE_KIB: i64 = 256;
 /// Up to which size a file is checked as a whole when it is opened. That takes about a millisecond for each MiB.
 const CHECKED_BYTES: u64 = 16 << 20;
-/// How many damaged files are kept. Nobody has so many, and whoever has must look at them.
+/// How many damaged files are kept. Beyond that opening fails: somebody has to look at them.
 const ASIDE_ATTEMPTS: u32 = 100;
 
 /// The numbers in `statfs` of file systems that several machines share: NFS, SMB (three generations), AFS, Coda, Ceph, Lustre, GPFS and 9P.

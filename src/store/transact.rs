@@ -10,12 +10,12 @@ use super::open::Store;
 use super::presence::Presence;
 use crate::text::figures::epoch_ms;
 
-/// How long what must not be lost waits for whoever holds the database.
+/// How long a write waits for another process that holds the database.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The pause before it is tried again; the try itself has waited.
+/// The pause between two tries. `SQLite` has waited in each of them already.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Who works on something, as this process writes it.
+/// This process, as rows name it.
 #[derive(Clone, Copy)]
 pub(super) struct Own<'a> {
     pub presence: &'a Presence,
@@ -28,14 +28,14 @@ impl Own<'_> {
         self.presence.id()
     }
 
-    /// A name as it is now: callers may hold one of ours that has changed meanwhile.
+    /// The current name of a process. Callers may hold a former name of this one.
     pub(super) fn current<'a>(&'a self, process: &'a str) -> &'a str {
         if self.former.iter().any(|former| former == process) { self.id() } else { process }
     }
 }
 
 impl Store {
-    /// Reads.
+    /// Reads without a transaction.
     pub(super) fn read<T>(
         &self,
         work: impl FnOnce(&Connection, &Presence) -> rusqlite::Result<T>,
@@ -44,7 +44,7 @@ impl Store {
         work(&open.connection, &open.presence).map_err(|source| self.failed(source))
     }
 
-    /// Writes all of it or nothing, and waits for whoever holds the database.
+    /// Writes all or nothing, and waits up to five seconds for another process that holds the database.
     pub(super) fn write<T>(
         &self,
         work: impl Fn(&Transaction<'_>, Own<'_>) -> rusqlite::Result<T>,
@@ -52,7 +52,7 @@ impl Store {
         let since = Instant::now();
         loop {
             match self.try_write(&work) {
-                // Whoever waits for the store in this process has its turn meanwhile.
+                // Other threads of this process get the store meanwhile.
                 Err(error) if error.is_busy() && since.elapsed() < PATIENCE => thread::sleep(PAUSE),
                 done => return done,
             }

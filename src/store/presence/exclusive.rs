@@ -1,7 +1,7 @@
 //! One try at a lock, and what a file is known by, on Unix.
 //!
 //! `flock` belongs to the open file and not to the process, so it also tells two users within one process apart; the
-//! kernel lets go of it with the process, however that ends.
+//! kernel lets go of it with the process, even after `SIGKILL`.
 
 use std::fs::{self, File};
 use std::io;
@@ -17,7 +17,7 @@ use crate::files::private;
 pub(in crate::store) enum Attempt {
     /// It is ours.
     Locked(File),
-    /// Somebody has it.
+    /// Another process, or another user in this one, holds it.
     Held,
     /// It was removed, or replaced, while we opened it; so what we locked locks nobody out.
     Gone,

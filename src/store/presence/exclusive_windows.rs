@@ -1,7 +1,7 @@
 //! One try at a lock, and what a file is known by, on Windows.
 //!
 //! A file that is open without sharing cannot be opened by anybody else, and the system
-//! closes it with the process, however that ends.
+//! closes it with the process, however it ends.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -17,7 +17,7 @@ const ACCESS_DENIED: i32 = 5;
 pub(in crate::store) enum Attempt {
     /// It is ours.
     Locked(File),
-    /// Somebody has it.
+    /// Another process, or another user in this one, holds it.
     Held,
     /// It was removed while we opened it.
     #[expect(dead_code, reason = "an open file cannot be removed here; elsewhere it can")]

@@ -1,15 +1,15 @@
-//! Who is stopped.
+//! Which processes are stopped.
 //!
-//! A process that is stopped, by Ctrl-Z for instance, is alive and cannot take its turn; nobody may wait for it. Whoever
-//! waits counts up a number in the database, and who does not is passed over. No clock is compared between processes:
-//! each observer measures with its own how long it has seen no change.
+//! A process that is stopped, by Ctrl-Z for instance, is alive but cannot take its turn, so nobody may wait for it. Each
+//! process that waits counts up a number in the database; a process whose number stands still is passed over. Clocks are not
+//! compared between processes: each observer measures with its own how long it has seen no change.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-/// How often a process that waits counts up. Seldom, because each time writes.
+/// How often a process that waits counts up. Each time is a write.
 pub(in crate::store) const BEAT: Duration = Duration::from_secs(2);
-/// Whoever has not counted up for so long is passed over: several beats, so that a loaded machine passes nobody over.
+/// A process that has not counted up for so long is passed over. Several beats, so that a loaded machine passes nobody over.
 pub(in crate::store) const STOPPED: Duration = Duration::from_secs(10);
 
 /// The beats of the others, and our own.
@@ -33,7 +33,7 @@ impl Heartbeat {
         self.own
     }
 
-    /// Looks at the beats of all places that wait; the newest of a process counts. Those that wait no longer are
+    /// Looks at the beats of all waiting tickets. The newest of a process counts; processes that no longer wait are
     /// forgotten.
     pub(in crate::store) fn observe<'a>(
         &mut self,
@@ -63,10 +63,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_counts_up_is_waited_for_and_whoever_stops_is_passed_over() {
+    fn a_process_that_counts_up_is_waited_for_and_one_that_stops_is_passed_over() {
         let start = Instant::now();
         let at = |second| start + Duration::from_secs(second);
-        // Beats of a process at the given seconds, several for several places, and whether it is waited for at the last.
+        // Beats of a process at the given seconds, several for several tickets, and whether it is waited for at the last.
         for (label, seen, expected) in [
             ("never seen", vec![(0, vec![])], true),
             ("seen for the first time", vec![(5, vec![7])], true),
@@ -74,28 +74,28 @@ mod tests {
             ("stopped", vec![(0, vec![7]), (10, vec![7])], false),
             ("counts", vec![(0, vec![7]), (9, vec![8]), (18, vec![8])], true),
             ("goes on after a stop", vec![(0, vec![7]), (60, vec![7]), (61, vec![8])], true),
-            ("several places, the newest counts", vec![(0, vec![7, 9]), (10, vec![9, 7])], false),
-            ("a new place is a sign of life", vec![(0, vec![7]), (9, vec![7, 8]), (12, vec![7, 8])], true),
+            ("several tickets, the newest counts", vec![(0, vec![7, 9]), (10, vec![9, 7])], false),
+            ("a new ticket is a sign of life", vec![(0, vec![7]), (9, vec![7, 8]), (12, vec![7, 8])], true),
             ("waited before, and again", vec![(0, vec![7]), (5, vec![]), (20, vec![7])], true),
         ] {
-            let mut pulse = Heartbeat::default();
+            let mut heartbeat = Heartbeat::default();
             let mut now = start;
             for (second, beats) in seen {
                 now = at(second);
-                pulse.observe(beats.into_iter().map(|beat| ("p", beat)), now);
+                heartbeat.observe(beats.into_iter().map(|beat| ("p", beat)), now);
             }
-            assert_eq!(pulse.beats("p", now), expected, "{label}");
+            assert_eq!(heartbeat.beats("p", now), expected, "{label}");
         }
     }
 
     #[test]
     fn a_beat_is_due_at_the_first_look_and_then_seldom() {
-        let mut pulse = Heartbeat::default();
+        let mut heartbeat = Heartbeat::default();
         let now = Instant::now();
-        assert!(pulse.is_due(now));
-        let first = pulse.beat(now);
-        assert!(!pulse.is_due(now + BEAT / 2));
-        assert!(pulse.is_due(now + BEAT));
-        assert!(pulse.beat(now + BEAT) > first);
+        assert!(heartbeat.is_due(now));
+        let first = heartbeat.beat(now);
+        assert!(!heartbeat.is_due(now + BEAT / 2));
+        assert!(heartbeat.is_due(now + BEAT));
+        assert!(heartbeat.beat(now + BEAT) > first);
     }
 }

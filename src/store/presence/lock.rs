@@ -1,4 +1,4 @@
-//! Files whose lock says that somebody is there.
+//! Lock files.
 
 use std::fs::File;
 use std::io;
@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use super::exclusive::{Attempt, attempt, remove};
 
-/// How often a file is opened again that somebody else has removed meanwhile. Each time needs another process to do so
-/// within microseconds.
+/// How often a file is opened again that another process has removed meanwhile. Each time takes another process that does
+/// so within microseconds.
 const ATTEMPTS: usize = 64;
-/// The pause between two looks at a lock that somebody holds.
+/// The pause between two tries at a lock that is held.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// A file that this process has locked, and removes when it lets go. A process that dies leaves the file, without a lock.
@@ -22,7 +22,7 @@ pub(in crate::store) struct LockFile {
 }
 
 impl LockFile {
-    /// Locks the file, which is made when it is missing; `None` when somebody has it.
+    /// Locks the file, and creates it when it is missing. `None`: it is held.
     ///
     /// # Errors
     ///
@@ -40,7 +40,7 @@ impl LockFile {
         Ok(None)
     }
 
-    /// Locks the file, and waits for whoever has it.
+    /// Locks the file, and waits up to `patience` for its holder.
     ///
     /// # Errors
     ///
@@ -56,7 +56,7 @@ impl LockFile {
         }
     }
 
-    /// Whether the file is still the one at its path. Somebody may have removed it by hand.
+    /// Whether the file is still there. Somebody may have removed it by hand.
     pub(in crate::store) fn is_there(&self) -> bool {
         self.path.exists()
     }
@@ -70,7 +70,7 @@ impl Drop for LockFile {
     }
 }
 
-/// Whether nobody holds the file; what a dead process left is removed. In doubt somebody does.
+/// Whether nobody holds the file. The file of a dead process is removed. False in doubt.
 pub(in crate::store) fn is_free(path: &Path) -> bool {
     for _ in 0..ATTEMPTS {
         match attempt(path, false) {

@@ -1,7 +1,7 @@
-//! Who is alive.
+//! Which processes are alive.
 //!
-//! Each process keeps a file locked as long as it lives. The lock, unlike a process id, is never anybody else's, and the
-//! kernel lets go of it however the process ends.
+//! Each process keeps a file locked for as long as it lives. Unlike a process id, a lock is never reused, and the kernel
+//! releases it even after `SIGKILL`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::store::error::StoreError;
 
 /// The extension of lock files.
 const EXTENSION: &str = "lock";
-/// How often another name is drawn. Drawing the same UUID twice does not happen; a file system that loses files might.
+/// How many names are tried. A UUID is not drawn twice, but a file system may lose the file at once.
 const ATTEMPTS: usize = 4;
 
 /// The sign that this process is alive.
@@ -66,7 +66,7 @@ impl Presence {
         &self.directory
     }
 
-    /// Whether a process has ended; what it left is removed. What is no name of a process is nobody.
+    /// Whether a process has ended; its lock file is removed then. A text that is no name of a process counts as ended.
     pub(in crate::store) fn is_gone(&self, id: &str) -> bool {
         let is_name = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
         id != self.id && (self.lock.is_none() || !is_name || is_free(&lock_of(&self.directory, id)))

@@ -1,4 +1,4 @@
-//! What sessions have to be told, each exactly once.
+//! Deliveries: each end of a run reaches its session exactly once.
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
@@ -6,29 +6,28 @@ use crate::store::error::StoreError;
 use crate::store::open::Store;
 use crate::store::transact::now_ms;
 
-/// What a session is to be told of an end of a run.
+/// The end of a run, on its way to the session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delivery {
-    /// What it is known by, also in the session that was told.
+    /// Its id, which the session keeps too.
     pub id: String,
     /// The session.
     pub session: String,
     /// The run.
     pub key: String,
-    /// What it says, which nobody reads here.
+    /// The message. The store does not read it.
     pub body: String,
     /// When the run ended, in milliseconds since 1970.
     pub created_ms: i64,
 }
 
 impl Store {
-    /// Takes what the session has not been told and nobody is about to tell it; what a process that is gone was about to
-    /// tell is among it. Returns what this call has taken, oldest first. It stays taken until it is delivered, given back,
-    /// or this process is gone.
+    /// Claims the session's deliveries that no living process has claimed. Returns them, oldest first. A claim lasts until
+    /// [`Self::delivered`], [`Self::release`] or the end of this process.
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; nothing is taken then.
+    /// When the database cannot be used; nothing is claimed then.
     pub fn offer(&self, session: &str) -> Result<Vec<Delivery>, StoreError> {
         let mut dead = self.read(|connection, presence| {
             let mut query = connection.prepare(
@@ -50,7 +49,7 @@ impl Store {
             let mut rows = query.query([session])?;
             let mut taken = Vec::new();
             while let Some(row) = rows.next()? {
-                // Somebody else may have been first meanwhile.
+                // Another process may have been first.
                 if dead.binary_search(&row.get(5)?).is_ok() {
                     taken.push(Delivery {
                         id: row.get(0)?,
@@ -69,7 +68,7 @@ impl Store {
         })
     }
 
-    /// Gives back what this process has taken and will not tell. What is not ours stays.
+    /// Gives back deliveries that this process has claimed and will not deliver. Those of others stay.
     ///
     /// # Errors
     ///
@@ -86,14 +85,14 @@ impl Store {
         })
     }
 
-    /// The session was told, whoever had taken it: these are offered to nobody again. Ids that are not known, or were said
-    /// before, change nothing. Returns the keys of the runs that were told of now.
+    /// Marks deliveries as delivered, also those that another process has claimed: they are not offered again. Unknown ids
+    /// and those marked before change nothing. Returns the keys of the runs whose deliveries are newly marked.
     ///
     /// # Errors
     ///
     /// When the database cannot be used; nothing has changed then.
     pub fn delivered(&self, ids: &[String]) -> Result<Vec<String>, StoreError> {
-        // A session names all that it was ever told, and nearly all of it is known.
+        // A session names every delivery it ever got, and nearly all are marked already.
         let news = self.read(|connection, _| {
             let mut query =
                 connection.prepare("SELECT key FROM delivery WHERE id = ?1 AND delivered_ms IS NULL")?;
@@ -115,7 +114,7 @@ impl Store {
     }
 }
 
-/// Keeps a delivery, as a part of something larger.
+/// Adds a delivery within a transaction; `teller` has claimed it.
 pub(super) fn add_delivery(
     transaction: &Transaction<'_>,
     delivery: &Delivery,

@@ -1,4 +1,4 @@
-//! Rows that nobody asks for any more.
+//! Removing old rows.
 
 use std::time::{Duration, Instant};
 
@@ -7,11 +7,11 @@ use crate::store::open::Store;
 use crate::store::transact::now_ms;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
-/// How long it is known that something was delivered, and that there was a run whose transcript is archived.
+/// How long marked deliveries and archived runs are kept.
 const RUNS_MS: i64 = 30 * DAY_MS;
-/// How long it is known what a session has spent that has spent nothing since.
+/// How long the sum of a session is kept that spends nothing more.
 const SPENDING_MS: i64 = 90 * DAY_MS;
-/// How many rows of each kind go at once, so that nobody waits long; the others go the next time.
+/// How many rows of each kind are removed at once, so that others wait briefly. The rest go the next time.
 const BATCH: usize = 500;
 /// How often old rows are looked for.
 const EVERY: Duration = Duration::from_secs(60 * 60);
@@ -69,7 +69,7 @@ impl Store {
         })
     }
 
-    /// Removes old rows when that was not done for a while. That it cannot be done costs nobody anything but space.
+    /// Removes old rows, at most once an hour. A failure costs space and nothing else, so it is ignored.
     pub(super) fn prune_now_and_then(&self) {
         let now = Instant::now();
         let mut open = self.lock();

@@ -1,4 +1,4 @@
-//! Runs in the background.
+//! Records of background runs.
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
@@ -12,21 +12,21 @@ use crate::store::transact::Own;
 /// The columns of a run, in the order in which they are read.
 const COLUMNS: &str = "key, run_id, session_key, session, process, is_live, created_ms, ended_ms, archive_at_ms, \
                        archived_ms, directory, body";
-/// How many due runs are told at once; the others are due at the next look.
+/// How many due runs are returned at once; the rest are due the next time.
 const DUE: usize = 256;
 
-/// A run in the background. Times are milliseconds since 1970.
+/// A background run. Times are milliseconds since 1970.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoredRun {
-    /// What it is known by, a UUID.
+    /// A UUID.
     pub key: String,
     /// Its short id.
     pub run_id: String,
     /// Its key as a session.
     pub session_key: String,
-    /// The session that it belongs to, which its ends are told.
+    /// The session that started it, which gets its deliveries.
     pub session: String,
-    /// Who works on it, while it is live; this process when nobody is named.
+    /// The process that works on it while it is live; `None` is written as this one.
     pub process: Option<String>,
     /// Whether it has not ended.
     pub is_live: bool,
@@ -40,7 +40,7 @@ pub struct StoredRun {
     pub archived_ms: Option<i64>,
     /// Its directory.
     pub directory: Option<String>,
-    /// What else there is to say, which nobody reads here.
+    /// The rest of the record. The store does not read it.
     pub body: String,
 }
 
@@ -58,7 +58,7 @@ pub struct StoredDirectory {
 }
 
 impl Store {
-    /// Keeps a run as it is now, in place of what was known under its key.
+    /// Writes a run, in place of the one with its key.
     ///
     /// # Errors
     ///
@@ -67,22 +67,22 @@ impl Store {
         self.write(|transaction, own| put_run(transaction, own, run))
     }
 
-    /// Keeps a run that has ended together with what its session is to be told. A delivery that is known already stays as
-    /// it is. Now and then old rows are removed.
+    /// Writes a run that has ended together with its delivery. A delivery with a known id stays as it is. Now and then
+    /// removes old rows.
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; neither is kept then.
+    /// When the database cannot be used; neither is written then.
     pub fn settle_run(&self, run: &StoredRun, delivery: Option<&Delivery>) -> Result<(), StoreError> {
         self.settled(run, delivery, false)
     }
 
-    /// Like [`Self::settle_run`], with a delivery that this process tells: nobody is offered it for as long as this one lives and
-    /// does not release it.
+    /// Like [`Self::settle_run`], with a delivery that this process claims at once: no other gets it for as long as this
+    /// one lives and does not release it.
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; neither is kept then.
+    /// When the database cannot be used; neither is written then.
     pub fn settle_claimed(&self, run: &StoredRun, delivery: &Delivery) -> Result<(), StoreError> {
         self.settled(run, Some(delivery), true)
     }
@@ -93,8 +93,8 @@ impl Store {
         Ok(())
     }
 
-    /// Like [`Self::settle_run`] for a run of another process, only while it is live there and that process is gone. `false`
-    /// says that this was not so, for instance because somebody else was first; nothing has changed then.
+    /// Like [`Self::settle_run`] for a run of another process, only if that process is gone and the run is still live under
+    /// its name. `false`: it was not, for instance because another process was first; nothing has changed then.
     ///
     /// # Errors
     ///
@@ -122,9 +122,8 @@ impl Store {
         })
     }
 
-    /// Like [`Self::put_run`], only while the run that is known is not live, and without taking back that it was archived.
-    /// `false` says that this was not so, or that there is none, and nothing has changed: somebody goes on with it, or nobody
-    /// can any more.
+    /// Like [`Self::put_run`], only if the stored run is not live, and never undoing that it was archived. `false`: it is
+    /// live again, archived, or not there; nothing has changed then.
     ///
     /// # Errors
     ///
@@ -146,7 +145,7 @@ impl Store {
         })
     }
 
-    /// Runs that are live under processes that are gone, oldest first.
+    /// Live runs whose process is gone, oldest first.
     ///
     /// # Errors
     ///
@@ -275,7 +274,7 @@ pub(super) fn put_run(transaction: &Transaction<'_>, own: Own<'_>, run: &StoredR
             run.body,
         ],
     )?;
-    // Nobody is there any more to do what was asked.
+    // No process is left to act on them.
     if run.is_live { Ok(()) } else { forget_requests(transaction, &run.key) }
 }
 

@@ -1,18 +1,18 @@
-//! What is asked of whoever works on a run.
+//! Requests to the process that works on a run.
 
 use rusqlite::{Connection, Transaction};
 
 use crate::store::error::StoreError;
 use crate::store::open::Store;
 
-/// What somebody asks of whoever works on a run.
+/// A request to the process that works on a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// The run.
     pub key: String,
-    /// What to do, as the one who asks and the one who does it have agreed.
+    /// What to do, in words that sender and receiver agree on.
     pub action: String,
-    /// What belongs to it.
+    /// The argument of the action.
     pub text: String,
 }
 
@@ -20,11 +20,11 @@ pub struct Request {
 const OURS: &str = "FROM request JOIN run USING (key) WHERE run.is_live AND run.process = ?1";
 
 impl Store {
-    /// Asks something of whoever works on a run. `false` says that nobody does: it is not live, or not known.
+    /// Sends a request to the process that works on a run. `false`: the run is not live, or not known.
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; nothing is asked then.
+    /// When the database cannot be used; nothing is sent then.
     pub fn ask(&self, key: &str, action: &str, text: &str) -> Result<bool, StoreError> {
         self.write(|transaction, _| {
             let asked = transaction.execute(
@@ -35,13 +35,13 @@ impl Store {
         })
     }
 
-    /// Takes what is asked of runs of this process, in the order in which it was asked.
+    /// Removes and returns the requests for runs of this process, in the order in which they were sent.
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; nothing is taken then.
+    /// When the database cannot be used; nothing is removed then.
     pub fn take_requests(&self) -> Result<Vec<Request>, StoreError> {
-        // Nearly always there are none, and whoever writes makes the others look.
+        // Nearly always there are none, and each write wakes the other processes.
         if self.read(|connection, presence| list(connection, presence.id()))?.is_empty() {
             return Ok(Vec::new());
         }
@@ -64,7 +64,7 @@ fn list(connection: &Connection, process: &str) -> rusqlite::Result<Vec<Request>
         .collect()
 }
 
-/// Removes what is asked of a run that is over.
+/// Removes the requests to a run that is over.
 pub(super) fn forget_requests(transaction: &Transaction<'_>, key: &str) -> rusqlite::Result<()> {
     transaction.execute("DELETE FROM request WHERE key = ?1", [key])?;
     Ok(())
