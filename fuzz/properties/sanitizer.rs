@@ -18,7 +18,7 @@ static SANITIZER: LazyLock<Sanitizer> = LazyLock::new(|| {
     })
 });
 
-/// The longest marker in the place of the shortest secret.
+/// How much longer a text can become: the longest marker replaces the shortest secret.
 const MOST_GROWTH: usize = 16;
 
 /// Sanitizing twice changes nothing, leaves no control character and no known secret, and does not blow a text up.

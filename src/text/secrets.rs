@@ -1,4 +1,4 @@
-//! Secrets this process knows: where they are found, and which are fit to be searched for.
+//! Secrets that this process knows: where they come from, and which are safe to search for.
 
 use serde_json::Value;
 

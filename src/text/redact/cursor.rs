@@ -1,4 +1,4 @@
-//! A place in a text, and what can be asked about its surroundings.
+//! The text under scan, and questions about what stands around a position: names, quotes, lines.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::ops::Range;
 /// The longest part of a name that is read to either side of its trigger.
 const NAME_REACH: usize = 64;
 
-/// The text under scan. `floor` is the end of the last redaction: no rule looks before it.
+/// The text under scan. `floor` is the end of the last redaction: no rule judges what stands before it.
 pub(in crate::text) struct Cursor<'a> {
     pub(in crate::text) text: &'a str,
     pub(in crate::text) bytes: &'a [u8],
@@ -19,7 +19,7 @@ impl<'a> Cursor<'a> {
         Self { text, bytes: text.as_bytes(), floor: 0, last_end: OnceCell::new() }
     }
 
-    /// Where the last `-----END ` of the text stands; searched once, so that keys without an end stay linear.
+    /// Position of the last `-----END ` in the text. The search runs once, so that many keys without an end stay linear.
     pub(in crate::text) fn last_end(&self) -> Option<usize> {
         *self.last_end.get_or_init(|| memchr::memmem::rfind(self.bytes, b"-----END "))
     }
@@ -28,7 +28,7 @@ impl<'a> Cursor<'a> {
         self.bytes.get(at).copied()
     }
 
-    /// The byte before `at`, unless it belongs to the last redaction.
+    /// The byte before `at`; `None` at the start of the text and behind the last redaction.
     pub(in crate::text) fn before(&self, at: usize) -> Option<u8> {
         if at > self.floor { Some(self.bytes[at - 1]) } else { None }
     }
@@ -97,10 +97,10 @@ impl<'a> Cursor<'a> {
         memchr::memrchr(b'\n', part).map_or(part, |newline| &part[newline + 1..])
     }
 
-    /// What stands on the line between the last mention of a program and `at`, whatever was redacted of it.
+    /// The part of the line between the last mention of a program and `at`, redacted or not.
     ///
-    /// Rules that look so far back take the first flag only: a redaction makes a line shorter and brings more into
-    /// reach, and what a second pass finds must be what the first one found.
+    /// Rules that look so far back take the first flag only. A redaction shortens the line and so brings more of it into
+    /// reach, and a second pass must not find more than the first.
     pub(in crate::text) fn options_of(&self, at: usize, program: &[u8]) -> Option<&'a [u8]> {
         /// How far before its flag the name of a program is looked for.
         const REACH: usize = 512;
@@ -119,7 +119,7 @@ impl<'a> Cursor<'a> {
         matches!(self.byte(self.skip_blanks(at)), None | Some(b'\n' | b'\r'))
     }
 
-    /// An opening quote at `at`: so many backslashes and the quote byte.
+    /// An opening quote at `at`, with the backslashes before its mark.
     pub(in crate::text) fn quote(&self, at: usize) -> Option<Quote> {
         let escapes = self.bytes[at..].iter().take(MAX_ESCAPES).take_while(|&&byte| byte == b'\\').count();
         match self.byte(at + escapes)? {
@@ -140,7 +140,7 @@ impl<'a> Cursor<'a> {
         Some(Quote { escapes, mark })
     }
 
-    /// Whether the word or string that begins at `start` has no end yet.
+    /// Whether the text ends before the word or string does that begins at `start`.
     pub(in crate::text) fn word_is_open(&self, start: usize, ends: fn(u8) -> bool) -> bool {
         match self.quote(start) {
             Some(quote) => {
@@ -151,7 +151,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Where the word or the content of a string ends that begins at `start`: at the latest with its line.
+    /// End of the word or of the string content that begins at `start`. Both end with their line at the latest.
     pub(in crate::text) fn word_end(
         &self,
         start: usize,
@@ -167,7 +167,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Where the string ends whose content begins at `at`: at its closing quote, the line end, or `at + reach`.
+    /// End of the string whose content begins at `at`: its closing quote, the line end, or `at + reach`.
     pub(in crate::text) fn string_end(&self, at: usize, quote: Quote, reach: usize) -> StringEnd {
         let stop = self.bytes.len().min(at.saturating_add(reach));
         let mut next = at;
@@ -191,7 +191,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// A quote with more backslashes before it than this is not followed further: four levels of JSON inside JSON.
+/// Backslashes that are counted before a quote mark: enough for four levels of JSON inside JSON.
 const MAX_ESCAPES: usize = 16;
 
 /// A quote mark and the backslashes before it: `"` in text, `\"` in JSON inside a string, `\\\"` one level deeper.
@@ -201,7 +201,7 @@ pub(in crate::text) struct Quote {
     pub(in crate::text) mark: u8,
 }
 
-/// Where a string ends.
+/// The end of a string, and whether a closing quote marks it.
 pub(in crate::text) struct StringEnd {
     pub(in crate::text) content: usize,
     pub(in crate::text) closed: bool,
@@ -212,8 +212,8 @@ impl Quote {
         self.escapes + 1
     }
 
-    /// Whether a mark after so many backslashes closes this quote. At every level of nesting a literal backslash of
-    /// the content takes twice as many, so only the remainder counts.
+    /// Whether a mark behind `escapes` backslashes closes this quote. Each level of nesting doubles the backslashes of
+    /// a literal one in the content, so only the remainder counts.
     fn is_closed_by(self, escapes: usize) -> bool {
         let level = self.escapes + 1;
         if level.is_power_of_two() { escapes % (2 * level) == self.escapes } else { escapes == self.escapes }

@@ -1,4 +1,4 @@
-//! Control sequences: found, removed, and remembered so that positions can be mapped back.
+//! Removes control sequences, and remembers where they stood so that positions can be mapped back.
 //!
 //! Removed: CSI, OSC, DCS, SOS, PM and APC sequences in their ESC and C1 forms, other escape sequences, C0 and C1
 //! control characters, DEL, and the bidirectional overrides and isolates, which make text look like what it is not.

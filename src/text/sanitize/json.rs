@@ -1,4 +1,4 @@
-//! JSON values: strings at any depth, and what stands under a secret name.
+//! Sanitizes JSON values: strings and keys at any depth, and values under secret names.
 
 use std::collections::HashMap;
 
@@ -15,8 +15,8 @@ impl Sanitizer {
         self.value(&[], value)
     }
 
-    /// `names` are the name as it came and as it goes: what either of them says of a value counts, and so does what
-    /// the value looks like before and after. Otherwise sanitizing again could find more.
+    /// `names` are the name before and after sanitizing. Either may make the value a secret, and so may the value before
+    /// and after; otherwise sanitizing again could find more.
     fn value(&self, names: &[&str], value: &Value) -> Value {
         match value {
             Value::String(text) => {

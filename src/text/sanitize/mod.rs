@@ -1,4 +1,4 @@
-//! The one choke point between a child and disk, screen or model.
+//! The sanitizer: all text of a child passes it on the way to disk, screen or model.
 //!
 //! A pass strips control sequences, then collects edits on what is left (exact secrets, rules, home directories,
 //! stack frames), settles overlaps and applies them once. Every step is linear in the text.

@@ -1,4 +1,4 @@
-//! Text that goes on: how much of it can be shown before the rest is there.
+//! Text that goes on: how much of it can be shown before the rest arrives.
 
 use std::sync::LazyLock;
 

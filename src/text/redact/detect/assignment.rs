@@ -17,7 +17,7 @@ use crate::text::redact::value::name::{NameKind, name_kind};
 
 const RULE: &str = "assignment";
 
-/// The name around a trigger, and the value that belongs to it.
+/// A name such as `api_key`, around one of its words, and the value that belongs to it.
 pub(in crate::text) struct Assignment;
 
 impl Rule for Assignment {
@@ -64,7 +64,7 @@ fn name_of(cursor: &Cursor<'_>, trigger: Range<usize>) -> Range<usize> {
     cursor.name_around(trigger.start..trigger.end - usize::from(is_signed))
 }
 
-/// Judges a name in another language: what follows it must be plainly a secret.
+/// Judges the value of a name in another language. Prose has such words too, so only a random value is redacted.
 pub(in crate::text) fn find_foreign(cursor: &Cursor<'_>, name: Range<usize>) -> Found {
     let nothing = Found::nothing(name.end);
     let Some(separator) = separator(cursor, &name) else { return nothing };
@@ -78,13 +78,13 @@ pub(in crate::text) fn find_foreign(cursor: &Cursor<'_>, name: Range<usize>) -> 
     Found::edit(Edit::new(range, REDACTED, RULE))
 }
 
-/// Where the value of a name begins when what follows may still decide what it is.
+/// Position of the value of a name whose verdict still depends on text that has not arrived.
 pub(in crate::text) fn open_value(
     cursor: &Cursor<'_>,
     name: Range<usize>,
     is_foreign: bool,
 ) -> Option<usize> {
-    /// No value is judged by more than this, and no element is longer.
+    /// No verdict reads more of a value than this, and no XML element is longer.
     const JUDGED: usize = 1024;
     let text = &cursor.text[name.clone()];
     let separator = entry(cursor, &name).or_else(|| separator(cursor, &name))?;
@@ -96,7 +96,7 @@ pub(in crate::text) fn open_value(
         false
     } else {
         match value(cursor, &name, &separator) {
-            // The byte behind a value tells a call from a value.
+            // The byte behind a value tells a value from a call.
             Some(found) => found.range.end + 1 >= cursor.bytes.len() && goes_on,
             None => goes_on,
         }

@@ -9,10 +9,10 @@ use crate::text::redact::triggers::Trigger;
 use crate::text::redact::value::judgement::JUDGED;
 use crate::text::redact::value::looks::{Look, has_digit, look};
 
-/// The shortest base64 of a user and a password that is told from a word.
+/// Fewer base64 characters than this may be a word.
 const LEAST_BASIC: usize = 12;
 
-/// The word behind `Bearer`; prose about bearers has ordinary words there.
+/// The token behind `Bearer`. Prose has ordinary words there.
 pub(in crate::text) struct Bearer;
 
 impl Rule for Bearer {
@@ -47,7 +47,7 @@ impl Rule for Bearer {
     }
 }
 
-/// The word behind `Basic`: only base64 has both cases and a digit.
+/// The credentials behind `Basic`. Words of prose do not have both cases and a digit.
 pub(in crate::text) struct Basic;
 
 impl Rule for Basic {

@@ -1,4 +1,4 @@
-//! Passwords that programs take as an argument of a flag that says nothing.
+//! Passwords behind a program's flag whose name does not tell: `mysql -psecret`.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ impl Rule for PasswordFlag {
         let Some(mut start) = value_start(cursor, &trigger) else { return nothing };
         let quote = cursor.quote(start);
         start += quote.map_or(0, Quote::len);
-        // To its end, however far: what is left of a value would look like another one to a second pass.
+        // The whole value, however long: a second pass would take the rest of it for another one.
         let end = cursor.word_end(start, quote, ends_word);
         let judged = &cursor.text[start..cursor.floor_char(end.min(start + JUDGED))];
         match look(judged) {
@@ -41,7 +41,7 @@ impl Rule for PasswordFlag {
     }
 }
 
-/// Where the value of a flag begins, when it is the first such flag of a program that takes a password there.
+/// Position of the value, if the flag is the first of its kind behind a program that takes a password there.
 fn value_start(cursor: &Cursor<'_>, trigger: &Range<usize>) -> Option<usize> {
     let flag = &cursor.bytes[trigger.clone()];
     let next = cursor.skip_blanks(trigger.end);
@@ -60,9 +60,9 @@ fn value_start(cursor: &Cursor<'_>, trigger: &Range<usize>) -> Option<usize> {
         return None;
     }
     match (flag, program) {
-        // The ports of a container with such a name.
+        // `docker run --name mysql -p3306:3306`.
         (b" -p", b"mysql" | b"mariadb") if cursor.options_of(trigger.start, b"docker").is_some() => None,
-        // What comes later belongs to the program that gets the password.
+        // Later flags belong to the program that gets the password.
         (b" -p", b"sshpass") => options.is_empty().then_some(next),
         (b" -passin " | b" -passout " | b" -pass ", _) => {
             cursor.bytes[next..].starts_with(b"pass:").then(|| next + "pass:".len())

@@ -1,20 +1,20 @@
-//! Lists of names and values: `name: X` with `value: y` behind it, as Kubernetes, compose files and headers in JSON
-//! have it.
+//! Names and values in fields of their own: `name: X` and then `value: y`, as in Kubernetes, compose files and lists of
+//! headers in JSON.
 
 use std::ops::Range;
 
 use super::separator::{Separator, Tie};
 use crate::text::redact::cursor::Cursor;
 
-/// What may stand between a name and the field of its value: a line end and indentation.
+/// Bytes between a name and the field of its value: a line end and indentation.
 const GAP: usize = 64;
 
-/// How far the default of a variable is looked for.
+/// How many bytes of a `variable` block are searched for its default.
 const BLOCK: usize = 256;
 
 /// The separator of a name that is itself the value of a field `name` or `key`, when a field `value` comes next.
 pub(in crate::text) fn entry(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separator> {
-    // What ends a name in a list, and nothing else gets further.
+    // Cheap, and nearly every name fails it.
     if !matches!(cursor.byte(name.end), Some(b'"' | b'\'' | b'\\' | b',' | b'\n' | b'\r')) {
         return None;
     }
@@ -48,7 +48,7 @@ pub(in crate::text) fn entry(cursor: &Cursor<'_>, name: &Range<usize>) -> Option
     })
 }
 
-/// `variable "X" { default = "y" }`, as Terraform has it: where the default begins.
+/// Position of the default in Terraform's `variable "X" { default = "y" }`.
 fn default_of_variable(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<usize> {
     cursor.line_before(name.start, GAP).ends_with(b"variable \"").then_some(())?;
     let block = &cursor.bytes[name.end..cursor.bytes.len().min(name.end + BLOCK)];

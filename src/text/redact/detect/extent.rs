@@ -7,7 +7,7 @@ use crate::text::redact::cursor::{Cursor, Quote};
 use crate::text::redact::tables::words::{ELSEWHERE_TAGS, WRAPPERS};
 use crate::text::redact::value::judgement::JUDGED;
 
-/// A value, without its quotes.
+/// A value, without its quotes; its range may end early, after the part that is judged.
 pub(in crate::text) struct Value {
     pub(in crate::text) range: Range<usize>,
     pub(in crate::text) quote: Option<Quote>,
@@ -57,7 +57,7 @@ fn after_tag(cursor: &Cursor<'_>, separator: &Separator) -> usize {
     if is_elsewhere || tag < 2 || window.get(tag) != Some(&b' ') { at } else { cursor.skip_blanks(at + tag) }
 }
 
-/// The whole of a value whose beginning was judged a secret.
+/// The range of a whole value, of which only the beginning was judged.
 pub(in crate::text) fn whole(
     cursor: &Cursor<'_>,
     name: &Range<usize>,
@@ -81,7 +81,7 @@ fn opening(cursor: &Cursor<'_>, name: &Range<usize>, separator: &Separator, at: 
         _ => at,
     };
     let quote = cursor.quote(at)?;
-    // `"Password: "` ends here: the mark closes the string that the name is part of.
+    // In `"Password: "` the mark closes the string that the name is part of.
     let follows = cursor.byte(at + quote.len());
     let closes =
         matches!(follows, None | Some(b')' | b',' | b';' | b']' | b'}' | b':' | b' ' | b'\n' | b'\r'));
@@ -151,7 +151,7 @@ fn unquoted_end(
     };
     let stop = cursor.floor_char(cursor.bytes.len().min(at.saturating_add(reach)));
     let bytes = &cursor.bytes[at..stop];
-    // Our own marker contains brackets, and may have come from an earlier pass.
+    // A marker from an earlier pass contains brackets.
     let marker = bytes.first() == Some(&b'[');
     let length = (0..bytes.len())
         .find(|&index| stops(bytes[index], bytes.get(index + 1)) && !(marker && bytes[index] == b']'))
@@ -166,8 +166,8 @@ fn unquoted_end(
         }
 }
 
-/// Whether the line is a setting: `NAME=value` of a shell or env file, or `name: value` on a line of its own. Such a
-/// value goes on to the next blank, whatever signs it contains.
+/// Whether the line is a setting: `NAME=value` of a shell or env file, or `name: value` on a line of its own. The value
+/// of a setting ends at the next blank, whatever signs it contains.
 pub(in crate::text) fn is_setting(cursor: &Cursor<'_>, name: &Range<usize>, separator: &Separator) -> bool {
     match separator.tie {
         Tie::Tight => !cursor.bytes[name.clone()].iter().any(u8::is_ascii_lowercase),

@@ -61,7 +61,7 @@ impl Rule for Begin {
         let rest = &cursor.bytes[trigger.end..];
         let is_other = memmem::find(rest, b"-----").is_some() && label_end(cursor, trigger.end).is_none();
         let is_open = match self.find(cursor, trigger.clone()).edit {
-            // Without its end: the body would be left out and the beginning alone not be recognized.
+            // Open without an end line: the rest of the body may still arrive.
             Some(edit) => edit.range.end == cursor.bytes.len() && !cursor.bytes.ends_with(b"-----"),
             None => rest.len() < UNDECIDED && !is_other,
         };
@@ -110,19 +110,20 @@ impl Rule for End {
     }
 }
 
-/// Where the lines of base64 begin that stand at the end: what follows may say that they are a private key.
+/// Position of the lines of base64 at the end of a text, which an `-----END` may still show to be a private key; the
+/// text's length when there are none.
 pub(in crate::text) fn open_lines(text: &str) -> usize {
     let from = text.len().saturating_sub(LONGEST);
     let bytes = &text.as_bytes()[from..];
     let last = memrchr(b'\n', bytes).map_or(0, |newline| newline + 1);
-    // The line that ends a key and has only begun.
+    // The end line of a key, cut off.
     let is_ending = bytes.len() > last && begins_end(&bytes[last..]);
     let mut start = if is_ending { last } else { bytes.len() };
     let mut longest = 0;
     while start > 0 {
         let line_end = if bytes[start - 1] == b'\n' { start - 1 } else { start };
         let line_start = memrchr(b'\n', &bytes[..line_end]).map_or(0, |newline| newline + 1);
-        // A blank in the line under way says that it is no line of a key.
+        // A blank in the unfinished line shows that it is no line of a key.
         let line = &bytes[line_start..line_end];
         let line = if line_end < start { line.trim_ascii() } else { line.trim_ascii_start() };
         let body = line.iter().rev().take_while(|&&byte| is_body_byte(byte) || byte == b'\\').count();
@@ -153,7 +154,7 @@ fn begins_end(line: &[u8]) -> bool {
             .is_some_and(|label| torn_label(label) == label.len() && !label.ends_with(b"-----"))
 }
 
-/// The length of a label that the end of the text cuts off; 0 for one that is another.
+/// Length of a label that the end of the text cuts off; 0 if it is a whole one.
 fn torn_label(rest: &[u8]) -> usize {
     let label = rest
         .iter()
@@ -163,7 +164,7 @@ fn torn_label(rest: &[u8]) -> usize {
     if label == rest.len() { label } else { 0 }
 }
 
-/// Where the body of a key ends whose string has no end on its line: behind the last line of base64.
+/// End of the body of a key whose string does not end on its line: behind the last line of base64.
 fn body_end(cursor: &Cursor<'_>, label_end: usize) -> usize {
     let mut end = label_end;
     while end < cursor.bytes.len() {

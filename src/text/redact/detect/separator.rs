@@ -1,4 +1,4 @@
-//! What stands between a name and its value.
+//! How a name is tied to its value: the sign between them, and where the value begins.
 
 use std::ops::Range;
 
@@ -6,10 +6,10 @@ use crate::text::redact::cursor::{Cursor, Quote};
 use crate::text::redact::value::looks::has_digit;
 use crate::text::redact::value::name::{NameKind, name_kind};
 
-/// A word of a sentence is a secret when it has a digit, or so many characters.
+/// A word of a sentence without a digit is judged from this length on.
 const LEAST_PLAIN: usize = 16;
 
-/// The words between a password and the colon before its value: `is generated for root@localhost: `.
+/// Bytes between a name and the colon before its value: `is generated for root@localhost: `.
 const SENTENCE: usize = 64;
 
 /// How a value is tied to its name.
@@ -29,7 +29,7 @@ pub(in crate::text) enum Tie {
     Comma,
     /// `NAME "value"`, `ENV NAME value`, `login x password y`.
     Blank,
-    /// `token abc`, `the password is abc`, `set the secret to abc`: a sentence, so only what is plainly a secret.
+    /// `token abc`, `the password is abc`, `set the secret to abc`: a sentence, so only a random value counts.
     Spoken,
     /// `<name>value</name>`.
     Element,
@@ -37,7 +37,7 @@ pub(in crate::text) enum Tie {
     Entry,
 }
 
-/// A name's tie, where the value begins, and whether the name itself is quoted.
+/// What follows a name: its tie, the position of the value, and the quote that closes the name.
 pub(in crate::text) struct Separator {
     pub(in crate::text) tie: Tie,
     pub(in crate::text) value: usize,
@@ -110,7 +110,7 @@ fn is_element(cursor: &Cursor<'_>, name: &Range<usize>) -> bool {
     cursor.before(name.start) == Some(b'<')
 }
 
-/// Where the value of a name begins that is followed by blanks alone: `#define NAME "x"`, `ENV NAME x`,
+/// Position of the value of a name with only blanks behind it: `#define NAME "x"`, `ENV NAME x`,
 /// `PASSWORD 'x'` in SQL, `password x` in a netrc line, `const name string = "x"` in Go, and sentences.
 fn blank_value(cursor: &Cursor<'_>, name: &Range<usize>, next: usize) -> Option<(Tie, usize)> {
     let text = &cursor.text[name.clone()];
@@ -126,15 +126,15 @@ fn blank_value(cursor: &Cursor<'_>, name: &Range<usize>, next: usize) -> Option<
     if let Some(typed) = rest.strip_prefix(b"string = ").or_else(|| rest.strip_prefix(b"[]byte = ")) {
         return (typed.first() == Some(&b'"')).then(|| (Tie::Blank, cursor.bytes.len() - typed.len()));
     }
-    // A pass is a test or a walk over something as often as a password.
+    // A pass is as often a test or a traversal as a password.
     let value = if text.ends_with("pass") { return None } else { spoken_value(cursor, text, rest, next) };
     let word = &cursor.bytes[value..cursor.bytes.len().min(value + LEAST_PLAIN)];
     let length = word.iter().position(u8::is_ascii_whitespace).unwrap_or(word.len());
-    // Most sentences end here, and cheaply.
+    // Cheap, and nearly every sentence fails it.
     (length == LEAST_PLAIN || has_digit(&word[..length])).then_some((Tie::Spoken, value))
 }
 
-/// Where the value of a sentence may begin: behind a small word, or behind the colon that ends its line's words.
+/// Position of the value in a sentence: behind a small word, or behind a colon.
 fn spoken_value(cursor: &Cursor<'_>, name: &str, rest: &[u8], next: usize) -> usize {
     const SMALL: [&[u8]; 5] = [b"is ", b"to ", b"was ", b"of ", b"by extra("];
     let window = &rest[..rest.len().min(SENTENCE)];

@@ -1,4 +1,4 @@
-//! Credentials in front of a host, and curl's way to pass them.
+//! Credentials in URLs, and those that curl takes as an option.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::text::redact::value::looks::{Look, look};
 
 const RULE: &str = "url_credentials";
 
-/// The longest user information that is looked for.
+/// The longest user information that is recognized, in bytes.
 const REACH: usize = 512;
 
 /// `://user:pass@` loses the password, an opaque `://token@` all of it.
@@ -79,7 +79,7 @@ impl Rule for CurlUser {
         let mut start = cursor.skip_blanks(trigger.end);
         let quote = cursor.quote(start);
         start += quote.map_or(0, Quote::len);
-        // To its end, however far: what is left of a value would look like another one to a second pass.
+        // The whole value, however long: a second pass would take the rest of it for another one.
         let end = cursor.word_end(start, quote, ends_url);
         let window = &cursor.bytes[start..end];
         let Some(colon) = memchr::memchr(b':', &window[..window.len().min(REACH)]) else { return nothing };
@@ -105,7 +105,7 @@ fn is_of_curl(cursor: &Cursor<'_>, flag: &Range<usize>) -> bool {
     })
 }
 
-/// Whether credentials only say what belongs there: `USER:PASSWORD`, `user:password`.
+/// Whether credentials are placeholders: `USER:PASSWORD`, `user:password`.
 fn is_form(user: &[u8], password: &str) -> bool {
     password.bytes().all(|byte| byte.is_ascii_uppercase())
         || [&b"user"[..], b"username"].iter().any(|word| user.eq_ignore_ascii_case(word))

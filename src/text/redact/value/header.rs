@@ -11,7 +11,7 @@ pub(in crate::text) enum HeaderKind {
     Cookie,
 }
 
-/// The header that a name means, with any prefix: `Proxy-Authorization`, `HTTP_COOKIE`, `Set-Cookie`.
+/// The kind of header that a name ends with: `Proxy-Authorization`, `HTTP_COOKIE`, `Set-Cookie`.
 pub(in crate::text) fn header_kind(name: &str) -> Option<HeaderKind> {
     let ends = |ending: &str| {
         name.len() >= ending.len()

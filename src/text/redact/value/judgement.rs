@@ -1,4 +1,4 @@
-//! Name, tie and look together: is this value a secret?
+//! The verdict: is a value a secret, from its name, its place and its look?
 
 use super::looks::{Look, has_digit, look};
 use super::name::NameKind;
@@ -7,7 +7,7 @@ use crate::text::redact::tables::words::LABELS;
 /// How much of a value is read to judge it, in bytes.
 pub(in crate::text) const JUDGED: usize = 256;
 
-/// Where a value stands, as far as the verdict cares.
+/// Where a value stands, as far as it matters for the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::text) enum Place {
     /// In quotes, or an XML element.
@@ -18,13 +18,13 @@ pub(in crate::text) enum Place {
     Parameter,
     /// `name: value` with nothing behind it.
     Alone,
-    /// Anything else without quotes: most likely code.
+    /// Without quotes and none of the above: most likely code.
     Code,
     /// The second of two arguments.
     Argument,
 }
 
-/// Whether a string under such a name is a secret, for values whose limits are known (JSON).
+/// Whether a whole JSON string under such a name is a secret.
 pub(in crate::text) fn is_secret_string(kind: NameKind, name: &str, value: &str) -> bool {
     is_secret(kind, name, value, Place::Quoted)
 }
@@ -104,7 +104,7 @@ fn is_bare(kind: NameKind, value: &str) -> bool {
     kind == NameKind::Password && value == "secret"
 }
 
-/// Whether a value only says what kind of value belongs there: `"api_key"`, `"new-password"`, `"userToken"`.
+/// Whether a value only names the kind of value that belongs there: `"api_key"`, `"new-password"`, `"userToken"`.
 fn is_label(value: &str) -> bool {
     let bytes = value.as_bytes();
     let mut start = 0;
@@ -120,7 +120,7 @@ fn is_label(value: &str) -> bool {
     all
 }
 
-/// Whether a mixture has only the signs that tokens and passwords have, and does not begin like an expression.
+/// Whether a value has no signs of code: operators, types with parameters, the beginning of an expression.
 fn is_token_like(value: &str) -> bool {
     let begins_like_code =
         value.starts_with(['[', '{', '(', '&', '*', '<', '>', '|', '!', '?', '=', '-', '.', ',']);

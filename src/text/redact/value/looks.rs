@@ -1,4 +1,4 @@
-//! What a value looks like, whatever it is assigned to.
+//! What a value looks like, regardless of its name.
 
 use crate::text::redact::tables::words::{FILE_ENDINGS, LOOKUPS, PLACEHOLDERS, PLAIN, PROSE};
 
@@ -21,15 +21,15 @@ pub(in crate::text) enum Look {
     Number,
     Path,
     Url,
-    /// Several words that say something.
+    /// Several words that form a sentence or a title.
     Prose,
-    /// Several words that do not.
+    /// Several words that do not: a passphrase, perhaps.
     Phrase,
     /// Too short to tell.
     Short,
     /// Letters mixed with digits or signs.
     Mixed,
-    /// Long, and nothing that a person would say or a programmer would name.
+    /// Long, and neither words nor an identifier.
     Random,
 }
 
@@ -156,7 +156,7 @@ pub(in crate::text) fn starts_word(bytes: &[u8], at: usize) -> bool {
             || last.is_ascii_uppercase() && next_is_small)
 }
 
-/// A segment that a person would have chosen: a pronounceable word with at most two digits behind, or a short number.
+/// A segment that a person would choose: a pronounceable word with at most two digits behind, or a short number.
 fn is_wordy(segment: &[u8]) -> bool {
     let digits = segment.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let word = &segment[..segment.len() - digits];
@@ -203,7 +203,7 @@ fn is_mask(value: &str) -> bool {
             .all(|character| matches!(character, '*' | 'x' | 'X' | '•' | '.' | '-' | '_' | '#' | '?' | '…'))
 }
 
-/// Whether most of a value is one character again and again, where a form wants to be filled in: `ghp_xxxxxxxx`.
+/// Whether a value is filled up with one character as a placeholder: `ghp_xxxxxxxx`.
 pub(in crate::text) fn is_filled(value: &[u8]) -> bool {
     const LEAST: usize = 8;
     let Some(last) = value.last().filter(|last| matches!(last, b'x' | b'X' | b'*' | b'.' | b'_' | b'0'))
@@ -214,7 +214,7 @@ pub(in crate::text) fn is_filled(value: &[u8]) -> bool {
     same >= LEAST && same * 2 >= value.len()
 }
 
-/// Whether a value is one of our own markers, with what may follow a value in a sentence.
+/// Whether a value is a marker of the sanitizer; punctuation of a sentence may follow.
 pub(in crate::text) fn is_marker(value: &str) -> bool {
     let value = value.trim_end_matches(['.', ',', ';', ')', '!', '?', ':']);
     value.starts_with('[')
@@ -222,7 +222,7 @@ pub(in crate::text) fn is_marker(value: &str) -> bool {
         && value[1..value.len() - 1].bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
 }
 
-/// Whether a value names a place where the secret is instead of being it.
+/// Whether a value names the place of the secret: a variable, a template, a lookup.
 pub(in crate::text) fn is_reference(value: &str) -> bool {
     let variable =
         value.strip_prefix(['$', '%', '@']).map(|rest| rest.trim_end_matches(['%', ';', ',', ')', '"']));

@@ -5,7 +5,7 @@ use crate::text::redact::tables::names::{
     KEY_NOT, KEY_OF, KEY_PERHAPS, PASSWORDS, SAYS, SAYS_NOT, SUFFIXES, TOKEN_NOT, TOKEN_OF,
 };
 
-/// What a name promises.
+/// How likely a value with this name is a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::text) enum NameKind {
     /// `DB_PASSWORD`, `pwd`: chosen by people, so the value may be a plain word.
@@ -20,7 +20,7 @@ pub(in crate::text) enum NameKind {
     Plain,
 }
 
-/// The most words of a name that are looked at, counted from its end.
+/// Words of a name that are read, counted from its end.
 const WORDS: usize = 6;
 
 /// Judges a name such as `DB_PASSWORD`, `my-api-key`, `clientSecret` or `spring.datasource.password`.
