@@ -12,8 +12,7 @@ use crate::config::Config;
 use crate::process::{ChildCommand, Guardian, capture};
 use crate::run::admit::listing::{Listed, list};
 use crate::run::admit::pi::{Origin, PiProgram, PiVersion};
-use crate::run::admit::prepare::load_config;
-use crate::run::{HostCapabilities, HostContext};
+use crate::run::{CallSettings, HostCapabilities, HostContext};
 use crate::text::{Diagnostic, Severity};
 
 /// pi starts in half a second; one that takes this long is not usable.
@@ -25,9 +24,9 @@ const OLDEST: PiVersion = PiVersion { parts: [0, 87, 1] };
 
 /// Looks at everything a delegation from `cwd` would need. Starts pi once, to ask for its version; writes only to
 /// see whether it can.
-pub async fn doctor(cwd: &Path, context: &HostContext) -> Vec<Check> {
+pub async fn doctor(cwd: &Path, context: &HostContext, settings: &CallSettings) -> Vec<Check> {
     let mut checks = vec![addon()];
-    let config = match load_config(cwd, context) {
+    let config = match settings.loaded() {
         Ok(loaded) => {
             let found =
                 loaded.sources.iter().filter(|source| source.present).map(|source| source.path.display());
@@ -49,7 +48,7 @@ pub async fn doctor(cwd: &Path, context: &HostContext) -> Vec<Check> {
                 );
                 checks.push(Check::new("configuration", Status::Info, message));
             }
-            loaded.config
+            loaded.config.clone()
         }
         Err(refusal) => {
             checks.push(Check::new("configuration", Status::Error, refusal.to_string()));

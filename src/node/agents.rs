@@ -166,13 +166,14 @@ pub fn describe_tools(env: &Env, options: SurfaceOptions) -> napi::Result<Promis
     let (cwd, context) = options.into_context();
     env.spawn_future(async move {
         let capabilities = HostCapabilities::look(&context).await;
-        off_thread(move || surfaces_of(run::describe(&cwd, &context, &capabilities), &cwd, &context)).await
+        off_thread(move || surfaces_of(&cwd, &context, &capabilities)).await
     })
 }
 
-fn surfaces_of(described: run::Described, cwd: &Path, context: &run::HostContext) -> ToolSurfaces {
-    let sanitizer = run::sanitizer_for(cwd, context);
-    let clean = |notice: String| sanitizer.sanitize(&notice).into_string();
+fn surfaces_of(cwd: &Path, context: &run::HostContext, capabilities: &HostCapabilities) -> ToolSurfaces {
+    let settings = run::CallSettings::read(cwd, context);
+    let described = run::describe(cwd, context, &settings, capabilities);
+    let clean = |notice: String| settings.sanitizer().sanitize(&notice).into_string();
     let surface = described.surface;
     ToolSurfaces {
         register: described.register,

@@ -50,10 +50,10 @@ pub fn doctor(env: &Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'_,
     let (cwd, context) = options.into_context();
     // It reads files throughout, and a file system may hang: keep it off the threads that serve children.
     env.spawn_future(off_thread(move || {
-        let sanitizer = run::sanitizer_for(&cwd, &context);
-        let checks = Handle::current().block_on(doctor::doctor(&cwd, &context));
+        let settings = run::CallSettings::read(&cwd, &context);
+        let checks = Handle::current().block_on(doctor::doctor(&cwd, &context, &settings));
         let ok = checks.iter().all(|check| check.status != doctor::Status::Error);
-        let clean = |text: &str| sanitizer.sanitize(text).clip(MAX_MESSAGE).into_string();
+        let clean = |text: &str| settings.sanitizer().sanitize(text).clip(MAX_MESSAGE).into_string();
         let convert = |check: doctor::Check| DoctorCheck {
             area: check.area.to_owned(),
             status: check.status.as_str(),

@@ -14,7 +14,8 @@ use super::call_order::CallOrder;
 use super::queue::{Group, Permit, Queue, Request, Ticket, UserCap, WaitStatus};
 use crate::process::{Cancel, CancelReason};
 use crate::run::{
-    Booted, Control, HostCallbacks, Progress, ProgressSender, Ready, RunState, ToolResult, Watchers, store_of,
+    AdmittedRun, Booted, Control, HostCallbacks, Progress, ProgressSender, RunState, ToolResult, Watchers,
+    store_of,
 };
 use crate::text::figures::millis;
 
@@ -44,7 +45,11 @@ impl Admission<'_> {
     /// # Errors
     ///
     /// Why the call was cancelled.
-    pub(super) async fn enter(self, runs: &[Ready], cancel: &Cancel) -> Result<Vec<Queued>, CancelReason> {
+    pub(super) async fn enter(
+        self,
+        runs: &[AdmittedRun],
+        cancel: &Cancel,
+    ) -> Result<Vec<Queued>, CancelReason> {
         let enter = async {
             let mut booted = match self.host_id {
                 Some(host_id) => claim_all(host_id, runs.len()).await,
@@ -75,7 +80,7 @@ impl Admission<'_> {
     /// Runs a single one as soon as it is admitted.
     pub(super) async fn run(
         self,
-        ready: Ready,
+        ready: AdmittedRun,
         callbacks: &impl HostCallbacks,
         control: &Control,
         show: impl FnMut(Progress),
@@ -91,7 +96,7 @@ impl Queued {
     /// Runs it as soon as it is admitted; `show` gets its progress.
     pub(super) async fn run(
         self,
-        ready: Ready,
+        ready: AdmittedRun,
         callbacks: &impl HostCallbacks,
         control: &Control,
         show: impl FnMut(Progress),
@@ -103,7 +108,7 @@ impl Queued {
     async fn run_reporting_to(
         self,
         progress: &ProgressSender,
-        mut ready: Ready,
+        mut ready: AdmittedRun,
         callbacks: &impl HostCallbacks,
         control: &Control,
     ) -> ToolResult {
@@ -166,7 +171,7 @@ fn waiting(WaitStatus { position, held_until }: WaitStatus, since: Instant) -> P
 }
 
 /// The limits that hold for this run. Waits for the disk at most.
-pub(super) async fn request(ready: &Ready, group: Option<(Group, usize)>) -> Request {
+pub(super) async fn request(ready: &AdmittedRun, group: Option<(Group, usize)>) -> Request {
     let (config, agent_dir) = (ready.config(), ready.agent_dir().to_path_buf());
     let store = tokio::task::spawn_blocking(move || store_of(&agent_dir)).await.ok().flatten();
     Request {

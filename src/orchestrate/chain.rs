@@ -5,7 +5,9 @@ use super::call::{Call, TasksSpec};
 use super::call_progress::CallProgress;
 use super::prepare_all::{CallKind, Checked, prepare_all, refused};
 use super::summary::{is_success, one_after_the_other};
-use crate::run::{HostCallbacks, Mode, Ready, Refusal, RunOutcome, TaskState, ToolResult};
+use crate::run::{
+    AdmittedRun, CallSettings, HostCallbacks, Mode, Refusal, RunOutcome, TaskState, ToolResult,
+};
 use crate::text::TruncateLimits;
 use crate::text::template::{fill, first_place};
 
@@ -30,7 +32,8 @@ pub async fn chain(spec: TasksSpec, call: Call<impl HostCallbacks>) -> ToolResul
     let id = call.id.get();
     let first_task = spec.tasks.first().map(|step| step.task.clone()).unwrap_or_default();
     if let Some(place) = first_place(&first_task, &[PREVIOUS, TASK]) {
-        return refused(Refusal::NoStepBefore { place: place.to_owned() }, Mode::Chain, &spec).await;
+        let settings = CallSettings::of(&spec.cwd, &spec.context).await;
+        return refused(Refusal::NoStepBefore { place: place.to_owned() }, Mode::Chain, &settings);
     }
     let (steps, limits) = match prepare_all(KIND, &spec, 1, &call).await {
         Checked::Ready(steps, config) => (steps, config.output.limits()),
@@ -51,7 +54,7 @@ pub async fn chain(spec: TasksSpec, call: Call<impl HostCallbacks>) -> ToolResul
 }
 
 async fn run_all(
-    steps: Vec<Ready>,
+    steps: Vec<AdmittedRun>,
     first_task: &str,
     progress: &CallProgress,
     call: &Call<impl HostCallbacks>,
@@ -95,7 +98,7 @@ fn stopped(results: &[ToolResult]) -> Option<Stop> {
 
 async fn run(
     index: usize,
-    step: Ready,
+    step: AdmittedRun,
     progress: &CallProgress,
     call: &Call<impl HostCallbacks>,
 ) -> ToolResult {

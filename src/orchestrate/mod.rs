@@ -1,7 +1,7 @@
 //! Many runs: how they wait to be admitted, run side by side, and follow one another.
 //!
 //! ```text
-//! single, parallel, chain ── prepare_all ──→ admission ── queue ──→ run::Ready::run ──→ summary
+//! single, parallel, chain ── prepare_all ──→ admission ── queue ──→ run::AdmittedRun::run ──→ summary
 //!                                               ↑
 //!           early ── streaming_args ──→ arriving: children booted while their call was still arriving
 //! ```

@@ -1,13 +1,13 @@
 //! Checks all runs of a call before the first of them starts.
 
-use std::sync::Arc;
+use std::path::PathBuf;
 
 use super::call::{Call, TasksSpec};
 use crate::config::Config;
 use crate::process::{Cancel, CancelReason, check_cwd};
 use crate::run::{
-    CallError, ErrorCode, HostCallbacks, Mode, Ready, Refusal, RunDetails, RunId, RunOutcome, RunSpec,
-    ToolResult, blocking, load_config, prepare, sanitizer_for,
+    AdmittedRun, CallError, CallSettings, ErrorCode, HostCallbacks, Mode, Refusal, RunDetails, RunId,
+    RunOutcome, RunSpec, ToolResult, blocking, prepare, prepare_with,
 };
 use crate::text::TruncateLimits;
 
@@ -27,7 +27,7 @@ pub(super) struct CallKind {
 
 pub(super) enum Checked {
     /// All of them may start.
-    Ready(Vec<Ready>, Box<Config>),
+    Ready(Vec<AdmittedRun>, Box<Config>),
     /// The call was aborted meanwhile; one result for each run that was checked.
     Aborted(Vec<ToolResult>),
     /// One of them is refused, so none starts.
@@ -41,24 +41,30 @@ pub(super) async fn prepare_all(
     share: usize,
     call: &Call<impl HostCallbacks>,
 ) -> Checked {
-    let (cwd, context) = (spec.cwd.clone(), Arc::clone(&spec.context));
-    let config = match blocking(move || load_config(&cwd, &context)).await {
-        Ok(loaded) => loaded.config,
-        Err(refusal) => return Checked::Refused(Box::new(refused(refusal, kind.mode, spec).await)),
+    let settings = CallSettings::of(&spec.cwd, &spec.context).await;
+    let refuse = |refusal| Checked::Refused(Box::new(refused(refusal, kind.mode, &settings)));
+    let config = match settings.loaded() {
+        Ok(loaded) => loaded.config.clone(),
+        Err(refusal) => return refuse(refusal),
     };
     let (count, most) = (spec.tasks.len(), (kind.most)(&config));
     if count == 0 || count > most {
         let CallKind { list, setting, .. } = kind;
-        let refusal = Refusal::Count { list, count, most, setting };
-        return Checked::Refused(Box::new(refused(refusal, kind.mode, spec).await));
+        return refuse(Refusal::Count { list, count, most, setting });
     }
+    // Tasks in the same directory have the same settings, whatever happens to the files while others are prepared.
+    let mut known = vec![(spec.cwd.clone(), settings.clone())];
     let mut checked = Vec::with_capacity(count);
     for (index, run) in spec.runs(share).into_iter().enumerate() {
         if let Err(refusal) = directory(&run, &call.control.cancel).await {
-            let result = refused(refusal, kind.mode, spec).await;
+            let result = refused(refusal, kind.mode, &settings);
             return Checked::Refused(Box::new(refused_with_number(kind, index, &result)));
         }
-        let run = prepare(run, RunId::draw(), &*call.callbacks, &call.control.cancel).await;
+        let (id, callbacks, cancel) = (RunId::draw(), &*call.callbacks, &call.control.cancel);
+        let run = match settings_of(&run, &mut known, cancel).await {
+            Some(settings) => prepare_with(settings, run, id, callbacks, cancel).await,
+            None => prepare(run, id, callbacks, cancel).await,
+        };
         match run {
             Err(result) if !is_aborted(&result) => {
                 return Checked::Refused(Box::new(refused_with_number(kind, index, &result)));
@@ -83,11 +89,23 @@ async fn directory(run: &RunSpec, cancel: &Cancel) -> Result<(), Refusal> {
     }
 }
 
+/// The settings of a run's directory, read once; `None` when the call was aborted while the file system hung.
+async fn settings_of(
+    run: &RunSpec,
+    known: &mut Vec<(PathBuf, CallSettings)>,
+    cancel: &Cancel,
+) -> Option<CallSettings> {
+    if let Some((_, settings)) = known.iter().find(|(cwd, _)| *cwd == run.cwd) {
+        return Some(settings.clone());
+    }
+    let settings = CallSettings::unless_cancelled(&run.cwd, &run.context, cancel).await.ok()?;
+    known.push((run.cwd.clone(), settings.clone()));
+    Some(settings)
+}
+
 /// The result of a call that is refused before its runs are looked at.
-pub(super) async fn refused(refusal: Refusal, mode: Mode, spec: &TasksSpec) -> ToolResult {
-    let (cwd, context) = (spec.cwd.clone(), Arc::clone(&spec.context));
-    let sanitizer = blocking(move || sanitizer_for(&cwd, &context)).await;
-    let mut result = refusal.into_result(&sanitizer, TruncateLimits::default());
+pub(super) fn refused(refusal: Refusal, mode: Mode, settings: &CallSettings) -> ToolResult {
+    let mut result = refusal.into_result(settings.sanitizer(), TruncateLimits::default());
     result.details.mode = mode;
     result
 }
@@ -105,7 +123,7 @@ fn refused_with_number(kind: CallKind, index: usize, result: &ToolResult) -> Too
     ToolResult { text: message, is_error: true, usage: None, details }
 }
 
-fn abort(run: Result<Ready, ToolResult>, reason: &CancelReason) -> ToolResult {
+fn abort(run: Result<AdmittedRun, ToolResult>, reason: &CancelReason) -> ToolResult {
     run.map_or_else(|result| result, |ready| ready.aborted(reason))
 }
 

@@ -3,7 +3,7 @@
 use super::admission::Admission;
 use super::call::{Call, update_of};
 use super::call_order::CallOrder;
-use crate::run::{Control, HostCallbacks, Progress, Ready, RunSpec, ToolResult, prepare};
+use crate::run::{AdmittedRun, Control, HostCallbacks, Progress, RunSpec, ToolResult, prepare};
 
 /// Runs one agent on one task as soon as it is admitted. Whatever a user or a child can cause ends in a result.
 pub async fn single(spec: RunSpec, call: Call<impl HostCallbacks>) -> ToolResult {
@@ -19,7 +19,7 @@ pub async fn single(spec: RunSpec, call: Call<impl HostCallbacks>) -> ToolResult
 
 /// Runs what is checked already and has no child booted for it, as soon as it is admitted.
 pub(super) async fn run_when_admitted(
-    ready: Ready,
+    ready: AdmittedRun,
     callbacks: &impl HostCallbacks,
     control: &Control,
     order: &CallOrder,

@@ -4,7 +4,7 @@
 //! nothing of Node and starts no program itself.
 //!
 //! ```text
-//! RunSpec ─ admit ─▶ Ready ─ launch ─▶ Booted ─ drive ─▶ AttemptReport ─ outcome ─▶ ToolResult
+//! RunSpec ─ admit ─▶ AdmittedRun ─ launch ─▶ Booted ─ drive ─▶ AttemptReport ─ outcome ─▶ ToolResult
 //!                                          ▲ budget: what the run and its session may spend
 //! ```
 //!
@@ -31,8 +31,8 @@ pub(crate) mod spec;
 mod state;
 
 pub use admit::{
-    Described, Extensions, HostCapabilities, Listed, Listing, Origin, PiError, PiProgram, PiVersion, Ready,
-    Refusal, describe, find_agents, list_agents, load_config, plan_for, prepare, sanitizer_for,
+    AdmittedRun, CallSettings, Described, Extensions, HostCapabilities, Listed, Listing, Origin, PiError,
+    PiProgram, PiVersion, Refusal, describe, find_agents, list_agents, load_config, prepare, prepare_with,
 };
 pub(crate) use blocking::blocking;
 pub use budget::{Allowance, Meter, OverBudget, SessionAccount, Spending, Stage, account_of, store_of};

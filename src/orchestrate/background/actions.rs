@@ -14,7 +14,7 @@ use super::service::BackgroundService;
 use super::watch::watch_others;
 use crate::orchestrate::CallOrder;
 use crate::run::{
-    HostCallbacks, Resumption, RunId, RunOverrides, RunSpec, Timeout, blocking, load_config, prepare,
+    CallSettings, HostCallbacks, Resumption, RunId, RunOverrides, RunSpec, Timeout, prepare_with,
 };
 
 /// How long a stop waits for the end of a run.
@@ -132,11 +132,11 @@ pub async fn resume(
         siblings: 1,
         overrides,
     };
-    let (cwd, context) = (run.cwd.clone(), Arc::clone(&scope.context));
-    let loaded =
-        blocking(move || load_config(&cwd, &context)).await.map_err(|refusal| refusal.to_string())?;
+    let settings = CallSettings::of(&run.cwd, &scope.context).await;
+    let config = settings.loaded().map_err(|refusal| refusal.to_string())?.config.clone();
     let live = Arc::new(LiveRun::new(resumed(run), &scope.ends_with));
-    let ready = prepare(spec, RunId::of_key(&run.key), &*callbacks, &live.control.cancel).await;
+    let id = RunId::of_key(&run.key);
+    let ready = prepare_with(settings, spec, id, &*callbacks, &live.control.cancel).await;
     let ready = ready.map_err(|result| result.text)?;
     if let Some(over) = ready.over_budget().await {
         return Err(over);
@@ -155,7 +155,7 @@ pub async fn resume(
     watch_others(service);
     let service = Arc::clone(service);
     tokio::spawn(async move {
-        drive(&service, &live, Ok(ready), &loaded.config, &CallOrder::now(), &*callbacks).await;
+        drive(&service, &live, Ok(ready), &config, &CallOrder::now(), &*callbacks).await;
     });
     Ok(ActionOutcome::Resumed)
 }

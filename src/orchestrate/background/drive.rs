@@ -14,7 +14,7 @@ use super::service::BackgroundService;
 use crate::config::Config;
 use crate::orchestrate::CallOrder;
 use crate::orchestrate::single::run_when_admitted;
-use crate::run::{HostCallbacks, Ready, ToolResult, blocking};
+use crate::run::{AdmittedRun, HostCallbacks, ToolResult, blocking};
 use crate::transcript::session_id;
 
 /// How often the spending of a run is stored while nothing else changes.
@@ -27,7 +27,7 @@ const SNAPSHOTS: Duration = Duration::from_millis(500);
 pub(super) async fn drive(
     service: &BackgroundService,
     live: &LiveRun,
-    ready: Result<Ready, ToolResult>,
+    ready: Result<AdmittedRun, ToolResult>,
     config: &Config,
     order: &CallOrder,
     callbacks: &impl HostCallbacks,
@@ -72,7 +72,7 @@ pub(super) async fn drive(
 async fn execute(
     service: &BackgroundService,
     live: &LiveRun,
-    ready: Ready,
+    ready: AdmittedRun,
     order: &CallOrder,
     callbacks: &impl HostCallbacks,
 ) -> ToolResult {

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use super::run::{BackgroundRun, BackgroundState};
 use crate::process::{Cancel, CancelReason};
-use crate::run::{Control, Progress, Ready, RunState};
+use crate::run::{AdmittedRun, Control, Progress, RunState};
 use crate::store::now_ms;
 use crate::text::{TruncateLimits, truncate_tail};
 
@@ -69,7 +69,7 @@ impl LiveRun {
     }
 
     /// Records what was decided when the run was prepared.
-    pub(super) fn note_prepared(&self, ready: &Ready) {
+    pub(super) fn note_prepared(&self, ready: &AdmittedRun) {
         ready.notes().clone_into(&mut self.setup_notes.lock());
         self.change(|run| {
             run.tools = ready.tools().to_vec();

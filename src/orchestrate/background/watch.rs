@@ -11,7 +11,7 @@ use super::live_run::EndReason;
 use super::repository::{SEND, STOP};
 use super::run::BackgroundRun;
 use super::service::BackgroundService;
-use crate::run::{HostContext, blocking, load_config, sanitizer_for};
+use crate::run::{CallSettings, HostContext, blocking};
 use crate::store::Request;
 use crate::transcript::{last_text, session_id};
 
@@ -137,10 +137,10 @@ pub(super) fn take_over_orphans(service: &BackgroundService) -> bool {
 }
 
 fn take_over(service: &BackgroundService, mut run: BackgroundRun, process: &str, context: &HostContext) {
-    let config = load_config(&run.cwd, context).map(|loaded| loaded.config).unwrap_or_default();
-    let sanitizer = sanitizer_for(&run.cwd, context);
+    let settings = CallSettings::read(&run.cwd, context);
+    let (config, sanitizer) = (settings.config(), settings.sanitizer());
     let partial =
-        run.transcript.as_deref().and_then(|transcript| last_text(transcript, &sanitizer).ok().flatten());
+        run.transcript.as_deref().and_then(|transcript| last_text(transcript, sanitizer).ok().flatten());
     run.child_session_id =
         run.child_session_id.or_else(|| session_id(run.transcript.as_deref()?).ok().flatten());
     let Ending { run, delivery } = Ending::of_orphan(run, partial, &config);

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::capabilities::HostCapabilities;
-use super::prepare::{find_agents, load_config, plan_for};
+use super::resolve::{find_agents, tools_of};
+use super::sandbox::SandboxPlan;
+use super::settings::CallSettings;
 use crate::agent::{AgentDefinition, NoToolsLeft, Shadowed, Surface, TaskLimits, ToolPlan, surface};
 use crate::config::Config;
 use crate::run::context::HostContext;
@@ -46,8 +48,7 @@ pub struct Described {
 /// Finds the agents of a directory. A configuration that cannot be read counts as the defaults.
 #[must_use]
 pub fn list_agents(cwd: &Path, context: &HostContext, capabilities: &HostCapabilities) -> Listing {
-    let config = load_config(cwd, context).map_or_else(|_| Config::default(), |loaded| loaded.config);
-    list(cwd, context, &config, capabilities)
+    list(cwd, context, &CallSettings::read(cwd, context).config(), capabilities)
 }
 
 /// Finds the agents of a directory under a configuration.
@@ -72,13 +73,18 @@ pub(crate) fn list(
 /// A configuration that cannot be read does not keep the tools away: every call then says what is wrong, which tools
 /// that are silently absent could not.
 #[must_use]
-pub fn describe(cwd: &Path, context: &HostContext, capabilities: &HostCapabilities) -> Described {
-    let (config, mut notices) = match load_config(cwd, context) {
+pub fn describe(
+    cwd: &Path,
+    context: &HostContext,
+    settings: &CallSettings,
+    capabilities: &HostCapabilities,
+) -> Described {
+    let (config, mut notices) = match settings.loaded() {
         Ok(loaded) => {
             let worth_saying =
                 loaded.diagnostics.iter().filter(|diagnostic| diagnostic.severity != Severity::Info);
             let notices = worth_saying.map(ToString::to_string).collect();
-            (loaded.config, notices)
+            (loaded.config.clone(), notices)
         }
         Err(refusal) => (Config::default(), vec![refusal.to_string()]),
     };
@@ -92,4 +98,13 @@ pub fn describe(cwd: &Path, context: &HostContext, capabilities: &HostCapabiliti
         inject_policy: config.inject_delegation_policy,
         notices,
     }
+}
+
+fn plan_for(
+    agent: &AgentDefinition,
+    config: &Config,
+    context: &HostContext,
+    capabilities: &HostCapabilities,
+) -> Result<ToolPlan, NoToolsLeft> {
+    tools_of(agent, config, context, &SandboxPlan::of(agent, config, capabilities))
 }

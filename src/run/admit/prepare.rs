@@ -1,251 +1,205 @@
-//! Everything that is decided before a child exists: whether it may, which agent, with which tools.
+//! From a call to a run that may start: everything that can refuse it is asked, and nothing is started.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
+use super::admitted::AdmittedRun;
 use super::capabilities::HostCapabilities;
 use super::refusal::Refusal;
-use super::sandbox::SandboxPlan;
-use crate::agent::{
-    AgentDefinition, Catalog, Consent, DEPTH, Depth, DiscoverOptions, MAX_DEPTH, NoToolsLeft, Source,
-    ToolPlan, ToolPolicy, depth_from_env, discover, plan_tools,
-};
-use crate::config::{self, Config, ConfigPaths, LoadedConfig, NonInteractivePolicy, ProjectAgentPolicy};
-use crate::run::callbacks::ConfirmRequest;
-use crate::run::context::HostContext;
-use crate::run::spec::{RunOverrides, RunSpec};
-use crate::text::{Sanitizer, one_line};
+use super::resolve::{ResolvedRun, resolve};
+use super::settings::CallSettings;
+use crate::process::{Cancel, CancelReason};
+use crate::run::blocking::{blocking, unless_cancelled};
+use crate::run::callbacks::{ConfirmRequest, HostCallbacks};
+use crate::run::outcome::report::ResultBuilder;
+use crate::run::result::ToolResult;
+use crate::run::spec::{RunId, RunSpec};
+use crate::text::{Sanitizer, TruncateLimits};
 
-/// What one line of a question may fill.
-const QUESTION_CHARS: usize = 300;
+/// What the name of an agent may fill that nobody has found yet; valid ones fit.
+const MAX_NAME: usize = 64;
+/// What the name of a run and its blank lines may fill in a text that several runs share.
+const HEADING_BYTES: usize = 128;
+/// The same in lines.
+const HEADING_LINES: usize = 4;
 
-/// What a run is allowed to be.
-#[derive(Debug)]
-pub(in crate::run) struct Prepared {
-    /// The values in force.
-    pub config: Config,
-    /// The agent.
-    pub agent: Arc<AgentDefinition>,
-    /// How deep this process is, and how deep it may go.
-    pub depth: Depth,
-    /// What this machine can hold a child with.
-    pub capabilities: HostCapabilities,
-    /// What the run is asked for beyond that.
-    pub overrides: RunOverrides,
-    /// The agent's own credentials, where it has a file of them. What a project wrote gets none: the name may be that of
-    /// an agent of the user's, for which they are meant.
-    pub credentials: Option<PathBuf>,
-    /// There are some and they are not for this agent.
-    pub credentials_withheld: bool,
-}
+/// Held while a person is asked.
+static ASKING: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
-/// The configuration in force in a directory, with the caller's own values laid over it. What the project of the
-/// conversation forbids stays forbidden elsewhere.
+/// Reads the settings of a call and asks everything that can refuse its run: configuration, depth, policy, a person, the
+/// tools that exist.
 ///
 /// # Errors
 ///
-/// When one of the caller's own values is not valid.
-pub fn load_config(cwd: &Path, context: &HostContext) -> Result<LoadedConfig, Refusal> {
-    let locate = |dir: &Path| ConfigPaths::locate(dir, &context.agent_dir, context.home.as_deref());
-    let mut paths = locate(cwd);
-    if let Some(session) = context.host.cwd.as_deref().filter(|session| *session != cwd) {
-        paths = paths.and(locate(session));
+/// The result of a call that ends here.
+pub async fn prepare(
+    spec: RunSpec,
+    id: RunId,
+    callbacks: &impl HostCallbacks,
+    cancel: &Cancel,
+) -> Result<AdmittedRun, ToolResult> {
+    let started = Instant::now();
+    match CallSettings::unless_cancelled(&spec.cwd, &spec.context, cancel).await {
+        Ok(settings) => prepare_with(settings, spec, id, callbacks, cancel).await,
+        Err((reason, sanitizer)) => {
+            let call = Call { spec: Arc::new(spec), id, sanitizer, cancel };
+            Err(call.unresolved().aborted_before_start(&reason, started.elapsed()))
+        }
     }
-    let mut loaded = config::load(&paths);
-    if let Some(object) = &context.config {
-        loaded.config = config::overlay(&loaded.config, object)
-            .map_err(|diagnostic| Refusal::InvalidConfig(diagnostic.to_string()))?;
-    }
-    Ok(loaded)
 }
 
-/// The agents that exist for a directory.
-#[must_use]
-pub fn find_agents(cwd: &Path, context: &HostContext) -> Catalog {
-    let home = context.home.clone();
-    discover(&DiscoverOptions { cwd: cwd.to_path_buf(), agent_dir: context.agent_dir.clone(), home })
+/// Prepares a run with settings that were read before, for a call of several runs or one that has decided something by
+/// them already. They must be those of the run's directory.
+///
+/// # Errors
+///
+/// The result of a call that ends here.
+pub async fn prepare_with(
+    settings: CallSettings,
+    spec: RunSpec,
+    id: RunId,
+    callbacks: &impl HostCallbacks,
+    cancel: &Cancel,
+) -> Result<AdmittedRun, ToolResult> {
+    let (started, spec) = (Instant::now(), Arc::new(spec));
+    if let Some(resumption) = &spec.overrides.resumes {
+        id.set(&resumption.run_id);
+    }
+    let call = Call { spec, id, sanitizer: Arc::clone(settings.sanitizer()), cancel };
+    match call.prepare(settings, callbacks).await {
+        Ok(admitted) => Ok(admitted),
+        Err(Stop::Refused(refusal, limits)) => Err(refusal.into_result(&call.sanitizer, limits)),
+        Err(Stop::NotStarted(builder, error)) => Err(builder.not_started(&error, started.elapsed(), None)),
+        Err(Stop::Aborted(reason)) => Err(call.unresolved().aborted_before_start(&reason, started.elapsed())),
+    }
 }
 
-impl Prepared {
-    /// Decides whether a run may be. Reads files; starts nothing and asks nobody.
-    ///
-    /// # Errors
-    ///
-    /// A [`Refusal`] for everything that ends a call before a child exists.
-    pub(in crate::run) fn check(spec: &RunSpec, capabilities: HostCapabilities) -> Result<Self, Refusal> {
-        let loaded = load_config(&spec.cwd, &spec.context)?;
-        if let Some(broken) = &loaded.broken {
-            return Err(Refusal::BrokenConfig(broken.to_string()));
+/// Why there is no run.
+enum Stop {
+    Refused(Refusal, TruncateLimits),
+    NotStarted(Box<ResultBuilder>, String),
+    Aborted(CancelReason),
+}
+
+impl From<CancelReason> for Stop {
+    fn from(reason: CancelReason) -> Self {
+        Self::Aborted(reason)
+    }
+}
+
+struct Call<'a> {
+    spec: Arc<RunSpec>,
+    id: RunId,
+    sanitizer: Arc<Sanitizer>,
+    cancel: &'a Cancel,
+}
+
+impl Call<'_> {
+    async fn prepare(
+        &self,
+        settings: CallSettings,
+        callbacks: &impl HostCallbacks,
+    ) -> Result<AdmittedRun, Stop> {
+        let spec = Arc::clone(&self.spec);
+        let capabilities = self.unless_aborted(HostCapabilities::look(&self.spec.context)).await?;
+        let resolving = blocking(move || resolve(&spec, settings.loaded()?, &capabilities));
+        let resolved = self.unless_aborted(resolving).await?;
+        let resolved = resolved.map_err(|refusal| Stop::Refused(refusal, TruncateLimits::default()))?;
+        let resolved = Arc::new(resolved);
+        let mut builder = self.builder(&resolved);
+        if let Some(notice) = self.ask(&resolved, callbacks, builder.limits).await? {
+            builder.diagnostics.push(notice);
         }
-        let config = loaded.config;
-        if !config.enabled {
-            return Err(Refusal::Disabled);
-        }
-        let depth = depth_from_env(
-            spec.context.var(DEPTH).as_deref(),
-            spec.context.var(MAX_DEPTH).as_deref(),
-            config.max_depth,
-        )
-        .map_err(Refusal::Depth)?;
-        if spec.agent.trim().is_empty() {
-            return Err(Refusal::Blank { parameter: "agent", expected: "it names the agent to run" });
-        }
-        if spec.task.trim().is_empty() {
-            return Err(Refusal::Blank { parameter: "task", expected: "it says what the agent is to do" });
-        }
-        let agent = find_agents(&spec.cwd, &spec.context).find(&spec.agent)?;
-        let credentials = credentials_of(&spec.context.agent_dir, &agent.name);
-        let is_from_project = agent.source == Source::Project;
-        let overrides = spec.overrides.clone();
-        Ok(Self {
-            config,
-            agent,
-            depth,
-            capabilities,
-            overrides,
-            credentials_withheld: credentials.is_some() && is_from_project,
-            credentials: credentials.filter(|_| !is_from_project),
+        let plan = match resolved.tools(&self.spec.context) {
+            Ok(plan) => plan,
+            Err(none_left) => return Err(Stop::NotStarted(Box::new(builder), none_left.to_string())),
+        };
+        builder.sandbox = Some(resolved.sandbox.clone());
+        builder.diagnostics.extend(resolved.notices.iter().cloned());
+        builder.diagnostics.extend(plan.dropped.iter().map(ToString::to_string));
+        Ok(AdmittedRun {
+            spec: Arc::clone(&self.spec),
+            id: self.id.clone(),
+            sanitizer: Arc::clone(&self.sanitizer),
+            resolved,
+            plan: Arc::new(plan),
+            builder,
         })
     }
 
-    /// Whether a person has to allow the agent first; `None` when it may run as it is.
-    ///
-    /// # Errors
-    ///
-    /// When policy refuses it without asking.
-    pub(in crate::run) fn question(
+    async fn unless_aborted<T>(&self, work: impl Future<Output = T>) -> Result<T, CancelReason> {
+        unless_cancelled(self.cancel, work).await
+    }
+
+    /// Asks a person where one has to be asked. An abort while the question is open is no answer. Says what the caller
+    /// should know when the answer could not be kept.
+    async fn ask(
         &self,
-        context: &HostContext,
-        interactive: bool,
-        sanitizer: &Sanitizer,
-    ) -> Result<Option<ConfirmRequest>, Refusal> {
-        if self.agent.source != Source::Project {
+        resolved: &Arc<ResolvedRun>,
+        callbacks: &impl HostCallbacks,
+        limits: TruncateLimits,
+    ) -> Result<Option<String>, Stop> {
+        let refuse = |refusal| Stop::Refused(refusal, limits);
+        let interactive = callbacks.is_interactive();
+        if self.question(resolved, interactive).await?.map_err(refuse)?.is_none() {
             return Ok(None);
         }
-        let path = self.path();
-        let denied = |setting| {
-            Err(Refusal::ProjectPolicy { agent: self.agent.name.clone(), path: path.clone(), setting })
+        if !callbacks.is_reachable() {
+            return Err(refuse(resolved.refused()));
+        }
+        // One question at a time: several calls of one message ask about the same agent, and one answer is enough.
+        let _turn = self.unless_aborted(ASKING.lock()).await?;
+        let question = self.question(resolved, interactive).await?.map_err(refuse)?;
+        let Some(request) = question else { return Ok(None) };
+        if !self.unless_aborted(callbacks.confirm(request)).await? {
+            return Err(refuse(resolved.refused()));
+        }
+        let (spec, decided) = (Arc::clone(&self.spec), Arc::clone(resolved));
+        let kept = self.unless_aborted(blocking(move || decided.remember(&spec.context))).await?;
+        let lost = |error| format!("your answer could not be kept and will be asked for again: {error}");
+        Ok(kept.err().map(lost))
+    }
+
+    /// The question to ask now, if there is one; or why policy refuses the run without asking.
+    async fn question(
+        &self,
+        resolved: &Arc<ResolvedRun>,
+        interactive: bool,
+    ) -> Result<Result<Option<ConfirmRequest>, Refusal>, Stop> {
+        let (spec, decided, sanitizer) =
+            (Arc::clone(&self.spec), Arc::clone(resolved), Arc::clone(&self.sanitizer));
+        let question = blocking(move || decided.question(&spec.context, interactive, &sanitizer));
+        Ok(self.unless_aborted(question).await?)
+    }
+
+    fn builder(&self, resolved: &ResolvedRun) -> ResultBuilder {
+        let output = &resolved.config.output;
+        let share = |whole: usize, heading: usize| match self.spec.share {
+            0 | 1 => whole,
+            several => (whole / several).saturating_sub(heading).max(1),
         };
-        match self.config.project_agent_policy {
-            ProjectAgentPolicy::Allow => Ok(None),
-            ProjectAgentPolicy::Deny => denied("projectAgentPolicy"),
-            ProjectAgentPolicy::Confirm if self.is_confirmed(context) => Ok(None),
-            ProjectAgentPolicy::Confirm if interactive => Ok(Some(self.request(sanitizer))),
-            ProjectAgentPolicy::Confirm
-                if self.config.non_interactive_policy == NonInteractivePolicy::Allow =>
-            {
-                Ok(None)
-            }
-            ProjectAgentPolicy::Confirm => denied("nonInteractivePolicy"),
+        ResultBuilder {
+            agent: resolved.agent.name.clone(),
+            model: resolved.model.clone(),
+            limits: TruncateLimits {
+                max_bytes: share(output.max_bytes, HEADING_BYTES),
+                max_lines: share(output.max_lines, HEADING_LINES),
+            },
+            ..self.unresolved()
         }
     }
 
-    fn is_confirmed(&self, context: &HostContext) -> bool {
-        let consent = Consent::new(&context.agent_dir);
-        self.agent.path.as_ref().is_some_and(|path| consent.is_confirmed(path, &self.agent.content_hash))
-    }
-
-    fn path(&self) -> String {
-        self.agent.path.as_ref().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
-    }
-
-    /// The question, on which nothing that the project wrote can pass for our words: its parts stand on lines of their own.
-    fn request(&self, sanitizer: &Sanitizer) -> ConfirmRequest {
-        let AgentDefinition { name, description, readonly, .. } = &*self.agent;
-        let line = |text: &str| sanitizer.sanitize(&one_line(text, QUESTION_CHARS)).into_string();
-        let path = line(&self.path());
-        let rights = if *readonly || !self.config.allow_write {
-            "It can only read."
-        } else {
-            "It may change files and run programs."
-        };
-        ConfirmRequest {
-            agent: name.clone(),
-            title: format!("Run the project's agent {name}?"),
-            message: format!(
-                "file: {path}\nit says: {}\n\nThe project, not you, wrote its instructions. {rights} \
-                 You will be asked again when the file changes.",
-                line(description)
-            ),
-            path,
+    /// The builder for a call whose agent is not known to exist.
+    fn unresolved(&self) -> ResultBuilder {
+        ResultBuilder {
+            agent: self.sanitizer.sanitize(&self.spec.agent).clip(MAX_NAME).into_string(),
+            task: self.spec.task.clone(),
+            model: None,
+            run_id: self.id.clone(),
+            sanitizer: Arc::clone(&self.sanitizer),
+            limits: TruncateLimits::default(),
+            sandbox: None,
+            diagnostics: Vec::new(),
         }
     }
-
-    /// Remembers that a person allowed this definition of the agent.
-    ///
-    /// # Errors
-    ///
-    /// When the answer cannot be written; it holds for this run all the same.
-    pub(in crate::run) fn remember(&self, context: &HostContext) -> std::io::Result<()> {
-        match &self.agent.path {
-            Some(path) => Consent::new(&context.agent_dir).remember(path, &self.agent.content_hash),
-            None => Ok(()),
-        }
-    }
-
-    /// The refusal of a person.
-    #[must_use]
-    pub(in crate::run) fn refused(&self) -> Refusal {
-        Refusal::ProjectRefused { agent: self.agent.name.clone(), path: self.path() }
-    }
-
-    /// The tools of the child.
-    ///
-    /// # Errors
-    ///
-    /// When the agent declares tools and this pi has none of them.
-    pub(in crate::run) fn tools(&self, context: &HostContext) -> Result<ToolPlan, NoToolsLeft> {
-        let plan = plan_for(&self.agent, &self.config, context, &self.capabilities)?;
-        Ok(match &self.overrides.tools {
-            Some(snapshot) => plan.at_most(snapshot),
-            None => plan,
-        })
-    }
-
-    /// The child's system prompt: its agent's, and what the agent cannot know of this run.
-    #[must_use]
-    pub(in crate::run) fn prompt(&self, plan: &ToolPlan) -> String {
-        let own = self.agent.prompt.trim_end();
-        match plan.note() {
-            Some(note) => format!("{own}\n\n{note}\n"),
-            None => format!("{own}\n"),
-        }
-    }
-}
-
-/// The file with an agent's own credentials, if there is anything of that name. Blocks.
-#[cfg(unix)]
-fn credentials_of(agent_dir: &Path, agent: &str) -> Option<PathBuf> {
-    let path = crate::files::layout::credentials_of(agent_dir, agent);
-    std::fs::symlink_metadata(&path).is_ok().then_some(path)
-}
-
-/// Nobody can be given an agent directory of his own here.
-#[cfg(not(unix))]
-fn credentials_of(_agent_dir: &Path, _agent: &str) -> Option<PathBuf> {
-    None
-}
-
-/// The tools that a child of an agent would get.
-///
-/// # Errors
-///
-/// When the agent declares tools and this pi has none of them.
-pub fn plan_for(
-    agent: &AgentDefinition,
-    config: &Config,
-    context: &HostContext,
-    capabilities: &HostCapabilities,
-) -> Result<ToolPlan, NoToolsLeft> {
-    let available: Option<BTreeSet<String>> =
-        context.host.tools.as_ref().map(|tools| tools.iter().map(|tool| tool.name.clone()).collect());
-    let policy = ToolPolicy {
-        allow_write: config.allow_write,
-        allow_lsp: config.allow_lsp_tools,
-        sandboxed: SandboxPlan::of(agent, config, capabilities).is_held(),
-        deny: config.tools.deny.clone(),
-        allow: config.tools.allow.clone(),
-    };
-    plan_tools(agent, &policy, available.as_ref())
 }

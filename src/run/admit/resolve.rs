@@ -1,236 +1,258 @@
-//! What the configuration, the agent and the parent session decide together about one child.
+//! What the configuration, the agent, the call and the machine decide together about one run.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::builtin;
-use super::prepare::Prepared;
+use super::capabilities::HostCapabilities;
+use super::refusal::Refusal;
 use super::sandbox::SandboxPlan;
-use crate::agent::{Context, Source};
-use crate::config::{self, Budget, InheritExtensions};
-use crate::process::{Guardian, Limits, Sandbox, Supervision};
+use crate::agent::{
+    AgentDefinition, Catalog, Context, DEPTH, Depth, DiscoverOptions, MAX_DEPTH, NoToolsLeft, Source,
+    ToolPlan, ToolPolicy, depth_from_env, discover, plan_tools,
+};
+use crate::config::{self, Budget, Config, LoadedConfig};
+use crate::process::Supervision;
 use crate::run::budget::meter::Allowance;
-use crate::run::context::{Host, HostContext};
-use crate::run::launch::files::RunFiles;
-use crate::run::spec::Timeout;
+use crate::run::context::HostContext;
+use crate::run::spec::{RunSpec, Timeout};
 
-/// Which extensions a child loads.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Extensions {
-    /// Those that pi would load by itself.
-    All,
-    /// These and no others.
-    Only(Vec<String>),
+/// A run with everything decided that does not depend on its child. Nothing in it is looked up again.
+#[derive(Debug)]
+pub(in crate::run) struct ResolvedRun {
+    pub agent: Arc<AgentDefinition>,
+    /// The settings that need no decision.
+    pub config: Config,
+    pub depth: Depth,
+    /// The model asked for, the agent's own, the configured one, or that of the session that delegates: `provider/id`.
+    pub model: Option<String>,
+    /// The thinking level, chosen like the model.
+    pub thinking: Option<String>,
+    /// The limit of the whole run.
+    pub timeout: Option<Duration>,
+    /// The setting or parameter that set that limit.
+    pub limited_by: &'static str,
+    /// The limit of silence while no tool runs.
+    pub idle_timeout: Option<Duration>,
+    pub allowance: Allowance,
+    pub sandbox: SandboxPlan,
+    /// How far the end of the child's tree is certain.
+    pub supervision: Supervision,
+    /// The warden's program, where there is one.
+    pub warden: Option<PathBuf>,
+    /// Whether the child reads `AGENTS.md` and its kind.
+    pub reads_context: bool,
+    /// Whether the child sees skills.
+    pub sees_skills: bool,
+    /// The agent's own credentials, where it has a file of them. What a project wrote gets none: the name may be that of
+    /// an agent of the user's, for which they are meant.
+    pub credentials: Option<PathBuf>,
+    /// Whether the child is asked for an announcement.
+    pub announces: bool,
+    /// What the configuration asks for and this machine does not give, where that is no reason not to start.
+    pub notices: Vec<String>,
+    /// What the run was promised and does not get here, which is a reason not to start.
+    pub unmet: Option<String>,
+    /// The tools that the caller allows at most.
+    tool_snapshot: Option<Vec<String>>,
 }
 
-impl Prepared {
-    /// The child's model: the one asked for, its agent's own, the configured one, or that of the session that delegates.
-    #[must_use]
-    pub(in crate::run) fn model<'a>(&'a self, context: &'a HostContext) -> Option<&'a str> {
-        let chosen = self.overrides.model.as_deref().or(self.agent.model.as_deref());
-        chosen.or(self.config.model.as_deref()).or(context.host.model.as_deref())
+/// Decides whether a run may be, and what it is. Reads agent definitions; starts nothing and asks nobody.
+///
+/// # Errors
+///
+/// A [`Refusal`] for everything that ends a call before a child exists.
+pub(in crate::run) fn resolve(
+    spec: &RunSpec,
+    loaded: &LoadedConfig,
+    capabilities: &HostCapabilities,
+) -> Result<ResolvedRun, Refusal> {
+    if let Some(broken) = &loaded.broken {
+        return Err(Refusal::BrokenConfig(broken.to_string()));
+    }
+    let (config, context, overrides) = (loaded.config.clone(), &spec.context, &spec.overrides);
+    if !config.enabled {
+        return Err(Refusal::Disabled);
+    }
+    let variable = |name| context.var(name);
+    let depth = depth_from_env(variable(DEPTH).as_deref(), variable(MAX_DEPTH).as_deref(), config.max_depth)
+        .map_err(Refusal::Depth)?;
+    if spec.agent.trim().is_empty() {
+        return Err(Refusal::Blank { parameter: "agent", expected: "it names the agent to run" });
+    }
+    if spec.task.trim().is_empty() {
+        return Err(Refusal::Blank { parameter: "task", expected: "it says what the agent is to do" });
+    }
+    let agent = find_agents(&spec.cwd, context).find(&spec.agent)?;
+
+    let bounds = Bounds { is_from_project: agent.source == Source::Project };
+    let sandbox = SandboxPlan::of(&agent, &config, capabilities);
+    let supervision = capabilities.supervision(config.pid_namespace);
+    let timeout = match overrides.timeout {
+        Timeout::AsConfigured => bounds.limit(agent.timeout, config.timeout),
+        Timeout::Never => agent.timeout,
+        Timeout::After(limit) => Some(agent.timeout.map_or(limit, |own| own.min(limit))),
+    };
+    let is_asked_for = matches!(overrides.timeout, Timeout::After(limit) if timeout == Some(limit));
+    let credentials = credentials_of(&context.agent_dir, &agent.name);
+    let is_withheld = credentials.is_some() && bounds.is_from_project;
+    let mut notices = degraded(&config, capabilities, supervision);
+    if is_withheld {
+        let name = &agent.name;
+        notices.push(format!("`subagents/auth/{name}.json` is not used: the project wrote this agent"));
+    }
+    let first = |values: [&Option<String>; 4]| values.into_iter().find_map(Clone::clone);
+    let configured_context = config.inherit_context == Context::Project;
+    let own_context = agent.context.map(|context| context == Context::Project);
+    Ok(ResolvedRun {
+        model: first([&overrides.model, &agent.model, &config.model, &context.host.model]),
+        thinking: first([&overrides.thinking, &agent.thinking, &config.thinking, &context.host.thinking]),
+        timeout,
+        limited_by: if is_asked_for { "runTimeoutSeconds" } else { "timeoutMs" },
+        idle_timeout: bounds.limit(agent.idle_timeout, config.idle_timeout),
+        allowance: bounds.allowance(&agent, &config),
+        unmet: sandbox.forbids().or_else(|| elsewhere(&agent, &config)),
+        reads_context: bounds.grant(own_context, configured_context),
+        sees_skills: bounds.grant(agent.skills, config.inherit_skills),
+        warden: capabilities.warden().map(Path::to_path_buf),
+        credentials: credentials.filter(|_| !is_withheld),
+        announces: overrides.announces,
+        tool_snapshot: overrides.tools.clone(),
+        agent,
+        config,
+        depth,
+        sandbox,
+        supervision,
+        notices,
+    })
+}
+
+impl ResolvedRun {
+    /// Who serves the child's model, when that is known.
+    pub(in crate::run) fn provider(&self) -> Option<&str> {
+        self.model.as_deref()?.split_once('/').map(|(provider, _)| provider)
     }
 
-    /// Who serves that model, when it is known.
-    #[must_use]
-    pub(in crate::run) fn provider<'a>(&'a self, context: &'a HostContext) -> Option<&'a str> {
-        self.model(context)?.split_once('/').map(|(provider, _)| provider)
+    /// Whether the child has an agent directory of its own, and what else goes with that.
+    pub(in crate::run) fn needs_private_dirs(&self) -> bool {
+        self.sandbox.is_held() || self.credentials.is_some()
     }
 
-    /// The child's thinking level, chosen like its model.
-    #[must_use]
-    pub(in crate::run) fn thinking<'a>(&'a self, context: &'a HostContext) -> Option<&'a str> {
-        let chosen = self.overrides.thinking.as_deref().or(self.agent.thinking.as_deref());
-        chosen.or(self.config.thinking.as_deref()).or(context.host.thinking.as_deref())
+    /// The tools of the child.
+    ///
+    /// # Errors
+    ///
+    /// When the agent declares tools and this pi has none of them.
+    pub(in crate::run) fn tools(&self, context: &HostContext) -> Result<ToolPlan, NoToolsLeft> {
+        let plan = tools_of(&self.agent, &self.config, context, &self.sandbox)?;
+        Ok(match &self.tool_snapshot {
+            Some(snapshot) => plan.at_most(snapshot),
+            None => plan,
+        })
     }
 
-    /// The limit of the whole run.
-    #[must_use]
-    pub(in crate::run) fn timeout(&self) -> Option<Duration> {
-        match self.overrides.timeout {
-            Timeout::AsConfigured => self.limit(self.agent.timeout, self.config.timeout),
-            Timeout::Never => self.agent.timeout,
-            Timeout::After(limit) => Some(self.agent.timeout.map_or(limit, |own| own.min(limit))),
+    /// The child's system prompt: its agent's, and what the agent cannot know of this run.
+    pub(in crate::run) fn prompt(&self, plan: &ToolPlan) -> String {
+        let own = self.agent.prompt.trim_end();
+        match plan.note() {
+            Some(note) => format!("{own}\n\n{note}\n"),
+            None => format!("{own}\n"),
         }
     }
+}
 
-    /// What sets that limit, as whoever set it knows it.
-    #[must_use]
-    pub(in crate::run) fn timeout_setting(&self) -> &'static str {
-        match self.overrides.timeout {
-            Timeout::After(limit) if self.timeout() == Some(limit) => "runTimeoutSeconds",
-            _ => "timeoutMs",
-        }
-    }
+/// How far an agent's own wishes go. Those of a project's agent can only tighten what the user configured.
+#[derive(Clone, Copy)]
+struct Bounds {
+    is_from_project: bool,
+}
 
-    /// The limit of silence while no tool runs.
-    #[must_use]
-    pub(in crate::run) fn idle_timeout(&self) -> Option<Duration> {
-        self.limit(self.agent.idle_timeout, self.config.idle_timeout)
-    }
-
-    /// An agent's own limit wins; one that a project wrote can only be the smaller.
-    fn limit<T: PartialOrd>(&self, own: Option<T>, configured: Option<T>) -> Option<T> {
+impl Bounds {
+    fn limit<T: PartialOrd>(self, own: Option<T>, configured: Option<T>) -> Option<T> {
         match (own, configured) {
-            (Some(own), Some(configured)) if self.is_from_project() && configured < own => Some(configured),
+            (Some(own), Some(configured)) if self.is_from_project && configured < own => Some(configured),
             (own, configured) => own.or(configured),
         }
     }
 
-    fn is_from_project(&self) -> bool {
-        self.agent.source == Source::Project
+    fn grant(self, own: Option<bool>, configured: bool) -> bool {
+        own.map_or(configured, |own| own && (configured || !self.is_from_project))
     }
 
-    /// Whether the child reads `AGENTS.md` and its kind. A project's agent cannot read what the user keeps from children.
-    #[must_use]
-    pub(in crate::run) fn reads_context(&self) -> bool {
-        let configured = self.config.inherit_context == Context::Project;
-        let own = self.agent.context.map(|context| context == Context::Project);
-        self.grant(own, configured)
-    }
-
-    /// Whether the child sees skills. A project's agent cannot see what the user keeps from children.
-    #[must_use]
-    pub(in crate::run) fn sees_skills(&self) -> bool {
-        self.grant(self.agent.skills, self.config.inherit_skills)
-    }
-
-    fn grant(&self, own: Option<bool>, configured: bool) -> bool {
-        own.map_or(configured, |own| own && (configured || !self.is_from_project()))
-    }
-
-    /// The extensions that a child with these tools loads.
-    ///
-    /// `auto` takes those that provide one of its tools. The provider of a model cannot be traced to a file, so a model
-    /// that comes from an extension brings all of them; those that pi brings along are not meant here. An agent that a project wrote chooses among those that its child
-    /// would load anyway or that the user's configuration lists, because naming a file is running it.
-    #[must_use]
-    pub(in crate::run) fn extensions(&self, context: &HostContext, tools: &[String]) -> Extensions {
-        let anchored = |files: &[String]| files.iter().map(|file| anchored(file, context)).collect();
-        let configured = match &self.config.inherit_extensions {
-            InheritExtensions::Only(list) => Extensions::Only(anchored(list)),
-            InheritExtensions::All => Extensions::All,
-            InheritExtensions::None => Extensions::Only(Vec::new()),
-            InheritExtensions::Auto if self.model_from_extension(context) => Extensions::All,
-            InheritExtensions::Auto => Extensions::Only(providers(context, tools)),
-        };
-        let Some(own) = self.agent.extensions.as_deref() else { return configured };
-        let own: Vec<String> = anchored(own);
-        if !self.is_from_project() {
-            return Extensions::Only(own);
-        }
-        let allowed = match configured {
-            Extensions::Only(list) => list,
-            Extensions::All => providers(context, tools),
-        };
-        Extensions::Only(own.into_iter().filter(|file| allowed.contains(file)).collect())
-    }
-
-    /// Whether the child's model comes from an extension of the user's.
-    fn model_from_extension(&self, context: &HostContext) -> bool {
-        let Host { model, model_from_extension, extension_providers, .. } = &context.host;
-        let is_hosts = *model_from_extension && self.model(context) == model.as_deref();
-        let provider = self.provider(context).filter(|provider| !builtin::is_provider(provider));
-        is_hosts || provider.is_some_and(|provider| extension_providers.iter().any(|known| known == provider))
-    }
-
-    /// How the child is held to reading.
-    #[must_use]
-    pub(in crate::run) fn sandbox(&self) -> SandboxPlan {
-        SandboxPlan::of(&self.agent, &self.config, &self.capabilities)
-    }
-
-    /// Whether the child has an agent directory of its own, and what else goes with that.
-    #[must_use]
-    pub(in crate::run) fn needs_places(&self) -> bool {
-        self.sandbox().is_held() || self.credentials.is_some()
-    }
-
-    /// What the run was promised and does not get here, which is a reason not to start.
-    #[must_use]
-    pub(in crate::run) fn lacks(&self) -> Option<String> {
-        let launcher = self.agent.launcher.as_ref().or(self.config.launcher.as_ref());
-        let elsewhere = |launcher: &String| {
-            format!(
-                "launcher: `{launcher}` was asked for and this release starts children on this machine only"
-            )
-        };
-        self.sandbox().forbids().or_else(|| launcher.map(elsewhere))
-    }
-
-    /// The warden of the child, if there is one, and what it is told.
-    #[must_use]
-    pub(in crate::run) fn guardian(&self, files: &RunFiles) -> Option<Guardian> {
-        let config::Limits { memory_bytes, processes, cpu_seconds, open_files } = self.config.limits;
-        let sandbox = match self.sandbox() {
-            SandboxPlan::Held { metadata, .. } => Some(Sandbox { writable: files.writable(), metadata }),
-            SandboxPlan::Loose { .. } => None,
-        };
-        Some(Guardian {
-            program: self.capabilities.warden()?.to_path_buf(),
-            sandbox,
-            limits: Limits { memory_bytes, processes, cpu_seconds, open_files },
-            scratch: files.scratch(),
-            unless_kept: files.unless_kept(),
-            directory: Some(files.directory().to_path_buf()),
-            pid_namespace: self.supervision() == Supervision::WardenNamespace,
-            grace: self.config.grace,
-        })
-    }
-
-    /// How far the end of the child's tree is certain.
-    #[must_use]
-    pub(in crate::run) fn supervision(&self) -> Supervision {
-        self.capabilities.supervision(self.config.pid_namespace)
-    }
-
-    /// What the configuration asks for and this machine does not give, where that is no reason not to start.
-    #[must_use]
-    pub(in crate::run) fn degraded(&self) -> Vec<String> {
-        let config::Limits { memory_bytes, processes, cpu_seconds, open_files } = self.config.limits;
-        let is_limited = [memory_bytes, processes, cpu_seconds, open_files].iter().any(Option::is_some);
-        let namespace = self.config.pid_namespace && self.supervision() != Supervision::WardenNamespace;
-        let (abilities, mut lacks) = (self.capabilities.abilities(), Vec::new());
-        if let Err(reason) = abilities
-            && is_limited
-        {
-            lacks.push(format!("`limits` are not in force: {reason}"));
-        }
-        if namespace {
-            let reason = abilities.map_or_else(Some, |abilities| abilities.pid_namespace.reason());
-            lacks.push(format!("`pidNamespace` is not in force: {}", reason.unwrap_or_default()));
-        }
-        if self.credentials_withheld {
-            let name = &self.agent.name;
-            lacks.push(format!("`subagents/auth/{name}.json` is not used: the project wrote this agent"));
-        }
-        lacks
-    }
-
-    /// What the run may spend. An agent's own bound wins; one that a project wrote can only be the smaller.
-    #[must_use]
-    pub(in crate::run) fn allowance(&self) -> Allowance {
-        let Budget { max_cost, max_tokens, max_turns } = self.config.budget;
+    fn allowance(self, agent: &AgentDefinition, config: &Config) -> Allowance {
+        let Budget { max_cost, max_tokens, max_turns } = config.budget;
         Allowance {
-            max_cost: self.limit(self.agent.max_cost, max_cost),
+            max_cost: self.limit(agent.max_cost, max_cost),
             max_tokens,
-            max_turns: self.limit(self.agent.max_turns.map(u64::from), max_turns),
+            max_turns: self.limit(agent.max_turns.map(u64::from), max_turns),
         }
     }
 }
 
-/// An extension as a child in any directory finds it: a relative file would be the project's.
-fn anchored(file: &str, context: &HostContext) -> String {
-    let is_file = !file.contains(':') && !file.starts_with('~') && Path::new(file).is_relative();
-    if is_file { context.agent_dir.join(file).to_string_lossy().into_owned() } else { file.to_owned() }
+fn degraded(config: &Config, capabilities: &HostCapabilities, supervision: Supervision) -> Vec<String> {
+    let config::Limits { memory_bytes, processes, cpu_seconds, open_files } = config.limits;
+    let is_limited = [memory_bytes, processes, cpu_seconds, open_files].iter().any(Option::is_some);
+    let (abilities, mut notices) = (capabilities.abilities(), Vec::new());
+    if let Err(reason) = abilities
+        && is_limited
+    {
+        notices.push(format!("`limits` are not in force: {reason}"));
+    }
+    if config.pid_namespace && supervision != Supervision::WardenNamespace {
+        let reason = abilities.map_or_else(Some, |abilities| abilities.pid_namespace.reason());
+        notices.push(format!("`pidNamespace` is not in force: {}", reason.unwrap_or_default()));
+    }
+    notices
 }
 
-/// The extensions that provide these tools.
-fn providers(context: &HostContext, tools: &[String]) -> Vec<String> {
-    let host = context.host.tools.iter().flatten();
-    let needed = host.filter(|tool| tools.contains(&tool.name)).filter_map(|tool| tool.extension.clone());
-    let mut files: Vec<String> = needed.collect();
-    files.sort();
-    files.dedup();
-    files
+/// Why the child cannot be started where it was asked for.
+fn elsewhere(agent: &AgentDefinition, config: &Config) -> Option<String> {
+    let launcher = agent.launcher.as_ref().or(config.launcher.as_ref())?;
+    Some(format!(
+        "launcher: `{launcher}` was asked for and this release starts children on this machine only"
+    ))
+}
+
+/// The agents that exist for a directory. Blocks.
+#[must_use]
+pub fn find_agents(cwd: &Path, context: &HostContext) -> Catalog {
+    let home = context.home.clone();
+    discover(&DiscoverOptions { cwd: cwd.to_path_buf(), agent_dir: context.agent_dir.clone(), home })
+}
+
+/// The tools that a child of an agent gets in such a sandbox.
+///
+/// # Errors
+///
+/// When the agent declares tools and this pi has none of them.
+pub(in crate::run) fn tools_of(
+    agent: &AgentDefinition,
+    config: &Config,
+    context: &HostContext,
+    sandbox: &SandboxPlan,
+) -> Result<ToolPlan, NoToolsLeft> {
+    let available: Option<BTreeSet<String>> =
+        context.host.tools.as_ref().map(|tools| tools.iter().map(|tool| tool.name.clone()).collect());
+    let policy = ToolPolicy {
+        allow_write: config.allow_write,
+        allow_lsp: config.allow_lsp_tools,
+        sandboxed: sandbox.is_held(),
+        deny: config.tools.deny.clone(),
+        allow: config.tools.allow.clone(),
+    };
+    plan_tools(agent, &policy, available.as_ref())
+}
+
+/// The file with an agent's own credentials, if there is anything of that name. Blocks.
+#[cfg(unix)]
+fn credentials_of(agent_dir: &Path, agent: &str) -> Option<PathBuf> {
+    let path = crate::files::layout::credentials_of(agent_dir, agent);
+    std::fs::symlink_metadata(&path).is_ok().then_some(path)
+}
+
+/// Nobody can be given an agent directory of his own here.
+#[cfg(not(unix))]
+fn credentials_of(_agent_dir: &Path, _agent: &str) -> Option<PathBuf> {
+    None
 }

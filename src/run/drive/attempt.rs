@@ -11,7 +11,7 @@ use super::shared_collector::SharedCollector;
 use super::updates::{ChildFacts, Updates};
 use crate::event::Usage;
 use crate::process::{Cancel, Outcome, SuperviseLimits};
-use crate::run::admit::ready::Ready;
+use crate::run::admit::admitted::AdmittedRun;
 use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::callbacks::HostCallbacks;
 use crate::run::launch::boot::Booted;
@@ -29,7 +29,7 @@ const DRAIN: Duration = Duration::from_secs(1);
 
 /// One attempt, and what it works with.
 pub(super) struct Attempt<'a> {
-    pub ready: &'a Ready,
+    pub admitted: &'a AdmittedRun,
     /// When the run's turn came.
     pub started: Instant,
     /// From 1.
@@ -58,15 +58,15 @@ impl Attempt<'_> {
         let Booted { mut files, child, .. } = booted;
         files.keep_session();
         child.keep();
-        let (config, prepared) = (self.ready.config(), &self.ready.prepared);
-        let silence = SilenceLimits { idle: prepared.idle_timeout(), tool: config.tool_timeout };
-        let hard = prepared.timeout();
+        let (config, resolved) = (self.admitted.config(), &self.admitted.resolved);
+        let silence = SilenceLimits { idle: resolved.idle_timeout, tool: config.tool_timeout };
+        let hard = resolved.timeout;
         let left = hard.map(|limit| limit.saturating_sub(self.started.elapsed()));
         let limits = SuperviseLimits { hard: left, grace: config.grace, linger: LINGER, drain: DRAIN };
-        let child_control = ChildControl::new(protocol_of(config.protocol), &self.ready.spec.task);
+        let child_control = ChildControl::new(protocol_of(config.protocol), &self.admitted.spec.task);
         let _open = self.steering.open(&child_control);
         let collector = SharedCollector::new();
-        let announcing = if prepared.overrides.announces { Announcing::Wanted } else { Announcing::Never };
+        let announcing = if resolved.announces { Announcing::Wanted } else { Announcing::Never };
         let (mut observer, pending) = DrivenChild::new(
             collector.clone(),
             silence,
@@ -80,11 +80,11 @@ impl Attempt<'_> {
             started,
             attempt,
             earlier,
-            sanitizer: &self.ready.sanitizer,
-            share: self.ready.spec.siblings.max(1),
+            sanitizer: &self.admitted.sanitizer,
+            share: self.admitted.spec.siblings.max(1),
             child: ChildFacts::of(&child, &files),
             // Nobody waits for the result of such a run, so that whoever looks at it wants to see that it lives.
-            shows_use: prepared.overrides.announces,
+            shows_use: resolved.announces,
         };
         watchers.progress.send_replace(updates.child.within(Progress {
             state: RunState::Starting,
@@ -94,8 +94,11 @@ impl Attempt<'_> {
             elapsed_ms: millis(started.elapsed()),
             ..Progress::default()
         }));
-        let questions =
-            Questions { run_id: files.run_id(), agent: self.ready.agent(), sanitizer: &self.ready.sanitizer };
+        let questions = Questions {
+            run_id: files.run_id(),
+            agent: self.admitted.agent(),
+            sanitizer: &self.admitted.sanitizer,
+        };
         let supervised = {
             let drive =
                 child.drive(child_control.input.clone(), limits, silence.idle, self.cancel, &mut observer);
@@ -118,7 +121,7 @@ impl Attempt<'_> {
         }
         let protocol_report = observer.into_report();
         let collected = collector.finish().into_collected();
-        let limited_by = prepared.timeout_setting();
+        let limited_by = resolved.limited_by;
         Ok((AttemptReport { supervised, collected, protocol_report, limited_by }, files))
     }
 

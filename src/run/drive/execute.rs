@@ -7,7 +7,8 @@ use super::attempt::Attempt;
 use super::control::{Control, Steering, Watchers};
 use crate::agent::is_free_of_side_effects;
 use crate::process::{Cancel, CancelReason, Outcome};
-use crate::run::admit::ready::{Ready, prepare};
+use crate::run::admit::admitted::AdmittedRun;
+use crate::run::admit::prepare;
 use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::budget::ledger::{note, spent_before, take_notice};
@@ -44,12 +45,12 @@ pub async fn execute(
     control: &Control,
 ) -> ToolResult {
     match prepare(spec, run_id, callbacks, &control.cancel).await {
-        Ok(ready) => ready.run(None, watchers, callbacks, control).await,
+        Ok(admitted) => admitted.run(None, watchers, callbacks, control).await,
         Err(result) => result,
     }
 }
 
-impl Ready {
+impl AdmittedRun {
     /// Starts a child that has no task yet. `None`: it could not be, which the run itself will say.
     pub async fn boot(&self, cancel: &Cancel) -> Option<Booted> {
         self.launch_plan(1).boot(cancel).await.ok()
@@ -114,7 +115,7 @@ impl Ready {
             };
             self.id.set(child.run_id());
             let drive = Attempt {
-                ready: &self,
+                admitted: &self,
                 started,
                 number: attempt,
                 earlier: &earlier_attempts.usage,
@@ -198,7 +199,7 @@ impl Ready {
     pub(in crate::run) fn launch_plan(&self, attempt: u32) -> LaunchPlan {
         LaunchPlan {
             spec: Arc::clone(&self.spec),
-            prepared: Arc::clone(&self.prepared),
+            resolved: Arc::clone(&self.resolved),
             plan: Arc::clone(&self.plan),
             run_id: self.id.get(),
             attempt,
@@ -221,22 +222,24 @@ impl Ready {
         let limit = self.config().session_budget.max_cost.unwrap_or_default();
         let context = Arc::clone(&self.spec.context);
         let account = move || account_of(context.session().unwrap_or(NO_SESSION), || spent_before(&context));
-        Meter::new(self.prepared.allowance(), Some((blocking(account).await, limit)))
+        Meter::new(self.resolved.allowance, Some((blocking(account).await, limit)))
     }
 
     /// Has a token refreshed that would expire during the run, because a sandboxed child works with a copy of it. One that
     /// expires all the same is refreshed by the child and taken back.
     async fn refresh(&self, callbacks: &impl HostCallbacks) {
         let context = &self.spec.context;
-        let until = self.prepared.timeout().and_then(|limit| SystemTime::now().checked_add(limit));
-        if let (true, Some(provider), Some(until)) = (self.prepared.needs_places(), self.provider(), until) {
-            let credentials = self.prepared.credentials.as_deref();
+        let until = self.resolved.timeout.and_then(|limit| SystemTime::now().checked_add(limit));
+        if let (true, Some(provider), Some(until)) =
+            (self.resolved.needs_private_dirs(), self.provider(), until)
+        {
+            let credentials = self.resolved.credentials.as_deref();
             PrivateDirs::refresh(&context.agent_dir, credentials, provider, until, callbacks).await;
         }
     }
 
     async fn work_tree(&self) -> Option<WorkTree> {
-        let may_write = self.config().allow_write && !self.prepared.agent.readonly;
+        let may_write = self.config().allow_write && !self.resolved.agent.readonly;
         if may_write { WorkTree::look(&self.spec.cwd, &self.spec.context.env).await } else { None }
     }
 
@@ -244,7 +247,7 @@ impl Ready {
     /// none.
     fn pause_before_next(&self, report: &RunReport, started: Instant, limited: Duration) -> Option<Duration> {
         let policy = &self.config().retry;
-        let sandboxed = self.prepared.sandbox().is_held();
+        let sandboxed = self.resolved.sandbox.is_held();
         let is_harmless = |tool: &str| is_free_of_side_effects(tool, sandboxed);
         if !policy.enabled
             || report.attempts >= policy.max_attempts
@@ -257,7 +260,7 @@ impl Ready {
             return None;
         }
         let pause = backoff(policy, report.attempts + 1).max(limited);
-        let left = self.prepared.timeout().map(|limit| limit.saturating_sub(started.elapsed()));
+        let left = self.resolved.timeout.map(|limit| limit.saturating_sub(started.elapsed()));
         left.is_none_or(|left| left > pause).then_some(pause)
     }
 }

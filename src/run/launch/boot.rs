@@ -8,7 +8,7 @@ use crate::agent::ToolPlan;
 use crate::files::layout;
 use crate::process::{Cancel, ChildCommand, Started, check_cwd, start};
 use crate::run::admit::pi::PiProgram;
-use crate::run::admit::prepare::Prepared;
+use crate::run::admit::resolve::ResolvedRun;
 use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::drive::protocol::protocol_of;
 use crate::run::launch::private_files::{FilesError, PrivateDirsSpec};
@@ -27,7 +27,7 @@ pub struct Booted {
 /// Which run's child, and which of its attempts.
 pub(in crate::run) struct LaunchPlan {
     pub(in crate::run) spec: Arc<RunSpec>,
-    pub(in crate::run) prepared: Arc<Prepared>,
+    pub(in crate::run) resolved: Arc<ResolvedRun>,
     pub(in crate::run) plan: Arc<ToolPlan>,
     pub(in crate::run) run_id: String,
     pub(in crate::run) attempt: u32,
@@ -65,24 +65,24 @@ impl LaunchPlan {
 
     /// The child's files and command, or why there can be none. Blocks.
     fn make(&self) -> Result<(RunFiles, ChildCommand, String), String> {
-        let Self { spec, prepared, plan, run_id, attempt } = self;
-        let (config, context) = (&prepared.config, &spec.context);
-        if let Some(lack) = prepared.lacks() {
-            return Err(lack);
+        let Self { spec, resolved, plan, run_id, attempt } = self;
+        let (config, context) = (&resolved.config, &spec.context);
+        if let Some(unmet) = &resolved.unmet {
+            return Err(unmet.clone());
         }
         check_cwd(&spec.cwd).map_err(|error| format!("{}: {}", error.stage(), chain(&error)))?;
         let pi = self.pi()?;
         let parent = layout::runs(&context.agent_dir, context.host.session_file.as_deref());
-        let prompt = prepared.prompt(plan);
+        let prompt = resolved.prompt(plan);
         let (compile_cache, temporaries) = (context.compile_cache(), context.temporaries());
         let wanted = Wanted {
             cwd: &spec.cwd,
             prompt: &prompt,
             session: config.persist_session,
-            private_dirs: prepared.needs_places().then_some(PrivateDirsSpec {
+            private_dirs: resolved.needs_private_dirs().then_some(PrivateDirsSpec {
                 agent_dir: &context.agent_dir,
-                credentials: prepared.credentials.as_deref(),
-                is_sandboxed: prepared.sandbox().is_held(),
+                credentials: resolved.credentials.as_deref(),
+                is_sandboxed: resolved.sandbox.is_held(),
                 temporaries: Some(&temporaries),
                 compile_cache: compile_cache.as_deref(),
             }),
@@ -96,14 +96,14 @@ impl LaunchPlan {
     }
 
     fn pi(&self) -> Result<PiProgram, String> {
-        let configured = self.prepared.config.pi_command.as_deref();
+        let configured = self.resolved.config.pi_command.as_deref();
         PiProgram::locate(configured, &self.spec.cwd, &self.spec.context)
             .map_err(|error| format!("executable: {error}"))
     }
 
     fn command(&self, pi: &PiProgram, files: &RunFiles) -> Result<ChildCommand, String> {
-        let Self { spec, prepared, plan, .. } = self;
-        Invocation { pi, cwd: &spec.cwd, files, tools: &plan.tools, prepared, context: &spec.context }
+        let Self { spec, resolved, plan, .. } = self;
+        Invocation { pi, cwd: &spec.cwd, files, tools: &plan.tools, resolved, context: &spec.context }
             .command()
             .map_err(|value| {
                 format!("arguments: `{value}` begins with a hyphen, which pi would read as an option")
@@ -114,9 +114,9 @@ impl LaunchPlan {
     pub(in crate::run) fn fits(&self, booted: &Booted) -> bool {
         !booted.child.has_ended()
             && self.spec.overrides.resumes.is_none()
-            && protocol_of(self.prepared.config.protocol).waits_for_task()
-            && self.prepared.lacks().is_none()
-            && booted.prompt == self.prepared.prompt(&self.plan)
+            && protocol_of(self.resolved.config.protocol).waits_for_task()
+            && self.resolved.unmet.is_none()
+            && booted.prompt == self.resolved.prompt(&self.plan)
             && self
                 .pi()
                 .and_then(|pi| self.command(&pi, &booted.files))

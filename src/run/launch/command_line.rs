@@ -5,11 +5,12 @@ use std::path::Path;
 
 use super::files::RunFiles;
 use crate::agent::{DEPTH, MAX_DEPTH};
-use crate::process::ChildCommand;
+use crate::config;
+use crate::process::{ChildCommand, Guardian, Limits, Sandbox, Supervision};
+use crate::run::admit::extensions::{Extensions, MCP, builtin_needed, may_download};
 use crate::run::admit::pi::{PiProgram, PiVersion};
-use crate::run::admit::prepare::Prepared;
-use crate::run::admit::resolve::Extensions;
-use crate::run::admit::{builtin, downloads};
+use crate::run::admit::resolve::ResolvedRun;
+use crate::run::admit::sandbox::SandboxPlan;
 use crate::run::context::{CHILD_MARKER, HostContext};
 use crate::run::drive::protocol::{ChildProtocol, protocol_of};
 
@@ -36,7 +37,7 @@ pub(in crate::run) struct Invocation<'a> {
     /// The tools the child gets; none is `--no-tools`.
     pub tools: &'a [String],
     /// What was decided about the run.
-    pub prepared: &'a Prepared,
+    pub resolved: &'a ResolvedRun,
     /// Everything around it.
     pub context: &'a HostContext,
 }
@@ -49,7 +50,7 @@ impl Invocation<'_> {
     ///
     /// The model or thinking level that pi would take for an option.
     pub(in crate::run) fn command(&self) -> Result<ChildCommand, String> {
-        let chosen = [self.prepared.model(self.context), self.prepared.thinking(self.context)];
+        let chosen = [&self.resolved.model, &self.resolved.thinking];
         if let Some(option) = chosen.into_iter().flatten().find(|value| value.starts_with('-')) {
             return Err(option.to_owned());
         }
@@ -61,18 +62,18 @@ impl Invocation<'_> {
             args: self.arguments(extensions, offline),
             cwd: self.cwd.to_path_buf(),
             env,
-            guardian: self.prepared.guardian(self.files),
+            guardian: self.guardian(),
         })
     }
 
     fn protocol(&self) -> &'static dyn ChildProtocol {
-        protocol_of(self.prepared.config.protocol)
+        protocol_of(self.resolved.config.protocol)
     }
 
     /// The extensions of the child, those of pi's own that it cannot do without among them.
     fn extensions(&self) -> Extensions {
-        let chosen = self.prepared.extensions(self.context, self.tools);
-        let needed = builtin::needed(self.tools, self.prepared.provider(self.context));
+        let chosen = self.resolved.extensions(self.context, self.tools);
+        let needed = builtin_needed(self.tools, self.resolved.provider());
         match (chosen, self.pi.version.map(PiVersion::names_builtin_extensions)) {
             (Extensions::Only(mut list), Some(true)) => {
                 list.extend(needed.into_iter().map(str::to_owned));
@@ -94,7 +95,7 @@ impl Invocation<'_> {
         if !self.protocol().refreshes_models() {
             return false;
         }
-        if !downloads::may_be_needed(self.tools, extensions, &self.context.agent_dir, env) {
+        if !may_download(self.tools, extensions, &self.context.agent_dir, env) {
             return true;
         }
         if !env.iter().any(|(name, _)| name == OFFLINE) {
@@ -113,10 +114,10 @@ impl Invocation<'_> {
             Some(session) => args.pair("--session", session),
             None => args.words(&["--no-session"]),
         }
-        if let Some(model) = self.prepared.model(self.context) {
+        if let Some(model) = &self.resolved.model {
             args.pair("--model", model);
         }
-        if let Some(thinking) = self.prepared.thinking(self.context) {
+        if let Some(thinking) = &self.resolved.thinking {
             args.pair("--thinking", thinking);
         }
         if self.tools.is_empty() {
@@ -133,14 +134,14 @@ impl Invocation<'_> {
                 args.pair("-e", file);
             }
         }
-        if !self.prepared.sees_skills() {
+        if !self.resolved.sees_skills {
             args.words(&["--no-skills"]);
         }
         args.words(&["--no-prompt-templates", "--no-themes"]);
-        if !self.prepared.reads_context() {
+        if !self.resolved.reads_context {
             args.words(&["--no-context-files"]);
         }
-        let wants_mcp = builtin::needed(self.tools, None).contains(&builtin::MCP);
+        let wants_mcp = builtin_needed(self.tools, None).contains(&MCP);
         if !wants_mcp && self.pi.version.is_some_and(PiVersion::knows_no_mcp) {
             args.words(&["--no-mcp"]);
         }
@@ -148,7 +149,7 @@ impl Invocation<'_> {
     }
 
     fn environment(&self) -> Vec<(OsString, OsString)> {
-        let Prepared { config, depth, .. } = self.prepared;
+        let ResolvedRun { config, depth, .. } = self.resolved;
         let own = [
             (CHILD_MARKER, "1".to_owned()),
             (DEPTH, (depth.current + 1).to_string()),
@@ -166,6 +167,28 @@ impl Invocation<'_> {
             env.push((name.into(), value));
         }
         env
+    }
+
+    /// The warden of the child, if there is one, and what it is told.
+    fn guardian(&self) -> Option<Guardian> {
+        let ResolvedRun { config, sandbox, supervision, warden, .. } = self.resolved;
+        let config::Limits { memory_bytes, processes, cpu_seconds, open_files } = config.limits;
+        let sandbox = match sandbox {
+            SandboxPlan::Held { metadata, .. } => {
+                Some(Sandbox { writable: self.files.writable(), metadata: *metadata })
+            }
+            SandboxPlan::Loose { .. } => None,
+        };
+        Some(Guardian {
+            program: warden.clone()?,
+            sandbox,
+            limits: Limits { memory_bytes, processes, cpu_seconds, open_files },
+            scratch: self.files.scratch(),
+            unless_kept: self.files.unless_kept(),
+            directory: Some(self.files.directory().to_path_buf()),
+            pid_namespace: *supervision == Supervision::WardenNamespace,
+            grace: config.grace,
+        })
     }
 
     /// What the child has for itself, and where a sandboxed one may write.

@@ -16,7 +16,7 @@ use crate::present::{
     Clock, MAX_LISTED, Report, action_report, already_finished, info_report, list_report, log_report,
     refused_report, stopped_all_report, wanted_of,
 };
-use crate::run::{HostCallbacks, blocking, sanitizer_for};
+use crate::run::{CallSettings, HostCallbacks, blocking};
 use crate::transcript::{Transcript, Wanted, read_transcript};
 
 /// The error of reading the transcript of a run without one.
@@ -134,7 +134,7 @@ async fn read(view: &ConversationView, run: &BackgroundRun, wanted: Wanted) -> i
         return Err(io::Error::new(io::ErrorKind::NotFound, NO_TRANSCRIPT));
     };
     let (cwd, context) = (run.cwd.clone(), Arc::clone(&view.scope.context));
-    blocking(move || read_transcript(&path, wanted, &sanitizer_for(&cwd, &context))).await
+    blocking(move || read_transcript(&path, wanted, CallSettings::read(&cwd, &context).sanitizer())).await
 }
 
 /// The version of a file: its length and the time of its last change.

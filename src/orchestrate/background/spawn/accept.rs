@@ -17,8 +17,8 @@ use crate::orchestrate::background::run::BackgroundRun;
 use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::background::watch::watch_others;
 use crate::run::{
-    Answer, ChildQuestion, ConfirmRequest, ErrorCode, HostCallbacks, Ready, Refresh, RunId, ToolResult,
-    blocking, prepare,
+    AdmittedRun, Answer, ChildQuestion, ConfirmRequest, ErrorCode, HostCallbacks, Refresh, RunId, ToolResult,
+    blocking, prepare_with,
 };
 
 /// What the model is told of a run that was accepted.
@@ -51,7 +51,7 @@ pub async fn spawn(
 /// Decides about a run, sends the receipt, and drives the run to its end.
 async fn begin(
     service: Arc<BackgroundService>,
-    SpawnPlan { spec, config, warnings, handoff, .. }: SpawnPlan,
+    SpawnPlan { spec, settings, config, warnings, handoff, .. }: SpawnPlan,
     live: Arc<LiveRun>,
     order: Arc<CallOrder>,
     callbacks: Arc<impl HostCallbacks>,
@@ -60,7 +60,7 @@ async fn begin(
     let reply = Reply { receipt, warnings };
     let watched = ConsentWatch { callbacks: &*callbacks, asked: Notify::new() };
     let id = RunId::of_key(&live.key());
-    let mut preparing = Box::pin(prepare(spec, id, &watched, &live.control.cancel));
+    let mut preparing = Box::pin(prepare_with(settings, spec, id, &watched, &live.control.cancel));
     let prepared = tokio::select! {
         biased;
         () = watched.asked.notified() => None,
@@ -84,11 +84,11 @@ async fn begin(
 async fn accept(
     service: &Arc<BackgroundService>,
     live: &Arc<LiveRun>,
-    prepared: Result<Ready, ToolResult>,
+    prepared: Result<AdmittedRun, ToolResult>,
     handoff: Option<Handoff>,
     config: &Config,
     reply: Reply,
-) -> Option<Result<Ready, ToolResult>> {
+) -> Option<Result<AdmittedRun, ToolResult>> {
     let refuse = |reply: Reply, refusal| {
         reply.send(refusal);
         None
@@ -129,9 +129,9 @@ async fn accept(
 async fn after_consent(
     service: &BackgroundService,
     live: &LiveRun,
-    prepared: Result<Ready, ToolResult>,
+    prepared: Result<AdmittedRun, ToolResult>,
     handoff: Option<Handoff>,
-) -> Option<Result<Ready, ToolResult>> {
+) -> Option<Result<AdmittedRun, ToolResult>> {
     let Ok(ready) = prepared else { return Some(prepared) };
     if let Some(handoff) = handoff {
         return match handoff.hand_over(&live.key()).await {

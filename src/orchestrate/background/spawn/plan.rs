@@ -10,7 +10,7 @@ use super::request::{Receipt, SpawnRequest};
 use super::spawnable::is_allowed;
 use crate::config::{Config, OnExit};
 use crate::orchestrate::background::run::BackgroundRun;
-use crate::run::{RunId, RunOverrides, RunSpec, Timeout, load_config, sanitizer_for};
+use crate::run::{CallSettings, RunId, RunOverrides, RunSpec, Timeout};
 use crate::text::figures::millis;
 
 /// Bytes of a task that are kept.
@@ -21,6 +21,8 @@ const RUNS_PER_SLOT: usize = 32;
 /// A run that may be accepted.
 pub(super) struct SpawnPlan {
     pub spec: RunSpec,
+    /// Read once: by these the request is decided and the run is prepared.
+    pub settings: CallSettings,
     pub config: Config,
     pub record: BackgroundRun,
     pub warnings: Vec<String>,
@@ -50,15 +52,16 @@ pub(super) fn plan(request: SpawnRequest, hosted: usize) -> Result<SpawnPlan, Bo
         keeper,
         kept,
     } = request;
-    let sanitizer = sanitizer_for(&cwd, &context);
+    let settings = CallSettings::read(&cwd, &context);
+    let sanitizer = Arc::clone(settings.sanitizer());
     let clean = |text: &str| sanitizer.sanitize(text).into_string();
-    let loaded = load_config(&cwd, &context).map_err(|refusal| error(clean(&refusal.to_string())))?;
-    if let Some(broken) = loaded.broken {
+    let loaded = settings.loaded().map_err(|refusal| error(clean(&refusal.to_string())))?;
+    if let Some(broken) = &loaded.broken {
         return Err(forbidden(clean(&format!(
             "delegation is off until the configuration can be read: {broken}"
         ))));
     }
-    let config = loaded.config;
+    let config = loaded.config.clone();
     let session = context.session().ok_or_else(|| {
         error(
             "a background run needs a conversation to tell its result to, and there is no session".to_owned(),
@@ -121,7 +124,7 @@ pub(super) fn plan(request: SpawnRequest, hosted: usize) -> Result<SpawnPlan, Bo
     };
     let overrides = RunOverrides { model, thinking, timeout, announces: true, ..RunOverrides::default() };
     let spec = RunSpec { agent, task, cwd, context: Arc::clone(&context), share: 1, siblings: 1, overrides };
-    Ok(SpawnPlan { spec, config, record, warnings, handoff })
+    Ok(SpawnPlan { spec, settings, config, record, warnings, handoff })
 }
 
 /// How many runs may wait or run in one process.

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use crate::agent::Source;
 use crate::config::Config;
-use crate::run::{HostCapabilities, HostContext, list_agents, load_config, sanitizer_for};
+use crate::run::admit::listing::list;
+use crate::run::{CallSettings, HostCapabilities, HostContext};
 use crate::text::one_line;
 
 /// Stands for every agent in `allowAgents`.
@@ -34,9 +35,9 @@ pub fn spawnable(
     context: &HostContext,
     capabilities: &HostCapabilities,
 ) -> (Vec<Spawnable>, String) {
-    let config = load_config(cwd, context).map_or_else(|_| Config::default(), |loaded| loaded.config);
-    let sanitizer = sanitizer_for(cwd, context);
-    let agents = list_agents(cwd, context, capabilities)
+    let settings = CallSettings::read(cwd, context);
+    let (config, sanitizer) = (settings.config(), settings.sanitizer());
+    let agents = list(cwd, context, &config, capabilities)
         .agents
         .into_iter()
         .filter(|listed| config.enabled && listed.plan.is_ok() && is_allowed(&config, &listed.agent.name));

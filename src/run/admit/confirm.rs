@@ -1,0 +1,95 @@
+//! Whether an agent that a project defines may run, and the question that decides it.
+
+use super::refusal::Refusal;
+use super::resolve::ResolvedRun;
+use crate::agent::{AgentDefinition, Consent, Source};
+use crate::config::{NonInteractivePolicy, ProjectAgentPolicy};
+use crate::run::callbacks::ConfirmRequest;
+use crate::run::context::HostContext;
+use crate::text::{Sanitizer, one_line};
+
+/// What one line of a question may fill, in characters.
+const QUESTION_CHARS: usize = 300;
+
+impl ResolvedRun {
+    /// Whether a person has to allow the agent first; `None` when it may run as it is.
+    ///
+    /// # Errors
+    ///
+    /// When policy refuses it without asking.
+    pub(in crate::run) fn question(
+        &self,
+        context: &HostContext,
+        interactive: bool,
+        sanitizer: &Sanitizer,
+    ) -> Result<Option<ConfirmRequest>, Refusal> {
+        if self.agent.source != Source::Project {
+            return Ok(None);
+        }
+        let path = self.path();
+        let denied = |setting| {
+            Err(Refusal::ProjectPolicy { agent: self.agent.name.clone(), path: path.clone(), setting })
+        };
+        match self.config.project_agent_policy {
+            ProjectAgentPolicy::Allow => Ok(None),
+            ProjectAgentPolicy::Deny => denied("projectAgentPolicy"),
+            ProjectAgentPolicy::Confirm if self.is_confirmed(context) => Ok(None),
+            ProjectAgentPolicy::Confirm if interactive => Ok(Some(self.request(sanitizer))),
+            ProjectAgentPolicy::Confirm
+                if self.config.non_interactive_policy == NonInteractivePolicy::Allow =>
+            {
+                Ok(None)
+            }
+            ProjectAgentPolicy::Confirm => denied("nonInteractivePolicy"),
+        }
+    }
+
+    fn is_confirmed(&self, context: &HostContext) -> bool {
+        let consent = Consent::new(&context.agent_dir);
+        self.agent.path.as_ref().is_some_and(|path| consent.is_confirmed(path, &self.agent.content_hash))
+    }
+
+    fn path(&self) -> String {
+        self.agent.path.as_ref().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// The question, on which nothing that the project wrote can pass for our words: its parts stand on lines of their own.
+    fn request(&self, sanitizer: &Sanitizer) -> ConfirmRequest {
+        let AgentDefinition { name, description, readonly, .. } = &*self.agent;
+        let line = |text: &str| sanitizer.sanitize(&one_line(text, QUESTION_CHARS)).into_string();
+        let path = line(&self.path());
+        let rights = if *readonly || !self.config.allow_write {
+            "It can only read."
+        } else {
+            "It may change files and run programs."
+        };
+        ConfirmRequest {
+            agent: name.clone(),
+            title: format!("Run the project's agent {name}?"),
+            message: format!(
+                "file: {path}\nit says: {}\n\nThe project, not you, wrote its instructions. {rights} \
+                 You will be asked again when the file changes.",
+                line(description)
+            ),
+            path,
+        }
+    }
+
+    /// Remembers that a person allowed this definition of the agent.
+    ///
+    /// # Errors
+    ///
+    /// When the answer cannot be written; it holds for this run all the same.
+    pub(in crate::run) fn remember(&self, context: &HostContext) -> std::io::Result<()> {
+        match &self.agent.path {
+            Some(path) => Consent::new(&context.agent_dir).remember(path, &self.agent.content_hash),
+            None => Ok(()),
+        }
+    }
+
+    /// The refusal of a person.
+    #[must_use]
+    pub(in crate::run) fn refused(&self) -> Refusal {
+        Refusal::ProjectRefused { agent: self.agent.name.clone(), path: self.path() }
+    }
+}

@@ -1,0 +1,185 @@
+//! Which extensions a child loads, and what it may have to download for them and for its tools.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use super::resolve::ResolvedRun;
+use crate::agent::Source;
+use crate::config::InheritExtensions;
+use crate::process;
+use crate::run::context::{Host, HostContext};
+
+/// How pi names the extensions that it brings along.
+const PREFIX: &str = "builtin:";
+/// The one that connects to MCP servers.
+pub(in crate::run) const MCP: &str = "builtin:mcp";
+/// What the tools of servers begin with.
+const MCP_TOOLS: &str = "mcp__";
+/// Tools that come one by one.
+const TOOLS: [(&str, &str); 5] = [
+    ("list_mcp_resources", MCP),
+    ("list_mcp_resource_templates", MCP),
+    ("read_mcp_resource", MCP),
+    ("codemode", "builtin:codemode"),
+    ("tool_search", "builtin:tool-search"),
+];
+/// The provider of models on llama.cpp servers, which is an extension as well.
+const LLAMA: (&str, &str) = ("llama.cpp", "builtin:llama.cpp");
+
+/// pi's tools that are other people's programs, and the names of these. pi fetches one that it does not find.
+const PROGRAMS: [(&str, &[&str]); 2] = [("grep", &["rg"]), ("find", &["fd", "fdfind"])];
+/// Where in its agent directory pi keeps what it has fetched.
+const BIN: &str = "bin";
+
+/// Which extensions a child loads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Extensions {
+    /// Those that pi would load by itself.
+    All,
+    /// These and no others.
+    Only(Vec<String>),
+}
+
+impl ResolvedRun {
+    /// The extensions that a child with these tools loads.
+    ///
+    /// `auto` takes those that provide one of its tools. The provider of a model cannot be traced to a file, so a model
+    /// that comes from an extension brings all of them; pi's own extensions do not count here. An agent that a project
+    /// wrote chooses among those that its child would load anyway or that the user's configuration lists, because naming a
+    /// file is running it.
+    #[must_use]
+    pub(in crate::run) fn extensions(&self, context: &HostContext, tools: &[String]) -> Extensions {
+        let anchored = |files: &[String]| files.iter().map(|file| anchored(file, context)).collect();
+        let configured = match &self.config.inherit_extensions {
+            InheritExtensions::Only(list) => Extensions::Only(anchored(list)),
+            InheritExtensions::All => Extensions::All,
+            InheritExtensions::None => Extensions::Only(Vec::new()),
+            InheritExtensions::Auto if self.model_from_extension(context) => Extensions::All,
+            InheritExtensions::Auto => Extensions::Only(providers(context, tools)),
+        };
+        let Some(own) = self.agent.extensions.as_deref() else { return configured };
+        let own: Vec<String> = anchored(own);
+        if self.agent.source != Source::Project {
+            return Extensions::Only(own);
+        }
+        let allowed = match configured {
+            Extensions::Only(list) => list,
+            Extensions::All => providers(context, tools),
+        };
+        Extensions::Only(own.into_iter().filter(|file| allowed.contains(file)).collect())
+    }
+
+    /// Whether the child's model comes from an extension of the user's.
+    fn model_from_extension(&self, context: &HostContext) -> bool {
+        let Host { model, model_from_extension, extension_providers, .. } = &context.host;
+        let is_hosts = *model_from_extension && self.model == *model;
+        let provider = self.provider().filter(|provider| *provider != LLAMA.0);
+        is_hosts || provider.is_some_and(|provider| extension_providers.iter().any(|known| known == provider))
+    }
+}
+
+/// Those of pi's own extensions that provide one of these tools or this provider.
+pub(in crate::run) fn builtin_needed(tools: &[String], provider: Option<&str>) -> Vec<&'static str> {
+    let of_tool = |tool: &String| {
+        let named = TOOLS.iter().find(|(name, _)| name == tool).map(|(_, extension)| *extension);
+        if tool.starts_with(MCP_TOOLS) { Some(MCP) } else { named }
+    };
+    let of_provider = provider.filter(|provider| *provider == LLAMA.0).map(|_| LLAMA.1);
+    let mut needed: Vec<&str> = tools.iter().filter_map(of_tool).chain(of_provider).collect();
+    needed.sort_unstable();
+    needed.dedup();
+    needed
+}
+
+/// Whether a child with these tools, extensions and environment would fetch something that is missing. Blocks.
+pub(in crate::run) fn may_download(
+    tools: &[String],
+    extensions: &Extensions,
+    agent_dir: &Path,
+    env: &[(OsString, OsString)],
+) -> bool {
+    let path = process::search_path(env);
+    let is_there = |name: &&str| {
+        let fetched = agent_dir.join(BIN).join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+        fetched.exists() || process::resolve_program(name.as_ref(), path).is_some()
+    };
+    let lacks = |(tool, names): &(&str, &[&str])| {
+        tools.iter().any(|wanted| wanted == tool) && !names.iter().any(is_there)
+    };
+    PROGRAMS.iter().any(lacks) || matches!(extensions, Extensions::Only(list) if list.iter().any(is_package))
+}
+
+/// Whether an extension is the name of a package, as `npm:tools` or `git:github.com/user/tools` is, and not a file or one
+/// of pi's own.
+fn is_package(extension: &String) -> bool {
+    let is_named = !Path::new(extension).is_absolute() && extension.contains(':');
+    is_named && !extension.starts_with(PREFIX)
+}
+
+/// An extension as a child in any directory finds it: a relative file would be the project's.
+fn anchored(file: &str, context: &HostContext) -> String {
+    let is_file = !file.contains(':') && !file.starts_with('~') && Path::new(file).is_relative();
+    if is_file { context.agent_dir.join(file).to_string_lossy().into_owned() } else { file.to_owned() }
+}
+
+/// The extensions that provide these tools.
+fn providers(context: &HostContext, tools: &[String]) -> Vec<String> {
+    let host = context.host.tools.iter().flatten();
+    let needed = host.filter(|tool| tools.contains(&tool.name)).filter_map(|tool| tool.extension.clone());
+    let mut files: Vec<String> = needed.collect();
+    files.sort();
+    files.dedup();
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_child_needs_what_provides_its_tools_and_its_model() {
+        let cases = [
+            (&["read", "bash"][..], None, &[][..]),
+            (&["read"], Some("anthropic"), &[]),
+            (&["read", "mcp__git__log", "mcp__web__*"], None, &["builtin:mcp"]),
+            (&["read_mcp_resource", "codemode"], None, &["builtin:codemode", "builtin:mcp"]),
+            (&["tool_search"], Some("llama.cpp"), &["builtin:llama.cpp", "builtin:tool-search"]),
+        ];
+        for (tools, provider, expected) in cases {
+            let tools: Vec<String> = tools.iter().map(ToString::to_string).collect();
+            assert_eq!(builtin_needed(&tools, provider), expected, "{tools:?}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_missing_and_wanted_has_to_be_fetched() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let fetched = root.path().join("full");
+        fs::create_dir_all(fetched.join(BIN)).expect("made");
+        for name in ["rg", "fd"] {
+            let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+            fs::write(fetched.join(BIN).join(file), "").expect("written");
+        }
+        let bare = root.path().join("bare");
+        let env = vec![("PATH".into(), root.path().join("nothing").into_os_string())];
+        let none = || Extensions::Only(Vec::new());
+        let only = |file: &str| Extensions::Only(vec![file.to_owned()]);
+        let cases = [
+            ("both programs are missing", &["grep", "find"][..], none(), &bare, true),
+            ("one is", &["read", "find"], none(), &bare, true),
+            ("they are not wanted", &["read", "bash"], none(), &bare, false),
+            ("pi has fetched them", &["grep", "find"], none(), &fetched, false),
+            ("a package", &["read"], only("npm:tools"), &fetched, true),
+            ("a repository", &["read"], only("https://example.com/tools"), &fetched, true),
+            ("a file", &["read"], only("/ext/a:b.ts"), &fetched, false),
+            ("one of pi's own", &["read"], only("builtin:mcp"), &fetched, false),
+            ("all that pi loads by itself", &["read"], Extensions::All, &fetched, false),
+        ];
+        for (label, tools, extensions, agent_dir, expected) in cases {
+            let tools: Vec<String> = tools.iter().map(ToString::to_string).collect();
+            assert_eq!(may_download(&tools, &extensions, agent_dir, &env), expected, "{label}");
+        }
+    }
+}

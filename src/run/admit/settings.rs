@@ -1,0 +1,160 @@
+//! The configuration of a call and the sanitizer that goes with it, read together and once.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::refusal::Refusal;
+use crate::config::{self, Config, ConfigPaths, LoadedConfig};
+use crate::files::layout;
+use crate::process::{Cancel, CancelReason};
+use crate::run::blocking::blocking;
+use crate::run::context::HostContext;
+use crate::text::{Sanitizer, SanitizerOptions, auth_secrets, secret_values};
+
+/// pi's own store of credentials, in its agent directory.
+const AUTH_FILE: &str = "auth.json";
+/// A credential store larger than this is not one.
+const AUTH_BYTES: u64 = 1024 * 1024;
+/// More agents than anybody has credentials for.
+const MAX_STORES: usize = 256;
+/// How long a file system may take for the files that are read here.
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// What one call reads from its files. Clones share it, so that all steps of the call have the same settings, whatever
+/// happens to the files meanwhile.
+#[derive(Clone)]
+pub struct CallSettings {
+    /// The configuration, or what is wrong with the caller's own values.
+    loaded: Result<Arc<LoadedConfig>, String>,
+    sanitizer: Arc<Sanitizer>,
+}
+
+impl CallSettings {
+    /// Reads the settings of a call in a directory. Blocks.
+    #[must_use]
+    pub fn read(cwd: &Path, context: &HostContext) -> Self {
+        let loaded = load(cwd, context);
+        let sanitizer = Arc::new(sanitizer(loaded.as_deref().ok(), context));
+        Self { loaded, sanitizer }
+    }
+
+    /// Reads them off the threads that serve children. A file system that hangs takes the values of credential files from
+    /// the sanitizer, and nothing else from the call.
+    pub async fn of(cwd: &Path, context: &Arc<HostContext>) -> Self {
+        let (directory, host) = (cwd.to_path_buf(), Arc::clone(context));
+        let loaded = blocking(move || load(&directory, &host)).await;
+        let (config, host) = (loaded.clone(), Arc::clone(context));
+        let reading = blocking(move || sanitizer(config.as_deref().ok(), &host));
+        let sanitizer = tokio::time::timeout(READ_TIMEOUT, reading).await;
+        Self { loaded, sanitizer: Arc::new(sanitizer.unwrap_or_else(|_| bare_sanitizer(context))) }
+    }
+
+    /// Reads them for as long as somebody wants the call.
+    ///
+    /// # Errors
+    ///
+    /// Why nobody does, and a sanitizer for the result of the call. An abort that came before the settings were read waits
+    /// for them, because their sanitizer knows more; a file system that hangs bounds that.
+    pub(crate) async fn unless_cancelled(
+        cwd: &Path,
+        context: &Arc<HostContext>,
+        cancel: &Cancel,
+    ) -> Result<Self, (CancelReason, Arc<Sanitizer>)> {
+        let hung_and_cancelled = async {
+            tokio::time::sleep(READ_TIMEOUT).await;
+            cancel.cancelled().await
+        };
+        tokio::select! {
+            biased;
+            settings = Self::of(cwd, context) => Ok(settings),
+            reason = hung_and_cancelled => Err((reason, Arc::new(bare_sanitizer(context)))),
+        }
+    }
+
+    /// What the files and the caller say.
+    ///
+    /// # Errors
+    ///
+    /// When one of the caller's own values is not valid.
+    pub fn loaded(&self) -> Result<&LoadedConfig, Refusal> {
+        self.loaded.as_deref().map_err(|error| Refusal::InvalidConfig(error.clone()))
+    }
+
+    /// The values in force; the defaults where the caller's own are not valid.
+    #[must_use]
+    pub fn config(&self) -> Config {
+        self.loaded.as_ref().map_or_else(|_| Config::default(), |loaded| loaded.config.clone())
+    }
+
+    /// What cleans every text of the call. Beside what looks like a secret it redacts the values that this process holds and
+    /// those that the configuration gives to children.
+    #[must_use]
+    pub fn sanitizer(&self) -> &Arc<Sanitizer> {
+        &self.sanitizer
+    }
+}
+
+/// The configuration in force in a directory, with the caller's own values laid over it. Blocks. What the project of the
+/// conversation forbids stays forbidden elsewhere.
+///
+/// # Errors
+///
+/// When one of the caller's own values is not valid.
+pub fn load_config(cwd: &Path, context: &HostContext) -> Result<LoadedConfig, Refusal> {
+    let locate = |dir: &Path| ConfigPaths::locate(dir, &context.agent_dir, context.home.as_deref());
+    let mut paths = locate(cwd);
+    if let Some(session) = context.host.cwd.as_deref().filter(|session| *session != cwd) {
+        paths = paths.and(locate(session));
+    }
+    let mut loaded = config::load(&paths);
+    if let Some(object) = &context.config {
+        loaded.config = config::overlay(&loaded.config, object)
+            .map_err(|diagnostic| Refusal::InvalidConfig(diagnostic.to_string()))?;
+    }
+    Ok(loaded)
+}
+
+fn load(cwd: &Path, context: &HostContext) -> Result<Arc<LoadedConfig>, String> {
+    match load_config(cwd, context) {
+        Ok(loaded) => Ok(Arc::new(loaded)),
+        Err(Refusal::InvalidConfig(error)) => Err(error),
+        Err(refusal) => Err(refusal.to_string()),
+    }
+}
+
+/// The sanitizer of a call with this configuration. Blocks.
+fn sanitizer(loaded: Option<&LoadedConfig>, context: &HostContext) -> Sanitizer {
+    let env = loaded.iter().flat_map(|loaded| &loaded.config.env);
+    let configured = env.map(|(name, value)| (name.as_str(), value.as_str()));
+    let mut secrets = secret_values(inherited(context).chain(configured));
+    for auth in stores(&context.agent_dir) {
+        let is_sane =
+            std::fs::metadata(&auth).is_ok_and(|metadata| metadata.is_file() && metadata.len() <= AUTH_BYTES);
+        if is_sane && let Ok(text) = std::fs::read_to_string(&auth) {
+            secrets.extend(auth_secrets(&text));
+        }
+    }
+    Sanitizer::new(SanitizerOptions { secrets, homes: homes(context) })
+}
+
+/// What can be known without reading a file.
+fn bare_sanitizer(context: &HostContext) -> Sanitizer {
+    Sanitizer::new(SanitizerOptions { secrets: secret_values(inherited(context)), homes: homes(context) })
+}
+
+fn inherited(context: &HostContext) -> impl Iterator<Item = (&str, &str)> {
+    context.env.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)))
+}
+
+fn homes(context: &HostContext) -> Vec<String> {
+    context.home.iter().map(|home| home.to_string_lossy().into_owned()).collect()
+}
+
+/// pi's store of credentials, and those of single agents.
+fn stores(agent_dir: &Path) -> Vec<PathBuf> {
+    let of_agents = std::fs::read_dir(layout::credentials(agent_dir));
+    let of_agents = of_agents.into_iter().flatten().flatten().take(MAX_STORES).map(|entry| entry.path());
+    let of_agents = of_agents.filter(|path| path.extension().is_some_and(|extension| extension == "json"));
+    [agent_dir.join(AUTH_FILE)].into_iter().chain(of_agents).collect()
+}
