@@ -11,10 +11,8 @@ use rustix::fs::CWD;
 use serde_json::Value;
 
 use super::auth_file::Credentials;
-use super::give_back::read_settled;
 use super::layout::{AUTH, Content, Treatment, treatment};
-use super::overlay::Overlay;
-use super::read::{MAX_COPIED, read_file};
+use super::read::{MAX_COPIED, read_file, read_settled};
 use crate::files::open::directory_no_follow_at;
 use crate::files::private::{create_dir, write_new};
 
@@ -71,6 +69,15 @@ pub struct PrivateAgentDir {
     /// What lies over them.
     pub(super) overlay: Option<Overlay>,
     pub(super) left_out: Vec<LeftOut>,
+}
+
+/// A file of credentials beside pi's own, and what was in it.
+#[derive(Debug)]
+pub(super) struct Overlay {
+    /// The user's file.
+    pub(super) path: PathBuf,
+    /// What was taken over from it.
+    pub(super) credentials: Credentials,
 }
 
 impl PrivateAgentDir {

@@ -1,7 +1,7 @@
 //! The one thing that comes back from a sandboxed child: the token it refreshed.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use super::auth_file::{Credentials, with_token};
@@ -139,22 +139,3 @@ impl PrivateAgentDir {
 fn is_missing(error: &LockError) -> bool {
     matches!(error, LockError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
 }
-
-/// Reads credentials as they are between two changes. pi empties the file before it writes it, so it is read under pi's
-/// lock; where that is not to be had, a text that makes sense is good enough.
-pub(super) fn read_settled(auth: &Path) -> io::Result<Vec<u8>> {
-    let _lock = AuthLock::acquire(auth, PATIENCE);
-    for _ in 0..READS {
-        let bytes = read_file(auth, MAX_CREDENTIALS)?;
-        if !bytes.is_empty() && Credentials::parse(&bytes).is_some() {
-            return Ok(bytes);
-        }
-        std::thread::sleep(BETWEEN_READS);
-    }
-    read_file(auth, MAX_CREDENTIALS)
-}
-
-/// How often a file that makes no sense is read again.
-const READS: usize = 3;
-/// Longer than pi takes to write it.
-const BETWEEN_READS: Duration = Duration::from_millis(20);

@@ -3,27 +3,18 @@
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 
 use super::auth_file::Credentials;
-use super::build::{AgentDirError, LeftOut, PrivateAgentDir};
-use super::give_back::read_settled;
+use super::build::{AgentDirError, LeftOut, Overlay, PrivateAgentDir};
 use super::layout::AUTH;
+use super::read::read_settled;
 use crate::files::private::write_new;
 
 /// The permissions that a file of credentials must not give to anybody else.
 const FOR_OTHERS: u32 = 0o077;
-
-/// A file of credentials beside pi's own, and what was in it.
-#[derive(Debug)]
-pub(super) struct Overlay {
-    /// The user's file.
-    pub(super) path: PathBuf,
-    /// What was taken over from it.
-    pub(super) credentials: Credentials,
-}
 
 impl PrivateAgentDir {
     /// Lays a file in pi's format over the credentials that were copied: what it has for a provider counts, and the

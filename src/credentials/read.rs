@@ -4,13 +4,21 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::path::Path;
+use std::time::Duration;
 
+use super::auth_file::Credentials;
+use super::lock::{AuthLock, PATIENCE};
 use crate::files::open;
 
 /// The largest file that is taken to be credentials; real ones have a few kilobytes.
 pub(super) const MAX_CREDENTIALS: u64 = 1024 * 1024;
 /// The largest file that is copied; the cached model lists of many providers have a few megabytes.
 pub(super) const MAX_COPIED: u64 = 16 * 1024 * 1024;
+
+/// How often a file that makes no sense is read again.
+const READS: usize = 3;
+/// Longer than pi takes to write it.
+const BETWEEN_READS: Duration = Duration::from_millis(20);
 
 /// Reads a regular file of the user's, links followed. One that is larger is an error, not a part.
 pub(super) fn read_file(path: &Path, most: u64) -> io::Result<Vec<u8>> {
@@ -31,4 +39,18 @@ fn read_whole(file: File, most: u64) -> io::Result<Vec<u8>> {
     // It may grow meanwhile.
     file.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most { Err(too_large()) } else { Ok(bytes) }
+}
+
+/// Reads credentials as they are between two changes. pi empties the file before it writes it, so it is read under pi's
+/// lock; where that is not to be had, a text that makes sense is good enough.
+pub(super) fn read_settled(auth: &Path) -> io::Result<Vec<u8>> {
+    let _lock = AuthLock::acquire(auth, PATIENCE);
+    for _ in 0..READS {
+        let bytes = read_file(auth, MAX_CREDENTIALS)?;
+        if !bytes.is_empty() && Credentials::parse(&bytes).is_some() {
+            return Ok(bytes);
+        }
+        std::thread::sleep(BETWEEN_READS);
+    }
+    read_file(auth, MAX_CREDENTIALS)
 }

@@ -85,7 +85,8 @@ impl Cancel {
     /// Waits for the request; returns at once when it was already made. Cancel safe.
     pub async fn cancelled(&self) -> CancelReason {
         self.0.made.cancelled().await;
-        self.reason().expect("the reason is set before the token")
+        // The reason is set before the token.
+        self.reason().unwrap_or(CancelReason::Dropped)
     }
 
     /// Waits until the host goes down, even when the request was made before for another reason. Cancel safe.

@@ -14,7 +14,7 @@ use super::error::SpawnError;
 use super::guardian::Supervision;
 use super::platform::Group;
 use super::streams::Pipes;
-use super::warden::{Link, Mechanism, News, OverLimit, Tally};
+use super::warden::{self, Link, Mechanism, News, OverLimit, Tally};
 
 /// How long a tree that was killed may take to end. The kernel needs milliseconds, unless somebody hangs in a system call
 /// that cannot be interrupted, and a warden that somebody has stopped is given up first; then it is left to its thread,
@@ -258,7 +258,8 @@ fn start(
     if let Some(guardian) = &command.guardian {
         let known = Arc::clone(known);
         let tell = Box::new(move |news| known.send_modify(|known| known.learn(news)));
-        let (link, pipes, mechanisms) = Link::start(command, guardian, &located.program, &located.cwd, tell)?;
+        let (link, pipes, mechanisms) =
+            warden::start(command, guardian, &located.program, &located.cwd, tell)?;
         return Ok((Keeper::Warden(link), pipes, mechanisms));
     }
     let mut child = located.start()?;

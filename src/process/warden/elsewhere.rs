@@ -1,4 +1,4 @@
-//! The same where there is no warden: nothing can be started through one.
+//! What stands for a warden where there is none: nothing can be started through it.
 
 use std::io;
 use std::path::Path;
@@ -12,7 +12,7 @@ use super::super::error::SpawnError;
 use super::super::guardian::Guardian;
 use super::super::streams::Pipes;
 
-/// The wire to a warden, which nobody can have.
+/// The wire to a warden; there are none.
 pub(in crate::process) enum Link {}
 
 /// What happens to a tree.
@@ -26,17 +26,18 @@ pub(in crate::process) enum News {
     Cleared,
 }
 
-impl Link {
-    pub(in crate::process) fn start(
-        _command: &ChildCommand,
-        guardian: &Guardian,
-        _program: &Path,
-        _cwd: &Path,
-        _tell: Box<dyn FnMut(News) + Send>,
-    ) -> Result<(Arc<Self>, Pipes, Vec<Mechanism>), SpawnError> {
-        Err(SpawnError::Warden { path: guardian.program.clone(), source: io::ErrorKind::Unsupported.into() })
-    }
+/// Fails: there is no warden.
+pub(in crate::process) fn start(
+    _command: &ChildCommand,
+    guardian: &Guardian,
+    _program: &Path,
+    _cwd: &Path,
+    _tell: Box<dyn FnMut(News) + Send>,
+) -> Result<(Arc<Link>, Pipes, Vec<Mechanism>), SpawnError> {
+    Err(SpawnError::Warden { path: guardian.program.clone(), source: io::ErrorKind::Unsupported.into() })
+}
 
+impl Link {
     pub(in crate::process) fn id(&self) -> u32 {
         match *self {}
     }

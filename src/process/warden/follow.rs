@@ -3,14 +3,20 @@
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use pi_subagent_warden::Mechanism;
 use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
 
+use super::super::command::ChildCommand;
+use super::super::error::SpawnError;
+use super::super::guardian::Guardian;
+use super::super::streams::Pipes;
 use super::link::{Link, News, Reading};
 
 /// How often wardens that should have gone are looked for.
@@ -44,12 +50,29 @@ struct Tree {
     is_gone: bool,
 }
 
-/// Tells the news of a tree from now on, from another thread, up to [`News::Cleared`]. `tell` must not block.
+/// Starts a child behind a warden. Blocks until it has executed its program. What becomes of it is told to `tell`, which
+/// must not block, from another thread, up to [`News::Cleared`].
 ///
 /// # Errors
 ///
-/// When the system has no thread or descriptor for it.
-pub(super) fn follow(link: Arc<Link>, tell: Tell) -> io::Result<()> {
+/// When it did not start, or the system has no thread or descriptor to follow it; nothing is left then.
+pub(in crate::process) fn start(
+    command: &ChildCommand,
+    guardian: &Guardian,
+    program: &Path,
+    cwd: &Path,
+    tell: Tell,
+) -> Result<(Arc<Link>, Pipes, Vec<Mechanism>), SpawnError> {
+    let (link, pipes, mechanisms) = Link::start(command, guardian, program, cwd)?;
+    let link = Arc::new(link);
+    if let Err(source) = follow(Arc::clone(&link), tell) {
+        link.give_up();
+        return Err(SpawnError::from_exec(program.into(), source));
+    }
+    Ok((link, pipes, mechanisms))
+}
+
+fn follow(link: Arc<Link>, tell: Tell) -> io::Result<()> {
     let mut slot = WATCHED.lock();
     let watched = match &mut *slot {
         Some(watched) => watched,
@@ -87,7 +110,9 @@ impl Watched {
         let has_exited = |tree: &Tree| tree.is_gone && tree.link.has_exited();
         let exited: Vec<u64> =
             self.trees.iter().filter(|(_, tree)| has_exited(tree)).map(|(key, _)| *key).collect();
-        exited.into_iter().for_each(|key| self.finish(key));
+        for key in exited {
+            self.finish(key);
+        }
         self.trees.values().filter(|tree| tree.link.is_overdue()).for_each(|tree| tree.link.abandon());
     }
 

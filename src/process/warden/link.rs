@@ -6,7 +6,6 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
@@ -25,11 +24,7 @@ use super::super::error::SpawnError;
 use super::super::guardian::Guardian;
 use super::super::program;
 use super::super::streams::Pipes;
-use super::follow::{Tell, follow};
-use super::sweep::sweep;
-
-/// The variable by which the processes of a tree are found again when their warden was killed.
-pub(super) const TREE: &str = "PI_SUBAGENT_TREE";
+use super::sweep::{TREE, sweep};
 
 /// How long a warden may take to start a child. It needs milliseconds; one that somebody has stopped would need for ever.
 const START_LIMIT: Duration = Duration::from_secs(10);
@@ -83,19 +78,17 @@ pub(super) enum Reading {
 }
 
 impl Link {
-    /// Starts the warden, and through it the child. Blocks until the child has executed its program; `tell` hears what
-    /// becomes of it from then on.
+    /// Starts the warden, and through it the child. Blocks until the child has executed its program.
     ///
     /// The standard library takes `posix_spawn`, because nothing is hooked in between: everything that a fork would be
     /// needed for is the warden's work. The child's standard input travels over the socket; no descriptor of this process
     /// ever loses its close-on-exec flag, or another child that is started at the same moment would inherit it.
-    pub(in crate::process) fn start(
+    pub(super) fn start(
         command: &ChildCommand,
         guardian: &Guardian,
         program: &Path,
         cwd: &Path,
-        tell: Tell,
-    ) -> Result<(Arc<Self>, Pipes, Vec<Mechanism>), SpawnError> {
+    ) -> Result<(Self, Pipes, Vec<Mechanism>), SpawnError> {
         let failed = |source| SpawnError::Warden { path: guardian.program.clone(), source };
         let raw = |error: Errno| failed(error.into());
         let (socket, theirs) =
@@ -140,16 +133,7 @@ impl Link {
             first = Ok(link.hear(RecvFlags::empty()));
         }
         match first {
-            Ok(Heard::Report(Report::Started(mechanisms))) => {
-                let link = Arc::new(link);
-                match follow(Arc::clone(&link), tell) {
-                    Ok(()) => Ok((link, pipes, mechanisms)),
-                    Err(error) => {
-                        link.give_up();
-                        Err(SpawnError::from_exec(program.into(), error))
-                    }
-                }
-            }
+            Ok(Heard::Report(Report::Started(mechanisms))) => Ok((link, pipes, mechanisms)),
             Ok(Heard::Report(Report::Failed { stage, errno })) => {
                 link.give_up();
                 let source = io::Error::from_raw_os_error(errno);
@@ -209,7 +193,7 @@ impl Link {
     }
 
     /// Leaves nothing of a start that failed.
-    fn give_up(&self) {
+    pub(super) fn give_up(&self) {
         self.abandon();
         self.sweep();
         self.reap();

@@ -10,6 +10,9 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 
 use super::super::platform::proc_stat::{Stat, processes};
 
+/// The variable by which the processes of a tree are found again when their warden was killed.
+pub(super) const TREE: &str = "PI_SUBAGENT_TREE";
+
 /// A sweep goes on until nobody is found, but not for longer: somebody who cannot be killed is not waited for.
 const LIMIT: Duration = Duration::from_secs(2);
 
@@ -75,6 +78,6 @@ fn belongs(pid: u32, marker: &[u8], warden: u32) -> bool {
 }
 
 fn is_marker(entry: &[u8], marker: &[u8]) -> bool {
-    let value = entry.strip_prefix(super::link::TREE.as_bytes()).and_then(|rest| rest.strip_prefix(b"="));
+    let value = entry.strip_prefix(TREE.as_bytes()).and_then(|rest| rest.strip_prefix(b"="));
     value == Some(marker)
 }
