@@ -22,19 +22,19 @@ fn positions<'a>(waiting: impl IntoIterator<Item = &'a Ticket>) -> Vec<Option<us
     waiting.into_iter().map(position).collect()
 }
 
-/// The permit of somebody who has been admitted.
+/// The permit of a run that has been admitted.
 async fn permit(waiting: &mut Ticket) -> Permit {
     assert_eq!(position(waiting), None, "not admitted");
     waiting.admitted().await
 }
 
-/// In the clock of the test.
+/// By the clock of the test, which can be paused.
 fn later(delay: Duration) -> Instant {
     (tokio::time::Instant::now() + delay).into_std()
 }
 
 #[tokio::test]
-async fn whoever_came_first_starts_first_and_positions_say_so() {
+async fn runs_start_in_the_order_of_arrival_and_positions_say_so() {
     let queue = Queue::new();
     let mut all: Vec<_> = (0..5).map(|_| queue.enter(request(2))).collect();
     assert_eq!(positions(&all), [None, None, Some(1), Some(2), Some(3)]);
@@ -47,7 +47,7 @@ async fn whoever_came_first_starts_first_and_positions_say_so() {
 }
 
 #[tokio::test]
-async fn whoever_leaves_the_queue_lets_those_behind_move_up_and_they_are_told() {
+async fn a_run_that_leaves_lets_those_behind_move_up_and_they_see_it() {
     let queue = Queue::new();
     let running = permit(&mut queue.enter(request(1))).await;
     let mut all: Vec<_> = (0..4).map(|_| queue.enter(request(1))).collect();
@@ -62,7 +62,7 @@ async fn whoever_leaves_the_queue_lets_those_behind_move_up_and_they_are_told() 
 }
 
 #[tokio::test]
-async fn a_permit_that_nobody_came_for_is_free_again() {
+async fn a_permit_that_was_not_taken_is_free_again() {
     let queue = Queue::new();
     let admitted = queue.enter(request(1));
     let behind = queue.enter(request(1));
@@ -105,7 +105,7 @@ async fn a_call_that_runs_as_many_as_it_may_holds_up_nobody_behind() {
     let mut other = queue.enter(request(4));
     assert_eq!(positions(&calls), [None, None, Some(1), Some(2)]);
     let other = permit(&mut other).await;
-    // The third of the call comes before anybody who comes later, as soon as the call has room.
+    // As soon as the call has room, its third run starts before all that came later.
     let full = permit(&mut queue.enter(request(4))).await;
     let last = queue.enter(request(4));
     assert_eq!(position(&last), Some(3));
@@ -148,7 +148,7 @@ async fn a_provider_that_asked_for_a_pause_gets_no_child_until_then() {
     queue.hold("busy", short);
     let mut held = queue.enter(of("busy"));
     assert_eq!(held.status().borrow().held_until, Some(long), "the longer one counts");
-    // It holds up nobody, of another provider or of none.
+    // Runs of other providers are not held back.
     let other = permit(&mut queue.enter(of("idle"))).await;
     drop(other);
     let permit = held.admitted().await;
@@ -179,7 +179,7 @@ async fn a_pause_that_begins_or_grows_reaches_those_who_wait_already() {
 }
 
 #[tokio::test]
-async fn early_permits_exist_only_while_nobody_waits_and_there_is_room() {
+async fn early_permits_exist_only_while_no_run_waits_and_there_is_room() {
     let queue = Queue::new();
     let early = |limit| Request { early_limit: limit, ..request(3) };
     assert!(queue.early(early(0)).is_none(), "no early child is wanted");
@@ -190,7 +190,7 @@ async fn early_permits_exist_only_while_nobody_waits_and_there_is_room() {
     assert!(queue.early(early(9)).is_none(), "the process is full");
     drop(second);
     let _waiting = queue.enter(request(1));
-    assert!(queue.early(early(9)).is_none(), "somebody waits");
+    assert!(queue.early(early(9)).is_none(), "a run waits");
     drop(first);
 }
 
@@ -210,7 +210,7 @@ async fn early_permits_heed_pauses_and_calls() {
 }
 
 #[tokio::test]
-async fn an_early_permit_makes_way_for_whoever_waits() {
+async fn an_early_permit_makes_way_for_a_run_that_waits() {
     let queue = Queue::new();
     let mut older = queue.early(request(3)).expect("there is room");
     let mut newer = queue.early(request(3)).expect("there is room");
@@ -241,7 +241,7 @@ async fn early_permits_are_not_given_up_in_vain() {
     );
 }
 
-/// Whether an early child is asked to make way, as far as that is known by now.
+/// Whether an early child has been asked to go.
 async fn is_evicted(early: &mut EarlyPermit) -> bool {
     tokio::select! {
         biased;
@@ -319,7 +319,7 @@ async fn hundreds_come_and_go_and_never_more_than_allowed() {
         let running = running.clone();
         tasks.spawn(async move {
             if number % 5 == 4 {
-                // Some lose patience.
+                // Some leave.
                 tokio::select! {
                     biased;
                     _ = waiting.admitted() => (),

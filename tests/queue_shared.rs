@@ -118,7 +118,7 @@ fn position(waiting: &Ticket) -> Option<usize> {
 }
 
 #[tokio::test]
-async fn a_place_that_another_process_leaves_goes_to_whoever_came_first() {
+async fn a_place_that_another_process_leaves_goes_to_the_run_that_came_first() {
     let scene = Scene::new();
     let mut mine = scene.enter(1).admitted().await;
     let mut other = scene.actor();
@@ -141,7 +141,7 @@ async fn a_cap_of_none_still_lets_one_start() {
     let scene = Scene::new();
     let mut first = scene.enter(0);
     let admitted = tokio::time::timeout(Duration::from_secs(20), first.admitted());
-    let permit = admitted.await.expect("nobody could ever start otherwise");
+    let permit = admitted.await.expect("a cap of 0 counts as 1");
     let mut second = scene.enter(0);
     scene.queue("+.").await;
     drop(permit);
@@ -166,7 +166,7 @@ async fn a_process_that_is_killed_takes_nothing_with_it() {
 }
 
 #[tokio::test]
-async fn whoever_gives_up_waiting_holds_up_no_other_process() {
+async fn a_run_that_gives_up_waiting_holds_up_no_other_process() {
     let scene = Scene::new();
     let running = scene.enter(1).admitted().await;
     let waiting = scene.enter(1);
@@ -365,7 +365,7 @@ async fn a_place_that_could_not_be_given_back_is_given_back_once_the_database_is
 }
 
 #[tokio::test]
-async fn who_gives_up_while_its_place_is_being_taken_leaves_none_behind() {
+async fn a_run_that_gives_up_while_its_place_is_being_taken_leaves_none_behind() {
     let scene = Scene::new();
     let holder = scene.database();
     holder.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
@@ -385,7 +385,7 @@ async fn what_runs_is_counted_again_when_somebody_has_removed_the_database() {
     let running = scene.enter(1).admitted().await;
     std::fs::remove_dir_all(scene.dir.path().join("subagents")).expect("a careless hand");
     let waiting = scene.enter(1);
-    // Made anew by the turn, and not by whoever looks.
+    // Opened without creating it: that is what the next turn has to do.
     let path = scene.dir.path().join("subagents/runs.db");
     eventually("both in the next one", || {
         let found = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_WRITE);

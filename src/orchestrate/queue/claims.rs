@@ -17,7 +17,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(60);
 pub(super) struct Claims {
     /// By number: oldest first.
     held: BTreeMap<u64, Held>,
-    /// Places to give back.
+    /// Tickets to give back to the store.
     leaving: Vec<StoredTicket>,
     /// Whether something came up since the last batch.
     has_work: bool,
@@ -77,14 +77,14 @@ impl Claims {
     /// A claim is dropped. Says whether there is something to do. A place that the turn under way takes for it is given
     /// back at that turn's end.
     pub(super) fn give_back(&mut self, number: u64) -> bool {
-        let place = self.held.remove(&number).and_then(|held| held.request.ticket);
-        self.leave(place);
-        place.is_some()
+        let ticket = self.held.remove(&number).and_then(|held| held.request.ticket);
+        self.leave(ticket);
+        ticket.is_some()
     }
 
-    fn leave(&mut self, place: Option<StoredTicket>) {
-        self.has_work |= place.is_some();
-        self.leaving.extend(place);
+    fn leave(&mut self, ticket: Option<StoredTicket>) {
+        self.has_work |= ticket.is_some();
+        self.leaving.extend(ticket);
     }
 
     /// Whether the store could not be used a short time ago.

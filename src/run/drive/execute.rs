@@ -25,7 +25,7 @@ use crate::run::spec::{RunId, RunSpec};
 use crate::run::state::RunState;
 use crate::text::figures::millis;
 
-/// The longest pause that a provider may ask of a run, which keeps its place in the lane meanwhile. For a longer one the run
+/// The longest pause that a provider may ask of a run, which keeps its permit meanwhile. For a longer one the run
 /// ends, and who delegates decides.
 const LONGEST_HOLD: Duration = Duration::from_secs(60);
 /// How long an aborted run looks for what it changed. Whoever aborted is waiting.
