@@ -2,6 +2,27 @@
 //!
 //! This layer delivers bytes and an [`Outcome`]. It refuses to know what the bytes mean: an [`Observer`] reads them and
 //! says what counts as life and when the work is done. It knows no agents, no JSON and no configuration.
+//!
+//! ```text
+//! ChildCommand -> start -> Started::drive -> Supervised { outcome, … }
+//!                   |            |
+//!              ProcessTree    Streams <-> Observer, IdleTimer, Cancel
+//!                   |
+//!        warden::start or a process group
+//! ```
+//!
+//! | Question | File |
+//! |---|---|
+//! | what is started, where is the program, why did it not start | `command`, `program`, `error` |
+//! | what guards the child, and how certain its end is | `guardian` |
+//! | when does the loop stop waiting, and how is the child ended | `supervise`, `idle_timer`, `cancel` |
+//! | who reads the output, what may the child read | `observer`, `input`, `streams`, `clip` |
+//! | how did it end | `outcome` |
+//! | who kills and reaps the tree | `tree`; `warden/` behind a warden, `platform/` for what differs between systems |
+//! | short helper programs, programs that outlive this one | `capture`, `detached` |
+//!
+//! `warden/`: `link` speaks with one warden, `follow` reads all of them on one thread, `sweep` ends what a killed one left,
+//! `probe` asks what the machine allows.
 
 mod cancel;
 mod capture;

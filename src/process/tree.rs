@@ -29,7 +29,7 @@ const STACK_BYTES: usize = 256 * 1024;
 static STARTING: Semaphore = Semaphore::const_new(4);
 
 /// A running child and everything that it starts: behind a warden the whole tree, however it tries to leave; without
-/// one its process group on Unix, and see the module's Windows part for what holds there.
+/// one its process group on Unix, and on Windows the child alone.
 ///
 /// Dropping it kills all of them, without blocking.
 ///

@@ -1,5 +1,4 @@
-//! The same on Windows, where only the child itself is ended: what it started is not followed. Job objects, which end
-//! the whole tree, come with the warden.
+//! The same on Windows, where only the child itself is ended: what it started is not followed.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
