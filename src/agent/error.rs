@@ -1,12 +1,12 @@
-//! Why an agent cannot be had.
+//! Why an agent cannot run.
 
 use std::fmt;
 
 use crate::text::one_line;
 
-/// A longer list of names helps nobody and would fill the answer.
+/// Names listed in a message; a longer list would fill the answer.
 const LISTED: usize = 100;
-/// As many characters as a valid name can have, and a few to see that it is too long.
+/// The longest valid name, and a few characters more to show that a name is too long.
 const SHOWN_NAME_CHARS: usize = 80;
 
 /// No agent has this name. Its text is what the caller of the tool reads.

@@ -174,7 +174,7 @@ pub fn plan_tools(
     };
 
     let Some(declared) = &agent.tools else {
-        // Nobody asked for a particular one of these, so what is missing is not worth a word.
+        // The agent named no particular one of these, so a missing one is not reported.
         let defaults: Vec<&str> =
             if reading_only { [READING.as_slice(), &[LSP, SHELL]].concat() } else { PI_DEFAULTS.to_vec() };
         let tools = defaults.into_iter().filter(|tool| refusal(tool).is_none() && exists(tool));
@@ -203,7 +203,7 @@ pub(super) fn pi_tool_name(declared: &str) -> &str {
 /// Whether a declared tool is one name that pi takes literally.
 ///
 /// pi's `--tools` understands patterns, `+name` and `-name`; passed through, they would widen the list. Only the tools
-/// of one MCP server may be named by a pattern, because nobody knows them before it answers.
+/// of one MCP server may be named by a pattern, whose names are unknown until it answers.
 pub(super) fn is_tool_name(tool: &str) -> bool {
     let plain = tool
         .strip_prefix(MCP)

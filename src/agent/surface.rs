@@ -18,7 +18,7 @@ pub const DELEGATION_HEADING: &str = "## Delegating to sub-agents";
 const MAX_LINE_CHARS: usize = 100;
 /// Agents with a line of their own; of the others only the name is told.
 const MAX_LINES: usize = 24;
-/// Names after those lines. Whoever has more agents than this calls them from a list of his own.
+/// Names after those lines. More would cost each request more words than a list of agents is worth.
 const MAX_NAMES: usize = 100;
 
 /// What each builtin serves, in the words of the delegation policy.

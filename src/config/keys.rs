@@ -61,7 +61,7 @@ pub(super) struct Key {
     pub(super) project: Tighten,
 }
 
-/// A week: whoever waits longer wants no limit.
+/// A week. A longer limit is as good as none.
 const MAX_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 /// The largest whole number that every JSON reader keeps exact.
 const MAX_EXACT: u64 = (1 << 53) - 1;

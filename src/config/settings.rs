@@ -38,7 +38,7 @@ pub struct Config {
     pub allowed_lsp_actions: Vec<String>,
     /// What happens to agents that a project defines.
     pub project_agent_policy: ProjectAgentPolicy,
-    /// What happens to them when nobody can be asked.
+    /// What happens to them when no user can be asked.
     pub non_interactive_policy: NonInteractivePolicy,
     /// Whether the delegation policy is appended to the system prompt.
     pub inject_delegation_policy: bool,
@@ -122,7 +122,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// What happens to project agents when nobody can be asked.
+    /// What happens to project agents when no user can be asked.
     pub enum NonInteractivePolicy {
         /// They run.
         Allow = "allow",

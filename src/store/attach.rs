@@ -12,7 +12,7 @@ use super::error::StoreError;
 use super::open::{Inner, Store};
 use crate::files::private;
 
-/// How long nobody tries again after a failure, which may have taken seconds.
+/// How long to wait before the next try after a failure, which may have taken seconds.
 const RETRY: Duration = Duration::from_secs(60);
 /// How long a store that this process has let go of may take to be closed.
 const CLOSING: Duration = Duration::from_secs(2);
@@ -81,8 +81,8 @@ pub fn attach(agent_dir: &Path) -> Attached {
     }
 }
 
-/// Opens a store. Whoever was the last to let go of one `before` may still be closing it, in another thread: it is this
-/// process's own then, and no second copy's.
+/// Opens a store. Another thread of this process may still be closing the one that was open `before`; that looks like a
+/// second copy of the addon for a moment.
 fn open(directory: &Path, before: bool) -> Result<Store, StoreError> {
     let deadline = Instant::now() + CLOSING;
     loop {

@@ -17,7 +17,7 @@ pub enum StoreError {
         #[source]
         source: io::Error,
     },
-    /// The file system does not lock files, so nobody could tell who is alive.
+    /// The file system does not lock files, so processes could not tell which of them are alive.
     #[error("`{path}` cannot be locked: a local file system is needed")]
     Locking {
         /// The file.

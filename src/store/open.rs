@@ -17,7 +17,7 @@ use super::schema;
 use crate::files::{layout, private};
 
 /// How long another process may take to open the database before we go on without it. It takes milliseconds; only one of
-/// them migrates, and whoever is stopped in the middle holds everybody up.
+/// them migrates, and a process that is stopped meanwhile holds up all others.
 const OPENING: Duration = Duration::from_secs(5);
 
 /// What the processes of one user share. Clones are cheap and speak of the same connection. Every method blocks.
@@ -148,7 +148,7 @@ impl Store {
         self.0.aside.as_deref()
     }
 
-    /// Takes up the work again after somebody has removed files of ours, or has set the database aside.
+    /// Recovers after somebody has removed files of ours, or another process has set the database aside.
     pub(super) fn mend(&self, open: &mut Open) -> Result<(), StoreError> {
         let directory = open.presence.directory().to_owned();
         let presence = Presence::show(&directory)?;

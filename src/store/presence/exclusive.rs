@@ -19,7 +19,7 @@ pub(in crate::store) enum Attempt {
     Locked(File),
     /// Another process, or another user in this one, holds it.
     Held,
-    /// It was removed, or replaced, while we opened it; so what we locked locks nobody out.
+    /// It was removed or replaced while we opened it, so our lock keeps nobody out.
     Gone,
 }
 
@@ -40,7 +40,8 @@ pub(in crate::store) fn attempt(path: &Path, make: bool) -> io::Result<Attempt> 
     }
 }
 
-/// Removes a file that we have locked, and lets go of it. In this order: whoever opens it in between sees that it is gone.
+/// Removes a file that we have locked, then unlocks it. In this order a process that opens it in between sees that it is
+/// gone.
 pub(in crate::store) fn remove(path: &Path, file: File) {
     // What stays is swept by the next process.
     let _ = fs::remove_file(path);

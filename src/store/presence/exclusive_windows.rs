@@ -8,7 +8,7 @@ use std::io;
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// `ERROR_SHARING_VIOLATION`: somebody has the file open.
+/// `ERROR_SHARING_VIOLATION`: the file is open elsewhere.
 const SHARING_VIOLATION: i32 = 32;
 /// `ERROR_ACCESS_DENIED`, which is what a file says that is being deleted.
 const ACCESS_DENIED: i32 = 5;
@@ -35,13 +35,13 @@ pub(in crate::store) fn attempt(path: &Path, make: bool) -> io::Result<Attempt> 
     }
 }
 
-/// Removes a file that we have locked. It has to be closed first; should somebody else lock it in between, it stays.
+/// Removes a file that we have locked. It has to be closed first; if another process locks it in between, it stays.
 pub(in crate::store) fn remove(path: &Path, file: File) {
     drop(file);
     let _ = fs::remove_file(path);
 }
 
-/// What tells a file from another one that was put in its place: nothing, because nobody can do so while it is open.
+/// What tells a file from another one that was put in its place: nothing, because an open file cannot be replaced.
 pub(in crate::store) fn identity(path: &Path) -> Option<(u64, u64)> {
     path.exists().then_some((0, 0))
 }

@@ -84,7 +84,7 @@ impl Presence {
     }
 }
 
-/// Locks a file, unless somebody has it.
+/// Locks a file. `None`: it is held.
 pub(in crate::store) fn take(path: &Path) -> Result<Option<LockFile>, StoreError> {
     LockFile::try_take(path).map_err(|source| refused(path, source))
 }
