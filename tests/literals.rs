@@ -26,6 +26,10 @@ fn declared(types: &str) -> BTreeMap<String, Literals<'_>> {
         if let Some(rest) = line.strip_prefix("export interface ") {
             interface = rest.trim_end_matches(" {");
         }
+        // Examples in comments look alike.
+        if line.trim_start().starts_with('*') {
+            continue;
+        }
         let Some((field, choice)) = line.split_once(": \"") else { continue };
         let literals = choice.trim_end_matches('"').split("\" | \"").collect();
         fields.insert(format!("{interface}.{}", field.trim().trim_end_matches('?')), literals);
