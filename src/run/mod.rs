@@ -10,7 +10,9 @@
 //!
 //! | Room | Answers |
 //! |---|---|
-//! | `spec`, `result`, `progress`, `callbacks` | what a caller asks for, gets, watches and is asked |
+//! | `spec`, `context` | what a caller asks for, and what is known of the host |
+//! | `result`, `state`, `progress`, `callbacks` | what the caller gets, watches and is asked |
+//! | `blocking` | how work that blocks is kept off the threads that serve children |
 //! | `admit` | may it run, and with what |
 //! | `launch` | how its child is started, and what the child finds |
 //! | `drive` | what is written to the child, and what its events mean |
