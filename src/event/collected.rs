@@ -1,4 +1,4 @@
-//! What a stream came to.
+//! The result of a whole stream.
 
 use std::collections::BTreeSet;
 
@@ -6,13 +6,13 @@ use super::display::DisplayItem;
 use super::stop_reason::StopReason;
 use super::usage::Usage;
 
-/// Everything kept of a stream. Nothing in it is sanitized; every part is bounded.
+/// What is kept of a stream. Not sanitized; every part is bounded.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Collected {
-    /// The answer: the text blocks, joined by LF, of the last assistant message that is complete (it ended, and not
-    /// by an error or an abort) and calls no tool. Absent when there is none or it says nothing. At most 1 MiB.
+    /// The answer: the text blocks, joined by LF, of the last assistant message that ended without an error or abort and
+    /// calls no tool. `None` when there is none or it is blank. At most 1 MiB.
     pub text: Option<String>,
-    /// Bytes missing in the middle of the answer, where a note stands; 0 when it is whole.
+    /// Bytes left out in the middle of the answer, where a note stands; 0 when it is whole.
     pub omitted_bytes: u64,
     /// The newest assistant text when that is not the answer: of a message that was under way at the end of the
     /// stream, that ended by an error or an abort, or that went on with a tool call. The newest 64 KiB.
@@ -39,14 +39,14 @@ pub struct Collected {
     pub tools_unnamed: u64,
     /// The work is done: `agent_settled`, or on pi before 0.84 `agent_end` with no retry announced after it.
     pub settled: bool,
-    /// What is known of pi's own retries of the last failed request.
+    /// Pi's own retries of the last failed request.
     pub retry: Option<Retry>,
-    /// What went through.
+    /// Counts of bytes, lines and events.
     pub counts: Counts,
     /// The newest lines that do not look like JSON.
     pub noise: String,
-    /// What came of a further prompt, when the collector was told of one: everything else is of the time before, but for
-    /// `usage`, `counts` and `noise`, which are of the whole stream here.
+    /// The stream after [`Collector::begin_epilogue`](super::Collector::begin_epilogue). All other fields describe the stream
+    /// before that, except `usage`, `counts` and `noise`, which cover the whole.
     pub epilogue: Option<Box<Self>>,
 }
 
@@ -61,7 +61,7 @@ pub struct Retry {
     pub final_error: Option<String>,
 }
 
-/// What went through a collector. Every line that is not blank is an event or invalid.
+/// Counts of a collector. Every line that is not blank is an event or invalid.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Bytes, line ends included.

@@ -1,4 +1,4 @@
-//! The way from bytes to state.
+//! From bytes to state.
 
 use super::collected::{Collected, Counts};
 use super::display::DisplayItem;
@@ -18,7 +18,7 @@ use crate::text::unescape::LossyUtf8;
 
 /// Bytes kept of the lines that are not JSON.
 const MAX_NOISE: usize = 8 * 1024;
-/// Bytes kept of one such line, so that a long one does not displace all others.
+/// Bytes kept of one such line, so that a long one does not displace the others.
 const MAX_NOISE_LINE: usize = 2 * 1024;
 
 /// Folds the event stream of a child, in chunks of any size, into a small state.
@@ -46,31 +46,31 @@ pub struct Collector {
     utf8: LossyUtf8,
 }
 
-/// What is known of the line at hand.
+/// What is known of the current line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Line {
     /// Nothing but white space so far.
     Blank,
     /// A record that is being read.
     Json,
-    /// A record of which nothing more is needed.
+    /// A record of which nothing more is wanted.
     Passed,
-    /// It began like a record and is none.
+    /// It began like a record, but is not JSON.
     Broken,
     /// It does not begin like a record.
     Noise,
 }
 
-/// What a chunk brought.
+/// What a chunk changed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Valid events; a stream with events is alive.
     pub events: u32,
-    /// Somebody who looks at [`Collector::live`] would see a difference.
+    /// [`Collector::live`] shows something new.
     pub changed: bool,
 }
 
-/// A view of a run that is under way.
+/// A view of a running child.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the run")]
 pub struct Live<'a> {
@@ -148,7 +148,7 @@ impl Collector {
         progress
     }
 
-    /// What there is so far; cheap.
+    /// The state so far; cheap.
     #[must_use]
     pub fn live(&self) -> Live<'_> {
         let shown = self.before.as_deref().unwrap_or(&self.state);
@@ -166,8 +166,8 @@ impl Collector {
         }
     }
 
-    /// The work is done, and what comes from here on is about something else: what there is stays as it is, whatever
-    /// follows, and what follows is kept apart. Sums go on. Does nothing the second time.
+    /// Keeps what follows apart from what there is, because a further prompt begins after the work. Sums go on. The second
+    /// call does nothing.
     pub fn begin_epilogue(&mut self) {
         if self.before.is_none() {
             let next = self.state.next();
@@ -181,29 +181,29 @@ impl Collector {
         self.state.responses.take()
     }
 
-    /// The questions that came since the last call, oldest first; the newest 8, and no more than 192 KiB of them. Each
+    /// The questions that came since the last call, oldest first; the newest 16, and no more than 192 KiB of them. Each
     /// waits for its answer.
     pub fn take_questions(&mut self) -> Vec<Question> {
         self.state.questions.take()
     }
 
-    /// The ids of questions that came since the last call and made room for newer ones: they wait as well, and all
-    /// that can be done for them is to cancel them. The newest 1024.
+    /// The ids of questions that were dropped for newer ones since the last call; they can only be cancelled. The newest
+    /// 1024.
     pub fn take_dropped_questions(&mut self) -> Vec<String> {
         self.state.dropped_questions.take()
     }
 
-    /// The longest time that a provider asked for since the last call, because of too many requests or tokens.
+    /// The longest rate limit that a provider announced since the last call.
     pub fn take_rate_limit(&mut self) -> Option<RateLimit> {
         self.state.rate_limit.take()
     }
 
-    /// Ends the stream, if that has not been done, and says what it came to.
+    /// Ends the stream, unless that is done, and returns its result.
     #[must_use]
     pub fn into_collected(mut self) -> Collected {
         self.finish();
         let noise = self.noise.view_from_word().trim_end_matches('\n').to_owned();
-        // The buffers of the record are given back before the result is built.
+        // Frees the buffers of the record before the result is built.
         drop(self.record);
         let Some(before) = self.before else { return self.state.into_collected(self.counts, noise) };
         let epilogue = self.state.into_collected(Counts::default(), String::new());
@@ -225,7 +225,7 @@ impl Collector {
             + size_of::<Self>()
     }
 
-    /// Tries the frequent kind of line on a line that is here as a whole.
+    /// Tries to read a whole line as a `message_update`.
     fn known_line(&mut self, line: &[u8], progress: &mut Progress) -> bool {
         let delta = &mut self.record.delta;
         match self.fast.message_update(line, delta) {

@@ -1,4 +1,4 @@
-//! What a person is shown of a run: texts and tool calls, the newest of them.
+//! The newest texts and tool calls of a run, for display.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -84,7 +84,7 @@ impl DisplayItems {
     }
 }
 
-/// What an item takes as JSON, at most: names of fields and numbers are taken for longer than they are.
+/// An upper bound of what an item takes as JSON.
 fn json_bytes(item: &DisplayItem) -> usize {
     match item {
         DisplayItem::Text { text } => 24 + string_bytes(text),

@@ -17,21 +17,21 @@ use super::wire::names::{EventKind, UpdateKind};
 use super::wire::record::Record;
 use crate::text::{HeadTail, Tail};
 
-/// Tools that can be seen running at the same time; far more than a model starts.
+/// Running tools that are tracked; far more than a model starts.
 const MAX_RUNNING: usize = 256;
 /// Different tool names that are kept.
 const MAX_TOOL_NAMES: usize = 64;
-/// Questions of extensions that wait to be taken, no fewer than a child may have waiting, because all of them may come at
-/// once; and the bytes of their texts together: one of any size fits.
+/// Questions that wait to be taken, as many as a child may have open, because all may come at once; and the bytes of their
+/// texts together. A single one always fits.
 const MAX_QUESTIONS: usize = 16;
 const MAX_QUESTION_BYTES: usize = 192 * 1024;
-/// Ids of questions that made room for others.
+/// Ids of questions that were dropped for newer ones.
 const MAX_DROPPED: usize = 1024;
 const MAX_DROPPED_BYTES: usize = 64 * 1024;
-/// Answers to commands that wait to be taken; more than a client has under way.
+/// Responses that wait to be taken; more than the commands that a client has under way.
 const MAX_RESPONSES: usize = 16;
 const MAX_RESPONSE_BYTES: usize = 32 * 1024;
-/// What pi says of a retry that was called off, which does not mean that it gave up.
+/// The final error of a retry that was cancelled, which does not mean that pi gave up.
 const CANCELLED: &str = "Retry cancelled";
 
 /// The state that events fold into.
@@ -53,7 +53,7 @@ pub(super) struct State {
     tools_unnamed: u64,
     running: BTreeSet<String>,
     is_settled: bool,
-    /// `agent_settled` was the last word on that.
+    /// `agent_settled` said so, and nothing has taken it back.
     has_said_so: bool,
     is_compacting: bool,
     retry: Option<Retry>,
@@ -94,8 +94,8 @@ impl State {
         }
     }
 
-    /// The state in which a further prompt begins: the work begins anew, what is summed up goes on, and what waits to be
-    /// taken waits on.
+    /// The state in which a further prompt begins: sums go on, and what waits to be taken moves there; all else starts
+    /// anew.
     pub(super) fn next(&mut self) -> Self {
         let mut next = Self { usage: self.usage.clone(), model: self.model.clone(), ..Self::new() };
         swap(&mut next.responses, &mut self.responses);
@@ -129,10 +129,10 @@ impl State {
         self.stop_reason.as_ref()
     }
 
-    /// Folds a complete event and says whether somebody who watches would see a difference.
+    /// Folds a complete event; returns whether a live view shows something new.
     pub(super) fn fold(&mut self, kind: EventKind, record: &mut Record) -> bool {
         if kind != EventKind::Response {
-            // The answer to a command says nothing about the work.
+            // A response says nothing about the work.
             self.last_kind = Some(kind);
         }
         match kind {
@@ -158,8 +158,8 @@ impl State {
             EventKind::AgentEnd => {
                 self.running.clear();
                 let was_streaming = self.stream_ended();
-                // Since 0.84 it says whether a retry follows, and `agent_settled` comes at the very end. Before,
-                // it says nothing, and a retry is announced right after it.
+                // Since 0.84 it says whether a retry follows, and `agent_settled` ends the work. Before, it does not,
+                // and a retry is announced right after it.
                 self.is_settled = record.will_retry.is_none() && !record.announces_end;
                 self.is_settled || was_streaming
             }
@@ -198,24 +198,24 @@ impl State {
         }
     }
 
-    /// Folds a text delta that was recognised without the tokenizer.
+    /// Folds a text delta that was read without the tokenizer.
     pub(super) fn fold_delta(&mut self, delta: &Tail) -> bool {
         self.last_kind = Some(EventKind::MessageUpdate);
         self.stream_began() | self.live.delta(delta)
     }
 
-    /// Notes a `message_update` that holds nothing of use.
+    /// Folds a `message_update` that holds nothing of use.
     pub(super) fn pass_update(&mut self) -> bool {
         self.last_kind = Some(EventKind::MessageUpdate);
         self.stream_began()
     }
 
-    /// Notes a message under way and says whether there was none.
+    /// Notes that a message is under way; returns whether none was.
     fn stream_began(&mut self) -> bool {
         !std::mem::replace(&mut self.is_streaming, true)
     }
 
-    /// Notes that no message is under way and says whether there was one.
+    /// Notes that no message is under way; returns whether one was.
     fn stream_ended(&mut self) -> bool {
         std::mem::take(&mut self.is_streaming)
     }
@@ -263,14 +263,14 @@ impl State {
         }
         self.learn_model(record);
         self.is_streaming = false;
-        // Retries that came to nothing were those of a request before this one.
+        // Retries that gave up belong to an earlier request.
         self.retry.take_if(|retry| retry.exhausted);
         let message = &mut record.message;
         self.usage.add(&message.usage);
         self.usage.turns += 1;
         self.stop_reason = message.stop_reason.take();
         self.error_message = message.error.take();
-        // Not every limit that has a time is retried by pi.
+        // Pi does not retry every rate limit.
         if let Some(error) = &self.error_message {
             self.limited(RateLimit::of(error, None));
         }
@@ -285,7 +285,7 @@ impl State {
             self.live.disown();
         }
         if is_answer {
-            // The old one goes first: the two need not be held together longer than necessary.
+            // Frees the old answer first, so that the two are never held together.
             self.answer = None;
             self.answer = has_text.then(|| message.take_text());
         }

@@ -1,4 +1,4 @@
-//! The newest assistant text: what a person watches, and what is left when a run ends too early.
+//! The newest assistant text, for live updates and for runs that end without an answer.
 
 use super::wire::record::MAX_LIVE;
 use crate::text::{HeadTail, Tail, settled_length};
@@ -8,9 +8,9 @@ pub(super) struct LiveText {
     text: Tail,
     /// The text belongs to a message that has not ended.
     is_under_way: bool,
-    /// The text is that of the answer.
+    /// The text is the answer.
     is_answer: bool,
-    /// A text block begins: it is joined to the one before by an LF, as in the answer.
+    /// A text block begins; an LF joins it to the one before, as in the answer.
     block_begins: bool,
 }
 
@@ -50,20 +50,20 @@ impl LiveText {
         true
     }
 
-    /// Ends the message under way; its text stays on show until the next one says something.
+    /// Ends the current message. Its text is shown until the next one has some.
     pub(super) fn end(&mut self) {
         self.is_under_way = false;
         self.block_begins = false;
     }
 
-    /// Shows what a message came to in the end.
+    /// Shows the final text of a message.
     pub(super) fn replace(&mut self, text: &HeadTail, is_answer: bool) {
         self.text.clear();
         text.copy_to(&mut self.text);
         self.is_answer = is_answer;
     }
 
-    /// There is an answer now and it says nothing, so this is not its text.
+    /// The answer has no text, so the text shown is not the answer.
     pub(super) fn disown(&mut self) {
         self.is_answer = false;
     }

@@ -1,8 +1,8 @@
-//! What waits to be taken, within bounds.
+//! A bounded queue of items to be taken.
 
 use std::collections::VecDeque;
 
-/// The newest of what was pushed and not taken yet.
+/// The newest items that were pushed and not taken yet.
 #[derive(Debug)]
 pub(super) struct Pending<T> {
     items: VecDeque<(T, usize)>,
@@ -12,12 +12,12 @@ pub(super) struct Pending<T> {
 }
 
 impl<T> Pending<T> {
-    /// Holds at most so many items, with so many bytes together; one item always fits.
+    /// Holds at most `most` items with `most_bytes` together; a single item always fits.
     pub(super) const fn new(most: usize, most_bytes: usize) -> Self {
         Self { items: VecDeque::new(), bytes: 0, most, most_bytes }
     }
 
-    /// Adds an item and hands out the older ones that had to make room.
+    /// Adds an item of this size and returns the older ones that it displaced.
     pub(super) fn push(&mut self, item: T, bytes: usize) -> Vec<T> {
         self.items.push_back((item, bytes));
         self.bytes += bytes;
@@ -31,7 +31,7 @@ impl<T> Pending<T> {
         dropped
     }
 
-    /// Everything that waits, oldest first.
+    /// Takes all items, oldest first.
     pub(super) fn take(&mut self) -> Vec<T> {
         self.bytes = 0;
         self.items.drain(..).map(|(item, _)| item).collect()

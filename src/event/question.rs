@@ -1,4 +1,4 @@
-//! Questions of extensions in a child, which wait for an answer.
+//! Dialogs of extensions in a child, which wait for an answer.
 
 use crate::text::text_enum;
 use std::time::Duration;
@@ -17,14 +17,14 @@ text_enum! {
     }
 }
 
-/// A dialog of an extension, as it came: nothing in it is sanitized, everything is bounded.
+/// A dialog of an extension. Not sanitized; every text is bounded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// What the answer must carry.
+    /// Repeated in the answer.
     pub id: String,
     /// What is asked for.
     pub method: QuestionMethod,
-    /// The question, at most 16 KiB like every text of it: head and tail of a longer one.
+    /// The question. It and each other text have at most 16 KiB: head and tail of a longer one.
     pub title: String,
     /// More about it; `confirm` only.
     pub message: Option<String>,
@@ -34,10 +34,10 @@ pub struct Question {
     pub placeholder: Option<String>,
     /// The text to be edited; `editor` only.
     pub prefill: Option<String>,
-    /// After so long the child goes on without an answer; absent when it waits for ever.
+    /// How long the child waits for the answer; `None` without limit.
     pub timeout: Option<Duration>,
-    /// Nothing was cut or left out. An option or a prefill that was cut must not go back as an answer: the extension
-    /// would not know it.
+    /// Nothing was cut or left out. A cut option or prefill must not be sent back as an answer, because the extension would
+    /// not recognise it.
     pub is_whole: bool,
 }
 

@@ -1,25 +1,25 @@
-//! How long a provider wants to be left alone, from the words of its errors.
+//! Rate limits, recognised by the words of a provider's error.
 
 use std::sync::LazyLock;
 use std::time::Duration;
 
 use regex::Regex;
 
-/// A longer time is not waited for: whoever is told after it hears from the provider how long it still takes.
+/// Longer times count as this one: the next request then learns how long the limit still lasts.
 const MAX_DELAY: Duration = Duration::from_secs(60 * 60);
 /// A bare number beyond this many seconds is a date, not a delay.
 const MAX_BARE_SECONDS: f64 = 31.0 * 86_400.0;
 
-/// A provider's refusal because of too many requests or tokens, with the time it asks for.
+/// A provider's refusal because of too many requests or tokens, with the time to wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateLimit {
-    /// How long to send it nothing, from when the event was written; at most an hour.
+    /// How long to send no request, from when the event was written; at most an hour.
     pub delay: Duration,
 }
 
 impl RateLimit {
-    /// The rate limit that an error is, with the larger of the time it names and a time that is known otherwise;
-    /// nothing for another error, or when nobody names a time.
+    /// The rate limit in an error, with the longer of the time it names and the `known` one; `None` for other errors, or
+    /// without a time.
     pub(super) fn of(error: &str, known: Option<Duration>) -> Option<Self> {
         if !IS_RATE_LIMIT.is_match(error) {
             return None;
@@ -37,8 +37,8 @@ static IS_RATE_LIMIT: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the pattern is constant")
 });
 
-/// Words that stand before a time to wait, up to its first digit. A key may name the unit, and only words that
-/// can mean nothing else may be followed by a number without one.
+/// The words before a time to wait, up to its first digit. A key may name the unit. A number without a unit counts only
+/// after words that are sure to mean a delay.
 static BEFORE_DELAY: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i-u)(?:(?P<sure>(?:re)?try(?:ing)?(?: (?:your|the|this) request)?(?: again)?[ _-]?(?:in|after|delay)",
@@ -62,12 +62,12 @@ fn told_delay(error: &str) -> Option<Duration> {
     });
     let longest =
         delays.fold(None, |longest: Option<f64>, delay| Some(longest.map_or(delay, |l| l.max(delay))))?;
-    // More than a duration can hold is more than is waited for.
+    // What exceeds a `Duration` exceeds the maximum as well.
     Some(Duration::try_from_secs_f64(longest).unwrap_or(MAX_DELAY))
 }
 
-/// The time at the beginning of a text, such as `7h12m0.5s` or `1 minute and 5 seconds`; a number without a unit
-/// counts `bare` seconds, where that is known.
+/// Seconds of the time that a text begins with, such as `7h12m0.5s` or `1 minute and 5 seconds`. A number without a unit
+/// counts `bare` seconds each, or is no time without it.
 fn seconds(mut text: &str, bare: Option<f64>) -> Option<f64> {
     let mut sum = None;
     loop {

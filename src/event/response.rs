@@ -1,17 +1,17 @@
-//! Answers of a child to the commands it was sent.
+//! Responses of a child to commands.
 
-/// The answer to one command in RPC mode. What a command gives back as data is passed over.
+/// The response to one command in RPC mode, without its data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Response {
     /// The id of the command, if it had one.
     pub id: Option<String>,
-    /// The type of the command; `parse` for a line that was no command.
+    /// The type of the command; `parse` for a line that pi could not read.
     pub command: String,
-    /// Whether the command was carried out.
+    /// Whether the command succeeded.
     pub success: bool,
-    /// Why it was not. At most 8 KiB, not sanitized.
+    /// Why it failed. At most 8 KiB, not sanitized.
     pub error: Option<String>,
-    /// What became of a prompt: `started`, `queued`, or `handled` when no run comes of it. Older versions of pi do not
+    /// What became of a prompt: `started`, `queued`, or `handled` when no model works on it. Older versions of pi do not
     /// say.
     pub disposition: Option<String>,
 }

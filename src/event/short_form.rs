@@ -1,20 +1,20 @@
-//! One line for a tool call, in the words pi itself uses for its tools.
+//! A tool call in one line, worded like pi's own tools.
 
 use serde_json::{Map, Value};
 
 use crate::text::one_line;
 
-/// Longest argument value of a tool pi does not know.
+/// Longest argument value of a tool that is not one of pi's own.
 const MAX_VALUE_CHARS: usize = 60;
-/// Longest text looked at: a `write` carries a whole file.
+/// Characters of a text that are read: a `write` carries a whole file.
 const MAX_INPUT_CHARS: usize = 2_000;
 /// Longest line; more columns than any screen has.
 const MAX_LINE_CHARS: usize = 300;
 
 /// `$ cargo test`, `read ~/p.rs:1-10`, `grep /a b/ in src (*.rs)`, `web_search "…" limit=5`: the line a card shows.
 ///
-/// Control characters and line breaks are gone and the line is at most 300 characters long. It is as clean as what it is
-/// made of: sanitize the arguments before. A home directory is `~` already then.
+/// Control characters and line breaks are gone and the line is at most 300 characters long. It is not
+/// sanitized: sanitize the arguments first, which also turns a home directory into `~`.
 #[must_use]
 pub fn short_form(name: &str, arguments: &Value) -> String {
     let nothing = Map::new();
@@ -31,7 +31,7 @@ pub fn short_form(name: &str, arguments: &Value) -> String {
     one_line(&line, MAX_LINE_CHARS)
 }
 
-/// The text of an argument on one line; nothing where it is missing or no text.
+/// A text argument on one line; empty when missing or no text.
 fn text(args: &Map<String, Value>, key: &str) -> String {
     args.get(key).and_then(Value::as_str).map(|value| one_line(value, MAX_INPUT_CHARS)).unwrap_or_default()
 }
@@ -68,7 +68,7 @@ fn range(args: &Map<String, Value>) -> String {
     }
 }
 
-/// A whole number, also one that the model wrote as text.
+/// A whole number, even one that the model wrote as text.
 fn count(value: &Value) -> Option<i64> {
     match value {
         Value::String(text) => text.trim().parse().ok(),

@@ -1,4 +1,4 @@
-//! What the assistant messages of a run cost.
+//! Tokens and money that a run used.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
-    /// Tokens sent that no cache served.
+    /// Tokens sent, without those that a cache served.
     pub input: u64,
     /// Tokens produced.
     pub output: u64,
@@ -52,7 +52,7 @@ impl Usage {
         turns: 0,
     };
 
-    /// Adds what others have used.
+    /// Adds other usage; sums saturate.
     pub fn add(&mut self, other: &Self) {
         self.input = self.input.saturating_add(other.input);
         self.output = self.output.saturating_add(other.output);

@@ -1,4 +1,4 @@
-//! A mistake in something a person wrote: where it is and what would be right.
+//! Diagnostics for files that people write: where a mistake is and what would be right.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use super::text_enum::text_enum;
 use serde::Serialize;
 
-/// How much of a person's own value a message repeats; a whole pasted file helps nobody.
+/// Characters of a value that a message repeats.
 const QUOTED_CHARS: usize = 60;
 
 text_enum! {
     /// How bad a [`Diagnostic`] is.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum Severity {
-        /// The thing it is about is not used at all.
+        /// The file or value is not used at all.
         Error = "error",
         /// A part of it is ignored.
         Warning = "warning",
-        /// Everything is used; this is worth knowing.
+        /// Everything is used; the user may want to know.
         Info = "info",
     }
 }
@@ -28,7 +28,7 @@ text_enum! {
 pub struct Diagnostic {
     /// How bad it is.
     pub severity: Severity,
-    /// Stable and upper case; what programs look at.
+    /// Stable, upper case; for programs.
     pub code: &'static str,
     /// For people: the value as written and what would have been right.
     pub message: String,
@@ -44,7 +44,7 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// A diagnostic that names no place yet.
+    /// A diagnostic without a file or position.
     #[must_use]
     pub fn new(severity: Severity, code: &'static str, message: impl Into<String>) -> Self {
         Self { severity, code, message: message.into(), path: None, line: None, column: None }

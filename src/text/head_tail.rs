@@ -1,12 +1,12 @@
-//! Bounded text: the newest of a stream, or its head and tail.
+//! Bounded text buffers: the tail of a stream, or its head and tail.
 
 use super::position::{ceil_char_boundary, floor_char_boundary};
 use super::settled_length;
 
-/// Distance within which a cut looks for white space, so that half of a torn token does not stay behind.
+/// How far a cut looks for white space, so that no half of a token stays behind.
 const MAX_CUT_WINDOW: usize = 4 * 1024;
 
-/// Keeps the newest bytes of what is pushed; pushing costs amortized constant time per byte.
+/// Keeps the newest bytes; pushing takes amortized constant time per byte.
 #[derive(Debug, Clone)]
 pub(crate) struct Tail {
     limit: usize,
@@ -36,7 +36,7 @@ impl Tail {
         &self.text[ceil_char_boundary(&self.text, self.text.len().saturating_sub(self.limit))..]
     }
 
-    /// Like [`Tail::view`], but what was cut does not begin inside a word.
+    /// Like [`Tail::view`], but after a cut it begins with a whole word.
     pub(crate) fn view_from_word(&self) -> &str {
         let view = self.view();
         if self.is_cut() { after_torn_word(view, cut_window(self.limit)) } else { view }
@@ -55,7 +55,7 @@ impl Tail {
         self.pushed = 0;
     }
 
-    /// Removes a character at the end.
+    /// Removes this character if it is the last.
     pub(crate) fn strip(&mut self, end: char) {
         self.drop_excess();
         if self.text.ends_with(end) {
@@ -64,7 +64,7 @@ impl Tail {
         }
     }
 
-    /// Removes the word at the end, of which not all was pushed.
+    /// Removes the last word, of which only a part was pushed.
     pub(crate) fn strip_torn_word(&mut self) {
         self.drop_excess();
         let whole = before_torn_word(&self.text, cut_window(self.limit / 8)).len();
@@ -72,7 +72,7 @@ impl Tail {
         self.text.truncate(whole);
     }
 
-    /// Takes back what was pushed since the total was `pushed`; what that had displaced stays lost.
+    /// Undoes pushes since the total was `pushed`; text that they displaced stays lost.
     fn rewind(&mut self, pushed: u64) {
         self.drop_excess();
         let back = usize::try_from(self.pushed - pushed).unwrap_or(usize::MAX);
@@ -84,7 +84,7 @@ impl Tail {
         self.text.capacity()
     }
 
-    /// Appends what another buffer kept; after a gap nothing older makes sense.
+    /// Appends the text of another buffer. If that one was cut, drops everything before the gap.
     pub(crate) fn append(&mut self, other: &Tail) {
         if other.is_cut() {
             self.clear();
@@ -93,8 +93,8 @@ impl Tail {
         self.push(other.view());
     }
 
-    /// Before text is taken back: what exceeds the limit may only be there by the way the text was split, and must not
-    /// come into view.
+    /// Call before removing text at the end: how much is held beyond the limit depends on how the text was split, and none
+    /// of it may come into view.
     fn drop_excess(&mut self) {
         let excess = self.text.len() - self.view().len();
         self.drop_front(excess);
@@ -113,7 +113,7 @@ pub(crate) struct HeadTail {
     tail: Tail,
 }
 
-/// A state of a [`HeadTail`] to return to.
+/// A state of a [`HeadTail`] for [`HeadTail::rewind`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mark {
     head: usize,
@@ -121,7 +121,7 @@ pub(crate) struct Mark {
 }
 
 impl Mark {
-    /// The state of an empty one.
+    /// Before the first push.
     pub(crate) const START: Self = Self { head: 0, tail: 0 };
 }
 
@@ -160,7 +160,7 @@ impl HeadTail {
         Mark { head: self.head.len(), tail: self.tail.pushed }
     }
 
-    /// Takes back what was pushed since the mark; exact as long as that had not displaced older text.
+    /// Undoes pushes since the mark; exact unless they displaced older text.
     pub(crate) fn rewind(&mut self, mark: Mark) {
         self.head.truncate(mark.head);
         self.tail.rewind(mark.tail);
@@ -171,7 +171,7 @@ impl HeadTail {
         &self.head
     }
 
-    /// The text with a note where something is missing, and how many bytes are.
+    /// The text and the number of bytes left out, which a note in the gap says, too. Cuts at whole words where it can.
     pub(crate) fn to_text(&self) -> (String, u64) {
         let mut text = String::with_capacity(self.head.len() + self.tail.view().len() + 64);
         if !self.tail.is_cut() {
@@ -190,7 +190,7 @@ impl HeadTail {
         (text, omitted)
     }
 
-    /// Hands the text to another buffer in order; what is missing here is missing there.
+    /// Copies the newest text to another buffer, gap included.
     pub(crate) fn copy_to(&self, other: &mut Tail) {
         if self.tail.is_cut() {
             other.clear();
@@ -208,7 +208,7 @@ impl HeadTail {
     }
 }
 
-/// Makes room without doubling past the most that will ever be needed.
+/// Reserves room by doubling, but beyond `most` only what is needed.
 fn grow(text: &mut String, more: usize, most: usize) {
     let needed = text.len() + more;
     if needed > text.capacity() {
@@ -227,7 +227,7 @@ fn before_torn_word(text: &str, window: usize) -> &str {
     space.map_or(text, |at| &text[..=from + at])
 }
 
-/// Whole lines where one ends near, because a value can have several words.
+/// After the first line end nearby, else after the first space: a secret can consist of several words.
 fn after_torn_word(text: &str, window: usize) -> &str {
     let near = &text.as_bytes()[..window.min(text.len())];
     let line = near.iter().position(|&byte| byte == b'\n');

@@ -15,8 +15,8 @@ pub struct Piece<'a> {
 
 /// Cuts chunks into [`Piece`]s at LF only and drops a byte order mark at the start of the stream.
 ///
-/// It keeps no bytes of a line: what is wanted of a line is for its reader to keep. A CR before the LF stays in
-/// the piece, because it may have come with an earlier chunk.
+/// It buffers nothing: the reader keeps what it needs of a line. A CR before the LF stays in the piece, because it may
+/// have come with an earlier chunk.
 #[derive(Debug, Clone, Default)]
 pub struct Lines {
     /// How much of the mark the stream began with, until a byte that is not part of it came.
@@ -41,7 +41,7 @@ impl Lines {
             if *seen == BOM.len() {
                 self.mark = None;
             } else if !chunk.is_empty() {
-                // It only looked like a mark: the bytes taken for one belong to the line.
+                // Not a mark after all: the bytes held back belong to the line.
                 replay = &BOM[..*seen];
                 self.mark = None;
             }

@@ -1,11 +1,11 @@
-//! The name somebody probably meant.
+//! Suggestions for misspelled names.
 
-/// Longer input is nobody's typing mistake, and the comparison is quadratic.
+/// Longer input is no typing mistake, and the comparison takes quadratic time.
 const MAX_CHARS: usize = 64;
 
-/// The candidate nearest to `name`, when it is near enough to be a slip of the finger.
+/// The candidate with the smallest edit distance to `name`, if that is small enough for a typing mistake.
 ///
-/// Case does not count. Of two that are equally near the first wins.
+/// Ignores case. The first of several equally near candidates wins.
 pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let chars = name.chars().count();
     if chars == 0 || chars > MAX_CHARS {

@@ -11,7 +11,7 @@ use super::unescape::{Step, Unescape};
 const MAX_DEPTH: u32 = 64;
 /// Bytes of a key that are kept; a longer key is cut, so it matches nothing.
 const MAX_KEY: usize = 256;
-/// Bytes of a number that are kept; more digits say nothing that a double could hold.
+/// Bytes of a number that are kept; a double holds no more digits.
 const MAX_WORD: usize = 64;
 
 /// The kind of a value, known from its first byte.
@@ -49,9 +49,9 @@ pub enum Word<'a> {
     Number(&'a str),
 }
 
-/// Decides what is wanted of a document and receives it.
+/// Decides which values of a document are wanted, and receives them.
 pub trait Sink {
-    /// A key; with [`Verdict::Skip`] its value is passed over without another question.
+    /// A key; after [`Verdict::Skip`] its value is passed over without a call of [`Sink::value`].
     fn key(&mut self, key: &str) -> Verdict;
     /// A value begins: of the last key, or the next element of an array.
     fn value(&mut self, kind: Kind) -> Verdict;
@@ -65,14 +65,14 @@ pub trait Sink {
     fn close(&mut self);
 }
 
-/// What [`Skimmer::feed`] found.
+/// How [`Skimmer::feed`] ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// More input is welcome.
     More,
     /// The sink needs nothing more.
     Finished,
-    /// This is no JSON.
+    /// The input is not JSON.
     Broken,
 }
 
@@ -109,7 +109,7 @@ impl Span {
         Self { in_string: true, ..Self::default() }
     }
 
-    /// The number of bytes up to and including the last of the value, or nothing when the value goes on.
+    /// The number of bytes up to the end of the value; `None` when the value goes on.
     pub fn advance(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut at = 0;
         loop {
@@ -232,7 +232,7 @@ impl Skimmer {
         self.key.capacity() + self.word.capacity()
     }
 
-    /// Reads more of the document. After anything but [`Status::More`] the rest must not be fed.
+    /// Reads more of the document. After anything but [`Status::More`] do not feed the rest.
     pub fn feed(&mut self, bytes: &[u8], sink: &mut impl Sink) -> Status {
         let mut at = 0;
         while at < bytes.len() {
@@ -411,7 +411,7 @@ fn classify(bytes: &[u8], is_cut: bool) -> Option<Word<'_>> {
     }
     let mut number = std::str::from_utf8(bytes).ok()?;
     if is_cut {
-        // Where the rest is missing, a sign or point at the end has lost its digits.
+        // The digits after a sign or point at the cut are missing.
         number = number.trim_end_matches(['+', '-', '.', 'e', 'E']);
     }
     number.parse::<f64>().is_ok().then_some(Word::Number(number))

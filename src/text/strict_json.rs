@@ -1,4 +1,4 @@
-//! How JSON is read where places in it matter.
+//! Parser options for JSON whose positions matter.
 
 use jsonc_parser::ParseOptions;
 

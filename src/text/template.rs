@@ -1,14 +1,14 @@
-//! Filling names in braces.
+//! Templates with names in braces.
 
 /// Part of a template.
 enum Part<'a> {
     Text(&'a str),
-    /// A place for what this name stands for.
+    /// A name to be replaced by its value.
     Place(&'a str),
 }
 
-/// Replaces `{name}` for each of these names by its value, nothing where there is none. `{{name}}` stands for a literal
-/// `{name}`; braces around anything else stay as they are. What was filled in is not looked at again.
+/// Replaces each `{name}` by the value of that name, or by nothing when it has none. `{{name}}` stands for a literal
+/// `{name}`; braces around anything else stay as they are. Values are not expanded again.
 #[must_use]
 pub fn fill<'a>(template: &str, names: &[&str], value: impl Fn(&str) -> Option<&'a str>) -> String {
     let mut filled = String::with_capacity(template.len());
@@ -21,7 +21,7 @@ pub fn fill<'a>(template: &str, names: &[&str], value: impl Fn(&str) -> Option<&
     filled
 }
 
-/// The first of these names that a template has a place for.
+/// The first of these names that the template uses.
 #[must_use]
 pub fn first_place<'a>(template: &'a str, names: &[&str]) -> Option<&'a str> {
     parts(template, names).find_map(|part| match part {
@@ -49,7 +49,7 @@ fn parts<'a>(template: &'a str, names: &[&str]) -> impl Iterator<Item = Part<'a>
     })
 }
 
-/// The place, or the literal, that a text begins with, and what comes after it.
+/// The name or literal that the text begins with, and the rest.
 fn special<'a>(text: &'a str, names: &[&str]) -> Option<(Part<'a>, &'a str)> {
     let inner = text.strip_prefix('{')?;
     let (inner, end) = inner.strip_prefix('{').map_or((inner, "}"), |inner| (inner, "}}"));

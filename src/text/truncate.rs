@@ -10,20 +10,20 @@ use super::position::{ceil_char_boundary, floor_char_boundary};
 /// How far [`resume_point`] looks for the end of a torn word; no token is longer.
 const RESUME_REACH: usize = 4096;
 
-/// The place of the full text in a marker is not longer than this.
+/// Longest path or name of the full text that a marker shows, in bytes.
 const MOST_PLACE: usize = 4096;
 
-/// What a text may have at most.
+/// The most that a text may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TruncateLimits {
     /// Bytes of UTF-8.
     pub max_bytes: usize,
-    /// Lines, where a text without a final line end has its last line all the same.
+    /// Lines; the last one counts even without a line end.
     pub max_lines: usize,
 }
 
 impl TruncateLimits {
-    /// What is left when so much has been used; never nothing.
+    /// What remains after using this much, at least one byte and one line.
     #[must_use]
     pub fn less(self, bytes: usize, lines: usize) -> Self {
         Self {
@@ -32,7 +32,7 @@ impl TruncateLimits {
         }
     }
 
-    /// One of two equal parts.
+    /// Half of each limit, at least one.
     #[must_use]
     pub fn half(self) -> Self {
         Self { max_bytes: (self.max_bytes / 2).max(1), max_lines: (self.max_lines / 2).max(1) }
@@ -46,18 +46,18 @@ impl Default for TruncateLimits {
     }
 }
 
-/// A text within its limits, and what became of the rest.
+/// A text within its limits, with counts of what was kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Truncated {
     /// The text, marker included.
     pub text: String,
     /// Whether anything was left out.
     pub truncated: bool,
-    /// Lines of the input that are there, whole or in part.
+    /// Lines of the input that were kept, whole or in part.
     pub kept_lines: usize,
     /// Lines of the input.
     pub total_lines: usize,
-    /// Bytes of the input that are there.
+    /// Bytes of the input that were kept.
     pub kept_bytes: usize,
     /// Bytes of the input.
     pub total_bytes: usize,
@@ -71,10 +71,11 @@ enum Keep {
     Both,
 }
 
-/// Keeps the head and the tail, where conclusions stand, and says in between what was left out.
+/// Keeps head and tail, with a marker between them that says how much was left out.
 ///
-/// The marker counts within the limits. Where the limits are too small for it, it gets shorter and then goes: nothing
-/// is ever over the limits, and without a marker only the head stays. `full_text` is where the whole text can be found.
+/// The marker counts within the limits. When they leave no room for it, a shorter one takes its place, then
+/// none: without a marker only the head stays. The result never exceeds the limits. `full_text` names where the whole text
+/// is, for the marker.
 #[must_use]
 pub fn truncate(text: &str, limits: TruncateLimits, full_text: Option<&str>) -> Truncated {
     cut(text, limits, full_text, Keep::Both)
@@ -92,10 +93,10 @@ pub fn truncate_tail(text: &str, limits: TruncateLimits, full_text: Option<&str>
     cut(text, limits, full_text, Keep::Tail)
 }
 
-/// Where a text is sound again whose beginning was cut off: behind the first whitespace within 4 KiB, or 0.
+/// Where to resume in a text whose beginning was cut off: after the first whitespace within 4 KiB, or 0.
 ///
-/// A token whose beginning is missing is not recognised by its shape. A caller that cuts text before it is sanitized
-/// drops what stands before this position.
+/// The sanitizer does not recognise a token without its beginning. A caller that cuts text before sanitizing it drops
+/// everything before this position.
 #[must_use]
 pub fn resume_point(text: &str) -> usize {
     let reach = floor_char_boundary(text, RESUME_REACH);
@@ -123,10 +124,10 @@ fn cut(text: &str, limits: TruncateLimits, full_text: Option<&str>, keep: Keep) 
     }
     let marker = Marker::choose(limits, full_text, total_lines, text.len());
     let room = limits.max_bytes - marker.most_bytes(total_lines, text.len());
-    // The marker takes a line of its own where there is more than one.
+    // With more than one line the marker has one to itself.
     let lines =
         if marker.is_shown() && limits.max_lines > 1 { limits.max_lines - 1 } else { limits.max_lines };
-    // Without a marker in between, head and tail would make words that nobody wrote.
+    // Head and tail joined without a marker would form words that are not in the input.
     let keep = if keep == Keep::Both && !marker.is_shown() { Keep::Head } else { keep };
     let (head, tail) = parts(text, room, lines, keep);
     let kept_bytes = head.len() + tail.len();
@@ -160,13 +161,13 @@ fn parts(text: &str, room: usize, lines: usize, keep: Keep) -> (&str, &str) {
             let first = head(text, room / 2, head_lines, is_one_line);
             let tail_lines = if is_one_line { 0 } else { lines - head_lines };
             let last = tail(&text[first.len()..], room - first.len(), tail_lines);
-            // What the tail could not use, because of its lines, goes to the head.
+            // The head gets the bytes that the tail could not use because of its line limit.
             (head(&text[..text.len() - last.len()], room - last.len(), head_lines, is_one_line), last)
         }
     }
 }
 
-/// The longest head within the limits; without its line end when there is only one line for all.
+/// The longest head within the limits, without its line end when only one line is allowed.
 fn head(text: &str, room: usize, lines: usize, is_one_line: bool) -> &str {
     if lines == 0 {
         return "";
@@ -231,8 +232,7 @@ enum Marker<'a> {
 const SHORT: &str = "[truncated]";
 
 impl<'a> Marker<'a> {
-    /// The most telling marker that leaves at least as much room for text as it takes, or, of the shorter ones, that
-    /// fits at all.
+    /// The most detailed marker that takes at most half of the bytes; of the shortest, one that fits at all.
     fn choose(limits: TruncateLimits, full_text: Option<&'a str>, lines: usize, bytes: usize) -> Self {
         let place = full_text.filter(|place| place.len() <= MOST_PLACE && !place.contains('\n'));
         let fits = |marker: &Self| marker.most_bytes(lines, bytes) <= limits.max_bytes;

@@ -31,7 +31,7 @@ impl LossyUtf8 {
                     self.len += 1;
                     bytes = &bytes[1..];
                 }
-                // The new byte does not belong to the character; it is looked at again on its own.
+                // The new byte does not belong to the character and is decoded again on its own.
                 Err(_) => self.flush(out),
             }
         }
@@ -75,7 +75,7 @@ impl LossyUtf8 {
 pub enum Step {
     /// The string goes on in the next chunk.
     More,
-    /// The closing quote was found; so many bytes are used up, the quote included.
+    /// The string ended after this many bytes, the closing quote included.
     End(usize),
     /// An escape that JSON does not have.
     Broken,
@@ -94,7 +94,7 @@ enum Escape {
 
 /// Decodes one JSON string from behind its opening quote; may be stopped at any byte.
 ///
-/// Raw control characters are taken as they are.
+/// Raw control characters are kept.
 #[derive(Debug, Clone, Default)]
 pub struct Unescape {
     utf8: LossyUtf8,

@@ -6,18 +6,18 @@ use std::ops::{ControlFlow, Range};
 
 use memchr::memrchr;
 
-/// Bytes read at a time; two blocks are all that is held of a file.
+/// Bytes read at a time; at most two blocks are held.
 const BLOCK: usize = 64 * 1024;
-/// Bytes gone through at most; a child can write files that nobody has the time for, and sparse ones cost it nothing.
+/// Bytes read at most: a child can write huge files, and sparse ones for free.
 const MAX_PASSED: u64 = 512 * 1024 * 1024;
 
-/// Goes back through a file line by line; what was written after it was opened is not looked at.
+/// Walks a file backwards line by line, without what was written after it was opened.
 pub(super) struct LinesFromEnd {
     file: File,
     bytes: u64,
-    /// The end of the next line to be found; nothing once the first line was.
+    /// The end of the next line to find; `None` after the first line of the file.
     end: Option<u64>,
-    /// The part of the file that is held, and where it begins.
+    /// The block at hand, and its offset in the file.
     held: Vec<u8>,
     held_from: u64,
     forward: Vec<u8>,
@@ -36,13 +36,13 @@ impl LinesFromEnd {
         self.bytes
     }
 
-    /// Whether lines are left that are too far from the end to be looked for.
+    /// Whether lines are left that are too far from the end.
     pub(super) fn is_cut(&self) -> bool {
         self.is_cut
     }
 
-    /// Where the line before the last one found is, its line end left out. Whatever follows the last line end is a line
-    /// too, and empty in a file that is whole.
+    /// The range of the line before the last one found, without its line end. The first call returns what follows the last
+    /// line end, which is empty in a complete file.
     pub(super) fn previous(&mut self) -> io::Result<Option<Range<u64>>> {
         let Some(end) = self.end else { return Ok(None) };
         let mut at = end;
@@ -69,7 +69,7 @@ impl LinesFromEnd {
         }
     }
 
-    /// Hands a line out from its beginning, until it ends or is no longer wanted.
+    /// Passes a line to `take` in parts, until it ends or `take` breaks.
     pub(super) fn feed(
         &mut self,
         line: &Range<u64>,

@@ -1,4 +1,4 @@
-//! One entry of a session file, as far as it says something.
+//! The wanted fields of one entry of a session file.
 
 use std::collections::VecDeque;
 
@@ -8,22 +8,23 @@ use crate::event::{Arguments, StopReason, short_form};
 use crate::text::skim::{Kind, Sink, Verdict, Word};
 use crate::text::{HeadTail, Sanitizer};
 
-/// Bytes kept of one text: head and tail. What is said of the gap between them must still fit into what is handed out.
+/// Bytes kept of one text: head and tail. The note in the gap must still fit into an
+/// entry.
 const MAX_TEXT: usize = 15 * 1024;
 /// Bytes kept of a name, an id or an error.
 const MAX_NAME: usize = 1024;
 /// Parts kept of one message, the newest.
 const MAX_PARTS: usize = 256;
-/// Bytes that these parts take together, roughly.
+/// Bytes of these parts together, roughly.
 const MAX_PARTS_BYTES: usize = 512 * 1024;
 
-/// Who speaks.
+/// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     User,
     Assistant,
     ToolResult,
-    /// Somebody who is not part of the conversation.
+    /// Not part of the conversation.
     Other,
 }
 
@@ -33,7 +34,7 @@ pub(super) enum Part {
     ToolCall { name: String, summary: String },
 }
 
-/// The same as it stands in the file. Of very many only the newest are sanitized, which costs more than reading them.
+/// A part as it stands in the file. Sanitizing costs more than reading, so only the newest parts are sanitized.
 enum RawPart {
     Text(String),
     ToolCall { name: String, arguments: Value },
@@ -48,15 +49,14 @@ impl RawPart {
     }
 }
 
-/// Which entry an entry follows.
+/// The entry that an entry follows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Parent {
-    /// It does not say, as in files of the first version.
+    /// Not given, as in files of version 1.
     #[default]
     Unsaid,
-    /// It is the first one of its branch.
+    /// None: the first of its branch.
     None,
-    /// This one.
     Id(String),
 }
 
@@ -112,10 +112,10 @@ impl Field {
     }
 }
 
-/// What one line says, picked out of it as it is read.
+/// The fields of one line, picked out as it is read.
 pub(super) struct Entry<'a> {
     sanitizer: &'a Sanitizer,
-    /// The id that this entry must have to be on the branch; any, when it is not known.
+    /// The id that this entry must have to be on the branch; `None` when any will do.
     expected: Option<&'a str>,
     pub(super) kind: String,
     pub(super) id: Option<String>,
@@ -123,7 +123,7 @@ pub(super) struct Entry<'a> {
     pub(super) role: Option<Role>,
     raw_parts: VecDeque<RawPart>,
     raw_bytes: usize,
-    /// Parts of it were left out.
+    /// Older parts were left out.
     pub(super) is_cut: bool,
     pub(super) has_image: bool,
     pub(super) tool_name: String,
@@ -170,12 +170,12 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Whether it stands on another branch than the conversation.
+    /// Whether it is on another branch than the conversation.
     pub(super) fn is_elsewhere(&self) -> bool {
         matches!((&self.id, self.expected), (Some(id), Some(expected)) if id != expected)
     }
 
-    /// The model that spoke, `provider/id`.
+    /// The model as `provider/id`.
     pub(super) fn speaker(&self) -> Option<String> {
         if self.model.is_empty() {
             return None;
@@ -192,7 +192,7 @@ impl<'a> Entry<'a> {
         self.sanitizer.sanitize(text).into_string()
     }
 
-    /// Whether nothing that is still to come in the line can matter.
+    /// Whether the rest of the line cannot matter.
     fn is_enough(&self) -> bool {
         let says_nothing = self.role == Some(Role::Other) || !matches!(self.kind.as_str(), "" | "message");
         self.is_elsewhere() || says_nothing && self.id.is_some() && self.parent != Parent::Unsaid
@@ -236,7 +236,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// What the message consists of, in order.
+    /// Takes the parts of the message, in order, and sanitizes them.
     pub(super) fn parts(&mut self) -> Vec<Part> {
         let raw = std::mem::take(&mut self.raw_parts);
         let clean = |part: RawPart| match part {

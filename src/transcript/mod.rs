@@ -1,8 +1,10 @@
-//! What was said in a child's session, read from the end of the session file that pi keeps (version 3).
+//! The conversation of a child, read from the end of its session file (version 3 of pi's format).
 //!
-//! The file belongs to the child: it may be any size, hold anything, and grow while it is read. Memory is bounded whatever
-//! it holds, and a file is never read whole for the sake of its end. Everything here waits for the disk: keep it off the
-//! async threads.
+//! The child owns the file: it can have any size and content, and grow during the read. Memory is bounded whatever the file
+//! holds, and reading stops once enough entries are found. All functions block on the disk: keep them off async threads.
+//!
+//! `lines` walks a file backwards line by line, `message` picks the wanted fields of one line with the JSON skimmer, and
+//! `read` follows the branch of the conversation and builds the entries.
 
 mod lines;
 mod message;

@@ -1,4 +1,4 @@
-//! What a transcript holds, and how it is gone through.
+//! Transcripts: what they hold, and how a session file is read for one.
 
 use std::io::{self, Read};
 use std::ops::ControlFlow;
@@ -11,21 +11,21 @@ use crate::files::open::regular_no_follow;
 use crate::text::skim::{Skimmer, Status};
 use crate::text::{Sanitizer, TruncateLimits, text_enum, truncate};
 
-/// Bytes of one text; a screen shows less, and the whole of it stands in the file.
+/// Bytes of one text; the file keeps all of it.
 const MAX_TEXT: usize = 16 * 1024;
-/// Bytes of text that the entries hold together.
+/// Bytes of text of all entries together.
 const MAX_TOTAL: usize = 1024 * 1024;
 /// How the request for an announcement begins, which a transcript shows in a few words.
 pub(crate) const ANNOUNCE_WORDS: &str = "Your work on the task is done, and its result is kept.";
 /// Bytes looked at for the header, the first line of a file.
 const MAX_HEADER: u64 = 64 * 1024;
-/// Longest session id that is taken for one.
+/// Longest session id.
 const MAX_ID: usize = 64;
 
-/// How much of a transcript is asked for.
+/// Which entries of a transcript are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// Entries at most, the newest.
+    /// At most this many, the newest.
     pub entries: usize,
     /// Whether tool calls and their results count as entries.
     pub tools: bool,
@@ -36,16 +36,16 @@ pub struct Wanted {
 pub struct Transcript {
     /// Oldest first.
     pub entries: Vec<TranscriptEntry>,
-    /// Whether there is something older than that, or may be.
+    /// Whether there are older entries, or may be.
     pub has_more: bool,
     /// The size of the file.
     pub bytes: u64,
 }
 
-/// Something that was said. All texts are sanitized, and none is longer than 16 KiB.
+/// An entry of a transcript. All texts are sanitized and have at most 16 KiB.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TranscriptEntry {
-    /// The task, or a message on the way.
+    /// The task, or a message sent during the run.
     User(String),
     /// The model.
     Assistant {
@@ -53,7 +53,7 @@ pub enum TranscriptEntry {
         text: String,
         /// `provider/id`.
         model: Option<String>,
-        /// Why the message is not whole.
+        /// Why the message is incomplete.
         error: Option<String>,
     },
     /// The model calls a tool.
@@ -63,13 +63,13 @@ pub enum TranscriptEntry {
         /// The call in one line, as [`short_form`](crate::event::short_form) writes it.
         summary: String,
     },
-    /// What came of it.
+    /// The result of a tool call.
     ToolResult {
         /// The tool.
         name: String,
-        /// Whether it failed.
+        /// Whether the call failed.
         is_error: bool,
-        /// What it gave back.
+        /// Its output.
         text: String,
     },
 }
@@ -120,9 +120,9 @@ impl TranscriptEntry {
     }
 }
 
-/// Reads the newest entries of the branch that the session is on.
+/// Reads the newest entries of the session's current branch.
 ///
-/// Lines that cannot be read are passed over; so is a last line that is still being written.
+/// Skips lines that cannot be read, and a last line that is still being written.
 ///
 /// # Errors
 ///
@@ -147,7 +147,7 @@ pub fn read_transcript(path: &Path, wanted: Wanted, sanitizer: &Sanitizer) -> io
     Ok(Transcript { entries: newest_first, has_more: is_cut || passage.is_cut, bytes: passage.bytes })
 }
 
-/// The newest text of the model; what there is of the work of a run that was interrupted.
+/// The newest text of the model: what is left of an interrupted run's work.
 ///
 /// # Errors
 ///
@@ -165,7 +165,7 @@ pub fn last_text(path: &Path, sanitizer: &Sanitizer) -> io::Result<Option<String
     Ok(last)
 }
 
-/// The id of a session, from the first line of its file; nothing when that is no header of a session.
+/// The id of a session, from the first line of its file; `None` when that is no session header.
 ///
 /// # Errors
 ///
@@ -182,7 +182,7 @@ pub fn session_id(path: &Path) -> io::Result<Option<String>> {
         return Ok(None);
     };
     let header: Option<Header> = serde_json::from_slice(line).ok();
-    // The file is the child's own: what is shown of it in our words must not be able to say anything.
+    // The child wrote the file, and the id appears in our messages, so it must not be able to hold a sentence.
     let is_id = |id: &String| {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
         (1..=MAX_ID).contains(&id.len()) && id.bytes().all(is_plain)
@@ -192,11 +192,11 @@ pub fn session_id(path: &Path) -> io::Result<Option<String>> {
 
 struct Passage {
     bytes: u64,
-    /// Something was left out for its length.
+    /// Something was left out because of a limit.
     is_cut: bool,
 }
 
-/// Goes from the newest message to the oldest and hands out what each of them comes to, in order.
+/// Walks from the newest message to the oldest and passes the entries of each to `take`.
 fn pass(
     path: &Path,
     sanitizer: &Sanitizer,
@@ -205,8 +205,8 @@ fn pass(
     let mut lines = LinesFromEnd::new(regular_no_follow(path)?)?;
     let bytes = lines.bytes();
     let mut skimmer = Skimmer::default();
-    // The entry that the conversation goes back to. Unknown at the end of the file, and behind a line that cannot be read,
-    // which may have been that one.
+    // The parent of the last entry. Unknown at the end of the file, and after a line that cannot be read, which may have
+    // been that parent.
     let mut expected: Option<String> = None;
     let mut is_cut = false;
     while let Some(line) = lines.previous()? {
@@ -242,7 +242,7 @@ fn pass(
     Ok(Passage { bytes, is_cut: is_cut || lines.is_cut() })
 }
 
-/// What a message comes to for somebody who reads along.
+/// The transcript entries of one message.
 fn said(entry: &mut Entry<'_>) -> Vec<TranscriptEntry> {
     if entry.kind != "message" {
         return Vec::new();
@@ -273,7 +273,7 @@ fn whole_text(entry: &mut Entry<'_>) -> String {
     }
 }
 
-/// What many parts came to together.
+/// A text cut to the size of an entry.
 fn bounded(text: &str) -> String {
     truncate(text, TruncateLimits { max_bytes: MAX_TEXT, max_lines: usize::MAX }, None).text
 }
@@ -308,7 +308,7 @@ fn spoken(entry: &mut Entry<'_>) -> Vec<TranscriptEntry> {
     said
 }
 
-/// What somebody asked for; what we ask every child for in the end is said in few words.
+/// A message of the user; the request for an announcement is shortened.
 fn asked(text: String) -> String {
     if text.starts_with(ANNOUNCE_WORDS) { "(asked for its announcement)".to_owned() } else { text }
 }

@@ -11,13 +11,13 @@ const MAX_STRING: usize = 16 * 1024;
 const MAX_TOTAL: usize = 32 * 1024;
 /// Values kept of one call, counted at any depth.
 const MAX_VALUES: usize = 256;
-/// Containers inside each other.
+/// Depth of nested containers.
 const MAX_DEPTH: usize = 16;
 
-/// Builds one JSON value from what the skimmer hands out; whatever exceeds a bound is left out.
+/// Builds one JSON value from the calls of the skimmer, and leaves out what exceeds a bound.
 #[derive(Debug)]
 pub(crate) struct Arguments {
-    /// Open containers, each with the key under which it belongs into the one before.
+    /// Open containers, outermost first, each with its key in the one around it.
     open: Vec<(Value, Option<String>)>,
     key: Option<String>,
     text: HeadTail,

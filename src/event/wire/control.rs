@@ -1,4 +1,4 @@
-//! What a record says beside messages and tools: of an answer to a command, a question, a retry.
+//! The fields of responses to commands, of questions and of retries.
 
 use std::time::Duration;
 
@@ -7,19 +7,19 @@ use crate::event::question::{Question, QuestionMethod};
 use crate::event::response::Response;
 use crate::text::{HeadTail, floor_char_boundary};
 
-/// Bytes kept of a title, a message, a placeholder and a prefill each; what is left of 16 KiB is for the note that
-/// says how much is missing.
+/// Bytes kept of a title, a message, a placeholder and a prefill each; the rest of 16 KiB is room for the note
+/// that says how much is missing.
 const MAX_LONG: usize = 16 * 1024 - 64;
 /// Bytes kept of one option.
 const MAX_OPTION: usize = 1024;
-/// Options kept of one question; more than anybody would choose from in a dialog.
+/// Options kept of one question, far more than a dialog shows.
 const MAX_OPTIONS: usize = 64;
 
-/// The wanted fields of a record that is no message. The type of a record may stand behind its other fields, so all of
-/// them are kept until the record ends.
+/// The wanted fields of a record other than messages and tools. The type may come after the other fields, so all of them
+/// are kept until the record ends.
 #[derive(Debug)]
 pub(in crate::event) struct Control {
-    /// There is something to clear.
+    /// A field was set since the last [`Control::clear`].
     is_touched: bool,
     id: Option<String>,
     /// Of an answer to a command.
@@ -41,7 +41,7 @@ pub(in crate::event) struct Control {
     prefill: Option<String>,
     timeout_ms: Option<u64>,
     is_cut: bool,
-    /// The string at hand, where it may be longer than a short one.
+    /// The current long string.
     long: HeadTail,
 }
 
@@ -70,19 +70,19 @@ impl Control {
         }
     }
 
-    /// Makes ready for the next record.
+    /// Prepares for the next record.
     pub(in crate::event) fn clear(&mut self) {
         if self.is_touched {
             *self = Self::new();
         }
     }
 
-    /// The request is known to be none that waits for an answer.
+    /// The request is known not to wait for an answer.
     pub(in crate::event) fn is_no_question(&self) -> bool {
         self.method.as_deref().is_some_and(|method| QuestionMethod::parse(method).is_none())
     }
 
-    /// The answer to a command that the record is.
+    /// The record as a response to a command.
     pub(in crate::event) fn take_response(&mut self) -> Response {
         Response {
             id: self.id.take(),
@@ -93,7 +93,7 @@ impl Control {
         }
     }
 
-    /// The question that the record is; nothing that can be answered without an id, or with a method that wants none.
+    /// The record as a question; `None` without an id, or when its method expects no answer.
     pub(in crate::event) fn take_question(&mut self) -> Option<Question> {
         let method = QuestionMethod::parse(self.method.as_deref()?)?;
         Some(Question {
@@ -109,17 +109,17 @@ impl Control {
         })
     }
 
-    /// Before a string that may be a long one.
+    /// Call before a long string.
     pub(in crate::event) fn begin_text(&mut self) {
         self.long.clear();
     }
 
-    /// Part of a long string.
+    /// Adds a part of a long string.
     pub(in crate::event) fn text(&mut self, part: &str) {
         self.long.push(part);
     }
 
-    /// The end of a long string.
+    /// Stores the long string in its field.
     pub(in crate::event) fn text_end(&mut self, field: Field) {
         self.is_touched = true;
         let (text, omitted) = self.long.to_text();
@@ -138,7 +138,7 @@ impl Control {
         }
     }
 
-    /// A name, which is a short string.
+    /// Stores a name.
     pub(in crate::event) fn name(&mut self, field: Field, name: String) {
         self.is_touched = true;
         match field {
@@ -150,7 +150,7 @@ impl Control {
         }
     }
 
-    /// An error message, which is a short string as well.
+    /// Stores an error message.
     pub(in crate::event) fn error(&mut self, field: Field, text: String) {
         self.is_touched = true;
         match field {
@@ -161,7 +161,7 @@ impl Control {
         }
     }
 
-    /// A number; `text` is how it was written.
+    /// Stores a number; `text` is its spelling.
     pub(in crate::event) fn number(&mut self, field: Field, text: &str, number: u64) {
         self.is_touched = true;
         match field {
@@ -173,19 +173,19 @@ impl Control {
         }
     }
 
-    /// Whether a command succeeded, or a retry.
+    /// Stores whether a command or a retry succeeded.
     pub(in crate::event) fn success(&mut self, value: bool) {
         self.is_touched = true;
         self.success = Some(value);
     }
 
-    /// Before the options of a question.
+    /// Call before the options of a question.
     pub(in crate::event) fn begin_options(&mut self) {
         self.is_touched = true;
         self.options.clear();
     }
 
-    /// Whether one more option is wanted; only texts are.
+    /// Call before each option; returns whether it is wanted. Only texts are.
     pub(in crate::event) fn begin_option(&mut self, is_text: bool) -> bool {
         let is_wanted = is_text && self.options.len() < MAX_OPTIONS;
         self.is_cut |= !is_wanted;
@@ -193,7 +193,7 @@ impl Control {
         is_wanted
     }
 
-    /// Names are counted by the record.
+    /// Without names, which the record counts.
     pub(in crate::event) fn memory_bytes(&self) -> usize {
         let texts = [
             &self.error,

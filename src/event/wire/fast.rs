@@ -1,29 +1,29 @@
-//! The one record that comes by the thousand, recognised by the exact bytes pi writes.
+//! Recognises `message_update`, the record that comes by the thousand, by the exact bytes that pi writes.
 //!
-//! Whatever differs in a single byte of its frame is left to the tokenizer, which must come to the same state.
+//! A line whose frame differs in a single byte goes to the tokenizer, which must come to the same state.
 
 use crate::text::Tail;
 use crate::text::skim::Span;
 use crate::text::unescape::{Step, Unescape};
 
-/// What a recognised line says.
+/// What a recognised line holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::event) enum Update {
     /// The delta buffer holds a text delta.
     TextDelta,
-    /// Nothing of use.
+    /// Nothing that is used.
     Other,
 }
 
 /// Recognises updates.
 #[derive(Debug, Default)]
 pub(in crate::event) struct Fast {
-    /// The usage object of the last update, from behind its opening brace. It hardly ever changes while a message
-    /// streams, and to compare it costs a tenth of finding its end.
+    /// The usage object of the last update, after its opening brace. It hardly ever changes while a message streams, and
+    /// comparing it costs a tenth of finding its end.
     usage: Vec<u8>,
 }
 
-/// Bytes of a usage object that are worth remembering.
+/// Longest usage object that is remembered, in bytes.
 const MAX_USAGE: usize = 1024;
 
 impl Fast {
@@ -50,7 +50,7 @@ impl Fast {
             return None;
         };
         let end = &rest[used..];
-        // The older form repeats the whole message from here on; what follows is passed over.
+        // The older form repeats the whole message from here on, which is not needed.
         (matches!(end, b"}}" | b"}}\r") || end.starts_with(br#","partial":"#)).then_some(Update::TextDelta)
     }
 
@@ -58,9 +58,9 @@ impl Fast {
         self.usage.capacity()
     }
 
-    /// Where an object ends that begins before `bytes`.
+    /// Where the object ends whose opening brace stands before `bytes`.
     fn usage_end(&mut self, bytes: &[u8]) -> Option<usize> {
-        // The same bytes are the same object, whatever comes after them.
+        // The same bytes are the same object, whatever follows.
         if !self.usage.is_empty() && bytes.starts_with(&self.usage) {
             return Some(self.usage.len());
         }

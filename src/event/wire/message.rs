@@ -1,4 +1,4 @@
-//! A `message` of a record, and the part of its content at hand.
+//! The `message` of a record, and the current part of its content.
 
 use super::arguments::Arguments;
 use super::names::PartKind;
@@ -28,11 +28,11 @@ pub(in crate::event) struct Message {
     pub(in crate::event) error: Option<String>,
 }
 
-/// The content part at hand.
+/// The current part of the content.
 #[derive(Debug)]
 pub(in crate::event) struct Part {
     pub(in crate::event) kind: PartKind,
-    /// Where the message's text stood before this part.
+    /// State of the message's text before this part.
     pub(in crate::event) mark: Mark,
     pub(in crate::event) has_text: bool,
     pub(in crate::event) text: HeadTail,
@@ -73,21 +73,21 @@ impl Message {
     }
 
     pub(in crate::event) fn clear_content(&mut self) {
-        // A long answer is rare; its buffers are not worth keeping.
+        // Long answers are rare, so their buffers are freed.
         self.text = HeadTail::new(MAX_TEXT);
         self.text_parts = 0;
         self.has_tool_call = false;
         self.items.clear();
     }
 
-    /// Before the text of one more block.
+    /// Call before the text of another block.
     pub(in crate::event) fn begin_text(&mut self) {
         if self.text_parts > 0 {
             self.text.push("\n");
         }
     }
 
-    /// Takes over what a part of the content came to.
+    /// Adds a finished part of the content.
     pub(in crate::event) fn part_ended(&mut self, part: &mut Part) {
         match part.kind {
             PartKind::Text if part.has_text => {

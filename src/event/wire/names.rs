@@ -1,6 +1,6 @@
-//! The names pi writes on the wire: event types, and where in a record the fields lie.
+//! The names on the wire: event types, and which fields of a record are wanted.
 
-/// Type of an event, as far as it matters here.
+/// Type of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::event) enum EventKind {
     MessageStart,
@@ -18,7 +18,7 @@ pub(in crate::event) enum EventKind {
     CompactionEnd,
     UiRequest,
     Response,
-    /// Known, and nothing in it is of use.
+    /// Known, but nothing in it is used.
     Ignored,
     /// Not known to this version.
     Unknown,
@@ -56,7 +56,7 @@ impl EventKind {
         }
     }
 
-    /// The name on the wire of what can be the last event, unless several share the value.
+    /// The name on the wire; `None` where several names share the value or the event is no part of the work.
     pub(in crate::event) fn name(self) -> Option<&'static str> {
         Some(match self {
             Self::MessageStart => "message_start",
@@ -77,7 +77,7 @@ impl EventKind {
         })
     }
 
-    /// Whether anything beside the type is wanted.
+    /// Whether any field beside the type is wanted.
     pub(in crate::event) fn has_body(self) -> bool {
         matches!(
             self,
@@ -189,7 +189,7 @@ pub(in crate::event) enum Field {
 }
 
 impl Field {
-    /// Whether it holds what a person is to read or to edit, as a string.
+    /// Whether it is a text of a dialog, which may be long.
     pub(in crate::event) fn is_long(self) -> bool {
         matches!(self, Self::Title | Self::Message | Self::Placeholder | Self::Prefill | Self::Option)
     }

@@ -1,4 +1,4 @@
-//! How an event is picked out of its record.
+//! The sink of the skimmer: which value goes to which field of the record.
 
 use super::names::{Container, EventKind, Field, PartKind, UpdateKind};
 use super::record::{Record, short_name};

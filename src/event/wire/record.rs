@@ -1,23 +1,23 @@
-//! One event, as far as anything of it is wanted.
+//! The wanted fields of one event.
 
 use super::control::Control;
 use super::message::{Message, Part};
 use super::names::{Container, EventKind, Field, UpdateKind};
 use crate::text::{HeadTail, Mark, Tail, floor_char_boundary};
 
-/// Bytes kept of one delta; no more than the live text that it goes into.
+/// Bytes kept of one delta, and of the live text that it goes into.
 pub(in crate::event) const MAX_LIVE: usize = 64 * 1024;
 /// Bytes kept of an error message and of every other short string.
 const MAX_SHORT: usize = 8 * 1024;
 /// Bytes kept of names and identifiers.
 const MAX_NAME: usize = 1024;
 
-/// The wanted fields of the record that is being read.
+/// The wanted fields of the record being read.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the record")]
 pub(in crate::event) struct Record {
     pub(in crate::event) kind: Option<EventKind>,
-    /// The name of an event type that is not known here, empty for the others.
+    /// The name of an ignored or unknown event type, empty for the others.
     pub(in crate::event) type_name: String,
     pub(in crate::event) message: Message,
     pub(in crate::event) update: Option<UpdateKind>,
@@ -27,16 +27,16 @@ pub(in crate::event) struct Record {
     pub(in crate::event) tool_name: Option<String>,
     pub(in crate::event) will_retry: Option<bool>,
     pub(in crate::event) control: Control,
-    /// The model is known already, so a `message_start` has nothing to tell but the role.
+    /// The model is known already, so only the role of a `message_start` matters. Kept over records.
     pub(in crate::event) knows_model: bool,
-    /// This pi says by `agent_settled` when its work is done; set by the fold, kept over records.
+    /// This pi ends its work with `agent_settled`. Set by the fold, kept over records.
     pub(in crate::event) announces_end: bool,
 
     pub(in crate::event) containers: Vec<Container>,
     pub(in crate::event) field: Option<Field>,
     pub(in crate::event) part: Part,
     pub(in crate::event) short: HeadTail,
-    /// A message was entered: there is something to clear in it.
+    /// A message was entered and must be cleared.
     pub(in crate::event) has_message: bool,
 }
 
@@ -63,7 +63,7 @@ impl Record {
         }
     }
 
-    /// Makes ready for the next record.
+    /// Prepares for the next record.
     pub(in crate::event) fn clear(&mut self) {
         self.kind = None;
         self.type_name.clear();
@@ -92,7 +92,7 @@ impl Record {
             + 8 * MAX_NAME
     }
 
-    /// Whether the rest of the record cannot say anything that is wanted.
+    /// Whether the rest of the record holds nothing that is wanted.
     pub(in crate::event) fn is_enough(&self) -> bool {
         match self.kind {
             None => false,
@@ -107,10 +107,10 @@ impl Record {
             Some(EventKind::MessageUpdate) => {
                 matches!(self.update, Some(UpdateKind::TextStart | UpdateKind::Other))
             }
-            // What a tool returned is passed over.
+            // The result of a tool is skipped.
             Some(EventKind::ToolStart) => self.tool_call_id.is_some() && self.tool_name.is_some(),
             Some(EventKind::ToolEnd) => self.tool_call_id.is_some(),
-            // It repeats all messages, only to say behind them whether a retry follows.
+            // It repeats all messages, and says after them only whether a retry follows.
             Some(EventKind::AgentEnd) if self.announces_end => true,
             Some(EventKind::UiRequest) => self.control.is_no_question(),
             Some(kind) => !kind.has_body(),
@@ -123,13 +123,13 @@ impl Record {
             && self.has_delta
     }
 
-    /// The short string at hand as a name.
+    /// The current short string as a name.
     pub(in crate::event) fn name(&self) -> String {
         short_name(&self.short).to_owned()
     }
 }
 
-/// As much of a string as a name may have.
+/// The beginning of a string, as long as a name may be.
 pub(in crate::event) fn short_name(text: &HeadTail) -> &str {
     let head = text.head();
     &head[..floor_char_boundary(head, MAX_NAME)]
