@@ -52,6 +52,18 @@ impl Usage {
         turns: 0,
     };
 
+    /// Tokens sent, those that a cache served included.
+    #[must_use]
+    pub fn sent(&self) -> u64 {
+        self.input.saturating_add(self.cache_read).saturating_add(self.cache_write)
+    }
+
+    /// Tokens sent and produced.
+    #[must_use]
+    pub fn tokens(&self) -> u64 {
+        self.sent().saturating_add(self.output)
+    }
+
     /// Adds other usage; sums saturate.
     pub fn add(&mut self, other: &Self) {
         self.input = self.input.saturating_add(other.input);

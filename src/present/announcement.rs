@@ -78,10 +78,10 @@ impl DeliveryBody {
         if let (Some(started), Some(ended)) = (run.started_ms, run.ended_ms) {
             parts.push(format!("runtime {}", figures::between(started, ended)));
         }
-        let sent = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
+        let sent = usage.sent();
         parts.push(format!(
             "tokens {} (in {} / out {})",
-            figures::tokens(sent.saturating_add(usage.output)),
+            figures::tokens(usage.tokens()),
             figures::tokens(sent),
             figures::tokens(usage.output)
         ));

@@ -92,7 +92,7 @@ fn times(facts: &mut Facts, run: &BackgroundRun, clock: &Clock) {
 fn usage(run: &BackgroundRun) -> String {
     let usage = &run.progress.usage;
     let tokens = figures::tokens;
-    let sent = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
+    let sent = usage.sent();
     let cached = if usage.cache_read > 0 || usage.cache_write > 0 {
         format!(" / cache read {} / cache written {}", tokens(usage.cache_read), tokens(usage.cache_write))
     } else {
@@ -101,7 +101,7 @@ fn usage(run: &BackgroundRun) -> String {
     format!(
         "{}, {} tokens (in {} / out {}{cached}), est. {}",
         figures::counted(usize::try_from(usage.turns).unwrap_or(usize::MAX), "turn"),
-        tokens(sent.saturating_add(usage.output)),
+        tokens(usage.tokens()),
         tokens(sent),
         tokens(usage.output),
         figures::money(usage.cost.total)

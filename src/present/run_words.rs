@@ -81,8 +81,7 @@ pub(super) fn standing(run: &BackgroundRun, clock: &Clock) -> String {
 /// `12.3k tokens`, `$0.04`; nothing that is zero.
 pub(super) fn spent(run: &BackgroundRun) -> Vec<String> {
     let usage = &run.progress.usage;
-    let sent = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
-    let all = sent.saturating_add(usage.output);
+    let all = usage.tokens();
     let tokens = (all > 0).then(|| format!("{} tokens", figures::tokens(all)));
     let cost = (usage.cost.total > 0.0).then(|| figures::money(usage.cost.total));
     tokens.into_iter().chain(cost).collect()

@@ -186,12 +186,7 @@ impl Meter {
     /// Notes the usage of the attempt at hand, summed from its beginning, and charges the session with what is new.
     /// Usage never shrinks: less than was reported before changes nothing.
     pub fn record(&mut self, usage: &Usage) {
-        let tokens = [usage.input, usage.output, usage.cache_read, usage.cache_write];
-        let reported = Used {
-            nanos: nanos(usage.cost.total),
-            tokens: tokens.into_iter().fold(0, u64::saturating_add),
-            turns: usage.turns,
-        };
+        let reported = Used { nanos: nanos(usage.cost.total), tokens: usage.tokens(), turns: usage.turns };
         let charge = reported.nanos.saturating_sub(self.now.nanos);
         self.now = self.now.zip(reported, u64::max);
         if let Some(session) = &self.session {
