@@ -22,7 +22,8 @@ type Literals<'a> = BTreeSet<&'a str>;
 fn declared(types: &str) -> BTreeMap<String, Literals<'_>> {
     let mut fields = BTreeMap::new();
     let mut interface = "";
-    for line in types.lines() {
+    // Comments hold examples.
+    for line in types.lines().filter(|line| !line.trim_start().starts_with('*')) {
         if let Some(rest) = line.strip_prefix("export interface ") {
             interface = rest.trim_end_matches(" {");
         }
