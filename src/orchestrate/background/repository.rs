@@ -93,8 +93,12 @@ impl RunRepository {
 
     /// Forgets a run that only the fallback has.
     pub(super) fn forget(&self, key: &str) {
-        if let Some(fallback) = self.fallback_with(key) {
-            drop(fallback.forget_run(key));
+        let _writing = self.writing.lock();
+        if let Some(fallback) = self.fallback_with(key)
+            && fallback.forget_run(key).is_ok()
+            && fallback.runs(None, 1).is_ok_and(|runs| runs.is_empty())
+        {
+            self.state.lock().fallback = None;
         }
     }
 
@@ -390,6 +394,8 @@ mod tests {
         assert_eq!(repository.amend(&over("one")), Some(false), "it was archived meanwhile");
         repository.forget("two");
         assert!(!repository.is_in_memory("two") && ids(&repository).is_empty());
+        repository.forget("one");
+        assert!(repository.flush(), "nothing is left to store");
     }
 
     #[test]
