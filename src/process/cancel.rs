@@ -1,20 +1,20 @@
-//! Asking a run to end, with a reason.
+//! Cancels a run, with a reason.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use tokio_util::sync::CancellationToken;
 
-/// Why a run was asked to end. Its `Display` is the message of a run that ended for it.
+/// Why a run was cancelled. Its `Display` is the message of a run that ended for this reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CancelReason {
-    /// The caller asked, perhaps saying why.
+    /// The caller asked, with its own words if it gave any.
     Caller(Option<String>),
-    /// Nobody holds the handle that receives the result any more.
+    /// The handle that receives the result was dropped.
     Dropped,
-    /// The host is going down, which leaves little time.
+    /// The host is shutting down, which leaves little time.
     Shutdown,
-    /// A bound that this layer does not know was reached; the text names it.
+    /// A limit that this layer does not know was reached; the text names it.
     Bound(String),
 }
 
@@ -30,30 +30,31 @@ impl fmt::Display for CancelReason {
     }
 }
 
-/// A request to end, with its reason.
+/// A request to cancel, with its reason.
 ///
-/// Clones are cheap and share one request. The first reason stays; later ones change nothing.
+/// Clones are cheap and share one request. The first reason stays. A later one is ignored, except that
+/// [`CancelReason::Shutdown`] always wakes [`Cancel::shut_down`].
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<Request>);
 
 #[derive(Debug, Default)]
 struct Request {
-    /// Set before `made` is.
+    /// Set before `made` is cancelled.
     reason: OnceLock<CancelReason>,
     made: CancellationToken,
-    /// Set when the host goes down, even after another reason.
+    /// Cancelled when the host shuts down, even after another reason.
     shutdown: CancellationToken,
     parent: Option<Cancel>,
 }
 
 impl Cancel {
-    /// A request that nobody has made yet.
+    /// A request that has not been made yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A request of its own that is also made when this one is. Making the child's leaves this one alone.
+    /// A child request. It is made when this one is; making the child leaves this one alone.
     #[must_use]
     pub fn child(&self) -> Self {
         Self(Arc::new(Request {
@@ -64,7 +65,7 @@ impl Cancel {
         }))
     }
 
-    /// Makes the request. Later ones change nothing; [`Cancel::reason`] tells which one counted.
+    /// Makes the request. Only the first call sets the reason, which [`Cancel::reason`] returns.
     pub fn cancel(&self, reason: CancelReason) {
         let is_shutdown = reason == CancelReason::Shutdown;
         if self.0.reason.set(reason).is_ok() {
@@ -75,21 +76,21 @@ impl Cancel {
         }
     }
 
-    /// The reason, once the request was made.
+    /// The reason, once the request is made.
     #[must_use]
     pub fn reason(&self) -> Option<CancelReason> {
         let own = self.0.reason.get().cloned();
         own.or_else(|| self.0.parent.as_ref()?.reason())
     }
 
-    /// Waits for the request; returns at once when it was already made. Cancel safe.
+    /// Waits for the request; returns at once when it is already made. Cancel safe.
     pub async fn cancelled(&self) -> CancelReason {
         self.0.made.cancelled().await;
-        // The reason is set before the token.
+        // The reason is set before the token is cancelled.
         self.reason().unwrap_or(CancelReason::Dropped)
     }
 
-    /// Waits until the host goes down, even when the request was made before for another reason. Cancel safe.
+    /// Waits until the host shuts down, even if the request was made earlier for another reason. Cancel safe.
     pub async fn shut_down(&self) {
         self.0.shutdown.cancelled().await;
     }
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_first_reason_stays_and_reaches_everybody() {
+    async fn the_first_reason_stays_and_reaches_every_clone() {
         let cancel = Cancel::new();
         let other = cancel.clone();
         assert_eq!(cancel.reason(), None);
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_a_host_that_goes_down_leaves_little_time() {
+    async fn only_a_shutdown_wakes_shut_down() {
         for (reason, expected) in [(CancelReason::Shutdown, true), (CancelReason::Caller(None), false)] {
             let cancel = Cancel::new();
             cancel.cancel(reason.clone());
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_reaches_those_below_and_not_those_above() {
+    async fn a_request_reaches_children_but_not_parents() {
         let call = Cancel::new();
         let (one, two) = (call.child(), call.child().child());
         one.cancel(CancelReason::Bound("money".into()));

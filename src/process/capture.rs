@@ -1,4 +1,4 @@
-//! Running a short helper program for its output.
+//! Runs a short helper program for its output.
 
 use std::time::Duration;
 
@@ -10,36 +10,36 @@ use super::observer::{Activity, Observer};
 use super::outcome::Outcome;
 use super::supervise::{SuperviseLimits, supervise};
 
-/// A helper has nothing to save, so it is not given long once its time is up.
+/// The grace period of a helper. It has nothing to save, so it is short.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// How long the output of a helper is awaited after it has gone.
+/// How long a helper's output is read after it has exited.
 const DRAIN: Duration = Duration::from_millis(500);
 
-/// What a helper program said.
+/// The output of a helper program, and how it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captured {
     /// How it ended; a timeout is [`Outcome::HardTimeout`].
     pub outcome: Outcome,
-    /// Its standard output, up to the bound. Not sanitized.
+    /// Its standard output, up to the limit. Not sanitized.
     pub stdout: Vec<u8>,
-    /// Whether it wrote more than the bound.
+    /// Whether it wrote more than the limit.
     pub truncated: bool,
     /// Its standard error, as in [`Supervised`](super::Supervised).
     pub stderr: String,
 }
 
 impl Captured {
-    /// Whether it left by itself with exit code 0. Its output may be truncated all the same.
+    /// Whether it exited with code 0. Its output may still be truncated.
     #[must_use]
     pub fn is_success(&self) -> bool {
         matches!(self.outcome, Outcome::Exited(status) if status.success())
     }
 }
 
-/// Runs a program to its end and keeps the first `max_bytes` of its standard output; the rest is read and passed over.
+/// Runs a program to its end and keeps the first `max_bytes` of its standard output; the rest is read and discarded.
 ///
-/// After `timeout` it is ended with its process group, which adds a second at most to what this takes. Dropping the
+/// After `timeout` the program and its process group are ended, which takes about a second more at most. Dropping the
 /// future kills the group.
 ///
 /// # Errors

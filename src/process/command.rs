@@ -1,4 +1,4 @@
-//! What to start.
+//! A command, and how to start it without a warden.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use super::error::SpawnError;
 use super::guardian::Guardian;
 use super::{platform, program};
 
-/// A program with everything it is given. It is executed directly; no shell ever reads any of this.
+/// A program with its arguments, directory and environment. It is executed directly, never through a shell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChildCommand {
     /// A path, or a bare name to look up in the `PATH` of [`ChildCommand::env`]. A relative path is relative to
@@ -18,13 +18,13 @@ pub struct ChildCommand {
     pub args: Vec<OsString>,
     /// The working directory.
     pub cwd: PathBuf,
-    /// The whole environment: nothing is inherited beside it.
+    /// The whole environment; nothing is inherited.
     pub env: Vec<(OsString, OsString)>,
-    /// The warden that it is started through; without one, the child and its process group are all that is followed.
+    /// The warden to start it through. Without one, only the child and its process group are followed.
     pub guardian: Option<Guardian>,
 }
 
-/// A command whose program and directory were found.
+/// A command whose program was looked up and whose directory was made absolute.
 pub(super) struct Located<'a> {
     pub(super) command: &'a ChildCommand,
     pub(super) program: PathBuf,
@@ -32,24 +32,24 @@ pub(super) struct Located<'a> {
 }
 
 impl ChildCommand {
-    /// Looks up the program. Blocks: the file system is asked.
+    /// Looks up the program. Blocks on file system access.
     pub(super) fn locate(&self) -> Result<Located<'_>, SpawnError> {
         let cwd = std::path::absolute(&self.cwd)
             .map_err(|source| SpawnError::Cwd { path: self.cwd.clone(), source })?;
         match program::locate(&self.program, &cwd, program::search_path(&self.env)) {
             Ok(program) => Ok(Located { command: self, program, cwd }),
-            // A missing directory makes everything in it look missing, so it is blamed first.
+            // A missing directory makes everything in it look missing, so it is reported first.
             Err(error) => Err(program::check_cwd(&cwd).err().unwrap_or(error)),
         }
     }
 }
 
 impl Located<'_> {
-    /// Starts the program with pipes for its standard streams, as leader of a group of its own.
+    /// Starts the program with pipes for its standard streams, as leader of its own process group.
     ///
-    /// Blocks: the calling thread sleeps until the child has executed the program. The standard library takes
-    /// `posix_spawn` as long as there is no `pre_exec` and the program is a path; otherwise it forks, which costs a
-    /// grown host 50 ms and more. So the name was looked up before and nothing is hooked in.
+    /// Blocks until the child has executed the program. The standard library uses `posix_spawn` as long as there is
+    /// no `pre_exec` and the program is a path; otherwise it forks, which costs a host with much memory 50 ms and
+    /// more. That is why the name is looked up first and no hook is installed.
     pub(super) fn start(&self) -> Result<Child, SpawnError> {
         let mut command = Command::new(&self.program);
         command

@@ -1,4 +1,4 @@
-//! Programs that are meant to outlive this one.
+//! Programs that are meant to outlive this process.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -7,31 +7,32 @@ use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// What a program may answer; whoever says more is not the one that was meant.
+/// The most bytes read of an answer. No program that is meant here says more.
 const MAX_ANSWER: u64 = 1024 * 1024;
 
-/// The stack of a thread that waits.
+/// The stack of a waiting thread, in bytes.
 const STACK_BYTES: usize = 128 * 1024;
 
-/// A program that goes on when this one ends, and how it is started.
+/// A program that keeps running when this process ends, and how to start it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detached {
-    /// The program, an absolute path.
+    /// An absolute path.
     pub program: PathBuf,
-    /// Its arguments.
+    /// The arguments, without the program itself.
     pub args: Vec<OsString>,
-    /// Variables beyond those of this process.
+    /// Variables added to the environment of this process.
     pub env: Vec<(OsString, OsString)>,
 }
 
 impl Detached {
-    /// Starts it in a group of its own, where no key of a terminal reaches it, writes `request` to its standard input, and
-    /// returns the first line that it answers, by which it takes over. Blocks until then.
+    /// Starts the program in its own process group, out of reach of terminal signals, writes `request` to its
+    /// standard input, and returns the first line of its answer, with which it takes over. Blocks until then. The
+    /// answer is empty or cut short when the program ends early.
     ///
     /// # Errors
     ///
-    /// When it cannot be started, ends before it has answered, or does not answer within `patience`; nothing is left of it
-    /// then.
+    /// When the program cannot be started or takes no request, or does not answer within `idle_timer`; a program that
+    /// was started is killed then.
     pub fn hand_over(&self, request: Vec<u8>, idle_timer: Duration) -> io::Result<Vec<u8>> {
         let mut command = Command::new(&self.program);
         command
@@ -46,7 +47,7 @@ impl Detached {
         let mut child = command.spawn()?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
         let (said, answer) = mpsc::channel();
-        // It may never read, and never answer.
+        // On a thread, because the program may never read and never answer.
         let talking = thread(move || drop(said.send(talk(input, output, &request))));
         let answer = talking.and_then(|()| match answer.recv_timeout(idle_timer) {
             Ok(answer) => answer,
@@ -55,13 +56,13 @@ impl Detached {
         if answer.is_err() {
             let _ = child.kill();
         }
-        // Once it ends it is taken from the table of processes.
+        // Reaps the program whenever it ends.
         thread(move || drop(child.wait()))?;
         answer
     }
 }
 
-/// Writes a request and reads the line that answers it.
+/// Writes the request and reads the line that answers it.
 fn talk(input: Option<ChildStdin>, output: Option<ChildStdout>, request: &[u8]) -> io::Result<Vec<u8>> {
     let (mut input, output) = input.zip(output).ok_or(io::ErrorKind::BrokenPipe)?;
     input.write_all(request)?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Why a child did not start. Nothing is left running.
 ///
-/// The operating system's error is the source of each.
+/// The source of each is the operating system's error.
 #[derive(Debug, thiserror::Error)]
 #[expect(
     missing_docs,
@@ -54,7 +54,7 @@ pub enum SpawnError {
 }
 
 impl SpawnError {
-    /// What was under way: `cwd`, `executable`, `exec`, `sandbox` or `warden`.
+    /// The stage that failed: `cwd`, `executable`, `exec`, `sandbox` or `warden`.
     #[must_use]
     pub fn stage(&self) -> &'static str {
         match self {
@@ -79,7 +79,7 @@ impl SpawnError {
         }
     }
 
-    /// The directory or program at fault; the bare name of a program that is nowhere in `PATH`.
+    /// The directory or program at fault; a bare name if the program is in no directory of `PATH`.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.parts().0
@@ -114,7 +114,7 @@ impl SpawnError {
         }
     }
 
-    /// What an error of looking at or entering the working directory means.
+    /// Classifies an error of inspecting or entering the working directory.
     pub(super) fn from_cwd(path: PathBuf, source: io::Error) -> Self {
         match source.kind() {
             io::ErrorKind::NotFound => Self::CwdMissing { path, source },
@@ -124,7 +124,7 @@ impl SpawnError {
         }
     }
 
-    /// What an error of starting `path` means, given that it is a file that may be executed.
+    /// Classifies an error of starting `path`, which is an existing file that may be executed.
     pub(super) fn from_exec(path: PathBuf, source: io::Error) -> Self {
         if super::platform::is_too_many_files(&source) {
             return Self::TooManyFiles { path, source };
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_system_error_has_its_stage_and_words() {
+    fn each_system_error_has_its_stage_and_message() {
         let os = |errno: Errno| io::Error::from_raw_os_error(errno.raw_os_error());
         let row = |error: SpawnError| format!("{}: {error}\n", error.stage());
         let exec = |errno| row(SpawnError::from_exec("/opt/pi".into(), os(errno)));

@@ -1,4 +1,4 @@
-//! What a child is guarded by.
+//! How a child is guarded: the settings of its warden, and the level of supervision that results.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,24 +7,24 @@ use std::time::Duration;
 use crate::text::text_enum;
 use pi_subagent_warden::{Limits, Mechanism, Options, Sandbox};
 
-/// The warden that a child is started through, and what it is told.
+/// The warden to start a child through, and its settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Guardian {
     /// The warden's program, an absolute path.
     pub program: PathBuf,
-    /// The read-only sandbox of the child, if it gets one.
+    /// The read-only sandbox of the child; `None` leaves it unrestricted.
     pub sandbox: Option<Sandbox>,
     /// What the whole tree may use.
     pub limits: Limits,
-    /// What the warden removes when this process dies before the child does. In any other case that is the caller's.
+    /// Paths that the warden removes when this process dies before the child. Otherwise the caller removes them.
     pub scratch: Vec<PathBuf>,
-    /// What it removes with that as long as the child has no work: see [`Started::keep`](crate::process::Started::keep).
+    /// Paths removed with `scratch`, unless [`Started::keep`](crate::process::Started::keep) was called.
     pub unless_kept: Vec<PathBuf>,
-    /// The directory that it removes after that, if nothing is left in it.
+    /// The directory removed last, if it is empty by then.
     pub directory: Option<PathBuf>,
-    /// Whether the tree gets a pid namespace, which dies even with a warden that is killed.
+    /// Whether to give the tree a pid namespace, so that it dies even when its warden is killed.
     pub pid_namespace: bool,
-    /// From the polite request to the forced end, when the warden ends the tree because this process died.
+    /// The grace period when the warden ends the tree because this process died.
     pub grace: Duration,
 }
 
@@ -39,18 +39,19 @@ impl Guardian {
 }
 
 text_enum! {
-    /// How far the end of a child's tree is certain. The order is that of certainty.
+    /// How reliably a child's tree is ended, from the least to the most reliable.
     #[derive(PartialOrd, Ord)]
     pub enum Supervision {
-        /// The child itself is ended.
+        /// Only the child itself is ended.
         Process = "process",
-        /// The child and its process group are ended; who leaves the group, and a host that is killed, are not covered.
+        /// The child and its process group are ended. A process that leaves the group is not covered, nor is a host
+        /// that gets killed.
         ProcessGroup = "process-group",
-        /// The whole tree is ended, when this process is killed too.
+        /// The whole tree is ended, even when this process is killed.
         Warden = "warden",
-        /// The whole tree is ended, when this process or the warden is killed too.
+        /// The whole tree is ended, even when this process or the warden is killed.
         WardenCgroup = "warden+cgroup",
-        /// The whole tree is ended, when this process and the warden are killed too.
+        /// The whole tree is ended, even when this process and the warden are both killed.
         WardenNamespace = "warden+pid-ns",
     }
 }

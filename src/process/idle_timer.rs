@@ -1,37 +1,37 @@
-//! How long the loop goes on waiting for a child that says nothing, or that has said everything.
+//! How long the loop waits for a child that is silent, or whose work is settled.
 
 use std::time::{Duration, Instant};
 
 use super::observer::Activity;
 
-/// How long settled work may be taken up again before the end of its input tells the child to leave. A pi before 0.84 says
-/// that it is done and announces a retry right after it.
+/// How long settled work may resume before its input ends, which tells the child to exit. A pi before 0.84 reports
+/// that it is done and announces a retry right after.
 const SETTLING: Duration = Duration::from_millis(250);
 
-/// What the waiting was for when it became too long.
+/// What did not happen in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expired {
-    /// A sign of life, for this long.
+    /// No sign of life came for this long.
     Silence(Duration),
-    /// That the work is taken up again: it is not, so the child can be dismissed.
+    /// The settled work did not resume, so the child can be dismissed.
     Resumption,
-    /// The child's leaving, after its work was settled.
+    /// The child did not exit after its work was settled.
     Linger,
 }
 
-/// The silence clock, which turns into the linger clock once the work is settled.
+/// The silence clock, which becomes the linger clock once the work is settled.
 #[derive(Debug)]
 pub(super) struct IdleTimer {
     linger: Duration,
     silence: Option<Duration>,
-    /// When the clock in force was last started.
+    /// When the current clock was last started.
     since: Instant,
     settled: bool,
-    /// How long the child may stay after its work was settled, for a last word.
+    /// How long the child may stay for a last word after its work was settled.
     stay: Option<Duration>,
-    /// When it last gave a sign of life.
+    /// When the child last gave a sign of life.
     heard: Instant,
-    /// The child was told that nothing more will be asked of it.
+    /// Whether the input has ended, so that the child knows to exit.
     dismissed: bool,
 }
 
@@ -40,15 +40,17 @@ impl IdleTimer {
         Self { linger, silence, since: now, settled: false, stay: None, heard: now, dismissed: false }
     }
 
-    /// Notes that the child has been told that nothing more will be asked of it.
+    /// Notes that the input has ended, so that the child knows to exit.
     pub(super) fn dismiss(&mut self) {
         self.dismissed = true;
     }
 
-    pub(super) fn feel(&mut self, activity: Activity, now: Instant) {
+    /// Restarts or switches the clock, as the observer's latest activity asks.
+    pub(super) fn update(&mut self, activity: Activity, now: Instant) {
         let resumed = self.silence.is_none() && activity.silence.is_some();
         self.silence = activity.silence;
-        // Output after the work is done does not prolong the stay, so only the change itself starts the linger clock.
+        // Output after the work is done does not extend the stay, so only a change of these two restarts the linger
+        // clock.
         let has_changed = self.settled != activity.settled || self.stay != activity.stay;
         if has_changed || (!self.settled && (activity.alive || resumed)) {
             self.since = now;
@@ -63,7 +65,7 @@ impl IdleTimer {
         self.settled
     }
 
-    /// When to stop waiting; `None` = never.
+    /// When to stop waiting; `None` means never.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let limit = match (self.settled, self.dismissed, self.stay) {
             (true, true, _) => Some(self.linger),
@@ -100,13 +102,13 @@ mod tests {
     }
 
     #[test]
-    fn the_deadline_follows_the_pulses() {
+    fn the_deadline_follows_the_activity() {
         let noise = activity(false, LIMIT, false);
         let life = activity(true, LIMIT, false);
         let tool = activity(true, None, false);
         let done = activity(true, LIMIT, true);
         let longer = activity(false, Some(Duration::from_secs(30)), false);
-        // Pulses at the given seconds, and the second of the deadline after them.
+        // Activities at the given seconds, and the second of the deadline after them.
         for (label, initial, pulses, deadline) in [
             ("nothing yet", LIMIT, vec![], Some(10)),
             ("no limit", None, vec![(5, tool)], None),
@@ -126,7 +128,7 @@ mod tests {
             let mut idle_timer = IdleTimer::new(initial, Duration::from_secs(2), start);
             idle_timer.dismiss();
             for (second, activity) in pulses {
-                idle_timer.feel(activity, at(second));
+                idle_timer.update(activity, at(second));
             }
             assert_eq!(idle_timer.deadline(), deadline.map(at), "{label}");
             if let Some(second) = deadline {
@@ -145,19 +147,19 @@ mod tests {
             ..activity(alive, silence, true)
         };
         let mut idle_timer = IdleTimer::new(LIMIT, Duration::from_secs(2), start);
-        idle_timer.feel(word(true, LIMIT), at(100));
+        idle_timer.update(word(true, LIMIT), at(100));
         assert_eq!(idle_timer.deadline(), Some(at(110)), "it may not be silent for longer than ever");
         for second in [105, 114, 123, 132, 141, 150, 159] {
-            idle_timer.feel(word(true, LIMIT), at(second));
+            idle_timer.update(word(true, LIMIT), at(second));
             assert!(idle_timer.is_settled());
         }
         assert_eq!(idle_timer.deadline(), Some(at(160)), "and talking wins no time");
         assert_eq!(idle_timer.overdue(at(160)), Some(Expired::Linger));
-        idle_timer.feel(activity(true, LIMIT, true), at(159));
+        idle_timer.update(activity(true, LIMIT, true), at(159));
         idle_timer.dismiss();
         assert_eq!(idle_timer.deadline(), Some(at(161)), "when it has said it, it leaves");
         let mut idle_timer = IdleTimer::new(None, Duration::from_secs(2), start);
-        idle_timer.feel(word(true, None), at(100));
+        idle_timer.update(word(true, None), at(100));
         assert_eq!(idle_timer.deadline(), Some(at(160)));
     }
 
@@ -165,7 +167,7 @@ mod tests {
     fn settled_work_may_be_taken_up_again_before_the_child_is_dismissed() {
         let start = Instant::now();
         let mut idle_timer = IdleTimer::new(LIMIT, Duration::from_secs(2), start);
-        idle_timer.feel(activity(true, LIMIT, true), start);
+        idle_timer.update(activity(true, LIMIT, true), start);
         assert_eq!(idle_timer.overdue(start + SETTLING / 2), None);
         assert_eq!(idle_timer.overdue(start + SETTLING), Some(Expired::Resumption));
         idle_timer.dismiss();

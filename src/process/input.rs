@@ -1,4 +1,4 @@
-//! What a child reads, written while it runs.
+//! The standard input of a child, which can be written while the child runs.
 
 use std::mem::take;
 use std::sync::Arc;
@@ -6,13 +6,13 @@ use std::task::{Context, Poll, Waker};
 
 use parking_lot::{Mutex, MutexGuard};
 
-/// What may wait for a child that does not read. Tasks are kilobytes; this is a thousand of them.
+/// The most bytes that may wait for a child that does not read. Tasks are kilobytes; a thousand of them fit.
 const MAX_WAITING: usize = 16 * 1024 * 1024;
 
-/// The standard input of a child, from the side of those who write it. Clones speak of the same input.
+/// The writing side of a child's standard input. Clones share one input.
 ///
-/// What is written before the child is driven waits for it. Nothing blocks, and nothing that was taken is lost for as long as
-/// the child reads.
+/// Bytes written before the child is driven wait for it. Writing never blocks, and accepted bytes are not lost as
+/// long as the child reads.
 #[derive(Clone, Debug, Default)]
 pub struct Input(Arc<Mutex<Queue>>);
 
@@ -24,21 +24,22 @@ struct Queue {
 }
 
 impl Input {
-    /// An input that begins with these bytes and stays open until it is ended.
+    /// An input that starts with these bytes and stays open until [`Input::end`].
     #[must_use]
     pub fn open(bytes: Vec<u8>) -> Self {
         let queue = Queue { waiting: bytes, ended: false, reader: None };
         Self(Arc::new(Mutex::new(queue)))
     }
 
-    /// An input that is these bytes and then the end.
+    /// An input of exactly these bytes, then end of file.
     #[must_use]
     pub fn once(bytes: Vec<u8>) -> Self {
         let queue = Queue { waiting: bytes, ended: true, reader: None };
         Self(Arc::new(Mutex::new(queue)))
     }
 
-    /// Writes more. `false`: the input has ended, or the child has left too much unread; nothing of it was taken then.
+    /// Appends bytes. Returns `false`, and takes none of them, when the input has ended or more than 16 MiB would
+    /// wait unread.
     #[must_use]
     pub fn write(&self, bytes: &[u8]) -> bool {
         let mut queue = self.lock();
@@ -50,32 +51,32 @@ impl Input {
         true
     }
 
-    /// Ends the input after what was written.
+    /// Ends the input after the bytes already written.
     pub fn end(&self) {
         let mut queue = self.lock();
         queue.ended = true;
         queue.wake();
     }
 
-    /// Whether both are the input of the same child.
+    /// Whether both are clones of one input.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Whether it takes no more.
+    /// Whether the input has ended and accepts no more bytes.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.lock().ended
     }
 
-    /// Bytes that nobody has begun to write to the child.
+    /// How many bytes wait here; those already taken for writing do not count.
     #[must_use]
     pub fn unwritten(&self) -> usize {
         self.lock().waiting.len()
     }
 
-    /// Moves what waits into `bytes`. `false`: there is nothing, and never will be.
+    /// Moves the waiting bytes into `bytes`. Ready with `false` when none wait and none will come.
     pub(super) fn poll_take(&self, bytes: &mut Vec<u8>, context: &Context<'_>) -> Poll<bool> {
         let mut queue = self.lock();
         if !queue.waiting.is_empty() {

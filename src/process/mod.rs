@@ -1,6 +1,6 @@
-//! Programs: starting them, reading them, and ending the whole of what they started.
+//! Starts child programs, reads their output, and ends them together with everything they started.
 //!
-//! This layer delivers bytes and an [`Outcome`]. It refuses to know what the bytes mean: an [`Observer`] reads them and
+//! This layer delivers bytes and an [`Outcome`]. It does not know what the bytes mean: an [`Observer`] reads them and
 //! says what counts as life and when the work is done. It knows no agents, no JSON and no configuration.
 //!
 //! ```text
@@ -14,15 +14,15 @@
 //! | Question | File |
 //! |---|---|
 //! | what is started, where is the program, why did it not start | `command`, `program`, `error` |
-//! | what guards the child, and how certain its end is | `guardian` |
+//! | what guards the child, and how reliably its tree is ended | `guardian` |
 //! | when does the loop stop waiting, and how is the child ended | `supervise`, `idle_timer`, `cancel` |
-//! | who reads the output, what may the child read | `observer`, `input`, `streams`, `clip` |
+//! | who reads the output, what may the child read, who moves the bytes | `observer`, `input`, `streams` |
 //! | how did it end | `outcome` |
-//! | who kills and reaps the tree | `tree`; `warden/` behind a warden, `platform/` for what differs between systems |
+//! | who kills and reaps the tree | `tree`; `warden/` behind a warden, `platform/` without one and for what differs between systems |
 //! | short helper programs, programs that outlive this one | `capture`, `detached` |
 //!
-//! `warden/`: `link` speaks with one warden, `follow` reads all of them on one thread, `sweep` ends what a killed one left,
-//! `probe` asks what the machine allows.
+//! `warden/`: `link` talks to one warden, `follow` serves all of them on one thread, `sweep` kills what a killed
+//! warden left behind, `probe` asks what the machine allows, `elsewhere` stands in on systems without a warden.
 
 mod cancel;
 mod capture;

@@ -1,4 +1,4 @@
-//! How a supervised child came to its end.
+//! How a supervised child ended.
 
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
@@ -8,66 +8,66 @@ use super::guardian::Supervision;
 use super::platform;
 use super::warden::{Mechanism, OverLimit, Tally};
 
-/// How a supervised child came to its end. The first cause wins.
+/// How a supervised child ended. The first cause wins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It left by itself, or a signal that nobody here sent ended it, before its work was settled.
+    /// It exited by itself, or by a signal that was not sent from here, before its work was settled.
     Exited(ExitStatus),
-    /// It has gone, but how it ended is not known: its status went to somebody else (the host ignores SIGCHLD, or reaps what
-    /// is not its own).
+    /// It is gone, but its status went to somebody else: the host ignores SIGCHLD, or reaps children that are not its
+    /// own.
     Lost,
-    /// Its work was done. That it lingered and had to be ended is no failure.
+    /// Its work was done. Having to end a child that lingers is no failure.
     Settled {
-        /// How it ended, when that could be seen.
+        /// Its exit status, if it is known.
         status: Option<ExitStatus>,
-        /// It was still there when it should have gone, and was ended.
+        /// Whether it stayed too long and had to be ended.
         lingered: bool,
     },
-    /// Nothing that counts as life came for this long.
+    /// No sign of life came for this long.
     IdleTimeout {
-        /// The silence limit that was in force.
+        /// The silence limit in force.
         limit: Duration,
     },
-    /// It ran for longer than it may.
+    /// It ran for longer than allowed.
     HardTimeout {
         /// The limit of the whole run.
         limit: Duration,
     },
-    /// Its tree used more than it may, and was ended.
+    /// Its tree exceeded a resource limit and was ended.
     OverLimit(OverLimit),
-    /// Its warden was killed, and whoever could be found of its tree with it.
+    /// Its warden was killed, and so was every process of its tree that could be found.
     Orphaned,
-    /// Somebody asked for the end.
+    /// Its run was cancelled.
     Cancelled(CancelReason),
 }
 
-/// What is known of a child that has ended.
+/// What is known of a child that has ended or never started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Supervised {
     /// Why it ended.
     pub outcome: Outcome,
-    /// How it ended, whatever the reason was. `None`: it was never started, its status was lost, or even SIGKILL did not
-    /// end it in time.
+    /// Its exit status, whatever the outcome. `None`: it never started, its status is unknown, or not even SIGKILL
+    /// ended it in time.
     pub status: Option<ExitStatus>,
-    /// Whether its output was read to the end. `false`: somebody out of reach still holds its pipes.
+    /// Whether its output was read to the end. `false`: a process out of reach still holds its pipes.
     pub complete: bool,
-    /// How far the end of its tree was certain; `None` when it was never started.
+    /// How reliably its tree was ended; `None` when it never started.
     pub supervision: Option<Supervision>,
-    /// What the kernel held it with.
+    /// The kernel mechanisms that held its tree.
     pub mechanisms: Vec<Mechanism>,
-    /// Whether everybody of its tree has gone, as far as anybody can know.
+    /// Whether its whole tree is gone, as far as can be known.
     pub gone: bool,
     /// What its tree used; `None` without a warden.
     pub tally: Option<Tally>,
-    /// What it wrote to its standard error: at most the first and the last 16 KiB, with a line between them that says how
-    /// many bytes were left out. Invalid UTF-8 became U+FFFD. Not sanitized.
+    /// Its standard error: at most the first and the last 16 KiB, with a line between them that counts the omitted
+    /// bytes. Invalid UTF-8 becomes U+FFFD. Not sanitized.
     pub stderr: String,
-    /// From the request to start it until everything was over.
+    /// From the request to start it until its tree and its output were dealt with.
     pub duration: Duration,
 }
 
 impl Supervised {
-    /// A child that was cancelled before there was one.
+    /// The result of a run that was cancelled before its child started.
     #[must_use]
     pub fn never_started(reason: CancelReason, since: Instant) -> Self {
         Self {
@@ -84,10 +84,10 @@ impl Supervised {
     }
 }
 
-/// The exit code of a status as a shell gives it: the code itself, or 128 plus the number of the signal.
+/// The exit code as a shell shows it: the code itself, or 128 plus the number of the signal.
 #[must_use]
 pub fn exit_code(status: ExitStatus) -> i32 {
-    // A status has either a code or a signal once the process has ended; 1 says no more than "not successful".
+    // An ended process has either a code or a signal; 1 says no more than "not successful".
     status.code().or_else(|| exit_signal(status).map(|signal| 128 + signal)).unwrap_or(1)
 }
 
@@ -97,7 +97,7 @@ pub fn exit_signal(status: ExitStatus) -> Option<i32> {
     platform::exit_signal(status)
 }
 
-/// The name of a signal: `SIGKILL` for 9. One without a name is called by its number, as in `SIG42`.
+/// The name of a signal: `SIGKILL` for 9. A signal without a known name is called by its number, as in `SIG42`.
 #[must_use]
 pub fn signal_name(signal: i32) -> String {
     platform::signal_name(signal).map_or_else(|| format!("SIG{signal}"), Into::into)

@@ -1,4 +1,4 @@
-//! Finding a program, and finding out why one did not start.
+//! Finds a program, and finds out why one did not start.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -8,21 +8,21 @@ use std::path::{Component, Path, PathBuf};
 use super::error::SpawnError;
 use super::platform;
 
-/// The value of `PATH` in an environment, in the platform's spelling of the name. The last one of a name wins, as it does
-/// when a program is started with it.
+/// The value of `PATH` in an environment; Windows ignores the case of the name. The last entry wins, as it does when
+/// a program is started.
 #[must_use]
 pub fn search_path(env: &[(OsString, OsString)]) -> Option<&OsStr> {
     let path = env.iter().rev().find(|(name, _)| platform::is_path_variable(name));
     path.map(|(_, value)| value.as_os_str())
 }
 
-/// The file that a program's name stands for, looked up as the system would in `path`, the value of a `PATH` variable.
+/// Resolves a program's name to a file. A bare name is searched in `path`, the value of a `PATH` variable.
 ///
-/// A name with a directory in it is taken as it is. `None` when there is no such file that may be executed. Blocking
-/// file access.
+/// A name with a directory in it is used as it is. `None` when there is no such file that may be executed. Blocks on
+/// file system access.
 ///
-/// Entries of `path` that are not absolute are skipped: they would name a file in whatever directory the child works
-/// in, and a cloned repository must not be able to supply a program.
+/// Skips entries of `path` that are not absolute: they would resolve below the child's working directory, and a
+/// cloned repository must not be able to supply a program.
 #[must_use]
 pub fn resolve_program(name: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
     if is_bare(Path::new(name)) {
@@ -32,7 +32,7 @@ pub fn resolve_program(name: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
     }
 }
 
-/// The path to execute for `program`, which need not exist when it is a path.
+/// The path to execute for `program`. Whether a path exists is not checked here.
 pub(super) fn locate(program: &Path, cwd: &Path, path: Option<&OsStr>) -> Result<PathBuf, SpawnError> {
     if !is_bare(program) {
         return Ok(cwd.join(program));
@@ -43,7 +43,8 @@ pub(super) fn locate(program: &Path, cwd: &Path, path: Option<&OsStr>) -> Result
     })
 }
 
-/// Whether this is a name to look up, as nothing at all is: it would otherwise stand for the working directory.
+/// Whether this is a bare name to look up. The empty name counts as one: as a path it would mean the working
+/// directory.
 fn is_bare(program: &Path) -> bool {
     let mut components = program.components();
     match (components.next(), components.next()) {
@@ -53,7 +54,7 @@ fn is_bare(program: &Path) -> bool {
     }
 }
 
-/// The first executable file of that name; else the first file of that name, which may not be executed.
+/// The first executable file of that name. The error holds the first file of that name that may not be executed.
 fn search(name: &OsStr, path: Option<&OsStr>) -> Result<PathBuf, Option<PathBuf>> {
     let mut refused = None;
     for directory in std::env::split_paths(path.unwrap_or_default()).filter(|entry| entry.is_absolute()) {
@@ -69,17 +70,17 @@ fn search(name: &OsStr, path: Option<&OsStr>) -> Result<PathBuf, Option<PathBuf>
     Err(refused)
 }
 
-/// Names what kept `program` from starting. The system reports a missing directory and a missing program with the same
-/// error, so the directory is looked at first.
+/// Finds out what kept `program` from starting. The system reports a missing directory and a missing program with the
+/// same error, so the directory is checked first.
 pub(super) fn diagnose(program: &Path, cwd: &Path, error: io::Error) -> SpawnError {
     check_cwd(cwd).err().unwrap_or_else(|| blame_program(program.into(), error))
 }
 
-/// Says what is wrong with a working directory, before a program is blamed for it.
+/// Checks that a directory can be the working directory of a child.
 ///
 /// # Errors
 ///
-/// When it is missing, no directory, or may not be entered.
+/// When it does not exist, is not a directory, or may not be entered.
 pub fn check_cwd(cwd: &Path) -> Result<(), SpawnError> {
     let usable = fs::metadata(cwd).and_then(|found| {
         if found.is_dir() { platform::may_enter(cwd) } else { Err(io::ErrorKind::NotADirectory.into()) }
@@ -90,7 +91,7 @@ pub fn check_cwd(cwd: &Path) -> Result<(), SpawnError> {
 fn blame_program(path: PathBuf, error: io::Error) -> SpawnError {
     match fs::metadata(&path) {
         Err(source) if is_missing(&source) => SpawnError::ProgramMissing { path, source },
-        // What may not even be looked at may not be executed either.
+        // A file that may not even be looked at may not be executed either.
         Err(source) => SpawnError::NotExecutable { path, source },
         Ok(found) if found.is_dir() => SpawnError::ProgramIsDirectory { path, source: error },
         Ok(_) => SpawnError::from_exec(path, error),
@@ -98,7 +99,7 @@ fn blame_program(path: PathBuf, error: io::Error) -> SpawnError {
 }
 
 fn is_missing(error: &io::Error) -> bool {
-    // A file taken for a directory on the way: nothing can be there.
+    // `NotADirectory`: a file stands where the path needs a directory, so nothing can exist below it.
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 

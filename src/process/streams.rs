@@ -13,15 +13,15 @@ use super::platform;
 use crate::text::HeadTail;
 use crate::text::unescape::LossyUtf8;
 
-/// As much as a pipe holds by default; larger reads gained nothing.
+/// The default capacity of a pipe, in bytes; larger reads gained nothing.
 const READ_BYTES: usize = 64 * 1024;
 
-/// Bytes kept of standard error, half of them from each end: enough for a start-up complaint and for the stack trace that
-/// came last.
+/// Bytes kept of standard error, half of them from each end: enough for a complaint at start-up and for the stack
+/// trace at the end.
 const STDERR_BYTES: usize = 32 * 1024;
 
-/// How often a pipe is served before the other things that the task waits for get a look. Without it a flood on standard
-/// error would use up the task's whole budget each time, and tokio's timers, which want some of it, would never fire.
+/// How often a pipe is served before the task's other branches are polled. Without it, a flood on standard error
+/// would use up the task's whole budget each time, and tokio's timers, which need some of it, would never fire.
 const TURNS: usize = 16;
 
 const PIPED: &str = "the command asks for a pipe";
@@ -29,11 +29,11 @@ const PIPED: &str = "the command asks for a pipe";
 /// The parent's ends of a child's standard streams.
 #[derive(Debug)]
 pub struct Pipes {
-    /// What the child reads.
+    /// Writes to the child's standard input.
     pub stdin: process::ChildStdin,
-    /// What the child writes.
+    /// Reads its standard output.
     pub stdout: process::ChildStdout,
-    /// What the child complains about.
+    /// Reads its standard error.
     pub stderr: process::ChildStderr,
 }
 
@@ -43,7 +43,7 @@ impl Pipes {
         Self::new(stdin, child)
     }
 
-    /// The parent's ends of what a child, or the warden that it shares its output with, was started with.
+    /// Takes the output pipes of `child`: the child itself, or the warden that shares its output with the child.
     pub(super) fn new(stdin: process::ChildStdin, child: &mut process::Child) -> Self {
         let stdout = child.stdout.take().expect(PIPED);
         platform::widen(&stdout);
@@ -51,17 +51,17 @@ impl Pipes {
     }
 }
 
-/// Aligned to a cache line: kernel copies into a buffer that is not ran up to 4 times slower.
+/// Aligned to a cache line: copies by the kernel into an unaligned buffer ran up to 4 times slower.
 #[repr(align(64))]
 struct Buffer([u8; READ_BYTES]);
 
-/// Writes the child's input, reads its output, and folds its complaints, all at once: a child that does not read may
-/// still write, and the other way round.
+/// Writes the child's input and reads both of its outputs at the same time: a child that does not read may still
+/// write, and the other way round.
 pub(super) struct Streams {
     input: Input,
-    /// What was taken from the input and is on its way.
+    /// Bytes taken from the input and not all written yet.
     writing: Vec<u8>,
-    /// Whether anything was.
+    /// Whether any bytes were taken from the input.
     has_begun: bool,
     written: usize,
     stdin: Option<ChildStdin>,
@@ -74,11 +74,11 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    /// Takes over the pipes; `input` is written to the child, whose standard input is closed at the end of it.
+    /// Takes over the pipes. Writes `input` to the child, and closes its standard input at the end.
     ///
     /// # Errors
     ///
-    /// When a pipe cannot be watched, because too many files are open.
+    /// When a pipe cannot be watched because too many files are open.
     pub(super) fn new(pipes: Pipes, input: Input) -> io::Result<Self> {
         #[expect(
             clippy::large_stack_arrays,
@@ -100,13 +100,13 @@ impl Streams {
         })
     }
 
-    /// Waits for more standard output, serving the other two pipes meanwhile. Returns whether there is some, which
-    /// [`Streams::chunk`] then shows; `false` once nothing is left to do on any pipe. Cancel safe.
+    /// Waits for more standard output, and serves the other two pipes meanwhile. Returns `true` when
+    /// [`Streams::chunk`] holds some, `false` once nothing is left to do on any pipe. Cancel safe.
     pub(super) async fn next(&mut self) -> bool {
         std::future::poll_fn(|context| self.poll_next(context)).await
     }
 
-    /// The standard output that the last call of [`Streams::next`] found.
+    /// The standard output that the last call of [`Streams::next`] read.
     pub(super) fn chunk(&self) -> &[u8] {
         &self.buffer.0[..self.filled]
     }
@@ -116,12 +116,12 @@ impl Streams {
         self.stdin.is_none() && self.stdout.is_none() && self.stderr.is_none()
     }
 
-    /// Ends the child's input: what was written still reaches it, for as long as it reads.
+    /// Ends the child's input. Bytes already accepted still reach it, as long as it reads.
     pub(super) fn end_input(&mut self) {
         self.input.end();
     }
 
-    /// Whether nothing more will be written.
+    /// Whether the input accepts no more bytes.
     pub(super) fn input_has_ended(&self) -> bool {
         self.input.has_ended()
     }
@@ -131,14 +131,14 @@ impl Streams {
         self.has_begun
     }
 
-    /// Gives up writing what the child has not read.
+    /// Closes the child's input and discards what it has not read.
     pub(super) fn close_stdin(&mut self) {
         self.input.end();
         self.stdin = None;
         self.writing = Vec::new();
     }
 
-    /// What the child wrote to its standard error.
+    /// Returns the child's standard error, cut to [`STDERR_BYTES`] with a line for what was omitted.
     pub(super) fn into_stderr(mut self) -> String {
         self.utf8.flush(&mut |part| self.stderr_text.push(part));
         self.stderr_text.to_text().0
@@ -148,7 +148,7 @@ impl Streams {
         if self.poll_stdin(context).is_ready() {
             self.close_stdin();
         }
-        // One read of each in turn, so that a flood on one cannot hold back the other.
+        // Reads from each in turn, so that a flood on one cannot hold back the other.
         for _ in 0..TURNS {
             let complained = self.poll_stderr(context).is_ready();
             if self.poll_stdout(context).is_ready() {
@@ -165,7 +165,7 @@ impl Streams {
         Poll::Pending
     }
 
-    /// Ready when there is nothing more to write. That nobody reads (EPIPE) is the child's own business.
+    /// Ready when there is nothing more to write. A child that does not read any more (EPIPE) is no error.
     fn poll_stdin(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let Some(pipe) = &mut self.stdin else { return Poll::Pending };
         for _ in 0..TURNS {
@@ -203,7 +203,7 @@ impl Streams {
     }
 }
 
-/// Reads once. `None`: the pipe has ended, and is closed.
+/// Reads once. `None`: the pipe has ended and is closed.
 fn poll_pipe(
     pipe: &mut Option<impl AsyncRead + Unpin>,
     buffer: &mut Buffer,
@@ -213,7 +213,7 @@ fn poll_pipe(
     let mut read = ReadBuf::new(&mut buffer.0);
     let count = match ready!(Pin::new(open).poll_read(context, &mut read)) {
         Ok(()) => read.filled().len(),
-        // A pipe that cannot be read is as good as closed.
+        // An error counts as the end of the pipe.
         Err(_) => 0,
     };
     if count == 0 {

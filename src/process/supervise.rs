@@ -1,4 +1,4 @@
-//! Running a child from its start to its end.
+//! Runs a child from start to end.
 
 use std::path::PathBuf;
 use std::pin::pin;
@@ -18,28 +18,28 @@ use super::outcome::{Outcome, Supervised};
 use super::streams::{Pipes, Streams};
 use super::tree::{ProcessTree, Vitals};
 
-/// The longest grace of a child whose host is going down.
+/// The longest grace period of a child once its host shuts down.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 
-/// How long the start of a child that nobody wants any more is waited for. It takes milliseconds.
+/// How long a cancelled start is waited for, so that its child can be killed. A start takes milliseconds.
 const START_WAIT: Duration = Duration::from_secs(2);
 
-/// How long a child that was killed before it was driven may take to end. The kernel needs milliseconds.
+/// How long a discarded child may take to end. The kernel needs milliseconds.
 const DISCARD_WAIT: Duration = Duration::from_secs(2);
 
-/// The longest that a child which was told to stop its work may take to settle, before it is asked to leave.
+/// How long an interrupted child may take to settle before it is asked to exit.
 const INTERRUPT_WAIT: Duration = Duration::from_secs(1);
 
-/// The bounds of a supervised run, apart from the silence limit, which the observer sets.
+/// The time limits of a supervised run, except the silence limit, which the observer sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SuperviseLimits {
-    /// From the start of the child to its end; `None` = no limit.
+    /// How long the child may run, counted from [`Started::drive`]; `None` means no limit.
     pub hard: Option<Duration>,
-    /// From the polite request to leave to the kill.
+    /// From the request to exit to the kill.
     pub grace: Duration,
-    /// How long a child may stay once its work is settled.
+    /// How long the child may stay once its work is settled.
     pub linger: Duration,
-    /// How long output is awaited after the child has gone, in case somebody else holds its pipes.
+    /// How long output is read after the child has exited, in case another process holds its pipes open.
     pub drain: Duration,
 }
 
@@ -47,19 +47,19 @@ impl Default for SuperviseLimits {
     fn default() -> Self {
         Self {
             hard: None,
-            // A pi that is asked to leave first ends the shells of its tools.
+            // Before it exits, pi ends the shells of its tools.
             grace: Duration::from_secs(5),
-            // pi leaves within milliseconds; extensions may have something to save.
+            // pi exits within milliseconds; extensions may have something to save.
             linger: Duration::from_secs(2),
-            // What a dead child wrote is in the pipe already; only an escaped descendant makes this wait.
+            // A dead child's output is already in the pipe; only an escaped descendant causes a wait.
             drain: Duration::from_secs(2),
         }
     }
 }
 
-/// A child that was started and is not driven yet. Nobody reads what it says, so it waits once its pipe is full.
+/// A child that has started but is not driven yet. Nothing reads its output, so it blocks once its pipe is full.
 ///
-/// Dropping it kills its whole tree.
+/// Dropping it kills the whole tree.
 pub struct Started {
     tree: ProcessTree,
     pipes: Pipes,
@@ -67,8 +67,8 @@ pub struct Started {
     since: Instant,
 }
 
-/// Starts a program; `None` when that was cancelled. A child that was just being started then is ended as soon as it is
-/// there.
+/// Starts a program; returns `None` when cancelled before it has started. A child whose start is already under way is
+/// then killed as soon as it exists.
 ///
 /// # Errors
 ///
@@ -83,7 +83,7 @@ pub async fn start(command: ChildCommand, cancel: &Cancel) -> Result<Option<Star
     let (tree, pipes) = select! {
         biased;
         _ = cancel.cancelled() => {
-            // It cannot be called back, so it is ended as soon as it is there.
+            // The start cannot be aborted, so the child is killed as soon as it exists.
             if let Ok(Ok((tree, _))) = timeout(START_WAIT, spawned).await {
                 tree.kill();
                 tree.cleared().await;
@@ -95,10 +95,10 @@ pub async fn start(command: ChildCommand, cancel: &Cancel) -> Result<Option<Star
     Ok(Some(Started { tree, pipes, program, since }))
 }
 
-/// Starts a program, feeds its output to `observer`, and returns when it and the others of its tree are gone: [`start`]
-/// and [`Started::drive`] in one.
+/// Starts a program, feeds its output to `observer`, and returns once the whole tree has ended: [`start`] and
+/// [`Started::drive`] in one.
 ///
-/// When already cancelled, nothing is started.
+/// Starts nothing when already cancelled.
 ///
 /// # Errors
 ///
@@ -119,7 +119,7 @@ pub async fn supervise(
 }
 
 impl Started {
-    /// Waits for the end of the child itself. Cancel safe.
+    /// Waits until the child itself has ended. Cancel safe.
     pub fn ended(&self) -> impl Future<Output = ()> + Send + use<> {
         let ended = self.tree.ended();
         async move {
@@ -127,19 +127,19 @@ impl Started {
         }
     }
 
-    /// The process id of the child, or of the warden before it.
+    /// The process id of the child, or of its warden if it has one.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.tree.id()
     }
 
-    /// From now on the child leaves something worth keeping, if this process dies before it does. To be called before it
-    /// gets its work.
+    /// Tells the warden not to remove [`Guardian::unless_kept`](crate::process::Guardian::unless_kept) if this
+    /// process dies first. Call it before the child gets its work. Does nothing without a warden.
     pub fn keep(&self) {
         self.tree.keep();
     }
 
-    /// What the tree uses while it is there.
+    /// A live view of what the tree uses.
     #[must_use]
     pub fn vitals(&self) -> Vitals {
         self.tree.vitals()
@@ -151,29 +151,28 @@ impl Started {
         self.tree.has_ended()
     }
 
-    /// Ends the child, which has nothing to save, and waits until its tree is gone. Bounded.
+    /// Kills the child, which has nothing to save yet, and waits until its tree is gone. Bounded.
     pub async fn discard(self) {
         self.tree.kill();
         drop(timeout(DISCARD_WAIT, self.tree.ended()).await);
         self.tree.cleared().await;
     }
 
-    /// Writes `input` to the child, feeds its output to `observer`, and returns when it and the others of its tree are
-    /// gone.
+    /// Writes `input` to the child, feeds its output to `observer`, and returns once the whole tree has ended.
     ///
-    /// The first of these ends the run: `cancel`, the hard limit, silence, lingering after the work was settled, or the
-    /// child's own exit. Settled work ends the input, which tells the child to leave. Unless it left by itself, the child is
-    /// interrupted where the observer can do that, then it and its tree are asked to leave, and killed `limits.grace`
-    /// after the first word; output goes on reaching the observer meanwhile, and until the end of it or `limits.drain`
-    /// after the exit. A hard limit that comes after the work was settled only shortens the stay; a cancel is a cancel
-    /// until the end.
+    /// The first of these stops the run: `cancel`, the hard limit, silence, lingering after the work was settled, or
+    /// the child's own exit. Settled work ends the input, which tells the child to exit. A child that does not exit
+    /// by itself is first interrupted, if the observer can do that; then the whole tree is asked to exit, and killed
+    /// `limits.grace` after the first request. Meanwhile output keeps reaching the observer, until it ends or until
+    /// `limits.drain` after the exit. A hard limit reached after the work was settled only cuts the stay short; a
+    /// cancel counts as a cancel until the end.
     ///
-    /// When the future is dropped, the whole tree is killed. Standard error is folded; memory does not grow with what the
-    /// child writes. Needs a tokio runtime with time and IO enabled.
+    /// Dropping the future kills the whole tree. Memory does not grow with what the child writes: of standard error
+    /// only the head and the tail are kept. Needs a tokio runtime with time and IO enabled.
     ///
     /// # Errors
     ///
-    /// When the child's pipes cannot be served.
+    /// When the runtime cannot watch the child's pipes.
     pub async fn drive(
         self,
         input: Input,
@@ -214,8 +213,8 @@ impl Started {
     }
 }
 
-/// Ends a tree. A host that is going cannot keep its user waiting, and what is left then would be nobody's; so it gets
-/// less time from the moment that the host goes, even when its end is under way already.
+/// Ends the tree. Once the host shuts down, the tree gets at most [`SHUTDOWN_GRACE`] more, even if its end is already
+/// under way: the user is waiting, and nobody would end what is left afterwards.
 async fn terminate(tree: &ProcessTree, grace: Duration, cancel: &Cancel) -> Option<ExitStatus> {
     let mut hurry = pin!(async {
         cancel.shut_down().await;
@@ -230,7 +229,7 @@ async fn terminate(tree: &ProcessTree, grace: Duration, cancel: &Cancel) -> Opti
     ended.await
 }
 
-/// What the loop has to report.
+/// Why [`Run::watch`] stopped.
 enum End {
     Left(Option<ExitStatus>),
     Outstayed,
@@ -245,13 +244,13 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Ends the child: first by words that its observer has, then by a signal, then by force.
+    /// Ends the child: first with the observer's own interrupt, then with a signal, then by force.
     async fn interrupt(&mut self, grace: Duration, cancel: &Cancel) -> Option<ExitStatus> {
         let since = Instant::now();
-        // A host that goes down has no time for a last word.
+        // A host that shuts down has no time for the interrupt.
         let is_leaving = cancel.reason() == Some(CancelReason::Shutdown);
         if !self.intake.streams.input_has_begun() {
-            // It has no work yet, and is not to begin any.
+            // The child has no work yet and must not begin any.
             self.intake.streams.close_stdin();
         } else if !is_leaving && self.intake.observer.interrupt() {
             let ended = self.tree.ended();
@@ -265,7 +264,7 @@ impl Run<'_> {
 
     fn outcome(&self, end: End, status: Option<ExitStatus>) -> Outcome {
         match (end, self.tree.over_limit()) {
-            // Settled work cannot fail any more, not even by a limit that its leftovers have reached.
+            // Settled work cannot fail any more, not even when its leftover processes exceed a limit.
             (End::Left(status), over) if self.intake.idle_timer.is_settled() => {
                 Outcome::Settled { status, lingered: over.is_some() }
             }
@@ -280,10 +279,10 @@ impl Run<'_> {
         }
     }
 
-    /// Reads until there is a reason to stop, and says which. Does nothing about it.
+    /// Reads until there is a reason to stop, and returns it. Does not act on it.
     ///
-    /// The order is that of the branches. Output stands before silence, so that what is already there counts; since a
-    /// flood is always there, what stands after it is also looked at after each chunk.
+    /// `biased` polls the branches in order. Output comes before silence, so that bytes already in the pipe count. A
+    /// flood would starve the branches after it, so exit and silence are also checked after each chunk.
     async fn watch(&mut self, limits: &SuperviseLimits, started: Instant, cancel: &Cancel) -> End {
         let Self { tree, intake } = self;
         let hard_deadline = limits.hard.and_then(|limit| started.checked_add(limit).zip(Some(limit)));
@@ -291,7 +290,7 @@ impl Run<'_> {
         let mut overdue = pin!(sleep_until(started.into()));
         let mut cancelled = pin!(cancel.cancelled());
         let mut ended = pin!(tree.ended());
-        // Nobody notifies one that the observer does not know.
+        // An observer without news gets a `Notify` that never fires.
         let news = intake.observer.news().unwrap_or_default();
         loop {
             let deadline = intake.idle_timer.deadline();
@@ -305,7 +304,7 @@ impl Run<'_> {
                 reason = &mut cancelled => return End::Cancelled(reason),
                 () = &mut hard, if hard_deadline.is_some() => {
                     let limit = hard_deadline.map(|(_, limit)| limit).unwrap_or_default();
-                    // Settled work cannot fail any more: the child has only outstayed.
+                    // Settled work cannot fail any more: the child has only stayed too long.
                     return if intake.idle_timer.is_settled() { End::Outstayed } else { End::Overran(limit) };
                 }
                 more = intake.streams.next(), if !intake.streams.is_done() => {
@@ -333,7 +332,7 @@ impl Run<'_> {
     }
 }
 
-/// The way of the child's output into the observer.
+/// Feeds the child's output to the observer.
 struct Intake<'a> {
     streams: Streams,
     observer: &'a mut dyn Observer,
@@ -343,23 +342,23 @@ struct Intake<'a> {
 impl Intake<'_> {
     fn observe(&mut self) {
         let activity = self.observer.stdout(self.streams.chunk());
-        self.feel(activity);
+        self.update(activity);
     }
 
-    /// Asks for the pulse when nothing was read.
+    /// Asks the observer for its activity when nothing was read.
     fn look(&mut self) {
         let activity = self.observer.stdout(&[]);
-        self.feel(activity);
+        self.update(activity);
     }
 
-    fn feel(&mut self, activity: Activity) {
-        self.idle_timer.feel(activity, Instant::now());
+    fn update(&mut self, activity: Activity) {
+        self.idle_timer.update(activity, Instant::now());
         if self.streams.input_has_ended() {
             self.idle_timer.dismiss();
         }
     }
 
-    /// Reads on until the work is settled or `ended`.
+    /// Reads on until the work is settled or `ended` resolves.
     async fn pump_until_settled<T>(&mut self, ended: impl Future<Output = T>) {
         let mut ended = pin!(ended);
         while !self.idle_timer.is_settled() {
@@ -371,7 +370,7 @@ impl Intake<'_> {
         }
     }
 
-    /// Reads on until `event`.
+    /// Reads on until `event` resolves.
     async fn pump<T>(&mut self, event: impl Future<Output = T>) -> T {
         let mut event = pin!(event);
         loop {
@@ -383,7 +382,7 @@ impl Intake<'_> {
         }
     }
 
-    /// Reads to the end, for at most `bound`. Returns whether the end was reached.
+    /// Reads to the end of the output, for at most `bound`. Returns whether it got there.
     async fn drain(&mut self, bound: Duration) -> bool {
         self.streams.close_stdin();
         let mut bound = pin!(sleep(bound));

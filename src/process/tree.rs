@@ -1,4 +1,4 @@
-//! A child and everything that it starts.
+//! A child and everything it starts.
 
 use std::io;
 use std::process::ExitStatus;
@@ -16,52 +16,53 @@ use super::platform::Group;
 use super::streams::Pipes;
 use super::warden::{self, Link, Mechanism, News, OverLimit, Tally};
 
-/// How long a tree that was killed may take to end. The kernel needs milliseconds, unless somebody hangs in a system call
-/// that cannot be interrupted, and a warden that somebody has stopped is given up first; then it is left to its thread,
-/// and nobody waits for it.
+/// How long a killed tree may take to end. The kernel needs milliseconds, unless a process hangs in a system call
+/// that cannot be interrupted; a stopped warden is given up sooner. After that the tree is left to its thread, and no
+/// caller waits for it.
 const GONE_WAIT: Duration = Duration::from_secs(6);
 
-/// The stack of a thread that starts a child: it makes a few system calls and no deep ones.
+/// The stack of a thread that starts a child, in bytes: it makes a few shallow system calls.
 const STACK_BYTES: usize = 256 * 1024;
 
-/// How many children are started at the same moment. Each start keeps a core busy for a millisecond or two, and hundreds of
-/// them at once keep every other thread of the process from its core; one that hangs must not hold up all others.
+/// How many children start at the same time. A start keeps a core busy for a millisecond or two, and hundreds at once
+/// would starve every other thread of the process. More than one, so that a start that hangs does not block the
+/// others.
 static STARTING: Semaphore = Semaphore::const_new(4);
 
-/// A running child and everything that it starts: behind a warden the whole tree, however it tries to leave; without
-/// one its process group on Unix, and on Windows the child alone.
+/// A running child and everything it starts. Behind a warden that is the whole tree, however a process tries to leave
+/// it; without one it is the process group on Unix and the child alone on Windows.
 ///
-/// Dropping it kills all of them, without blocking.
+/// Dropping it kills all of them without blocking.
 ///
-/// Threads of ours start it, wait for it, end what it leaves behind, and reap it, so that nothing of that can block a task or
-/// be forgotten with one, a runtime on its way down included. Children behind wardens share one thread; a child without
-/// one has its own, because not every system can wait for many.
+/// Threads of this module start the child, wait for it, end what it leaves behind, and reap it. So none of that can
+/// block a task or get lost with one, even while the runtime shuts down. Children behind wardens share one thread; a
+/// child without one has its own, because not every system can wait for many.
 pub struct ProcessTree {
     keeper: Keeper,
     known: watch::Receiver<Known>,
     mechanisms: Vec<Mechanism>,
 }
 
-/// How the processes of a tree are reached.
+/// What signals the processes of a tree.
 #[derive(Clone)]
 enum Keeper {
     Group(Arc<Group>),
     Warden(Arc<Link>),
 }
 
-/// What a tree uses while it is there, for those who watch it.
+/// A live view of what a tree uses.
 #[derive(Clone, Debug)]
 pub struct Vitals(watch::Receiver<Known>);
 
 impl Vitals {
-    /// What the tree has used so far, as far as somebody measures that.
+    /// What the tree has used so far; `None` without a warden, or before its first report.
     #[must_use]
     pub fn tally(&self) -> Option<Tally> {
         let known = self.0.borrow();
         known.tally.or(known.so_far)
     }
 
-    /// Waits until that may be something else; for ever once the tree has gone. Cancel safe.
+    /// Waits until the tally may have changed; for ever once the tree is gone. Cancel safe.
     pub async fn changed(&mut self) {
         if self.0.changed().await.is_err() {
             std::future::pending::<()>().await;
@@ -72,27 +73,27 @@ impl Vitals {
 /// What is known of a tree so far.
 #[derive(Clone, Debug, Default)]
 struct Known {
-    /// The child has ended; others of its tree may still be there.
+    /// The child has ended; other processes of its tree may still run.
     ended: bool,
-    /// How it ended, if that could be seen.
+    /// Its exit status, if it is known.
     status: Option<ExitStatus>,
-    /// The others are gone as well.
+    /// The rest of the tree has ended too.
     gone: bool,
     over_limit: Option<OverLimit>,
     tally: Option<Tally>,
-    /// The same while the tree is there.
+    /// The latest tally of a tree that still runs.
     so_far: Option<Tally>,
     orphaned: bool,
 }
 
 impl ProcessTree {
-    /// Starts a program. Its pipes are the caller's to serve.
+    /// Starts a program. The caller has to serve its pipes.
     ///
-    /// When the future is dropped, a child that was already started is killed.
+    /// Dropping the future kills a child that was already started.
     ///
     /// # Errors
     ///
-    /// When the program did not start; then nothing runs.
+    /// When the program did not start; nothing is left running then.
     pub async fn spawn(command: ChildCommand) -> Result<(Self, Pipes), SpawnError> {
         let program = command.program.clone();
         let turn = STARTING.acquire().await;
@@ -108,7 +109,7 @@ impl ProcessTree {
         })
     }
 
-    /// The process id of the child, or of the warden before it.
+    /// The process id of the child, or of its warden if it has one.
     #[must_use]
     pub fn id(&self) -> u32 {
         match &self.keeper {
@@ -117,7 +118,7 @@ impl ProcessTree {
         }
     }
 
-    /// How far the end of the tree is certain.
+    /// How reliably the tree is ended.
     #[must_use]
     pub fn supervision(&self) -> Supervision {
         match &self.keeper {
@@ -126,44 +127,44 @@ impl ProcessTree {
         }
     }
 
-    /// What the kernel holds the tree with.
+    /// The kernel mechanisms that hold the tree.
     #[must_use]
     pub fn mechanisms(&self) -> &[Mechanism] {
         &self.mechanisms
     }
 
-    /// The limit that the tree has reached, if it has.
+    /// The resource limit that the tree has exceeded, if any.
     #[must_use]
     pub fn over_limit(&self) -> Option<OverLimit> {
         self.known.borrow().over_limit.clone()
     }
 
-    /// What the tree has used, once it has gone.
+    /// What the tree has used, once it is gone; `None` without a warden.
     #[must_use]
     pub fn tally(&self) -> Option<Tally> {
         self.known.borrow().tally
     }
 
-    /// What it uses while it is there.
+    /// A live view of what the tree uses.
     #[must_use]
     pub fn vitals(&self) -> Vitals {
         Vitals(self.known.clone())
     }
 
-    /// Whether everybody has gone, as far as anybody can know.
+    /// Whether the whole tree is gone, as far as can be known.
     #[must_use]
     pub fn is_gone(&self) -> bool {
         let known = self.known.borrow();
         known.gone && known.tally.is_none_or(|tally| tally.left == 0)
     }
 
-    /// Whether somebody has killed the warden, so that what the tree did at its end is not known.
+    /// Whether the warden was killed, so that nobody saw how the tree ended.
     #[must_use]
     pub fn is_orphaned(&self) -> bool {
         self.known.borrow().orphaned
     }
 
-    /// Waits for the end of the child itself. `None` when its status went to somebody else. Cancel safe.
+    /// Waits until the child itself has ended. `None` when its status is unknown. Cancel safe.
     pub fn ended(&self) -> impl Future<Output = Option<ExitStatus>> + Send + use<> {
         let mut known = self.known.clone();
         // Without a sender the thread has panicked, and nothing is known.
@@ -176,18 +177,18 @@ impl ProcessTree {
         self.known.borrow().ended
     }
 
-    /// After the child has ended: waits until those whom it left behind have been ended too. They are asked to leave and
-    /// killed soon after, without being told to from here. Bounded; cancel safe.
+    /// Waits, after the child has ended, until the processes it left behind have ended too. They are asked to exit
+    /// and killed soon after, without a call from here. Bounded; cancel safe.
     pub async fn cleared(&self) {
         let mut known = self.known.clone();
         drop(timeout(GONE_WAIT, known.wait_for(|known| known.gone)).await);
     }
 
-    /// Ends the tree: asks everybody to leave, and kills them when the child is still there after `grace`. Returns its
-    /// status; `None` when that went to somebody else, or when even the kill did not end it in time. Bounded. When dropped,
-    /// the escalation stops where it is.
+    /// Ends the tree: asks every process to exit, and kills them all if the child is still there after `grace`.
+    /// Returns its status; `None` when that is unknown, or when even the kill did not end the child in time. Bounded.
+    /// Dropping the future stops the escalation where it is.
     ///
-    /// Output has to be read meanwhile, or a child that wants to say goodbye cannot.
+    /// Output has to be read meanwhile, or a child that writes before it exits cannot finish.
     pub async fn terminate(&self, grace: Duration) -> Option<ExitStatus> {
         match &self.keeper {
             Keeper::Group(group) => group.ask(),
@@ -200,7 +201,8 @@ impl ProcessTree {
         timeout(GONE_WAIT, self.ended()).await.ok().flatten()
     }
 
-    /// From now on the child leaves something worth keeping, if this process dies before it does.
+    /// Tells the warden not to remove `Guardian::unless_kept` if this process dies first. Does nothing without a
+    /// warden.
     pub fn keep(&self) {
         match &self.keeper {
             Keeper::Group(_) => {}
@@ -208,7 +210,7 @@ impl ProcessTree {
         }
     }
 
-    /// Kills the whole tree at once. Does nothing once it has gone.
+    /// Kills the whole tree at once. Does nothing once it is gone.
     pub fn kill(&self) {
         match &self.keeper {
             Keeper::Group(group) => group.kill(),
@@ -225,7 +227,7 @@ impl Drop for ProcessTree {
 
 type Started = oneshot::Sender<Result<(ProcessTree, Pipes), SpawnError>>;
 
-/// Starts a child; one without a warden is also waited for here. Blocks.
+/// Starts a child. A child without a warden is also waited for, cleared up after and reaped here. Blocks.
 fn guard(command: &ChildCommand, started: Started, turn: Result<SemaphorePermit<'static>, AcquireError>) {
     let (known, watch) = watch::channel(Known::default());
     let known = Arc::new(known);
@@ -239,7 +241,7 @@ fn guard(command: &ChildCommand, started: Started, turn: Result<SemaphorePermit<
         }
     };
     let tree = ProcessTree { keeper: keeper.clone(), known: watch, mechanisms };
-    // When nobody waits for it any more, the tree comes back and is dropped, which kills it.
+    // If the caller waits no more, this drops the tree, which kills it.
     drop(started.send(Ok((tree, pipes))));
     if let Keeper::Group(group) = keeper {
         let status = group.wait();

@@ -1,26 +1,24 @@
-//! What Linux says of a process in `/proc/<pid>/stat`.
+//! Reads `/proc/<pid>/stat` on Linux.
 
 use std::fs;
 
-/// The part of it that is needed here.
+/// The fields of the file that are needed here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::process) struct Stat {
-    /// Whether it has not ended; one that nobody has waited for has.
+    /// Whether the process still runs; a zombie does not.
     pub(in crate::process) alive: bool,
-    /// Its process group.
     pub(in crate::process) group: u32,
-    /// Its session.
     pub(in crate::process) session: u32,
 }
 
 impl Stat {
-    /// Of a process that may be gone.
+    /// Reads the file; `None` when the process is gone.
     pub(in crate::process) fn of(pid: u32) -> Option<Self> {
         Self::parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
     }
 
-    /// The fields stand after the program's name, which may itself hold anything, parentheses too: state, parent, group,
-    /// session.
+    /// The fields follow the program's name, which may itself contain anything, parentheses too: state, parent,
+    /// group, session.
     fn parse(stat: &[u8]) -> Option<Self> {
         let end = stat.iter().rposition(|byte| *byte == b')')?;
         let text = String::from_utf8_lossy(&stat[end + 1..]);
@@ -30,7 +28,7 @@ impl Stat {
     }
 }
 
-/// The numbers of all processes that this user can see.
+/// The ids of all processes that this user can see.
 pub(in crate::process) fn processes() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
@@ -41,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_is_told_whatever_its_name() {
+    fn a_process_is_parsed_whatever_its_name() {
         for (label, stat, expected) in [
             ("sleeping", "41 (sleep) S 1 40 39 0 -1", Some((true, 40, 39))),
             ("stopped", "41 (sleep) T 1 40 39 0 -1", Some((true, 40, 39))),

@@ -18,19 +18,19 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 #[cfg(target_os = "linux")]
 use super::proc_stat::{Stat, processes};
 
-/// How long those whom a child leaves behind in its group may take to leave after SIGTERM. They were abandoned, so they
-/// have less to finish than a child that is still at work.
+/// How long the processes that a child leaves in its group may take to exit after SIGTERM. They were abandoned, so
+/// they have less to finish than a child at work.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(500);
 
 pub(in crate::process) fn lead_own_group(command: &mut Command) {
     command.process_group(0);
 }
 
-/// Gives a child that writes much room to go on while its output is read: fewer switches between the two. A system
-/// that refuses (users share a quota) leaves the pipe as it is.
+/// Enlarges a pipe, so that a child that writes much can go on while its output is read: fewer context switches. If
+/// the system refuses (the pipes of a user share a quota), the pipe stays as it is.
 #[cfg(target_os = "linux")]
 pub(in crate::process) fn widen(pipe: &impl AsFd) {
-    /// The most that an ordinary user may ask for.
+    /// The most that an unprivileged user may ask for by default.
     const PIPE_BYTES: usize = 1024 * 1024;
     let _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE_BYTES);
 }
@@ -40,19 +40,19 @@ pub(in crate::process) fn widen(_pipe: &impl AsFd) {}
 
 /// A child and the process group that it leads.
 ///
-/// A group's number may be given to a stranger once its leader is reaped and its last member gone. So a leader that has
-/// ended stays a zombie, which keeps the number taken, until the last signal was sent; sending and reaping exclude each
-/// other by a lock, and after reaping nothing is sent any more.
+/// The kernel may reuse a group's id once its leader is reaped and its last member is gone. So an ended leader stays
+/// a zombie, which reserves the id, until the last signal was sent. A lock keeps sending and reaping apart, and
+/// nothing is sent after reaping.
 ///
-/// The end is awaited by `waitid` on this one child. No SIGCHLD handler is needed or touched, so it does not matter who
-/// else (libuv) has one.
+/// `waitid` waits for this one child. It needs no SIGCHLD handler and touches none, so it does not matter who else
+/// (libuv) has one.
 pub(in crate::process) struct Group {
     leader: Pid,
     state: Mutex<State>,
 }
 
 struct State {
-    /// `None` once reaped.
+    /// `None` once reaped, here or by somebody else.
     child: Option<Child>,
     asked: bool,
     killed: bool,
@@ -84,7 +84,7 @@ impl Group {
                 }
                 Ok(None) | Err(Errno::INTR) => {}
                 Err(_) => {
-                    // The number is no longer held, so nothing may be sent to it.
+                    // The id is no longer reserved, so nothing may be sent to it.
                     self.lock().child = None;
                     return None;
                 }
@@ -92,7 +92,7 @@ impl Group {
         }
     }
 
-    /// Asks everybody in the group to leave. A stopped process is continued, or it would never hear.
+    /// Asks every process of the group to exit. SIGCONT follows, because a stopped process would not act on SIGTERM.
     pub(in crate::process) fn ask(&self) {
         let mut state = self.lock();
         state.asked = true;
@@ -100,15 +100,15 @@ impl Group {
         self.send(&state, Signal::CONT);
     }
 
-    /// Ends everybody in the group.
+    /// Kills every process of the group.
     pub(in crate::process) fn kill(&self) {
         let mut state = self.lock();
         state.killed = true;
         self.send(&state, Signal::KILL);
     }
 
-    /// After the leader has ended: ends whom it left behind, politely first, and reaps it. Blocks, for little more than
-    /// the grace.
+    /// Call this after the leader has ended. Ends the processes it left in the group, politely first, then reaps it.
+    /// Blocks for at most about twice [`LEFTOVER_GRACE`].
     pub(in crate::process) fn clear(&self) {
         if self.has_others() {
             let unasked = {
@@ -147,27 +147,28 @@ impl Group {
         if state.child.is_none() {
             return;
         }
-        // That nobody is there any more is what was wanted.
+        // An error usually means that the group is already gone.
         let _ = rustix::process::kill_process_group(self.leader, signal);
         if rustix::process::getpgid(Some(self.leader)) != Ok(self.leader) {
-            // It moved into another group.
+            // The leader has moved into another group.
             let _ = rustix::process::kill_process(self.leader, signal);
         }
     }
 
-    /// Whether anybody but the leader is alive in the group.
+    /// Whether the group has a living member besides the leader.
     #[cfg(target_os = "linux")]
     fn has_others(&self) -> bool {
         if self.lock().child.is_none() {
             return false;
         }
-        // A signal to the group would say "yes" for the zombie that the leader is, so the members are looked up.
+        // Probing the group with a signal would count the leader, which is a zombie by now, so the members are looked
+        // up.
         let leader = self.id();
         let is_member = |pid| Stat::of(pid).is_some_and(|stat| stat.alive && stat.group == leader);
         processes().any(|pid| pid != leader && is_member(pid))
     }
 
-    /// Whether anybody but the leader is alive in the group. The kernel does not count zombies here.
+    /// Whether the group has a living member besides the leader. The kernel does not count zombies here.
     #[cfg(not(target_os = "linux"))]
     fn has_others(&self) -> bool {
         self.lock().child.is_some() && rustix::process::test_kill_process_group(self.leader).is_ok()
@@ -213,7 +214,7 @@ pub(in crate::process) fn is_path_variable(name: &OsStr) -> bool {
     name == "PATH"
 }
 
-/// The file names under which a program called `name` is looked for.
+/// The file names to try for a program called `name`.
 pub(in crate::process) fn file_names(name: &OsStr) -> impl Iterator<Item = &OsStr> {
     iter::once(name)
 }

@@ -1,4 +1,4 @@
-//! The same on Windows, where only the child itself is ended: what it started is not followed.
+//! The same on Windows, where only the child itself is ended: the processes it started are not followed.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 
-/// How often a child is asked whether it has ended: the standard library cannot wait and kill at the same time.
+/// How often the child is polled for its exit: the standard library cannot wait and kill at the same time.
 const POLL: Duration = Duration::from_millis(10);
 
 pub(in crate::process) fn lead_own_group(_command: &mut Command) {}
 
 pub(in crate::process) fn widen<T>(_pipe: &T) {}
 
-/// A child. Its handle keeps its number taken, so nothing here can hit a stranger.
+/// A child. Its open handle reserves its process id, so a kill cannot hit another process.
 pub(in crate::process) struct Group {
     child: Mutex<Child>,
 }
@@ -42,12 +42,12 @@ impl Group {
         }
     }
 
-    /// There is no polite signal here: the child gets its time and is then ended.
+    /// Does nothing, as there is no polite signal: the child gets its grace period and is then killed.
     #[expect(clippy::unused_self, reason = "the same function as on Unix")]
     pub(in crate::process) fn ask(&self) {}
 
     pub(in crate::process) fn kill(&self) {
-        // That it has ended already is what was wanted.
+        // An error usually means that the child has already ended.
         drop(self.lock().kill());
     }
 
@@ -71,9 +71,9 @@ pub(in crate::process) fn is_path_variable(name: &OsStr) -> bool {
     name.eq_ignore_ascii_case("PATH")
 }
 
-/// The file names under which a program called `name` is looked for.
+/// The file names to try for a program called `name`.
 pub(in crate::process) fn file_names(name: &OsStr) -> impl Iterator<Item = OsString> {
-    // npm puts a shell script without an extension beside its batch file; only the latter means anything here.
+    // npm puts a shell script without an extension beside its batch file; only the batch file can be executed here.
     [".exe", ".cmd", ""].into_iter().map(|extension| {
         let mut file = name.to_os_string();
         file.push(extension);

@@ -1,4 +1,4 @@
-//! What stands for a warden where there is none: nothing can be started through it.
+//! Stands in for the warden on systems that have none: every start fails.
 
 use std::io;
 use std::path::Path;
@@ -12,10 +12,10 @@ use super::super::error::SpawnError;
 use super::super::guardian::Guardian;
 use super::super::streams::Pipes;
 
-/// The wire to a warden; there are none.
+/// The connection to a warden. It has no values, because there are no wardens here.
 pub(in crate::process) enum Link {}
 
-/// What happens to a tree.
+/// An event in the life of a tree.
 #[expect(dead_code, reason = "the same names as on Linux")]
 pub(in crate::process) enum News {
     Ended(ExitStatus),
@@ -26,7 +26,7 @@ pub(in crate::process) enum News {
     Cleared,
 }
 
-/// Fails: there is no warden.
+/// Always fails, because there is no warden.
 pub(in crate::process) fn start(
     _command: &ChildCommand,
     guardian: &Guardian,

@@ -1,4 +1,4 @@
-//! Follows the wardens of this process on one thread, however many there are.
+//! Follows all wardens of this process on one thread.
 
 use std::collections::HashMap;
 use std::io;
@@ -19,24 +19,24 @@ use super::super::guardian::Guardian;
 use super::super::streams::Pipes;
 use super::link::{Link, News, Reading};
 
-/// How often wardens that should have gone are looked for.
+/// How often to look for wardens that should have ended.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// [`LOOK`] as the kernel takes it.
+/// [`LOOK`] in the kernel's type.
 const LOOK_TIMESPEC: Timespec = Timespec { tv_sec: 0, tv_nsec: 500_000_000 };
 
-/// How many wardens with news are served before the kernel is asked again.
+/// How many wardens with messages are served per call of the kernel.
 const MAX_EVENTS: usize = 64;
 
-/// The stack of a thread here: it makes a few system calls and no deep ones.
+/// The stack of a thread here, in bytes: it makes a few shallow system calls.
 const STACK_BYTES: usize = 256 * 1024;
 
-/// Takes the news of one tree.
+/// Receives the news of one tree.
 pub(in crate::process) type Tell = Box<dyn FnMut(News) + Send>;
 
 static WATCHED: Mutex<Option<Watched>> = Mutex::new(None);
 
-/// What the thread watches. There is a thread as long as there is one of these.
+/// What the thread watches. The thread runs as long as [`WATCHED`] holds one of these.
 struct Watched {
     epoll: Arc<OwnedFd>,
     trees: HashMap<u64, Tree>,
@@ -46,16 +46,17 @@ struct Watched {
 struct Tree {
     link: Arc<Link>,
     tell: Tell,
-    /// The warden has said that nobody is left, and is about to leave itself.
+    /// The warden has reported that its tree is gone, and is about to exit.
     is_gone: bool,
 }
 
-/// Starts a child behind a warden. Blocks until it has executed its program. What becomes of it is told to `tell`, which
-/// must not block, from another thread, up to [`News::Cleared`].
+/// Starts a child behind a warden. Blocks until the child has executed its program. `tell` receives what happens to
+/// it, up to [`News::Cleared`], on another thread; it must not block.
 ///
 /// # Errors
 ///
-/// When it did not start, or the system has no thread or descriptor to follow it; nothing is left then.
+/// When the child did not start, or the system has no thread or descriptor to follow it. Nothing is left running
+/// then.
 pub(in crate::process) fn start(
     command: &ChildCommand,
     guardian: &Guardian,
@@ -76,7 +77,7 @@ fn follow(link: Arc<Link>, tell: Tell) -> io::Result<()> {
     let mut slot = WATCHED.lock();
     let watched = match &mut *slot {
         Some(watched) => watched,
-        // The lock is held until the first tree is there, or the thread would leave at once.
+        // The lock is held until the first tree is registered, or the thread would exit at once.
         none => none.insert(Watched::start()?),
     };
     let key = watched.next_key;
@@ -105,7 +106,7 @@ impl Watched {
         }
     }
 
-    /// Looks after wardens that say nothing.
+    /// Checks the wardens that are silent: finishes those that have exited, kills those that take too long.
     fn look(&mut self) {
         let has_exited = |tree: &Tree| tree.is_gone && tree.link.has_exited();
         let exited: Vec<u64> =
@@ -116,10 +117,11 @@ impl Watched {
         self.trees.values().filter(|tree| tree.link.is_overdue()).for_each(|tree| tree.link.abandon());
     }
 
-    /// The warden has ended. Sweeping after one that was killed has a thread of its own, as it is rare and takes a while.
+    /// Handles a warden that has ended. Sweeping up after a killed one gets its own thread, because it is rare and
+    /// slow.
     fn finish(&mut self, key: u64) {
         let Some(mut tree) = self.trees.remove(&key) else { return };
-        // The descriptor stays open for as long as somebody holds the tree.
+        // Closing would not remove it, because the socket stays open for as long as somebody holds the tree.
         let _ = epoll::delete(&*self.epoll, tree.link.socket());
         if tree.is_gone {
             return tree.end();
@@ -127,14 +129,14 @@ impl Watched {
         let tree = Arc::new(Mutex::new(tree));
         let orphaned = Arc::clone(&tree);
         if spawn("subagent-sweep", move || orphaned.lock().end()).is_err() {
-            // The news of the others come late then, which is better than none of this one.
+            // Without a thread the news of the other trees are late, which is better than losing those of this one.
             tree.lock().end();
         }
     }
 }
 
 impl Tree {
-    /// What is left to do when the warden has ended. Blocks for up to two seconds when it was killed.
+    /// What is left to do once the warden has ended. Blocks for up to two seconds when it was killed.
     fn end(&mut self) {
         if !self.is_gone {
             self.link.sweep();
@@ -145,7 +147,7 @@ impl Tree {
     }
 }
 
-/// The life of the thread.
+/// The main loop of the thread.
 fn serve(epoll: &OwnedFd) {
     let mut events = Vec::with_capacity(MAX_EVENTS);
     let mut looked = Instant::now();
@@ -165,7 +167,7 @@ fn serve(epoll: &OwnedFd) {
                 continue;
             }
         }
-        // A wait that a signal has interrupted has found nothing.
+        // An interrupted wait finds no events.
         let _ = epoll::wait(epoll, spare_capacity(&mut events), Some(&LOOK_TIMESPEC));
     }
 }

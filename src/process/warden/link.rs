@@ -1,4 +1,4 @@
-//! A child behind its warden, on Linux.
+//! One warden and the child behind it, on Linux.
 
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
@@ -26,63 +26,63 @@ use super::super::program;
 use super::super::streams::Pipes;
 use super::sweep::{TREE, sweep};
 
-/// How long a warden may take to start a child. It needs milliseconds; one that somebody has stopped would need for ever.
+/// How long a warden may take to start a child. It needs milliseconds; a stopped one would need for ever.
 const START_LIMIT: Duration = Duration::from_secs(10);
 
-/// How long a warden may take from the end of the child, or from the order to end everybody, until nobody is left. It gives
+/// How long a warden may take until its tree is gone, from the end of the child or from the order to kill. It gives
 /// up by itself after two seconds.
 const END_LIMIT: Duration = Duration::from_secs(3);
 
-/// The wire to one warden.
+/// The connection to one warden.
 pub(in crate::process) struct Link {
     socket: OwnedFd,
     warden: Mutex<Option<Child>>,
     warden_pid: u32,
     marker: String,
     cgroup: Option<PathBuf>,
-    /// Since when there should soon be an end.
+    /// When the child ended or the kill was ordered; starts [`END_LIMIT`].
     ending: Mutex<Option<Instant>>,
 }
 
-/// What there is to hear of a warden.
+/// What a read from the socket found.
 enum Heard {
     Report(Report),
-    /// Nothing for now.
+    /// No message for now.
     Silence,
-    /// It has gone.
+    /// The warden has closed the socket.
     End,
 }
 
-/// What happens to a tree, in the order in which it happens.
+/// An event in the life of a tree.
 pub(in crate::process) enum News {
     /// The child itself has ended.
     Ended(ExitStatus),
-    /// A limit was reached; the end follows.
+    /// The tree exceeded a limit, and the warden is ending it.
     OverLimit(OverLimit),
-    /// What it has used so far.
+    /// What the tree has used so far.
     Using(Tally),
-    /// Nobody is left.
+    /// The tree is gone, except for the processes that [`Tally::left`] counts.
     Gone(Tally),
-    /// The warden was killed. Whoever could be found of its tree was killed too.
+    /// The warden was killed, and so was every process of its tree that could be found.
     Orphaned,
-    /// The warden is reaped. Nothing comes after this.
+    /// The warden is reaped. This is the last event.
     Cleared,
 }
 
-/// Whether more can come after what was read.
+/// Whether more messages can come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
     Pending,
-    /// The warden has closed the wire: it has ended.
+    /// The warden has closed the socket: it has ended.
     Ended,
 }
 
 impl Link {
-    /// Starts the warden, and through it the child. Blocks until the child has executed its program.
+    /// Starts the warden and, through it, the child. Blocks until the child has executed its program.
     ///
-    /// The standard library takes `posix_spawn`, because nothing is hooked in between: everything that a fork would be
-    /// needed for is the warden's work. The child's standard input travels over the socket; no descriptor of this process
-    /// ever loses its close-on-exec flag, or another child that is started at the same moment would inherit it.
+    /// The standard library uses `posix_spawn`, because no hook is installed: the warden does everything that a fork
+    /// would be needed for. The child's standard input travels over the socket. No descriptor of this process ever
+    /// loses its close-on-exec flag; otherwise another child started at the same moment would inherit it.
     pub(super) fn start(
         command: &ChildCommand,
         guardian: &Guardian,
@@ -111,7 +111,7 @@ impl Link {
                 io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => {
                     program::check_cwd(cwd).err().unwrap_or_else(|| failed(source))
                 }
-                // Too much or too many of something, which the program would have met as well.
+                // Out of some resource, which would have stopped the program as well.
                 _ => SpawnError::from_exec(program.into(), source),
             })?;
         let pipes = Pipes::new(writes.into(), &mut warden);
@@ -159,7 +159,7 @@ impl Link {
         self.warden_pid
     }
 
-    /// Tells what the warden has said since the last time.
+    /// Passes on what the warden has reported since the last call.
     pub(super) fn read(&self, tell: &mut dyn FnMut(News)) -> Reading {
         loop {
             match self.hear(RecvFlags::DONTWAIT) {
@@ -177,58 +177,60 @@ impl Link {
         }
     }
 
-    /// What becomes readable when there is something to [read](Link::read).
+    /// Becomes readable when there is something to [read](Link::read).
     pub(super) fn socket(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
 
-    /// The tree has to be gone soon from now on.
+    /// Starts the clock of [`END_LIMIT`], unless it runs already.
     fn expect_the_end(&self) {
         self.ending().get_or_insert_with(Instant::now);
     }
 
-    /// Whether the warden takes longer for the end than it can need: somebody has stopped it.
+    /// Whether the warden takes longer to end its tree than it can need, because somebody has stopped it.
     pub(super) fn is_overdue(&self) -> bool {
         self.ending().is_some_and(|since| since.elapsed() > END_LIMIT)
     }
 
-    /// Leaves nothing of a start that failed.
+    /// Cleans up after a start that failed.
     pub(super) fn give_up(&self) {
         self.abandon();
         self.sweep();
         self.reap();
     }
 
-    /// Ends whom a dead warden has left. Unreaped, it keeps its number, which is that of the session it made for its tree.
+    /// Kills what a dead warden has left behind. As long as the warden is not reaped, nobody else gets its process
+    /// id, which is also the id of the session that it made for its tree.
     pub(super) fn sweep(&self) {
         sweep(&self.marker, self.warden_pid, self.cgroup.as_deref());
     }
 
-    /// The child gets its work now.
+    /// Tells the warden that the child gets its work now, so that it does not remove `Guardian::unless_kept`.
     pub(in crate::process) fn keep(&self) {
         self.order(Order::Keep);
     }
 
-    /// Asks everybody in the tree to leave.
+    /// Has the warden ask every process of the tree to exit.
     pub(in crate::process) fn ask(&self) {
         self.order(Order::Ask);
     }
 
-    /// Has everybody in the tree ended.
+    /// Has the warden kill every process of the tree.
     pub(in crate::process) fn kill(&self) {
         self.expect_the_end();
         self.order(Order::Kill);
     }
 
-    /// Kills a warden that does not obey; the end of the wire then has its tree swept.
+    /// Kills a warden that does not obey. The end of its socket then triggers the sweep of its tree.
     pub(super) fn abandon(&self) {
         if let Some(warden) = &mut *self.warden() {
-            // That it has ended already is what was wanted.
+            // An error usually means that it has already ended.
             drop(warden.kill());
         }
     }
 
-    /// A warden that does not listen any more has ended, which the end of the wire tells.
+    /// Sends an order. Errors are ignored: a warden that no longer listens has ended, which the end of the socket
+    /// reports.
     fn order(&self, order: Order) {
         let _ = send(&self.socket, order.as_str().as_bytes(), SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
     }
@@ -240,25 +242,25 @@ impl Link {
         control.push(SendAncillaryMessage::ScmRights(&descriptors));
         let text = [IoSlice::new(Order::Start.as_str().as_bytes())];
         match sendmsg(&self.socket, &text, &mut control, SendFlags::NOSIGNAL) {
-            // It has gone already; what is heard of it next says so better.
+            // The warden has already ended; the next read says why.
             Err(Errno::PIPE) | Ok(_) => Ok(()),
             Err(error) => Err(error),
         }
     }
 
-    /// Takes the next report. Waits for it, for at most [`START_LIMIT`], unless `flags` say otherwise.
+    /// Reads the next report. Waits for it, for at most [`START_LIMIT`], unless `flags` say otherwise.
     fn hear(&self, flags: RecvFlags) -> Heard {
         let mut bytes = [0; MAX_MESSAGE];
         loop {
             match recv(&self.socket, &mut bytes, flags) {
                 Ok((0, _)) => return Heard::End,
                 Ok((count, _)) => {
-                    // One of another version is passed over; the end will be understood.
+                    // A report that this version does not know is skipped; the end of the socket will be understood.
                     if let Some(report) = Report::parse(&bytes[..count]) {
                         return Heard::Report(report);
                     }
                 }
-                // The second is told once, when the warden went with an order unread; what it said last comes after it.
+                // CONNRESET comes once, when the warden ended with an order unread; its last reports still follow.
                 Err(Errno::INTR | Errno::CONNRESET) => {}
                 Err(Errno::AGAIN) => return Heard::Silence,
                 Err(_) => return Heard::End,
@@ -266,7 +268,7 @@ impl Link {
         }
     }
 
-    /// Whether the warden has ended, which may be just now. One that was waited for has.
+    /// Whether the warden has ended, perhaps just now. A reaped one has.
     pub(super) fn has_exited(&self) -> bool {
         self.warden().as_mut().is_none_or(|warden| !matches!(warden.try_wait(), Ok(None)))
     }

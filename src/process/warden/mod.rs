@@ -1,4 +1,4 @@
-//! The warden's host: starting a child through its guardian, and talking with that one.
+//! The host's side of the warden: starts a child through it and talks to it.
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;

@@ -1,4 +1,4 @@
-//! Asking the warden what this machine allows.
+//! Asks the warden what this machine allows.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,43 +12,43 @@ use super::super::capture::capture;
 use super::super::command::ChildCommand;
 use super::super::error::SpawnError;
 
-/// A probe takes milliseconds; a warden that needs this long is none.
+/// A probe takes milliseconds; a program that needs this long is no warden.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// A probe says a few lines.
+/// The most bytes read of a probe, which prints a few lines.
 const MAX_BYTES: usize = 16 * 1024;
 
-/// What was found, by program. Only successes stay, so that a repaired installation is noticed.
+/// Results by program. Only successes are kept, so that a repaired installation is noticed.
 static FOUND: Mutex<Option<HashMap<PathBuf, Arc<Abilities>>>> = Mutex::new(None);
 
-/// Why there is no warden.
+/// Why there is no usable warden.
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
     /// It did not start.
     #[error("{0}")]
     Start(#[from] SpawnError),
-    /// It is something else, or broken.
+    /// It is another program, or broken.
     #[error("`{}` is not a working warden: {said}", path.display())]
     NotAWarden {
-        /// What was started.
+        /// The program that was run.
         path: PathBuf,
-        /// What it said, or how it ended.
+        /// Its standard error, or how it ended if that is empty.
         said: String,
     },
     /// It belongs to another version of this package.
     #[error("`{}` is the warden of version {found}, and this is {}; install the package again", path.display(), env!("CARGO_PKG_VERSION"))]
     Version {
-        /// What was started.
+        /// The program that was run.
         path: PathBuf,
-        /// Its version.
+        /// The version that it reports.
         found: String,
     },
 }
 
-/// What the machine lets this warden do. Asked once per process.
+/// Asks the warden at this path what the machine lets it do. Each warden is asked once per process, unless it fails.
 ///
 /// # Errors
 ///
-/// When there is no warden of this version at that place, or it cannot be run.
+/// When there is no warden of this version at that path, or it cannot be run.
 pub async fn probe(warden: &Path) -> Result<Arc<Abilities>, ProbeError> {
     let known = |map: &Option<HashMap<PathBuf, Arc<Abilities>>>| map.as_ref()?.get(warden).cloned();
     if let Some(abilities) = known(&FOUND.lock()) {

@@ -1,4 +1,4 @@
-//! Ending what a killed warden has left behind.
+//! Kills what a killed warden has left behind.
 
 use std::collections::HashSet;
 use std::fs;
@@ -10,29 +10,30 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 
 use super::super::platform::proc_stat::{Stat, processes};
 
-/// The variable by which the processes of a tree are found again when their warden was killed.
+/// The environment variable that marks the processes of a tree, so that they are found when their warden was killed.
 pub(super) const TREE: &str = "PI_SUBAGENT_TREE";
 
-/// A sweep goes on until nobody is found, but not for longer: somebody who cannot be killed is not waited for.
+/// The longest sweep. A process that cannot be killed is not waited for.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// Between two looks, shorter than anybody lives that forks and leaves.
+/// The pause between two passes, shorter than the life of any process that forks and exits.
 const PAUSE: Duration = Duration::from_micros(500);
 
-/// So many looks in a row have to find nobody: one who forks and leaves is somebody else at the next.
+/// A sweep ends after this many passes in a row that found nothing: a process that forks and exits has a new id in
+/// the next pass.
 const QUIET_LOOKS: u32 = 40;
 
-/// After so many looks that found nobody, strangers are looked at again: one that was just being replaced by another
-/// program had no environment.
+/// After this many passes that found nothing, the processes taken for strangers are checked again: one that was just
+/// replacing its program had no environment.
 const TRUST_LOOKS: u32 = 20;
 
 /// Kills every process that carries the marker of a tree in its environment or belongs to the warden's session. Blocks.
 ///
-/// Who has left the session and cleared its environment is not found, unless the tree had a control group. The warden is not reaped yet, so that the session's
-/// number is its own.
+/// A process that has left the session and cleared its environment is only found through the tree's control group, if
+/// there is one. The warden must not be reaped yet, so that nobody else gets its session id.
 pub(super) fn sweep(marker: &str, warden: u32, cgroup: Option<&Path>) {
     if let Some(cgroup) = cgroup {
-        // Everybody in it at once, those included whom nothing else would find.
+        // Kills everything in it at once, including what would not be found otherwise.
         let _ = fs::write(cgroup.join("cgroup.kill"), "1");
     }
     let deadline = Instant::now() + LIMIT;
@@ -50,8 +51,8 @@ pub(super) fn sweep(marker: &str, warden: u32, cgroup: Option<&Path>) {
     }
 }
 
-/// Returns whether there was anybody. Those who do not belong to the tree are not looked at a second time, so that a look
-/// is shorter than the life of one who forks and leaves.
+/// Kills what it finds; returns whether that was anything. A process outside the tree is checked only once, so that a
+/// pass is shorter than the life of a process that forks and exits.
 fn kill_all(marker: &[u8], warden: u32, strangers: &mut HashSet<u32>) -> bool {
     let mut found = false;
     for number in processes() {
@@ -59,7 +60,7 @@ fn kill_all(marker: &[u8], warden: u32, strangers: &mut HashSet<u32>) -> bool {
             continue;
         }
         let Some(pid) = number.try_into().ok().and_then(Pid::from_raw) else { continue };
-        // Held before it is looked at, so that what is looked at is what is killed.
+        // Opened before it is checked, so that what is checked is what is killed.
         let Ok(held) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else { continue };
         if belongs(number, marker, warden) {
             found = true;
