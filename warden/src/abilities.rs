@@ -1,13 +1,13 @@
-//! What a machine lets a warden do. `pi-subagent-warden --probe` prints it, one line each.
+//! What a machine lets a warden do. `pi-subagent-warden --probe` prints it, one ability per line.
 
 use std::fmt;
 
-/// What a machine lets a warden do, tried out and not guessed.
+/// What a machine lets a warden do, found by trying.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Abilities {
     /// The version of the warden.
     pub version: String,
-    /// Landlock's ABI version; the reason when there is none.
+    /// Landlock's ABI version.
     pub landlock: Ability<u32>,
     /// Whether a child can get a mount namespace in which everything is read-only.
     pub mount_namespace: Ability<()>,
@@ -17,12 +17,12 @@ pub struct Abilities {
     pub cgroup: Ability<String>,
 }
 
-/// Something that a machine can do, or why it cannot.
+/// Something that a machine can do, or the reason why it cannot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ability<T> {
     /// It can.
     Yes(T),
-    /// It cannot, in words for a user.
+    /// It cannot; the reason is a text for users.
     No(String),
 }
 
@@ -33,13 +33,13 @@ impl<T> Default for Ability<T> {
 }
 
 impl<T> Ability<T> {
-    /// Whether it can.
+    /// Whether the machine can do it.
     #[must_use]
     pub fn is_there(&self) -> bool {
         matches!(self, Self::Yes(_))
     }
 
-    /// Why it cannot.
+    /// The reason why the machine cannot do it.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         match self {
@@ -67,7 +67,7 @@ impl fmt::Display for Abilities {
 }
 
 impl Abilities {
-    /// Reads what `--probe` printed; `None` when no warden printed it.
+    /// Parses what `--probe` printed; `None` when no warden printed it.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut found =
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_probe_is_read_as_it_was_meant() {
+    fn a_probe_survives_the_round_trip() {
         let able = Abilities {
             version: "0.1.0".into(),
             landlock: Ability::Yes(7),

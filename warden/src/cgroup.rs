@@ -1,5 +1,5 @@
-//! A control group of the tree's own, by which the kernel ends all of it at once: whoever forks without a pause is in it,
-//! and so is whoever has left its parents, its session and its environment behind.
+//! A control group for the tree, through which the kernel kills all of it at once. It holds processes that fork
+//! without a pause, and those that have left their parents, their session and their environment.
 
 use std::fs::{self, File};
 use std::io;
@@ -11,23 +11,23 @@ use pi_subagent_warden::Ability;
 
 use crate::sys::{self, Forked};
 
-/// What the names of our groups begin with.
+/// The prefix of the names of our groups.
 const PREFIX: &str = "pi-subagent-";
 
-/// The age from which an empty group is somebody's who could not remove it. A younger one may be about to be entered.
+/// The age from which an empty group counts as left behind. A younger one may be about to be entered.
 const LEFT_BEHIND: Duration = Duration::from_secs(60);
 
-/// A group below the one that this process is in. Dropping it removes it, when nobody is in it.
+/// A group below the one that this process is in. Dropping it removes it if it is empty.
 #[derive(Debug)]
 pub(crate) struct Cgroup(PathBuf);
 
 impl Cgroup {
-    /// Makes one, and removes those that killed wardens have left.
+    /// Creates a group, and removes those that killed wardens have left behind.
     ///
     /// # Errors
     ///
-    /// Where there is no second version of control groups, where this user may not make one, and on kernels that cannot
-    /// end one (before 5.14).
+    /// Where cgroup v2 is missing, where this user may not create a group, and on kernels that cannot kill one
+    /// (before 5.14).
     pub(crate) fn create() -> io::Result<Self> {
         let parent = own_directory()?;
         let age = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -40,19 +40,18 @@ impl Cgroup {
         Ok(group)
     }
 
-    /// Where it is.
     pub(crate) fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Splits this process in two; the new one, and everything that it will start, is in the group.
+    /// Forks; the new process, and everything it will start, is in the group.
     pub(crate) fn fork(&self) -> io::Result<Forked> {
         sys::fork_into(File::open(&self.0)?.as_fd())
     }
 
-    /// Ends everybody in it.
+    /// Kills every process in it.
     pub(crate) fn kill(&self) {
-        // What this misses, the walk over the tree does not.
+        // If this fails, the walk over the tree still kills everything it finds.
         let _ = fs::write(self.0.join(KILL), "1");
     }
 }
@@ -70,13 +69,13 @@ fn remove_left_behind(parent: &Path) {
         let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
         let age = || entry.metadata().ok()?.modified().ok()?.elapsed().ok();
         if is_ours && age().is_some_and(|age| age > LEFT_BEHIND) {
-            // Refused while somebody is in it.
+            // The kernel refuses while a process is in it.
             let _ = fs::remove_dir(entry.path());
         }
     }
 }
 
-/// The directory of this process's own group, in the hierarchy of the second version.
+/// The directory of this process's own group in the cgroup v2 hierarchy.
 fn own_directory() -> io::Result<PathBuf> {
     let missing = || io::Error::from(io::ErrorKind::NotFound);
     let own = fs::read_to_string("/proc/self/cgroup")?;
@@ -85,17 +84,17 @@ fn own_directory() -> io::Result<PathBuf> {
     mounts.lines().find_map(|line| directory_in(line, Path::new(own))).ok_or_else(missing)
 }
 
-/// The directory of a group, if this line of `mountinfo` is of a mount that shows it.
+/// The directory of a group, if this line of `mountinfo` is a cgroup v2 mount that contains it.
 fn directory_in(line: &str, group: &Path) -> Option<PathBuf> {
     let (mount, kind) = line.split_once(" - ")?;
     kind.starts_with("cgroup2 ").then_some(())?;
     let mut fields = mount.split(' ').skip(3);
     let (root, point) = (fields.next()?, fields.next()?);
-    // Where names are escaped there is nobody who would mount this hierarchy.
+    // Escaped names are not decoded: nobody mounts this hierarchy at such a path.
     Some(Path::new(point).join(group.strip_prefix(root).ok()?))
 }
 
-/// Whether a tree can have one here.
+/// Whether a tree can get a control group here, and in which directory.
 pub(crate) fn cgroup() -> Ability<String> {
     match Cgroup::create() {
         Ok(group) => Ability::Yes(group.path().parent().unwrap_or(Path::new("/")).display().to_string()),

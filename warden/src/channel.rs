@@ -1,4 +1,4 @@
-//! The socket to the host, whose end is the end of the host.
+//! The socket to the host. Its end means that the host has died.
 
 use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -13,20 +13,20 @@ use rustix::net::{
 /// The warden's end of the socket.
 pub(crate) struct Channel(OwnedFd);
 
-/// What came from the host.
+/// What a read from the socket found.
 pub(crate) enum Heard {
-    /// An order, with the descriptor that came along.
+    /// An order, with the descriptor that it carried.
     Order(Order, Option<OwnedFd>),
-    /// Something that means nothing to this version.
+    /// A message that this version does not know.
     Noise,
-    /// Nothing for now.
+    /// No message for now.
     Nothing,
-    /// The host has gone.
+    /// The host has died.
     Gone,
 }
 
 impl Channel {
-    /// Takes the socket from standard input, which becomes empty.
+    /// Takes the socket from standard input, and replaces that with `/dev/null`.
     pub(crate) fn from_stdin() -> io::Result<Self> {
         let socket = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
         let empty = std::fs::File::open("/dev/null")?;
@@ -34,8 +34,8 @@ impl Channel {
         Ok(Self(socket))
     }
 
-    /// Waits for the first order and the child's standard input that comes with it. `None` when the host went first, or
-    /// spoke nonsense.
+    /// Waits for the first order and the child's standard input that it carries. `None` when the host died first or
+    /// sent anything else.
     pub(crate) fn wait_for_start(&self) -> Option<OwnedFd> {
         match self.receive(RecvFlags::CMSG_CLOEXEC) {
             Heard::Order(Order::Start, Some(stdin)) => Some(stdin),
@@ -43,7 +43,7 @@ impl Channel {
         }
     }
 
-    /// Takes the next message, without waiting for one.
+    /// Reads the next message without waiting for one.
     pub(crate) fn hear(&self) -> Heard {
         self.receive(RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT)
     }
@@ -74,7 +74,7 @@ impl Channel {
         }
     }
 
-    /// Tells the host. One that does not listen is no reason to stop.
+    /// Sends a report. Errors are ignored: the warden works on without a host that reads.
     pub(crate) fn tell(&self, report: &Report) {
         let text = report.to_string();
         let bytes = &text.as_bytes()[..text.len().min(MAX_MESSAGE)];

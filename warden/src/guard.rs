@@ -1,4 +1,4 @@
-//! The watch over one tree, from its start to its end.
+//! Guards one tree, from its start to its end.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -17,52 +17,52 @@ use crate::sys;
 use crate::tree::{Tree, descendants};
 use crate::usage::Meter;
 
-/// How often the tree's use of the machine is looked at.
+/// How often the tree's resource usage is sampled.
 const SAMPLE: Duration = Duration::from_millis(250);
 
-/// How soon for the first time: most of what a child needs it has by then, and a short one is not missed.
+/// When the first sample is taken. By then a child has claimed most of what it needs, and a short one is not missed.
 const FIRST_SAMPLE: Duration = Duration::from_millis(50);
 
-/// How often the host is told of it, where there is something to tell: for whoever looks at a run that takes its time.
+/// How often usage is reported to the host, if it has changed: often enough to watch a long run.
 const TELL: Duration = Duration::from_secs(1);
 
-/// How long those whom a child leaves behind may take to leave after SIGTERM. They were abandoned, so they have less to
-/// finish than a child that is still at work.
+/// How long the processes that a child leaves behind may take to exit after SIGTERM. They were abandoned, so they
+/// have less to finish than a child at work.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(500);
 
-/// How often SIGKILL is repeated for those who were born meanwhile.
+/// How often SIGKILL is repeated, to catch processes born meanwhile.
 const KILL_AGAIN: Duration = Duration::from_millis(2);
 
-/// How long a process that was killed may stay. The kernel needs milliseconds, unless it hangs in a system call that
-/// cannot be interrupted, or is not ours to kill (a set-user-ID program). A host waits for longer than this.
+/// How long a killed process may stay. The kernel needs milliseconds, unless the process hangs in a system call that
+/// cannot be interrupted, or is not ours to kill (a set-user-ID program). The host waits longer than this.
 const KILL_WAIT: Duration = Duration::from_millis(1500);
 
-/// How many who have ended are taken before the host and the clock get a look.
+/// How many ended processes are reaped before the host and the clock are checked.
 const REAP_AT_ONCE: usize = 64;
 
-/// How far the taking of those who have ended has come.
+/// What a round of reaping found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reaped {
-    /// There may be more.
+    /// More may have ended.
     Some,
-    /// The others are alive.
+    /// All that have ended are reaped; others still run.
     AllThereAre,
-    /// Nobody is left.
+    /// No process is left.
     Everybody,
 }
 
-/// How far the end of the tree has come.
+/// How far the end of the tree has got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// The child works.
+    /// The child is running.
     Working,
-    /// Whoever is left when the time comes is ended by force.
+    /// Processes were asked to exit; those left at this time are killed.
     Leaving { until: Instant },
-    /// Everybody is ended by force.
+    /// Every process is being killed.
     Killing { since: Instant },
 }
 
-/// A tree and the warden's knowledge of it.
+/// A tree, and what the warden knows of it.
 struct Guard<'a> {
     channel: &'a Channel,
     options: &'a Options,
@@ -70,7 +70,7 @@ struct Guard<'a> {
     cgroup: Option<Cgroup>,
     child: Pid,
     meter: Meter,
-    /// What the host was told last, and when.
+    /// When usage was last reported to the host, and that usage.
     told: (Instant, Tally),
     phase: Phase,
     ending: Option<Ending>,
@@ -79,17 +79,17 @@ struct Guard<'a> {
     asked: bool,
 }
 
-/// What is left to do when the tree has gone.
+/// What decides about the clean-up once the tree is gone.
 pub(crate) struct After {
     /// How the child itself ended.
     pub ending: Ending,
-    /// Whether the host went first, so that nobody else cleans up.
+    /// Whether the host died first, so that the warden has to clean up.
     pub host_gone: bool,
-    /// Whether the child has had its work.
+    /// Whether the host has ordered to keep what the child leaves.
     pub kept: bool,
 }
 
-/// Starts the child and watches over its tree until nobody is left. `held` is what holds the tree already.
+/// Starts the child and guards its tree until no process is left. `held` lists the mechanisms already in force.
 pub(crate) fn guard(
     options: &Options,
     channel: &Channel,
@@ -104,8 +104,8 @@ pub(crate) fn guard(
     let cgroup = Cgroup::create().ok();
     let (child, applied) = start(&options.command, stdin, cgroup.as_ref(), sandbox)?;
     let cgroup = cgroup.filter(|_| applied.contains(&Mechanism::Cgroup));
-    // The child's output is the child's: its reader must see the end of it although the warden is still there. That both
-    // are open makes this succeed, and nothing may fail any more now that the child is there.
+    // Closes the warden's copies of the child's output, so that the reader sees its end while the warden still runs.
+    // Both descriptors are open, so this succeeds, and no error may be returned any more now that the child exists.
     let _ = rustix::stdio::dup2_stdout(&nowhere);
     let _ = rustix::stdio::dup2_stderr(&nowhere);
     let mechanisms = [held, &applied].concat();
@@ -129,13 +129,13 @@ pub(crate) fn guard(
     };
     let left = guard.watch(&events);
     channel.tell(&Report::Gone(Tally { left, ..guard.meter.tally() }));
-    // A child that could not even be killed has ended as far as anybody will ever know.
+    // A child that not even SIGKILL ended is reported as killed.
     let ending = guard.ending.unwrap_or(Ending::Signal { number: libc::SIGKILL, core: false });
     Ok(After { ending, host_gone: guard.host_gone, kept: guard.kept })
 }
 
 impl Guard<'_> {
-    /// Returns how many could not be ended.
+    /// Runs until the tree has ended. Returns how many processes could not be ended.
     fn watch(&mut self, events: &OwnedFd) -> u64 {
         let mut sample = Instant::now() + FIRST_SAMPLE;
         loop {
@@ -158,27 +158,27 @@ impl Guard<'_> {
         }
     }
 
-    /// Takes those who have ended, but not so many at once that nothing else is heard of meanwhile.
+    /// Reaps ended processes, but not so many at once that nothing else is served.
     fn reap(&mut self) -> Reaped {
         for _ in 0..REAP_AT_ONCE {
             match sys::reap() {
                 Ok(Some(process)) => {
                     self.meter.ended(&process);
-                    // Its number is somebody else's from now on.
+                    // Once reaped, its id may belong to another process, so it is matched only once.
                     if self.ending.is_none() && process.pid == self.child.as_raw_nonzero().get() {
                         self.child_ended(process.ending);
                     }
                 }
                 Ok(None) => return Reaped::AllThereAre,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // No child, so no descendant: an orphan would be a child.
+                // No child means no descendant, because orphans become children of the warden.
                 Err(_) => return Reaped::Everybody,
             }
         }
         Reaped::Some
     }
 
-    /// The others were there for the child; without it they are asked to leave, and soon told to.
+    /// The rest of the tree ran for the child. Without it they are asked to exit, and soon killed.
     fn child_ended(&mut self, ending: Ending) {
         self.ending = Some(ending);
         self.channel.tell(&Report::Ended(ending));
@@ -220,14 +220,15 @@ impl Guard<'_> {
     }
 
     fn kill_everybody(&mut self) {
-        // First, because it takes everybody at once, those included who would be somebody else by the end of a walk.
+        // First, because it kills everything at once, including processes that would have forked and exited by the
+        // end of a walk over the tree.
         if let Some(cgroup) = &self.cgroup {
             cgroup.kill();
         }
         self.tree.kill();
     }
 
-    /// Sleeps until a child ends, the host says something, or it is time, which is `latest` at the latest.
+    /// Sleeps until a child ends, the host sends something, or the next thing is due, but not beyond `latest`.
     fn wait(&mut self, events: &OwnedFd, latest: Instant) {
         let until = match self.phase {
             Phase::Working => latest,
@@ -242,7 +243,7 @@ impl Guard<'_> {
         if !self.host_gone {
             watched.push(PollFd::from_borrowed_fd(channel, PollFlags::IN));
         }
-        // An interrupted or failed wait is followed by a look at everything, like any other.
+        // After an interrupted or failed wait everything is checked, as after any other.
         let _ = poll(&mut watched, Some(&timeout));
         let host_spoke = watched.get(1).is_some_and(|fd| !fd.revents().is_empty());
         drain(events);
@@ -267,7 +268,7 @@ impl Guard<'_> {
         }
     }
 
-    /// Nobody will ever ask for the rest, so it ends as if somebody had asked now.
+    /// The host cannot send any more orders, so the tree is asked to exit now, and killed after the grace period.
     fn host_has_gone(&mut self) {
         self.host_gone = true;
         self.tree.ask();
@@ -276,7 +277,7 @@ impl Guard<'_> {
     }
 }
 
-/// Empties the descriptor, or it would stay readable; who has ended is found out by waiting for them.
+/// Empties the descriptor, or it would stay readable. Which processes have ended is found out by reaping.
 fn drain(events: &OwnedFd) {
     let mut bytes = [0; 1024];
     while rustix::io::read(events, &mut bytes).is_ok_and(|count| count == bytes.len()) {}

@@ -1,12 +1,12 @@
-//! What the warden and its host say to each other, and what both have to do.
+//! The protocol between the warden and its host, and the code that both use.
 //!
-//! The warden is a small program that stands between a host and one child: it starts the child, follows everything that
-//! the child starts, and ends all of it when it is told to or when its host dies. It is told what to do by its arguments
-//! ([`Options`]), by messages on a socket that is its standard input ([`Order`]), and by the end of that socket, which is
-//! the end of the host. It answers on the same socket ([`Report`]).
+//! The warden is a small program that stands between a host and one child: it starts the child, follows every process
+//! that the child starts, and ends all of them when it is told to or when its host dies. It takes its settings from
+//! its arguments ([`Options`]) and its orders from messages on a socket, which is its standard input ([`Order`]). The
+//! end of that socket means that the host has died. It answers on the same socket ([`Report`]).
 //!
-//! The socket keeps message boundaries (`SOCK_SEQPACKET`). The first order, [`Order::Start`], carries one descriptor: the
-//! child's standard input. The child's output goes straight to the descriptors 1 and 2 that the warden was given.
+//! The socket keeps message boundaries (`SOCK_SEQPACKET`). The first order, [`Order::Start`], carries one descriptor:
+//! the child's standard input. The child's output goes straight to the warden's descriptors 1 and 2.
 
 mod abilities;
 mod message;

@@ -1,4 +1,4 @@
-//! The program on Linux.
+//! The warden's main program on Linux.
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -11,7 +11,8 @@ use crate::guard::{After, guard};
 use crate::start::Failure;
 use crate::{cgroup, namespace, sandbox, sys};
 
-/// The exit code of a warden that could not do its work; a child's own code means something else.
+/// The exit code of a warden that could not do its work. A child's own code can be the same; the reports on the
+/// socket tell them apart.
 const UNABLE: i32 = 125;
 
 pub(crate) fn main() {
@@ -36,7 +37,7 @@ pub(crate) fn main() {
     }
 }
 
-/// Complains where somebody who has started this by hand can see it.
+/// Reports an error on standard error, where somebody who starts the warden by hand can see it.
 fn refuse(error: &dyn std::error::Error) -> ! {
     let _ = writeln!(io::stderr(), "pi-subagent-warden: {error}");
     exit(UNABLE)
@@ -44,9 +45,10 @@ fn refuse(error: &dyn std::error::Error) -> ! {
 
 fn run(options: &Options, channel: &Channel) -> Result<(), Failure> {
     let failed = Failure::at(Stage::Warden);
-    // Out of the host's group and away from its terminal, so that nothing sent to those arrives here.
+    // Leaves the host's group and terminal, so that no signal sent to those arrives here.
     rustix::process::setsid().map_err(|error| failed(error.into()))?;
-    // Before anything can fail: a socket that is closed with something unread in it loses what was said last.
+    // Before anything can fail: if the socket is closed with a message unread, the host's next read fails before it
+    // gets the last report.
     let stdin = channel.wait_for_start();
     let held = if options.pid_namespace { namespace::enter()? } else { Vec::new() };
     let this = Some(rustix::process::getpid());
@@ -61,17 +63,17 @@ fn run(options: &Options, channel: &Channel) -> Result<(), Failure> {
     sys::die_like(after.ending)
 }
 
-/// Removes what the host would have removed. Nobody is left to be told of a failure.
+/// Removes what the host would have removed. Errors are ignored, because there is nobody to report them to.
 fn clean_up(Options { scratch, unless_kept, directory, .. }: &Options, kept: bool) {
     let unless_kept = if kept { &[][..] } else { unless_kept };
     scratch.iter().chain(unless_kept).for_each(|path| drop(remove_tree(path)));
     if let Some(directory) = directory {
-        // One in which something is kept is not empty, and stays.
+        // Fails if something in it was kept, and then it stays.
         drop(std::fs::remove_dir(directory));
     }
 }
 
-/// Tries out what this machine allows. Changes nothing that outlives the call.
+/// Tries out what this machine allows. Leaves nothing changed.
 fn probe() -> Abilities {
     Abilities {
         version: env!("CARGO_PKG_VERSION").into(),

@@ -1,12 +1,12 @@
-//! The guardian of one child's process tree. The library of this crate says what it is told and what it answers.
+//! Guards the process tree of one child. The library of this crate defines its arguments and messages.
 //!
 //! | Question | File |
 //! |---|---|
-//! | which arguments, and what `--probe` says | `linux` |
-//! | what happens from the start to the end | `guard`; `start` forks the child |
-//! | how the host is heard and answered | `channel` |
-//! | who belongs to the tree, and how they are ended | `tree`, `cgroup`, `namespace` |
-//! | what the tree uses, and its limits | `usage` |
+//! | what are the steps of a run, what does `--probe` print | `linux` |
+//! | what happens from the start of the child to the end of its tree | `guard`; `start` forks the child |
+//! | how messages from and to the host travel | `channel` |
+//! | which processes belong to the tree, and how they are ended | `tree`, `cgroup`, `namespace` |
+//! | what the tree uses, and whether it exceeds a limit | `usage` |
 //! | what a sandboxed child may write | `sandbox/` |
 //! | raw system calls | `sys/`, and nowhere else |
 

@@ -1,52 +1,52 @@
-//! Orders to a warden and its reports: one line of words each.
+//! Orders to a warden and its reports, each a message of words separated by spaces.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::str::SplitAsciiWhitespace;
 
-/// What a host asks of its warden.
+/// An order from the host to its warden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Start the child. The message carries the descriptor that becomes its standard input.
+    /// Start the child. The message carries the descriptor that becomes the child's standard input.
     Start,
-    /// The child has its work: from now on it leaves something worth keeping.
+    /// Keep the paths of `unless_kept`: the child gets its work now, so it leaves something worth keeping.
     Keep,
-    /// Ask every process of the tree to leave.
+    /// Ask every process of the tree to exit.
     Ask,
-    /// End every process of the tree.
+    /// Kill every process of the tree.
     Kill,
 }
 
-/// What a warden tells its host. After [`Report::Failed`] or [`Report::Gone`] it ends.
+/// A report from a warden to its host. After [`Report::Failed`] or [`Report::Gone`] the warden exits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
-    /// The control group that the tree is in. Comes before [`Report::Started`], if there is one.
+    /// The control group of the tree. Sent before [`Report::Started`], if there is one.
     Grouped(PathBuf),
-    /// The child has executed its program, and this is what holds it.
+    /// The child has executed its program, held by these mechanisms.
     Started(Vec<Mechanism>),
-    /// The child was not started, and nothing runs.
+    /// The child was not started; nothing is left running.
     Failed {
-        /// What did not work.
+        /// The stage that failed.
         stage: Stage,
         /// The system's error number.
         errno: i32,
     },
-    /// The child itself has ended; others of its tree may still be there.
+    /// The child itself has ended; other processes of its tree may still run.
     Ended(Ending),
-    /// The tree has reached a limit and is being ended.
+    /// The tree has exceeded a limit and is being killed.
     OverLimit(OverLimit),
-    /// What the tree has used so far. Comes once a second at most, and only when it is something else.
+    /// What the tree has used so far. Sent at most once a second, and only when it has changed.
     Using(Tally),
-    /// The tree has ended: but for [`Tally::left`], no process of it is there any more.
+    /// The tree is gone, except for the processes that [`Tally::left`] counts.
     Gone(Tally),
 }
 
-/// Something that the kernel does for the host.
+/// A kernel mechanism that holds or restricts a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mechanism {
-    /// Landlock refuses writing.
+    /// Landlock, which refuses writes.
     Landlock,
-    /// A mount namespace in which everything else is mounted read-only.
+    /// A mount namespace in which all but the writable paths is mounted read-only.
     MountNamespace,
     /// A pid namespace that dies with the warden.
     PidNamespace,
@@ -54,25 +54,25 @@ pub enum Mechanism {
     Cgroup,
 }
 
-/// What was being done when a start failed.
+/// The stage of a start that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// The warden made itself ready.
+    /// Setting up the warden itself.
     Warden,
-    /// The sandbox was applied.
+    /// Applying the sandbox.
     Sandbox,
-    /// The namespace was made.
+    /// Creating the pid namespace.
     Namespace,
-    /// The program was executed.
+    /// Executing the program.
     Exec,
 }
 
 /// How the child itself ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// By leaving with this code.
+    /// It exited with this code.
     Code(i32),
-    /// By this signal.
+    /// A signal ended it.
     Signal {
         /// Its number.
         number: i32,
@@ -81,18 +81,18 @@ pub enum Ending {
     },
 }
 
-/// A limit that was reached.
+/// A limit that was exceeded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OverLimit {
-    /// Which one.
+    /// The kind of limit.
     pub limit: LimitKind,
-    /// What was measured over the whole tree.
+    /// The value measured over the whole tree, in the unit of the limit.
     pub value: u64,
-    /// What was allowed.
+    /// The configured limit.
     pub allowed: u64,
     /// The process with the largest share.
     pub pid: u32,
-    /// Its name, of printable characters.
+    /// The name of that process; control characters are replaced.
     pub name: String,
 }
 
@@ -101,9 +101,9 @@ pub struct OverLimit {
 pub enum LimitKind {
     /// Resident memory, in bytes.
     Memory,
-    /// Processes at once.
+    /// Processes at the same time.
     Processes,
-    /// Processor time, in seconds.
+    /// CPU time, in seconds.
     Cpu,
     /// Open descriptors.
     OpenFiles,
@@ -112,17 +112,18 @@ pub enum LimitKind {
 /// What a tree used from its start to its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// The most resident memory at once, over all processes. Sampled, and never less than the largest single process.
+    /// The most resident memory at one time, over all processes. Sampled, but never less than the largest single
+    /// process.
     pub peak_rss_bytes: u64,
-    /// Processor time of all processes.
+    /// CPU time of all processes, in milliseconds.
     pub cpu_ms: u64,
-    /// The most processes at once. Sampled.
+    /// The most processes at one time. Sampled.
     pub processes: u64,
-    /// Processes that could not be ended, not even by force.
+    /// Processes that not even SIGKILL ended.
     pub left: u64,
 }
 
-/// Pairs of values and words.
+/// Each value with the word that stands for it in a message.
 type Words<T> = &'static [(T, &'static str)];
 
 const ORDERS: Words<Order> =
@@ -158,13 +159,13 @@ fn value<T: Copy>(words: Words<T>, word: &str) -> Option<T> {
 }
 
 impl Order {
-    /// The message.
+    /// The text of the message.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         word(ORDERS, self)
     }
 
-    /// Reads a message; `None` for one that means nothing.
+    /// Parses a message; `None` when this version does not know it.
     #[must_use]
     pub fn parse(message: &[u8]) -> Option<Self> {
         value(ORDERS, std::str::from_utf8(message).ok()?)
@@ -172,7 +173,7 @@ impl Order {
 }
 
 impl Mechanism {
-    /// Its name in results.
+    /// Its name in messages and results.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         word(MECHANISMS, self)
@@ -188,7 +189,7 @@ impl Stage {
 }
 
 impl LimitKind {
-    /// The name of the setting below `limits`.
+    /// The name of the setting under `limits`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         word(LIMITS, self)
@@ -218,7 +219,7 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    /// Reads a message; `None` for one that means nothing.
+    /// Parses a message; `None` when this version does not know it.
     #[must_use]
     pub fn parse(message: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(message).ok()?;
@@ -277,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_message_is_read_as_it_was_meant() {
+    fn every_message_survives_the_round_trip() {
         for order in [Order::Start, Order::Keep, Order::Ask, Order::Kill] {
             assert_eq!(Order::parse(order.as_str().as_bytes()), Some(order));
         }
@@ -308,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_no_message() {
+    fn malformed_messages_are_rejected() {
         for message in ["", "ended", "ended code", "gone 1 2 3", "failed soon 2", "\u{0}"] {
             assert_eq!(Report::parse(message.as_bytes()), None, "{message:?}");
             assert_eq!(Order::parse(message.as_bytes()), None, "{message:?}");

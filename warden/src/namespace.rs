@@ -1,4 +1,4 @@
-//! A pid namespace around the tree.
+//! Puts the tree into a pid namespace.
 
 use std::fs;
 use std::io;
@@ -15,13 +15,15 @@ use crate::start::Failure;
 use crate::sys::trial::in_a_fork;
 use crate::sys::{self, Forked};
 
-/// Goes on as the first process of a pid namespace: when that one ends, however, the kernel ends everybody in it. The
-/// process that was started by the host stays outside, waits, and takes its namespace along when it ends.
+/// Continues as the first process of a new pid namespace. However that process ends, the kernel then kills every
+/// process in the namespace. The process that the host started stays outside and waits; when it ends, the namespace
+/// dies with it.
 pub(crate) fn enter() -> Result<Vec<Mechanism>, Failure> {
     let failed = Failure::at(Stage::Namespace);
     let raw = |error: rustix::io::Errno| failed(error.into());
     unshare().map_err(&failed)?;
-    // Open for as long as the process outside lives. Inside, that one has no number that could be asked for.
+    // The pipe stays open as long as the process outside lives. Inside the namespace that process has no id that
+    // could be checked.
     let (outside, lives) = pipe_with(PipeFlags::CLOEXEC).map_err(raw)?;
     match sys::fork().map_err(&failed)? {
         Forked::Parent(pid) => stand_for(pid, &lives),
@@ -43,8 +45,8 @@ fn has_hung_up(pipe: &OwnedFd) -> bool {
     poll(&mut watched, Some(&now)).is_ok() && watched[0].revents().contains(PollFlags::HUP)
 }
 
-/// Leaves as the process inside left. Everything but the sign of life is closed: it would keep the child's output from
-/// ending, and the host from being missed.
+/// Waits for the process inside, and ends as it ended. Closes everything but the pipe that shows it is alive: other
+/// open descriptors would keep the child's output and the host's socket from ending.
 fn stand_for(pid: i32, lives: &OwnedFd) -> ! {
     let _ = rustix::stdio::dup2_stdin(lives);
     sys::close_from(1);
@@ -57,7 +59,7 @@ fn stand_for(pid: i32, lives: &OwnedFd) -> ! {
     }
 }
 
-/// Root needs no user namespace; everybody else gets one in which the own user and group stay what they are.
+/// Root needs no user namespace. Anybody else gets one that maps only the own user and group, unchanged.
 fn unshare() -> io::Result<()> {
     let (user, group) = (rustix::process::getuid(), rustix::process::getgid());
     let wanted = UnshareFlags::NEWPID | UnshareFlags::NEWNS;
@@ -70,14 +72,14 @@ fn unshare() -> io::Result<()> {
     fs::write("/proc/self/gid_map", format!("{0} {0} 1", group.as_raw()))
 }
 
-/// Mounts a `/proc` with the numbers of this namespace. In the old one every number is a stranger's.
+/// Mounts a `/proc` that shows the ids of this namespace. The old one shows the ids of the outer namespace.
 fn show_own_processes() -> io::Result<()> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     Ok(mount("proc", "/proc", "proc", flags, None)?)
 }
 
-/// Whether a child could get one, tried out in a process of its own.
+/// Whether a child could get a pid namespace, tried out in a fork.
 pub(crate) fn pid_namespace() -> Ability<()> {
     match in_a_fork(|| unshare().and_then(|()| in_a_fork(show_own_processes))) {
         Ok(()) => Ability::Yes(()),

@@ -4,50 +4,50 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Everything that a warden is told before it starts.
+/// Everything that a warden is told on its command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// From the polite request to the forced end, when the warden ends the tree by itself because its host has gone.
+    /// From the request to exit to the kill, when the warden ends the tree because its host has died.
     pub grace: Duration,
-    /// The read-only sandbox of the child, if it gets one.
+    /// The read-only sandbox of the child; `None` leaves it unrestricted.
     pub sandbox: Option<Sandbox>,
     /// What the whole tree may use.
     pub limits: Limits,
-    /// What is removed once the tree has gone, but only when the host has gone before: its own way to clean up.
+    /// Paths to remove once the tree is gone, but only if the host died first; otherwise the host cleans up.
     pub scratch: Vec<PathBuf>,
-    /// What is removed with that unless the host has ordered to keep it: it is nothing before the child has its work.
+    /// Paths removed with `scratch`, unless the host has sent [`Order::Keep`](crate::Order::Keep).
     pub unless_kept: Vec<PathBuf>,
-    /// The directory that is removed after that, if nothing is left in it.
+    /// The directory removed last, if it is empty by then.
     pub directory: Option<PathBuf>,
-    /// Whether the tree gets a pid namespace of its own, which dies with the warden.
+    /// Whether to give the tree its own pid namespace, which dies with the warden.
     pub pid_namespace: bool,
-    /// The program, a path, and its arguments.
+    /// The path of the program, then its arguments.
     pub command: Vec<OsString>,
 }
 
-/// What a sandboxed child may write. Everything can be read.
+/// What a sandboxed child may write. It may read everything that its user may.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sandbox {
-    /// Files and directories (with everything below) that may be written. They must exist.
+    /// Writable files and directories; a directory includes everything below it. They must exist.
     pub writable: Vec<PathBuf>,
-    /// Whether modes, owners, times and attributes are covered too, where the kernel can do it.
+    /// Whether modes, owners, times and attributes are protected too, where the kernel allows it.
     pub metadata: bool,
 }
 
-/// What a whole tree may use; `None` is no limit.
+/// What a whole tree may use; `None` means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Resident memory of all processes together.
+    /// Resident memory of all processes together, in bytes.
     pub memory_bytes: Option<u64>,
-    /// Processes at once.
+    /// Processes at the same time.
     pub processes: Option<u64>,
-    /// Processor time of all processes together.
+    /// CPU time of all processes together, in seconds.
     pub cpu_seconds: Option<u64>,
     /// Open descriptors of all processes together.
     pub open_files: Option<u64>,
 }
 
-/// Arguments that no warden understands.
+/// Arguments that the warden does not understand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadOptions(pub String);
 
@@ -74,7 +74,7 @@ const OPEN_FILES: &str = "--open-files";
 const COMMAND: &str = "--";
 
 impl Options {
-    /// The arguments, without the program's own name.
+    /// Builds the arguments, without the program's own name.
     #[must_use]
     pub fn to_args(&self) -> Vec<OsString> {
         let mut args = Vec::new();
@@ -108,7 +108,7 @@ impl Options {
         args
     }
 
-    /// Reads the arguments, without the program's own name.
+    /// Parses the arguments, without the program's own name.
     ///
     /// # Errors
     ///
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_survive_the_way_through_arguments() {
+    fn options_survive_the_round_trip_through_arguments() {
         let all = Options {
             grace: Duration::from_millis(1500),
             sandbox: Some(Sandbox { writable: vec!["/a b".into(), "--".into()], metadata: true }),

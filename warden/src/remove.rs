@@ -1,4 +1,4 @@
-//! Removes a directory that a child could write.
+//! Removes a directory whose content a child has made.
 
 use std::ffi::{CStr, CString};
 use std::fs;
@@ -13,12 +13,13 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-/// How many directories are open at once. What is nested deeper is moved up first, so that neither the stack nor the
+/// How many directories are open at once. Anything nested deeper is moved up first, so that neither the stack nor the
 /// number of open files depends on what a child has made.
 const MAX_OPEN: usize = 64;
 
-/// Removes a file or a directory with all that is in it, once nobody writes there any more. Links are removed, not
-/// followed; directories may be nested to any depth and closed to their owner. What is not there is removed already.
+/// Removes a file, or a directory with everything in it. No process may still write there. Links are removed, not
+/// followed. Directories may be nested to any depth, and may deny access to their owner. A path that does not exist
+/// counts as removed.
 ///
 /// # Errors
 ///
@@ -35,13 +36,13 @@ pub fn remove_tree(path: &Path) -> io::Result<()> {
     fs::remove_dir(path)
 }
 
-/// A directory that is being emptied, and its name in the one above.
+/// A directory that is being emptied, and its name in its parent.
 struct Level {
     directory: OwnedFd,
     name: CString,
 }
 
-/// Empties a directory from the innermost one outwards.
+/// Empties a directory, the innermost directories first.
 fn empty(top: &OwnedFd) -> io::Result<()> {
     let mut inner: Vec<Level> = Vec::new();
     let mut moved = 0_u64;
@@ -53,7 +54,7 @@ fn empty(top: &OwnedFd) -> io::Result<()> {
                 inner.push(Level { directory, name });
             }
             Some(name) => {
-                // A directory is moved only by who may write it, because its `..` changes.
+                // Moving a directory changes its `..`, so it has to be writable first.
                 enter(directory, &name)?;
                 renameat(directory, &name, top, unused(top, &mut moved)?)?;
             }
@@ -66,7 +67,7 @@ fn empty(top: &OwnedFd) -> io::Result<()> {
     }
 }
 
-/// Removes what can be removed at once. The first directory in which something lies ends that and is returned.
+/// Removes files and empty directories. Stops at the first directory that is not empty, and returns its name.
 fn first_nested(directory: &OwnedFd) -> io::Result<Option<CString>> {
     for entry in Dir::read_from(directory)? {
         let entry = entry?;
@@ -91,7 +92,8 @@ fn first_nested(directory: &OwnedFd) -> io::Result<Option<CString>> {
     Ok(None)
 }
 
-/// Gives the owner all rights over a directory that cannot be opened for reading, and not over what a link there names.
+/// Gives the owner all rights over a directory that cannot be opened for reading. Does not follow a link of that
+/// name.
 #[cfg(target_os = "linux")]
 fn open_up(above: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<()> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -99,13 +101,13 @@ fn open_up(above: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<()> {
     rustix::fs::chmod(format!("/proc/self/fd/{}", held.as_raw_fd()), Mode::RWXU)
 }
 
-/// The same where a mode can be changed without following.
+/// The same on systems that can change a mode without following links.
 #[cfg(not(target_os = "linux"))]
 fn open_up(above: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<()> {
     rustix::fs::chmodat(above, name, Mode::RWXU, AtFlags::SYMLINK_NOFOLLOW)
 }
 
-/// Opens a directory, and opens it up for its owner.
+/// Opens a directory, after giving its owner all rights over it.
 fn enter(above: impl std::os::fd::AsFd, name: &CStr) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let open = || openat(above.as_fd(), name, flags, Mode::empty());
@@ -122,7 +124,7 @@ fn enter(above: impl std::os::fd::AsFd, name: &CStr) -> io::Result<OwnedFd> {
     Ok(directory)
 }
 
-/// An empty directory of an unused name, which another one can be moved onto.
+/// Creates an empty directory with an unused name, which another one can be moved onto.
 fn unused(top: &OwnedFd, moved: &mut u64) -> io::Result<String> {
     loop {
         *moved += 1;

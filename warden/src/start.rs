@@ -1,4 +1,4 @@
-//! Starting the child.
+//! Starts the child.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -15,9 +15,7 @@ use crate::sys::{self, Forked};
 
 /// A start that did not succeed.
 pub(crate) struct Failure {
-    /// What did not work.
     pub stage: Stage,
-    /// The system's word for it.
     pub error: io::Error,
 }
 
@@ -26,16 +24,16 @@ impl Failure {
         move |error| Self { stage, error }
     }
 
-    /// The system's error number; a failure of our own making counts as an invalid argument.
+    /// The system's error number; `EINVAL` for an error that has none.
     pub(crate) fn errno(&self) -> i32 {
         self.error.raw_os_error().unwrap_or(libc::EINVAL)
     }
 }
 
-/// Starts the program as leader of a process group of its own, in the control group if there is one, and returns when it
-/// has been executed: its id, and what holds it.
+/// Starts the program as leader of its own process group, in the control group if there is one. Returns its id and
+/// the mechanisms that hold it, once the program has been executed.
 ///
-/// The new process tells what became of it through a pipe that closes by itself when the program is executed.
+/// The new process reports through a pipe that closes by itself when the program is executed.
 pub(crate) fn start(
     command: &[OsString],
     stdin: OwnedFd,
@@ -46,7 +44,7 @@ pub(crate) fn start(
     let (news, telling) = pipe_with(PipeFlags::CLOEXEC).map_err(|error| failed(error.into()))?;
     let (forked, grouped) = match cgroup.map(Cgroup::fork) {
         Some(Ok(forked)) => (forked, Some(Mechanism::Cgroup)),
-        // A group that does not take anybody is no reason to fail.
+        // A group that cannot be entered is no reason to fail.
         Some(Err(_)) | None => (sys::fork().map_err(&failed)?, None),
     };
     match forked {
@@ -61,7 +59,7 @@ pub(crate) fn start(
                     Ok((pid, mechanisms))
                 }
                 Err(failure) => {
-                    // Whatever it is by now, it is nobody's.
+                    // Whatever state the process is in, it must not stay.
                     let _ = rustix::process::kill_process(pid, Signal::KILL);
                     while sys::wait().is_err_and(|error| error.kind() == io::ErrorKind::Interrupted) {}
                     Err(failure)
@@ -71,7 +69,7 @@ pub(crate) fn start(
         Forked::Child => {
             let mut telling = File::from(telling);
             let Err(failure) = become_program(command, &stdin, sandbox, &mut telling);
-            // When even this cannot be written, the warden sees a child that left with this code.
+            // If even this cannot be written, the warden sees a child that exited with this code.
             let _ = telling.write_all(&[FAILED, failure.stage as u8]);
             let _ = telling.write_all(&failure.errno().to_le_bytes());
             std::process::exit(127);
@@ -79,7 +77,7 @@ pub(crate) fn start(
     }
 }
 
-/// The new process, up to the program.
+/// Runs in the new process, up to the execution of the program.
 fn become_program(
     command: &[OsString],
     stdin: &OwnedFd,
@@ -96,8 +94,8 @@ fn become_program(
         let words: Vec<u8> = mechanisms.iter().map(|mechanism| *mechanism as u8).collect();
         telling.write_all(&words).map_err(&failed)?;
     }
-    // SIGTERM, because pi ends its tools' shells when it gets one; after the sandbox, because a change of credentials
-    // clears it. A warden that died before this line is noticed by the one after it.
+    // SIGTERM, because pi ends the shells of its tools when it gets one. After the sandbox, because a change of
+    // credentials clears this setting. The next line notices a warden that died before it.
     rustix::process::set_parent_process_death_signal(Some(Signal::TERM)).map_err(raw)?;
     if rustix::process::getppid() != warden {
         return Err(failed(io::ErrorKind::NotFound.into()));
@@ -106,7 +104,7 @@ fn become_program(
     Err(Failure::at(Stage::Exec)(sys::exec(command)))
 }
 
-/// Stands before a failure; no mechanism has this number.
+/// The byte before a failure; no mechanism has this number.
 const FAILED: u8 = 0xff;
 
 fn understand(words: &[u8]) -> Result<Vec<Mechanism>, Failure> {

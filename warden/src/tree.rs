@@ -1,4 +1,4 @@
-//! The processes that descend from this one.
+//! The processes that descend from the warden.
 
 use std::collections::HashSet;
 use std::fs;
@@ -8,28 +8,29 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 
 use crate::sys;
 
-/// How this process reaches those it answers for.
+/// How the warden finds the processes of its tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tree {
-    /// By descent: as a subreaper it becomes the parent of every orphan among them, so none is ever out of sight.
+    /// By descent. As a subreaper the warden becomes the parent of every orphan in the tree, so none gets out of
+    /// sight.
     Descendants,
-    /// As the first process of a pid namespace, in which there is nobody else.
+    /// As the first process of a pid namespace, which contains only the tree.
     Namespace,
 }
 
 impl Tree {
-    /// The tree under what is in force.
+    /// The tree under the mechanisms in force.
     pub(crate) fn under(mechanisms: &[Mechanism]) -> Self {
         if mechanisms.contains(&Mechanism::PidNamespace) { Self::Namespace } else { Self::Descendants }
     }
 
-    /// Asks everybody to leave. A stopped process is continued, or it would never hear.
+    /// Asks every process to exit. SIGCONT follows, because a stopped process would not act on SIGTERM.
     pub(crate) fn ask(self) {
         self.signal(Signal::TERM);
         self.signal(Signal::CONT);
     }
 
-    /// Ends everybody there is now. Who is being born meanwhile is caught next time.
+    /// Kills every process that exists now. One born meanwhile is caught by the next call.
     pub(crate) fn kill(self) {
         self.signal(Signal::KILL);
     }
@@ -40,15 +41,15 @@ impl Tree {
         }
         let tree = descendants();
         let members: HashSet<Pid> = tree.iter().copied().collect();
-        // Ancestors first: one that is told first cannot start another when it sees its child end.
+        // Ancestors first: a parent that got the signal cannot start another child when it sees one end.
         for pid in tree {
             send(pid, signal, &members);
         }
     }
 }
 
-/// Signals a process that is still one of the tree. Its number may have been given to a stranger since it was read, so
-/// it is held by a descriptor before it is looked at again.
+/// Signals a process if it is still part of the tree. Its id may have been reused since it was read, so a descriptor
+/// holds the process before it is checked again.
 fn send(pid: Pid, signal: Signal, tree: &HashSet<Pid>) {
     let Ok(held) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else { return };
     let own = rustix::process::getpid();
@@ -59,10 +60,10 @@ fn send(pid: Pid, signal: Signal, tree: &HashSet<Pid>) {
     }
 }
 
-/// All descendants, ancestors before their own; ended ones that nobody has waited for are among them.
+/// All descendants, each after its ancestors. Zombies are included.
 pub(crate) fn descendants() -> Vec<Pid> {
     let (mut found, mut known) = (Vec::new(), HashSet::new());
-    // A process that changes its parent while the lists are read may stand in two of them.
+    // A process whose parent changes while the lists are read may appear in two of them.
     let mut add = |pids: Vec<Pid>, found: &mut Vec<Pid>| {
         found.extend(pids.into_iter().filter(|pid| known.insert(*pid)));
     };
@@ -75,7 +76,7 @@ pub(crate) fn descendants() -> Vec<Pid> {
     found
 }
 
-/// The children of a process. Each of its threads has a list of its own.
+/// The children of a process, collected from the list of each of its threads.
 fn children_of(pid: Pid) -> Vec<Pid> {
     let mut found = Vec::new();
     let Ok(threads) = fs::read_dir(format!("/proc/{}/task", pid.as_raw_nonzero())) else { return found };
@@ -85,7 +86,7 @@ fn children_of(pid: Pid) -> Vec<Pid> {
                 let words = list.split_ascii_whitespace();
                 found.extend(words.filter_map(|word| Pid::from_raw(word.parse().ok()?)));
             }
-            // A kernel without these lists; then everybody is asked for a parent.
+            // The kernel was built without these lists, so every process is asked for its parent.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !has_lists() => {
                 return children_by_parent(pid);
             }
@@ -105,11 +106,11 @@ fn children_by_parent(parent: Pid) -> Vec<Pid> {
     pids.filter(|pid| Stat::of(*pid).is_some_and(|stat| stat.parent == parent)).collect()
 }
 
-/// What `/proc/<pid>/stat` says of a process.
+/// The fields of `/proc/<pid>/stat` that are needed here.
 pub(crate) struct Stat {
     pub state: u8,
     pub parent: Pid,
-    /// Processor time of its own and of the children it has waited for, in clock ticks.
+    /// CPU time of the process and of the children it has waited for, in clock ticks.
     pub cpu_ticks: u64,
     /// Resident memory in pages.
     pub rss_pages: u64,
@@ -121,7 +122,7 @@ impl Stat {
         Self::parse(&fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?)
     }
 
-    /// The fields stand after the program's name, which may itself hold anything, parentheses too.
+    /// The fields follow the program's name, which may itself contain anything, parentheses too.
     fn parse(stat: &[u8]) -> Option<Self> {
         let text = String::from_utf8_lossy(stat);
         let (open, close) = (text.find('(')?, text.rfind(')')?);
@@ -148,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_is_read_whatever_its_name() {
+    fn a_process_is_parsed_whatever_its_name() {
         let line = "41 (a) b\n(c) S 40 41 40 0 -1 4194304 1 0 0 0 5 6 7 8 20 0 1 0 99 1000 250 0 0";
         let stat = Stat::parse(line.as_bytes()).expect("a line of the right shape");
         assert_eq!((stat.state, stat.parent.as_raw_nonzero().get()), (b'S', 40));

@@ -1,4 +1,4 @@
-//! What a tree uses.
+//! Measures what a tree uses.
 
 use std::fs;
 use std::time::Duration;
@@ -9,22 +9,22 @@ use rustix::process::Pid;
 use crate::sys::Reaped;
 use crate::tree::{Stat, descendants};
 
-/// Adds up what a tree uses, and compares it with what it may.
+/// Adds up what a tree uses, and compares it with its limits.
 pub(crate) struct Meter {
     limits: Limits,
     page_bytes: u64,
     ticks_per_second: u64,
-    /// Processor time of those that have ended.
+    /// CPU time of the processes that have ended.
     ended_cpu: Duration,
-    /// Processor time of all, when they were last looked at.
+    /// CPU time of all processes at the last sample.
     cpu_ms: u64,
     tally: Tally,
 }
 
-/// How much of what is limited a process is to blame for.
+/// A process's share of what a limit counts; the largest share is named in the report.
 type Blame<'a> = &'a dyn Fn(&Share) -> u64;
 
-/// What one process uses now.
+/// What one process uses at the time of a sample.
 struct Share {
     pid: Pid,
     parent: Pid,
@@ -46,13 +46,13 @@ impl Meter {
         }
     }
 
-    /// Counts a process that has ended.
+    /// Adds the usage of a process that has ended.
     pub(crate) fn ended(&mut self, process: &Reaped) {
         self.ended_cpu += process.cpu;
         self.tally.peak_rss_bytes = self.tally.peak_rss_bytes.max(process.max_rss_bytes);
     }
 
-    /// Looks at the whole tree, and says which limit it has reached.
+    /// Samples the whole tree. Returns the first limit that it exceeds.
     pub(crate) fn sample(&mut self) -> Option<OverLimit> {
         let shares: Vec<Share> = descendants().into_iter().filter_map(|pid| self.share(pid)).collect();
         let total = |share: fn(&Share) -> u64| shares.iter().map(share).sum::<u64>();
@@ -66,7 +66,7 @@ impl Meter {
         let children =
             |parent: &Share| shares.iter().filter(|share| share.parent == parent.pid).count() as u64;
         let Limits { memory_bytes, processes, cpu_seconds: cpu_allowed, open_files } = self.limits;
-        // Each limit with what it is compared to, and by what the process that is to blame is told.
+        // Each limit with the measured value, the allowed value, and a process's share of it.
         let limits: [(LimitKind, u64, Option<u64>, Blame<'_>); 4] = [
             (LimitKind::Memory, rss, memory_bytes, &|share| share.rss_bytes),
             (LimitKind::Processes, count, processes, &children),
@@ -81,12 +81,12 @@ impl Meter {
         })
     }
 
-    /// Everything until the last look.
+    /// The usage up to the last sample.
     pub(crate) fn so_far(&self) -> Tally {
         Tally { cpu_ms: self.cpu_ms, ..self.tally }
     }
 
-    /// Everything, once nobody is left.
+    /// The usage of the whole tree, once no process is left.
     pub(crate) fn tally(&self) -> Tally {
         Tally { cpu_ms: millis(self.ended_cpu), ..self.tally }
     }

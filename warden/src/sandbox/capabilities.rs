@@ -1,4 +1,4 @@
-//! What root must not be able to do inside a sandbox.
+//! Takes away what root must not be able to do inside a sandbox.
 
 use std::io;
 
@@ -7,9 +7,10 @@ use rustix::thread::{
     set_capabilities,
 };
 
-/// Everything by which a program could undo a sandbox, write around it, or change the system instead of its files.
+/// Every capability with which a program could undo a sandbox, write around it, or change the system instead of its
+/// files.
 ///
-/// What is left lets root work with the files of others, change its identity and use the network.
+/// The rest lets root work with the files of others, change its identity and use the network.
 const TAKEN: CapabilitySet = CapabilitySet::SYS_ADMIN // mounts, other namespaces, attributes of mounts
     .union(CapabilitySet::DAC_READ_SEARCH) // files by handle, which goes past every mount; DAC_OVERRIDE still reads all
     .union(CapabilitySet::SYS_MODULE)
@@ -33,10 +34,10 @@ const TAKEN: CapabilitySet = CapabilitySet::SYS_ADMIN // mounts, other namespace
     .union(CapabilitySet::PERFMON)
     .union(CapabilitySet::CHECKPOINT_RESTORE);
 
-/// Gives up what could undo the sandbox, for this process and all that it starts.
+/// Gives up [`TAKEN`], for this process and everything it starts.
 ///
-/// Lowering the own sets always works, and no program can regain anything once it may gain no new privileges, which
-/// Landlock asks for. The bounding set says the same to whoever looks, where the process may change it.
+/// A process can always lower its own sets, and no program can regain anything once it may gain no new privileges,
+/// which Landlock requires. The bounding set is lowered too where that is allowed, for those who inspect it.
 pub(super) fn give_up() -> io::Result<()> {
     for capability in TAKEN.iter() {
         if remove_capability_from_bounding_set(capability).is_err() {

@@ -1,4 +1,4 @@
-//! The layer that refuses to write.
+//! The Landlock layer, which refuses writes.
 
 use std::io;
 use std::path::Path;
@@ -11,25 +11,25 @@ use rustix::io::Errno as Number;
 
 use super::place::Place;
 
-/// The first version that covers truncating a file.
+/// The first ABI version that covers truncating a file.
 pub(super) const OLDEST: u32 = 3;
-/// What must be covered.
+/// The access rights that the kernel has to support.
 const REQUIRED: ABI = ABI::V3;
-/// The newest version whose file rights are used: it adds requests to devices. Sockets, a later right, are outside the
-/// sandbox on every kernel.
+/// The newest ABI version whose file rights are used; it adds `ioctl` on devices. Sockets, a later right, are outside
+/// the sandbox on every kernel.
 const NEWEST: ABI = ABI::V5;
-/// The version that keeps signals and abstract sockets inside.
+/// The ABI version that confines signals and abstract sockets.
 const SCOPES: ABI = ABI::V6;
 
-/// Devices that keep nothing.
+/// Devices that store nothing.
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
-/// What makes and what are pseudoterminals.
+/// The multiplexer of pseudoterminals, and their directory.
 const TERMINALS: [&str; 2] = ["/dev/ptmx", "/dev/pts"];
 
-/// Restricts this process and all that it starts to writing to `places`, harmless devices and, where they are their own,
-/// pseudoterminals.
+/// Restricts this process and everything it starts to writing to `places`, to harmless devices and, if they are
+/// private to the child, to pseudoterminals.
 ///
-/// Reading and executing are not handled at all, so they cost nothing and nothing can go wrong with them.
+/// Reading and executing are not restricted, so they cost nothing and cannot break.
 pub(super) fn restrict(places: &[Place], own_terminals: bool) -> io::Result<()> {
     let status =
         ruleset(places, own_terminals).map_err(|error| io::Error::from_raw_os_error(*Errno::from(error)))?;
@@ -53,7 +53,7 @@ fn ruleset(places: &[Place], own_terminals: bool) -> Result<RulesetStatus, Rules
     }
     if own_terminals {
         for terminal in TERMINALS.into_iter().filter_map(device) {
-            // Requests to a device are what makes it a terminal.
+            // A terminal needs `ioctl` to work as one.
             ruleset =
                 ruleset.add_rule(PathBeneath::new(terminal, AccessFs::WriteFile | AccessFs::IoctlDev))?;
         }
@@ -61,7 +61,7 @@ fn ruleset(places: &[Place], own_terminals: bool) -> Result<RulesetStatus, Rules
     Ok(ruleset.restrict_self()?.ruleset)
 }
 
-/// Everything but devices: making them, and asking more of one than reading and writing.
+/// All write rights except creating devices and `ioctl` on them.
 fn in_a_directory() -> BitFlags<AccessFs> {
     AccessFs::from_write(NEWEST) & !make_bitflags!(AccessFs::{MakeChar | MakeBlock | IoctlDev})
 }
@@ -70,7 +70,7 @@ fn of_a_file() -> BitFlags<AccessFs> {
     make_bitflags!(AccessFs::{WriteFile | Truncate})
 }
 
-/// A device, if this system has it and lets it be reached.
+/// Opens a device; `None` when this system lacks it or denies it.
 fn device(path: &str) -> Option<PathFd> {
     PathFd::new(Path::new(path)).ok()
 }

@@ -1,4 +1,5 @@
-//! The layer that refuses to change modes, owners, times and attributes: a view of everything that is read-only.
+//! The mount layer, which refuses to change modes, owners, times and attributes: a view of the file system in which
+//! everything is read-only.
 
 use std::ffi::CStr;
 use std::io;
@@ -15,47 +16,48 @@ use super::place::Place;
 use crate::sys::mount::{Extent, set_read_only, set_writable, unshare_mounts};
 use crate::sys::trial::in_a_fork;
 
-/// What came of the layer.
+/// Whether the layer is in force.
 #[derive(Debug)]
 pub(super) enum Layer {
-    /// It is there.
+    /// It is in force.
     Entered {
-        /// Whether the pseudoterminals are of its own, so that no terminal outside can be reached by name.
+        /// Whether the process has its own pseudoterminals, so that no terminal outside can be opened by name.
         own_terminals: bool,
     },
-    /// It cannot be had, and nothing that a program could notice has changed.
+    /// This machine does not allow it. Nothing that a program could notice has changed.
     LeftOut(io::Error),
 }
 
-/// Gives this process a view in which only `places` can be changed.
+/// Gives this process a view of the file system in which only `places` can be changed.
 ///
 /// # Errors
 ///
-/// When it failed where there is no way back. This process must not go on then.
+/// When it failed after a step that cannot be undone. This process must not go on then.
 pub(super) fn enter(places: &[Place]) -> io::Result<Layer> {
-    // A mount namespace alone can fail at any point before it is read-only, and nobody notices.
+    // With a mount namespace alone, a failure before it is read-only changes nothing that a program could notice.
     if unshare_mounts(false).is_ok() {
         return arrange(places).map_or_else(|error| Ok(Layer::LeftOut(error)), Arranged::close);
     }
-    // A user namespace is for ever, and some systems grant one that can do nothing. A copy of this process tries first.
+    // A user namespace cannot be left again, and some systems grant one that can do nothing. So a fork tries first.
     match in_a_fork(|| alone(places).map(drop)) {
         Ok(()) => alone(places),
         Err(error) => Ok(Layer::LeftOut(error)),
     }
 }
 
-/// The layer for a process without rights over mounts.
+/// Sets the layer up for a process without rights over mounts.
 fn alone(places: &[Place]) -> io::Result<Layer> {
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
     unshare_mounts(true)?;
-    // Groups that are not mapped cannot be given up, which the kernel wants to hear before it maps one.
+    // The kernel allows an unprivileged process to map a group only after `setgroups` is denied, as it could drop
+    // unmapped groups otherwise.
     std::fs::write("/proc/self/setgroups", "deny")?;
     std::fs::write("/proc/self/uid_map", format!("{user} {user} 1\n"))?;
     std::fs::write("/proc/self/gid_map", format!("{group} {group} 1\n"))?;
     arrange(places)?.close()
 }
 
-/// A namespace in which everything has its place and is still as writable as before.
+/// A namespace in which every mount is in place, and still as writable as before.
 struct Arranged {
     root: OwnedFd,
     writable: Vec<OwnedFd>,
@@ -67,7 +69,7 @@ fn arrange(places: &[Place]) -> io::Result<Arranged> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     let own_terminals = own_terminals().is_ok();
     let writable = outermost(places).map(attach).collect::<io::Result<_>>()?;
-    // The directory that was entered before lies below the new mount, where all will be read-only.
+    // The old working directory lies below the new mount, on the one that becomes read-only, so it is entered again.
     if let Some(here) = here.ok().filter(|here| places.iter().any(|place| here.starts_with(place.path()))) {
         rustix::process::chdir(&here)?;
     }
@@ -75,7 +77,7 @@ fn arrange(places: &[Place]) -> io::Result<Arranged> {
     Ok(Arranged { root, writable, own_terminals })
 }
 
-/// Makes a place a mount of its own. The descriptor is the mount's.
+/// Makes a place its own mount, and returns the mount's descriptor.
 fn attach(place: &Place) -> io::Result<OwnedFd> {
     const NOTHING: &CStr = c"";
     let target = place.reopen()?;
@@ -87,7 +89,7 @@ fn attach(place: &Place) -> io::Result<OwnedFd> {
     Ok(mount)
 }
 
-/// Places that lie in no other.
+/// The places that do not lie inside another one.
 fn outermost(places: &[Place]) -> impl Iterator<Item = &Place> {
     let inside = |inner: &Place| {
         let path = inner.path();
@@ -96,7 +98,7 @@ fn outermost(places: &[Place]) -> impl Iterator<Item = &Place> {
     places.iter().filter(move |place| !inside(place))
 }
 
-/// Hides the pseudoterminals of others behind an empty set.
+/// Mounts an empty `devpts`, which hides the pseudoterminals of others.
 fn own_terminals() -> io::Result<()> {
     let kind = fsopen("devpts", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_string(kind.as_fd(), "mode", "0600")?;
@@ -108,7 +110,7 @@ fn own_terminals() -> io::Result<()> {
 }
 
 impl Arranged {
-    /// Makes everything read-only but the writable places.
+    /// Makes everything read-only except the writable places.
     fn close(self) -> io::Result<Layer> {
         if let Err(error) = set_read_only(self.root.as_fd(), Extent::Tree) {
             return Ok(Layer::LeftOut(error));

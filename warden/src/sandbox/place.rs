@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, fstat, openat};
 use rustix::io::Errno;
 
-/// A file or directory that may be written, held open so that what is meant cannot change any more.
+/// A file or directory that may be written. It is held open, so that the path cannot be made to mean something else
+/// unnoticed.
 #[derive(Debug)]
 pub(super) struct Place {
     fd: OwnedFd,
@@ -20,8 +21,8 @@ impl Place {
     ///
     /// # Errors
     ///
-    /// `ELOOP` for a symbolic link: the host makes these paths, so somebody else made that one. `EINVAL` for what is
-    /// neither a file nor a directory.
+    /// `ELOOP` for a symbolic link: the host creates these paths, so somebody else put the link there. `EINVAL` for
+    /// anything that is neither a file nor a directory.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let fd = reach(path)?;
         let is_directory = match FileType::from_raw_mode(fstat(&fd)?.st_mode) {
@@ -34,21 +35,21 @@ impl Place {
         Ok(Self { fd, path, is_directory })
     }
 
-    /// Whether everything below may be written too.
+    /// Whether it is a directory, so that everything below may be written too.
     pub(super) fn is_directory(&self) -> bool {
         self.is_directory
     }
 
-    /// Where it is, without links and dots.
+    /// Its path, without links and dots.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The same place as it is reached now, in another mount namespace or below another mount.
+    /// Opens the same place again, as it is reached now: in another mount namespace or below another mount.
     ///
     /// # Errors
     ///
-    /// `ESTALE` when something else is there.
+    /// `ESTALE` when the path now leads to something else.
     pub(super) fn reopen(&self) -> io::Result<OwnedFd> {
         let now = reach(&self.path)?;
         let identity = |stat: Stat| (stat.st_dev, stat.st_ino);
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_was_exchanged_is_noticed() {
+    fn a_replaced_place_is_refused() {
         let scene = tempfile::tempdir().expect("a directory for the test");
         let path = scene.path().join("tmp");
         std::fs::create_dir(&path).expect("a directory");

@@ -12,7 +12,7 @@ use super::{calls, capabilities};
 use crate::sys::landlock::abi;
 use crate::sys::mount::close_others_on_exec;
 
-/// A sandbox that is ready to be entered.
+/// A sandbox whose writable paths are open, ready to be entered.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     places: Vec<Place>,
@@ -24,8 +24,8 @@ impl Prepared {
     ///
     /// # Errors
     ///
-    /// `ENOSYS` or `EOPNOTSUPP` when the kernel cannot do it, and an error for a writable path that is missing, is a
-    /// symbolic link, or is neither a file nor a directory.
+    /// `ENOSYS` or `EOPNOTSUPP` when the kernel has no Landlock, or one that is too old; an error for a writable path
+    /// that is missing, a symbolic link, or neither a file nor a directory.
     pub(crate) fn new(sandbox: &Sandbox) -> io::Result<Self> {
         if abi()? < OLDEST {
             return Err(Errno::OPNOTSUPP.into());
@@ -34,13 +34,14 @@ impl Prepared {
         Ok(Self { places, metadata: sandbox.metadata })
     }
 
-    /// Puts this process, which must have one thread only, and everything that it will start into the sandbox. Answers
-    /// what holds it. The working directory stays the same.
+    /// Puts this process, and everything it will start, into the sandbox. The process must have a single thread.
+    /// Returns the mechanisms in force. Keeps the working directory.
     ///
     /// # Errors
     ///
-    /// When Landlock cannot be applied, and when the other layer broke where there is no way back. Nothing may be executed
-    /// then. That the other layer cannot be had at all is no error: [`Mechanism::MountNamespace`] is missing.
+    /// When Landlock cannot be applied, or the mount layer failed after a step that cannot be undone. No program may
+    /// be executed then. A machine that does not allow the mount layer at all is no error:
+    /// [`Mechanism::MountNamespace`] is missing from the result then.
     pub(crate) fn enter(self) -> io::Result<Vec<Mechanism>> {
         let layer = if self.metadata { Some(mounts::enter(&self.places)?) } else { None };
         close_others_on_exec()?;

@@ -1,4 +1,4 @@
-//! What this machine can do, tried out.
+//! Finds out by trying which layers this machine allows.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use super::place::Place;
 use crate::sys::landlock::abi;
 use crate::sys::trial::in_a_fork;
 
-/// Landlock's ABI version, if it is enough and can be applied.
+/// Landlock's ABI version, if it is new enough and can be applied.
 pub(crate) fn landlock() -> Ability<u32> {
     let version = match abi() {
         Ok(version) => version,
@@ -34,7 +34,7 @@ pub(crate) fn landlock() -> Ability<u32> {
     }
 }
 
-/// Whether a child can get a view of everything that is read-only.
+/// Whether a child can get the mount layer.
 pub(crate) fn mount_namespace() -> Ability<()> {
     let attempt = || {
         let place = Place::open(&std::env::temp_dir().canonicalize()?)?;

@@ -1,16 +1,16 @@
-//! What a mount layer needs and rustix does not wrap, or only as unsafe.
+//! System calls for the mount layer that rustix does not wrap, or only as unsafe.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use rustix::thread::UnshareFlags;
 
-/// Which mounts a change is for.
+/// Which mounts a change applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// The one that the descriptor is the root of.
+    /// Only the mount whose root the descriptor is.
     One,
-    /// That one and all below, or none of them.
+    /// That mount and all below it.
     Tree,
 }
 
@@ -41,17 +41,17 @@ fn set_attributes(root: BorrowedFd<'_>, extent: Extent, set: u64, clear: u64) ->
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Gives this process a mount namespace, and a user namespace as well if asked for.
+/// Gives this process its own mount namespace, and also its own user namespace if `users` is set.
 pub(crate) fn unshare_mounts(users: bool) -> io::Result<()> {
     let users = if users { UnshareFlags::NEWUSER } else { UnshareFlags::empty() };
     // SAFETY: the descriptor table stays shared; only `UnshareFlags::FILES` would be a hazard.
     Ok(unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS | users) }?)
 }
 
-/// Lets no descriptor but the standard ones pass the next `exec`.
+/// Marks every descriptor except the standard ones to be closed by the next `exec`.
 pub(crate) fn close_others_on_exec() -> io::Result<()> {
     let (first, last) = (3_u32, u32::MAX);
-    // SAFETY: this only sets a flag on descriptors; none is closed while somebody uses it.
+    // SAFETY: this only sets a flag on descriptors; it closes none that is in use.
     let answer = unsafe { libc::syscall(libc::SYS_close_range, first, last, libc::CLOSE_RANGE_CLOEXEC) };
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

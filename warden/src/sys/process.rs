@@ -1,4 +1,4 @@
-//! Processes and signals, where the safe wrappers end.
+//! Processes and signals, where there is no safe wrapper.
 
 use std::ffi::{CString, OsString};
 use std::io;
@@ -14,23 +14,23 @@ use rustix::thread::UnshareFlags;
 pub(crate) enum Forked {
     /// In the new process.
     Child,
-    /// In the old one, with the new one's id.
+    /// In the old process, with the id of the new one.
     Parent(i32),
 }
 
-/// A process that has ended and is no more.
+/// A process that has ended and been reaped.
 pub(crate) struct Reaped {
-    /// Its id, which may be given away from now on.
+    /// Its id, which the kernel may reuse from now on.
     pub pid: i32,
     /// How it ended.
     pub ending: Ending,
-    /// Its processor time and that of the children it had waited for.
+    /// CPU time of the process and of the children it had waited for.
     pub cpu: Duration,
-    /// The most memory it, or one of those, ever had resident.
+    /// The peak resident memory of the process or of one of those children, whichever is larger.
     pub max_rss_bytes: u64,
 }
 
-/// Splits this process in two.
+/// Forks this process.
 pub(crate) fn fork() -> io::Result<Forked> {
     // SAFETY: the program has one thread, so the child's copy of memory holds no lock that nobody would release.
     match unsafe { libc::fork() } {
@@ -40,12 +40,12 @@ pub(crate) fn fork() -> io::Result<Forked> {
     }
 }
 
-/// The C library's own constant is of a type that cannot hold it.
+/// Defined here because the C library's constant has a type that cannot hold the value.
 const CLONE_INTO_CGROUP: u64 = 1 << 33;
 
-/// Splits this process in two, the new one being in a control group, a directory, from its first moment.
+/// Forks this process directly into a control group, given as its directory.
 ///
-/// Moving a process there later waits for every processor, which takes longer than everything else at a start together.
+/// Moving a process there later waits for every processor, which takes longer than the rest of a start together.
 pub(crate) fn fork_into(group: BorrowedFd<'_>) -> io::Result<Forked> {
     let arguments = CloneArguments {
         flags: CLONE_INTO_CGROUP,
@@ -53,8 +53,8 @@ pub(crate) fn fork_into(group: BorrowedFd<'_>) -> io::Result<Forked> {
         cgroup: group.as_raw_fd().unsigned_abs().into(),
         ..CloneArguments::default()
     };
-    // SAFETY: without memory that is shared this is a fork, and the program has one thread; the structure is alive during
-    // the call, and its size is passed with it.
+    // SAFETY: without shared memory this is a fork, and the program has one thread; the structure is alive during the
+    // call, and its size is passed with it.
     let pid = unsafe { libc::syscall(libc::SYS_clone3, &raw const arguments, size_of::<CloneArguments>()) };
     match i32::try_from(pid).map_err(|_| io::ErrorKind::Other)? {
         -1 => Err(io::Error::last_os_error()),
@@ -63,7 +63,7 @@ pub(crate) fn fork_into(group: BorrowedFd<'_>) -> io::Result<Forked> {
     }
 }
 
-/// `struct clone_args` of the kernel, up to the field that is needed.
+/// The kernel's `struct clone_args`, up to the last field needed.
 #[derive(Default)]
 #[repr(C, align(8))]
 struct CloneArguments {
@@ -80,21 +80,21 @@ struct CloneArguments {
     cgroup: u64,
 }
 
-/// Replaces this process by a program, a path, with its arguments. Returns only when that failed.
+/// Replaces this process with a program, given as a path and its arguments. Returns only on failure.
 pub(crate) fn exec(command: &[OsString]) -> io::Error {
     let texts: Result<Vec<CString>, _> =
         command.iter().map(|word| CString::new(word.clone().into_vec())).collect();
     let Ok(texts) = texts else { return io::ErrorKind::InvalidInput.into() };
     let mut pointers: Vec<_> = texts.iter().map(|text| text.as_ptr()).collect();
     pointers.push(std::ptr::null());
-    // SAFETY: the pointers are of strings that live until the end of this function, and a null ends them; the first
-    // exists because a command is never empty.
+    // SAFETY: the pointers belong to strings that live until the end of this function, and a null ends them; the
+    // first exists because a command is never empty.
     unsafe { libc::execv(pointers[0], pointers.as_ptr()) };
     io::Error::last_os_error()
 }
 
-/// Blocks every signal that can be blocked, so that none but SIGKILL and SIGSTOP reaches this process, and has its
-/// ended children kept until they are waited for, whatever it inherited.
+/// Blocks every signal that can be blocked, so that only SIGKILL and SIGSTOP reach this process. Also resets SIGCHLD,
+/// which may have been inherited as ignored, so that ended children stay until they are reaped.
 pub(crate) fn block_signals() {
     // SAFETY: the set is initialized by `sigfillset` before it is read; the calls take no other pointers.
     unsafe {
@@ -105,9 +105,9 @@ pub(crate) fn block_signals() {
     }
 }
 
-/// Gives a new process the signals as every program expects them: all open, all with their default effect.
+/// Gives a new process the signals as programs expect them: all unblocked, all with their default action.
 pub(crate) fn unblock_signals() {
-    // SAFETY: as above; that some signals cannot be changed is what the return value says, and is of no interest.
+    // SAFETY: as above; the call fails for the signals that cannot be changed, which does not matter here.
     unsafe {
         for signal in 1..=libc::SIGRTMAX() {
             libc::signal(signal, libc::SIG_DFL);
@@ -132,7 +132,7 @@ pub(crate) fn child_events() -> io::Result<OwnedFd> {
     }
 }
 
-/// Closes every descriptor from a number on: what a careless host let through is not the child's.
+/// Closes every descriptor from `first` on: those that a host leaked must not reach the child.
 pub(crate) fn close_from(first: RawFd) {
     let first = first.unsigned_abs();
     // SAFETY: nothing in this process owns such a descriptor yet; the caller calls this before it opens any.
@@ -144,7 +144,7 @@ pub(crate) fn close_from(first: RawFd) {
     }
 }
 
-/// Takes the next child that has ended, without waiting for one.
+/// Reaps the next child that has ended, without waiting for one.
 ///
 /// # Errors
 ///
@@ -153,7 +153,7 @@ pub(crate) fn reap() -> io::Result<Option<Reaped>> {
     wait4(libc::WNOHANG)
 }
 
-/// Waits for a child to end, and takes it.
+/// Waits for a child to end, and reaps it.
 ///
 /// # Errors
 ///
@@ -165,7 +165,7 @@ pub(crate) fn wait() -> io::Result<Reaped> {
 fn wait4(options: i32) -> io::Result<Option<Reaped>> {
     let mut status = 0;
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: both pointers are of live variables of the right types.
+    // SAFETY: both pointers are to live variables of the right types.
     let pid = unsafe { libc::wait4(-1, &raw mut status, options, usage.as_mut_ptr()) };
     match pid {
         -1 => return Err(io::Error::last_os_error()),
@@ -187,9 +187,9 @@ fn wait4(options: i32) -> io::Result<Option<Reaped>> {
     }))
 }
 
-/// Leaves namespaces that this process shares with its parent.
+/// Moves this process into new namespaces.
 pub(crate) fn unshare(namespaces: UnshareFlags) -> io::Result<()> {
-    // SAFETY: none of the flags that are used here shares descriptors or memory with anybody.
+    // SAFETY: none of the flags used here affects how descriptors or memory are shared.
     Ok(unsafe { rustix::thread::unshare_unsafe(namespaces) }?)
 }
 
@@ -198,21 +198,22 @@ fn duration(time: libc::timeval) -> Duration {
     Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), micros * 1000)
 }
 
-/// Sends a signal to every process but this one. Only the first process of a pid namespace may call this: for it,
-/// everybody is the namespace.
+/// Sends a signal to every process it can reach, except this one. Only the first process of a pid namespace may call
+/// it: for that one, every process is the namespace.
 pub(crate) fn signal_everybody(signal: i32) {
     assert_eq!(std::process::id(), 1, "anybody else would signal all of the user's processes");
     // SAFETY: takes no pointers.
     unsafe { libc::kill(-1, signal) };
 }
 
-/// Ends this process as its child ended, so that whoever waits for it sees the same.
+/// Ends this process the way its child ended, so that its parent sees the same status.
 pub(crate) fn die_like(ending: Ending) -> ! {
     let code = match ending {
         Ending::Code(code) => code,
         Ending::Signal { number, .. } => {
             let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-            // SAFETY: the pointer is of a live variable. The dump, if there is one, is the child's and not this one's.
+            // SAFETY: the pointer is to a live variable. The limit keeps this process from writing a core dump of its
+            // own.
             unsafe {
                 libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
             }
@@ -221,7 +222,8 @@ pub(crate) fn die_like(ending: Ending) -> ! {
             unsafe {
                 libc::raise(number);
             }
-            // A signal that does not end a process cannot have ended the child.
+            // Reached where the signal does not end this process, as for the first process of a pid namespace. Then
+            // the exit code is the one that a shell would show.
             128 + number
         }
     };

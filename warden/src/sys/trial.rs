@@ -1,4 +1,4 @@
-//! Trying something in a copy of this process that ends right after, because it cannot be taken back.
+//! Tries something that cannot be undone, in a fork of this process that ends right after.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,14 +7,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, kill_process, pidfd_open, waitpid};
 
-/// What is tried takes well below a millisecond; the rest is for a machine under load.
+/// How long an attempt may take. It needs well below a millisecond; the rest is for a machine under load.
 const PATIENCE: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
-/// The exit code of an attempt without an error number, or with one that no exit code can carry.
+/// The exit code of an attempt that failed without an error number, or with one that no exit code can carry.
 const NAMELESS: i32 = 255;
 
-/// Whether `attempt` succeeds in a fork of this process. The process must have one thread only.
+/// Runs `attempt` in a fork of this process and returns its result. The process must have a single thread.
 pub(crate) fn in_a_fork(attempt: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
-    // SAFETY: the caller has one thread, so nothing in the copy waits for a lock that a missing thread holds.
+    // SAFETY: the caller has one thread, so nothing in the fork waits for a lock that a missing thread holds.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
         let code = match catch_unwind(AssertUnwindSafe(attempt)) {
@@ -24,7 +24,7 @@ pub(crate) fn in_a_fork(attempt: impl FnOnce() -> io::Result<()>) -> io::Result<
             }
             Err(_) => NAMELESS,
         };
-        // SAFETY: ends the copy without the exit handlers and buffers that belong to the original.
+        // SAFETY: ends the fork without the exit handlers and buffers that belong to the original.
         unsafe { libc::_exit(code) }
     }
     let pid = Pid::from_raw(pid).filter(|_| pid > 0).ok_or_else(io::Error::last_os_error)?;
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_happened_in_the_fork_is_known_here() {
+    fn the_result_of_the_fork_is_returned() {
         assert!(in_a_fork(|| Ok(())).is_ok());
         let refused = in_a_fork(|| Err(io::Error::from_raw_os_error(libc::EPERM)));
         assert_eq!(refused.map_err(|error| error.raw_os_error()), Err(Some(libc::EPERM)));
