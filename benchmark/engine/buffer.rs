@@ -1,9 +1,9 @@
 //! The buffer that pipes are read with, the same as in `process`.
 
-/// As much as a pipe holds by default.
+/// The default capacity of a pipe, in bytes.
 pub(crate) const READ_BYTES: usize = 64 * 1024;
 
-/// Aligned to a cache line: kernel copies into a buffer that is not ran up to 4 times slower.
+/// Aligned to a cache line: copies by the kernel into an unaligned buffer ran up to 4 times slower.
 #[repr(align(64))]
 pub(crate) struct Buffer(pub(crate) [u8; READ_BYTES]);
 

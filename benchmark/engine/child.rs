@@ -1,7 +1,8 @@
-//! A child that does next to nothing: pi's words on the command line, its events, one short answer in deltas.
+//! A child that does next to nothing: it takes pi's command line and sends pi's events, with one short answer in
+//! deltas.
 //!
-//! In the middle of its answer it waits at a gate, a named pipe that somebody opens for writing when all children are
-//! there. It speaks both protocols; commands are answered one after the other.
+//! In the middle of its answer it waits at a gate, a named pipe that the benchmark opens for writing once all
+//! children are running. It speaks both protocols, and answers commands one after the other.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::stdio::{stdin, stdout};
 
-/// What the child says, a piece for each delta.
+/// The answer, one piece per delta.
 const WORDS: [&str; 8] = [
     "The parser ",
     "reads one line ",
@@ -24,7 +25,7 @@ const WORDS: [&str; 8] = [
     "for the limits. ",
 ];
 
-/// Speaks the protocol that `arguments` name until its input ends.
+/// Speaks the protocol selected by `arguments` until its input ends.
 pub(crate) fn speak(
     gate: &str,
     deltas: &str,
@@ -75,7 +76,7 @@ impl Child {
         Ok(())
     }
 
-    /// One prompt from its start to its end, in the shapes of pi 1.5.
+    /// Answers one prompt, with the events of pi 1.5.
     fn answer(&mut self, task: &str) -> io::Result<()> {
         let user = json!({ "role": "user", "content": [{ "type": "text", "text": task }], "timestamp": 0 });
         self.emit(&json!({ "type": "agent_start" }))?;
@@ -102,7 +103,7 @@ impl Child {
         self.emit(&json!({ "type": "agent_settled", "aborted": false }))
     }
 
-    /// Opening a pipe to read waits for somebody who opens it to write.
+    /// Opening a named pipe for reading blocks until it is opened for writing.
     fn wait_at_the_gate(&self) -> io::Result<()> {
         File::open(&self.gate).map(drop)
     }
@@ -112,7 +113,7 @@ impl Child {
         self.emit(&json!({ "type": "message_update", "usage": usage(), "assistantMessageEvent": event }))
     }
 
-    /// In one write, as pi writes its lines.
+    /// Writes an event in one call, as pi writes its lines.
     fn emit(&mut self, event: &Value) -> io::Result<()> {
         self.output.write_all(format!("{event}\n").as_bytes())
     }

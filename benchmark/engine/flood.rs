@@ -1,18 +1,18 @@
-//! A child that writes far more than anybody wants to keep.
+//! A child that writes far more than a run keeps.
 
 use std::fs::File;
 use std::io::{self, Write};
 
 use super::stdio::{stderr, stdout};
 
-/// What is written between the beginning and the end of a flood.
+/// A flood: its start, the part that is repeated, and its end.
 struct Shape {
     start: &'static str,
     part: String,
     end: &'static str,
 }
 
-/// Writes about so many bytes of the kind: to standard error for `stderr`, else to standard output.
+/// Writes about `bytes` bytes of the kind: to standard error for `stderr`, else to standard output.
 pub(crate) fn flood(kind: &str, bytes: usize) -> io::Result<()> {
     let output = if kind == "stderr" { stderr()? } else { stdout()? };
     let shape = shape(kind)?;

@@ -1,4 +1,5 @@
-//! What a warden costs: to start a child through it, to keep it, and what its sandbox adds to a child's work.
+//! Measures what a warden costs: to start a child through it, to keep it running, and what its sandbox adds to a
+//! child's work.
 
 use std::error::Error;
 use std::fs::File;
@@ -15,13 +16,13 @@ use tokio::runtime::Runtime;
 
 use super::pipe::child;
 
-/// How often a file is opened to learn what one time costs.
+/// How many times a file is opened per measurement.
 const OPENS: u32 = 20_000;
 
-/// Shows the status of the warden when it has looked at its tree several times.
+/// Prints the warden's status after it has sampled its tree several times.
 const LOOK_AT_PARENT: &str = "sleep 0.7; cat /proc/$PPID/status";
 
-/// The ways to start a child, and what has to be in force.
+/// The ways to start a child, their names in the report, and the mechanism that has to be in force.
 const WAYS: [(Way, &str, Option<Mechanism>); 5] = [
     (Way::Plain, "plain", None),
     (Way::Warden, "warden", None),
@@ -38,20 +39,20 @@ enum Way {
     Warden,
     /// Through a warden, in a pid namespace.
     PidNamespace,
-    /// Through a warden, allowed to read only.
+    /// Through a warden, with the read-only sandbox.
     ReadOnly,
-    /// The same, with modes, owners, times and attributes.
+    /// The same, with modes, owners, times and attributes protected too.
     Metadata,
 }
 
-/// Starts a child in each way, in turn, `count` times, and tells everything about it that is to be compared.
+/// Starts a child in each way, in turn, `count` times, and reports what is compared.
 pub(crate) fn measure(warden: &str, folder: &str, count: &str) -> Result<Value, Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let host = Host { runtime, warden: warden.into(), folder: folder.into() };
     let count: usize = count.parse()?;
     let mut found = Vec::new();
     for (way, name, wanted) in WAYS {
-        // The first start of each pays for reading the programs, and may show that this machine does not allow it.
+        // The first start of each way pays for loading the programs, and shows whether this machine allows it.
         let Ok(first) = host.run(way, &["/bin/echo", "ready"]) else { continue };
         if wanted.is_none_or(|wanted| first.supervised.mechanisms.contains(&wanted)) {
             found.push((way, name, first.supervised.mechanisms, Vec::new(), Vec::new()));
@@ -74,7 +75,7 @@ pub(crate) fn measure(warden: &str, folder: &str, count: &str) -> Result<Value, 
     Ok(json!({ "ways": ways, "residentKib": host.resident()? }))
 }
 
-/// Opens a file again and again, and tells how many nanoseconds one time takes.
+/// Opens a file repeatedly, and reports how many nanoseconds one open takes.
 pub(crate) fn opens(path: &str) -> io::Result<Value> {
     let batch = || -> io::Result<u64> {
         let started = Instant::now();
@@ -88,7 +89,7 @@ pub(crate) fn opens(path: &str) -> io::Result<Value> {
     Ok(json!({ "ns": batches[batches.len() / 2] }))
 }
 
-/// Whoever starts children.
+/// Starts the children.
 struct Host {
     runtime: Runtime,
     warden: PathBuf,
@@ -113,7 +114,7 @@ impl Host {
             .ok_or_else(|| "the child reports nothing".into())
     }
 
-    /// What a warden with a child that waits has resident, in KiB.
+    /// The resident memory of a warden whose child is idle, in KiB.
     fn resident(&self) -> Result<u64, Box<dyn Error>> {
         let status = self.run(Way::Warden, &["/bin/sh", "-c", LOOK_AT_PARENT])?.output;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -152,7 +153,7 @@ impl Host {
     }
 }
 
-/// Keeps what a child says, and when it said something first.
+/// Keeps a child's output and the time of its first byte.
 struct Watch {
     first: Option<Instant>,
     output: Vec<u8>,

@@ -1,7 +1,8 @@
-//! The native side of the benchmarks: one small program for everything that is measured or poured.
+//! The native side of the benchmarks: one small program for everything that is measured, and for the writers that
+//! feed it.
 //!
-//! `scripts/bench.mjs` runs it; each command prints one line of JSON. It uses nothing but the crate's public API, and
-//! knows nothing of what the numbers are compared with.
+//! `scripts/bench.mjs` runs it; each measurement prints one line of JSON. It uses only the crate's public API, and
+//! does not know what the numbers are compared with.
 
 mod buffer;
 mod child;
@@ -30,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["collect"] => pipe::collect()?,
         ["supervise", consumer, program, rest @ ..] => pipe::supervised(consumer, program, rest)?,
         ["pour", file, "chunks"] => return Ok(pour::chunks(file)?),
-        // What is told to a pi comes after it.
+        // A run appends pi's arguments.
         ["pour", file, "sent", ..] => return Ok(pour::sent(file)?),
         ["pour", file, "lines"] => return Ok(pour::lines(file)?),
         ["flood", kind, bytes] => return Ok(flood::flood(kind, bytes.parse()?)?),
@@ -42,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["guarded", warden, folder, count] => guarded::measure(warden, folder, count)?,
         #[cfg(target_os = "linux")]
         ["opens", file] => guarded::opens(file)?,
-        // `cargo bench` alone: there is nothing to measure without the writer and the baselines.
+        // `cargo bench` alone measures nothing, because the writer and the baselines are missing.
         [] => return Ok(writeln!(std::io::stdout(), "run `npm run bench`; {USAGE}")?),
         _ => return Err(USAGE.into()),
     };

@@ -1,4 +1,4 @@
-//! What a run's native part needs while its child floods it.
+//! Measures how much memory the native part of a run needs while its child floods it.
 
 use std::error::Error;
 use std::io;
@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::pipe::child;
 
-/// Reads a flood of this program through `supervise` and a collector, and tells how far the resident set grew at most,
-/// from just before the start of the child. The pages of code that are used for the first time count as well.
+/// Reads a flood of this program through `supervise` and a collector, and reports the resident set just before the
+/// child starts and at its peak. Pages of code that are used for the first time count as well.
 pub(crate) fn measure(kind: &str, bytes: &str) -> Result<Value, Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let program = std::env::current_exe()?;
@@ -39,7 +39,7 @@ pub(crate) fn measure(kind: &str, bytes: &str) -> Result<Value, Box<dyn Error>> 
     }))
 }
 
-/// The number in the line that stands for what was left out.
+/// The number in the line that counts the omitted bytes.
 fn omitted(stderr: &str) -> u64 {
     let (before, _) = stderr.split_once(" bytes omitted]\n").unwrap_or_default();
     before.rsplit("\n[").next().and_then(|number| number.parse().ok()).unwrap_or(0)

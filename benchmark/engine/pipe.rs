@@ -1,4 +1,4 @@
-//! Readers of a pipe: one that throws the bytes away, one that folds them as a run does.
+//! Readers of a pipe: one discards the bytes, one collects them as a run does.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 use super::buffer::Buffer;
 use super::stdio::stdin;
 
-/// A caller sees at most 20 updates a second.
+/// How often the live state is copied: a caller gets at most 20 updates a second.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Reads standard input and does nothing with it.
+/// Reads standard input and discards it.
 pub(crate) fn drain() -> io::Result<Value> {
     let mut bytes = 0;
     let started = Instant::now();
@@ -26,7 +26,7 @@ pub(crate) fn drain() -> io::Result<Value> {
     Ok(json!({ "bytes": bytes, "ns": nanoseconds(started), "cpuNs": cpu_nanoseconds() }))
 }
 
-/// Folds standard input, with a look at the live state as often as a caller gets one.
+/// Collects standard input, and copies the live state as often as a caller gets it.
 pub(crate) fn collect() -> io::Result<Value> {
     let started = Instant::now();
     let mut fold = Fold::new();
@@ -34,7 +34,7 @@ pub(crate) fn collect() -> io::Result<Value> {
     Ok(fold.finish(started))
 }
 
-/// The same with a child of this process, read by `supervise`.
+/// Drains or collects the output of a child process, read by `supervise`.
 pub(crate) fn supervised(consumer: &str, program: &str, arguments: &[&str]) -> Result<Value, Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let command = child(program, arguments)?;
@@ -56,7 +56,7 @@ pub(crate) fn supervised(consumer: &str, program: &str, arguments: &[&str]) -> R
     })
 }
 
-/// A program with this process's environment and nothing to read.
+/// A command for a program, with this process's environment and no warden.
 pub(crate) fn child(program: &str, arguments: &[&str]) -> io::Result<ChildCommand> {
     Ok(ChildCommand {
         program: PathBuf::from(program),
@@ -83,7 +83,7 @@ impl Observer for Watch {
     }
 }
 
-/// A collector and somebody who looks at it.
+/// A collector, and copies of its live state.
 struct Fold {
     collector: Collector,
     looked: Instant,
@@ -107,7 +107,7 @@ impl Fold {
         if now - self.looked >= LOOK_EVERY {
             self.looked = now;
             self.looks += 1;
-            // What an update copies out of the collector.
+            // An update copies the same out of the collector.
             let live = self.collector.live();
             self.seen = (live.text.to_owned(), live.display_items.to_vec());
         }
@@ -147,7 +147,7 @@ fn nanoseconds(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Processor time of this thread so far, where the system tells.
+/// CPU time of this thread so far; `None` where the system does not report it.
 fn cpu_nanoseconds() -> Option<u64> {
     std::fs::read_to_string("/proc/thread-self/schedstat").ok()?.split(' ').next()?.parse().ok()
 }

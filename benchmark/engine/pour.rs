@@ -1,4 +1,4 @@
-//! Writers: a file to standard output, in the writes of `cat` or in those of pi.
+//! Writers: copy a file to standard output, in the writes of `cat` or in those of pi.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -6,11 +6,11 @@ use std::io::{self, Read, Write};
 use super::buffer::Buffer;
 use super::stdio::stdout;
 
-/// What `process` asks for when it reads a child.
+/// The pipe capacity that `process` asks for when it reads a child, in bytes.
 #[cfg(target_os = "linux")]
 const PIPE_BYTES: usize = 1024 * 1024;
 
-/// In writes of 64 KiB.
+/// Copies in writes of 64 KiB.
 pub(crate) fn chunks(file: &str) -> io::Result<()> {
     let mut input = File::open(file)?;
     let mut output = wide(stdout()?);
@@ -24,7 +24,7 @@ pub(crate) fn chunks(file: &str) -> io::Result<()> {
     }
 }
 
-/// Without a copy of its own, so that the reader sets the pace.
+/// Copies without a buffer of its own, so that the reader sets the pace.
 pub(crate) fn sent(file: &str) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -36,7 +36,7 @@ pub(crate) fn sent(file: &str) -> io::Result<()> {
     chunks(file)
 }
 
-/// In one write per line, as pi writes its events.
+/// Copies in one write per line, as pi writes its events.
 pub(crate) fn lines(file: &str) -> io::Result<()> {
     let bytes = std::fs::read(file)?;
     let mut output = wide(stdout()?);
@@ -46,7 +46,7 @@ pub(crate) fn lines(file: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// The pipe as a run has it: `process` widens the one it reads from, whoever reads here gets the same.
+/// Widens the pipe as `process` does for a run, so that all readers get the same.
 fn wide(output: File) -> File {
     #[cfg(target_os = "linux")]
     let _ = rustix::pipe::fcntl_setpipe_size(&output, PIPE_BYTES);

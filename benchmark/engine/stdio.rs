@@ -1,4 +1,4 @@
-//! The standard streams without the buffers that Rust puts before them.
+//! The standard streams, without the buffers of the standard library.
 
 use std::fs::File;
 use std::io;

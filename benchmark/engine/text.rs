@@ -1,4 +1,4 @@
-//! The sanitizer and the truncator on a text that is already there.
+//! Measures the sanitizer and the truncator on a file's text.
 
 use std::hint::black_box;
 use std::io;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use pi_subagent_native::text::{Sanitizer, SanitizerOptions, TruncateLimits};
 use serde_json::{Value, json};
 
-/// Long enough that a scheduler's pause does not show in the median.
+/// How long to measure at least: so long that a scheduling pause does not show in the median.
 const MEASURE_FOR: Duration = Duration::from_millis(200);
 const MIN_RUNS: usize = 5;
 
@@ -27,7 +27,7 @@ pub(crate) fn truncate(file: &str) -> io::Result<Value> {
     }))
 }
 
-/// Runs the work again and again; the first run warms up.
+/// Runs the work repeatedly; the first run warms up and is not timed.
 fn repeat(text: &str, work: impl Fn() -> usize) -> Value {
     let bytes_out = black_box(work());
     let begin = Instant::now();
