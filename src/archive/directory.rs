@@ -1,4 +1,4 @@
-//! The directory of a run, held open: whatever becomes of its path, what is done is done in it.
+//! The directory of a run, held open, so that all work happens in it even if its path changes.
 
 use std::ffi::OsStr;
 use std::io;
@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use super::names::is_ours;
 use crate::files::open::directory_no_follow_at;
 
-/// How many entries are looked at. A run has a handful.
+/// Entries of the directory that are read. A run has a handful.
 const MAX_ENTRIES: usize = 4096;
 
 /// The directory of a run.
@@ -23,12 +23,12 @@ pub(super) struct Directory {
 }
 
 impl Directory {
-    /// Opens the directory at the end of a way; links are followed up to `base`, and not from there on. `None` when it is
-    /// not there.
+    /// Opens the directory `base`/`way`. Follows links up to `base`, and none after it. `None` when the directory does
+    /// not exist.
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::NotADirectory`] when something else is on the way.
+    /// [`io::ErrorKind::NotADirectory`] when a component is not a directory.
     pub(super) fn open(base: &Path, way: &[&OsStr]) -> io::Result<Option<Self>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let step = |from: Result<OwnedFd, Errno>| match from {
@@ -51,7 +51,8 @@ impl Directory {
         Ok(Some(Self { fd, parent, name: (*name).to_owned() }))
     }
 
-    /// The files of a run that are in it, by name, with their sizes. Links and whatever else has such a name are none.
+    /// The run's files, sorted by name, with their sizes in bytes. Ignores links and everything else that is not a
+    /// regular file.
     pub(super) fn files(&self) -> io::Result<Vec<(String, u64)>> {
         let mut files = Vec::new();
         for entry in Dir::read_from(&self.fd)?.take(MAX_ENTRIES) {
@@ -69,7 +70,7 @@ impl Directory {
         Ok(files)
     }
 
-    /// Whether anything has this name.
+    /// Whether an entry of any kind has this name.
     pub(super) fn has(&self, name: &str) -> bool {
         statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
@@ -82,11 +83,11 @@ impl Directory {
         Ok(unlinkat(&self.fd, name, AtFlags::empty())?)
     }
 
-    /// Removes the directory, unless something is in it. Whether it is gone.
+    /// Removes the directory if it is empty, and returns whether it is gone.
     pub(super) fn remove_if_empty(self) -> io::Result<bool> {
         match unlinkat(&self.parent, &self.name, AtFlags::REMOVEDIR) {
             Ok(()) | Err(Errno::NOENT) => Ok(true),
-            // One system says this, another that; and where it became something else meanwhile, that stays.
+            // Systems differ in the error; and whatever has replaced the directory meanwhile stays.
             Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Ok(false),
             Err(error) => Err(error.into()),
         }

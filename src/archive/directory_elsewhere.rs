@@ -1,4 +1,4 @@
-//! The directory of a run, by its path.
+//! The directory of a run, by its path, where directories cannot be held open.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::names::is_ours;
 
-/// How many entries are looked at. A run has a handful.
+/// Entries of the directory that are read. A run has a handful.
 const MAX_ENTRIES: usize = 4096;
 
 /// The directory of a run.
@@ -15,12 +15,12 @@ const MAX_ENTRIES: usize = 4096;
 pub(super) struct Directory(PathBuf);
 
 impl Directory {
-    /// Opens the directory at the end of a way; links are followed up to `base`, and not from there on. `None` when it is
-    /// not there.
+    /// Opens the directory `base`/`way`. Follows links up to `base`, and none after it. `None` when the directory does
+    /// not exist.
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::NotADirectory`] when something else is on the way.
+    /// [`io::ErrorKind::NotADirectory`] when a component is not a directory.
     pub(super) fn open(base: &Path, way: &[&OsStr]) -> io::Result<Option<Self>> {
         let mut path = base.to_owned();
         for part in way {
@@ -35,7 +35,8 @@ impl Directory {
         Ok(Some(Self(path)))
     }
 
-    /// The files of a run that are in it, by name, with their sizes. Links and whatever else has such a name are none.
+    /// The run's files, sorted by name, with their sizes in bytes. Ignores links and everything else that is not a
+    /// regular file.
     pub(super) fn files(&self) -> io::Result<Vec<(String, u64)>> {
         let mut files = Vec::new();
         for entry in fs::read_dir(&self.0)?.take(MAX_ENTRIES) {
@@ -53,7 +54,7 @@ impl Directory {
         Ok(files)
     }
 
-    /// Whether anything has this name.
+    /// Whether an entry of any kind has this name.
     pub(super) fn has(&self, name: &str) -> bool {
         fs::symlink_metadata(self.0.join(name)).is_ok()
     }
@@ -66,7 +67,7 @@ impl Directory {
         fs::remove_file(self.0.join(name))
     }
 
-    /// Removes the directory, unless something is in it. Whether it is gone.
+    /// Removes the directory if it is empty, and returns whether it is gone.
     pub(super) fn remove_if_empty(self) -> io::Result<bool> {
         if fs::read_dir(&self.0)?.next().is_some() {
             return Ok(false);

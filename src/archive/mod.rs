@@ -1,9 +1,9 @@
-//! What becomes of the directories of past runs: their transcripts are put aside after a while, and when all of them
-//! together need too much room, the oldest go.
+//! Archives and removes the directories of past runs: transcripts are renamed after a while, and the oldest runs are
+//! removed when all of them exceed the quota.
 //!
-//! Directories come out of a store that others can write, so nothing is believed of them. A directory is one of ours only
-//! where [`layout::runs`](crate::files::layout::runs) puts it, with nothing but directories on the way, and in it only regular
-//! files are touched whose names are those of a run. Everything else stays where it is.
+//! The paths come from a store that others can write, so they are not trusted. A directory counts only where
+//! [`layout::runs`](crate::files::layout::runs) puts it, with no link on the way, and only regular files with the names
+//! of a run's files are touched in it. Everything else stays.
 
 #[cfg_attr(not(unix), path = "directory_elsewhere.rs")]
 mod directory;

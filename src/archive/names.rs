@@ -1,21 +1,21 @@
-//! The names of what is in the directory of a run.
+//! The names of the files in the directory of a run.
 
 use crate::files::layout::{GUARD, PROMPT};
 
-/// What follows the name of a file that was put aside, before the time.
+/// Stands between the name and the time in the name of an archived file.
 const ASIDE: &str = ".deleted.";
 
-/// Whether this is the id of a run, and thereby the name of its directory.
+/// Whether this is the id of a run, which is also the name of its directory.
 pub(super) fn is_run_id(name: &str) -> bool {
     name.len() == 8 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Whether this is put aside when a run is archived: what its child has said.
+/// Whether archiving a run renames this file: a session or an output, which hold what its child said.
 pub(super) fn is_said(name: &str) -> bool {
     is_numbered(name, "session", ".jsonl") || is_numbered(name, "output", ".md")
 }
 
-/// Whether this is the first, or a later one, of several.
+/// Whether this is `<before><after>` or `<before>-<number><after>`.
 fn is_numbered(name: &str, before: &str, after: &str) -> bool {
     let number = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
     number.is_some_and(|number| {
@@ -26,7 +26,7 @@ fn is_numbered(name: &str, before: &str, after: &str) -> bool {
     })
 }
 
-/// Whether this was put aside.
+/// Whether this is the name of an archived file.
 pub(super) fn is_aside(name: &str) -> bool {
     name.split_once(ASIDE).is_some_and(|(said, time)| {
         let is_time = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'T' | b'Z' | b'.');
@@ -34,12 +34,12 @@ pub(super) fn is_aside(name: &str) -> bool {
     })
 }
 
-/// Whether this is a file of a run.
+/// Whether this is the name of one of a run's files.
 pub(super) fn is_ours(name: &str) -> bool {
     is_said(name) || is_aside(name) || matches!(name, PROMPT | GUARD)
 }
 
-/// The name of a file that is put aside, the `number`th of its kind.
+/// The archived name of a file; `number` is above 1 where the name without it is taken.
 pub(super) fn aside(name: &str, time: &str, number: u32) -> String {
     if number > 1 { format!("{name}{ASIDE}{time}-{number}") } else { format!("{name}{ASIDE}{time}") }
 }

@@ -1,4 +1,4 @@
-//! Where the directory of a run is, if it is one.
+//! Checks that a path is the directory of a run, and opens it.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -9,39 +9,39 @@ use super::directory::Directory;
 use super::names::is_run_id;
 use crate::files::layout;
 
-/// Where a run is said to have its directory, and by what that can be told.
+/// The stated directory of a run, and what is needed to check it.
 #[derive(Clone, Copy, Debug)]
 pub struct RunPlace<'a> {
     /// The directory.
     pub directory: &'a Path,
     /// The user's agent directory.
     pub agent_dir: &'a Path,
-    /// The session file of the conversation that the run belongs to, if that has one.
+    /// The session file of the run's conversation, if it has one.
     pub session_file: Option<&'a Path>,
 }
 
-/// Nothing was done with a directory, or not all.
+/// A directory was left alone, or only partly archived or removed.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
-    /// It is not where a run of this conversation has its directory, or not a directory.
+    /// The path is not where the runs of this conversation have their directories, or is not a directory.
     #[error("`{path}` is not the directory of a run, and is left alone")]
     Foreign {
-        /// What was said to be one.
+        /// The stated path.
         path: PathBuf,
     },
-    /// It cannot be read or changed.
+    /// The directory cannot be read or changed.
     #[error("cannot use `{path}`")]
     Io {
         /// The directory.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
 }
 
 impl RunPlace<'_> {
-    /// The directory; `None` when there is none any more.
+    /// Opens the directory. `None` when it is gone.
     pub(super) fn open(&self) -> Result<Option<Directory>, ArchiveError> {
         let foreign = || ArchiveError::Foreign { path: self.directory.to_owned() };
         let id = self.directory.file_name().and_then(OsStr::to_str).filter(|name| is_run_id(name));
@@ -53,13 +53,13 @@ impl RunPlace<'_> {
         if self.session_file.is_some_and(|file| !file.is_absolute() || has_way_up(file)) {
             return Err(foreign());
         }
-        // Up to here the way is the user's, and may have links; what follows was made for runs, and has none.
+        // Up to `base` the path is the user's and may have links; what follows was created for runs and has none.
         let levels = if self.session_file.is_some() { 1 } else { 2 };
         let base = parent.ancestors().nth(levels).filter(|base| !base.as_os_str().is_empty());
         let base = base.ok_or_else(foreign)?;
         let way: Vec<&OsStr> =
             parent.strip_prefix(base).map_err(|_| foreign())?.iter().chain([OsStr::new(id)]).collect();
-        // One directory may be spelled in several ways.
+        // One directory may have several spellings.
         let (said, expected) = (fs::canonicalize(self.directory), fs::canonicalize(parent.join(id)));
         match (said, expected) {
             (Ok(said), Ok(expected)) if said == expected => (),

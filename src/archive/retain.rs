@@ -1,4 +1,4 @@
-//! Putting aside, removing, and how much of that is needed.
+//! Archives runs, removes them, and decides how many have to go.
 
 use std::io;
 
@@ -8,24 +8,26 @@ use super::directory::Directory;
 use super::names::{aside, is_said};
 use super::place::{ArchiveError, RunPlace};
 
-/// How many files of one name are put aside at the same moment. One; a clock that was set back may make it more.
+/// How many names are tried for an archived file. The first is free, unless the clock was set back.
 const ATTEMPTS: u32 = 16;
 
-/// What was removed of a run.
+/// What [`remove`] has removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Removed {
-    /// The size of the files.
+    /// The size of the removed files.
     pub bytes: u64,
-    /// Whether the directory is gone too; it stays when there is something else in it.
+    /// Whether the directory is gone too. It stays when something else is in it.
     pub is_gone: bool,
 }
 
-/// Puts aside what a run's child has said: each file gets the name `<name>.deleted.<time>`, with the time of `now_ms`, in
-/// milliseconds since 1970. How many there were; none when it was done before, or the directory is gone. Blocks.
+/// Archives the sessions and outputs of a run: renames each to `<name>.deleted.<time>`, where the time is `now_ms`
+/// (milliseconds since 1970) in UTC. Returns how many it renamed: 0 when they are archived already or the directory is
+/// gone. Blocks.
 ///
 /// # Errors
 ///
-/// When the directory is none of a run, or a file cannot be renamed; the others are then.
+/// When the path is not the directory of a run, or when a file cannot be renamed. The other files are renamed all the
+/// same.
 pub fn archive(place: &RunPlace<'_>, now_ms: i64) -> Result<usize, ArchiveError> {
     let Some(directory) = place.open()? else { return Ok(0) };
     put_aside(&directory, now_ms).map_err(|source| place.failed(source))
@@ -46,7 +48,7 @@ fn put_aside(directory: &Directory, now_ms: i64) -> io::Result<usize> {
     failed.map_or(Ok(count), Err)
 }
 
-/// A time as a part of a file's name: in UTC, and without a colon, which not every file system takes.
+/// A time as part of a file name: in UTC, and without colons, which some file systems do not allow.
 fn stamp(now_ms: i64) -> String {
     let Ok(at) = OffsetDateTime::from_unix_timestamp_nanos(i128::from(now_ms) * 1_000_000) else {
         // Beyond the year 9999.
@@ -58,11 +60,12 @@ fn stamp(now_ms: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}-{minute:02}-{second:02}.{millisecond:03}Z")
 }
 
-/// Removes the files of a run, and its directory if there is nothing else in it. Blocks.
+/// Removes the files of a run, and its directory if nothing else is in it. Blocks.
 ///
 /// # Errors
 ///
-/// When the directory is none of a run, or a file cannot be removed; the others are then.
+/// When the path is not the directory of a run, or when a file cannot be removed. The other files are removed all the
+/// same.
 pub fn remove(place: &RunPlace<'_>) -> Result<Removed, ArchiveError> {
     let Some(directory) = place.open()? else { return Ok(Removed { bytes: 0, is_gone: true }) };
     let failed = |source| place.failed(source);
@@ -83,28 +86,28 @@ pub fn remove(place: &RunPlace<'_>) -> Result<Removed, ArchiveError> {
 /// A run that has a directory.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<'a> {
-    /// Where.
+    /// Its directory.
     pub place: RunPlace<'a>,
-    /// Whether what its child said was put aside already.
+    /// Whether it is archived already. Archived runs go first.
     pub is_archived: bool,
-    /// Whether it may go; what is under way may not.
+    /// Whether it may be removed. Runs under way may not.
     pub may_go: bool,
 }
 
-/// What was done to stay within a bound.
+/// What [`keep_within`] has done.
 #[derive(Debug, Default)]
 pub struct Freed {
-    /// Which candidates have nothing left, in the order in which they went.
+    /// The indices of the removed candidates, in the order of removal.
     pub removed: Vec<usize>,
-    /// What the files of the others take up.
+    /// The bytes that the files of the remaining candidates take up.
     pub bytes: u64,
-    /// Why candidates that should have gone did not. They are none of ours, or cannot be changed.
+    /// Why candidates could not be measured or removed: not the directory of a run, or not readable or writable.
     pub failures: Vec<ArchiveError>,
 }
 
-/// Removes runs until the files of all of them take up no more than `limit` bytes: first those that were archived before,
-/// then the others, each the oldest first, in which order they are given. `goes` is asked right before one is, because
-/// somebody may have begun to go on with it meanwhile. Blocks.
+/// Removes runs until the files of all of them take up at most `limit` bytes: archived ones first, then the others,
+/// each in the given order, which should be oldest first. Calls `goes` right before each removal and skips the run if
+/// it returns `false`, because somebody may have continued the run meanwhile. Blocks.
 #[must_use]
 pub fn keep_within(limit: u64, runs: &[Candidate<'_>], mut goes: impl FnMut(usize) -> bool) -> Freed {
     let mut freed = Freed::default();
@@ -125,7 +128,7 @@ pub fn keep_within(limit: u64, runs: &[Candidate<'_>], mut goes: impl FnMut(usiz
     }
     let archived = (0..runs.len()).filter(|&at| runs[at].is_archived);
     let others = (0..runs.len()).filter(|&at| !runs[at].is_archived);
-    // One that has nothing to give is not worth its transcript.
+    // Removing a run without files frees nothing.
     for at in archived.chain(others).filter(|&at| runs[at].may_go && sizes[at] > 0) {
         if freed.bytes <= limit {
             break;

@@ -1,4 +1,4 @@
-//! What runs take up on disk.
+//! How much disk space runs take up.
 
 use std::collections::HashSet;
 use std::fs;
@@ -6,19 +6,20 @@ use std::path::{Path, PathBuf};
 
 use super::names::is_run_id;
 
-/// How many files are counted before the answer is "more than".
+/// How many entries are counted before the answer becomes "more than".
 const MAX_COUNTED: usize = 20_000;
 
-/// What directories take up.
+/// The disk use of some directories.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiskUse {
     /// The size of all files in them.
     pub bytes: u64,
-    /// Whether that is all; of very many files only the first are counted.
+    /// Whether everything was counted. Beyond 20 000 entries the count stops.
     pub is_complete: bool,
 }
 
-/// What lies below some directories. Links are not followed, and what is in two of them counts once. Blocks.
+/// Sums the sizes of all files below some directories. Follows no links, and counts a directory once even if it is
+/// given twice. Unreadable directories count as empty. Blocks.
 #[must_use]
 pub fn disk_use(directories: &[PathBuf]) -> DiskUse {
     let mut seen: HashSet<PathBuf> = HashSet::new();

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::token::Token;
 use crate::text::STRICT;
 
-/// The credentials of all providers. What they are is never shown.
+/// The credentials of all providers. `Debug` shows the providers only.
 #[derive(Clone, Default)]
 pub(super) struct Credentials(Map<String, Value>);
 
@@ -21,8 +21,8 @@ impl fmt::Debug for Credentials {
 }
 
 impl Credentials {
-    /// Reads a file's bytes, nested as deep as is sane. `None` when they are no JSON object. An empty file is one of no
-    /// credentials.
+    /// Parses the bytes of a file. An empty file has no credentials. `None` when the bytes are not a JSON object, or
+    /// are nested deeper than `serde_json` allows.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         let text = without_mark(std::str::from_utf8(bytes).ok()?);
         if text.is_empty() {
@@ -34,34 +34,34 @@ impl Credentials {
         }
     }
 
-    /// Those that are taken, and the providers of the others.
+    /// Splits off the entries that `is_taken` rejects, and returns their providers beside what is left.
     pub(super) fn split(self, is_taken: impl Fn(&Value) -> bool) -> (Self, Vec<String>) {
         let (taken, others): (Map<_, _>, Map<_, _>) =
             self.0.into_iter().partition(|(_, entry)| is_taken(entry));
         (Self(taken), others.into_iter().map(|(provider, _)| provider).collect())
     }
 
-    /// The text of a file in which what others have for a provider counts before these.
+    /// The text of a file with these entries and those of `others`, which win where both have a provider.
     pub(super) fn with(&self, others: &Self) -> Vec<u8> {
         let mut entries = self.0.clone();
         entries.extend(others.0.clone());
         Value::Object(entries).to_string().into_bytes()
     }
 
-    /// What is stored for a provider.
+    /// The entry of a provider, of any type.
     pub(super) fn entry(&self, provider: &str) -> Option<&Value> {
         self.0.get(provider)
     }
 
-    /// What is stored for a provider that somebody has logged in to.
+    /// The entry of a provider that the user has logged in to (type `oauth`).
     pub(super) fn oauth(&self, provider: &str) -> Option<&Map<String, Value>> {
         let entry = self.entry(provider)?.as_object()?;
         (entry.get("type")?.as_str()? == "oauth").then_some(entry)
     }
 }
 
-/// The same text with another token in one entry; every other byte stays. `None` when the entry is not there or is
-/// there twice, so that it is not certain which one pi would read.
+/// Replaces the token in one entry and keeps every other byte. `None` when the entry is missing, or is there twice:
+/// then it is unclear which one pi reads.
 pub(super) fn with_token(bytes: &[u8], provider: &str, token: &Token) -> Option<String> {
     let whole = std::str::from_utf8(bytes).ok()?;
     let text = without_mark(whole);
@@ -88,7 +88,7 @@ fn only<'a, 'text>(members: &'a [ObjectProp<'text>], name: &str) -> Option<&'a A
     found.next().is_none().then_some(&first.value)
 }
 
-/// pi takes a byte order mark off.
+/// Strips a byte order mark, as pi does.
 fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }

@@ -1,4 +1,4 @@
-//! Makes a private agent directory and removes it again.
+//! Creates a private agent directory and removes it again.
 
 use std::fs::{self};
 use std::io;
@@ -16,76 +16,77 @@ use super::read::{MAX_COPIED, read_file, read_settled};
 use crate::files::open::directory_no_follow_at;
 use crate::files::private::{create_dir, write_new};
 
-/// More entries than anyone's agent directory has.
+/// Entries of the user's agent directory that are read; real ones have far fewer.
 const MAX_ENTRIES: usize = 4096;
-/// The lists in pi's settings that hold paths.
+/// The lists in pi's settings that may hold paths.
 const PATH_LISTS: [&str; 5] = ["packages", "extensions", "skills", "prompts", "themes"];
-/// What an MCP server's tokens are refreshed with.
+/// The key of the token that refreshes an MCP server's access token.
 const MCP_REFRESH: &str = "refresh_token";
 
-/// A private agent directory could not be made. Nothing of it is left.
+/// A private agent directory could not be created. Nothing of it is left.
 #[derive(Debug, thiserror::Error)]
 pub enum AgentDirError {
-    /// The user's directory is there and cannot be read.
+    /// The user's directory exists, but cannot be read.
     #[error("cannot read the agent directory `{path}`")]
     Read {
         /// The user's directory.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
-    /// Something could not be written.
+    /// A file, a link or the directory itself could not be written.
     #[error("cannot write `{path}`")]
     Write {
-        /// What could not be written.
+        /// The path in the private directory.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
 }
 
-/// Something that the child does without, because it could not be copied.
+/// A file, or an entry of one, that the child does without because it could not be copied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// The user's file.
+    /// The path of that file, in the user's directory.
     pub path: PathBuf,
-    /// Why.
+    /// The system's error.
     pub reason: String,
 }
 
-/// A private copy of the user's agent directory, for one child. Dropping it removes it with everything in it; links are
-/// removed, not followed.
+/// A private copy of the user's agent directory, for one child. Dropping it removes the directory and everything in it;
+/// links are removed, not followed.
 #[derive(Debug)]
 pub struct PrivateAgentDir {
     path: PathBuf,
-    /// The directory itself, whatever its name comes to mean.
+    /// The directory, held open: it stays the same when something else takes its path.
     pub(super) directory: OwnedFd,
-    /// The user's credentials.
+    /// The path of the user's `auth.json`.
     pub(super) auth: PathBuf,
-    /// What they were.
+    /// The user's credentials at the time of the copy.
     pub(super) copied: Credentials,
-    /// What lies over them.
+    /// The agent's own credentials, if any; they win over the user's.
     pub(super) overlay: Option<Overlay>,
     pub(super) left_out: Vec<LeftOut>,
 }
 
-/// A file of credentials beside pi's own, and what was in it.
+/// A second credentials file and what was copied from it.
 #[derive(Debug)]
 pub(super) struct Overlay {
-    /// The user's file.
+    /// The path of that file, in the user's directory.
     pub(super) path: PathBuf,
-    /// What was taken over from it.
+    /// What the child got from it.
     pub(super) credentials: Credentials,
 }
 
 impl PrivateAgentDir {
-    /// Makes the directory `at`, which must not exist yet while its parent must, from the user's directory `real`, which
-    /// need not exist. Blocks; while another process refreshes a token, for up to 35 s, because the token before that one
-    /// may be good for nothing.
+    /// Creates the directory `at` from the user's directory `real`. `at` must not exist yet, its parent must; `real`
+    /// need not exist. Blocks, for up to 35 s while another process refreshes a token: the provider may already have
+    /// revoked the old one.
     ///
-    /// Files that cannot be copied are left out and named by [`Self::left_out`], as pi does without what it cannot read.
+    /// Leaves out files that cannot be copied and lists them in [`Self::left_out`], just as pi runs without files that
+    /// it cannot read.
     ///
     /// # Errors
     ///
@@ -100,7 +101,7 @@ impl PrivateAgentDir {
             let _ = fs::remove_dir(at);
             unwritable(error.into())
         })?;
-        // From here on, dropping it removes it.
+        // From here on, dropping `private` removes the directory.
         let mut private = Self {
             path: at.to_owned(),
             directory,
@@ -115,13 +116,13 @@ impl PrivateAgentDir {
         Ok(private)
     }
 
-    /// Where it is: the child's `PI_CODING_AGENT_DIR`.
+    /// The path of the directory: the child's `PI_CODING_AGENT_DIR`.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What the child does without.
+    /// The files and entries that the child does without.
     #[must_use]
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
@@ -138,7 +139,7 @@ impl PrivateAgentDir {
         };
         match self.copy_of(&original, content, real) {
             Ok(bytes) => write_new(&own, &bytes).map_err(|source| AgentDirError::Write { path: own, source }),
-            // Removed meanwhile, or a link to nothing: to pi it is not there.
+            // Removed meanwhile, or a dangling link: pi would not see it either.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => {
                 self.left_out.push(LeftOut { path: original, reason: error.to_string() });
@@ -164,12 +165,12 @@ impl PrivateAgentDir {
 
 impl Drop for PrivateAgentDir {
     fn drop(&mut self) {
-        // It lies in the run's own directory, and whoever removes that meets what is left.
+        // On failure the remains stay in the run's directory and go when that is removed.
         let _ = remove_tree(&self.path);
     }
 }
 
-/// The names in a directory; none where there is none, as for a pi that has never run.
+/// The names in a directory. Empty when the directory does not exist, as before pi's first start.
 fn names_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
     match fs::read_dir(directory) {
         Ok(entries) => entries.take(MAX_ENTRIES).map(|entry| Ok(entry?.file_name().into())).collect(),
@@ -178,15 +179,15 @@ fn names_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
     }
 }
 
-/// Settings whose paths lead to where they led: those that leave the directory would leave another one now. `None` when
-/// nothing has to change.
+/// Rewrites paths that lead out of the agent directory (`../x`) so that they still lead to the same place from the
+/// copy. `None` when no path has to change.
 fn anchored(settings: &[u8], real: &Path) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(settings).ok()?;
     let mut parsed: Value = serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(text)).ok()?;
     let mut changed = false;
     for list in PATH_LISTS {
         for item in parsed.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
-            // A package may be an object that says what of it is wanted.
+            // A package may be an object whose `source` is the path.
             let path = if item.is_object() { item.get_mut("source") } else { Some(item) };
             let Some(Value::String(path)) = path else { continue };
             if path.trim_start().starts_with("..") {
@@ -198,15 +199,15 @@ fn anchored(settings: &[u8], real: &Path) -> Option<Vec<u8>> {
     changed.then(|| serde_json::to_vec_pretty(&parsed).ok()).flatten()
 }
 
-/// The tokens of MCP servers, good until they expire. One that a child refreshed could not come back, and the user's own
-/// would be spent.
+/// Removes the refresh tokens of MCP servers; access tokens stay usable until they expire. A token that the child
+/// refreshed would not come back, and the user's own would be revoked.
 fn without_refresh(tokens: &[u8]) -> io::Result<Vec<u8>> {
     let mut parsed: Value = serde_json::from_slice(tokens)?;
     strip(&mut parsed);
     Ok(serde_json::to_vec_pretty(&parsed)?)
 }
 
-/// The parser has bounded the nesting.
+/// Recursion is safe: the parser has bounded the nesting.
 fn strip(value: &mut Value) {
     match value {
         Value::Object(members) => {
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_of_mcp_servers_lose_what_refreshes_them() {
+    fn refresh_tokens_of_mcp_servers_are_removed() {
         let tokens =
             br#"{"s|https://x/":{"tokens":{"access_token":"a","refresh_token":"r"},"tokensExpireAt":1}}"#;
         let text = String::from_utf8(without_refresh(tokens).expect("JSON")).expect("text");

@@ -1,4 +1,4 @@
-//! The one thing that comes back from a sandboxed child: the token it refreshed.
+//! Copies a token that the child refreshed back into the user's credentials.
 
 use std::io;
 use std::path::PathBuf;
@@ -15,15 +15,15 @@ use super::token::{Token, UnusableToken};
 /// What became of a child's token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GiveBack {
-    /// The user's entry has the child's token now.
+    /// The user's entry now has the child's token.
     Returned,
-    /// The child has the token it started with.
+    /// The child still has the token that it started with.
     Unchanged,
-    /// There is another one, and it stays where it is.
+    /// The child has another token, which was not copied back.
     Refused(Refused),
 }
 
-/// Why a token stays with the child.
+/// Why the child's token was not copied back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// The user was not logged in to this provider when the child began.
@@ -35,44 +35,43 @@ pub enum Refused {
     /// The child's entry is gone or has another type.
     #[error("the child's entry is of another type")]
     OtherType,
-    /// The child's token is none to hand on.
+    /// The child's token is not valid.
     #[error("the child's token cannot be used: {0}")]
     Token(#[from] UnusableToken),
-    /// The user's entry is no longer the one that was copied.
+    /// The user's entry has changed since it was copied.
     #[error("the user's own entry has changed meanwhile")]
     Overtaken,
 }
 
-/// The user's file could not be read, locked or written. It is what it was.
+/// The user's file could not be read, locked or written. It is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum GiveBackError {
-    /// The lock was not to be had.
+    /// The lock could not be acquired.
     #[error("the user's credentials cannot be locked")]
     Lock(#[from] LockError),
-    /// The lock was taken away before the token was written.
+    /// Another process took the lock over before the token was written.
     #[error("the lock on `{path}` was lost")]
     LockLost {
-        /// The user's credentials.
+        /// The user's credentials file.
         path: PathBuf,
     },
-    /// The file can be neither read nor written.
+    /// The file cannot be read or written.
     #[error("cannot replace `{path}`")]
     Io {
-        /// The user's credentials.
+        /// The user's credentials file.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
 }
 
 impl PrivateAgentDir {
-    /// Hands the token that the child has for a provider over to the user's `auth.json`, or to the file that lay over it and
-    /// that it came from, to be called when no process of the child lives any more, and only for a provider that the run
-    /// used.
+    /// Copies the child's token for a provider back into the file that it came from: the user's `auth.json`, or the
+    /// overlay. Call it once no process of the child is alive, and only for a provider that the run used.
     ///
-    /// Only the strings `access` and `refresh` and the number `expires` go over, only into an entry of type `oauth` that
-    /// is still the one that was copied, only when `expires` is later, and under pi's own lock. Every other byte of the
+    /// Copies only the strings `access` and `refresh` and the number `expires`, only into an `oauth` entry that has not
+    /// changed since it was copied, only when `expires` is later, and under pi's own lock. Every other byte of the
     /// user's file stays. Blocks for at most 35 s, while another process holds the lock.
     ///
     /// # Errors
@@ -82,7 +81,7 @@ impl PrivateAgentDir {
         self.give_back_within(provider, PATIENCE)
     }
 
-    /// The same, with another patience for the lock.
+    /// As [`Self::give_back`], but waits for the lock at most for `patience`.
     ///
     /// # Errors
     ///

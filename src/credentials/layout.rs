@@ -1,42 +1,42 @@
-//! What becomes of each name in the user's agent directory.
+//! How each entry of the user's agent directory appears in a private one: copied, linked or left out.
 
 use std::ffi::OsStr;
 
-/// How an entry of the user's agent directory appears in a private one.
+/// How an entry appears in a private agent directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Treatment {
-    /// As a copy: pi writes it or makes a lock beside it.
+    /// As a copy, because pi writes it or creates a lock beside it.
     Copy(Content),
-    /// As a link to the original: pi only reads it.
+    /// As a link to the original, because pi only reads it.
     Link,
     /// Not at all.
     LeaveOut,
 }
 
-/// What a copy has to be watched for.
+/// How a copied file is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
-    /// Nothing.
+    /// Copied as it is.
     Plain,
-    /// The credentials, read under pi's lock and remembered for the comparison at the end.
+    /// The credentials: read under pi's lock, and kept for the comparison at the end.
     Credentials,
-    /// The settings, in which paths are relative to the directory they lie in.
+    /// The settings: paths in them are relative to the directory of the file.
     Settings,
-    /// The tokens of MCP servers, which never come back: a child must not be able to spend those that work only once.
+    /// The tokens of MCP servers: never copied back, so a child must not get refresh tokens, which work only once.
     McpTokens,
 }
 
-/// pi's credentials.
+/// pi's credentials file.
 pub(super) const AUTH: &str = "auth.json";
 
-/// What pi would move or complain about when it starts. The user's own pi has done that already, and a child could not.
+/// Old names that pi migrates or warns about at its start. The user's own pi does that; a child cannot.
 const MIGRATED: [&str; 4] = ["commands", "hooks", "oauth.json", "tools"];
-/// What belongs to other conversations, to us, or to one process.
+/// Entries of other conversations, of this package, or of a single process.
 const PRIVATE: [&str; 4] = ["sessions", "subagents", "tmp", "crashes.json"];
-/// Locks, logs, old sessions, what a migration left, and files half written.
+/// Locks, logs, old sessions, leftovers of a migration, and half-written files.
 const PRIVATE_ENDINGS: [&str; 5] = [".lock", ".log", ".jsonl", ".migrated", ".tmp"];
 
-/// Decides about one entry. What is unknown is linked, because settings may name any file in the directory.
+/// Decides about one entry. Unknown entries are linked, because settings may name any file in the directory.
 pub(super) fn treatment(name: &OsStr) -> Treatment {
     let Some(name) = name.to_str() else { return Treatment::Link };
     match name {
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_pi_writes_is_copied_what_it_reads_is_linked_and_the_rest_is_not_there() {
+    fn files_that_pi_writes_are_copied_files_that_it_reads_are_linked_private_ones_are_left_out() {
         for name in ["AGENTS.md", "SYSTEM.md", "extensions", "skills", "npm", "git", "bin", "mine.json"] {
             assert_eq!(treatment(OsStr::new(name)), Treatment::Link, "{name}");
         }

@@ -1,8 +1,8 @@
 //! pi's own lock on its credentials.
 //!
-//! pi takes it with the npm package `proper-lockfile`: a directory `auth.json.lock`, made by `mkdir`, whose time of
-//! modification its holder renews. pi 1.5.2 puts it beside the file that a linked `auth.json` leads to, pi 0.87.1 beside
-//! the link, so both are taken where they differ.
+//! pi locks with the npm package `proper-lockfile`: a directory `auth.json.lock`, created by `mkdir`, whose
+//! modification time the holder renews. When `auth.json` is a link, pi 1.5.2 puts the lock beside its target and pi
+//! 0.87.1 beside the link, so both are taken.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -11,40 +11,40 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-/// When the holder of a lock counts as dead: it has not renewed it for so long. pi's own figure; pi renews it twice
-/// within that time.
+/// A holder that has not renewed its lock for this long counts as dead. pi's own value; pi renews twice within that
+/// time.
 const STALE: Duration = Duration::from_secs(30);
-/// How long pi waits for a lock; one of a dead holder is taken over in that time.
+/// How long to wait for the lock: as long as pi does, and long enough to take over the lock of a dead holder.
 pub(super) const PATIENCE: Duration = Duration::from_secs(35);
-/// How long a lock may have been held when it is used. pi takes locks over from ten seconds on where it waits for them
-/// without yielding, and ours is never renewed.
+/// How long the lock counts as ours. It is never renewed, and a pi that waits without yielding takes locks over after
+/// ten seconds.
 const HOLD: Duration = Duration::from_secs(5);
-/// The pause after the first attempt. It doubles.
+/// The pause after the first attempt; it doubles with each one.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 /// The longest pause between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 
-/// The lock was not to be had.
+/// The lock could not be acquired.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    /// Somebody else held it all the time.
+    /// Another process held the lock the whole time.
     #[error("`{path}` is held by another process")]
     Busy {
-        /// The lock.
+        /// The lock directory.
         path: PathBuf,
     },
-    /// It can be neither made nor examined.
+    /// The lock cannot be created or examined.
     #[error("cannot lock `{path}`")]
     Io {
         /// The lock, or the file to lock.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
 }
 
-/// pi's lock on a file of credentials, held until it is dropped.
+/// pi's lock on a credentials file. Dropping it releases the lock.
 #[derive(Debug)]
 pub struct AuthLock {
     file: PathBuf,
@@ -53,12 +53,12 @@ pub struct AuthLock {
 }
 
 impl AuthLock {
-    /// Takes the lock, and waits for it at most as long as the caller has patience. A lock that its holder still renews
-    /// is never taken over.
+    /// Acquires the lock and waits for it at most for `patience`. Never takes over a lock that its holder still renews.
     ///
     /// # Errors
     ///
-    /// When the file does not exist, when its directory cannot be written, or when the lock is held all the time.
+    /// When the file does not exist, when its directory cannot be written, or when another process holds the lock the
+    /// whole time.
     pub fn acquire(auth: &Path, patience: Duration) -> Result<Self, LockError> {
         let missing = |source| LockError::Io { path: auth.to_owned(), source };
         let file = fs::canonicalize(auth).map_err(missing)?;
@@ -80,14 +80,14 @@ impl AuthLock {
         }
     }
 
-    /// Both or none: whoever waits holds nothing.
+    /// Takes both locks or none, so that a waiting process holds nothing.
     fn attempt(file: &Path, named: &Path) -> Result<Self, LockError> {
         let since = Instant::now();
         let mut held = vec![Held::take(&beside(file))?];
         if file != named {
             match Held::take(&beside(named)) {
                 Ok(lock) => held.push(lock),
-                // Where we cannot make one, pi cannot either.
+                // Where this process cannot create one, pi cannot either.
                 Err(LockError::Io { source, .. }) if is_denied(&source) => (),
                 Err(error) => return Err(error),
             }
@@ -95,13 +95,13 @@ impl AuthLock {
         Ok(Self { file: file.to_owned(), since, held })
     }
 
-    /// The file that is locked, links resolved.
+    /// The locked file, with links resolved.
     #[must_use]
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// Whether the lock still excludes others. Asked right before something is written.
+    /// Whether the lock still excludes others. Check it right before writing.
     #[must_use]
     pub fn is_ours(&self) -> bool {
         self.since.elapsed() < HOLD && self.held.iter().all(Held::is_ours)
@@ -118,7 +118,7 @@ fn is_denied(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }
 
-/// What tells a directory from another one of the same name. An inode number alone is used again at once.
+/// Tells a directory from another one of the same name. The inode number alone does not: file systems reuse it at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Identity {
     device: u64,
@@ -136,7 +136,7 @@ impl Identity {
     }
 }
 
-/// One lock directory of ours.
+/// One lock directory that this process created.
 #[derive(Debug)]
 struct Held {
     path: PathBuf,
@@ -170,14 +170,14 @@ impl Held {
 impl Drop for Held {
     fn drop(&mut self) {
         if self.is_ours() {
-            // What cannot be removed is taken over by the next one as stale.
+            // If this fails, the lock goes stale and the next process takes it over.
             let _ = fs::remove_dir(&self.path);
         }
     }
 }
 
-/// Removes a lock whose holder is gone; one that is alive stays. It is looked at twice, because another process may be
-/// taking it over right now.
+/// Removes the lock of a dead holder and keeps that of a live one. Looks twice, because another process may be taking
+/// the lock over right now.
 fn remove_stale(path: &Path) -> io::Result<()> {
     let found = match fs::symlink_metadata(path) {
         Ok(found) => found,
@@ -185,7 +185,7 @@ fn remove_stale(path: &Path) -> io::Result<()> {
         Err(error) => return Err(error),
     };
     let age = SystemTime::now().duration_since(found.modified()?);
-    // A time in the future is not stale: pi sets one to find out how exact the file system is.
+    // A time in the future is not stale: pi sets one to probe the precision of the file system.
     if age.is_ok_and(|age| age > STALE) && Identity::at(path) == Some(Identity::of(&found)) {
         match fs::remove_dir(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

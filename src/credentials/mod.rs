@@ -1,12 +1,33 @@
-//! pi's agent directory as a sandboxed child sees it: a private one, from which one thing may come back.
+//! The private agent directory of a child, and the token that may come back from it.
 //!
 //! A child that could write the user's own agent directory could plant an extension there, which the user's next pi
-//! would run. So a sandboxed child gets a directory of its own: what pi writes or locks is copied, what pi only reads is
-//! linked, and the rest is not there. So does the child of an agent that has credentials of its own. Everything a child leaves in it is hostile input; a refreshed token is the only
-//! thing that is carried over, by the rule in `give_back`. This module knows nothing of children, sandboxes or
-//! configuration: callers hand in paths, a provider and a point in time. All of it blocks, except the refresh.
+//! would run. So a sandboxed child gets a directory of its own, and so does the child of an agent with credentials of
+//! its own: files that pi writes or locks are copied, files that it only reads are linked, the rest is left out.
+//! Everything that a child leaves there is hostile input. Only a refreshed token is copied back, after the checks of
+//! `give_back` and `token`.
 //!
-//! Only Unix has it, because only there is a sandbox that needs it.
+//! ```text
+//! refresh_before_copy ─▶ PrivateAgentDir::create ─▶ lay_over (agent's own credentials) ─▶ the child runs
+//!                                                       user's auth.json ◀─ give_back ◀─┘
+//! ```
+//!
+//! The key types are [`PrivateAgentDir`] (the directory; dropping it removes it), [`AuthLock`] (pi's lock on
+//! `auth.json`) and `Credentials` (the parsed file).
+//!
+//! | File | Answers |
+//! |---|---|
+//! | `layout` | which entries are copied, linked or left out |
+//! | `build` | how the directory is created and removed |
+//! | `overlay` | how an agent's own credentials win over the user's |
+//! | `refresh` | whether the user's token outlives the run, and who refreshes it |
+//! | `give_back` | when and how a token is copied back |
+//! | `token` | which tokens are acceptable |
+//! | `auth_file` | how `auth.json` is parsed, and edited without touching other bytes |
+//! | `lock` | how pi's lock on `auth.json` is taken |
+//! | `read`, `replace` | how files are read within bounds, and `auth.json` is replaced |
+//!
+//! This module knows nothing of children, sandboxes or configuration: callers pass paths, a provider and a point in
+//! time. Everything blocks, except the refresh. Unix only, because only there are sandboxes.
 
 mod auth_file;
 mod build;

@@ -1,4 +1,4 @@
-//! Credentials of one agent, laid over the user's own in a private agent directory.
+//! Merges an agent's own credentials over the user's in a private agent directory.
 
 use std::fs;
 use std::io;
@@ -13,15 +13,15 @@ use super::layout::AUTH;
 use super::read::read_settled;
 use crate::files::private::write_new;
 
-/// The permissions that a file of credentials must not give to anybody else.
+/// Permission bits that a credentials file must not have: any access for group and others.
 const FOR_OTHERS: u32 = 0o077;
 
 impl PrivateAgentDir {
-    /// Lays a file in pi's format over the credentials that were copied: what it has for a provider counts, and the
-    /// user's own counts for the others. To be called before there is a child. Blocks like [`Self::create`].
+    /// Merges a file in pi's format over the copied credentials: its entry for a provider wins; other providers keep
+    /// the user's own. Call it before the child starts. Blocks like [`Self::create`].
     ///
-    /// A file that others can read, or that pi could not, is left out and named by [`Self::left_out`], and so is an
-    /// entry that pi would not take: one would make it refuse all of them.
+    /// Leaves out a file that others can access or that cannot be parsed, and every entry that pi would not accept,
+    /// because a single one makes pi refuse the whole file. [`Self::left_out`] lists them.
     ///
     /// # Errors
     ///
@@ -52,7 +52,7 @@ impl PrivateAgentDir {
         self.left_out.push(LeftOut { path: path.to_owned(), reason });
     }
 
-    /// Which of the user's files the credentials for a provider came from, and what they were.
+    /// The file that the credentials for a provider came from, and its content at the time of the copy.
     pub(super) fn origin(&self, provider: &str) -> (&Path, &Credentials) {
         match &self.overlay {
             Some(Overlay { path, credentials }) if credentials.entry(provider).is_some() => {
@@ -63,7 +63,7 @@ impl PrivateAgentDir {
     }
 }
 
-/// Whether a file of credentials has something for a provider, so that the user's own does not count. Blocks.
+/// Whether a credentials file has a valid entry for a provider, which then wins over the user's own. Blocks.
 #[must_use]
 pub fn has_entry(path: &Path, provider: &str) -> bool {
     read(path).is_ok_and(|credentials| credentials.entry(provider).is_some_and(is_credential))
@@ -85,7 +85,7 @@ fn read(path: &Path) -> io::Result<Credentials> {
     Credentials::parse(&read_settled(path)?).ok_or_else(|| wrong("it is not a JSON object".to_owned()))
 }
 
-/// What pi takes; anything else makes it refuse the whole file.
+/// Whether pi accepts the entry. One that it does not accept makes it refuse the whole file.
 fn is_credential(entry: &Value) -> bool {
     let is_text = |name: &str| entry[name].is_string();
     match entry["type"].as_str() {

@@ -1,4 +1,4 @@
-//! Bounded reading of files that may be anything by now.
+//! Bounded reads of files that may have become anything meanwhile.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -10,22 +10,22 @@ use super::auth_file::Credentials;
 use super::lock::{AuthLock, PATIENCE};
 use crate::files::open;
 
-/// The largest file that is taken to be credentials; real ones have a few kilobytes.
+/// The largest credentials file that is read, in bytes; real ones have a few kilobytes.
 pub(super) const MAX_CREDENTIALS: u64 = 1024 * 1024;
-/// The largest file that is copied; the cached model lists of many providers have a few megabytes.
+/// The largest file that is copied, in bytes; the cached model lists of many providers have a few megabytes.
 pub(super) const MAX_COPIED: u64 = 16 * 1024 * 1024;
 
-/// How often a file that makes no sense is read again.
+/// How often to try for a text that parses. After that, the text counts as it is.
 const READS: usize = 3;
-/// Longer than pi takes to write it.
+/// The pause between two reads: longer than pi takes to write the file.
 const BETWEEN_READS: Duration = Duration::from_millis(20);
 
-/// Reads a regular file of the user's, links followed. One that is larger is an error, not a part.
+/// Reads a regular file of the user and follows links. A file of more than `most` bytes is an error; it is never cut.
 pub(super) fn read_file(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     read_whole(open::regular(path)?, most)
 }
 
-/// Reads a regular file that somebody else may have put there: no link is followed.
+/// Reads a regular file that somebody else may have put there. Follows no link.
 pub(super) fn read_hostile(directory: impl AsFd, name: &str, most: u64) -> io::Result<Vec<u8>> {
     read_whole(open::regular_no_follow_at(directory, name)?, most)
 }
@@ -36,13 +36,13 @@ fn read_whole(file: File, most: u64) -> io::Result<Vec<u8>> {
         return Err(too_large());
     }
     let mut bytes = Vec::new();
-    // It may grow meanwhile.
+    // The file may grow during the read.
     file.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most { Err(too_large()) } else { Ok(bytes) }
 }
 
-/// Reads credentials as they are between two changes. pi empties the file before it writes it, so it is read under pi's
-/// lock; where that is not to be had, a text that makes sense is good enough.
+/// Reads credentials that are not half written. pi empties the file before it writes it, so this reads under pi's lock.
+/// In case the lock is not available, it also repeats the read a few times until the text parses.
 pub(super) fn read_settled(auth: &Path) -> io::Result<Vec<u8>> {
     let _lock = AuthLock::acquire(auth, PATIENCE);
     for _ in 0..READS {

@@ -1,4 +1,4 @@
-//! Asks for a fresh token before the copy is made, so that a child need not refresh one.
+//! Has the user's token refreshed before it is copied, so that the child need not do it.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -13,35 +13,36 @@ use super::layout::AUTH;
 use super::read::{MAX_CREDENTIALS, read_file};
 use super::token::{expires_of, millis};
 
-/// pi refreshes a token that has no more than this left, so a child would within that time of the end.
+/// pi refreshes a token that expires within this time. So would the child, that long before the token's end.
 const PI_MARGIN: Duration = Duration::from_secs(5 * 60);
-/// How long an answer may take: pi waits 30 s for its lock and 15 s for the provider.
+/// How long a refresh may take: pi waits 30 s for its lock and 15 s for the provider.
 const PATIENCE: Duration = Duration::from_secs(50);
 
-/// How a provider's token stands when it is about to be copied.
+/// Whether a provider's token outlives the run when it is copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freshness {
-    /// There is no login, or its token outlives the run.
+    /// The token outlives the run, or there is none that could be refreshed.
     Enough,
-    /// It was refreshed and outlives the run now.
+    /// The token was refreshed and now outlives the run.
     Refreshed,
-    /// It will expire during the run, and the child has to refresh it: it could not be refreshed, was refreshed for
-    /// another run not long ago, or lives shorter than the run may.
+    /// The token expires during the run, and the child has to refresh it: the refresh failed, was tried for another run
+    /// not long ago, or gave a token that lives shorter than the run may last.
     Short,
 }
 
-/// Whether the user's token for a provider will expire before a point in time, or so shortly after that pi would refresh
-/// it by then. Blocks to read a file.
+/// Whether the user's token for a provider expires before `until`, or within five minutes after it, when pi would
+/// refresh it by then. Blocks to read a file.
 #[must_use]
 pub fn needs_refresh(real: &Path, provider: &str, until: SystemTime) -> bool {
     expiry(real, provider).is_some_and(|expires| expires <= millis(until + PI_MARGIN))
 }
 
-/// Asks once, before the copy, for a token that outlives the run. Of several runs that begin together one asks and the
-/// others wait for its answer. A token is not asked for again before half of the life it then had is over, because some
-/// tokens never live as long as a run may.
+/// Refreshes the user's token if it does not outlive the run. Of several runs that start together, one refreshes and
+/// the others wait for it. After that, the same token is not refreshed again before half of its remaining life is over,
+/// because some tokens never live as long as a run may last.
 ///
-/// `refresh` has pi refresh the token if it is not valid for that much longer, and says whether that is done and stored.
+/// `refresh` has pi refresh the token unless it is valid for the given time, and returns whether the new token is
+/// stored.
 pub async fn refresh_before_copy<F: Future<Output = bool>>(
     real: &Path,
     provider: &str,
@@ -75,7 +76,8 @@ pub async fn refresh_before_copy<F: Future<Output = bool>>(
     if done && after.is_some() && is_enough(after) { Freshness::Refreshed } else { Freshness::Short }
 }
 
-/// When the user's token for a provider expires. `None` without a login, and for one that cannot be refreshed.
+/// When the user's token for a provider expires, in milliseconds since 1970. `None` without a login, or when the token
+/// cannot be refreshed.
 fn expiry(real: &Path, provider: &str) -> Option<f64> {
     let credentials = Credentials::parse(&read_file(&real.join(AUTH), MAX_CREDENTIALS).ok()?)?;
     let entry = credentials.oauth(provider)?;
@@ -83,7 +85,8 @@ fn expiry(real: &Path, provider: &str) -> Option<f64> {
     expires_of(entry).filter(|_| refreshable)
 }
 
-/// The last time that a provider's token was asked for, in milliseconds, and when the token expires that was there then.
+/// The last refresh of a provider's token: when it was tried, and when the token that was there afterwards expires,
+/// both in milliseconds since 1970.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     at: f64,
@@ -97,10 +100,10 @@ impl Asked {
     }
 }
 
-/// What is remembered of one provider in one agent directory; holding it is the turn to ask.
+/// The last refresh for one provider in one agent directory. Whoever holds the lock may refresh.
 type Turn = Arc<Mutex<Option<Asked>>>;
 
-/// One entry per provider that somebody is logged in to.
+/// The entry for a provider. The map has one per provider that the user is logged in to.
 fn asked(real: &Path, provider: &str) -> Turn {
     static ASKED: Memory<Option<HashMap<(PathBuf, String), Turn>>> = Memory::new(None);
     let mut turns = ASKED.lock();

@@ -1,4 +1,4 @@
-//! Replaces the user's credentials so that a crash leaves the old text or the new one, never a part.
+//! Replaces the user's credentials. Where a rename can do it, a crash leaves the old text or the new one, never a part.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
@@ -7,16 +7,17 @@ use std::path::Path;
 
 use crate::files::private;
 
-/// The extended attribute that holds an access control list.
+/// The extended attribute with the access control list.
 const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
-/// More names of attributes than any file has.
+/// Bytes for the names of a file's extended attributes; Linux allows no more.
 const ATTRIBUTE_NAMES: usize = 64 * 1024;
 
-/// Replaces the text of a file that nobody else writes now. Owner, group and mode stay. `path` has its links resolved.
+/// Replaces the text of a file while the caller holds its lock. Owner, group and mode stay. `path` must have its links
+/// resolved.
 pub(super) fn replace(path: &Path, old: &[u8], new: &[u8]) -> io::Result<()> {
     let found = fs::metadata(path)?;
     if is_plain(path, &found) {
-        // No private agent directory takes over a file whose name ends like that of this one.
+        // The temporary file ends in `.tmp`, so no private agent directory copies or links it.
         let beside = private::beside(path, new)?;
         if resemble(beside.as_file(), &found).is_ok() {
             beside.as_file().sync_data()?;
@@ -27,7 +28,7 @@ pub(super) fn replace(path: &Path, old: &[u8], new: &[u8]) -> io::Result<()> {
     overwrite(path, old.len(), new)
 }
 
-/// Whether a new file of the same name can be the same to everybody.
+/// Whether a new file can take the place of the old one without anybody noticing: one name, no access control list.
 fn is_plain(path: &Path, found: &Metadata) -> bool {
     let mut names = vec![0; ATTRIBUTE_NAMES];
     let has_list = match rustix::fs::listxattr(path, names.as_mut_slice()) {
@@ -38,7 +39,7 @@ fn is_plain(path: &Path, found: &Metadata) -> bool {
     found.nlink() == 1 && !has_list
 }
 
-/// Gives a file the owner, the group and the mode of another.
+/// Gives a file the owner, group and mode of another.
 fn resemble(file: &File, old: &Metadata) -> io::Result<()> {
     let own = file.metadata()?;
     if (own.uid(), own.gid()) != (old.uid(), old.gid()) {
@@ -47,8 +48,8 @@ fn resemble(file: &File, old: &Metadata) -> io::Result<()> {
     file.set_permissions(fs::Permissions::from_mode(old.mode() & 0o7777))
 }
 
-/// Writes over the old text in place, for a file with several names, a foreign owner or an access list. At each moment
-/// the file is as long as the longer text, and what is behind the new one is blank, which pi reads as well.
+/// Overwrites the text in place, for a file with several names, a foreign owner or an access control list. Pads a
+/// shorter text with line ends, which pi accepts, and cuts the file only after that.
 fn overwrite(path: &Path, old: usize, new: &[u8]) -> io::Result<()> {
     let file = OpenOptions::new().write(true).open(path)?;
     let mut padded = new.to_vec();

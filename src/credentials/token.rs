@@ -1,32 +1,32 @@
-//! A token that a child hands over, and what it must not be.
+//! A token that a child refreshed, and the checks it has to pass before the user's credentials take it.
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value};
 
-/// The longest string; those of large organisations have about 10 KiB.
+/// The longest `access` or `refresh`, in bytes; those of large organisations have about 10 KiB.
 const MAX_STRING: usize = 32 * 1024;
 /// How far ahead an expiry may lie. The longest-lived tokens that a provider refreshes live a year.
 const MAX_AHEAD: Duration = Duration::from_secs(400 * 24 * 60 * 60);
 /// Numbers beyond this are not exact in JavaScript.
 const MAX_EXACT: f64 = 9_007_199_254_740_991.0;
-/// Where pi finds the address of GitHub Copilot's servers: inside the token.
+/// Marks the address of GitHub Copilot's server, which pi reads from the token.
 const ENDPOINT: &str = "proxy-ep=";
 
-/// Why a child's token is not one to hand on.
+/// Why a child's token is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnusableToken {
     /// A part is missing or has another type.
     #[error("its `{0}` is missing or has the wrong type")]
     Shape(&'static str),
-    /// A string is empty, too long, or has characters that no token has.
+    /// A string is empty, longer than 32 KiB, or has characters that no token has.
     #[error("its `{0}` is not the text of a token")]
     Text(&'static str),
-    /// A string would be run as a command where pi takes it for a key.
+    /// A string begins with `!`: where pi reads a key, it runs such a text as a command.
     #[error("its `{0}` would be a command")]
     Command(&'static str),
-    /// The expiry is not later than the one the user's token has, or absurdly late.
+    /// The expiry is not later than that of the user's token, or is more than 400 days ahead.
     #[error("its `expires` is not a later time")]
     Expiry,
     /// The token would send the user's requests to another server.
@@ -34,7 +34,7 @@ pub enum UnusableToken {
     Endpoint,
 }
 
-/// The three things that may come back.
+/// The three values that may be copied back.
 #[derive(Clone, PartialEq)]
 pub(super) struct Token {
     access: String,
@@ -49,7 +49,7 @@ impl fmt::Debug for Token {
 }
 
 impl Token {
-    /// Takes the token out of a child's entry, if it can follow the one in the user's.
+    /// Reads the token from a child's entry and checks that it is a valid successor of the one in `known`.
     pub(super) fn following(
         known: &Map<String, Value>,
         child: &Map<String, Value>,
@@ -94,13 +94,13 @@ pub(super) fn expires_of(entry: &Map<String, Value>) -> Option<f64> {
     entry.get("expires")?.as_f64().filter(|value| value.is_finite())
 }
 
-/// A time as pi writes it.
+/// A time as pi writes it: milliseconds since 1970.
 pub(super) fn millis(time: SystemTime) -> f64 {
     time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64() * 1000.0
 }
 
-/// A string of visible characters, spaces only inside: no line break that would begin a header of its own, and nothing
-/// in front of a `!` that anyone would trim. Only what was empty may be empty.
+/// Reads a string of visible ASCII characters, with spaces only inside. A line break could begin another HTTP header,
+/// and a `!` after characters that pi trims would be a command. Empty only if it was empty before.
 fn text(
     entry: &Map<String, Value>,
     name: &'static str,
@@ -120,7 +120,7 @@ fn text(
     Ok(text.to_owned())
 }
 
-/// The servers that a token names.
+/// The servers named in a token.
 fn endpoints(access: &str) -> impl Iterator<Item = &str> {
     access.split(ENDPOINT).skip(1).map(|rest| rest.split(';').next().unwrap_or_default())
 }

@@ -1,29 +1,29 @@
-//! The answer of one check.
+//! What one check found.
 
 use crate::text::text_enum;
 
 text_enum! {
-    /// How good the answer of one check is.
+    /// How good the finding of a check is.
     pub enum Status {
         /// As it should be.
         Ok = "ok",
         /// Worth knowing.
         Info = "info",
-        /// Works, but not as one might think.
+        /// Works, but not as one would expect.
         Warning = "warning",
         /// Delegation does not work, or not all of it.
         Error = "error",
     }
 }
 
-/// The answer of one check.
+/// What one check found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// What was looked at.
+    /// The area that was checked.
     pub area: &'static str,
-    /// How good the answer is.
+    /// How good the finding is.
     pub status: Status,
-    /// The answer.
+    /// The finding, for people.
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,

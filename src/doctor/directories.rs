@@ -18,9 +18,9 @@ pub(super) fn directories(context: &HostContext) -> Vec<Check> {
     checks
 }
 
-/// Writes and removes one file in the nearest directory that exists; makes none.
+/// Creates and removes a file in the nearest existing ancestor. Creates no directory.
 fn writable(area: &'static str, directory: &Path) -> Check {
-    // The nearest thing that exists, which is in the way when it is no directory.
+    // The nearest ancestor that exists. If it is not a directory, the probe fails.
     let Some(existing) = directory.ancestors().find(|ancestor| fs::symlink_metadata(ancestor).is_ok()) else {
         return Check::new(area, Status::Error, format!("`{}` has no parent directory", directory.display()));
     };

@@ -1,4 +1,4 @@
-//! What the runs of this user take up.
+//! How much disk space the runs of this user take up.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -11,11 +11,11 @@ use crate::run::HostContext;
 use crate::run::store_of;
 use crate::text::figures;
 
-/// How many runs of the store are looked at.
+/// How many runs of the store are counted.
 const MAX_RUNS: usize = 10_000;
 
-/// Counts the directories of runs that the store knows, of this session, and of no session. Others lie beside sessions that
-/// nobody names here.
+/// Counts the run directories that the store knows, those of this session, and those without a session. It cannot find
+/// directories that lie beside other sessions and are not in the store.
 pub(super) fn disk(context: &HostContext, config: &Config) -> Check {
     let homeless = layout::runs(&context.agent_dir, None);
     let current = layout::runs(&context.agent_dir, context.host.session_file.as_deref());
@@ -50,7 +50,7 @@ pub(super) fn disk(context: &HostContext, config: &Config) -> Check {
     )
 }
 
-/// The directories that the store knows; whoever only looks makes no store.
+/// The directories that the store knows. Does not create a store.
 fn stored(context: &HostContext) -> BTreeSet<PathBuf> {
     let is_there = layout::store(&context.agent_dir).exists();
     let store = is_there.then(|| store_of(&context.agent_dir)).flatten();
@@ -83,7 +83,7 @@ mod tests {
         let mut config = Config { quota_bytes: 40, ..Config::default() };
         let check = disk(&context, &config);
         assert_eq!(check.message, "0 directories of runs take up 0 B of `quotaBytes`, 40 B");
-        assert!(!agent_dir.exists(), "whoever looks makes nothing");
+        assert!(!agent_dir.exists(), "a check creates nothing");
         let run = |path: &str| {
             let path = home.path().join(path);
             fs::create_dir_all(&path).expect("a directory");

@@ -1,4 +1,4 @@
-//! Everything that a delegation needs, looked at in the order in which a person would.
+//! Checks everything that a delegation needs, in the order in which a person would.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -17,13 +17,13 @@ use crate::text::{Diagnostic, Severity};
 
 /// pi starts in half a second; one that takes this long is not usable.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
-/// What `pi --version` may print.
+/// Bytes that `pi --version` may print.
 const VERSION_BYTES: usize = 64 * 1024;
 /// The oldest pi that is tested.
 const OLDEST: PiVersion = PiVersion { parts: [0, 87, 1] };
 
-/// Looks at everything a delegation from `cwd` would need. Starts pi once, to ask for its version; writes only to
-/// see whether it can.
+/// Checks everything that a delegation from `cwd` needs. Starts pi once, for its version, and writes only to probe
+/// whether directories are writable.
 pub async fn doctor(cwd: &Path, context: &HostContext, settings: &CallSettings) -> Vec<Check> {
     let mut checks = vec![addon()];
     let config = match settings.loaded() {
@@ -112,7 +112,7 @@ async fn child_command(
     };
     let mut args = pi.args.clone();
     args.push(OsString::from("--version"));
-    // A directory that is not there is a fault of the call, not of pi.
+    // A missing directory is a mistake of the call, not of pi.
     let cwd = if cwd.is_dir() { cwd.to_path_buf() } else { std::env::temp_dir() };
     let guardian =
         capabilities.warden().map(|warden| Guardian { program: warden.into(), ..Guardian::default() });

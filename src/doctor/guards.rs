@@ -1,4 +1,4 @@
-//! What holds a child: the warden and the sandbox.
+//! Checks what restrains a child: the warden and the sandbox.
 
 use super::check::{Check, Status};
 use crate::agent::SandboxMode;
@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::process::{Abilities, Ability, Supervision};
 use crate::run::HostCapabilities;
 
-/// How far the end of a child is certain.
+/// Which of a child's processes are certain to end, and when.
 pub(super) fn supervision(config: &Config, capabilities: &HostCapabilities) -> Check {
     const AREA: &str = "supervision";
     let level = capabilities.supervision(config.pid_namespace);
@@ -31,7 +31,7 @@ pub(super) fn supervision(config: &Config, capabilities: &HostCapabilities) -> C
             _ => Check::new(AREA, Status::Ok, message),
         },
         Err(reason) => {
-            // Where a warden belongs to the package, one that is missing is a broken installation.
+            // On Linux the warden is part of the package, so a missing one means a broken installation.
             let status = if cfg!(target_os = "linux") { Status::Error } else { Status::Info };
             Check::new(AREA, status, format!("{message}; {reason}"))
                 .hint("what leaves the group (setsid), and children of a pi that was killed, are not covered")
@@ -39,7 +39,7 @@ pub(super) fn supervision(config: &Config, capabilities: &HostCapabilities) -> C
     }
 }
 
-/// Whether the kernel holds readonly children to reading.
+/// Whether the kernel keeps readonly children from writing.
 pub(super) fn sandbox(config: &Config, capabilities: &HostCapabilities) -> Check {
     const AREA: &str = "sandbox";
     if config.sandbox.mode == SandboxMode::Off {

@@ -1,4 +1,4 @@
-//! Whether delegation would work here, and what stands in its way.
+//! Checks whether delegation works here, and what keeps it from working.
 
 mod check;
 mod directories;

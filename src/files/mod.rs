@@ -1,7 +1,7 @@
-//! Files: where they lie, who may read them, and how one is opened that somebody else may have put there.
+//! Files: where they are, who may read them, and how to open one that somebody else may have put there.
 //!
-//! [`layout`] knows every name below the agent directory and in the directory of a run, [`private`] makes what only its
-//! owner may read, and [`open`] reads what may be anything. Beside `text` at the bottom: it knows no layer above.
+//! [`layout`] has every name below the agent directory and in the directory of a run, [`private`] creates files that
+//! only their owner may read, and [`open`] opens paths that may be anything. Like `text`, it uses no layer above.
 
 pub mod layout;
 pub mod open;

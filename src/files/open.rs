@@ -1,4 +1,4 @@
-//! Opening what somebody else may have put there.
+//! Opens paths that somebody else may have put there.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -11,11 +11,11 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 #[cfg(unix)]
 use rustix::io::Errno;
 
-/// Neither waits for the other end of a FIFO nor lets a terminal become ours.
+/// Neither waits for the other end of a FIFO nor makes a terminal our controlling one.
 #[cfg(unix)]
 const CAREFUL: OFlags = OFlags::CLOEXEC.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
-/// Opens a regular file for reading. Links are followed.
+/// Opens a regular file for reading. Follows links.
 ///
 /// # Errors
 ///
@@ -28,7 +28,7 @@ pub fn regular(path: &Path) -> io::Result<File> {
     only_regular(file)
 }
 
-/// Opens a regular file for reading. A link in its place is refused where the system can do that, on Unix.
+/// Opens a regular file for reading. On Unix, refuses a link in its place.
 ///
 /// # Errors
 ///
@@ -40,7 +40,7 @@ pub fn regular_no_follow(path: &Path) -> io::Result<File> {
     only_regular(File::open(path)?)
 }
 
-/// Opens a regular file in `directory` for reading. A link in its place is refused.
+/// Opens a regular file in `directory` for reading. Refuses a link in its place.
 ///
 /// # Errors
 ///
@@ -51,7 +51,7 @@ pub fn regular_no_follow_at(directory: impl AsFd, path: impl AsRef<Path>) -> io:
     only_regular(openat(directory, path.as_ref(), flags, Mode::empty())?.into())
 }
 
-/// Opens a directory in `parent`. A link in its place is refused.
+/// Opens a directory in `parent`. Refuses a link in its place.
 ///
 /// # Errors
 ///
@@ -62,7 +62,7 @@ pub fn directory_no_follow_at(parent: impl AsFd, path: impl AsRef<Path>) -> Resu
     openat(parent, path.as_ref(), flags, Mode::empty())
 }
 
-/// Has `options` refuse a link in the place of the file, and wait for nobody, on Unix.
+/// On Unix, sets `options` to refuse a link in the place of the file, and to return at once from a FIFO.
 pub fn refuse_links(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(

@@ -1,4 +1,4 @@
-//! Files and directories that only their owner may read. On Windows they have the permissions of their parent.
+//! Files and directories that only their owner may read. On Windows they inherit the permissions of their parent.
 
 use std::ffi::OsString;
 use std::fs::{DirBuilder, OpenOptions};
@@ -17,11 +17,11 @@ pub fn options() -> OpenOptions {
     options
 }
 
-/// Writes a file, over the one that is there.
+/// Writes a file and replaces the content of an existing one.
 ///
 /// # Errors
 ///
-/// When it cannot be written; a part of it may be there then.
+/// When the file cannot be written. Part of it may be left.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     options().write(true).create(true).truncate(true).open(path)?.write_all(bytes)
 }
@@ -30,42 +30,42 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// When it exists or cannot be written; a part of it may be there then.
+/// When the file exists or cannot be written. Part of it may be left.
 pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     options().write(true).create_new(true).open(path)?.write_all(bytes)
 }
 
-/// Writes a file in the directory of `path`, called `.<name>.<random>.tmp`. It takes the place of `path` with
-/// [`NamedTempFile::persist`], so that readers see the old content or the new one, and is removed when it is dropped.
+/// Writes `.<name>.<random>.tmp` in the directory of `path`. [`NamedTempFile::persist`] then puts it in the place of
+/// `path`, so that readers see the old content or the new one; dropping it removes it.
 ///
 /// # Errors
 ///
-/// When it cannot be written; nothing is left then.
+/// When the file cannot be written. Nothing is left.
 pub fn beside(path: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
     let mut prefix = OsString::from(".");
     prefix.push(path.file_name().unwrap_or_default());
     prefix.push(".");
     let directory = path.parent().unwrap_or(Path::new("."));
-    // Such files have mode 0600 on Unix.
+    // `tempfile` creates files with mode 0600 on Unix.
     let mut file = tempfile::Builder::new().prefix(&prefix).suffix(".tmp").tempfile_in(directory)?;
     file.write_all(bytes)?;
     Ok(file)
 }
 
-/// Makes a directory of mode 0700 that must not exist yet, in one that does.
+/// Creates a directory of mode 0700. It must not exist yet; its parent must.
 ///
 /// # Errors
 ///
-/// When it exists or cannot be made.
+/// When the directory exists or cannot be created.
 pub fn create_dir(path: &Path) -> io::Result<()> {
     builder().create(path)
 }
 
-/// Makes a directory of mode 0700 with all above it that are missing. One that exists stays as it is.
+/// Creates a directory of mode 0700 and its missing parents. An existing directory stays as it is.
 ///
 /// # Errors
 ///
-/// When it cannot be made.
+/// When the directory cannot be created.
 pub fn create_dir_all(path: &Path) -> io::Result<()> {
     builder().recursive(true).create(path)
 }
