@@ -1,8 +1,8 @@
-//! Work that blocks, kept off the threads that serve children.
+//! Keeps blocking work off the threads that serve children.
 
 use crate::process::{Cancel, CancelReason};
 
-/// Runs work that reads or writes files off the threads that serve children.
+/// Runs work that reads or writes files on a thread where it may block.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     match tokio::task::spawn_blocking(work).await {
         Ok(value) => value,
@@ -10,7 +10,7 @@ pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send 
     }
 }
 
-/// Waits for work that may hang in a file system, for as long as somebody wants its outcome.
+/// Waits for work that may hang in a file system, until the run is cancelled.
 pub(in crate::run) async fn unless_cancelled<T>(
     cancel: &Cancel,
     work: impl Future<Output = T>,

@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use crate::event::QuestionMethod;
 
-/// A question that only a person may answer: whether an agent that a project defines may run.
+/// Asks the user whether an agent that a project defines may run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfirmRequest {
-    /// The agent it is about.
+    /// The agent's name.
     pub agent: String,
-    /// Its definition.
+    /// The path of its definition.
     pub path: String,
-    /// The question in a few words.
+    /// The question, in a few words.
     pub title: String,
-    /// What the answer means.
+    /// What is about to run, and what the answer means.
     pub message: String,
 }
 
@@ -22,21 +22,21 @@ pub struct ConfirmRequest {
 pub struct ChildQuestion {
     /// The run whose child asks.
     pub run_id: String,
-    /// Its agent.
+    /// The name of its agent.
     pub agent: String,
     /// What kind of answer is wanted.
     pub method: QuestionMethod,
     /// The question.
     pub title: String,
-    /// More about it.
+    /// Details of the question.
     pub message: Option<String>,
-    /// What there is to choose from.
+    /// The options to choose from.
     pub options: Vec<String>,
-    /// What stands in an empty field.
+    /// The placeholder of an empty field.
     pub placeholder: Option<String>,
-    /// What stands in the field to begin with.
+    /// The initial value of the field.
     pub prefill: Option<String>,
-    /// How long the child waits for the answer.
+    /// How long the child waits for the answer, in milliseconds.
     pub timeout_ms: Option<u64>,
 }
 
@@ -45,32 +45,32 @@ pub struct ChildQuestion {
 pub enum Answer {
     /// Yes or no.
     Confirmed(bool),
-    /// What was chosen or written.
+    /// The chosen option, or the text that was entered.
     Value(String),
-    /// Nobody answers.
+    /// No answer: nobody can be asked, the user dismissed the question, or time ran out.
     Cancelled,
 }
 
-/// Has the host's pi refresh a token.
+/// Refreshes tokens through the host's pi.
 pub trait Refresh: Send + Sync {
-    /// Makes pi refresh the provider's token if it is not valid for this much longer, and waits until that is done and
-    /// stored. `false` when it could not be.
+    /// Has pi refresh the provider's token unless it is valid for `valid_for`, and waits until the new one is stored.
+    /// `false` when that failed.
     fn refresh(&self, provider: &str, valid_for: Duration) -> impl Future<Output = bool> + Send;
 }
 
-/// What a run may ask its host for.
+/// What a run asks its host for.
 pub trait HostCallbacks: Refresh + Send + Sync {
-    /// Whether a person can be asked at all.
+    /// Whether there is a user who can be asked at all.
     fn is_interactive(&self) -> bool;
 
-    /// Whether he can be asked at this moment. One who cannot is no reason for a policy to decide instead.
+    /// Whether the user can answer now. If not, do not fall back to the policy.
     fn is_reachable(&self) -> bool {
         true
     }
 
-    /// Asks whether an agent may run. `false` is the answer of one who does not reply.
+    /// Asks the user whether an agent may run. `false` when the user does not reply.
     fn confirm(&self, request: ConfirmRequest) -> impl Future<Output = bool> + Send;
 
-    /// Passes a child's question on.
+    /// Asks the user a child's question.
     fn ask(&self, question: ChildQuestion) -> impl Future<Output = Answer> + Send;
 }

@@ -1,4 +1,4 @@
-//! What a run knows of its host: directories, environment, configuration of the caller, the hosting pi.
+//! What a run knows about its host: directories, environment, the caller's configuration, the hosting pi.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Set in every child; its presence is why a child never delegates.
+/// Set in the environment of every child, so that a child never delegates.
 pub(in crate::run) const CHILD_MARKER: &str = "PI_SUBAGENT_CHILD";
-/// How Node names the directory of compiled code in that for temporary files.
+/// The directory of Node's compile cache, inside the temporary directory.
 pub(super) const COMPILE_CACHE: &str = "node-compile-cache";
 
-/// A tool that the hosting pi has.
+/// A tool of the hosting pi.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostTool {
     /// Its name, as a child's allow-list would spell it.
@@ -21,18 +21,18 @@ pub struct HostTool {
     pub extension: Option<String>,
 }
 
-/// The pi that asks for the run, as far as the caller knows it.
+/// The pi that delegates, as far as the caller knows it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Host {
     /// The executable that runs pi (Node, Bun, or pi itself).
     pub executable: Option<PathBuf>,
-    /// The script that executable runs, where there is one.
+    /// The script that the executable runs, if any.
     pub script: Option<PathBuf>,
-    /// The directory of the conversation, where a child may work elsewhere.
+    /// The directory of the conversation. A child may work in another one.
     pub cwd: Option<PathBuf>,
     /// The session file of the conversation that delegates.
     pub session_file: Option<PathBuf>,
-    /// The id of its session.
+    /// The id of that session.
     pub session_id: Option<String>,
     /// Its model, `provider/id`.
     pub model: Option<String>,
@@ -46,12 +46,12 @@ pub struct Host {
     pub tools: Option<Vec<HostTool>>,
 }
 
-/// Where the caller's world lies and what it is made of. Read once, at the edge.
+/// The caller's directories, environment and configuration. Read once, at the edge.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HostContext {
     /// pi's own directory for agents, settings and sessions.
     pub agent_dir: PathBuf,
-    /// The user's home.
+    /// The user's home directory.
     pub home: Option<PathBuf>,
     /// The whole environment a child inherits.
     pub env: Vec<(OsString, OsString)>,
@@ -59,36 +59,36 @@ pub struct HostContext {
     pub config: Option<Value>,
     /// The command that starts pi, when the caller chooses it.
     pub pi_command: Option<Vec<String>>,
-    /// The warden's program, where there is one beside the addon.
+    /// The warden's program, if there is one beside the addon.
     pub warden: Option<PathBuf>,
     /// The hosting pi.
     pub host: Host,
 }
 
 impl HostContext {
-    /// Where programs of this world put temporary files.
+    /// The directory in which programs with this environment put temporary files.
     #[must_use]
     pub fn temporaries(&self) -> PathBuf {
         let named = self.env.iter().find(|(key, _)| key == "TMPDIR").map(|(_, value)| PathBuf::from(value));
         named.filter(|path| path.is_absolute()).unwrap_or_else(std::env::temp_dir)
     }
 
-    /// Where pi keeps its compiled code between its starts: Node's own place, which a variable could move, and then every
-    /// child finds it without help.
+    /// The directory in which pi caches its compiled code: Node's default. `None` where a variable names another one,
+    /// which every child finds by itself.
     #[must_use]
     pub fn compile_cache(&self) -> Option<PathBuf> {
         let moved = self.var("NODE_COMPILE_CACHE").is_some_and(|place| !place.is_empty());
         (!moved).then(|| self.temporaries().join(COMPILE_CACHE))
     }
 
-    /// What the spending of the conversation is kept under; `None` without a session.
+    /// The key under which the conversation's spending is recorded. `None` without a session.
     #[must_use]
     pub fn session(&self) -> Option<&str> {
         let Host { session_id, session_file, .. } = &self.host;
         session_id.as_deref().or_else(|| session_file.as_ref()?.to_str())
     }
 
-    /// The value of an environment variable, if it is set. What is no Unicode becomes U+FFFD.
+    /// The value of an environment variable, if it is set. Invalid Unicode becomes U+FFFD.
     #[must_use]
     pub fn var(&self, name: &str) -> Option<Cow<'_, str>> {
         self.env.iter().find(|(key, _)| key == name).map(|(_, value)| value.to_string_lossy())

@@ -1,7 +1,7 @@
 //! One run: one agent, one task, one child, one result.
 //!
-//! Joins its siblings below: an agent's definition becomes a command line, a child's events become a result. It knows
-//! nothing of Node and starts no program itself.
+//! Turns an agent's definition into a command line, and a child's events into a result. It knows nothing of Node and
+//! starts no program itself.
 //!
 //! ```text
 //! RunSpec ─ admit ─▶ AdmittedRun ─ launch ─▶ Booted ─ drive ─▶ AttemptReport ─ outcome ─▶ ToolResult
@@ -10,14 +10,14 @@
 //!
 //! | Room | Answers |
 //! |---|---|
-//! | `spec`, `context` | what a caller asks for, and what is known of the host |
-//! | `result`, `state`, `progress`, `callbacks` | what the caller gets, watches and is asked |
-//! | `blocking` | how work that blocks is kept off the threads that serve children |
-//! | `admit` | may it run, and with what |
-//! | `launch` | how its child is started, and what the child finds |
-//! | `drive` | what is written to the child, and what its events mean |
-//! | `budget` | what it may spend, and what happens when it has |
-//! | `outcome` | how it ended, what is told of it, and whether another attempt follows |
+//! | `spec`, `context` | what a caller asks for, and what is known about the host |
+//! | `result`, `state`, `progress`, `callbacks` | what the caller gets, watches and has to answer |
+//! | `blocking` | how blocking work stays off the threads that serve children |
+//! | `admit` | may the run start, and with what |
+//! | `launch` | how its child is started, and what files it finds |
+//! | `drive` | how the child is driven, and what its events mean |
+//! | `budget` | what it may spend, and what happens at the bound |
+//! | `outcome` | how it ended, what its result says, and whether another attempt follows |
 
 pub(crate) mod admit;
 pub(crate) mod blocking;

@@ -1,4 +1,4 @@
-//! How far a run has come, for those who watch it.
+//! The progress of a run, as watchers see it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use super::state::{RunState, TaskState};
 use crate::event::{DisplayItem, Usage};
 use crate::process::Tally;
 
-/// What all processes of a child used together.
+/// What all processes of a child have used together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Resources {
-    /// The most resident memory at once.
+    /// The peak of resident memory, in bytes.
     pub peak_rss_bytes: u64,
-    /// Processor time.
+    /// Processor time, in milliseconds.
     pub cpu_ms: u64,
-    /// The most processes at once.
+    /// The peak number of processes.
     pub processes: u64,
 }
 
@@ -28,19 +28,20 @@ impl From<Tally> for Resources {
     }
 }
 
-/// How far a run has come. All strings are sanitized and bounded; clones share them.
+/// The progress of a run. All strings are sanitized and bounded; clones share them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Progress {
-    /// Where it stands.
+    /// The state of the run.
     pub state: RunState,
     /// Its place in the queue, from 1, while it waits in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<usize>,
-    /// For how long its provider's rate limit still holds it back, in milliseconds, while it waits for that.
+    /// How long the provider's rate limit still holds the run back, in milliseconds. Absent when it does not wait for
+    /// one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held_for_ms: Option<u64>,
-    /// The attempt at hand, from 1.
+    /// The current attempt, counted from 1.
     pub attempt: u32,
     /// The newest text of the child.
     #[serde(serialize_with = "as_str")]
@@ -48,14 +49,14 @@ pub struct Progress {
     /// The newest texts and tool calls, in order.
     #[serde(serialize_with = "as_slice")]
     pub display_items: Arc<[DisplayItem]>,
-    /// Spent so far.
+    /// Usage so far, all attempts together.
     #[serde(serialize_with = "flat_usage")]
     pub usage: Usage,
     /// Assistant messages completed so far.
     pub turn_count: u64,
-    /// Since the run's turn came, in milliseconds; while it waits, since it was asked for.
+    /// Time since the run got its permit, in milliseconds. While it waits: time since it was requested.
     pub elapsed_ms: u64,
-    /// Since the child's last event, in milliseconds.
+    /// Time since the child's last event, in milliseconds.
     pub since_event_ms: u64,
     /// The model that answers, `provider/id`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,11 +70,11 @@ pub struct Progress {
     /// The run's directory.
     #[serde(skip)]
     pub directory: Option<Arc<Path>>,
-    /// The process id of the child, or of the warden before it.
+    /// The process id of the child, or of the warden that started it.
     #[serde(skip)]
     pub pid: Option<u32>,
-    /// What the child's processes have used so far, where somebody measures it; at most a second old while the child
-    /// works. A change of this alone is news only for a run that is to announce itself.
+    /// What the child's processes have used so far, if it is measured; at most a second old while the child works. A
+    /// change of this alone sends an update only for a run that announces its result.
     #[serde(skip)]
     pub resources: Option<Resources>,
 }
@@ -109,23 +110,24 @@ fn as_slice<S: serde::Serializer>(items: &Arc<[DisplayItem]>, serializer: S) -> 
     items.as_ref().serialize(serializer)
 }
 
-/// Where the progress of a run goes. It holds the newest only: while a watcher is busy, states are replaced, not queued.
+/// The channel for the progress of a run. It holds only the newest state: while a watcher is busy, states are replaced,
+/// not queued.
 pub type ProgressSender = watch::Sender<Progress>;
 
-/// How far one of several tasks has come.
+/// The progress of one of several tasks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskProgress {
     /// The agent's name.
     pub agent: String,
-    /// Where it stands; decides over the state of `progress`.
+    /// The state of the task; it overrides the state in `progress`.
     pub state: TaskState,
-    /// How far it has come.
+    /// The progress of its run.
     pub progress: Progress,
-    /// What went wrong, once it is over.
+    /// What went wrong, once the task has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Whether text and items are the same as in the update before, and so are left out.
+    /// Whether text and items are left out because they have not changed since the last update.
     pub is_unchanged: bool,
 }
 

@@ -11,7 +11,7 @@ use crate::event::{DisplayItem, Usage};
 use crate::text::text_enum;
 
 text_enum! {
-    /// Why a call did not simply succeed. The set is closed; callers match on it and never on message text.
+    /// Why a call failed, or succeeded only with a reservation. The set is closed; match on it, never on message text.
     pub enum ErrorCode {
         /// The agent or the task is missing, empty or blank.
         InvalidInput = "INVALID_INPUT",
@@ -33,7 +33,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// How many runs a call stands for.
+    /// The kind of a call: how many runs it has.
     pub enum Mode {
         /// One agent, one task.
         Single = "single",
@@ -41,7 +41,7 @@ text_enum! {
         Parallel = "parallel",
         /// Several tasks one after the other.
         Chain = "chain",
-        /// The call was about delegation itself, no agent was meant to run.
+        /// The call was about delegation itself; no agent was to run.
         Management = "management",
     }
 }
@@ -56,10 +56,10 @@ text_enum! {
     }
 }
 
-/// Whether the kernel held a child to reading.
+/// Whether the kernel kept a child from writing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SandboxReport {
-    /// True when writes were refused by the kernel and not only by the choice of tools.
+    /// True when the kernel refused writes. False when only the choice of tools did.
     pub enforced: bool,
     /// The mechanisms in force.
     pub mechanism: Vec<String>,
@@ -78,7 +78,7 @@ pub struct SingleResult {
     pub task: String,
     /// 0 for success; otherwise the child's own code, 124 for a limit, 130 for an abort, 128 + n for a signal.
     pub exit_code: i32,
-    /// What the child spent; zeros when unknown.
+    /// The child's usage; zeros when unknown.
     #[serde(serialize_with = "flat_usage")]
     pub usage: Usage,
     /// What went wrong; present exactly when `exit_code` is not 0.
@@ -87,7 +87,7 @@ pub struct SingleResult {
     /// The child's session file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_file: Option<String>,
-    /// The text of the last complete assistant message, or what there was of it when the run ended early.
+    /// The text of the last complete assistant message, or the part that had arrived when the run ended early.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
     /// The newest texts and tool calls, in order.
@@ -96,58 +96,58 @@ pub struct SingleResult {
     pub outcome: RunOutcome,
     /// How many times the child was started.
     pub attempts: u32,
-    /// From the start of the run to its result, in milliseconds.
+    /// Time from the start of the run to its result, in milliseconds.
     pub duration_ms: u64,
-    /// The model that really answered, `provider/id`.
+    /// The model that answered, `provider/id`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Why the last assistant message ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
-    /// The signal that ended the child, when nobody here sent it.
+    /// The signal that ended the child, unless this process sent it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signal: Option<String>,
     /// Which limit ended the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_reason: Option<TimeoutReason>,
-    /// Whether the kernel held the child to reading.
+    /// Whether the kernel kept the child from writing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxReport>,
-    /// How far the end of the child's processes was certain; absent when no child was started.
+    /// How the end of the child's processes was ensured. Absent when no child was started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub supervision: Option<&'static str>,
-    /// What the child's processes used together; absent where nobody could measure it.
+    /// What the child's processes used together. Absent when it could not be measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resources: Option<Resources>,
-    /// Where the whole text lies when `content` was truncated.
+    /// The file with the whole text, when `content` was truncated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub full_output_file: Option<String>,
     /// The files the run changed, when the agent was allowed to write and works in a git work tree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<Vec<String>>,
-    /// What the caller should know of how the run was set up, such as tools that were dropped.
+    /// Notices about the set-up of the run, such as dropped tools.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<String>,
-    /// What the child announced once its work was done, where it was asked for that and has answered.
+    /// The child's announcement, if it was asked for one and has replied.
     #[serde(skip)]
     pub announcement: Option<Announcement>,
 }
 
-/// What a child says of its work when it is asked what its user should be told.
+/// A child's reply to the question what its user should be told about its work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Announcement {
-    /// This, within the output limit.
+    /// The text of the announcement, within the output limit.
     Said(String),
-    /// Nothing is to be told.
+    /// The child says that there is nothing to announce.
     Skipped,
 }
 
 /// A code and a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CallError {
-    /// For programs.
+    /// The code, for programs.
     pub code: ErrorCode,
-    /// For people.
+    /// The message, for people.
     pub message: String,
 }
 
@@ -160,28 +160,28 @@ pub struct RunDetails {
     /// The run's id: eight hexadecimal characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_id: Option<String>,
-    /// One entry per run that got as far as having a child to start, and per task of several; empty for refusals and in
-    /// updates.
+    /// One entry per run that got as far as starting a child, and one per task of a call with several. Empty for
+    /// refusals and in updates.
     pub results: Vec<SingleResult>,
-    /// Why the call did not simply succeed.
+    /// Why the call failed, or succeeded only with a reservation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<CallError>,
-    /// Only in updates of one run.
+    /// The progress of the run; only in updates of a single run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streaming: Option<Progress>,
-    /// Only in updates of several, one entry per task.
+    /// The progress of each task; only in updates of several runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<TaskProgress>,
 }
 
 impl RunDetails {
-    /// Details of which nothing else is known yet.
+    /// Details with nothing but the mode and the run's id.
     #[must_use]
     pub fn new(mode: Mode, run_id: Option<String>) -> Self {
         Self { mode, run_id, results: Vec::new(), error: None, streaming: None, tasks: Vec::new() }
     }
 
-    /// Details of one run of which nothing else is known yet.
+    /// Details of a single run with nothing but its id.
     #[must_use]
     pub fn single(run_id: &str) -> Self {
         Self::new(Mode::Single, Some(run_id.to_owned()))
@@ -192,14 +192,14 @@ impl RunDetails {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolResult {
-    /// For the model and the user: sanitized, within the output limit.
+    /// The text for the model and the user: sanitized, within the output limit.
     pub text: String,
-    /// True when the run failed. A truncated success is no failure.
+    /// True when the run failed. A truncated success is not a failure.
     pub is_error: bool,
     /// What the child spent, with pi's own cost breakdown.
     #[serde(skip)]
     pub usage: Option<Usage>,
-    /// Everything that is not text.
+    /// Everything but the text.
     pub details: RunDetails,
 }
 
@@ -208,7 +208,7 @@ fn is_same<T: PartialEq + ?Sized>(one: &Arc<T>, other: &Arc<T>) -> bool {
 }
 
 impl ToolResult {
-    /// Adds to the result of a run that has no further child what its attempts before have come to.
+    /// Adds the attempts, usage and session of earlier attempts to the result of a run that gets no further child.
     #[must_use]
     pub(super) fn after_attempts(mut self, attempts: u32, usage: &Usage, session: Option<&Path>) -> Self {
         self.usage = Some(usage.clone());
@@ -220,8 +220,8 @@ impl ToolResult {
         self
     }
 
-    /// Marks in an update of several tasks those whose text and items are the same as in the update before. The parts are
-    /// shared between updates, so that being the same is one comparison of addresses more often than not.
+    /// Marks the tasks in an update whose text and items have not changed since the update `before`. Updates share
+    /// these parts, so mostly one comparison of addresses decides.
     pub fn leave_out_unchanged(&mut self, before: Option<&Self>) {
         let before = before.map_or(&[][..], |before| &before.details.tasks);
         for (task, before) in self.details.tasks.iter_mut().zip(before) {

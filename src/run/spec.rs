@@ -1,4 +1,4 @@
-//! What a caller asks for.
+//! What a caller asks for: one run.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,15 +9,15 @@ use uuid::Uuid;
 
 use super::context::HostContext;
 
-/// The characters of an id.
+/// The number of characters of an id.
 const ID_CHARS: usize = 8;
 
-/// The id of a run, shared by all who name it: it is drawn again when its directory turns out to be taken.
+/// The id of a run. Clones share it, because it is drawn again when its directory already exists.
 #[derive(Clone, Debug)]
 pub struct RunId(Arc<Mutex<String>>);
 
 impl RunId {
-    /// A new one.
+    /// Draws a new id.
     #[must_use]
     pub fn draw() -> Self {
         Self(Arc::new(Mutex::new(Self::random())))
@@ -30,13 +30,13 @@ impl RunId {
         id
     }
 
-    /// That of a run which is known elsewhere by a UUID.
+    /// The id of a run whose key is a UUID: its first characters.
     #[must_use]
     pub fn of_key(uuid: &str) -> Self {
         Self(Arc::new(Mutex::new(uuid.chars().take(ID_CHARS).collect())))
     }
 
-    /// The id as it stands.
+    /// The current id.
     #[must_use]
     pub fn get(&self) -> String {
         self.0.lock().clone()
@@ -52,55 +52,56 @@ impl RunId {
 pub struct RunSpec {
     /// The agent's name.
     pub agent: String,
-    /// Its task, passed on as it is.
+    /// The task, passed on unchanged.
     pub task: String,
     /// The directory the child works in.
     pub cwd: PathBuf,
-    /// Everything around it.
+    /// The host's directories, environment and configuration.
     pub context: Arc<HostContext>,
-    /// How many runs share what the text of one result may fill.
+    /// How many runs share the size limit of one result's text.
     pub share: usize,
-    /// How many runs share what one update may fill.
+    /// How many runs share the size limit of one update.
     pub siblings: usize,
-    /// What is asked for beyond what the agent and the configuration say.
+    /// What overrides the agent and the configuration.
     pub overrides: RunOverrides,
 }
 
-/// What one run is asked for beyond what its agent and the configuration say. The default asks for nothing.
+/// What a call overrides for one run. The default overrides nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunOverrides {
-    /// A model before all others, `provider/id`.
+    /// The model, `provider/id`; wins over all other settings.
     pub model: Option<String>,
-    /// A thinking level before all others.
+    /// The thinking level; wins over all other settings.
     pub thinking: Option<String>,
-    /// The limit of the whole run.
+    /// The time limit of the whole run.
     pub timeout: Timeout,
-    /// At most these tools: what was allowed when the run was asked for, where that was before now.
+    /// The tools that were allowed when the run was requested, if it was requested earlier: the child gets none beyond
+    /// them.
     pub tools: Option<Vec<String>>,
-    /// The child is asked for an announcement once it has done its work, where its protocol allows for that.
+    /// Whether to ask the child for an announcement once its work is done, if its protocol allows that.
     pub announces: bool,
-    /// The run continues another.
+    /// The run that this one continues.
     pub resumes: Option<Resumption>,
 }
 
-/// The limit that one run is asked for. An agent's own still counts where it is stricter.
+/// The time limit that a call asks for. A stricter limit of the agent still applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Timeout {
-    /// The configured one.
+    /// The configured limit.
     #[default]
     AsConfigured,
-    /// None; that of silence holds.
+    /// No limit for the whole run; the idle limit still applies.
     Never,
-    /// This one.
+    /// This limit.
     After(Duration),
 }
 
 /// A run whose session another one continues: the task is the next prompt in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resumption {
-    /// The id of the run, which both have.
+    /// The id, which both runs share.
     pub run_id: String,
-    /// Its directory.
+    /// The directory of the run.
     pub directory: PathBuf,
     /// The session file in it.
     pub session: PathBuf,

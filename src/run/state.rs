@@ -1,17 +1,17 @@
-//! Where a run stands, and how one ended.
+//! The states of a run and of a task, and how a run ended.
 
 use serde::Serialize;
 
 use crate::text::text_enum;
 
 text_enum! {
-    /// Where a run stands that is not over.
+    /// The state of a run that has not ended.
     #[derive(Default)]
     pub enum RunState {
-        /// It waits for its turn.
+        /// The run waits for a permit.
         #[default]
         Queued = "queued",
-        /// Its child is being started, or has not said a word yet.
+        /// Its child is being started, or has not sent an event yet.
         Starting = "starting",
         /// Its child works.
         Running = "running",
@@ -33,25 +33,25 @@ text_enum! {
         IdleTimeout = "idle_timeout",
         /// The run reached its hard limit.
         HardTimeout = "hard_timeout",
-        /// The child's processes used more than they may.
+        /// The child's processes exceeded a limit on resources.
         Killed = "killed",
-        /// The run, or its session, has spent what it may.
+        /// The run or its session has spent its budget.
         Budget = "budget",
-        /// The run was one of several and never started, because of another.
+        /// The run was one of several and never started, because another one failed or was stopped.
         Skipped = "skipped",
         /// The host ended while it ran.
         Interrupted = "interrupted",
     }
 }
 
-/// Where one of several tasks stands.
+/// The state of one of several tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskState {
-    /// Others have to end first.
+    /// It waits for other tasks to end.
     Waiting,
-    /// It has begun.
+    /// Its run has begun.
     Live(RunState),
-    /// It is over.
+    /// Its run has ended.
     Ended(RunOutcome),
 }
 

@@ -1,4 +1,4 @@
-//! A run that may start.
+//! A run that may start, and what others may ask about it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::run::result::ToolResult;
 use crate::run::spec::{RunId, RunSpec};
 use crate::text::Sanitizer;
 
-/// A run that may start: everything about it is decided, and nothing was started or spent.
+/// A run that may start: everything about it is decided, nothing is started or spent.
 pub struct AdmittedRun {
     pub(in crate::run) spec: Arc<RunSpec>,
     pub(in crate::run) id: RunId,
@@ -27,7 +27,7 @@ pub struct AdmittedRun {
 }
 
 impl AdmittedRun {
-    /// The values in force for it.
+    /// The configuration in force for the run.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.resolved.config
@@ -45,49 +45,49 @@ impl AdmittedRun {
         &self.spec.context.agent_dir
     }
 
-    /// Its task.
+    /// The task.
     #[must_use]
     pub fn task(&self) -> &str {
         &self.spec.task
     }
 
-    /// Who serves the child's model, when that is known.
+    /// The provider of the child's model, if known.
     #[must_use]
     pub fn provider(&self) -> Option<&str> {
         self.resolved.provider()
     }
 
-    /// The tools that its child gets.
+    /// The tools that the child gets.
     #[must_use]
     pub fn tools(&self) -> &[String] {
         &self.plan.tools
     }
 
-    /// Its child's model, where one was chosen.
+    /// The child's model, if one was chosen.
     #[must_use]
     pub fn model(&self) -> Option<&str> {
         self.resolved.model.as_deref()
     }
 
-    /// Its child's thinking level, where one was chosen.
+    /// The child's thinking level, if one was chosen.
     #[must_use]
     pub fn thinking(&self) -> Option<&str> {
         self.resolved.thinking.as_deref()
     }
 
-    /// What cleans every text of it.
+    /// The sanitizer for every text of the run.
     #[must_use]
     pub fn sanitizer(&self) -> &Arc<Sanitizer> {
         &self.sanitizer
     }
 
-    /// Why nothing may be spent any more, if that is so.
+    /// Why the budget is exhausted, if it is.
     pub async fn over_budget(&self) -> Option<String> {
         self.meter().await.refusal().map(|over| over.to_string())
     }
 
-    /// Whether its child can be started before its call is there: not when its protocol wants the task at once or nothing
-    /// may be spent any more, and not when a token has to be refreshed first, of which a sandboxed child gets a copy.
+    /// Whether the child can be started before the call arrives. Not when its protocol needs the task at once, when the
+    /// budget is exhausted, or when a token must be refreshed before a sandboxed child gets its copy.
     pub async fn may_boot_early(&self) -> bool {
         if !protocol_of(self.config().protocol).waits_for_task() || self.meter().await.refusal().is_some() {
             return false;
@@ -104,24 +104,24 @@ impl AdmittedRun {
             .await
     }
 
-    /// Gives it another task.
+    /// Replaces the task.
     pub fn set_task(&mut self, task: String) {
         Arc::make_mut(&mut self.spec).task.clone_from(&task);
         self.builder.task = task;
     }
 
-    /// What its caller should know by now.
+    /// The notices for the caller so far.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.builder.diagnostics
     }
 
-    /// Adds what its caller should know.
+    /// Adds a notice for the caller.
     pub fn note(&mut self, diagnostic: String) {
         self.builder.diagnostics.push(diagnostic);
     }
 
-    /// The result of a run that others have kept from starting.
+    /// The result of a run that never starts because of another run.
     #[must_use]
     pub fn skipped(self, why: &str) -> ToolResult {
         self.builder.skipped(why)

@@ -1,4 +1,4 @@
-//! What this machine can hold a child with.
+//! What this machine can restrain a child with.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use crate::process::{Abilities, Supervision, probe};
 use crate::run::context::HostContext;
 use crate::text::chain;
 
-/// What this machine can hold a child with, found out by asking its warden.
+/// What this machine can restrain a child with, as its warden reports.
 #[derive(Clone, Debug)]
 pub struct HostCapabilities(Result<Guarded, String>);
 
@@ -19,7 +19,7 @@ struct Guarded {
 }
 
 impl HostCapabilities {
-    /// Asks the warden of a world; the answer of one that works is kept for the life of the process.
+    /// Asks the warden of a host. Caches the answer of a working warden for the life of the process.
     pub async fn look(context: &HostContext) -> Self {
         let Some(warden) = &context.warden else {
             return Self(Err(if cfg!(target_os = "linux") {
@@ -33,7 +33,7 @@ impl HostCapabilities {
         Self(found.map(|abilities| Guarded { warden: warden.clone(), abilities }))
     }
 
-    /// A machine without a warden, and why.
+    /// A machine without a warden, with the reason.
     #[must_use]
     pub fn bare(reason: &str) -> Self {
         Self(Err(reason.to_owned()))
@@ -45,16 +45,16 @@ impl HostCapabilities {
         self.0.as_ref().ok().map(|guarded| guarded.warden.as_path())
     }
 
-    /// What the warden may do here.
+    /// What the warden can do on this machine.
     ///
     /// # Errors
     ///
-    /// Why there is no warden.
+    /// The reason why there is no warden.
     pub fn abilities(&self) -> Result<&Abilities, &str> {
         self.0.as_ref().map(|guarded| &*guarded.abilities).map_err(String::as_str)
     }
 
-    /// How far the end of a child's tree is certain here.
+    /// How this machine ensures the end of a child's process tree.
     #[must_use]
     pub fn supervision(&self, pid_namespace: bool) -> Supervision {
         match self.abilities() {

@@ -1,4 +1,4 @@
-//! Whether an agent that a project defines may run, and the question that decides it.
+//! Decides whether an agent that a project defines may run: by policy, or by asking the user.
 
 use super::refusal::Refusal;
 use super::resolve::ResolvedRun;
@@ -8,11 +8,11 @@ use crate::run::callbacks::ConfirmRequest;
 use crate::run::context::HostContext;
 use crate::text::{Sanitizer, one_line};
 
-/// What one line of a question may fill, in characters.
+/// The longest line of a question, in characters.
 const QUESTION_CHARS: usize = 300;
 
 impl ResolvedRun {
-    /// Whether a person has to allow the agent first; `None` when it may run as it is.
+    /// The question that the user has to answer first. `None` when the agent may run without one.
     ///
     /// # Errors
     ///
@@ -53,7 +53,7 @@ impl ResolvedRun {
         self.agent.path.as_ref().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// The question, on which nothing that the project wrote can pass for our words: its parts stand on lines of their own.
+    /// The question. Everything that the project wrote is on lines of its own, so that it cannot pass for our words.
     fn request(&self, sanitizer: &Sanitizer) -> ConfirmRequest {
         let AgentDefinition { name, description, readonly, .. } = &*self.agent;
         let line = |text: &str| sanitizer.sanitize(&one_line(text, QUESTION_CHARS)).into_string();
@@ -75,11 +75,11 @@ impl ResolvedRun {
         }
     }
 
-    /// Remembers that a person allowed this definition of the agent.
+    /// Records that the user allowed this definition of the agent.
     ///
     /// # Errors
     ///
-    /// When the answer cannot be written; it holds for this run all the same.
+    /// When the answer cannot be written. It still holds for this run.
     pub(in crate::run) fn remember(&self, context: &HostContext) -> std::io::Result<()> {
         match &self.agent.path {
             Some(path) => Consent::new(&context.agent_dir).remember(path, &self.agent.content_hash),
@@ -87,7 +87,7 @@ impl ResolvedRun {
         }
     }
 
-    /// The refusal of a person.
+    /// The refusal when the user said no.
     #[must_use]
     pub(in crate::run) fn refused(&self) -> Refusal {
         Refusal::ProjectRefused { agent: self.agent.name.clone(), path: self.path() }

@@ -1,4 +1,4 @@
-//! Which extensions a child loads, and what it may have to download for them and for its tools.
+//! Which extensions a child loads, and whether it has to download any of them, or a tool.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -9,13 +9,13 @@ use crate::config::InheritExtensions;
 use crate::process;
 use crate::run::context::{Host, HostContext};
 
-/// How pi names the extensions that it brings along.
+/// The prefix of the names of pi's built-in extensions.
 const PREFIX: &str = "builtin:";
-/// The one that connects to MCP servers.
+/// The built-in extension that connects to MCP servers.
 pub(in crate::run) const MCP: &str = "builtin:mcp";
-/// What the tools of servers begin with.
+/// The prefix of the names of MCP tools.
 const MCP_TOOLS: &str = "mcp__";
-/// Tools that come one by one.
+/// Single tools and the built-in extension that provides each.
 const TOOLS: [(&str, &str); 5] = [
     ("list_mcp_resources", MCP),
     ("list_mcp_resource_templates", MCP),
@@ -23,30 +23,29 @@ const TOOLS: [(&str, &str); 5] = [
     ("codemode", "builtin:codemode"),
     ("tool_search", "builtin:tool-search"),
 ];
-/// The provider of models on llama.cpp servers, which is an extension as well.
+/// The provider of llama.cpp models, and the built-in extension behind it.
 const LLAMA: (&str, &str) = ("llama.cpp", "builtin:llama.cpp");
 
-/// pi's tools that are other people's programs, and the names of these. pi fetches one that it does not find.
+/// pi's tools that run an external program, and the names of that program. pi downloads it if none is found.
 const PROGRAMS: [(&str, &[&str]); 2] = [("grep", &["rg"]), ("find", &["fd", "fdfind"])];
-/// Where in its agent directory pi keeps what it has fetched.
+/// The directory in the agent directory in which pi keeps downloaded programs.
 const BIN: &str = "bin";
 
 /// Which extensions a child loads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Extensions {
-    /// Those that pi would load by itself.
+    /// The extensions that pi loads by default.
     All,
-    /// These and no others.
+    /// Only these.
     Only(Vec<String>),
 }
 
 impl ResolvedRun {
     /// The extensions that a child with these tools loads.
     ///
-    /// `auto` takes those that provide one of its tools. The provider of a model cannot be traced to a file, so a model
-    /// that comes from an extension brings all of them; pi's own extensions do not count here. An agent that a project
-    /// wrote chooses among those that its child would load anyway or that the user's configuration lists, because naming a
-    /// file is running it.
+    /// `auto` loads the extensions that provide one of the tools. A model's provider cannot be traced to a file, so a
+    /// model from a user's extension loads all extensions. A project's agent may only choose among extensions that its
+    /// child would load anyway or that the user's configuration lists, because loading a file runs it.
     #[must_use]
     pub(in crate::run) fn extensions(&self, context: &HostContext, tools: &[String]) -> Extensions {
         let anchored = |files: &[String]| files.iter().map(|file| anchored(file, context)).collect();
@@ -69,7 +68,7 @@ impl ResolvedRun {
         Extensions::Only(own.into_iter().filter(|file| allowed.contains(file)).collect())
     }
 
-    /// Whether the child's model comes from an extension of the user's.
+    /// Whether one of the user's extensions provides the child's model.
     fn model_from_extension(&self, context: &HostContext) -> bool {
         let Host { model, model_from_extension, extension_providers, .. } = &context.host;
         let is_hosts = *model_from_extension && self.model == *model;
@@ -78,7 +77,7 @@ impl ResolvedRun {
     }
 }
 
-/// Those of pi's own extensions that provide one of these tools or this provider.
+/// pi's built-in extensions that provide one of these tools or this provider.
 pub(in crate::run) fn builtin_needed(tools: &[String], provider: Option<&str>) -> Vec<&'static str> {
     let of_tool = |tool: &String| {
         let named = TOOLS.iter().find(|(name, _)| name == tool).map(|(_, extension)| *extension);
@@ -91,7 +90,7 @@ pub(in crate::run) fn builtin_needed(tools: &[String], provider: Option<&str>) -
     needed
 }
 
-/// Whether a child with these tools, extensions and environment would fetch something that is missing. Blocks.
+/// Whether a child with these tools, extensions and environment would download something. Blocks.
 pub(in crate::run) fn may_download(
     tools: &[String],
     extensions: &Extensions,
@@ -109,14 +108,14 @@ pub(in crate::run) fn may_download(
     PROGRAMS.iter().any(lacks) || matches!(extensions, Extensions::Only(list) if list.iter().any(is_package))
 }
 
-/// Whether an extension is the name of a package, as `npm:tools` or `git:github.com/user/tools` is, and not a file or one
-/// of pi's own.
+/// Whether an extension is a package, such as `npm:tools` or `git:github.com/user/tools`, and neither a file nor built
+/// in.
 fn is_package(extension: &String) -> bool {
     let is_named = !Path::new(extension).is_absolute() && extension.contains(':');
     is_named && !extension.starts_with(PREFIX)
 }
 
-/// An extension as a child in any directory finds it: a relative file would be the project's.
+/// Makes the path of an extension absolute: a relative one would name a file of the project.
 fn anchored(file: &str, context: &HostContext) -> String {
     let is_file = !file.contains(':') && !file.starts_with('~') && Path::new(file).is_relative();
     if is_file { context.agent_dir.join(file).to_string_lossy().into_owned() } else { file.to_owned() }

@@ -1,4 +1,4 @@
-//! The agents of a directory and the tools that offer them to a model.
+//! Lists the agents of a directory, and describes the tools that offer them to a model.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,23 +12,23 @@ use crate::config::Config;
 use crate::run::context::HostContext;
 use crate::text::{Diagnostic, Severity};
 
-/// What exists here.
+/// The agents of a directory.
 #[derive(Debug)]
 pub struct Listing {
-    /// The agents that can be called, in their order.
+    /// The agents that can be called, in order of display.
     pub agents: Vec<Listed>,
-    /// Definitions that others hide.
+    /// Definitions that others with the same name hide.
     pub shadowed: Vec<Shadowed>,
-    /// What could not be read or has no effect.
+    /// Definitions that could not be read, and settings without effect.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// An agent, and what a child of it would get.
+/// An agent and the tools that its child would get.
 #[derive(Debug)]
 pub struct Listed {
     /// Its definition.
     pub agent: Arc<AgentDefinition>,
-    /// The tools of a child, or why it could not run.
+    /// The child's tools, or why the agent cannot run.
     pub plan: Result<ToolPlan, NoToolsLeft>,
 }
 
@@ -37,15 +37,15 @@ pub struct Listed {
 pub struct Described {
     /// False when the configuration switches delegation off.
     pub register: bool,
-    /// The tools, and what is said about them.
+    /// The tools and their descriptions.
     pub surface: Surface,
-    /// Whether the delegation policy belongs into the system prompt.
+    /// Whether to add the delegation policy to the system prompt.
     pub inject_policy: bool,
-    /// Mistakes that a person should see once.
+    /// Mistakes to show the user once.
     pub notices: Vec<String>,
 }
 
-/// Finds the agents of a directory. A configuration that cannot be read counts as the defaults.
+/// Finds the agents of a directory. Uses the defaults if the configuration cannot be read.
 #[must_use]
 pub fn list_agents(cwd: &Path, context: &HostContext, capabilities: &HostCapabilities) -> Listing {
     list(cwd, context, &CallSettings::read(cwd, context).config(), capabilities)
@@ -70,8 +70,7 @@ pub(crate) fn list(
 
 /// Describes the tools to register in a directory.
 ///
-/// A configuration that cannot be read does not keep the tools away: every call then says what is wrong, which tools
-/// that are silently absent could not.
+/// Registers the tools even if the configuration cannot be read, so that every call can say what is wrong with it.
 #[must_use]
 pub fn describe(
     cwd: &Path,

@@ -1,19 +1,19 @@
 //! Whether a run may start, and with what.
 //!
 //! ```text
-//! RunSpec, CallSettings, HostCapabilities ─ resolve ─▶ ResolvedRun ─ prepare (asks a person) ─▶ AdmittedRun
+//! RunSpec, CallSettings, HostCapabilities ─ resolve ─▶ ResolvedRun ─ prepare (asks the user) ─▶ AdmittedRun
 //! ```
 //!
 //! | File | Answers |
 //! |---|---|
-//! | `settings` | what the configuration says, and which secrets are known; read once per call |
-//! | `capabilities` | what this machine can hold a child with |
+//! | `settings` | which configuration is in force, and which secrets are known; read once per call |
+//! | `capabilities` | what this machine can restrain a child with |
 //! | `resolve` | which agent, model, limits and tools the run has |
-//! | `sandbox` | whether the kernel holds its child to reading, and what is said of that |
-//! | `extensions` | which extensions its child loads, and what it may have to download |
+//! | `sandbox` | whether the kernel keeps its child from writing, and what the caller is told about it |
+//! | `extensions` | which extensions its child loads, and whether it downloads anything |
 //! | `pi` | which pi it runs |
-//! | `confirm` | whether a person has to allow its agent |
-//! | `prepare`, `admitted` | the way through all of these, and its end |
+//! | `confirm` | whether the user has to allow its agent |
+//! | `prepare`, `admitted` | how a call becomes a run that may start |
 //! | `refusal` | why there is no run |
 //! | `listing` | which agents there are, without running one |
 

@@ -8,12 +8,12 @@ use serde::Deserialize;
 use crate::process;
 use crate::run::context::HostContext;
 
-/// A directory walk from a script up to its package never needs more steps than this.
+/// How many folders above a script are searched for pi's `package.json`.
 const PACKAGE_SEARCH_DEPTH: usize = 6;
 /// Names under which pi has been published.
 const PACKAGE_NAMES: [&str; 2] = ["@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent"];
 
-/// A version of pi, as far as options depend on it.
+/// A version of pi.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PiVersion {
     /// Major, minor, patch.
@@ -21,9 +21,9 @@ pub struct PiVersion {
 }
 
 impl PiVersion {
-    /// The first version whose `--no-extensions` leaves out pi's own as well, and that loads these by their names.
+    /// The first version whose `--no-extensions` also disables built-in extensions, and that loads these by name.
     const NAMES_BUILTIN: Self = Self { parts: [0, 99, 0] };
-    /// The first version that knows `--no-mcp`. An older one ends at an unknown option.
+    /// The first version that knows `--no-mcp`. An older one exits at an unknown option.
     const NO_MCP: Self = Self { parts: [1, 0, 4] };
 
     /// Reads `1.5.2`, with or without a suffix.
@@ -35,8 +35,8 @@ impl PiVersion {
         Some(Self { parts: [part()?, part()?, part()?] })
     }
 
-    /// Whether the extensions that pi brings along have names, without which a child that loads only some extensions has
-    /// none of them. An older one always has them.
+    /// Whether built-in extensions have names, which a child that loads only some extensions must list. An older pi
+    /// always loads them.
     #[must_use]
     pub fn names_builtin_extensions(self) -> bool {
         self >= Self::NAMES_BUILTIN
@@ -63,9 +63,9 @@ pub struct PiProgram {
     pub program: PathBuf,
     /// Arguments that come before pi's own.
     pub args: Vec<OsString>,
-    /// Its version, read from its package and never asked for by starting it.
+    /// Its version, read from its package; pi is never started for it.
     pub version: Option<PiVersion>,
-    /// Where the choice comes from, for people.
+    /// Who chose this pi.
     pub origin: Origin,
 }
 
@@ -74,9 +74,9 @@ pub struct PiProgram {
 pub enum Origin {
     /// The caller or the configuration (`piCommand`).
     Configured,
-    /// It is the pi that hosts us.
+    /// The pi that hosts this addon.
     Host,
-    /// It was found in `PATH`.
+    /// Found in `PATH`.
     Path,
 }
 
@@ -89,26 +89,26 @@ pub enum PiError {
     /// The program is neither a name nor an absolute path.
     #[error("`{program}` is relative; the program of `piCommand` must be a name in PATH or an absolute path")]
     RelativeProgram {
-        /// As configured.
+        /// The word as configured.
         program: String,
     },
-    /// A word names a file of the directory the child works in.
+    /// A word names a file in the child's working directory.
     #[error(
         "`{word}` names a file of `{cwd}`; `piCommand` must name files by absolute paths, or a clone could supply them"
     )]
     RelativeFile {
-        /// As configured.
+        /// The word as configured.
         word: String,
-        /// The directory the child works in.
+        /// The child's working directory.
         cwd: String,
     },
     /// A configured program does not exist.
     #[error("`{program}` was not found; `piCommand` must name a program that exists")]
     Configured {
-        /// As configured.
+        /// The word as configured.
         program: String,
     },
-    /// Nothing hosts us and PATH has no pi.
+    /// No host is known and `PATH` has no pi.
     #[error("`pi` was not found in PATH; install pi or set `subagents.piCommand`")]
     NotInPath,
 }
@@ -141,7 +141,7 @@ impl PiProgram {
         if !is_name && !Path::new(program).is_absolute() {
             return Err(PiError::RelativeProgram { program: program.clone() });
         }
-        // The child starts in the project: a word that is found there would run what the project wrote.
+        // The child starts in the project, so such a word would run a file of the project.
         if let Some(word) = args.iter().find(|word| Path::new(word).is_relative() && cwd.join(word).is_file())
         {
             return Err(PiError::RelativeFile {
@@ -165,7 +165,7 @@ impl PiProgram {
         })
     }
 
-    /// The pi around us: an interpreter with its script, or one executable that is pi itself.
+    /// The hosting pi: an interpreter with its script, or an executable that is pi itself.
     fn host(context: &HostContext) -> Option<Self> {
         let executable = context.host.executable.clone()?;
         let origin = Origin::Host;
@@ -189,7 +189,7 @@ impl PiProgram {
         }
     }
 
-    /// On Windows `pi` is a batch file that a program cannot be started through; the script behind it can.
+    /// On Windows `pi` is a batch file, which this crate does not start; it starts the script behind it.
     fn from_script_or_shim(found: &Path) -> Self {
         let version = package_version(found);
         let shim = found.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("cmd"));

@@ -1,4 +1,4 @@
-//! From a call to a run that may start: everything that can refuse it is asked, and nothing is started.
+//! Turns a call into a run that may start. Checks everything that can refuse it, and starts nothing.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -16,22 +16,22 @@ use crate::run::result::ToolResult;
 use crate::run::spec::{RunId, RunSpec};
 use crate::text::{Sanitizer, TruncateLimits};
 
-/// What the name of an agent may fill that nobody has found yet; valid ones fit.
+/// Bytes of an agent's name that are shown before the agent is found; valid names fit.
 const MAX_NAME: usize = 64;
-/// What the name of a run and its blank lines may fill in a text that several runs share.
+/// Bytes for the heading of a run and its blank lines, in a text that several runs share.
 const HEADING_BYTES: usize = 128;
-/// The same in lines.
+/// Lines for the same.
 const HEADING_LINES: usize = 4;
 
-/// Held while a person is asked.
+/// Held while the user is asked.
 static ASKING: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
-/// Reads the settings of a call and asks everything that can refuse its run: configuration, depth, policy, a person, the
-/// tools that exist.
+/// Reads the settings of a call and checks everything that can refuse its run: configuration, depth, policy, the user,
+/// the available tools.
 ///
 /// # Errors
 ///
-/// The result of a call that ends here.
+/// The result of a call that was refused or aborted.
 pub async fn prepare(
     spec: RunSpec,
     id: RunId,
@@ -48,12 +48,11 @@ pub async fn prepare(
     }
 }
 
-/// Prepares a run with settings that were read before, for a call of several runs or one that has decided something by
-/// them already. They must be those of the run's directory.
+/// As [`prepare`], with settings that the call has read before. They must be those of the run's directory.
 ///
 /// # Errors
 ///
-/// The result of a call that ends here.
+/// The result of a call that was refused or aborted.
 pub async fn prepare_with(
     settings: CallSettings,
     spec: RunSpec,
@@ -131,8 +130,8 @@ impl Call<'_> {
         unless_cancelled(self.cancel, work).await
     }
 
-    /// Asks a person where one has to be asked. An abort while the question is open is no answer. Says what the caller
-    /// should know when the answer could not be kept.
+    /// Asks the user if necessary. An abort while the question is open does not count as an answer. Returns a notice
+    /// when the answer could not be recorded.
     async fn ask(
         &self,
         resolved: &Arc<ResolvedRun>,
@@ -147,7 +146,7 @@ impl Call<'_> {
         if !callbacks.is_reachable() {
             return Err(refuse(resolved.refused()));
         }
-        // One question at a time: several calls of one message ask about the same agent, and one answer is enough.
+        // One question at a time: several calls of one message may ask about the same agent, and one answer is enough.
         let _turn = self.unless_aborted(ASKING.lock()).await?;
         let question = self.question(resolved, interactive).await?.map_err(refuse)?;
         let Some(request) = question else { return Ok(None) };
@@ -160,7 +159,7 @@ impl Call<'_> {
         Ok(kept.err().map(lost))
     }
 
-    /// The question to ask now, if there is one; or why policy refuses the run without asking.
+    /// The question to ask now, if any, or why policy refuses the run without asking.
     async fn question(
         &self,
         resolved: &Arc<ResolvedRun>,

@@ -1,4 +1,4 @@
-//! Calls that end before a child exists: nothing was started, nothing was spent.
+//! Refused calls, which end before a child exists: nothing is started, nothing is spent.
 
 use crate::agent::UnknownAgent;
 use crate::process::SpawnError;
@@ -11,72 +11,72 @@ pub enum Refusal {
     /// A parameter is missing, empty or blank.
     #[error("`{parameter}` must not be blank; {expected}")]
     Blank {
-        /// Which one.
+        /// The name of the parameter.
         parameter: &'static str,
-        /// What it is for.
+        /// What the parameter should hold.
         expected: &'static str,
     },
-    /// Nothing to do, or too much.
+    /// The list of tasks is empty or too long.
     #[error("`{list}` has {count} entries; expected 1 to {most} (`subagents.{setting}`)")]
     Count {
-        /// The parameter.
+        /// The name of the parameter.
         list: &'static str,
-        /// How many it has.
+        /// Its number of entries.
         count: usize,
-        /// How many it may have.
+        /// The largest number of entries.
         most: usize,
-        /// The setting that says so.
+        /// The setting with that number.
         setting: &'static str,
     },
-    /// There is no directory to work in.
+    /// The working directory does not exist or is not a directory.
     #[error("{}", chain(.0))]
     Directory(SpawnError),
-    /// The first step of a chain has none before it.
+    /// The first step of a chain refers to an earlier step.
     #[error(
         "step 1: `{{{place}}}` stands for something of an earlier step, and there is none; write `{{{{{place}}}}}` for the \
          word in braces itself"
     )]
     NoStepBefore {
-        /// What stands in braces.
+        /// The placeholder, in braces.
         place: String,
     },
-    /// The configuration says no.
+    /// The configuration switches delegation off.
     #[error("delegation is switched off: `subagents.enabled` is false")]
     Disabled,
     /// A configuration file cannot be read, so what it allows is unknown.
     #[error("delegation is off until the configuration can be read: {0}")]
     BrokenConfig(String),
-    /// A value of the caller's own configuration is wrong.
+    /// A value of the caller's own configuration is not valid.
     #[error("the caller's configuration is not valid: {0}")]
     InvalidConfig(String),
-    /// Too many delegations lie above this one.
+    /// The delegation is nested too deeply.
     #[error(transparent)]
     Depth(crate::agent::TooDeep),
-    /// No such agent.
+    /// No agent has this name.
     #[error(transparent)]
     Unknown(#[from] UnknownAgent),
-    /// The policy for agents of a project says no.
+    /// The policy for a project's agents denies it.
     #[error("agent `{agent}` is defined by the project (`{path}`) and `subagents.{setting}` is `deny`")]
     ProjectPolicy {
-        /// The agent.
+        /// The agent's name.
         agent: String,
-        /// Its definition.
+        /// The path of its definition.
         path: String,
-        /// The setting that decided.
+        /// The setting with the policy.
         setting: &'static str,
     },
-    /// The user said no.
+    /// The user did not allow the agent.
     #[error("agent `{agent}` is defined by the project (`{path}`) and the user did not allow it")]
     ProjectRefused {
-        /// The agent.
+        /// The agent's name.
         agent: String,
-        /// Its definition.
+        /// The path of its definition.
         path: String,
     },
 }
 
 impl Refusal {
-    /// The code for programs.
+    /// The code of the result's error.
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self {

@@ -1,4 +1,4 @@
-//! What the configuration, the agent, the call and the machine decide together about one run.
+//! Combines the configuration, the agent, the call and the machine into the decisions about one run.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,47 +18,47 @@ use crate::run::budget::meter::Allowance;
 use crate::run::context::HostContext;
 use crate::run::spec::{RunSpec, Timeout};
 
-/// A run with everything decided that does not depend on its child. Nothing in it is looked up again.
+/// A run with everything decided that does not depend on its child. Nothing here is looked up again later.
 #[derive(Debug)]
 pub(in crate::run) struct ResolvedRun {
     pub agent: Arc<AgentDefinition>,
-    /// The settings that need no decision.
+    /// The configuration in force.
     pub config: Config,
     pub depth: Depth,
-    /// The model asked for, the agent's own, the configured one, or that of the session that delegates: `provider/id`.
+    /// The model, `provider/id`: the call's, else the agent's, the configured one, or that of the delegating session.
     pub model: Option<String>,
-    /// The thinking level, chosen like the model.
+    /// The thinking level, chosen in the same order as the model.
     pub thinking: Option<String>,
-    /// The limit of the whole run.
+    /// The time limit of the whole run.
     pub timeout: Option<Duration>,
     /// The setting or parameter that set that limit.
     pub limited_by: &'static str,
-    /// The limit of silence while no tool runs.
+    /// The limit on silence while no tool runs.
     pub idle_timeout: Option<Duration>,
     pub allowance: Allowance,
     pub sandbox: SandboxPlan,
-    /// How far the end of the child's tree is certain.
+    /// How the end of the child's process tree is ensured.
     pub supervision: Supervision,
-    /// The warden's program, where there is one.
+    /// The warden's program, if there is one.
     pub warden: Option<PathBuf>,
-    /// Whether the child reads `AGENTS.md` and its kind.
+    /// Whether the child reads context files such as `AGENTS.md`.
     pub reads_context: bool,
     /// Whether the child sees skills.
     pub sees_skills: bool,
-    /// The agent's own credentials, where it has a file of them. What a project wrote gets none: the name may be that of
-    /// an agent of the user's, for which they are meant.
+    /// The file with the agent's own credentials, if it has one. A project's agent gets none: it could take the name of
+    /// the user's agent for which they are meant.
     pub credentials: Option<PathBuf>,
-    /// Whether the child is asked for an announcement.
+    /// Whether to ask the child for an announcement.
     pub announces: bool,
-    /// What the configuration asks for and this machine does not give, where that is no reason not to start.
+    /// What the configuration asks for and this machine lacks, if the run can start without it.
     pub notices: Vec<String>,
-    /// What the run was promised and does not get here, which is a reason not to start.
+    /// What the run requires and this machine lacks, so that it must not start.
     pub unmet: Option<String>,
-    /// The tools that the caller allows at most.
+    /// The upper bound for the tools, from the call.
     tool_snapshot: Option<Vec<String>>,
 }
 
-/// Decides whether a run may be, and what it is. Reads agent definitions; starts nothing and asks nobody.
+/// Decides whether a run may start, and with what. Reads agent definitions; starts nothing and asks nobody.
 ///
 /// # Errors
 ///
@@ -129,12 +129,12 @@ pub(in crate::run) fn resolve(
 }
 
 impl ResolvedRun {
-    /// Who serves the child's model, when that is known.
+    /// The provider of the child's model, if known.
     pub(in crate::run) fn provider(&self) -> Option<&str> {
         self.model.as_deref()?.split_once('/').map(|(provider, _)| provider)
     }
 
-    /// Whether the child has an agent directory of its own, and what else goes with that.
+    /// Whether the child gets private directories: it is sandboxed, or its agent has credentials of its own.
     pub(in crate::run) fn needs_private_dirs(&self) -> bool {
         self.sandbox.is_held() || self.credentials.is_some()
     }
@@ -152,7 +152,7 @@ impl ResolvedRun {
         })
     }
 
-    /// The child's system prompt: its agent's, and what the agent cannot know of this run.
+    /// The child's system prompt: that of its agent, and facts about this run.
     pub(in crate::run) fn prompt(&self, plan: &ToolPlan) -> String {
         let own = self.agent.prompt.trim_end();
         match plan.note() {
@@ -162,7 +162,7 @@ impl ResolvedRun {
     }
 }
 
-/// How far an agent's own wishes go. Those of a project's agent can only tighten what the user configured.
+/// How far an agent's own settings count. Those of a project's agent can only tighten the user's configuration.
 #[derive(Clone, Copy)]
 struct Bounds {
     is_from_project: bool,
@@ -206,7 +206,7 @@ fn degraded(config: &Config, capabilities: &HostCapabilities, supervision: Super
     notices
 }
 
-/// Why the child cannot be started where it was asked for.
+/// Why the requested launcher cannot start the child, if it cannot.
 fn elsewhere(agent: &AgentDefinition, config: &Config) -> Option<String> {
     let launcher = agent.launcher.as_ref().or(config.launcher.as_ref())?;
     Some(format!(
@@ -221,7 +221,7 @@ pub fn find_agents(cwd: &Path, context: &HostContext) -> Catalog {
     discover(&DiscoverOptions { cwd: cwd.to_path_buf(), agent_dir: context.agent_dir.clone(), home })
 }
 
-/// The tools that a child of an agent gets in such a sandbox.
+/// The tools that a child of an agent gets in a sandbox of this kind.
 ///
 /// # Errors
 ///
@@ -244,14 +244,14 @@ pub(in crate::run) fn tools_of(
     plan_tools(agent, &policy, available.as_ref())
 }
 
-/// The file with an agent's own credentials, if there is anything of that name. Blocks.
+/// The path of an agent's own credentials, if anything exists there. Blocks.
 #[cfg(unix)]
 fn credentials_of(agent_dir: &Path, agent: &str) -> Option<PathBuf> {
     let path = crate::files::layout::credentials_of(agent_dir, agent);
     std::fs::symlink_metadata(&path).is_ok().then_some(path)
 }
 
-/// Nobody can be given an agent directory of his own here.
+/// No child can have a private agent directory on this system.
 #[cfg(not(unix))]
 fn credentials_of(_agent_dir: &Path, _agent: &str) -> Option<PathBuf> {
     None

@@ -1,4 +1,4 @@
-//! Whether the kernel holds a child to reading.
+//! Decides whether the kernel keeps a child from writing.
 
 use super::capabilities::HostCapabilities;
 use crate::agent::AgentDefinition;
@@ -10,27 +10,27 @@ use crate::run::result::SandboxReport;
 /// The version of Landlock's ABI that keeps a child from signalling what is outside its sandbox: Linux 6.12.
 const HOLDS_SIGNALS: u32 = 6;
 
-/// How a child is held to reading.
+/// How a child is kept from writing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::run) enum SandboxPlan {
     /// The kernel refuses it to write.
     Held {
-        /// Whether modes, owners and times are to be covered too.
+        /// Whether file modes, owners and times are covered too.
         metadata: bool,
-        /// Why they are not, where that was not wanted.
+        /// Why they are not covered, if that was asked for.
         lack: Option<String>,
     },
-    /// Its tools alone hold it, or nothing does.
+    /// Only its choice of tools keeps it from writing, or nothing does.
     Loose {
-        /// Why.
+        /// The reason, for people.
         reason: String,
-        /// Whether it was not to run like this.
+        /// Whether the child must not run without a sandbox.
         forbidden: bool,
     },
 }
 
 impl SandboxPlan {
-    /// Decides for a child of an agent. An agent can ask for isolation, not waive it.
+    /// Decides for a child of an agent. An agent can ask for a sandbox, but not waive one.
     pub(in crate::run) fn of(
         agent: &AgentDefinition,
         config: &Config,
@@ -39,7 +39,7 @@ impl SandboxPlan {
         Self::on(agent, config, capabilities.abilities())
     }
 
-    /// Decides for a machine that can do so much, or has no warden.
+    /// Decides for a machine with these abilities, or without a warden.
     fn on(agent: &AgentDefinition, config: &Config, abilities: Result<&Abilities, &str>) -> Self {
         let own = agent.sandbox.unwrap_or(SandboxMode::Off);
         let mode = own.max(config.sandbox.mode);
@@ -83,7 +83,7 @@ impl SandboxPlan {
         matches!(self, Self::Held { .. })
     }
 
-    /// Why the child must not be started, if it must not.
+    /// Why the child must not start, if so.
     pub(in crate::run) fn forbids(&self) -> Option<String> {
         match self {
             Self::Loose { reason, forbidden: true } => {
@@ -93,7 +93,7 @@ impl SandboxPlan {
         }
     }
 
-    /// What a caller is told; `mechanisms` is what really held the child, if one was started.
+    /// The report for the caller. `mechanisms` are those that were in force, if a child was started.
     pub(in crate::run) fn report(&self, mechanisms: Option<&[Mechanism]>) -> SandboxReport {
         let was_started = mechanisms.is_some();
         let mechanisms = mechanisms.unwrap_or_default();
@@ -165,10 +165,10 @@ mod tests {
         }
     }
 
-    /// Each row: what the agent asks for, what is configured, and what becomes of a child that must not write where Landlock
-    /// is, where it is not, and where there is no warden.
+    /// Each row: what the agent asks for, what is configured, and the plan for a child that must not write: with
+    /// Landlock, without it, and without a warden.
     #[test]
-    fn every_child_that_must_not_write_is_held_or_refused_as_the_stricter_of_two_modes_says() {
+    fn the_stricter_of_two_modes_decides_whether_a_readonly_child_is_held_or_refused() {
         use SandboxMode::{Auto, Off, Required};
         const NEVER: [&str; 3] = ["loose", "loose", "loose"];
         const IF_ABLE: [&str; 3] = ["held", "loose", "loose"];
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_not_held_is_told_why() {
+    fn a_report_without_a_sandbox_says_why() {
         use SandboxMode::{Auto, Off, Required};
         let unable = capabilities(Ability::No("no Landlock".into()), Ability::Yes(()));
         let able = able();
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_held_is_told_what_that_does_not_cover() {
+    fn a_report_with_a_sandbox_says_what_it_does_not_cover() {
         let no_view = || Ability::No("no namespaces".into());
         let left_out = "modes, owners and times are left out (`sandbox.metadata`)";
         let not_covered = "modes, owners and times are not covered: no namespaces";
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_tells_what_really_held_the_child() {
+    fn a_report_lists_the_mechanisms_in_force() {
         use Mechanism::{Cgroup, Landlock, MountNamespace, PidNamespace};
         let held = |metadata, lack: Option<&str>| SandboxPlan::Held { metadata, lack: lack.map(Into::into) };
         let refused = "modes, owners and times are not covered: the mount namespace was refused";

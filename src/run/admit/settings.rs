@@ -1,4 +1,4 @@
-//! The configuration of a call and the sanitizer that goes with it, read together and once.
+//! Reads the configuration of a call and builds its sanitizer, once per call.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use crate::text::{Sanitizer, SanitizerOptions, auth_secrets, secret_values};
 
 /// pi's own store of credentials, in its agent directory.
 const AUTH_FILE: &str = "auth.json";
-/// A credential store larger than this is not one.
+/// The largest credentials file that is read, in bytes.
 const AUTH_BYTES: u64 = 1024 * 1024;
-/// More agents than anybody has credentials for.
+/// Agents' credentials files that are read; users have far fewer.
 const MAX_STORES: usize = 256;
-/// How long a file system may take for the files that are read here.
+/// How long reading these files may take on a slow file system.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What one call reads from its files. Clones share it, so that all steps of the call have the same settings, whatever
-/// happens to the files meanwhile.
+/// The settings that one call has read. Clones share them, so all steps of the call see the same settings even if the
+/// files change.
 #[derive(Clone)]
 pub struct CallSettings {
     /// The configuration, or what is wrong with the caller's own values.
@@ -39,8 +39,8 @@ impl CallSettings {
         Self { loaded, sanitizer }
     }
 
-    /// Reads them off the threads that serve children. A file system that hangs takes the values of credential files from
-    /// the sanitizer, and nothing else from the call.
+    /// Reads the settings on a thread where it may block. If the file system hangs, the sanitizer does without the
+    /// values of credentials files; the call goes on.
     pub async fn of(cwd: &Path, context: &Arc<HostContext>) -> Self {
         let (directory, host) = (cwd.to_path_buf(), Arc::clone(context));
         let loaded = blocking(move || load(&directory, &host)).await;
@@ -50,12 +50,12 @@ impl CallSettings {
         Self { loaded, sanitizer: Arc::new(sanitizer.unwrap_or_else(|_| bare_sanitizer(context))) }
     }
 
-    /// Reads them for as long as somebody wants the call.
+    /// Reads the settings until the call is cancelled.
     ///
     /// # Errors
     ///
-    /// Why nobody does, and a sanitizer for the result of the call. An abort that came before the settings were read waits
-    /// for them, because their sanitizer knows more; a file system that hangs bounds that.
+    /// The reason for the cancellation, and a sanitizer for the result of the call. An abort that comes first still
+    /// waits for the settings, because their sanitizer knows more secrets, but no longer than ten seconds.
     pub(crate) async fn unless_cancelled(
         cwd: &Path,
         context: &Arc<HostContext>,
@@ -72,7 +72,7 @@ impl CallSettings {
         }
     }
 
-    /// What the files and the caller say.
+    /// The configuration from the files and the caller.
     ///
     /// # Errors
     ///
@@ -81,22 +81,22 @@ impl CallSettings {
         self.loaded.as_deref().map_err(|error| Refusal::InvalidConfig(error.clone()))
     }
 
-    /// The values in force; the defaults where the caller's own are not valid.
+    /// The configuration in force; the defaults if the caller's own values are not valid.
     #[must_use]
     pub fn config(&self) -> Config {
         self.loaded.as_ref().map_or_else(|_| Config::default(), |loaded| loaded.config.clone())
     }
 
-    /// What cleans every text of the call. Beside what looks like a secret it redacts the values that this process holds and
-    /// those that the configuration gives to children.
+    /// The sanitizer for every text of the call. It redacts what looks like a secret, the secrets that this process
+    /// holds, and those that the configuration passes to children.
     #[must_use]
     pub fn sanitizer(&self) -> &Arc<Sanitizer> {
         &self.sanitizer
     }
 }
 
-/// The configuration in force in a directory, with the caller's own values laid over it. Blocks. What the project of the
-/// conversation forbids stays forbidden elsewhere.
+/// The configuration in force in a directory, with the caller's own values laid over it. Blocks. What the
+/// conversation's project forbids stays forbidden in other directories.
 ///
 /// # Errors
 ///
@@ -138,7 +138,7 @@ fn sanitizer(loaded: Option<&LoadedConfig>, context: &HostContext) -> Sanitizer 
     Sanitizer::new(SanitizerOptions { secrets, homes: homes(context) })
 }
 
-/// What can be known without reading a file.
+/// A sanitizer with the secrets that are known without reading a file.
 fn bare_sanitizer(context: &HostContext) -> Sanitizer {
     Sanitizer::new(SanitizerOptions { secrets: secret_values(inherited(context)), homes: homes(context) })
 }
@@ -151,7 +151,7 @@ fn homes(context: &HostContext) -> Vec<String> {
     context.home.iter().map(|home| home.to_string_lossy().into_owned()).collect()
 }
 
-/// pi's store of credentials, and those of single agents.
+/// The paths of pi's credentials and of agents' own.
 fn stores(agent_dir: &Path) -> Vec<PathBuf> {
     let of_agents = std::fs::read_dir(layout::credentials(agent_dir));
     let of_agents = of_agents.into_iter().flatten().flatten().take(MAX_STORES).map(|entry| entry.path());

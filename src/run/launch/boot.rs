@@ -1,4 +1,4 @@
-//! A run's child, from its files to the moment at which it could take its task.
+//! Boots a run's child: from its files to the point where it can take its task.
 
 use std::sync::Arc;
 
@@ -15,8 +15,7 @@ use crate::run::launch::private_files::{FilesError, PrivateDirsSpec};
 use crate::run::spec::RunSpec;
 use crate::text::chain;
 
-/// A child that was started and has no task yet. Dropping it ends it, and removes what was made for it, its session
-/// included.
+/// A started child that has no task yet. Dropping it ends the child and removes its files, including its session.
 pub struct Booted {
     pub(in crate::run) child: Started,
     pub(in crate::run) files: RunFiles,
@@ -24,7 +23,7 @@ pub struct Booted {
     prompt: String,
 }
 
-/// Which run's child, and which of its attempts.
+/// The plan for the child of one attempt of a run.
 pub(in crate::run) struct LaunchPlan {
     pub(in crate::run) spec: Arc<RunSpec>,
     pub(in crate::run) resolved: Arc<ResolvedRun>,
@@ -35,21 +34,21 @@ pub(in crate::run) struct LaunchPlan {
 
 /// Why there is no child.
 pub(in crate::run) enum NoChild {
-    /// The stage at which its start failed, the path and the system's own words.
+    /// The start failed.
     Failed {
-        /// The words.
+        /// The stage, the path and the system's error.
         error: String,
-        /// The files that were made for it.
+        /// The files that were created for it, if it got that far.
         files: Option<Box<RunFiles>>,
     },
-    /// Nobody wants it any more.
+    /// The run was cancelled first.
     Cancelled,
 }
 
 impl LaunchPlan {
-    /// Makes the child's files and starts it.
+    /// Creates the child's files and starts it.
     pub(in crate::run) async fn boot(self, cancel: &Cancel) -> Result<Booted, NoChild> {
-        // What is made of it although nobody wants it any more is removed when it is dropped.
+        // After a cancellation, files that are still created are removed when they are dropped.
         let made = unless_cancelled(cancel, blocking(move || self.make())).await;
         let made = made.map_err(|_| NoChild::Cancelled)?;
         let (files, command, prompt) = made.map_err(|error| NoChild::Failed { error, files: None })?;
@@ -63,7 +62,7 @@ impl LaunchPlan {
         }
     }
 
-    /// The child's files and command, or why there can be none. Blocks.
+    /// Creates the child's files and its command. Blocks. The error says what failed.
     fn make(&self) -> Result<(RunFiles, ChildCommand, String), String> {
         let Self { spec, resolved, plan, run_id, attempt } = self;
         let (config, context) = (&resolved.config, &spec.context);
@@ -110,7 +109,7 @@ impl LaunchPlan {
             })
     }
 
-    /// Whether a child that was booted before is exactly the one that would be started now. Blocks.
+    /// Whether a child that was booted early is exactly the one that would be started now. Blocks.
     pub(in crate::run) fn fits(&self, booted: &Booted) -> bool {
         !booted.child.has_ended()
             && self.spec.overrides.resumes.is_none()
@@ -125,18 +124,18 @@ impl LaunchPlan {
 }
 
 impl Booted {
-    /// The id of the run that it was started for, which is the name of its directory.
+    /// The id of its run, which is also the name of the run's directory.
     #[must_use]
     pub fn run_id(&self) -> &str {
         self.files.run_id()
     }
 
-    /// Waits until the child has ended by itself. Cancel safe.
+    /// Waits until the child has exited by itself. Cancel safe.
     pub fn ended(&self) -> impl Future<Output = ()> + Send + use<> {
         self.child.ended()
     }
 
-    /// Ends the child and leaves no trace of it.
+    /// Ends the child and removes its files.
     pub async fn discard(self) {
         let Self { files, child, .. } = self;
         child.discard().await;

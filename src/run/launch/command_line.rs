@@ -1,4 +1,4 @@
-//! The child's command line and environment.
+//! Builds the child's command line and environment.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -14,41 +14,41 @@ use crate::run::admit::sandbox::SandboxPlan;
 use crate::run::context::{CHILD_MARKER, HostContext};
 use crate::run::drive::protocol::{ChildProtocol, protocol_of};
 
-/// The tools that the guard lets through, separated by commas.
+/// The environment variable with the tools that the guard allows, separated by commas.
 const TOOLS: &str = "PI_SUBAGENT_TOOLS";
 const ALLOW_LSP: &str = "PI_SUBAGENT_ALLOW_LSP";
 const LSP_ACTIONS: &str = "PI_SUBAGENT_LSP_ACTIONS";
 const RUN_ID: &str = "PI_SUBAGENT_RUN_ID";
 const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
 const TEMPORARY: &str = "TMPDIR";
-/// Keeps pi from the network where nobody has asked for it, when it is `1`. Anything else says that it may.
+/// `1` keeps pi from network requests that are not needed for its task. Any other value allows them.
 const OFFLINE: &str = "PI_OFFLINE";
 const GIT_NO_LOCKS: &str = "GIT_OPTIONAL_LOCKS";
 
-/// What a child is started with, decided and checked.
+/// Everything that a child's command is built from.
 #[derive(Debug)]
 pub(in crate::run) struct Invocation<'a> {
-    /// The pi to run.
+    /// The pi program to run.
     pub pi: &'a PiProgram,
-    /// The directory to work in.
+    /// The working directory.
     pub cwd: &'a Path,
     /// The run's files.
     pub files: &'a RunFiles,
-    /// The tools the child gets; none is `--no-tools`.
+    /// The tools that the child gets; an empty list means `--no-tools`.
     pub tools: &'a [String],
-    /// What was decided about the run.
+    /// The decisions about the run.
     pub resolved: &'a ResolvedRun,
-    /// Everything around it.
+    /// The host's directories, environment and configuration.
     pub context: &'a HostContext,
 }
 
 impl Invocation<'_> {
-    /// The command for a child. Its task comes on its standard input, never as an argument, where length, quoting, a
-    /// leading `-` or a leading `@` would change it.
+    /// Builds the command of a child. The task goes to standard input and never into an argument, where length,
+    /// quoting, a leading `-` or a leading `@` would change it.
     ///
     /// # Errors
     ///
-    /// The model or thinking level that pi would take for an option.
+    /// When pi would read the model or the thinking level as an option.
     pub(in crate::run) fn command(&self) -> Result<ChildCommand, String> {
         let chosen = [&self.resolved.model, &self.resolved.thinking];
         if let Some(option) = chosen.into_iter().flatten().find(|value| value.starts_with('-')) {
@@ -70,7 +70,7 @@ impl Invocation<'_> {
         protocol_of(self.resolved.config.protocol)
     }
 
-    /// The extensions of the child, those of pi's own that it cannot do without among them.
+    /// The child's extensions, including the built-in ones that it needs.
     fn extensions(&self) -> Extensions {
         let chosen = self.resolved.extensions(self.context, self.tools);
         let needed = builtin_needed(self.tools, self.resolved.provider());
@@ -83,14 +83,14 @@ impl Invocation<'_> {
         }
     }
 
-    /// Whether the child is told to do nothing on the network but what its task needs.
+    /// Whether to tell the child to make no network requests beyond what its task needs.
     ///
-    /// Driven by commands, pi asks at its start for the newest models of every provider that the user is logged in to, and
-    /// refreshes their tokens for it. A sandboxed child would do so in its copy, and the user's own would be spent; any
-    /// other child is to do nothing before it has a task. The token of a run's own provider is refreshed all the same.
+    /// In `rpc` mode, pi fetches the model lists of all logged-in providers at its start and refreshes their tokens for
+    /// that. A sandboxed child would refresh them in its copy and so revoke the user's own; any other child must do
+    /// nothing before it has a task. The token of the run's own provider is refreshed all the same.
     ///
-    /// Where something has to be fetched for the run, the variable alone is set: to a value that allows it and that stops
-    /// these requests nevertheless, because for models pi asks whether there is any.
+    /// If the run has to download something, only the variable is set, to a value that allows downloads but still stops
+    /// these requests: for model lists, pi only checks whether the variable is set.
     fn keeps_offline(&self, extensions: &Extensions, env: &mut Vec<(OsString, OsString)>) -> bool {
         if !self.protocol().refreshes_models() {
             return false;
@@ -126,7 +126,7 @@ impl Invocation<'_> {
             args.pair("--tools", self.tools.join(","));
         }
         args.pair("--append-system-prompt", self.files.prompt());
-        // First, so that no other extension runs before the guard has read what this child may do.
+        // First, so that the guard reads what this child may do before any other extension runs.
         args.pair("-e", self.files.guard());
         if let Extensions::Only(files) = extensions {
             args.words(&["--no-extensions"]);
@@ -169,7 +169,7 @@ impl Invocation<'_> {
         env
     }
 
-    /// The warden of the child, if there is one, and what it is told.
+    /// The child's warden and its options, if there is one.
     fn guardian(&self) -> Option<Guardian> {
         let ResolvedRun { config, sandbox, supervision, warden, .. } = self.resolved;
         let config::Limits { memory_bytes, processes, cpu_seconds, open_files } = config.limits;
@@ -191,12 +191,12 @@ impl Invocation<'_> {
         })
     }
 
-    /// What the child has for itself, and where a sandboxed one may write.
+    /// The environment variables that name the child's private directories.
     fn private_dirs(&self) -> Vec<(&'static str, OsString)> {
         let Some(private_dirs) = self.files.private_dirs() else { return Vec::new() };
         let mut own = vec![(AGENT_DIR, private_dirs.agent().into())];
         if let Some(temporary) = private_dirs.temporary() {
-            // `git status` otherwise refreshes the index, which is a write that nobody asked for.
+            // Otherwise `git status` refreshes the index, which is a write.
             own.extend([(TEMPORARY, temporary.into()), (GIT_NO_LOCKS, "0".into())]);
         }
         own

@@ -14,21 +14,23 @@ use super::resume::{SessionLock, take};
 use crate::files::{layout, private};
 use crate::run::spec::{Resumption, RunId};
 
-/// How often a taken run id is drawn again. With 32 random bits and thousands of runs, once is already rare.
+/// How many run ids are tried. With 32 random bits and thousands of runs, even the second is rare.
 const ID_ATTEMPTS: usize = 16;
 /// The version of pi's session format that the header states.
 const SESSION_VERSION: u32 = 3;
 
-/// How many long texts of one run are kept; beyond that the newest replaces the last.
+/// How many long texts of one run are kept. After that, each new one replaces the last.
 const MAX_OUTPUTS: u32 = 64;
 
-/// The extension that holds a child to its tools. It travels inside the addon, so that every caller's children have it.
+/// The extension that limits a child to its tools. It is part of the addon, so that the children of every caller have
+/// it.
 const GUARD: &str = include_str!("../../../extension/child-guard.cjs");
 
 /// The directory of one run, private to the user.
 ///
-/// The prompt, the guard and what a sandboxed child may write live as long as this value; the full output stays, and so does
-/// the session file once it is to be kept. A sandboxed child may not write the directory itself, so that nothing in it is of a child's making.
+/// Dropping it removes the prompt, the guard and the private directories. The full output stays, and so does the
+/// session file after [`Self::keep_session`]. A sandboxed child cannot write to the directory itself, so the files in
+/// it are ours.
 #[derive(Debug)]
 pub(crate) struct RunFiles {
     directory: PathBuf,
@@ -37,13 +39,13 @@ pub(crate) struct RunFiles {
     session: Option<PathBuf>,
     private_dirs: Option<PrivateDirs>,
     run_id: String,
-    /// Whether the session tells of anything.
+    /// Whether to keep the session.
     is_used: bool,
-    /// The directory is that of a run that is continued.
+    /// The lock on the directory, if the run continues another one.
     taken: Option<SessionLock>,
 }
 
-/// What a run's directory is made for.
+/// What to create in a run's directory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted<'a> {
     /// The directory that the child works in.
@@ -52,23 +54,23 @@ pub(crate) struct Wanted<'a> {
     pub prompt: &'a str,
     /// Whether the child keeps a session.
     pub session: bool,
-    /// What the child has for itself, when it needs that.
+    /// The child's private directories, if it needs them.
     pub private_dirs: Option<PrivateDirsSpec<'a>>,
-    /// The attempt of the run, from 1. Later ones share the directory and have a session of their own.
+    /// The attempt of the run, from 1. Later attempts share the directory and have sessions of their own.
     pub attempt: u32,
-    /// The run that is continued, with its directory and its session.
+    /// The run to continue, with its directory and its session.
     pub resumes: Option<&'a Resumption>,
 }
 
 impl RunFiles {
-    /// Makes the run's directory and what is wanted in it; a session file has its header. Blocks.
+    /// Creates the run's directory with the wanted files; a session file gets its header. Blocks.
     ///
-    /// The header is written here and not left to the child: pi creates the file only with its first answer, and a
-    /// caller must find one after a failure too.
+    /// The header is written here because pi creates the file only with its first answer, and a caller must find one
+    /// after a failure too.
     ///
     /// # Errors
     ///
-    /// When one of them cannot be written; nothing of this run is left then.
+    /// When the directory or a file cannot be written. Nothing of this run is left.
     pub(crate) fn create(parent: &Path, run_id: &str, wanted: Wanted<'_>) -> Result<Self, FilesError> {
         let taken = wanted.resumes.map(|resumption| take(resumption, wanted.cwd)).transpose()?;
         let (directory, run_id) = match wanted.resumes {
@@ -93,8 +95,8 @@ impl RunFiles {
         match files.write_all(wanted) {
             Ok(()) => Ok(files),
             Err(error) => {
-                // A half-made directory of a run that never starts would be litter; what it holds is ours, and may be the
-                // session of an attempt before, or of the run that is continued.
+                // Do not leave the half-made directory of a run that never starts. Keep one that may hold the session
+                // of an earlier attempt or of the run to continue.
                 if wanted.attempt == 1 && wanted.resumes.is_none() {
                     let _ = fs::remove_dir_all(&files.directory);
                 }
@@ -126,7 +128,7 @@ impl RunFiles {
         write_private(session, format!("{header}\n").as_bytes())
     }
 
-    /// The run's id: the one asked for, or another when that was taken.
+    /// The run's id: the requested one, or another if that was taken.
     #[must_use]
     pub(crate) fn run_id(&self) -> &str {
         &self.run_id
@@ -144,19 +146,19 @@ impl RunFiles {
         &self.prompt
     }
 
-    /// The extension that holds the child to its tools.
+    /// The path of the guard extension, which limits the child to its tools.
     #[must_use]
     pub(crate) fn guard(&self) -> &Path {
         &self.guard
     }
 
-    /// The child's session file, unless sessions are not kept.
+    /// The child's session file, if it keeps one.
     #[must_use]
     pub(crate) fn session(&self) -> Option<&Path> {
         self.session.as_deref()
     }
 
-    /// What a sandboxed child may write beside its session.
+    /// The child's private directories, if it has them.
     #[must_use]
     pub(in crate::run) fn private_dirs(&self) -> Option<&PrivateDirs> {
         self.private_dirs.as_ref()
@@ -168,13 +170,13 @@ impl RunFiles {
         self.own_places().chain(self.session()).map(Path::to_path_buf).collect()
     }
 
-    /// What has to be removed when this process dies before the child does.
+    /// The paths to remove if this process dies before the child.
     #[must_use]
     pub(crate) fn scratch(&self) -> Vec<PathBuf> {
         self.own_places().chain([self.prompt(), self.guard()]).map(Path::to_path_buf).collect()
     }
 
-    /// What has to be removed as well as long as there is nothing to tell.
+    /// The session, to be removed as well unless it is kept.
     #[must_use]
     pub(crate) fn unless_kept(&self) -> Vec<PathBuf> {
         self.session.iter().filter(|_| !self.is_used).cloned().collect()
@@ -186,19 +188,20 @@ impl RunFiles {
             .flat_map(|private_dirs| private_dirs.temporary().into_iter().chain([private_dirs.agent()]))
     }
 
-    /// Keeps the session from now on: there is something to tell.
+    /// Keeps the session from now on, because something has happened in it.
     pub(crate) fn keep_session(&mut self) {
         self.is_used = true;
     }
 
-    /// Where a text can be kept: those that the run has kept before it was continued stay where somebody was told they are.
+    /// A path for a long text. Never that of a text from before the run was continued, because its path has been
+    /// reported.
     fn free_output(&self) -> PathBuf {
         let mut paths = (1..=MAX_OUTPUTS).map(|number| self.directory.join(layout::output(number)));
         let is_free = |path: &PathBuf| self.taken.is_none() || fs::symlink_metadata(path).is_err();
         paths.find(is_free).unwrap_or_else(|| self.directory.join(layout::output(MAX_OUTPUTS)))
     }
 
-    /// Keeps a text that was too long to return, and says where.
+    /// Writes a text that was too long to return, and returns its path.
     ///
     /// # Errors
     ///
@@ -208,7 +211,7 @@ impl RunFiles {
         match write_private(&path, text.as_bytes()) {
             Ok(()) => Ok(path),
             Err(error) => {
-                // Half a text would pass for the whole one.
+                // Half a text would look like the whole one.
                 let _ = fs::remove_file(&path);
                 Err(error)
             }
@@ -224,12 +227,13 @@ impl Drop for RunFiles {
             let _ = fs::remove_file(session);
         }
         self.private_dirs = None;
-        // Goes only when nothing is kept in it; a directory that is not empty stays.
+        // Fails on purpose if something is kept in it: a directory that is not empty stays.
         let _ = fs::remove_dir(&self.directory);
     }
 }
 
-/// The directory of a run that had an attempt before; without a session that one has left none.
+/// Opens the directory of a run that had an earlier attempt. Creates it again if that attempt, without a session, has
+/// left none.
 fn open_directory(parent: &Path, run_id: &str) -> Result<PathBuf, FilesError> {
     let path = parent.join(run_id);
     match private::create_dir(&path) {
@@ -342,7 +346,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_a_run_writes_is_private() {
+    fn the_files_of_a_run_are_private() {
         use std::os::unix::fs::PermissionsExt;
         let parent = tempfile::tempdir().expect("a temporary directory");
         let files = create(&parent.path().join("new"), "00000001", true).expect("a run");

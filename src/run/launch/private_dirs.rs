@@ -1,5 +1,5 @@
-//! What a child has for itself: what a sandboxed one may write beside its session, and the agent directory of one whose
-//! agent has credentials of its own.
+//! The private directories of a child: an agent directory, if it is sandboxed or its agent has credentials of its own,
+//! and a temporary directory, if it is sandboxed.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,16 +18,17 @@ use crate::run::callbacks::Refresh;
 use crate::run::context::COMPILE_CACHE;
 use crate::text::chain;
 
-/// What the names of temporary directories begin with; the run's id follows.
+/// The prefix of the names of temporary directories; the run's id follows.
 const PREFIX: &str = "pi-subagent-";
-/// A child's agent directory in the run's own, and its temporary directory where that is not among those of others.
+/// The name of the child's agent directory, inside the run's.
 const AGENT: &str = "agent";
+/// The name of the temporary directory, if it is inside the run's.
 const TEMPORARY: &str = "tmp";
-/// The permission to write for those whom a file does not belong to.
+/// The permission bits that let group and others write.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 
-/// An agent directory for one child, and a temporary directory where it may write to no other. Both are removed with this
-/// value.
+/// A private agent directory for one child, and a temporary directory if the child may write to no other. Dropping this
+/// removes both.
 #[derive(Debug)]
 pub(in crate::run) struct PrivateDirs {
     temporary: Option<PathBuf>,
@@ -35,18 +36,19 @@ pub(in crate::run) struct PrivateDirs {
 }
 
 impl PrivateDirs {
-    /// Makes them for a run with this directory. Blocks.
+    /// Creates them for the run in the directory `run`. Blocks.
     ///
-    /// The temporary directory lies among those of others where that can be, and only otherwise in the run's: programs make
-    /// sockets in it, whose paths end after 107 bytes, and a run lies deep below the user's home.
+    /// The temporary directory lies in the system's one if possible, because programs create sockets in it: their paths
+    /// are limited to 107 bytes, and the run's directory lies deep below the user's home. The run's directory is the
+    /// fallback.
     ///
-    /// In it lies a link to pi's compiled code, without which a child would compile all of pi for itself: it can read that
-    /// through the link and not write it, because the place is none of its own. A variable would serve as well, but every
-    /// program of the child would have it.
+    /// It contains a link to pi's compile cache, without which the child would compile all of pi itself. The child can
+    /// read the cache through the link but not write to it. An environment variable would work too, but every program
+    /// of the child would inherit it.
     ///
     /// # Errors
     ///
-    /// When one of them cannot be made; nothing of it is left then.
+    /// When one of them cannot be created. Nothing of them is left.
     pub(in crate::run) fn create(run: &Path, wanted: PrivateDirsSpec<'_>) -> Result<Self, FilesError> {
         let PrivateDirsSpec { agent_dir, credentials, is_sandboxed, temporaries, compile_cache } = wanted;
         let failed = |error| match error {
@@ -65,7 +67,7 @@ impl PrivateDirs {
             Ok(()) => Ok(path),
             Err(source) => Err(FilesError { path, source }),
         };
-        // Made by us or not taken: nobody else can have put a directory of his own there.
+        // Only used if this call creates it: nobody else can have put a directory there.
         let short = temporaries.zip(run.file_name()).and_then(|(temporaries, id)| {
             let mut name = OsString::from(PREFIX);
             name.push(id);
@@ -73,13 +75,13 @@ impl PrivateDirs {
         });
         let temporary = short.map_or_else(|| make(run.join(TEMPORARY)), Ok)?;
         if let Some(cache) = compile_cache.filter(|cache| is_ours_alone(cache)) {
-            // Without it the child starts all the same, only later.
+            // Without the link the child still starts, only slower.
             let _ = symlink(cache, temporary.join(COMPILE_CACHE));
         }
         Ok(Self { temporary: Some(temporary), agent })
     }
 
-    /// Removes what a child that was killed together with its host has left of its places.
+    /// Removes private directories that remain after host and child were killed together.
     pub(in crate::run) fn clear(run: &Path) {
         for name in [AGENT, TEMPORARY] {
             let place = run.join(name);
@@ -89,19 +91,19 @@ impl PrivateDirs {
         }
     }
 
-    /// Whether a token should be refreshed before they are made. Blocks.
+    /// Whether a token should be refreshed before the directories are created. Blocks.
     pub(in crate::run) fn need_refresh(
         user_agent_dir: &Path,
         credentials: Option<&Path>,
         provider: &str,
         until: SystemTime,
     ) -> bool {
-        // What lies over the user's own is refreshed by the child in any case.
+        // The child always refreshes the agent's own credentials itself.
         let is_laid_over = credentials.is_some_and(|path| has_entry(path, provider));
         !is_laid_over && needs_refresh(user_agent_dir, provider, until)
     }
 
-    /// Has a token refreshed that would expire before `until`, which the copy must have in time.
+    /// Refreshes a token that would expire before `until`. Call this before the copy is made.
     pub(in crate::run) async fn refresh(
         user_agent_dir: &Path,
         credentials: Option<&Path>,
@@ -110,27 +112,27 @@ impl PrivateDirs {
         host: &impl Refresh,
     ) {
         if is_laid_over(credentials, provider).await {
-            // The host knows nothing of it.
+            // The host's pi does not have the agent's own credentials.
             return;
         }
-        // One that expires all the same is refreshed by the child and taken back.
+        // If the token expires all the same, the child refreshes it and the new one is copied back.
         let _ = refresh_before_copy(user_agent_dir, provider, until, |valid_for| {
             host.refresh(provider, valid_for)
         })
         .await;
     }
 
-    /// For `TMPDIR`, where the child has one of its own.
+    /// The value of `TMPDIR`, if the child has a temporary directory of its own.
     pub(in crate::run) fn temporary(&self) -> Option<&Path> {
         self.temporary.as_deref()
     }
 
-    /// For `PI_CODING_AGENT_DIR`.
+    /// The value of `PI_CODING_AGENT_DIR`.
     pub(in crate::run) fn agent(&self) -> &Path {
         self.agent.path()
     }
 
-    /// What the child does without, in words.
+    /// Notices about what the child does without.
     pub(in crate::run) fn left_out(&self) -> Vec<String> {
         let left_out = self.agent.left_out().iter();
         left_out
@@ -138,10 +140,11 @@ impl PrivateDirs {
             .collect()
     }
 
-    /// Takes a refreshed token of a provider back into the user's credentials. Blocks. Returns what the user should know.
+    /// Copies a provider's refreshed token back into the user's credentials. Blocks. Returns a notice for the user if
+    /// that failed.
     pub(in crate::run) fn give_back(&self, provider: &str, patience: Duration) -> Option<String> {
         match self.agent.give_back_within(provider, patience) {
-            // Whoever never logged in has nothing to lose, and most providers are used with a key.
+            // Without a login there is nothing to lose: most providers are used with a key.
             Ok(GiveBack::Unchanged | GiveBack::Returned | GiveBack::Refused(Refused::NotLoggedIn)) => None,
             Ok(GiveBack::Refused(why)) => {
                 Some(format!("the child's new token for `{provider}` was not taken over: {why}"))
@@ -161,15 +164,15 @@ impl Drop for PrivateDirs {
     }
 }
 
-/// Whether an agent's own credentials have something for a provider.
+/// Whether an agent's own credentials have an entry for a provider.
 async fn is_laid_over(credentials: Option<&Path>, provider: &str) -> bool {
     let Some(credentials) = credentials else { return false };
     let (credentials, provider) = (credentials.to_owned(), provider.to_owned());
     blocking(move || has_entry(&credentials, &provider)).await
 }
 
-/// Whether this is a directory in which nobody but this user can have put anything. Compiled code is run as it is found,
-/// and anyone can have made a directory among the temporary ones.
+/// Whether only this user can have put anything into this directory. pi runs compiled code without checking it, and
+/// anyone can create directories below the system's temporary one.
 fn is_ours_alone(directory: &Path) -> bool {
     let us = rustix::process::geteuid().as_raw();
     fs::symlink_metadata(directory)
@@ -182,7 +185,7 @@ mod tests {
 
     use super::*;
 
-    /// A directory of compiled code with one file in it, and places beside it.
+    /// A compile cache with one file, and private directories beside it.
     fn scene(mode: u32) -> (tempfile::TempDir, PathBuf, PrivateDirs) {
         let root = tempfile::tempdir().expect("a temporary directory");
         let cache = root.path().join("cache");

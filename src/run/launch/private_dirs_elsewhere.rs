@@ -1,4 +1,4 @@
-//! The same where there is no sandbox, and so nobody who needs places of his own.
+//! Private directories on systems without a sandbox: there are none.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use super::private_files::{FilesError, PrivateDirsSpec};
 use crate::run::callbacks::Refresh;
 
-/// Nothing can be of this type.
+/// Has no values: on these systems no child has private directories.
 #[derive(Debug)]
 pub(in crate::run) enum PrivateDirs {}
 

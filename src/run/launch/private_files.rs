@@ -1,33 +1,33 @@
-//! Directories and files of a run that only the user can read.
+//! Writes the private files of a run, and names the path in errors.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::files::private;
 
-/// A file or directory of the run could not be made.
+/// A file or directory of the run could not be created.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot use `{path}`")]
 pub(crate) struct FilesError {
-    /// What could not be written, or read.
+    /// The path that could not be written or read.
     pub path: PathBuf,
-    /// Why.
+    /// The system's error.
     #[source]
     pub source: io::Error,
 }
 
-/// What a child's own places are made for.
+/// What a child's private directories are created from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PrivateDirsSpec<'a> {
-    /// The user's agent directory, of which it gets a copy.
+    /// The user's agent directory, which is copied.
     pub agent_dir: &'a Path,
-    /// The credentials of its agent, which lie over the user's.
+    /// The agent's own credentials, which win over the user's.
     pub credentials: Option<&'a Path>,
-    /// It may write nowhere else.
+    /// Whether the child may write nowhere else.
     pub is_sandboxed: bool,
-    /// Where temporary files lie, for a sandboxed child's own.
+    /// The system's temporary directory, for that of a sandboxed child.
     pub temporaries: Option<&'a Path>,
-    /// Where pi keeps its compiled code, for a sandboxed child to start from.
+    /// pi's compile cache, for a sandboxed child to read.
     pub compile_cache: Option<&'a Path>,
 }
 

@@ -1,4 +1,4 @@
-//! The session of a run that is continued.
+//! Locks and checks the session of a run that is to be continued.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -10,24 +10,25 @@ use super::private_files::FilesError;
 use crate::files::open::refuse_links;
 use crate::run::spec::Resumption;
 
-/// The longest first line of a session; it names an id, a time and a directory.
+/// The longest first line of a session, in bytes; it has an id, a time and a directory.
 const MAX_HEADER: u64 = 64 * 1024;
 
-/// A run's directory that is taken for as long as this value lives: nobody else continues the same run meanwhile.
+/// The lock on a run's directory, released on drop. While it is held, no other process can continue the run, if the
+/// file system has locks.
 #[derive(Debug)]
 pub(in crate::run) struct SessionLock {
     #[cfg(unix)]
     _directory: File,
 }
 
-/// Takes the directory of a run whose session is to be continued, and makes the session ready for that. Blocks.
+/// Locks the directory of a run that is to be continued, and prepares its session. Blocks.
 ///
-/// The child of the run before could write its session, so that is believed nothing: it has to be a file, in the run's
-/// directory, and of the directory that the child is to work in, because pi works where a session says.
+/// The earlier child could write the session, so it is not trusted: it must be a regular file in the run's directory,
+/// and its header must name the directory that the child is to work in, because pi works where the session says.
 ///
 /// # Errors
 ///
-/// When there is no such session, or when somebody continues it already. Nothing was changed then.
+/// When there is no such session, or when another process is continuing it. Nothing is changed.
 pub(in crate::run) fn take(resumption: &Resumption, cwd: &Path) -> Result<SessionLock, FilesError> {
     let Resumption { directory, session, .. } = resumption;
     let failed = |path: &Path| {
@@ -69,7 +70,7 @@ fn lock(_directory: &Path) -> io::Result<SessionLock> {
     Ok(SessionLock {})
 }
 
-/// Opens the session itself, never what a link in its place names.
+/// Opens the session, and refuses a link in its place.
 fn open(session: &Path) -> io::Result<File> {
     let found = fs::symlink_metadata(session)?;
     if !found.is_file() {
@@ -78,7 +79,7 @@ fn open(session: &Path) -> io::Result<File> {
     refuse_links(OpenOptions::new().read(true).append(true)).open(session)
 }
 
-/// Looks at the header, and ends a line that a killed child has left half written: what pi appends would continue it.
+/// Checks the header, and ends a line that a killed child has left half written, so that pi does not append to it.
 fn make_ready(session: &mut File, cwd: &Path) -> io::Result<()> {
     let mut first = Vec::new();
     BufReader::new(&mut *session).take(MAX_HEADER).read_until(b'\n', &mut first)?;
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_session_of_this_run_is_refused_by_name_and_left_alone() {
+    fn a_file_that_is_no_session_of_this_run_is_refused_by_name_and_left_alone() {
         let (_root, resumption) = scene("");
         assert!(words(&resumption).starts_with("session.jsonl: it does not begin like a session"));
         let (_root, resumption) = scene("{\"type\":\"message\"}\n");
@@ -152,7 +153,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_is_no_session_and_two_do_not_continue_the_same_run() {
+    fn a_link_is_refused_and_only_one_process_continues_a_run() {
         let (root, resumption) = scene(HEADER);
         let victim = root.path().join("victim");
         fs::rename(&resumption.session, &victim).expect("moved");
