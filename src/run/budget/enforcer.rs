@@ -1,4 +1,4 @@
-//! What a run may spend, and what happens when it has.
+//! Enforces the budget of a run: counts what its child spends, tells it to wrap up, and ends it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -8,18 +8,18 @@ use super::meter::{Meter, OverBudget, Spending, Stage};
 use crate::event::{Live, StopReason};
 use crate::process::{Cancel, CancelReason};
 
-/// The meter of a run, read at every message of its child.
+/// Checks the meter of a run at every message of its child.
 pub(in crate::run) struct BudgetEnforcer {
     meter: Mutex<Meter>,
-    /// Ends the run, and nobody else's.
+    /// Cancels this run only, not its siblings.
     cancel: Cancel,
-    /// The assistant messages that were counted, of the attempt at hand.
+    /// The assistant messages of the current attempt that were counted.
     turns: AtomicU64,
     is_wrapping_up: AtomicBool,
 }
 
 impl BudgetEnforcer {
-    /// An enforcer that ends its run through `cancel`.
+    /// Creates an enforcer that ends its run through `cancel`.
     pub(in crate::run) fn new(meter: Meter, cancel: Cancel) -> Self {
         Self {
             meter: Mutex::new(meter),
@@ -29,23 +29,22 @@ impl BudgetEnforcer {
         }
     }
 
-    /// Why nothing can be started any more, if that is so.
+    /// Why nothing more may be started, if the budget is exhausted.
     pub(in crate::run) fn refusal(&self) -> Option<OverBudget> {
         self.lock().refusal()
     }
 
-    /// What follows counts on top of what the attempts before have spent.
+    /// Begins another attempt: its usage is added to that of the earlier ones.
     pub(in crate::run) fn next_attempt(&self) {
         self.lock().next_attempt();
         self.turns.store(0, Ordering::Relaxed);
         self.is_wrapping_up.store(false, Ordering::Relaxed);
     }
 
-    /// Counts what the child has spent, and does what follows: near the end of what it may spend it is told to wrap up,
-    /// at the end its run is ended.
+    /// Counts what the child has spent. Near a bound, tells it to wrap up through `steer`; at the bound, ends the run.
     ///
-    /// A child that has given its answer is left alone, since it spends nothing more; and it is told to wrap up only between
-    /// two turns, where that costs no further one.
+    /// Leaves a child alone that has given its answer, since it spends nothing more. Tells it to wrap up only between
+    /// two turns, where the message costs no extra turn.
     pub(in crate::run) fn check(&self, live: &Live<'_>, steer: impl FnOnce(&str)) {
         let mut meter = self.lock();
         if self.turns.swap(live.usage.turns, Ordering::Relaxed) != live.usage.turns {
@@ -64,7 +63,7 @@ impl BudgetEnforcer {
         }
     }
 
-    /// What the run has spent, its attempts together, in USD.
+    /// What all attempts of the run have spent, in USD.
     pub(in crate::run) fn spent(&self) -> f64 {
         self.lock().spent()
     }
@@ -74,12 +73,12 @@ impl BudgetEnforcer {
         self.cancel.reason().is_none() && matches!(self.lock().stage(), Stage::Fine)
     }
 
-    /// Counts what is left of an attempt that is over.
+    /// Counts the final usage of an attempt that has ended.
     pub(in crate::run) fn record(&self, usage: &crate::event::Usage) {
         self.lock().record(usage);
     }
 
-    /// Tells when others have spent from what this run shares with them.
+    /// Watches for other runs that spend from the shared account of the session.
     pub(in crate::run) fn watch(&self) -> Spending {
         self.lock().watch()
     }

@@ -1,4 +1,4 @@
-//! What a run and its session may spend.
+//! Measures what a run and its session have spent against their bounds.
 //!
 //! Money is counted in whole billionths of a dollar, because sums of floats drift: ten times 0.1 is 1.0 here. What a
 //! child reports is rounded once, from the sum over its attempt.
@@ -12,22 +12,22 @@ use tokio::sync::watch;
 
 use crate::event::Usage;
 
-/// Parts of a dollar that are counted.
+/// Counted units per dollar.
 const NANOS: u64 = 1_000_000_000;
-/// Sessions whose spending is remembered while none of their runs is under way. Whoever asks for one that was forgotten
-/// says again what it has spent.
+/// Accounts kept in memory for sessions without a run under way. For a session that was dropped, [`account_of`] asks
+/// again what it has spent.
 const MAX_IDLE_SESSIONS: usize = 64;
-/// From this part of a bound on a child is told to come to an end: 8 of 10.
+/// From this part of a bound on, the child is told to wrap up: 8 of 10.
 const WRAP_UP: (u128, u128) = (8, 10);
 
-/// What one run may use, its attempts together. A bound that is not above zero is none.
+/// What all attempts of one run may use together. A bound that is not above zero does not count.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Allowance {
     /// In USD.
     pub max_cost: Option<f64>,
     /// Tokens of every kind together: input, output, read from the cache and written to it.
     pub max_tokens: Option<u64>,
-    /// Answers of the model.
+    /// Assistant messages.
     pub max_turns: Option<u64>,
 }
 
@@ -38,13 +38,13 @@ pub struct SessionAccount {
 }
 
 impl SessionAccount {
-    /// An account of a session that has spent so much, in USD.
+    /// Opens an account with what the session has spent, in USD.
     #[must_use]
     pub fn new(spent: f64) -> Self {
         Self { spent: Arc::new(watch::Sender::new(nanos(spent))) }
     }
 
-    /// What has been spent by now, in USD.
+    /// What the session has spent so far, in USD.
     #[must_use]
     pub fn spent(&self) -> f64 {
         dollars(self.nanos())
@@ -61,25 +61,25 @@ impl SessionAccount {
         });
     }
 
-    /// Whether somebody else holds it.
+    /// Whether there is another clone.
     fn is_in_use(&self) -> bool {
         Arc::strong_count(&self.spent) > 1
     }
 }
 
-/// Accounts by session, the one asked for last at the end.
+/// Accounts by session, the most recently used at the end.
 static ACCOUNTS: Mutex<VecDeque<(String, SessionAccount)>> = Mutex::new(VecDeque::new());
 
-/// The account of a session in this process; all callers share it. `spent_before` says what the session has spent so
-/// far, in USD, when this process does not know: at first, and after 64 other sessions.
+/// The account of a session in this process; all callers share it. Calls `spent_before` for what the session has spent
+/// so far, in USD, when this process does not know: at first, and after 64 other sessions.
 pub fn account_of(session: &str, spent_before: impl FnOnce() -> f64) -> SessionAccount {
     if let Some(account) = find(session) {
         return account;
     }
-    // Without the lock: it may have to read a file.
+    // Without the lock, because `spent_before` may read a file.
     let account = SessionAccount::new(spent_before());
     let mut accounts = ACCOUNTS.lock();
-    // Somebody else may have been quicker, and that account may have been charged.
+    // Another thread may have been quicker, and its account may have been charged already.
     if let Some((_, account)) = accounts.iter().find(|(name, _)| name == session) {
         return account.clone();
     }
@@ -102,18 +102,18 @@ fn find(session: &str) -> Option<SessionAccount> {
     Some(account)
 }
 
-/// What a run has used, held against what it may use.
+/// Compares what a run has used with its bounds.
 #[derive(Debug)]
 pub struct Meter {
     bounds: Bounds,
     session: Option<Session>,
-    /// Of the attempts that are over.
+    /// Usage of the attempts that have ended.
     before: Used,
-    /// Of the attempt at hand: the most that was reported of each.
+    /// Usage of the current attempt: the maximum reported so far, for each unit.
     now: Used,
 }
 
-/// What may be used, in the units that are counted.
+/// The bounds, in counted units.
 #[derive(Debug)]
 struct Bounds {
     cost: Option<u64>,
@@ -124,24 +124,23 @@ struct Bounds {
 #[derive(Debug)]
 struct Session {
     account: SessionAccount,
-    /// Without one it is only charged.
+    /// The bound; without one the account is only charged.
     max: Option<u64>,
 }
 
-/// Tells when the account of a session is charged.
+/// Watches the account of a session for charges.
 #[derive(Debug)]
 pub struct Spending(Option<watch::Receiver<u64>>);
 
 impl Spending {
-    /// Waits until somebody has charged the account since the last call of this. Cancel safe. Without a bound for the
-    /// session it waits for ever.
+    /// Waits until the account was charged since the last call. Cancel safe. Never returns if the session has no bound.
     pub async fn changed(&mut self) {
         if let Some(spent) = &mut self.0
             && spent.changed().await.is_ok()
         {
             return;
         }
-        // No session, or an account that is gone, which nobody can charge.
+        // There is no session, or its account is gone and cannot be charged any more.
         std::future::pending::<()>().await;
     }
 }
@@ -153,19 +152,20 @@ struct Used {
     turns: u64,
 }
 
-/// How far a run is.
+/// How close a run is to its bounds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stage {
     /// Below 80 % of every bound.
     Fine,
-    /// At 80 % of a bound: what to tell the child, with the numbers.
+    /// At 80 % of a bound or before the last turn: the message for the child, with the numbers.
     WrapUp(String),
     /// A bound is reached.
     Over(OverBudget),
 }
 
 impl Meter {
-    /// A meter of a run that has used nothing, with the account of its session and the most that may be on it, in USD.
+    /// Creates the meter of a run that has used nothing yet. `session` is the account of its session and its bound in
+    /// USD.
     #[must_use]
     pub fn new(own: Allowance, session: Option<(SessionAccount, f64)>) -> Self {
         let bounds = Bounds {
@@ -177,14 +177,14 @@ impl Meter {
         Self { bounds, session, before: Used::default(), now: Used::default() }
     }
 
-    /// Why the run cannot start: nothing is left of what its session may spend.
+    /// Why the run cannot start, if the session has spent its budget.
     #[must_use]
     pub fn refusal(&self) -> Option<OverBudget> {
         self.session_reading().filter(OverBudget::is_over)
     }
 
-    /// Notes the usage of the attempt at hand, summed from its beginning, and charges the session with what is new.
-    /// Usage never shrinks: less than was reported before changes nothing.
+    /// Records the usage of the current attempt, summed from its beginning, and charges the session with the
+    /// difference. Usage never shrinks: a smaller value changes nothing.
     pub fn record(&mut self, usage: &Usage) {
         let reported = Used { nanos: nanos(usage.cost.total), tokens: usage.tokens(), turns: usage.turns };
         let charge = reported.nanos.saturating_sub(self.now.nanos);
@@ -194,19 +194,19 @@ impl Meter {
         }
     }
 
-    /// Begins another attempt: what is recorded from here on counts on top.
+    /// Begins another attempt: usage recorded from here on is added to that of the earlier ones.
     pub fn next_attempt(&mut self) {
         self.before = self.used();
         self.now = Used::default();
     }
 
-    /// What the run has spent, its attempts together, in USD.
+    /// What all attempts of the run have spent, in USD.
     #[must_use]
     pub fn spent(&self) -> f64 {
         dollars(self.used().nanos)
     }
 
-    /// How far the run is by now: the first bound that is reached, else the one that is nearest to it.
+    /// The stage of the run now: decided by the first bound that is reached, else by the nearest one.
     #[must_use]
     pub fn stage(&self) -> Stage {
         let readings = || self.readings().into_iter().flatten();
@@ -219,7 +219,7 @@ impl Meter {
         }
     }
 
-    /// Tells when the session's account is charged, by whomever; ask for the [`stage`](Self::stage) then.
+    /// Watches the session's account for charges by any run. Check the [`stage`](Self::stage) after each.
     #[must_use]
     pub fn watch(&self) -> Spending {
         let bound = self.session.as_ref().filter(|session| session.max.is_some());
@@ -265,7 +265,7 @@ enum Bound {
     SessionCost,
 }
 
-/// A bound and what has been used of it, such as "`budget.maxTurns` reached: 12 of 12".
+/// A bound and its usage, displayed as "`budget.maxTurns` reached: 12 of 12".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OverBudget {
     bound: Bound,
@@ -274,7 +274,7 @@ pub struct OverBudget {
 }
 
 impl OverBudget {
-    /// The setting whose bound it is.
+    /// The setting of the bound.
     #[must_use]
     pub fn setting(&self) -> &'static str {
         match self.bound {
@@ -290,12 +290,12 @@ impl OverBudget {
     }
 
     fn is_near(&self) -> bool {
-        // Of a few turns the last one can be the only one that is left.
+        // With a bound of a few turns, 80 % may be reached only when no turn is left.
         let is_last_turn = self.bound == Bound::Turns && self.used > 0 && self.used + 1 >= self.allowed;
         is_last_turn || u128::from(self.used) * WRAP_UP.1 >= u128::from(self.allowed) * WRAP_UP.0
     }
 
-    /// Which of two is nearer to its bound.
+    /// Orders two bounds by how much of each is used.
     fn nearness(&self, other: &Self) -> std::cmp::Ordering {
         let cross = |a: &Self, b: &Self| u128::from(a.used) * u128::from(b.allowed);
         cross(self, other).cmp(&cross(other, self))
@@ -331,7 +331,7 @@ impl fmt::Display for OverBudget {
 
 impl std::error::Error for OverBudget {}
 
-/// Billionths of a dollar; an amount that is none counts 0.
+/// Converts to billionths of a dollar; 0 for an amount that is not a positive number.
 fn nanos(dollars: f64) -> u64 {
     #[expect(clippy::cast_precision_loss, reason = "the constant is exact")]
     let nanos = (dollars * NANOS as f64).round();
@@ -344,7 +344,7 @@ fn nanos(dollars: f64) -> u64 {
     nanos
 }
 
-/// A bound on money; the smallest that can be counted where it is smaller.
+/// A bound on money, at least one billionth.
 fn amount_bound(dollars: f64) -> Option<u64> {
     (dollars > 0.0).then(|| nanos(dollars).max(1))
 }
@@ -355,7 +355,7 @@ fn dollars(nanos: u64) -> f64 {
     dollars
 }
 
-/// Four decimals, more where they would all be zero.
+/// Formats with four decimals, or more where those would all be zero.
 fn money(nanos: u64) -> String {
     let decimals = match nanos {
         1..1_000 => 9,

@@ -1,4 +1,5 @@
-//! What a run and its session may spend, and what happens when they have.
+//! Budgets of a run and its session: `meter` counts usage against the bounds, `enforcer` warns the child and ends the
+//! run, `ledger` keeps the session's spending in the store.
 
 pub(crate) mod enforcer;
 pub(crate) mod ledger;

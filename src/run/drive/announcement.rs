@@ -1,15 +1,15 @@
-//! The request for an announcement, which a child gets once its work is done.
+//! The request for an announcement, sent to a child once its work is done.
 
 use std::time::Duration;
 
-/// What the child is asked. It begins with the words by which the guard in the child knows it and lets no tool run.
+/// The prompt. The guard in the child recognizes its first words and then blocks all tools.
 pub(super) const ANNOUNCE_PROMPT: &str = "\
 Your work on the task is done, and its result is kept. Write now what the session that asked for it is to be told: what \
 came of the task, short, complete in itself, with the facts, names and paths that matter. That session sees nothing else of \
 your work. Do not call tools: none can run any more. If there is nothing worth telling, reply with exactly ANNOUNCE_SKIP \
 and nothing else.";
 
-/// How long the child may take for it. Whoever waits for the result waits for this too.
+/// How long the child may take to reply. The result of the run waits for it.
 pub(super) const ANNOUNCE_TIMEOUT: Duration = Duration::from_secs(60);
 
 #[cfg(test)]
@@ -17,7 +17,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_guard_knows_the_request() {
+    fn the_guard_recognizes_the_request() {
         let guard = include_str!("../../../extension/child-guard.cjs");
         let (_, words) = guard.split_once("ANNOUNCING = \"").expect("the words");
         let (words, _) = words.split_once('"').expect("their end");
@@ -25,7 +25,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transcript_knows_the_request() {
+    fn a_transcript_recognizes_the_request() {
         assert!(ANNOUNCE_PROMPT.starts_with(crate::transcript::ANNOUNCE_WORDS));
     }
 }

@@ -1,4 +1,4 @@
-//! One attempt of a run: a child gets its task and is followed to its end.
+//! One attempt of a run: gives a child its task and drives it to its end.
 
 use std::time::{Duration, Instant};
 
@@ -22,24 +22,24 @@ use crate::run::state::RunState;
 use crate::text::chain;
 use crate::text::figures::millis;
 
-/// How long a child that has finished its work may take to leave.
+/// How long a child that has finished its work may take to exit.
 const LINGER: Duration = Duration::from_secs(2);
-/// How long output may go on after the child is gone, when something it left behind still holds the pipe.
+/// How long to read output after the child has exited, when a process that it left behind still holds the pipe.
 const DRAIN: Duration = Duration::from_secs(1);
 
-/// One attempt, and what it works with.
+/// One attempt and everything it needs.
 pub(super) struct Attempt<'a> {
     pub admitted: &'a AdmittedRun,
-    /// When the run's turn came.
+    /// When the run got its permit.
     pub started: Instant,
-    /// From 1.
+    /// The number of the attempt, from 1.
     pub number: u32,
-    /// What the attempts before have spent.
+    /// Usage of the earlier attempts.
     pub earlier: &'a Usage,
     pub enforcer: &'a BudgetEnforcer,
-    /// Ends the run.
+    /// Cancels the run.
     pub cancel: &'a Cancel,
-    /// Takes messages for it.
+    /// Delivers messages to the child.
     pub steering: &'a Steering,
 }
 
@@ -48,7 +48,7 @@ impl Attempt<'_> {
     ///
     /// # Errors
     ///
-    /// With the files, when the child's pipes cannot be served.
+    /// When the child's pipes cannot be served. The error includes the files.
     pub(super) async fn run(
         self,
         booted: Booted,
@@ -83,7 +83,7 @@ impl Attempt<'_> {
             sanitizer: &self.admitted.sanitizer,
             share: self.admitted.spec.siblings.max(1),
             child: ChildFacts::of(&child, &files),
-            // Nobody waits for the result of such a run, so that whoever looks at it wants to see that it lives.
+            // Nobody waits for the result of such a run, so its watchers want to see that it is alive.
             shows_use: resolved.announces,
         };
         watchers.progress.send_replace(updates.child.within(Progress {
@@ -116,7 +116,7 @@ impl Attempt<'_> {
             Err(error) => return Err((format!("{}: {}", error.stage(), chain(&error)), files)),
         };
         if let (Outcome::HardTimeout { limit }, Some(hard)) = (&mut supervised.outcome, hard) {
-            // The attempt had what those before have left of it.
+            // This attempt only had the rest that the earlier ones left; report the whole limit.
             *limit = hard;
         }
         let protocol_report = observer.into_report();
@@ -125,7 +125,7 @@ impl Attempt<'_> {
         Ok((AttemptReport { supervised, collected, protocol_report, limited_by }, files))
     }
 
-    /// Checks the budget whenever other runs of the session have spent from it, for as long as it is polled.
+    /// Checks the budget whenever another run of the session has spent from it. Runs until it is dropped.
     async fn watch_spending(&self, collector: &SharedCollector, child_control: &ChildControl) {
         let mut spending = self.enforcer.watch();
         loop {

@@ -1,4 +1,4 @@
-//! Reads one child: folds its events, and says what follows from them for its supervisor and for what is written to it.
+//! Reads one child: folds its events, reports activity to its supervisor, and decides what to write to it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,10 +15,10 @@ use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::callbacks::Answer;
 use crate::run::outcome::verdict::{Busy, ProtocolReport};
 
-/// What pi says of a prompt that one of its commands has taken: no model will work on it.
+/// pi's answer to a prompt that one of its commands has handled: no model will work on it.
 const HANDLED: &str = "handled";
 
-/// How long a child may be silent. `None` is without limit.
+/// How long a child may be silent. `None` means no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SilenceLimits {
     /// Between events while no tool runs.
@@ -33,18 +33,18 @@ impl SilenceLimits {
     }
 }
 
-/// Whether a child whose work is done is still to be asked for an announcement.
+/// Where the request for an announcement stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Announcing {
-    /// It will be asked.
+    /// The child will be asked once its work is done.
     Wanted,
-    /// It was asked and has not finished its reply.
+    /// The child was asked and has not finished its reply.
     Requested,
-    /// It is not asked, or has replied.
+    /// The child is not to be asked, or has replied.
     Never,
 }
 
-/// A question of the child, waiting for its answer.
+/// A question of the child that waits for its answer.
 pub(super) struct PendingQuestion {
     pub question: Question,
     /// When it came.
@@ -81,7 +81,7 @@ impl<'a> DrivenChild<'a> {
         (child, pending)
     }
 
-    /// What the child said of the commands it got.
+    /// How the child responded to its commands.
     pub(super) fn into_report(self) -> ProtocolReport {
         self.report
     }
@@ -93,7 +93,7 @@ impl<'a> DrivenChild<'a> {
         self.child_control.is_asking().then_some(Busy::Question)
     }
 
-    /// Acts on responses, questions, rate limits and spending.
+    /// Handles responses, questions, rate limits and spending.
     fn handle_events(&mut self, collector: &mut Collector) {
         for response in collector.take_responses() {
             let rejected = match response.id.as_deref() {
@@ -115,8 +115,8 @@ impl<'a> DrivenChild<'a> {
         self.enforcer.check(&collector.live(), |words| self.child_control.wrap_up(words));
     }
 
-    /// What the child is busy with, and whether its work is done. Asks for the announcement when the work is, or ends the
-    /// child's input when nothing more is wanted.
+    /// Returns what the child is busy with, and whether its work is done. Once it is, requests the announcement, or
+    /// ends the child's input when nothing more is wanted.
     fn advance(&mut self, collector: &mut Collector) -> (Option<Busy>, bool) {
         let live = collector.live();
         let busy = self.busy(&live);
@@ -163,8 +163,8 @@ impl<'a> DrivenChild<'a> {
             && self.enforcer.has_room()
     }
 
-    /// Passes a question on, or answers that nobody answers it. An answer to a question that was cut could not be matched to
-    /// what the child offered.
+    /// Forwards a question, or cancels it. Cancels a question whose texts were cut, because an answer could not be
+    /// matched to the child's options.
     fn ask(&self, question: Question) {
         let is_answerable =
             question.is_whole || matches!(question.method, QuestionMethod::Confirm | QuestionMethod::Input);
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_questions_wait_and_one_more_is_told_that_nobody_answers() {
+    fn sixteen_questions_wait_and_one_more_is_cancelled() {
         let enforcer = BudgetEnforcer::new(Meter::new(Allowance::default(), None), Cancel::new());
         let silence = SilenceLimits { idle: None, tool: None };
         let rpc = protocol_of(Protocol::Rpc);

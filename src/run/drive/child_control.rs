@@ -1,4 +1,4 @@
-//! What is written to a child, shared by all who write to it.
+//! Writes commands to a child. Shared by all parts that write to it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -8,10 +8,10 @@ use tokio::sync::Notify;
 use super::protocol::{ChildProtocol, Command};
 use crate::process::Input;
 
-/// Questions that may wait for their answers. A child that asks more at once is told that nobody answers the rest.
+/// Questions that may wait for their answers. Further ones are cancelled.
 const MAX_ASKING: usize = 16;
-/// Bytes of answers that a child may leave unread. It gets no more until it reads, so that a child that asks without end
-/// fills no memory.
+/// Bytes of answers that a child may leave unread. It gets no more until it reads, so that a child that asks without
+/// end cannot fill the memory.
 const MAX_UNREAD_ANSWERS: usize = 256 * 1024;
 
 /// The input of one child. Clones write to the same child.
@@ -19,17 +19,17 @@ const MAX_UNREAD_ANSWERS: usize = 256 * 1024;
 pub(super) struct ChildControl {
     protocol: &'static dyn ChildProtocol,
     pub input: Input,
-    /// Questions that are being asked.
+    /// The number of questions that wait for their answers.
     asking: Arc<AtomicUsize>,
-    /// One of them was answered since [`take_answered`](Self::take_answered) was last called.
+    /// A question was answered since the last call of [`take_answered`](Self::take_answered).
     was_answered: Arc<AtomicBool>,
-    /// The work is done: a message would get into the announcement.
+    /// The work is done: a message would disturb the announcement.
     is_done: Arc<AtomicBool>,
     news: Arc<Notify>,
 }
 
 impl ChildControl {
-    /// The input of a child that is about to read this task.
+    /// The input of a child that starts with this task.
     pub(super) fn new(protocol: &'static dyn ChildProtocol, task: &str) -> Self {
         Self {
             protocol,
@@ -59,7 +59,8 @@ impl ChildControl {
         !self.is_done.load(Ordering::Relaxed) && self.send(Command::Steer(message))
     }
 
-    /// Asks the child to finish before its budget is spent. A child that takes no messages is ended when it is.
+    /// Asks the child to finish before its budget is spent. A child that takes no messages is ended once the budget is
+    /// spent.
     pub(super) fn wrap_up(&self, words: &str) {
         self.send(Command::Steer(words));
     }
@@ -76,7 +77,7 @@ impl ChildControl {
         self.asking.load(Ordering::Relaxed) > 0
     }
 
-    /// Counts a question that waits for its answer. `false`: too many wait already.
+    /// Counts a question that waits for its answer. `false`: 16 wait already.
     pub(super) fn begin_question(&self) -> bool {
         let has_room = self.asking.load(Ordering::Relaxed) < MAX_ASKING;
         if has_room {

@@ -1,4 +1,4 @@
-//! What the holder of a call's handle may do with its runs, and what these tell.
+//! Controls for the runs of a call (cancel, steer), and the callbacks that the runs report to.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,44 +9,44 @@ use super::child_control::ChildControl;
 use crate::process::Cancel;
 use crate::run::progress::ProgressSender;
 
-/// What the holder of a call's handle may do with it. Clones speak of the same call.
+/// Controls one call. Clones control the same call.
 #[derive(Clone, Debug, Default)]
 pub struct Control {
-    /// Ends it.
+    /// Cancels the call.
     pub cancel: Cancel,
-    /// Sends messages into it.
+    /// Sends messages to its children.
     pub steering: Steering,
 }
 
-/// What a run tells others while it goes on.
+/// What a run reports while it is under way.
 pub struct Watchers<'a> {
-    /// How far it has come.
+    /// Gets the progress of the run.
     pub progress: &'a ProgressSender,
-    /// That its provider wants to be left alone for so long.
+    /// Called when the provider asks for a pause, with its length.
     pub rate_limited: &'a (dyn Fn(Duration) + Sync),
 }
 
-/// The way into the runs of one call, for whoever holds its handle. Clones speak of the same call.
+/// Sends messages to the children of one call. Clones serve the same call.
 #[derive(Clone, Debug, Default)]
 pub struct Steering(Arc<Mutex<Vec<ChildControl>>>);
 
-/// Keeps the way into a child open.
+/// Registers a child for messages. Dropping it ends the registration.
 pub(super) struct Way {
     steering: Steering,
     child_control: ChildControl,
 }
 
 impl Steering {
-    /// Sends a message to every child of the call that works, before its next turn. `false`: none took it, because none
-    /// works any more or because it is driven by the `json` protocol, which takes no messages.
+    /// Sends a message to every working child of the call, which reads it before its next turn. `false` if no child
+    /// took it: none works any more, or all are driven by the `json` protocol, which takes no messages.
     #[must_use]
     pub fn steer(&self, message: &str) -> bool {
         let open = self.0.lock();
-        // All of them, so no `any`, which stops at the first.
+        // Not `any`, which would stop at the first child.
         open.iter().filter(|child_control| child_control.steer(message)).count() > 0
     }
 
-    /// Opens the way into a child that takes messages, for as long as the returned value lives.
+    /// Registers a child until the returned value is dropped. `None` if it takes no messages.
     pub(super) fn open(&self, child_control: &ChildControl) -> Option<Way> {
         if !child_control.takes_commands() {
             return None;

@@ -1,4 +1,4 @@
-//! One run, from its turn to its result.
+//! Drives one run from its permit to its result.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -25,13 +25,13 @@ use crate::run::spec::{RunId, RunSpec};
 use crate::run::state::RunState;
 use crate::text::figures::millis;
 
-/// The longest pause that a provider may ask of a run, which keeps its permit meanwhile. For a longer one the run
-/// ends, and who delegates decides.
+/// The longest pause that a run makes at a provider's request, while it keeps its permit. If the provider asks for
+/// more, the run ends and the caller decides.
 const LONGEST_HOLD: Duration = Duration::from_secs(60);
-/// How long an aborted run looks for what it changed. Whoever aborted is waiting.
+/// How long an aborted run looks for changed files. The caller is waiting.
 const CHANGES_AFTER_ABORT: Duration = Duration::from_secs(1);
 
-/// What is spent without a session counts as one.
+/// All spending without a session shares one account.
 const NO_SESSION: &str = "";
 
 /// Runs one agent on one task. Whatever a user or a child can cause ends in a result, never in an error.
@@ -51,12 +51,12 @@ pub async fn execute(
 }
 
 impl AdmittedRun {
-    /// Starts a child that has no task yet. `None`: it could not be, which the run itself will say.
+    /// Starts a child that has no task yet. `None` if that failed; the run then tries again and reports the error.
     pub async fn boot(&self, cancel: &Cancel) -> Option<Booted> {
         self.launch_plan(1).boot(cancel).await.ok()
     }
 
-    /// Runs it. A child that was booted before is used if it is exactly the one that would be started, and ended
+    /// Runs to the result. Uses the child in `early` if it is exactly the one that would be started now, and ends it
     /// otherwise.
     pub async fn run(
         mut self,
@@ -69,11 +69,11 @@ impl AdmittedRun {
         let enforcer = BudgetEnforcer::new(self.meter().await, cancel.clone());
         self.builder.diagnostics.extend(take_notice());
         let context = Arc::clone(&self.spec.context);
-        // Boxed, because whoever starts a run would hold the room for all of it.
+        // Boxed, so that the caller's future does not have to hold all of this one.
         let result =
             Box::pin(self.run_within(&enforcer, &cancel, early, watchers, callbacks, &control.steering))
                 .await;
-        // However it ended: what was spent is spent.
+        // Recorded for every outcome: the money is spent.
         let spent = enforcer.spent();
         blocking(move || note(&context, spent)).await;
         result
@@ -159,13 +159,13 @@ impl AdmittedRun {
                 }
             }
             report.changes = changes(before, &report.last.supervised.outcome).await;
-            // Writes a long answer and removes the run's files.
+            // Blocks: writes a long answer and removes the run's files.
             let builder = self.builder;
             return blocking(move || builder.finish(report, &files)).await;
         }
     }
 
-    /// The child of an attempt, or the result of a run that gets none.
+    /// The child of an attempt, or the result of a run that cannot have one.
     async fn child(
         &self,
         early: Option<Booted>,
@@ -180,7 +180,7 @@ impl AdmittedRun {
         let reason = match (child, cancel.reason()) {
             (Ok(child), None) => return Ok(child),
             (Ok(child), Some(reason)) => {
-                // Once it has heard of its task it begins to spend.
+                // Ended before it gets its task, because then it would begin to spend.
                 child.discard().await;
                 reason
             }
@@ -206,7 +206,7 @@ impl AdmittedRun {
         }
     }
 
-    /// The child that was booted before, if it is the right one.
+    /// The child that was booted early, if it still fits.
     async fn take(&self, early: Option<Booted>) -> Option<Booted> {
         let (booted, launch_plan) = (early?, self.launch_plan(1));
         let (fits, booted) = blocking(move || (launch_plan.fits(&booted), booted)).await;
@@ -218,15 +218,15 @@ impl AdmittedRun {
     }
 
     pub(in crate::run) async fn meter(&self) -> Meter {
-        // Charged without a bound too, for the day on which there is one.
+        // The account is charged even without a bound, because one may be set later.
         let limit = self.config().session_budget.max_cost.unwrap_or_default();
         let context = Arc::clone(&self.spec.context);
         let account = move || account_of(context.session().unwrap_or(NO_SESSION), || spent_before(&context));
         Meter::new(self.resolved.allowance, Some((blocking(account).await, limit)))
     }
 
-    /// Has a token refreshed that would expire during the run, because a sandboxed child works with a copy of it. One that
-    /// expires all the same is refreshed by the child and taken back.
+    /// Refreshes a token that would expire during the run, because a child with private directories works with a copy.
+    /// If it expires all the same, the child refreshes it, and the new one is copied back.
     async fn refresh(&self, callbacks: &impl HostCallbacks) {
         let context = &self.spec.context;
         let until = self.resolved.timeout.and_then(|limit| SystemTime::now().checked_add(limit));
@@ -243,8 +243,8 @@ impl AdmittedRun {
         if may_write { WorkTree::look(&self.spec.cwd, &self.spec.context.env).await } else { None }
     }
 
-    /// How long to wait for another attempt, and for a provider that has asked for a pause; `None` when there is to be
-    /// none.
+    /// How long to pause before another attempt, including the pause that a provider asked for. `None` when there is no
+    /// further attempt.
     fn pause_before_next(&self, report: &RunReport, started: Instant, limited: Duration) -> Option<Duration> {
         let policy = &self.config().retry;
         let sandboxed = self.resolved.sandbox.is_held();
@@ -265,7 +265,7 @@ impl AdmittedRun {
     }
 }
 
-/// Ends a child that nobody needs.
+/// Ends a child that is not needed.
 async fn discard(booted: Option<Booted>) {
     if let Some(booted) = booted {
         booted.discard().await;

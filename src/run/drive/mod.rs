@@ -1,20 +1,20 @@
-//! What is written to a child, and what its events mean for its run.
+//! Drives a child: writes to it, and decides what its events mean for its run.
 //!
 //! ```text
 //! execute ─ for each attempt ─▶ attempt ─┬─ child: folds what the child writes
-//!                                        ├─ updates: progress for those who watch
+//!                                        ├─ updates: progress for watchers
 //!                                        └─ questions: asked, and answered into child_control
 //! ```
 //!
 //! | File | Answers |
 //! |---|---|
 //! | `execute` | which child a run gets, and whether another attempt follows |
-//! | `attempt` | what goes on side by side while a child works |
+//! | `attempt` | what runs concurrently while a child works |
 //! | `child` | what counts as a sign of life, and when the work is done |
 //! | `child_control` | what may be written to a child now |
-//! | `protocol/` | how it is written, by the setting `protocol` |
-//! | `shared_collector`, `updates` | what is seen of a child while it works |
-//! | `questions`, `announcement` | what it asks, and what it is asked at its end |
+//! | `protocol/` | how it is encoded, by the setting `protocol` |
+//! | `shared_collector`, `updates` | what watchers see of a child while it works |
+//! | `questions`, `announcement` | what the child asks, and what it is asked at its end |
 //! | `control` | what the holder of a call's handle can do |
 
 pub(crate) mod announcement;

@@ -1,4 +1,4 @@
-//! Questions of the child's extensions, on their way to a person and back.
+//! Forwards questions of the child's extensions to the user, and the answers back.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use crate::run::callbacks::{Answer, ChildQuestion, HostCallbacks};
 use crate::text::Sanitizer;
 use crate::text::figures::millis;
 
-/// Whose questions they are, and what cleans them.
+/// Identifies the asking run, and sanitizes its questions.
 pub(super) struct Questions<'a> {
     pub run_id: &'a str,
     pub agent: &'a str,
@@ -20,7 +20,7 @@ pub(super) struct Questions<'a> {
 }
 
 impl Questions<'_> {
-    /// Has questions answered, one at a time, for as long as it is polled.
+    /// Has questions answered, one at a time. Runs until it is dropped.
     pub(super) async fn answer(
         &self,
         mut pending: UnboundedReceiver<PendingQuestion>,
@@ -34,7 +34,7 @@ impl Questions<'_> {
             let shown = texts(&question.options, question.prefill.as_ref());
             let asked = callbacks.ask(question);
             let answer = match deadline {
-                // The child has answered itself by then, perhaps while another question was answered.
+                // The child's own timeout has passed, perhaps while another question was being answered.
                 Some(deadline) if deadline <= Instant::now() => Answer::Cancelled,
                 Some(deadline) => {
                     tokio::time::timeout_at(deadline.into(), asked).await.unwrap_or(Answer::Cancelled)
@@ -47,7 +47,7 @@ impl Questions<'_> {
         std::future::pending::<()>().await;
     }
 
-    /// The question as a person may see it.
+    /// The question as the user sees it: sanitized and bounded.
     fn clean(&self, question: Question) -> ChildQuestion {
         let clean = |text: String| self.sanitizer.sanitize(&text).into_string();
         ChildQuestion {
@@ -64,7 +64,7 @@ impl Questions<'_> {
     }
 }
 
-/// Options that a person can tell apart, even where they differed only in what was removed from them.
+/// Makes options distinct that sanitizing has made equal.
 fn distinct(options: impl Iterator<Item = String>) -> Vec<String> {
     let mut shown: Vec<String> = Vec::new();
     for option in options {
@@ -79,12 +79,12 @@ fn distinct(options: impl Iterator<Item = String>) -> Vec<String> {
     shown
 }
 
-/// The texts of a question that a person can send back as they are.
+/// The texts of a question that may come back unchanged as an answer.
 fn texts(options: &[String], prefill: Option<&String>) -> Vec<String> {
     options.iter().chain(prefill).cloned().collect()
 }
 
-/// The answer in the child's own words, where a person sends back what was shown of them.
+/// Maps an answer that repeats a sanitized text back to the child's original text.
 fn original(answer: Answer, shown: &[String], originals: Vec<String>) -> Answer {
     match answer {
         Answer::Value(value) => {

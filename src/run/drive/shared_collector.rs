@@ -1,4 +1,4 @@
-//! The collector of a child, shared by its reader and by those who watch.
+//! The collector of a child, shared by its reader and its watchers.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ pub(super) struct State {
 }
 
 impl SharedCollector {
-    /// A collector that has seen nothing.
+    /// Creates an empty collector.
     #[must_use]
     pub(super) fn new() -> Self {
         let state = State { collector: Collector::new(), last_event: Instant::now(), changed: false };
@@ -32,11 +32,12 @@ impl SharedCollector {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        // A collector that panicked half way still holds bounded, readable state; losing the run would be worse.
+        // The lock is not poisoned: after a panic the state is still bounded and readable, and losing the run would be
+        // worse.
         self.state.lock()
     }
 
-    /// Tells those who watch that something changed.
+    /// Notifies watchers of a change.
     pub(super) fn notify(&self) {
         self.wake.notify_one();
     }
@@ -48,7 +49,7 @@ impl SharedCollector {
         }
     }
 
-    /// Whether something changed since the last time this was asked.
+    /// Whether something changed since the last call.
     #[must_use]
     pub(super) fn take_changed(&self) -> bool {
         std::mem::take(&mut self.lock().changed)
@@ -60,7 +61,7 @@ impl SharedCollector {
         look(&state.collector, state.last_event.elapsed())
     }
 
-    /// Folds what is left of the stream and takes the collector out; an empty one stays.
+    /// Folds the rest of the stream and takes the collector, leaving an empty one.
     #[must_use]
     pub(super) fn finish(&self) -> Collector {
         let mut collector = std::mem::take(&mut self.lock().collector);

@@ -1,4 +1,4 @@
-//! Progress on the way to a result: at most twenty times a second, the newest state wins, the last one is never lost.
+//! Sends progress during a run: at most twenty times a second, newest state only, and the last one is never lost.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,32 +14,33 @@ use crate::run::state::RunState;
 use crate::text::figures::millis;
 use crate::text::{Sanitized, Sanitizer};
 
-/// Between two updates: twenty a second is what a person can see and a terminal can draw.
+/// The shortest time between two updates: more than twenty a second nobody can see.
 pub(crate) const UPDATE_INTERVAL: Duration = Duration::from_millis(50);
-/// What the text of an update may hold. With the items it stays within 64 KiB.
+/// Bytes for the text of an update. Text and items stay within 64 KiB.
 const TEXT_BYTES: usize = 24 * 1024;
-/// What the items of an update may hold together.
+/// Bytes for all items of an update.
 const ITEM_BYTES: usize = 32 * 1024;
 
-/// What never changes between the updates of an attempt.
+/// The values that all updates of an attempt share.
 pub(in crate::run) struct Updates<'a> {
-    /// When the run's turn came.
+    /// When the run got its permit.
     pub started: Instant,
-    /// The attempt at hand, from 1.
+    /// The current attempt, counted from 1.
     pub attempt: u32,
-    /// What the attempts before have spent.
+    /// Usage of the earlier attempts.
     pub earlier: &'a Usage,
-    /// The choke point that every string passes.
+    /// Sanitizes every string of an update.
     pub sanitizer: &'a Sanitizer,
-    /// How many runs share what an update may hold.
+    /// How many runs share the size limit of an update.
     pub share: usize,
-    /// What is known of the child from its start on.
+    /// The facts about the child that are known from its start.
     pub child: ChildFacts,
-    /// Whether what the child uses is news by itself. Otherwise it is there for whoever looks, and wakes nobody.
+    /// Whether a change of the child's resource usage alone sends an update. Otherwise it only rides along with other
+    /// changes.
     pub shows_use: bool,
 }
 
-/// What is known of a child from its start on.
+/// The facts about a child that are known from its start.
 pub(in crate::run) struct ChildFacts {
     session_file: Option<Arc<Path>>,
     directory: Arc<Path>,
@@ -61,7 +62,7 @@ impl ChildFacts {
         self.vitals.tally().map(Into::into)
     }
 
-    /// The same progress with this in it.
+    /// Adds these facts to a progress.
     pub(in crate::run) fn within(&self, progress: Progress) -> Progress {
         Progress {
             session_file: self.session_file.clone(),
@@ -74,7 +75,7 @@ impl ChildFacts {
 }
 
 impl Updates<'_> {
-    /// Sends progress for as long as it is polled. Cancel safe: [`Updates::last`] sends what was still to come.
+    /// Sends progress until it is dropped. Cancel safe: [`Updates::last`] sends what is still pending.
     pub(in crate::run) async fn forward(&self, child: &SharedCollector, sender: &ProgressSender) {
         let mut vitals = self.child.vitals.clone();
         loop {
@@ -94,17 +95,17 @@ impl Updates<'_> {
         }
     }
 
-    /// Sends once more when something changed since the last time.
+    /// Sends a last update if something changed since the previous one.
     pub(in crate::run) fn last(&self, child: &SharedCollector, sender: &ProgressSender) {
         if child.take_changed() {
             sender.send_replace(self.snapshot(child));
         }
     }
 
-    /// The state as it is.
+    /// The current state.
     #[must_use]
     fn snapshot(&self, child: &SharedCollector) -> Progress {
-        // Copied under the lock, which is held for as short as can be, and sanitized outside it.
+        // Copied under the lock and sanitized outside it, to hold the lock only briefly.
         let (text, items, mut usage, model, silent) = child.view(|collector, silent| {
             let live = collector.live();
             let model: Option<String> = live.model.map(str::to_owned);
@@ -157,7 +158,7 @@ fn size_of_item(item: &DisplayItem) -> usize {
     }
 }
 
-/// The newest part of a text that fits as JSON, where a quote or a line end counts twice.
+/// The newest part of a text that fits as JSON, where a quote or a line end takes two bytes.
 fn newest(text: &Sanitized, limit: usize) -> String {
     let clipped = text.clip_tail(limit);
     let surplus = json_len(&clipped).saturating_sub(limit);

@@ -1,4 +1,4 @@
-//! What a child announced.
+//! Reads the announcement from a child's last words.
 
 use crate::event::{Collected, StopReason};
 use crate::process::Outcome;
@@ -7,8 +7,8 @@ use crate::run::result::Announcement;
 /// The reply that announces nothing.
 const ANNOUNCE_SKIP: &str = "ANNOUNCE_SKIP";
 
-/// What the child announced, or why there is nothing of it; neither when it was not asked. `epilogue` is what it has said
-/// since it was, clean; `silenced` is why it did not take the request.
+/// The child's announcement, or why there is none. Neither when it was not asked. `epilogue` is the sanitized stream
+/// since the request; `silenced` is why the child rejected the request.
 pub(crate) fn announced(
     outcome: &Outcome,
     silenced: Option<&str>,

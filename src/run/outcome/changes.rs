@@ -1,4 +1,4 @@
-//! Which files a run changed, as git sees it.
+//! Lists the files that a run changed, according to git.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -7,13 +7,13 @@ use std::time::{Duration, SystemTime};
 
 use crate::process::{ChildCommand, capture, resolve_program, search_path};
 
-/// A large work tree takes a second; a hanging file system must not hold up the run.
+/// How long one git command may take. A large work tree takes a second; a hanging file system must not hold up the run.
 const GIT_TIMEOUT: Duration = Duration::from_secs(10);
-/// What a status may print. A longer one is a work tree full of untracked files.
+/// Bytes that `git status` may print. More means a work tree full of untracked files.
 const GIT_BYTES: usize = 4 * 1024 * 1024;
 /// Options before the command: a repository's own configuration must not name a program to run.
 const SAFE: [&str; 2] = ["-c", "core.fsmonitor=false"];
-/// How many changed files a result lists.
+/// The most changed files that a result lists.
 const MAX_CHANGES: usize = 200;
 
 /// The state of a work tree at one moment.
@@ -25,7 +25,7 @@ pub(in crate::run) struct WorkTree {
     dirty: BTreeMap<String, Fingerprint>,
 }
 
-/// Enough to notice that a file which was already changed changed again.
+/// Tells whether a file that was already modified has been modified again.
 #[derive(PartialEq, Eq)]
 struct Fingerprint {
     status: String,
@@ -34,7 +34,7 @@ struct Fingerprint {
 }
 
 impl WorkTree {
-    /// Looks at the work tree that holds `cwd`; `None` where there is none, or no git.
+    /// Records the state of the work tree around `cwd`. `None` without a work tree or without git.
     pub(in crate::run) async fn look(cwd: &Path, env: &[(OsString, OsString)]) -> Option<Self> {
         let git = resolve_program("git".as_ref(), search_path(env))?;
         let mut tree = Self {
@@ -52,7 +52,7 @@ impl WorkTree {
         Some(tree)
     }
 
-    /// The files that differ from what they were, relative to the work tree's root, sorted.
+    /// The files that differ from the recorded state, relative to the work tree's root, sorted.
     pub(in crate::run) async fn changes(self) -> Option<Vec<String>> {
         let after = Self::look(&self.root, &self.env).await?;
         let touched = after.dirty.iter().filter(|(path, now)| self.dirty.get(*path) != Some(now));
@@ -73,7 +73,7 @@ impl WorkTree {
     }
 
     async fn status(&self) -> Option<BTreeMap<String, Fingerprint>> {
-        // A rename prints a second path, which `--no-renames` avoids; `-z` keeps names as they are.
+        // `--no-renames` avoids the second path of a rename; `-z` keeps names unquoted.
         let text =
             self.git(&["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all"]).await?;
         let entries = text.split('\0').filter_map(|entry| entry.split_at_checked(3));
@@ -91,7 +91,7 @@ impl WorkTree {
 
     async fn git(&self, args: &[&str]) -> Option<String> {
         let mut env = self.env.clone();
-        // Looking must not write: git would refresh its index.
+        // Otherwise `git status` would write: it refreshes the index.
         env.push(("GIT_OPTIONAL_LOCKS".into(), "0".into()));
         let command = ChildCommand {
             program: self.git.clone(),
@@ -101,7 +101,7 @@ impl WorkTree {
             guardian: None,
         };
         let captured = capture(command, GIT_TIMEOUT, GIT_BYTES).await.ok()?;
-        // A listing that was cut would make files look cleaned that were not.
+        // In a cut listing, modified files would look clean.
         (captured.is_success() && !captured.truncated)
             .then(|| String::from_utf8_lossy(&captured.stdout).into_owned())
     }

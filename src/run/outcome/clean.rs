@@ -1,10 +1,10 @@
-//! What a child said, made fit to leave the process.
+//! Sanitizes what a child said, before it leaves the process.
 
 use crate::event::{Collected, DisplayItem, Retry, StopReason};
 use crate::text::Sanitizer;
 
-/// The same stream's end with every string sanitized. Texts that may have been cut lose the beginning of a known secret at
-/// their end: nothing would recognize it.
+/// Sanitizes every string of a collected stream. Where a text may have been cut, also removes the beginning of a known
+/// secret at its end, which the scanner could not recognize.
 #[must_use]
 pub fn clean(collected: Collected, sanitizer: &Sanitizer) -> Collected {
     let text = |text: String| sanitizer.sanitize(&text).into_string();
@@ -31,7 +31,7 @@ pub fn clean(collected: Collected, sanitizer: &Sanitizer) -> Collected {
     }
 }
 
-/// The same items with every string sanitized, texts like those that may have been cut.
+/// Sanitizes every string of the items; texts are treated as possibly cut.
 #[must_use]
 pub(in crate::run) fn clean_items(items: &[DisplayItem], sanitizer: &Sanitizer) -> Vec<DisplayItem> {
     let text = |text: &str| sanitizer.sanitize(text).into_string();

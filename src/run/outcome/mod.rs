@@ -1,4 +1,4 @@
-//! How a run ended, what is told of it, and whether another attempt follows.
+//! How a run ended, what its result says, and whether another attempt follows.
 
 pub(crate) mod announcement;
 pub(crate) mod changes;

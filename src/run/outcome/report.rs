@@ -1,4 +1,4 @@
-//! From the end of a child to the result of its run: the situation table, in one place.
+//! Builds the result of a run from the end of its child.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,18 +19,18 @@ use crate::run::state::RunOutcome;
 use crate::text::figures::millis;
 use crate::text::{Sanitizer, TruncateLimits, chain, one_line, truncate};
 
-/// How long the lock on the user's credentials is waited for when a token returns: pi gives up on it after 30 s.
+/// How long to wait for the lock on the user's credentials when copying a token back: pi gives up on a lock after 30 s.
 const LOCK: Duration = Duration::from_secs(35);
-/// The same for a run that somebody has aborted, who is waiting.
+/// The same for an aborted run, whose caller is waiting.
 const LOCK_AFTER_ABORT: Duration = Duration::from_secs(1);
-/// What a task, an error or a diagnostic may fill in `details`. The full ones are in the session file.
+/// The limit for a task, an error or a diagnostic in `details`. The session file has the full text.
 const FIELD: TruncateLimits = TruncateLimits { max_bytes: 16 * 1024, max_lines: usize::MAX };
-/// What the name of a changed file may fill in `details`.
+/// Characters of a changed file's name in `details`.
 const PATH_CHARS: usize = 300;
-/// What `output` may fill in `details`; `content` has its own, configured limit.
+/// The limit for `output` in `details`; `content` has its own, configured limit.
 const OUTPUT_FIELD: TruncateLimits = TruncateLimits { max_bytes: 64 * 1024, max_lines: usize::MAX };
 
-/// What is known of a run before its child ends.
+/// Builds the result of a run from what is known before its child ends.
 #[derive(Clone)]
 pub(in crate::run) struct ResultBuilder {
     /// The agent's name.
@@ -39,15 +39,15 @@ pub(in crate::run) struct ResultBuilder {
     pub task: String,
     /// The run's id.
     pub run_id: RunId,
-    /// The choke point that every string passes.
+    /// Sanitizes every string of the result.
     pub sanitizer: Arc<Sanitizer>,
     /// The model that was chosen for the child, `provider/id`.
     pub model: Option<String>,
-    /// What the text of the result may fill.
+    /// The size limit of the result's text.
     pub limits: TruncateLimits,
-    /// How the child is to be held to reading, once that is decided.
+    /// The sandbox of the child, once that is decided.
     pub sandbox: Option<SandboxPlan>,
-    /// What the caller should know of how the run was set up.
+    /// Notices about the set-up of the run.
     pub diagnostics: Vec<String>,
 }
 
@@ -119,15 +119,16 @@ impl ResultBuilder {
         }
     }
 
-    /// Takes back into the user's credentials what an attempt that is not the last has refreshed. Blocks.
+    /// Copies a token that an attempt has refreshed back into the user's credentials, before the next attempt. Blocks.
     pub(in crate::run) fn give_back(&self, files: &RunFiles, report: &AttemptReport) {
-        // What is lost here is refreshed by the next attempt, or said by its result.
+        // A failure here is not reported: the next attempt refreshes the token again, or its result reports the
+        // failure.
         drop(self.lost_token(files, report));
     }
 
-    /// Takes a token that the child has refreshed back into the user's credentials; what the user should know of it.
+    /// Copies a refreshed token back into the user's credentials. Returns a notice for the user if that failed.
     fn lost_token(&self, files: &RunFiles, report: &AttemptReport) -> Option<String> {
-        // What was chosen here and not what the child says, unless nothing was.
+        // The model chosen for the child; what the child reports counts only if none was chosen.
         let model = self.model.as_deref().or(report.collected.model.as_deref());
         let (provider, _) = model?.split_once('/')?;
         let is_awaited = matches!(report.supervised.outcome, Outcome::Cancelled(_));
@@ -141,7 +142,7 @@ impl ResultBuilder {
         self.without_child(&verdict, Duration::ZERO, None)
     }
 
-    /// The result of a run that was aborted while it waited for its turn.
+    /// The result of a run that was aborted while it waited for a permit.
     #[must_use]
     pub(in crate::run) fn never_started(self, reason: &CancelReason) -> ToolResult {
         let mut verdict = Verdict::cancelled(reason);
@@ -149,14 +150,14 @@ impl ResultBuilder {
         self.without_child(&verdict, Duration::ZERO, None)
     }
 
-    /// The result of a run that others have kept from starting.
+    /// The result of a run that never starts because of another run.
     #[must_use]
     pub(in crate::run) fn skipped(self, why: &str) -> ToolResult {
         let verdict = Verdict::skipped(format!("not started: {why}"));
         self.without_child(&verdict, Duration::ZERO, None)
     }
 
-    /// The result of a run whose child was never started, and why.
+    /// The result of a run whose child could not be started.
     #[must_use]
     pub(in crate::run) fn not_started(
         self,
@@ -211,12 +212,12 @@ impl ResultBuilder {
         }
     }
 
-    /// The cause of a failure stands at the end of what a program printed, its kind at the beginning.
+    /// Keeps head and tail: programs print the kind of a failure first and its cause last.
     fn field(&self, text: &str) -> String {
         self.sanitizer.sanitize(text).truncate(FIELD, None).0.into_string()
     }
 
-    /// A file's name on one line: git allows anything in it.
+    /// A file's name on one line. git allows any character in it.
     fn path(&self, path: &str) -> String {
         self.sanitizer.sanitize(&one_line(path, PATH_CHARS)).into_string()
     }
@@ -230,7 +231,7 @@ impl ResultBuilder {
         files: Option<&RunFiles>,
     ) -> ToolResult {
         let whole = self.sanitizer.sanitize(&text);
-        // A long answer is held once, not twice, while it is cut and written.
+        // Frees a long answer before it is cut and written, so that it is in memory only once.
         drop(text);
         let (mut shown, truncated) = whole.truncate(self.limits, None);
         if truncated && let Some(files) = files {
@@ -265,7 +266,7 @@ impl ResultBuilder {
     }
 }
 
-/// The text of a failure, its parts in a fixed order, empty ones left out.
+/// The text of a failure: its parts in a fixed order, without empty ones.
 fn failure_text(single: &SingleResult, partial: &str) -> String {
     let parts = [
         Some(format!("{} failed with exit code {}", single.agent, single.exit_code)),

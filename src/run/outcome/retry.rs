@@ -1,4 +1,4 @@
-//! When a failed attempt may be followed by another, how soon, and what the earlier ones mean for the result.
+//! Whether and when another attempt follows a failed one, and what earlier attempts add to the result.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -12,12 +12,11 @@ use crate::run::blocking::blocking;
 use crate::run::launch::files::RunFiles;
 use crate::run::result::ToolResult;
 
-/// No pause is longer, whatever the configuration says.
+/// The longest pause, whatever the configuration says.
 const MAX_BACKOFF: Duration = Duration::from_secs(5 * 60);
 
-/// Whether another attempt could do better and repeats nothing that has an effect: the last request failed in a way
-/// that pi itself tried again until it gave up, and every tool that was started is free of side effects. A tool whose
-/// name is not known counts as one that is not.
+/// Whether another attempt may help and cannot repeat a side effect: pi itself retried the last request until it gave
+/// up, and every tool that was started is free of side effects. A tool without a known name counts as having some.
 #[must_use]
 pub(in crate::run) fn may_retry(collected: &Collected, side_effect_free: impl Fn(&str) -> bool) -> bool {
     let gave_up = collected.retry.as_ref().is_some_and(|retry| retry.exhausted);
@@ -27,8 +26,8 @@ pub(in crate::run) fn may_retry(collected: &Collected, side_effect_free: impl Fn
         && collected.tool_names.iter().all(|name| side_effect_free(name))
 }
 
-/// The pause before an attempt, counted from 1: none before the first, then `backoffMs`, doubled each time, five minutes
-/// at most.
+/// The pause before an attempt, counted from 1: none before the first, then `backoffMs`, doubled each time, up to five
+/// minutes.
 #[must_use]
 pub(in crate::run) fn backoff(policy: &Retry, attempt: u32) -> Duration {
     let Some(doublings) = attempt.checked_sub(2) else { return Duration::ZERO };
@@ -37,7 +36,7 @@ pub(in crate::run) fn backoff(policy: &Retry, attempt: u32) -> Duration {
         .map_or(MAX_BACKOFF, |pause| pause.min(MAX_BACKOFF))
 }
 
-/// Until when the provider has asked for a pause.
+/// The time until which the provider has asked for a pause.
 #[derive(Default)]
 pub(in crate::run) struct Limited(Mutex<Option<Instant>>);
 
@@ -53,24 +52,24 @@ impl Limited {
     }
 }
 
-/// The attempts that are over.
+/// The attempts that have ended.
 #[derive(Default)]
 pub(in crate::run) struct EarlierAttempts {
     count: u32,
-    /// What they have spent.
+    /// Their usage, summed.
     pub usage: Usage,
     session: Option<PathBuf>,
 }
 
 impl EarlierAttempts {
-    /// Adds an attempt, of which nothing stays but its session.
+    /// Adds an attempt and removes its files, except for its session.
     pub(in crate::run) async fn add(&mut self, report: &RunReport, files: RunFiles) {
         (self.count, self.usage) = (report.attempts, report.usage());
         self.session = files.session().map(Path::to_path_buf);
         blocking(move || drop(files)).await;
     }
 
-    /// The result of a run for which there is no further child: what the attempts before have spent stays spent.
+    /// Adds the earlier attempts to the result of a run that gets no further child, so that their usage is not lost.
     pub(in crate::run) fn end(self, result: ToolResult) -> ToolResult {
         if self.count == 0 {
             return result;
@@ -95,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_pi_gave_up_on_and_what_had_no_effect_is_tried_again() {
+    fn only_requests_that_pi_gave_up_on_without_side_effects_are_retried() {
         let said = |stop: &str| json!({"type": "message_end", "message": {"role": "assistant", "content": [], "stopReason": stop}});
         let retry = || json!({"type": "auto_retry_start", "attempt": 1, "errorMessage": "500"});
         let end = |success: bool, error: &str| json!({"type": "auto_retry_end", "success": success, "finalError": error});
@@ -136,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_beyond_those_that_are_named_count_as_side_effects() {
+    fn tools_beyond_the_64_with_known_names_count_as_side_effects() {
         let tool =
             |name: String| json!({"type": "tool_execution_start", "toolCallId": name, "toolName": name});
         let failed = [

@@ -1,4 +1,4 @@
-//! What follows from how an attempt ended: the table of situations.
+//! Judges how a run ended: the table of situations.
 
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -8,62 +8,62 @@ use crate::process::{CancelReason, Outcome, OverLimit, Supervised, exit_code, ex
 use crate::run::result::{ErrorCode, TimeoutReason};
 use crate::run::state::RunOutcome;
 
-/// The exit code of a run that a limit ended, as `timeout(1)` has it.
+/// The exit code of a run that a time limit ended, as in `timeout(1)`.
 const EXIT_TIMEOUT: i32 = 124;
-/// The exit code of a run that its caller ended: 128 + SIGINT, as a shell has it.
+/// The exit code of a run that its caller aborted: 128 + SIGINT, as in a shell.
 const EXIT_ABORTED: i32 = 130;
-/// The exit code of a run whose processes used more than they may: 128 + SIGKILL.
+/// The exit code of a run whose processes exceeded a limit on resources: 128 + SIGKILL.
 const EXIT_KILLED: i32 = 137;
 
-/// What a child waited for that may take its time.
+/// What a child was waiting for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::run) enum Busy {
-    /// A tool that runs.
+    /// A running tool.
     Tool,
     /// The answer to a question.
     Question,
 }
 
-/// What a child said of the commands it got, and what it did when it was told to stop.
+/// How a child responded to its commands, and what it was doing when it was told to stop.
 #[derive(Debug, Default)]
 pub(in crate::run) struct ProtocolReport {
-    /// Why no model worked on its task.
+    /// Why pi rejected the prompt, if it did: no model worked on the task.
     pub prompt_rejected: Option<String>,
-    /// Why it did not take the request for an announcement.
+    /// Why pi rejected the request for an announcement, if it did.
     pub announcement_rejected: Option<String>,
-    /// What it was busy with when it was told to stop.
+    /// What the child was busy with when it was told to stop.
     pub stopped_in: Option<Busy>,
 }
 
 /// How an attempt ended.
 pub(in crate::run) struct AttemptReport {
-    /// What its supervisor saw.
+    /// What its supervisor observed.
     pub supervised: Supervised,
     /// What its events said.
     pub collected: Collected,
     pub protocol_report: ProtocolReport,
-    /// The setting that set the limit of the whole run.
+    /// The setting of the limit for the whole run.
     pub limited_by: &'static str,
 }
 
-/// How a run stands after an attempt.
+/// The state of a run after an attempt.
 pub(in crate::run) struct RunReport {
     /// The last attempt.
     pub last: AttemptReport,
-    /// What follows from how it ended.
+    /// The verdict on it.
     pub verdict: Verdict,
-    /// From the start of the run.
+    /// Time since the start of the run.
     pub duration: Duration,
-    /// Files that the run changed.
+    /// The files that the run changed.
     pub changes: Option<Vec<String>>,
-    /// How often a child was started.
+    /// The number of attempts so far.
     pub attempts: u32,
-    /// What the attempts before the last have spent.
+    /// Usage of the attempts before the last.
     pub earlier: Usage,
 }
 
 impl RunReport {
-    /// A report on a run after so many attempts. The verdict is made here, once.
+    /// Reports on a run after `attempts` attempts. Judges it here, once.
     pub(in crate::run) fn new(
         last: AttemptReport,
         attempts: u32,
@@ -73,14 +73,14 @@ impl RunReport {
         Self { verdict: Verdict::of(&last), last, duration, changes: None, attempts, earlier }
     }
 
-    /// Ends a run that waited for another attempt.
+    /// Cancels a run that waits for another attempt.
     pub(in crate::run) fn cancel(&mut self, reason: CancelReason, duration: Duration) {
         self.verdict = Verdict::cancelled(&reason);
         self.last.supervised.outcome = Outcome::Cancelled(reason);
         self.duration = duration;
     }
 
-    /// What all attempts have spent.
+    /// Usage of all attempts.
     pub(in crate::run) fn usage(&self) -> Usage {
         let mut usage = self.last.collected.usage.clone();
         usage.add(&self.earlier);
@@ -88,14 +88,14 @@ impl RunReport {
     }
 }
 
-/// The verdict on a run: everything that follows from how it ended, and nothing about its text.
+/// The verdict on a run: everything that follows from how it ended, apart from its text.
 pub(in crate::run) struct Verdict {
     pub outcome: RunOutcome,
     pub exit_code: i32,
     /// `None` for a success.
     pub code: Option<ErrorCode>,
     pub error: Option<String>,
-    /// The signal that killed the child, where nobody here sent it.
+    /// The signal that killed the child, unless this process sent it.
     pub signal: Option<String>,
     pub timeout: Option<TimeoutReason>,
     /// The model's provider reported the error.
@@ -152,7 +152,7 @@ impl Verdict {
     /// Judges a run by the first cause of its end, then by what its last assistant message says.
     pub(in crate::run) fn of(report: &AttemptReport) -> Self {
         if report.collected.epilogue.is_some() {
-            // The work was done, and nothing that came after it changes what it was.
+            // The work was done before the announcement; what came after does not change the verdict.
             return Self::by_message(report);
         }
         match &report.supervised.outcome {
@@ -198,7 +198,7 @@ impl Verdict {
         }
     }
 
-    /// A child that left by itself, or was ended by somebody else.
+    /// Judges a child that exited by itself, or that another program ended.
     fn by_status(status: ExitStatus, report: &AttemptReport) -> Self {
         match (exit_signal(status).map(signal_name), exit_code(status)) {
             (Some(signal), code) => {
@@ -210,8 +210,8 @@ impl Verdict {
         }
     }
 
-    /// A child that ended by itself: its last assistant message decides, because pi exits with 0 after a provider
-    /// error.
+    /// Judges a child that did not exit with an error: its last assistant message decides, because pi exits with 0
+    /// after a provider error too.
     fn by_message(AttemptReport { collected, protocol_report, .. }: &AttemptReport) -> Self {
         if let Some(rejected) = &protocol_report.prompt_rejected {
             return Self::failed(1, format!("the child did not take the task: {rejected}"));
@@ -234,7 +234,7 @@ fn has_text(collected: &Collected) -> bool {
     collected.text.as_deref().is_some_and(|text| !text.trim().is_empty())
 }
 
-/// Why a child without a message worth quoting ended with a code: what it wrote for people.
+/// The error of a child that exited with a code and without a usable message: the first text that it wrote for people.
 fn exit_text(report: &AttemptReport) -> String {
     let said = [
         report.collected.error_message.as_deref(),
@@ -247,7 +247,7 @@ fn exit_text(report: &AttemptReport) -> String {
     }
 }
 
-/// What there is to say of a child that said nothing.
+/// The error of a child that said nothing.
 fn no_text(collected: &Collected) -> String {
     let last = collected.last_event.as_deref().unwrap_or("none");
     let stop = collected.stop_reason.as_ref().map_or("none", StopReason::as_str);
@@ -264,10 +264,10 @@ mod tests {
     use super::*;
     use crate::process::LimitKind;
 
-    /// What is said of a child that [`failed_by_provider`].
+    /// The error of a child that [`failed_by_provider`].
     const PROVIDER: &str = "the model's provider reported an error: 500: overloaded";
 
-    /// A child of which nothing is known but how it ended.
+    /// A child of which only the outcome is known.
     fn report(outcome: Outcome) -> AttemptReport {
         let supervised = Supervised {
             outcome,
@@ -322,7 +322,7 @@ mod tests {
         report
     }
 
-    /// Leaving with a code.
+    /// An exit with a code.
     fn left(code: i32) -> Outcome {
         Outcome::Exited(ExitStatus::from_raw(code << 8))
     }
@@ -351,7 +351,7 @@ mod tests {
     /// What a row expects: outcome, exit code, error.
     type Expected = (RunOutcome, i32, Option<&'static str>);
 
-    /// Checks rows, and what follows from outcome and error alone.
+    /// Checks the rows, and the fields that follow from outcome and error alone.
     fn check(table: Vec<(&str, AttemptReport, Expected)>) {
         for (label, report, expected) in table {
             let verdict = Verdict::of(&report);
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn every_end_of_a_child_that_left_has_its_outcome_exit_code_and_reason() {
+    fn every_exit_of_a_child_has_its_outcome_exit_code_and_reason() {
         use RunOutcome::{Completed, Failed};
         let silent =
             "the child gave no answer (last event: none; stop reason: none; tool executions completed: 0)";
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn every_end_of_a_child_that_was_ended_has_its_outcome_exit_code_and_reason() {
+    fn every_forced_end_of_a_child_has_its_outcome_exit_code_and_reason() {
         use RunOutcome::{Aborted, Budget, Failed, HardTimeout, IdleTimeout, Killed};
         let hard = || Outcome::HardTimeout { limit: Duration::from_millis(2500) };
         let orphaned =
@@ -488,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_child_that_left_by_itself_the_last_message_decides() {
+    fn the_last_message_decides_about_a_child_that_exited_by_itself() {
         use RunOutcome::{Completed, Failed};
         let said = |stop: &str, text: Option<&str>, error: Option<&str>| {
             collected(left(0), |collected| {
@@ -538,7 +538,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_the_child_did_not_take_is_a_failure_whatever_it_says() {
+    fn a_rejected_prompt_is_a_failure_whatever_the_child_says() {
         let refuses = |mut report: AttemptReport| {
             report.protocol_report.prompt_rejected = Some("busy".into());
             report
@@ -554,7 +554,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exit_code_is_explained_by_the_first_of_what_was_said_for_people() {
+    fn an_exit_code_is_explained_by_the_first_text_for_people() {
         let said = |mut report: AttemptReport| {
             report.collected.error_message = Some("the error".into());
             report
@@ -571,7 +571,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_was_done_before_the_last_word_stays_done() {
+    fn a_failed_announcement_does_not_undo_finished_work() {
         let ends: [fn() -> Outcome; 8] = [
             || left(3),
             || killed(9),
@@ -598,7 +598,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_run_that_the_provider_failed_is_one_that_the_provider_failed() {
+    fn only_provider_errors_count_as_provider_errors() {
         let ends: [fn() -> Outcome; 5] = [
             || left(1),
             || Outcome::HardTimeout { limit: Duration::ZERO },
@@ -613,7 +613,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_is_named_after_what_has_set_it() {
+    fn a_time_limit_names_its_setting() {
         let mut report = report(Outcome::HardTimeout { limit: Duration::from_secs(3) });
         report.limited_by = "runTimeoutSeconds";
         let error = Verdict::of(&report).error;
@@ -621,7 +621,7 @@ mod tests {
     }
 
     #[test]
-    fn all_attempts_together_are_what_was_spent() {
+    fn usage_sums_all_attempts() {
         let mut last = answered(left(0));
         last.collected.usage = Usage { input: 3, turns: 2, ..Usage::default() };
         let earlier = Usage { input: 4, turns: 5, ..Usage::default() };

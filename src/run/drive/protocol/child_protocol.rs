@@ -1,37 +1,37 @@
-//! What is said to a child, and what a protocol has to know to say it.
+//! The commands to a child, and what a protocol has to implement for them.
 
 use std::fmt::Debug;
 
 use crate::process::Input;
 use crate::run::callbacks::Answer;
 
-/// The id of the command whose refusal ends the run.
+/// The id of the prompt. If pi rejects this command, the run ends.
 pub(in crate::run) const PROMPT_ID: &str = "prompt";
 
-/// The id of the command whose refusal ends nothing.
+/// The id of the request for an announcement. If pi rejects it, the run goes on without one.
 pub(in crate::run) const ANNOUNCE_ID: &str = "announce";
 
-/// What a child is told.
+/// A command to a child.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::run) enum Command<'a> {
-    /// Work on this.
+    /// The task.
     Prompt(&'a str),
-    /// Say this of your work, now that it is done.
+    /// The request for an announcement, once the work is done.
     Announce(&'a str),
-    /// Hear this before the next turn.
+    /// A message that the child reads before its next turn.
     Steer(&'a str),
     /// Stop working.
     Abort,
-    /// The answer to a question of yours.
+    /// The answer to the child's question with this id.
     Answer(&'a str, &'a Answer),
 }
 
-/// A way to drive pi. Everything that depends on the setting `protocol` is asked here.
+/// A protocol that drives pi. Everything that depends on the setting `protocol` goes through it.
 pub(in crate::run) trait ChildProtocol: Debug + Sync {
     /// The arguments that make pi speak it.
     fn args(&self) -> &'static [&'static str];
 
-    /// What the child reads from its standard input, with its task at the beginning.
+    /// The child's standard input, which begins with the task.
     fn first_input(&self, task: &str) -> Input;
 
     /// The bytes of a command; `None` where the protocol has no commands.
@@ -40,10 +40,9 @@ pub(in crate::run) trait ChildProtocol: Debug + Sync {
     /// Whether the child reads commands after its task.
     fn takes_commands(&self) -> bool;
 
-    /// Whether the child, once started, waits for its task, so that it can be started before the task is known.
+    /// Whether a started child waits for its task, so that it can be started before the task is known.
     fn waits_for_task(&self) -> bool;
 
-    /// Whether pi asks at its start for the newest models of every provider that the user is logged in to, unless it is
-    /// told to stay offline.
+    /// Whether pi fetches the model lists of all logged-in providers at its start, unless it is offline.
     fn refreshes_models(&self) -> bool;
 }

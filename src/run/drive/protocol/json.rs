@@ -32,7 +32,7 @@ impl ChildProtocol for Json {
     }
 }
 
-/// The task as pi takes it for a prompt. pi trims it first and then reads a leading slash as a command.
+/// Prefixes a task that pi would read as a command: pi trims it and then looks for a leading slash.
 fn literal_when_trimmed(task: &str) -> String {
     if task.trim_start().starts_with('/') { format!("Task: {task}") } else { task.to_owned() }
 }

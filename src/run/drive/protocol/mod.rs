@@ -1,4 +1,4 @@
-//! The protocols that pi can be driven by. A new one is a file here, and a line in [`protocol_of`] for its setting.
+//! The protocols that can drive pi. To add one, add a file here and a line in [`protocol_of`].
 
 mod child_protocol;
 mod json;

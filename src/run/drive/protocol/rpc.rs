@@ -1,4 +1,4 @@
-//! pi's `rpc` mode: commands in, one JSON object to a line, and the input stays open.
+//! pi's `rpc` mode: commands in, one JSON object per line, and the input stays open.
 
 use std::borrow::Cow;
 
@@ -52,7 +52,7 @@ fn line_of(command: Command<'_>) -> Vec<u8> {
     line
 }
 
-/// The text as pi takes it for a message. pi reads a leading slash as a command.
+/// Prefixes a text that pi would read as a command because of a leading slash.
 fn literal(text: &str) -> Cow<'_, str> {
     if text.starts_with('/') { format!("\n{text}").into() } else { text.into() }
 }
