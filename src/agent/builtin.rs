@@ -1,11 +1,11 @@
-//! The agents that come with this package. Compiled in, so that no directory can replace them.
+//! The agents that come with this package. They are compiled in, so no directory can replace them.
 
 use std::sync::LazyLock;
 
 use super::definition::Source;
 use super::parse::{Parsed, parse};
 
-/// In the order in which they are listed.
+/// In listing order.
 const FILES: [&str; 5] = [
     include_str!("../../agents/explorer.md"),
     include_str!("../../agents/researcher.md"),
@@ -17,7 +17,7 @@ const FILES: [&str; 5] = [
 static PARSED: LazyLock<Vec<Parsed>> =
     LazyLock::new(|| FILES.iter().map(|file| parse(file.as_bytes(), Source::Builtin, None)).collect());
 
-/// Every builtin, read once per process.
+/// All builtins, parsed once per process.
 pub(super) fn all() -> Vec<Parsed> {
     PARSED.clone()
 }

@@ -1,4 +1,4 @@
-//! The agents that exist, and which of several with one name counts.
+//! The agents that exist, and which definition wins when several share a name.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,32 +12,33 @@ use crate::text::{Diagnostic, Severity, nearest};
 
 const NAME_DUPLICATE: &str = "AGENT_NAME_DUPLICATE";
 
-/// What discovery found.
+/// The result of discovery.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
-    /// The agents that can be called: builtins in their own order, then the user's, then the project's, both by name.
+    /// The agents that can be called: builtins in their own order, then the user's, then the project's, both sorted by
+    /// name.
     pub agents: Vec<Arc<AgentDefinition>>,
-    /// Definitions that another of the same name hides.
+    /// Definitions that a higher source of the same name replaces.
     pub shadowed: Vec<Shadowed>,
-    /// What could not be read or is ignored.
+    /// Files that could not be read, and fields that are ignored.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// A definition that is hidden by one with the same name from a higher source.
+/// A definition that a higher source replaces by one of the same name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Shadowed {
-    /// The name both have.
+    /// The shared name.
     pub name: String,
-    /// Where the hidden one comes from.
+    /// The source of the replaced definition.
     pub source: Source,
-    /// Its file; absent for a builtin.
+    /// The file of the replaced definition; absent for a builtin.
     pub path: Option<PathBuf>,
-    /// Where the one that counts comes from.
+    /// The source that wins.
     pub by: Source,
 }
 
 impl Catalog {
-    /// Joins what the sources hold, given lowest first and each by file name.
+    /// Merges the files of all sources, ordered by source (lowest first), then by file name.
     pub(super) fn merge(files: Vec<Parsed>, mut diagnostics: Vec<Diagnostic>) -> Self {
         let mut agents: Vec<Arc<AgentDefinition>> = Vec::new();
         let mut shadowed = Vec::new();
@@ -60,14 +61,14 @@ impl Catalog {
             }
             agents.push(Arc::new(agent));
         }
-        // Stable: builtins keep the order they were given in.
+        // Stable, so that builtins keep their order.
         agents.sort_by(|a, b| {
             a.source.cmp(&b.source).then_with(|| match a.source {
                 Source::Builtin => std::cmp::Ordering::Equal,
                 Source::User | Source::Project => a.name.cmp(&b.name),
             })
         });
-        // Three of one name: both hidden ones are hidden by the highest.
+        // With three of one name, the highest source hides both others.
         for entry in &mut shadowed {
             if let Some(agent) = agents.iter().find(|agent| agent.name == entry.name) {
                 entry.by = agent.source;
@@ -76,11 +77,11 @@ impl Catalog {
         Self { agents, shadowed, diagnostics }
     }
 
-    /// The agent with exactly this name.
+    /// Looks up an agent by its exact name.
     ///
     /// # Errors
     ///
-    /// When there is none; the error's text names those that exist and the one that was probably meant.
+    /// When there is none. The message lists the available agents and suggests the nearest name.
     pub fn find(&self, name: &str) -> Result<Arc<AgentDefinition>, UnknownAgent> {
         if let Some(agent) = self.agents.iter().find(|agent| agent.name == name) {
             return Ok(Arc::clone(agent));

@@ -1,4 +1,4 @@
-//! The project agents that the user has already agreed to run.
+//! The project agents that the user has agreed to run.
 
 use std::fs;
 use std::io::{self, Read};
@@ -8,25 +8,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::files::{layout, private};
 
-/// The oldest confirmations are forgotten beyond this; the user is then asked once more.
+/// Beyond this limit the oldest confirmations are dropped, and the user is asked again.
 const MAX_ENTRIES: usize = 1000;
-/// No file that this code writes comes near it.
+/// Upper bound for reading; files written by this module stay far below it.
 const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
 
-/// One definition the user agreed to.
+/// A confirmation of one definition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Confirmed {
     path: String,
     sha256: String,
 }
 
-/// The file's content, oldest confirmation first.
+/// The content of the file, oldest confirmation first.
 #[derive(Default, Serialize, Deserialize)]
 struct Confirmations {
     confirmed: Vec<Confirmed>,
 }
 
-/// The remembered confirmations of one agent directory. Every call reads the file, because other pi processes write it
+/// The confirmations remembered in one agent directory. Every call reads the file, because other pi processes write it
 /// too. Blocking.
 #[derive(Clone, Debug)]
 pub struct Consent {
@@ -34,25 +34,25 @@ pub struct Consent {
 }
 
 impl Consent {
-    /// The confirmations kept in this agent directory.
+    /// The confirmations of this agent directory.
     #[must_use]
     pub fn new(agent_dir: &Path) -> Self {
         Self { file: layout::confirmed_agents(agent_dir) }
     }
 
-    /// Whether the user agreed to exactly this content of this file. Anything that cannot be told is a no.
+    /// Whether the user agreed to exactly this content of this file. Any failure to find out counts as no.
     #[must_use]
     pub fn is_confirmed(&self, path: &Path, content_hash: &str) -> bool {
         let Some(entry) = entry(path, content_hash) else { return false };
         self.read().is_ok_and(|confirmations| confirmations.confirmed.contains(&entry))
     }
 
-    /// Remembers that the user agreed. When two processes do so at the same moment one may be forgotten and is asked
-    /// again. A path that is no text cannot be remembered and is asked about each time.
+    /// Remembers that the user agreed. When two processes write at the same moment, one confirmation may be lost and
+    /// the user is asked again. A path that is not valid UTF-8 cannot be remembered, so the user is asked each time.
     ///
     /// # Errors
     ///
-    /// When the file cannot be written; nothing is then remembered, and what was remembered before is kept.
+    /// When the file cannot be written; earlier confirmations are then unchanged.
     pub fn remember(&self, path: &Path, content_hash: &str) -> io::Result<()> {
         let Some(entry) = entry(path, content_hash) else { return Ok(()) };
         let mut confirmations = self.read()?;
@@ -63,7 +63,7 @@ impl Consent {
         self.write(&confirmations)
     }
 
-    /// A file that makes no sense is moved aside and counts as empty.
+    /// A file that cannot be parsed is moved aside and counts as empty.
     fn read(&self) -> io::Result<Confirmations> {
         let file = match fs::File::open(&self.file) {
             Ok(file) => file,
@@ -76,7 +76,7 @@ impl Consent {
             return Ok(confirmations);
         }
         let aside = self.file.with_extension("json.corrupt");
-        // Another process may have moved it already.
+        // Another process may already have moved it.
         fs::rename(&self.file, aside).or_else(|error| match error.kind() {
             io::ErrorKind::NotFound => Ok(()),
             _ => Err(error),
@@ -84,7 +84,7 @@ impl Consent {
         Ok(Confirmations::default())
     }
 
-    /// Readers see the old content or the new, never a part.
+    /// Replaces the file atomically: readers see the old content or the new, never a part.
     fn write(&self, confirmations: &Confirmations) -> io::Result<()> {
         private::create_dir_all(self.file.parent().unwrap_or(Path::new(".")))?;
         let written = private::beside(&self.file, &serde_json::to_vec(confirmations)?)?;

@@ -1,4 +1,4 @@
-//! What an agent is, once its file has been read.
+//! An agent as its file defines it.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,14 +6,14 @@ use std::time::Duration;
 use crate::text::text_enum;
 
 text_enum! {
-    /// Where a definition comes from. The order is the order of precedence, lowest first.
+    /// Where a definition comes from, ordered by precedence, lowest first.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum Source {
         /// Part of this package.
         Builtin = "builtin",
         /// The user's own agent directory.
         User = "user",
-        /// The project's directory: somebody else may have written it.
+        /// The project's directory. Its author may be somebody else than the user.
         Project = "project",
     }
 }
@@ -21,69 +21,68 @@ text_enum! {
 text_enum! {
     /// Which context files a child of this agent reads.
     pub enum Context {
-        /// `AGENTS.md` and its like, as pi finds them.
+        /// `AGENTS.md` and similar files, as pi finds them.
         Project = "project",
-        /// None at all.
+        /// No context files.
         None = "none",
     }
 }
 
 text_enum! {
-    /// Whether a readonly child runs in the kernel's sandbox. The order is that of strictness.
+    /// Whether a read-only child runs in the kernel's sandbox, ordered by strictness.
     #[derive(PartialOrd, Ord)]
     pub enum SandboxMode {
         /// Never.
         Off = "off",
-        /// Where the kernel can do it.
+        /// When the kernel supports it.
         Auto = "auto",
-        /// Or it does not run.
+        /// Always: without a sandbox the child is refused.
         Required = "required",
     }
 }
 
-/// The thinking levels that pi knows, lowest first.
+/// pi's thinking levels, lowest first.
 pub const THINKING_LEVELS: &[&str] = &["off", "minimal", "low", "medium", "high", "xhigh", "max"];
 
-/// One agent, as its file declares it. What a child really gets is decided by [`super::plan_tools`] and the
-/// configuration.
+/// One agent, as its file declares it. [`super::plan_tools`] and the configuration decide what a child really gets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgentDefinition {
-    /// `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`.
+    /// Matches `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`.
     pub name: String,
-    /// One line, possibly empty, at most 1000 characters.
+    /// One line, at most 1000 characters; may be empty.
     pub description: String,
-    /// Where it comes from.
+    /// Where the definition comes from.
     pub source: Source,
     /// The file it was read from; absent for a builtin.
     pub path: Option<PathBuf>,
     /// Whether the agent promises to change nothing.
     pub readonly: bool,
-    /// pi's tool names in the order declared, none twice. `None`: not declared. `Some([])`: none, on purpose.
+    /// pi's tool names in the order declared, without duplicates. `None`: not declared. `Some([])`: deliberately none.
     pub tools: Option<Vec<String>>,
     /// Model pattern for the child; `None` inherits.
     pub model: Option<String>,
     /// Thinking level for the child; `None` inherits.
     pub thinking: Option<String>,
-    /// The agent's own hard limit; `None` leaves it to the configuration.
+    /// The agent's own hard timeout; `None` uses the configuration.
     pub timeout: Option<Duration>,
-    /// The agent's own silence limit; `None` leaves it to the configuration.
+    /// The agent's own idle timeout; `None` uses the configuration.
     pub idle_timeout: Option<Duration>,
-    /// The agent's own limit of turns.
+    /// The agent's own turn limit.
     pub max_turns: Option<u32>,
-    /// The agent's own limit of cost in USD.
+    /// The agent's own cost limit in USD.
     pub max_cost: Option<f64>,
-    /// The sandbox it asks for; the stricter of this and the configuration holds.
+    /// The sandbox mode it asks for. The stricter of this and the configuration applies.
     pub sandbox: Option<SandboxMode>,
-    /// Name of a launcher of the user's configuration.
+    /// The name of a launcher in the user's configuration.
     pub launcher: Option<String>,
-    /// Extensions the child loads. A project agent can only name what the user's configuration allows.
+    /// Extensions that the child loads. A project agent may only name those that the user's configuration allows.
     pub extensions: Option<Vec<String>>,
-    /// Which context files the child reads; `None` leaves it to the configuration.
+    /// Which context files the child reads; `None` uses the configuration.
     pub context: Option<Context>,
-    /// Whether the child sees skills; `None` leaves it to the configuration.
+    /// Whether the child sees skills; `None` uses the configuration.
     pub skills: Option<bool>,
     /// The system prompt: the file's body, or the description when the body is empty.
     pub prompt: String,
-    /// SHA-256 of the file as lower case hexadecimal; what a confirmation is bound to.
+    /// SHA-256 of the file in lower-case hexadecimal. A confirmation is bound to it.
     pub content_hash: String,
 }

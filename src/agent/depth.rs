@@ -1,20 +1,20 @@
-//! How deep in a chain of delegations this process is.
+//! How deep this process is in a chain of delegations.
 
-/// The environment variable with the number of delegations above a process.
+/// The environment variable that holds the number of delegations above a process.
 pub const DEPTH: &str = "PI_SUBAGENT_DEPTH";
-/// The environment variable with how many there may be.
+/// The environment variable that holds the delegation limit.
 pub const MAX_DEPTH: &str = "PI_SUBAGENT_MAX_DEPTH";
 
-/// The depth of this process, 0 for a session that a person started, and how deep it may go.
+/// The delegation depth of this process (0 in a session that a person started) and its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Depth {
     /// Delegations above this process.
     pub current: u32,
-    /// The smaller of the setting and what the process above allows.
+    /// The smaller of the setting and the limit inherited from the parent process.
     pub max: u32,
 }
 
-/// No further delegation from here. Its text is what the caller of the tool reads.
+/// Why this process may not delegate. The calling model reads the message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TooDeep {
     /// The limit is reached.
@@ -22,27 +22,27 @@ pub enum TooDeep {
     Limit {
         /// Delegations above this process.
         current: u32,
-        /// How many there may be.
+        /// The limit.
         max: u32,
     },
-    /// A variable that should hold a depth holds something else.
+    /// One of the variables is not a number.
     #[error("delegation depth is unknown: {variable} is {}, expected a whole number; the limit is {max}", crate::text::quoted(.value))]
     NotANumber {
-        /// The environment variable.
+        /// The variable.
         variable: &'static str,
-        /// What it holds.
+        /// Its value.
         value: String,
-        /// The limit that the setting gives.
+        /// The limit from the setting.
         max: u32,
     },
 }
 
-/// Decides whether this process may start a child. `depth` and `max_depth` are the values of [`DEPTH`] and [`MAX_DEPTH`]
-/// where set; `configured` is the setting `maxDepth`.
+/// Decides whether this process may start a child. `depth` and `max_depth` are the values of [`DEPTH`] and
+/// [`MAX_DEPTH`], if set; `configured` is the setting `maxDepth`.
 ///
 /// # Errors
 ///
-/// When the limit is reached, and when one of the variables is not a number: that counts as too deep.
+/// When the limit is reached, or when one of the variables is not a number, which counts as too deep.
 pub fn depth_from_env(
     depth: Option<&str>,
     max_depth: Option<&str>,
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_cannot_tell_the_depth_does_not_delegate() {
+    fn an_unreadable_depth_forbids_delegation() {
         for (depth, max, configured, expected) in [
             (None, None, 1, Ok((0, 1))),
             (Some("0"), None, 1, Ok((0, 1))),

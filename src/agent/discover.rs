@@ -1,4 +1,4 @@
-//! Looks for agent definitions on disk. Never fails: what cannot be read becomes a diagnostic.
+//! Finds agent definitions on disk. Never fails: a file that cannot be read becomes a diagnostic.
 
 use std::collections::HashMap;
 use std::fs;
@@ -16,14 +16,14 @@ use super::parse::{MAX_FILE_BYTES, Parsed, READ_FAILED, parse};
 use super::project::{canonical, project_directories};
 use crate::text::{Diagnostic, Severity};
 
-/// Agents of one directory. A model could not tell that many apart, and each is a file to read.
+/// Agent files read from one directory. A model could not tell more agents apart, and each file costs a read.
 const MAX_FILES: usize = 256;
-/// Entries of one directory that are looked at in search of them.
+/// Directory entries examined while searching for agent files.
 const MAX_ENTRIES: usize = 8192;
-/// Remembered files, and the longest prompt remembered: together at most 16 MiB for the life of the process.
+/// Cached files, and the longest cached prompt: together at most 16 MiB for the life of the process.
 const MAX_CACHED: usize = 512;
 const MAX_CACHED_PROMPT_BYTES: usize = 32 * 1024;
-/// A file changed so recently can change again within one tick of its clock; it is read each time.
+/// A file changed more recently than this is read again each time: a second change could carry the same timestamp.
 const SETTLED: Duration = Duration::from_secs(2);
 
 const DIRECTORY_TOO_LARGE: &str = "AGENT_DIRECTORY_TOO_LARGE";
@@ -31,15 +31,15 @@ const DIRECTORY_TOO_LARGE: &str = "AGENT_DIRECTORY_TOO_LARGE";
 /// Where to look.
 #[derive(Clone, Debug)]
 pub struct DiscoverOptions {
-    /// The directory whose project is meant.
+    /// The working directory whose project is searched.
     pub cwd: PathBuf,
     /// pi's own agent directory.
     pub agent_dir: PathBuf,
-    /// The user's home; the search for a project stops there.
+    /// The user's home directory, where the upward search stops.
     pub home: Option<PathBuf>,
 }
 
-/// Finds every agent that exists now. Blocking; files that have not changed are not read again.
+/// Finds all agents that exist now. Blocking; unchanged files are not read again.
 #[must_use]
 pub fn discover(options: &DiscoverOptions) -> Catalog {
     let mut diagnostics = Vec::new();
@@ -53,7 +53,7 @@ pub fn discover(options: &DiscoverOptions) -> Catalog {
     Catalog::merge(files, diagnostics)
 }
 
-/// The nearest agent directory upwards from the working directory; the repository's root and home are the last places.
+/// The nearest agent directory, searched upwards up to the repository root or the home directory.
 fn project_directory(
     options: &DiscoverOptions,
     user_dir: &Path,
@@ -63,7 +63,7 @@ fn project_directory(
     for dir in project_directories(&options.cwd, options.home.as_deref()) {
         for candidate in [dir.join(".pi").join("agents"), dir.join(".agents")] {
             match fs::metadata(&candidate) {
-                // The user's own directory does not become the project's by lying above it.
+                // The user's own directory is not a project's, even when it lies above the working directory.
                 Ok(found) if found.is_dir() && canonical(&candidate) == user_dir => {}
                 Ok(found) if found.is_dir() => return Some(candidate),
                 Ok(_) => diagnostics.push(unreadable(&candidate, "it is not a directory")),
@@ -75,7 +75,7 @@ fn project_directory(
     None
 }
 
-/// The agent files of one directory, by file name.
+/// The agent files of one directory, sorted by file name.
 fn directory(dir: &Path, source: Source, diagnostics: &mut Vec<Diagnostic>) -> Vec<Parsed> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
@@ -115,11 +115,11 @@ fn directory(dir: &Path, source: Source, diagnostics: &mut Vec<Diagnostic>) -> V
     paths.iter().filter_map(|path| file(path, source)).collect()
 }
 
-/// One agent file. `None`: it is a directory.
+/// Reads one agent file. `None`: it is a directory.
 fn file(path: &Path, source: Source) -> Option<Parsed> {
     let found = match fs::metadata(path) {
         Ok(found) if found.is_dir() => return None,
-        // Opening anything else, a pipe for instance, could wait for ever.
+        // Opening anything else, a named pipe for instance, could block for ever.
         Ok(found) if !found.is_file() => return Some(broken(path, "it is not a regular file")),
         Ok(found) => found,
         Err(error) if error.kind() == io::ErrorKind::NotFound && path.is_symlink() => {
@@ -148,7 +148,7 @@ fn is_markdown(path: &Path) -> bool {
     })
 }
 
-/// Nothing is there at all, not even a link that leads nowhere.
+/// Whether nothing exists at this path, not even a dangling link.
 fn is_absent(path: &Path, error: &io::Error) -> bool {
     match error.kind() {
         io::ErrorKind::NotFound => !path.is_symlink(),
@@ -177,12 +177,12 @@ fn too_large(dir: &Path, message: &str) -> Diagnostic {
     Diagnostic::new(Severity::Warning, DIRECTORY_TOO_LARGE, message).in_file(dir).at(1, 1)
 }
 
-/// What tells one content of a file from the next.
+/// Identifies one version of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Stamp {
     bytes: u64,
     modified: SystemTime,
-    /// Device, inode, and change time, which no program can set back.
+    /// Device, inode, and change time. No program can set the change time back.
     identity: (u64, u64, i64, i64),
 }
 

@@ -4,17 +4,17 @@ use std::fmt;
 
 use crate::text::one_line;
 
-/// Names listed in a message; a longer list would fill the answer.
+/// Names listed in a message; a longer list would crowd out the message itself.
 const LISTED: usize = 100;
-/// The longest valid name, and a few characters more to show that a name is too long.
+/// The longest valid name, plus a few characters to show that a name is too long.
 const SHOWN_NAME_CHARS: usize = 80;
 
-/// No agent has this name. Its text is what the caller of the tool reads.
+/// No agent has this name. The calling model reads the message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct UnknownAgent {
-    /// The name asked for.
+    /// The requested name.
     pub name: String,
-    /// Every agent there is, in the order of the catalog.
+    /// All agents, in catalog order.
     pub available: Vec<String>,
     /// The agent that was probably meant.
     pub nearest: Option<String>,
@@ -34,13 +34,13 @@ impl fmt::Display for UnknownAgent {
     }
 }
 
-/// Every tool the agent could have used is one this pi does not have.
+/// This pi has none of the tools that the agent could have used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("agent `{agent}` needs {}; install a package that provides {}", one_of(.missing), pronoun(.missing))]
 pub struct NoToolsLeft {
     /// The agent's name.
     pub agent: String,
-    /// The tools any one of which would let it run.
+    /// The missing tools; any one of them would let the agent run.
     pub missing: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
-//! YAML frontmatter: where it begins and ends, its fields, and where each of them stands.
+//! Parses YAML frontmatter into fields with their positions in the file.
 //!
-//! Knows nothing of agents. The only file that names `serde_yaml`.
+//! Knows nothing of agents. The only file that uses `serde_yaml`.
 
 use std::cell::Cell;
 use std::fmt;
@@ -9,13 +9,14 @@ use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 
 use crate::text::{LineIndex, Position, quoted};
 
-/// Frontmatter is a handful of lines. The parser below is quadratic on some malformed input, so it never sees more.
+/// Frontmatter is a handful of lines. The parser is quadratic on some malformed input, so longer input never reaches
+/// it.
 const MAX_FRONTMATTER_BYTES: usize = 64 * 1024;
-/// Brackets and braces in all of it. Each level of nesting costs the parser a pass over all the others.
+/// Opening brackets and braces in total. For each level of nesting the parser passes over all the others again.
 const MAX_FLOW_OPENERS: usize = 1024;
-/// Values after aliases are followed; what expands beyond this was written to exhaust memory.
+/// Values after alias expansion. Anything that expands further was written to exhaust memory.
 const MAX_VALUES: usize = 4096;
-/// Text after aliases are followed; more than the frontmatter itself can only come from repetition.
+/// Bytes of text after alias expansion. Only repetition can exceed the size of the frontmatter itself.
 const MAX_TEXT_BYTES: usize = MAX_FRONTMATTER_BYTES;
 
 /// Frontmatter that cannot be read.
@@ -34,7 +35,7 @@ pub(super) struct Field {
     pub(super) value_at: Position,
 }
 
-/// A value, with aliases already followed.
+/// A value with aliases expanded.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Yaml {
     Null,
@@ -46,7 +47,7 @@ pub(super) enum Yaml {
     Map(Vec<(Yaml, Yaml)>),
 }
 
-/// The value as a message shows it.
+/// Formats the value for messages.
 impl fmt::Display for Yaml {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -65,15 +66,15 @@ impl fmt::Display for Yaml {
 /// A file with frontmatter.
 #[derive(Debug, PartialEq)]
 pub(super) struct Document {
-    /// In the order written. No name twice.
+    /// In file order, without duplicate names.
     pub(super) fields: Vec<Field>,
-    /// Where the frontmatter starts: what is missing is reported there.
+    /// Where the frontmatter starts; missing fields are reported there.
     pub(super) start: Position,
-    /// What follows the frontmatter, trimmed, line ends as LF.
+    /// The text after the frontmatter, trimmed, with LF line ends.
     pub(super) body: String,
 }
 
-/// Reads a file's text. `None`: it has no frontmatter.
+/// Parses a file. `None`: it has no frontmatter.
 pub(super) fn read(text: &str) -> Result<Option<Document>, SyntaxError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.split_inclusive('\n');
@@ -148,21 +149,21 @@ fn fields(yaml: &str, first_line: u32, start: Position) -> Result<Vec<Field>, Sy
     Ok(fields)
 }
 
-/// YAML ends lines at a lone CR and at exotic separators too; an editor counts only LF, so its lines are counted anew.
+/// Counts lines at LF only, as an editor does. The YAML parser also ends lines at a lone CR and at Unicode separators.
 fn place_of_byte(yaml: &str, index: usize, first_line: u32) -> Position {
     let yaml = yaml.trim_end_matches(['\r', '\n']);
     let Position { line, column } = LineIndex::new(yaml).position(index);
     Position { line: first_line + line - 1, column }
 }
 
-/// The parser's own words without its places, which count from the frontmatter and not from the file.
+/// The parser's message without its positions, which count from the frontmatter and not from the file.
 fn reason(error: &serde_yaml::Error) -> String {
     let text = error.to_string();
     let what = text.split(" at line ").next().unwrap_or_default();
     crate::text::one_line(&format!("the frontmatter is not valid YAML: {what}"), 200)
 }
 
-/// Where the `nth` field of this name and its value stand. Only block style has places of its own.
+/// Finds the position of the `nth` field of this name and of its value. Only fields in block style have positions.
 fn locate(yaml: &str, name: &str, nth: usize, first_line: u32) -> Option<(Position, Position)> {
     let indent_of = |line: &str| line.len() - line.trim_start_matches(' ').len();
     let indent = yaml
@@ -184,7 +185,7 @@ fn locate(yaml: &str, name: &str, nth: usize, first_line: u32) -> Option<(Positi
     Some((key_at, value_at))
 }
 
-/// What follows `name:` on this line, when the line is that field.
+/// The rest of the line after `name:`, if the line is that field.
 fn after_key<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let quote = line.chars().next().filter(|c| matches!(c, '"' | '\''));
     let rest = match quote {
@@ -195,12 +196,13 @@ fn after_key<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     (after.is_empty() || after.starts_with(char::is_whitespace)).then_some(after)
 }
 
-/// Lines and columns of a file that is at most 256 KiB long.
+/// Converts a line or column number. The file is at most 256 KiB, so it fits.
 fn number(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
-/// What may still be read. Counted while aliases are followed, so that a bomb stops at its first few thousand values.
+/// What alias expansion may still produce. It is counted while expanding, so that a YAML bomb stops after a few
+/// thousand values.
 struct Budget {
     values: Cell<usize>,
     bytes: Cell<usize>,

@@ -1,6 +1,6 @@
-//! Agent definitions: where they come from, how they are read and what they may do.
+//! Agent definitions: where they are found, how they are parsed, and which tools they get.
 //!
-//! It knows neither the configuration files nor how a child is started: their limits arrive as values.
+//! Knows neither the configuration files nor how a child is started: limits are passed in as values.
 //!
 //! ```text
 //! discover ─▶ frontmatter, parse ─▶ AgentDefinition ─▶ catalog ─▶ policy: the tools a child gets
@@ -10,13 +10,13 @@
 //! | File | Answers |
 //! |---|---|
 //! | `definition` | what an agent is |
-//! | `builtin`, `discover`, `project` | which definitions there are, and in which directories |
+//! | `builtin`, `discover`, `project` | which definitions exist, and in which directories |
 //! | `frontmatter`, `parse` | what a file says, and what is wrong with it |
-//! | `catalog` | which definition a name stands for |
+//! | `catalog` | which definition a name refers to |
 //! | `consent` | whether the user has confirmed a project's agent |
 //! | `depth` | whether this process may delegate at all |
 //! | `policy` | which declared tools a child gets, and why not the others |
-//! | `surface` | descriptions and schemas of the tools, the delegation policy |
+//! | `surface` | the tools' descriptions and schemas, and the delegation policy |
 
 mod builtin;
 mod catalog;

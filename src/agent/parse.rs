@@ -1,4 +1,4 @@
-//! One agent file: from its text to a definition, or to what is wrong with it.
+//! Parses one agent file into a definition, or into diagnostics.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -14,15 +14,15 @@ use crate::text::{Diagnostic, LineIndex, Position, Severity, nearest, one_line, 
 /// Largest agent file. A prompt of this size already fills a third of a context window.
 pub(super) const MAX_FILE_BYTES: usize = 256 * 1024;
 
-/// A description is one line; more of it only fills the lists that show it.
+/// A description is one line; a longer one only crowds the lists that show it.
 const MAX_DESCRIPTION_CHARS: usize = 1000;
-/// Longest name, so that it fits into file names and lists.
+/// Longest name that still fits into file names and lists.
 const MAX_NAME_CHARS: usize = 64;
-/// More tools or extensions than any agent has use for.
+/// No agent needs more tools or extensions.
 const MAX_LIST_ITEMS: usize = 256;
-/// Longest single text value: a model pattern, a path of an extension.
+/// Longest text value, such as a model pattern or the path of an extension.
 const MAX_TEXT_CHARS: usize = 1024;
-/// Longest time an agent may name: a week.
+/// Longest timeout that an agent may set: a week.
 const MAX_TIMEOUT_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 const FIELDS: [&str; 15] = [
     "name",
@@ -47,19 +47,19 @@ const READONLY_INVALID: &str = "FRONTMATTER_READONLY_INVALID";
 const TOOLS_INVALID: &str = "FRONTMATTER_TOOLS_INVALID";
 const SYNTAX: &str = "FRONTMATTER_SYNTAX";
 const FIELD_IGNORED: &str = "FRONTMATTER_FIELD_IGNORED";
-/// The file, or the directory it should be in, cannot be read.
+/// The file, or the directory that should hold it, cannot be read.
 pub(super) const READ_FAILED: &str = "AGENT_FILE_READ_FAILED";
 
-/// What a file came to. Neither an agent nor a diagnostic: the file is something else, a README for instance.
+/// The result of parsing a file. With neither agent nor diagnostics, the file is something else, a README for instance.
 #[derive(Clone, Debug, Default)]
 pub struct Parsed {
-    /// The agent, unless something about it is an error.
+    /// The agent, unless one of the diagnostics is an error.
     pub agent: Option<AgentDefinition>,
-    /// What its author should know, in the order of the fields.
+    /// Problems for the author to fix, in the order of the fields.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Reads an agent file's content. `path` is only named, never opened.
+/// Parses the content of an agent file. `path` appears in diagnostics and is never opened.
 #[must_use]
 pub fn parse(bytes: &[u8], source: Source, path: Option<&Path>) -> Parsed {
     let mut reader = Reader { path, diagnostics: Vec::new() };
@@ -89,7 +89,7 @@ impl Reader<'_> {
         }
         let document = match std::str::from_utf8(bytes) {
             Ok(text) => frontmatter::read(text),
-            // A file without frontmatter is no agent in any encoding.
+            // Without frontmatter the file is not an agent, whatever its encoding.
             Err(error) => {
                 let text = String::from_utf8_lossy(bytes);
                 if frontmatter::read(&text) != Ok(None) {
@@ -227,7 +227,7 @@ impl Reader<'_> {
         Some(tools)
     }
 
-    /// A comma string or a list of texts.
+    /// A list of texts, or one comma-separated text.
     fn list(&mut self, field: &Field, code: &'static str) -> Option<Vec<String>> {
         let expected = "names with commas between them or a list of names; `[]` for none";
         let items = match &field.value {
@@ -287,7 +287,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Text of which `inherit` says the same as leaving the field out.
+    /// A text; `inherit` is the same as leaving the field out.
     fn inheritable(&mut self, field: &Field) -> Option<String> {
         self.text(field).filter(|text| text != "inherit")
     }
@@ -300,7 +300,7 @@ impl Reader<'_> {
         self.wrong(field, SYNTAX, &format!("one of {}", listed.join(", ")))
     }
 
-    /// Zero means no limit of the agent's own.
+    /// A duration in milliseconds; 0 is the same as leaving the field out.
     fn milliseconds(&mut self, field: &Field) -> Option<Duration> {
         match &field.value {
             Yaml::Integer(0) => None,
@@ -344,7 +344,7 @@ impl Reader<'_> {
     fn skills(&mut self, field: &Field) -> Option<bool> {
         match &field.value {
             Yaml::Bool(value) => Some(*value),
-            // Other hosts list skills by name here; that is no reason to lose the agent.
+            // Other hosts list skills by name here; the agent is still usable.
             Yaml::Text(_) | Yaml::List(_) => {
                 let message =
                     format!("`skills` is {} and is ignored; expected `true` or `false`", field.value);
@@ -370,7 +370,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether an agent may have this name.
+/// Whether this is a valid agent name.
 fn is_agent_name(name: &str) -> bool {
     name.len() <= MAX_NAME_CHARS
         && name.starts_with(|c: char| c.is_ascii_alphanumeric())

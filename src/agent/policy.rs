@@ -1,4 +1,4 @@
-//! Which of the tools an agent declares its child really gets.
+//! Decides which of an agent's declared tools its child gets.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,16 +9,16 @@ use super::definition::AgentDefinition;
 use super::error::NoToolsLeft;
 use crate::text::{covers, overlaps};
 
-/// Tools that change nothing, in the order a child gets them.
+/// Tools that change nothing, in the order in which a child gets them.
 const READING: [&str; 7] =
     ["read", "grep", "find", "ls", "web_search", "fetch_content", "get_search_content"];
-/// What pi turns on by itself: the tools of an agent that may write and declares none.
+/// The tools that pi enables by default. An agent that may write and declares no tools gets these.
 const PI_DEFAULTS: [&str; 4] = ["read", "bash", "edit", "write"];
 const LSP: &str = "lsp";
 const SHELL: &str = "bash";
-/// Prefix of the tools of MCP servers.
+/// Prefix of the names of MCP tools.
 const MCP: &str = "mcp__";
-/// Claude Code's names and pi's.
+/// Claude Code's tool names and pi's.
 const CLAUDE_NAMES: [(&str, &str); 7] = [
     ("Read", "read"),
     ("Grep", "grep"),
@@ -29,38 +29,39 @@ const CLAUDE_NAMES: [(&str, &str); 7] = [
     ("Write", "write"),
 ];
 
-/// Whether a tool changes nothing, so that what it did can be done again. A shell is held to that by a sandbox only.
+/// Whether a tool changes nothing, so that its call can be repeated. A shell meets this only inside a sandbox.
 #[must_use]
 pub fn is_free_of_side_effects(tool: &str, sandboxed: bool) -> bool {
     READING.contains(&tool) || tool == LSP || (tool == SHELL && sandboxed)
 }
 
-/// What the configuration and the machine allow the children of this call.
+/// What the configuration and the machine allow for the children of this call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolPolicy {
     /// Agents that are not readonly keep their write tools.
     pub allow_write: bool,
-    /// Children may use a tool named `lsp`.
+    /// Children may use the tool `lsp`.
     pub allow_lsp: bool,
     /// The kernel enforces the read-only sandbox for this child.
     pub sandboxed: bool,
-    /// Tools no child has; `*` stands for any characters. Wins over `allow`.
+    /// Tools that no child gets; `*` matches any characters. Wins over `allow`.
     pub deny: Vec<String>,
-    /// When set, the only tools a child may have; `*` stands for any characters.
+    /// If set, the only tools that a child may have; `*` matches any characters.
     pub allow: Option<Vec<String>>,
 }
 
 /// The tools of one child.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ToolPlan {
-    /// The complete allow-list, in the order declared. Empty: the child has no tools at all.
+    /// The complete allow-list, in the order declared. If empty, the child has no tools at all.
     pub tools: Vec<String>,
-    /// What was declared and is not in the list, with the reason.
+    /// Declared tools that are not in the list, with the reasons.
     pub dropped: Vec<DroppedTool>,
 }
 
 impl ToolPlan {
-    /// The same plan without what is not among `snapshot`: a policy can be tightened after it was taken, never widened.
+    /// Drops every tool that is not in `snapshot`. The policy may have become stricter since the snapshot, but it never
+    /// widens it.
     #[must_use]
     pub fn at_most(mut self, snapshot: &[String]) -> Self {
         let (kept, dropped) = self.tools.into_iter().partition(|tool| snapshot.contains(tool));
@@ -71,7 +72,7 @@ impl ToolPlan {
         self
     }
 
-    /// What the agent's prompt must say about its tools, when there is something to say.
+    /// What to tell the agent about its tools in its prompt, if anything.
     #[must_use]
     pub fn note(&self) -> Option<&'static str> {
         self.tools.is_empty().then_some(
@@ -81,12 +82,12 @@ impl ToolPlan {
     }
 }
 
-/// A tool the agent declares and its child does not get.
+/// A declared tool that the child does not get.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DroppedTool {
-    /// pi's name of it.
+    /// pi's name for it.
     pub tool: String,
-    /// Why.
+    /// Why the child does not get it.
     pub reason: DropReason,
 }
 
@@ -96,27 +97,27 @@ impl fmt::Display for DroppedTool {
     }
 }
 
-/// Why a declared tool is not given to the child.
+/// Why a child does not get a declared tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum DropReason {
     /// It can change things, and the agent is readonly.
     Readonly,
-    /// A shell, without the kernel's word that it cannot write.
+    /// It is a shell, and no sandbox keeps it from writing.
     NoSandbox,
     /// It can change things, and `allowWrite` is off.
     WriteNotAllowed,
     /// `allowLspTools` is off.
     LspNotAllowed,
-    /// This pi has no such tool.
+    /// This pi does not have it.
     NotAvailable,
     /// `tools.deny` names it.
     Denied,
     /// `tools.allow` does not name it.
     NotAllowed,
-    /// It delegates, and children never delegate.
+    /// It delegates, and a child must not delegate.
     NeverInChild,
-    /// It was not allowed when the run was asked for.
+    /// It was not allowed when the run was requested.
     NotInSnapshot,
 }
 
@@ -136,13 +137,13 @@ impl fmt::Display for DropReason {
     }
 }
 
-/// Decides the tools of a child. `available` is what the hosting pi has; `None` when that is not known.
+/// Decides the tools of a child. `available` lists the tools of the hosting pi; `None` if unknown.
 ///
-/// Tools of MCP servers count as available: their servers connect at any time.
+/// MCP tools count as available, because their servers may connect at any time.
 ///
 /// # Errors
 ///
-/// When tools are declared, at least one would be allowed, and none of those exists in this pi.
+/// When tools are declared, at least one would be allowed, and this pi has none of those.
 pub fn plan_tools(
     agent: &AgentDefinition,
     policy: &ToolPolicy,
@@ -174,7 +175,7 @@ pub fn plan_tools(
     };
 
     let Some(declared) = &agent.tools else {
-        // The agent named no particular one of these, so a missing one is not reported.
+        // The agent named none of these itself, so a missing one is not reported.
         let defaults: Vec<&str> =
             if reading_only { [READING.as_slice(), &[LSP, SHELL]].concat() } else { PI_DEFAULTS.to_vec() };
         let tools = defaults.into_iter().filter(|tool| refusal(tool).is_none() && exists(tool));
@@ -200,10 +201,10 @@ pub(super) fn pi_tool_name(declared: &str) -> &str {
     CLAUDE_NAMES.iter().find(|(theirs, _)| *theirs == declared).map_or(declared, |(_, ours)| ours)
 }
 
-/// Whether a declared tool is one name that pi takes literally.
+/// Whether a declared tool is a single literal name.
 ///
-/// pi's `--tools` understands patterns, `+name` and `-name`; passed through, they would widen the list. Only the tools
-/// of one MCP server may be named by a pattern, whose names are unknown until it answers.
+/// pi's `--tools` understands patterns, `+name` and `-name`; passed through, they would widen the list. A pattern is
+/// allowed only for the tools of one MCP server, whose names are unknown until the server answers.
 pub(super) fn is_tool_name(tool: &str) -> bool {
     let plain = tool
         .strip_prefix(MCP)

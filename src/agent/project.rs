@@ -1,10 +1,10 @@
-//! Where a project's files are looked for.
+//! Where to look for a project's files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The directories of a project, from the working directory upwards. The repository's root and the home directory are the
-/// last ones. Blocking.
+/// The directories of a project, from the working directory upwards to the repository root or the home directory.
+/// Blocking.
 pub(crate) fn project_directories(cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     let home = home.map(canonical);
     let mut directories = Vec::new();
@@ -17,7 +17,7 @@ pub(crate) fn project_directories(cwd: &Path, home: Option<&Path>) -> Vec<PathBu
     directories
 }
 
-/// The path without links and `..`, as far as it exists.
+/// Resolves links and `..` as far as the path exists.
 pub(crate) fn canonical(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }

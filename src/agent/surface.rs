@@ -1,6 +1,6 @@
-//! What a model reads about the tools: their descriptions, their parameters and when to delegate.
+//! What the model reads about the tools: descriptions, parameters, and when to delegate.
 //!
-//! Every session pays for these words with every request, so they are few, and a test counts them.
+//! Every request of every session pays for this text, so it is short, and a test counts it.
 
 use std::fmt::Write as _;
 
@@ -11,17 +11,17 @@ use super::catalog::Catalog;
 use super::definition::{AgentDefinition, Source};
 use crate::text::{one_line, text_enum};
 
-/// First line of the delegation policy: a system prompt that contains it has the policy already.
+/// First line of the delegation policy. A system prompt that contains it already has the policy.
 pub const DELEGATION_HEADING: &str = "## Delegating to sub-agents";
 
-/// Longest line of the list, so that no description crowds out the others.
+/// Longest line of the agent list, so that no description crowds out the others.
 const MAX_LINE_CHARS: usize = 100;
-/// Agents with a line of their own; of the others only the name is told.
+/// Agents with a line of their own; the rest are listed by name only.
 const MAX_LINES: usize = 24;
-/// Names after those lines. More would cost each request more words than a list of agents is worth.
+/// Names listed after those lines. More would cost each request more than a list of agents is worth.
 const MAX_NAMES: usize = 100;
 
-/// What each builtin serves, in the words of the delegation policy.
+/// What each builtin is for, in the words of the delegation policy.
 const SERVES: [(&str, &str); 5] = [
     ("explorer", "finds code"),
     ("researcher", "reads the web"),
@@ -35,28 +35,28 @@ text_enum! {
     pub enum Tool {
         /// One agent, one task.
         Subagent = "subagent",
-        /// Several tasks side by side.
+        /// Several tasks in parallel.
         Parallel = "subagent_parallel",
-        /// Several tasks, each with the output of the one before.
+        /// Several tasks in sequence, each with the output of the one before.
         Chain = "subagent_chain",
         /// A background run.
         SessionsSpawn = "sessions_spawn",
-        /// The agents that background runs may use.
+        /// Lists the agents that background runs may use.
         AgentsList = "agents_list",
     }
 }
 
-/// What a session's model reads, so that it can delegate.
+/// What a session's model reads in order to delegate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Surface {
-    /// The tools, `subagent` first: it carries the list of agents, the others refer to it.
+    /// The tools, `subagent` first: it carries the agent list that the others refer to.
     pub tools: Vec<ToolSurface>,
-    /// Text for the end of the system prompt; begins with [`DELEGATION_HEADING`].
+    /// Text to append to the system prompt; begins with [`DELEGATION_HEADING`].
     pub delegation_policy: String,
 }
 
-/// A tool, as pi registers it.
+/// A tool as pi registers it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolSurface {
@@ -64,7 +64,7 @@ pub struct ToolSurface {
     pub name: &'static str,
     /// The tool's name for people.
     pub label: &'static str,
-    /// What it does, and for `subagent` the agents there are.
+    /// What it does; for `subagent`, also the list of agents.
     pub description: String,
     /// Its line in the system prompt's list of tools.
     pub prompt_snippet: &'static str,
@@ -75,7 +75,7 @@ pub struct ToolSurface {
     pub parameters: Value,
 }
 
-/// How many tasks a call may name.
+/// How many tasks one call may have.
 #[derive(Clone, Copy, Debug)]
 pub struct TaskLimits {
     /// Tasks of a parallel call.
@@ -84,8 +84,8 @@ pub struct TaskLimits {
     pub chain: usize,
 }
 
-/// Describes the tools for the agents that can run. `is_runnable` knows the configuration and the tools of this pi.
-/// The same agents give the same bytes.
+/// Describes the tools for the agents that can run. `is_runnable` applies the configuration and the tools of this pi.
+/// The same agents produce the same bytes.
 pub fn surface(
     catalog: &Catalog,
     limits: TaskLimits,
@@ -196,7 +196,7 @@ fn agents_list() -> ToolSurface {
 }
 
 /// Parameters that are one list of tasks. Keys are sorted, which puts `agent` and `cwd` before the long text: models
-/// write arguments in this order, and with these two a child can be booted while the text still arrives.
+/// write arguments in this order, and with these two a child can boot while the text still arrives.
 fn list(name: &str, max: usize) -> Value {
     json!({
         "type": "object",

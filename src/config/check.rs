@@ -1,4 +1,4 @@
-//! One value against its key: the right type, within its bounds, or what would have been right.
+//! Checks one value against its key: type and bounds, and what would have been right.
 
 use serde_json::{Map, Value, json};
 
@@ -6,13 +6,13 @@ use super::keys::{Key, Kind};
 use super::located::{Json, Located, Member};
 use crate::text::{Position, nearest, quoted};
 
-/// More entries than any list has use for.
+/// No list needs more entries.
 const MAX_ITEMS: usize = 256;
-/// Longest single text: a path, a pattern, an argument.
+/// Longest single text, such as a path, a pattern, or an argument.
 const MAX_TEXT_BYTES: usize = 8 * 1024;
-/// Actions of a language server that change files or restart it, however they are spelled.
+/// Language server actions that change files or restart the server, in any spelling.
 const NEVER_LSP: [&str; 3] = ["rename", "codeaction", "restart"];
-/// Variables that tell a child what it is.
+/// Prefix of the variables that this package sets for its children.
 const RESERVED_ENV: &str = "PI_SUBAGENT_";
 const PLACEHOLDERS: [&str; 6] = ["argv", "cwd", "project", "runId", "agent", "env"];
 const LAUNCHER_FIELDS: [&str; 7] = ["command", "cwd", "env", "quote", "fetch", "cancel", "maxConcurrent"];
@@ -24,7 +24,7 @@ pub(super) struct Wrong {
     pub(super) message: String,
 }
 
-/// The value as merging takes it.
+/// Checks a value and converts it to the form used for merging.
 pub(super) fn check(key: &Key, value: &Located) -> Result<Value, Wrong> {
     let checked = Checker { path: key.path }.value(key.kind, value)?;
     let inherits = key.default == "null" && checked == json!("inherit");
@@ -233,7 +233,7 @@ impl Checker<'_> {
     }
 }
 
-/// What `{word}` in a launcher's text means nothing.
+/// An unknown `{placeholder}` in a launcher's text, if there is one.
 fn unknown_placeholder(value: &Value) -> Option<String> {
     match value {
         Value::Array(items) => items.iter().find_map(unknown_placeholder),
@@ -246,7 +246,7 @@ fn unknown_placeholder(value: &Value) -> Option<String> {
     }
 }
 
-/// A value as a message shows it.
+/// Formats a value for messages.
 pub(super) fn shown(json: &Json) -> String {
     match json {
         Json::Null => "`null`".to_owned(),
@@ -270,7 +270,7 @@ fn is_argument(text: &str) -> bool {
     text.len() <= MAX_TEXT_BYTES && !text.contains('\0')
 }
 
-/// `1000.0` and `1e3` are whole numbers too.
+/// Converts a whole number, also when it is written `1000.0` or `1e3`.
 fn whole(number: f64) -> Option<u64> {
     #[expect(
         clippy::cast_possible_truncation,

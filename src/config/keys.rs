@@ -1,28 +1,28 @@
-//! Every key there is: its type and bounds, its default, whether it has an effect yet, and what a project may do to it.
+//! All configuration keys: type, bounds, default, whether the key has an effect yet, and what a project may do to it.
 
 use super::settings::{EarlyBoot, NonInteractivePolicy, OnExit, ProjectAgentPolicy, Protocol};
 use crate::agent::{Context, SandboxMode, THINKING_LEVELS};
 
-/// What a value must be.
+/// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {
     /// `true` or `false`.
     Bool,
-    /// A whole number within these bounds.
+    /// A whole number within these bounds, inclusive.
     Integer { min: u64, max: u64 },
     /// An amount, zero or more.
     Amount,
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// One line of text. `inherit` says the same as leaving the key out where the default is absent.
+    /// One line of text. If the key has no default, `inherit` is the same as leaving it out.
     Text,
     /// A list of texts, none of them empty.
     TextList,
     /// A program and its arguments: a list of texts with at least one entry.
     Command,
-    /// Names of variables and their values.
+    /// Environment variables and their values.
     Environment,
-    /// Names of actions of a language server.
+    /// Names of language server actions.
     LspActions,
     /// One of these words, or a list of texts.
     ChoiceOrList(&'static [&'static str]),
@@ -30,32 +30,32 @@ pub(super) enum Kind {
     Launchers,
 }
 
-/// What a project file may do to a value that the user's own file or the default has set.
+/// How a project file may change a value set by the user's file or by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tighten {
-    /// Nothing: a clone must not decide it.
+    /// Not at all: a cloned repository must not decide it.
     Never,
-    /// Only towards this value.
+    /// Only set it to this value.
     Only(bool),
     /// Make it smaller.
     Smaller,
-    /// Make it smaller, where 0 means that there is no limit.
+    /// Make it smaller, where 0 means no limit.
     SmallerLimit,
     /// Move it towards the end of its list of choices.
     Later,
     /// Add entries.
     More,
-    /// Take entries away.
+    /// Remove entries.
     Fewer,
 }
 
 /// One key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key {
-    /// Relative to `subagents`; a dot stands for one level of nesting.
+    /// Relative to `subagents`; a dot separates levels of nesting.
     pub(super) path: &'static str,
     pub(super) kind: Kind,
-    /// As JSON; `null` is absent.
+    /// As JSON; `null` means absent.
     pub(super) default: &'static str,
     pub(super) in_force: bool,
     pub(super) project: Tighten,
@@ -63,7 +63,7 @@ pub(super) struct Key {
 
 /// A week. A longer limit is as good as none.
 const MAX_MS: u64 = 7 * 24 * 60 * 60 * 1000;
-/// The largest whole number that every JSON reader keeps exact.
+/// The largest whole number that every JSON reader represents exactly.
 const MAX_EXACT: u64 = (1 << 53) - 1;
 
 const MS: Kind = Kind::Integer { min: 0, max: MAX_MS };
@@ -89,8 +89,7 @@ const fn later(path: &'static str, kind: Kind, default: &'static str, project: T
     Key { path, kind, default, in_force: false, project }
 }
 
-/// Every key of every part, those whose part does not exist yet included: a file written for a later release is checked
-/// by this one.
+/// All keys, also those without an effect yet: a file written for a later release is still checked.
 pub(super) const KEYS: &[Key] = {
     use Kind::{
         Amount, Bool, Choice, ChoiceOrList, Command, Environment, Integer, Launchers, LspActions, Text,
@@ -163,12 +162,12 @@ pub(super) const KEYS: &[Key] = {
     ]
 };
 
-/// The key with exactly this path.
+/// Looks up a key by its exact path.
 pub(super) fn key(path: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.path == path)
 }
 
-/// Whether `path` is a group of keys: an object in the file.
+/// Whether `path` is a group of keys, which is an object in the file.
 pub(super) fn is_group(path: &str) -> bool {
     KEYS.iter().any(|key| key.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('.')))
 }

@@ -1,4 +1,4 @@
-//! Reads the files, checks every key, and joins them with the defaults.
+//! Reads the files, checks every key, and merges them with the defaults.
 
 use std::fs;
 use std::io::{self, Read};
@@ -16,12 +16,12 @@ use super::tighten::{Tightened, tighten};
 use super::values::Values;
 use crate::text::{Diagnostic, Position, Severity, nearest, quoted, text_enum};
 
-/// Settings are some dozens of lines.
+/// A configuration file has some dozens of lines.
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
-/// More would be a file of something else.
+/// A file with more problems is probably not a configuration file.
 const MAX_DIAGNOSTICS: usize = 100;
 const ROOT: &str = "subagents";
-/// A group that may also be written as one value, which is then the value of this member.
+/// A group that may also be written as a single value, which then sets this member.
 const SHORTHAND: (&str, &str) = ("sandbox", "sandbox.mode");
 
 const SYNTAX: &str = "CONFIG_SYNTAX";
@@ -33,7 +33,7 @@ const NOT_IN_FORCE: &str = "CONFIG_KEY_NOT_IN_FORCE";
 const PROJECT_REFUSED: &str = "CONFIG_PROJECT_REFUSED";
 
 text_enum! {
-    /// Whose file it is.
+    /// Whose configuration file it is.
     pub enum Origin {
         /// The user's own.
         User = "user",
@@ -47,27 +47,27 @@ text_enum! {
 pub struct ConfigSource {
     /// Whose it is.
     pub origin: Origin,
-    /// Where.
+    /// Its path.
     pub path: PathBuf,
-    /// Whether it is there.
+    /// Whether it exists.
     pub present: bool,
 }
 
-/// What the files say.
+/// The configuration read from the files.
 #[derive(Clone, Debug)]
 pub struct LoadedConfig {
-    /// Defaults, the user's file, the projects' files, joined.
+    /// The defaults, the user's file, and the projects' files, merged.
     pub config: Config,
-    /// The files, in the order of reading.
+    /// The files, in reading order.
     pub sources: Vec<ConfigSource>,
-    /// What in them is ignored or has no effect yet.
+    /// Settings that are ignored or have no effect yet.
     pub diagnostics: Vec<Diagnostic>,
-    /// A file that cannot be read as a whole. Its settings are not known, so nothing may run; also the first of that
-    /// kind among the diagnostics.
+    /// Set when a file could not be read at all. Its settings are unknown, so nothing may run. It is also among the
+    /// diagnostics, the first of its kind.
     pub broken: Option<Diagnostic>,
 }
 
-/// Reads the configuration. Never fails; blocking.
+/// Reads the configuration. Never fails. Blocking.
 #[must_use]
 pub fn load(paths: &ConfigPaths) -> LoadedConfig {
     let mut values = Values::default();
@@ -101,8 +101,8 @@ pub fn load(paths: &ConfigPaths) -> LoadedConfig {
     loaded
 }
 
-/// The configuration with an in-process caller's own values laid over it. `object` has the shape of the `subagents`
-/// object; a caller in this process may loosen too. `null` leaves a setting as it is.
+/// Lays the values of an in-process caller over the configuration. `object` has the shape of the `subagents` object;
+/// unlike a project, a caller may also loosen a setting. `null` leaves a setting unchanged.
 ///
 /// # Errors
 ///
@@ -115,7 +115,7 @@ pub fn overlay(config: &Config, object: &Value) -> Result<Config, Diagnostic> {
         let message = format!("the configuration is {}; expected an object", shown(&root.json));
         return Err(reader.diagnostic(Severity::Error, VALUE_INVALID, None, message));
     };
-    // A caller may pass the content of a file as it is.
+    // A caller may also pass the whole content of a file.
     let members = match &members[..] {
         [Member { name, value: Located { json: Json::Object(inner), .. }, .. }] if name == ROOT => inner,
         _ => members,
@@ -127,7 +127,7 @@ pub fn overlay(config: &Config, object: &Value) -> Result<Config, Diagnostic> {
     }
 }
 
-/// The file's text. `None`: there is no file.
+/// Reads the file. `None`: it does not exist.
 fn read(path: &Path) -> io::Result<Option<String>> {
     let invalid = |message: &str| io::Error::new(io::ErrorKind::InvalidData, message);
     match fs::metadata(path) {
@@ -153,14 +153,14 @@ fn read(path: &Path) -> io::Result<Option<String>> {
 }
 
 struct Reader<'a> {
-    /// `None`: a caller in this process.
+    /// `None`: an in-process caller.
     origin: Option<Origin>,
     path: Option<&'a Path>,
     diagnostics: Vec<Diagnostic>,
 }
 
 impl Reader<'_> {
-    /// Fails when nothing in the file can be understood.
+    /// Fails when the file cannot be parsed.
     fn file(&mut self, text: &str, values: &mut Values) -> Result<(), Diagnostic> {
         let root = parse(text).map_err(|error| {
             let message = format!("the file is not valid JSON: {}", error.message);
@@ -193,7 +193,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A member beside `subagents`.
+    /// A member next to `subagents`.
     fn outside(&mut self, member: &Member) {
         let hint = if key(&member.name).is_some() || is_group(&member.name) {
             format!("; it belongs inside `{ROOT}`")
@@ -209,7 +209,7 @@ impl Reader<'_> {
     fn object(&mut self, group: &str, members: &[Member], values: &mut Values) {
         for (index, Member { name, name_at, value }) in members.iter().enumerate() {
             let path = if group.is_empty() { name.clone() } else { format!("{group}.{name}") };
-            // Without this, a member `a.b` would pass for the member `b` of `a`.
+            // Otherwise a member named `a.b` would pass for the member `b` of `a`.
             let dotted = name.contains('.');
             if members[..index].iter().any(|earlier| earlier.name == *name) {
                 self.duplicate(&path, *name_at);

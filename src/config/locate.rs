@@ -1,4 +1,4 @@
-//! Where the configuration files of a working directory are.
+//! Finds the configuration files of a working directory.
 
 use std::path::{Path, PathBuf};
 
@@ -6,32 +6,32 @@ use crate::agent::{canonical, project_directories};
 
 const FILE_NAME: &str = "subagents.json";
 
-/// The files that count. None needs to exist.
+/// The files to read. None needs to exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigPaths {
     /// The user's own file.
     pub user: PathBuf,
-    /// The files of the projects that have a say, each towards the stricter side.
+    /// The project files that apply; each can only make settings stricter.
     pub projects: Vec<PathBuf>,
 }
 
 impl ConfigPaths {
-    /// The user's file in pi's agent directory, and the nearest `.pi/subagents.json` upwards from the working directory;
-    /// the repository's root and the home directory are the last places looked at. Blocking.
+    /// The user's file in pi's agent directory, and the nearest `.pi/subagents.json`, searched upwards to the
+    /// repository root or the home directory. Blocking.
     #[must_use]
     pub fn locate(cwd: &Path, agent_dir: &Path, home: Option<&Path>) -> Self {
         let user = agent_dir.join(FILE_NAME);
         let candidates =
             project_directories(cwd, home).into_iter().map(|dir| dir.join(".pi").join(FILE_NAME));
-        // A link that leads nowhere exists: reading it will say so. The user's own file does not become the project's
-        // because it lies above the working directory.
+        // A dangling link counts as existing, so that reading it reports the problem. The user's own file is not a
+        // project's, even when it lies above the working directory.
         let found = candidates
             .into_iter()
             .find(|file| file.symlink_metadata().is_ok() && canonical(file) != canonical(&user));
         Self { user, projects: found.into_iter().collect() }
     }
 
-    /// Adds the files of another directory's project.
+    /// Adds the file of another directory's project.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         let known: Vec<PathBuf> = self.projects.iter().map(|path| canonical(path)).collect();

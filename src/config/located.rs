@@ -1,4 +1,4 @@
-//! JSON whose values know where they stand, so that a mistake can be reported with its line.
+//! JSON values with their positions, so that an error can name the line.
 
 use jsonc_parser::ast::Value as Ast;
 use jsonc_parser::common::Ranged;
@@ -7,14 +7,14 @@ use serde_json::{Number, Value};
 
 use crate::text::{LineIndex, Position, STRICT};
 
-/// A JSON value and its place. Values of a caller in this process have none.
+/// A JSON value and its position. Values of an in-process caller have none.
 #[derive(Clone, Debug)]
 pub(super) struct Located {
     pub(super) at: Option<Position>,
     pub(super) json: Json,
 }
 
-/// The kinds of JSON. Members of an object keep their order and their duplicates.
+/// The JSON types. Objects keep the order of their members, and duplicates.
 #[derive(Clone, Debug)]
 pub(super) enum Json {
     Null,
@@ -33,13 +33,13 @@ pub(super) struct Member {
     pub(super) value: Located,
 }
 
-/// Text that is not JSON.
+/// A syntax error.
 pub(super) struct Malformed {
     pub(super) at: Position,
     pub(super) message: String,
 }
 
-/// Reads a whole file's text.
+/// Parses the text of a file.
 pub(super) fn parse(text: &str) -> Result<Located, Malformed> {
     let lines = LineIndex::new(text);
     let parsed = parse_to_ast(text, &CollectOptions::default(), &STRICT).map_err(|error| {
@@ -48,7 +48,7 @@ pub(super) fn parse(text: &str) -> Result<Located, Malformed> {
         let message = chars.next().into_iter().flat_map(char::to_lowercase).chain(chars).collect();
         Malformed { at: lines.position(error.range().start), message }
     })?;
-    // The parser above knows positions; this one knows every rule of JSON.
+    // The parser above reports positions; `serde_json` enforces every rule of JSON.
     if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
         let at = Position::new(error.line(), error.column().max(1));
         let message = error.to_string();
@@ -62,7 +62,7 @@ pub(super) fn parse(text: &str) -> Result<Located, Malformed> {
 }
 
 impl Located {
-    /// The value a caller in this process gave.
+    /// Wraps a value given by an in-process caller.
     pub(super) fn from_value(value: &Value) -> Self {
         let json = match value {
             Value::Null => Json::Null,
@@ -85,13 +85,13 @@ impl Located {
     }
 }
 
-/// The parser has bounded the nesting.
+/// Recursion is safe: the parser has bounded the nesting.
 fn located(lines: &LineIndex<'_>, value: Ast<'_>) -> Located {
     let at = Some(lines.position(value.start()));
     let json = match value {
         Ast::NullKeyword(_) => Json::Null,
         Ast::BooleanLit(literal) => Json::Bool(literal.value),
-        // Valid by now; what no number type holds is as wrong as a text.
+        // Syntactically valid by now. A number that fits no number type becomes `null`, which is as wrong as a text.
         Ast::NumberLit(literal) => literal.value.parse().map_or(Json::Null, Json::Number),
         Ast::StringLit(literal) => Json::Text(literal.value.into_owned()),
         Ast::Array(array) => {

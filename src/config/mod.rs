@@ -1,6 +1,6 @@
-//! The configuration files: known keys, their bounds, and what a project may tighten.
+//! Configuration files: the known keys, their bounds, and how a project may tighten them.
 //!
-//! It does not know what the settings are for, and reads files only; environment and command line are read elsewhere.
+//! Does not know what the settings are for, and reads only files; environment and command line are read elsewhere.
 //!
 //! ```text
 //! locate ─▶ located (JSON with positions) ─▶ load ─▶ check each value ─▶ tighten (projects) ─▶ values ─▶ Config
@@ -8,12 +8,12 @@
 //!
 //! | File | Answers |
 //! |---|---|
-//! | `keys` | every key: type, bounds, default, what a project may do with it |
+//! | `keys` | every key: type, bounds, default, how a project may change it |
 //! | `settings`, `units` | [`Config`], and how its fields are written as JSON |
-//! | `locate` | which files count |
-//! | `load` | what they say together, and what is wrong with them |
-//! | `check` | whether a value is right, or what would be |
-//! | `tighten` | what counts of a project's value |
+//! | `locate` | which files are read |
+//! | `load` | the merged result, and what is wrong with the files |
+//! | `check` | whether a value is valid, and what would be |
+//! | `tighten` | how much of a project's value is accepted |
 //! | `values` | settings by key, before they become a [`Config`] |
 
 mod check;

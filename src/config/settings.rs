@@ -1,4 +1,4 @@
-//! The settings as the rest of the program reads them.
+//! The settings as the rest of the program uses them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,44 +9,45 @@ use super::units::{amount_or_none, count_or_none, millis, millis_or_none, minute
 use crate::agent::{Context, SandboxMode};
 use crate::text::{TruncateLimits, text_enum};
 
-/// Every setting. Serialized it has the shape of the `subagents` object of a configuration file, defaults filled in.
+/// All settings. Serialized, it has the shape of the `subagents` object of a configuration file, with defaults filled
+/// in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own, and named where it is read")]
 pub struct Config {
-    /// Whether there is a tool at all.
+    /// Whether the tools are registered at all.
     pub enabled: bool,
-    /// How deep delegation may go.
+    /// How deep delegation may nest.
     pub max_depth: u32,
-    /// Hard limit of a run; `None` is no limit.
+    /// Hard timeout of a run; `None` is no limit.
     #[serde(rename = "timeoutMs", with = "millis_or_none")]
     pub timeout: Option<Duration>,
-    /// Silence limit of a run; `None` is no limit.
+    /// Idle timeout of a run; `None` is no limit.
     #[serde(rename = "idleTimeoutMs", with = "millis_or_none")]
     pub idle_timeout: Option<Duration>,
-    /// Silence limit while a tool runs; `None` is no limit.
+    /// Idle timeout while a tool runs; `None` is no limit.
     #[serde(rename = "toolTimeoutMs", with = "millis_or_none")]
     pub tool_timeout: Option<Duration>,
-    /// From the polite request to the forced end.
+    /// Grace period between the polite signal and the kill.
     #[serde(rename = "graceMs", with = "millis")]
     pub grace: Duration,
     /// Agents that are not readonly keep their write tools.
     pub allow_write: bool,
-    /// Children may use a tool named `lsp`.
+    /// Children may use the tool `lsp`.
     pub allow_lsp_tools: bool,
-    /// What they may do with it.
+    /// The actions that they may use with it.
     pub allowed_lsp_actions: Vec<String>,
-    /// What happens to agents that a project defines.
+    /// How agents defined by a project are treated.
     pub project_agent_policy: ProjectAgentPolicy,
-    /// What happens to them when no user can be asked.
+    /// How they are treated when the user cannot be asked.
     pub non_interactive_policy: NonInteractivePolicy,
     /// Whether the delegation policy is appended to the system prompt.
     pub inject_delegation_policy: bool,
-    /// Further attempts after a transient failure.
+    /// Retries after a transient failure.
     pub retry: Retry,
-    /// What reaches the model.
+    /// How much of a child's answer reaches the model.
     pub output: Output,
-    /// How a child is driven.
+    /// How the child is driven.
     pub protocol: Protocol,
     /// Default model of children; `None` inherits.
     pub model: Option<String>,
@@ -58,59 +59,59 @@ pub struct Config {
     pub inherit_skills: bool,
     /// Which extensions a child loads.
     pub inherit_extensions: InheritExtensions,
-    /// The program that is pi, with its leading arguments; `None` is the pi that hosts this one.
+    /// The pi program with its leading arguments; `None` uses the pi that hosts this one.
     pub pi_command: Option<Vec<String>>,
     /// Additional environment of children.
     pub env: BTreeMap<String, String>,
     /// Whether a child keeps a session file.
     pub persist_session: bool,
-    /// What every child's tools are narrowed to.
+    /// Limits on every child's tools.
     pub tools: Tools,
     /// The read-only sandbox.
     pub sandbox: Sandbox,
-    /// Limits of one run's spend.
+    /// Spending limits of one run.
     pub budget: Budget,
-    /// Limits of what one session delegates.
+    /// Spending limits of everything that one session delegates.
     pub session_budget: SessionBudget,
     /// Limits of one child's process tree.
     pub limits: Limits,
     /// Whether a child's process tree gets a pid namespace of its own.
     pub pid_namespace: bool,
-    /// Children of this pi process at once.
+    /// Most children of this pi process at once.
     pub max_concurrent: usize,
-    /// Children of one parallel call at once.
+    /// Most children of one parallel call at once.
     pub parallel_concurrency: usize,
-    /// Children of all pi processes of this user at once.
+    /// Most children of all this user's pi processes at once.
     pub max_concurrent_per_user: usize,
-    /// Tasks of one parallel call.
+    /// Most tasks of one parallel call.
     pub max_parallel_tasks: usize,
-    /// Steps of one chain call.
+    /// Most steps of one chain call.
     pub max_chain_steps: usize,
-    /// Whether a child is booted while its call still arrives.
+    /// Whether to boot a child while the arguments of its call still arrive.
     pub early_boot: EarlyBoot,
     /// Children kept ready.
     pub spare: Spare,
     /// The agent of a background run that names none.
     pub default_agent: String,
-    /// Agents that background runs may use; `*` is any.
+    /// Agents that background runs may use; `*` allows any.
     pub allow_agents: Vec<String>,
-    /// How the end of a background run is told.
+    /// How the end of a background run is announced.
     pub announce: Announce,
-    /// What becomes of background runs.
+    /// What happens to background runs when pi exits.
     pub background: Background,
     /// When transcripts are archived; `None` is never.
     #[serde(rename = "archiveAfterMinutes", with = "minutes_or_none")]
     pub archive_after: Option<Duration>,
-    /// Bound of all run directories together; 0 is none.
+    /// Most bytes of all run directories together; 0 is no limit.
     pub quota_bytes: u64,
     /// Programs that start children elsewhere, by name.
     pub launchers: BTreeMap<String, Launcher>,
-    /// The launcher of agents that name none; `None` is this machine.
+    /// The launcher of agents that name none; `None` starts children on this machine.
     pub launcher: Option<String>,
 }
 
 text_enum! {
-    /// What happens to agents that a project defines.
+    /// How agents defined by a project are treated.
     pub enum ProjectAgentPolicy {
         /// They run.
         Allow = "allow",
@@ -122,7 +123,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// What happens to project agents when no user can be asked.
+    /// How project agents are treated when the user cannot be asked.
     pub enum NonInteractivePolicy {
         /// They run.
         Allow = "allow",
@@ -131,20 +132,20 @@ text_enum! {
     }
 }
 
-/// Further attempts after a transient failure.
+/// Retries after a transient failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Retry {
-    /// Whether there are any.
+    /// Whether to retry.
     pub enabled: bool,
-    /// The first one included.
+    /// Includes the first attempt.
     pub max_attempts: u32,
-    /// Pause before the second attempt; doubles from then on.
+    /// Pause before the second attempt; doubles with each further one.
     #[serde(rename = "backoffMs", with = "millis")]
     pub backoff: Duration,
 }
 
-/// What reaches the model of a child's answer.
+/// How much of a child's answer reaches the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Output {
@@ -155,7 +156,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// As the truncator takes it.
+    /// As limits for the truncator.
     #[must_use]
     pub fn limits(&self) -> TruncateLimits {
         TruncateLimits { max_bytes: self.max_bytes, max_lines: self.max_lines }
@@ -176,51 +177,51 @@ text_enum! {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum InheritExtensions {
-    /// Those that provide a tool the child has, or its model.
+    /// Those that provide the child's model or one of its tools.
     Auto,
     /// None.
     None,
-    /// Every one the host has loaded.
+    /// All that the host has loaded.
     All,
     /// Exactly these files.
     #[serde(untagged)]
     Only(Vec<String>),
 }
 
-/// What every child's tools are narrowed to. `*` in a name stands for any characters.
+/// Limits on every child's tools. `*` in a name matches any characters.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tools {
     /// Never these. Wins over `allow`.
     pub deny: Vec<String>,
-    /// When set, only these.
+    /// If set, only these.
     pub allow: Option<Vec<String>>,
 }
 
 /// The read-only sandbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sandbox {
-    /// Whether there is one.
+    /// When it is used.
     pub mode: SandboxMode,
-    /// Whether it covers modes, times and attributes of files too.
+    /// Whether it also protects modes, times and attributes of files.
     pub metadata: bool,
 }
 
-/// Limits of one run's spend; `None` is no limit.
+/// Spending limits of one run; `None` is no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Budget {
     /// In USD.
     #[serde(with = "amount_or_none")]
     pub max_cost: Option<f64>,
-    /// Of every kind together.
+    /// All kinds of tokens together.
     #[serde(with = "count_or_none")]
     pub max_tokens: Option<u64>,
-    /// Answers of the model.
+    /// Assistant messages of the model.
     #[serde(with = "count_or_none")]
     pub max_turns: Option<u64>,
 }
 
-/// Limits of what one session delegates; `None` is no limit.
+/// Spending limits of everything that one session delegates; `None` is no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionBudget {
@@ -248,11 +249,11 @@ pub struct Limits {
 }
 
 text_enum! {
-    /// Whether a child is booted while its call still arrives.
+    /// Whether to boot a child while the arguments of its call still arrive.
     pub enum EarlyBoot {
-        /// It is.
+        /// Boot it early.
         On = "on",
-        /// It is not.
+        /// Wait for the complete call.
         Off = "off",
     }
 }
@@ -262,14 +263,14 @@ text_enum! {
 pub struct Spare {
     /// How many.
     pub count: u32,
-    /// For how long.
+    /// How long they are kept.
     #[serde(rename = "minutes", with = "minutes")]
     pub keep: Duration,
-    /// Whether a finished child becomes one.
+    /// Whether a finished child is kept as a spare.
     pub reuse: bool,
 }
 
-/// How the end of a background run is told.
+/// How the end of a background run is announced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Announce {
@@ -277,49 +278,49 @@ pub struct Announce {
     pub trigger_turn: bool,
 }
 
-/// What becomes of background runs.
+/// What happens to background runs when pi exits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Background {
-    /// When pi exits.
+    /// What happens to them when pi exits.
     pub on_exit: OnExit,
-    /// How long pi waits for them where it has no interface; `None` is not at all.
+    /// How long pi waits for them when it has no interface; `None` does not wait.
     #[serde(rename = "headlessWaitMs", with = "millis_or_none")]
     pub headless_wait: Option<Duration>,
 }
 
 text_enum! {
-    /// What becomes of background runs when pi exits.
+    /// What happens to background runs when pi exits.
     pub enum OnExit {
-        /// They end with it.
+        /// They end with pi.
         End = "end",
-        /// They go on.
+        /// They continue.
         Keep = "keep",
     }
 }
 
-/// A program that starts a child elsewhere. Its words may contain placeholders.
+/// A program that starts a child elsewhere. Its texts may contain placeholders.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Launcher {
     /// Program and arguments; contains `{argv}`.
     pub command: Vec<String>,
-    /// The working directory there.
+    /// The working directory on the remote side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// `sh`: the child's arguments become one string, quoted for a shell.
+    /// `sh` joins the child's arguments into one string, quoted for a shell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
-    /// Variables that cross.
+    /// Variables that are passed on.
     #[serde(default)]
     pub env: Vec<String>,
-    /// Brings the session file back.
+    /// Command that fetches the session file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fetch: Option<Vec<String>>,
-    /// Ends the remote side.
+    /// Command that ends the remote side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancel: Option<Vec<String>>,
-    /// Runs at once.
+    /// Most runs at once.
     #[serde(default = "default_launcher_slots")]
     pub max_concurrent: usize,
 }

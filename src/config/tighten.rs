@@ -1,21 +1,21 @@
-//! A project's file may make a setting stricter and nothing else.
+//! Lets a project's file make a setting stricter, and nothing else.
 
 use serde_json::Value;
 
 use super::keys::{Key, Kind, Tighten};
 
-/// What becomes of a project's value.
+/// How much of a project's value is accepted.
 #[derive(Debug, PartialEq)]
 pub(super) enum Tightened {
-    /// It counts.
+    /// All of it.
     Whole(Value),
-    /// A part of it counts; why not the rest.
+    /// A part of it, and why the rest is refused.
     Partly(Value, String),
-    /// It does not count, and why.
+    /// None of it, and why.
     Refused(String),
 }
 
-/// Joins what a project wants with what is set so far. Both have passed the check of their key.
+/// Merges a project's value into the current one. Both have passed the check of their key.
 pub(super) fn tighten(key: &Key, current: &Value, wanted: Value) -> Tightened {
     if *current == wanted {
         return Tightened::Whole(wanted);
@@ -40,7 +40,7 @@ pub(super) fn tighten(key: &Key, current: &Value, wanted: Value) -> Tightened {
     })
 }
 
-/// Bounds keep every number where it is exact.
+/// Exact, because the keys bound every number.
 fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_default()
 }
@@ -62,7 +62,7 @@ fn union(current: &Value, wanted: &Value) -> Value {
     Value::Array(all)
 }
 
-/// Entries may be patterns: what stays is whatever one side names and the other side covers.
+/// Entries may be patterns: the result holds each entry of one side that the other side covers.
 fn intersection(current: &Value, wanted: Value) -> Tightened {
     if current.is_null() {
         return Tightened::Whole(wanted);

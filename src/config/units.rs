@@ -1,4 +1,4 @@
-//! How durations and limits stand in JSON: as numbers, and 0 where there is no limit.
+//! How durations and limits are written in JSON: as numbers, with 0 for no limit.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The settings as JSON by key, which is how files are merged.
+//! The settings as JSON values by key, the form in which files are merged.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ impl Values {
         self.0.get(path).unwrap_or(&Value::Null)
     }
 
-    /// `value` has passed the check of this key.
+    /// `value` must have passed the check of this key.
     pub(super) fn set(&mut self, path: &'static str, value: Value) {
         self.0.insert(path, value);
     }
