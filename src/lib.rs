@@ -1,14 +1,17 @@
 //! Sub-agents for the pi coding agent.
 //!
-//! The layers, from the edge inwards; each uses those below it, never one above or beside it:
+//! The layers, from the edge inwards; each uses those below it:
 //!
 //! - `node`: the napi edge (feature `node`).
-//! - [`orchestrate`]: many runs: who may start, and when.
-//! - [`present`]: what a person reads about background runs.
 //! - [`doctor`]: whether delegation would work here.
+//! - [`orchestrate`]: many runs: which may start, when, and which go on in the background.
+//! - [`present`]: what a person reads about background runs. It shares their data types with [`orchestrate`], which in
+//!   turn asks it for the words.
 //! - [`run`]: one agent, one task, one child.
-//! - [`agent`], [`archive`], [`config`], [`credentials`], [`event`], [`process`], [`store`], [`transcript`]: siblings.
-//! - [`files`]: where files of ours lie, and who may read them.
+//! - [`agent`], [`archive`], [`config`], [`credentials`], [`event`], [`process`], [`store`], [`transcript`]: siblings
+//!   that know nothing of each other, except that [`config`] names values of [`agent`] and [`transcript`] those of
+//!   [`event`].
+//! - [`files`]: where this package keeps its files, and who may read them.
 //! - [`text`]: pure functions on text and bytes.
 #![cfg_attr(not(feature = "node"), forbid(unsafe_code))]
 #![cfg_attr(feature = "node", deny(unsafe_code))]

@@ -1,4 +1,4 @@
-//! What was done with a run, or why nothing was.
+//! Reports the result of an action on a run, or why it was not done.
 
 use super::clock::Clock;
 use super::report::{Mark, Report, ReportLine};
@@ -9,7 +9,7 @@ use crate::text::one_line;
 /// Longest reason.
 const MAX_WHY: usize = 400;
 
-/// What was done with a run.
+/// Reports the result of an action.
 #[must_use]
 pub fn action_report(run: &BackgroundRun, done: ActionOutcome) -> Report {
     let name = name(run);
@@ -35,7 +35,7 @@ pub fn action_report(run: &BackgroundRun, done: ActionOutcome) -> Report {
     }
 }
 
-/// How many runs `stop all` has ended.
+/// Reports how many runs `stop all` has ended.
 #[must_use]
 pub fn stopped_all_report(count: usize) -> Report {
     match count {
@@ -45,7 +45,7 @@ pub fn stopped_all_report(count: usize) -> Report {
     }
 }
 
-/// Nothing is left to stop.
+/// Reports that there is nothing to stop.
 #[must_use]
 pub fn already_finished(run: &BackgroundRun, clock: &Clock) -> Report {
     let text = format!("{} has finished already: {}", name(run), standing(run, clock));
@@ -54,7 +54,7 @@ pub fn already_finished(run: &BackgroundRun, clock: &Clock) -> Report {
     if run.archived_ms.is_some() { report } else { report.with(ReportLine::below(resume)) }
 }
 
-/// Why something was not done; `action` is the subcommand.
+/// Reports why something was not done; `action` is the subcommand.
 #[must_use]
 pub fn refused_report(action: &str, run: &BackgroundRun, why: &str) -> Report {
     let verb = match action {

@@ -1,4 +1,4 @@
-//! What a conversation is told of a run that is over.
+//! The message that tells a conversation how its runs ended.
 
 use std::fmt::Write as _;
 
@@ -8,44 +8,44 @@ use crate::orchestrate::background::run::{BackgroundRun, BackgroundStatus};
 use crate::store::Delivery;
 use crate::text::{TruncateLimits, figures, one_line, truncate};
 
-/// What a run's partial text may fill.
+/// Limits of a run's partial text.
 pub(crate) const PARTIAL: TruncateLimits = TruncateLimits { max_bytes: 4 * 1024, max_lines: 100 };
-/// What each of several results that arrive together may fill at least.
+/// Bytes that each of several results in one message gets at least.
 const LEAST_BYTES: usize = 2 * 1024;
-/// Results that one message tells of in full.
+/// Results that one message includes in full.
 const IN_FULL: usize = 16;
-/// Notes that are told of a run.
+/// Most notes per run.
 const MAX_NOTES: usize = 8;
-/// What one of them may fill.
+/// Longest note.
 const NOTE_CHARS: usize = 500;
-/// The shortest fence.
+/// Length of the shortest fence.
 const FENCE: usize = 3;
 
-/// What is told of one run. Everything in it is sanitized.
+/// The announcement of one run, as the store keeps it. All texts are sanitized.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DeliveryBody {
-    /// From the runtime, never from words of a model.
+    /// Decided by the runtime, never by a model's words.
     pub status: BackgroundStatus,
-    /// Which run it was.
+    /// The run, as the announcement names it.
     pub name: String,
-    /// The child's words.
+    /// The child's answer.
     pub result: Option<String>,
-    /// What else there is to say, in our words.
+    /// What else the conversation should know, such as an error.
     pub notes: Vec<String>,
-    /// The child's words where it did not finish.
+    /// The child's unfinished answer.
     pub partial: Option<String>,
-    /// What it cost.
+    /// What the run took, as one line.
     pub stats: String,
-    /// Whether the conversation is to go on because of it.
+    /// Whether the announcement starts a turn of an idle conversation.
     pub triggers_turn: bool,
-    /// What the text of a result may fill.
+    /// Limits of the result's text.
     pub max_bytes: usize,
     pub max_lines: usize,
 }
 
 impl DeliveryBody {
-    /// What is to be told, as it is kept.
+    /// Reads an announcement from its stored delivery.
     pub(crate) fn read(delivery: &Delivery) -> Self {
         serde_json::from_str(&delivery.body).unwrap_or_else(|_| Self {
             status: BackgroundStatus::Unknown,
@@ -109,7 +109,7 @@ impl DeliveryBody {
             None => writeln!(text, "Result: (not available)").expect(put),
         }
         if !self.notes.is_empty() {
-            // A provider's error is among them: a line of its own could pass for one of ours.
+            // A provider's error may be among them: on a line of its own it could pass for one of ours.
             let notes: Vec<_> =
                 self.notes.iter().take(MAX_NOTES).map(|note| one_line(note, NOTE_CHARS)).collect();
             writeln!(text, "Notes: {}", notes.join("; ")).expect(put);
@@ -123,7 +123,7 @@ impl DeliveryBody {
     }
 }
 
-/// The one message that tells of all of them, of the first in full.
+/// Combines announcements into one message, the first ones in full.
 pub(crate) fn message(announcements: &[DeliveryBody]) -> String {
     let (in_full, others) = announcements.split_at(announcements.len().min(IN_FULL));
     let mut text = String::new();
@@ -144,7 +144,7 @@ pub(crate) fn message(announcements: &[DeliveryBody]) -> String {
     text
 }
 
-/// Words between fences that are longer than any in them, so that nothing within can pass for their end.
+/// Puts text into a fence longer than any inside it, so that nothing inside can end it.
 fn fenced(text: &mut String, words: &str) {
     let longest = words.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(FENCE.max(longest + 1));

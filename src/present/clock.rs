@@ -1,4 +1,4 @@
-//! Times as the clock on the wall shows them.
+//! Points in time, as a clock on the wall shows them.
 
 use std::time::SystemTime;
 
@@ -7,7 +7,7 @@ use tz::TimeZone;
 
 use crate::text::figures::{self, epoch_ms};
 
-/// What time it is, and where.
+/// The current time and the time zone.
 #[derive(Clone, Debug)]
 pub struct Clock {
     now_ms: i64,
@@ -15,8 +15,8 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The time of this machine, in the zone that the environment variable `TZ` names, else in that of the machine. It is
-    /// UTC where neither can be read, as on Windows; a time always says its distance from UTC. Reads a file.
+    /// This machine's time, in the zone that the environment variable `TZ` names, or else in the machine's own. UTC if
+    /// neither can be read, as on Windows. Every time shows its offset from UTC. Reads a file.
     #[must_use]
     pub fn system() -> Self {
         let named = std::env::var("TZ").ok().filter(|name| !name.is_empty());
@@ -24,7 +24,7 @@ impl Clock {
         Self { now_ms: epoch_ms(SystemTime::now()), zone: zone.unwrap_or_else(|_| TimeZone::utc()) }
     }
 
-    /// A moment in milliseconds since 1970 in UTC, at a fixed distance from UTC in hours.
+    /// A fixed time in milliseconds since 1970 in UTC, shown at an offset from UTC in hours.
     #[must_use]
     pub fn fixed(now_ms: i64, hours: i8) -> Self {
         let zone = TimeZone::fixed(i32::from(hours) * 3_600).unwrap_or_else(|_| TimeZone::utc());
@@ -64,7 +64,7 @@ impl Clock {
         }
     }
 
-    /// How long something has lasted.
+    /// How long ago a time was.
     pub(super) fn since(&self, ms: i64) -> String {
         figures::between(ms, self.now_ms)
     }

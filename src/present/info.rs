@@ -6,12 +6,12 @@ use super::run_words::{mark, name, standing};
 use crate::orchestrate::background::run::{BackgroundRun, Cleanup};
 use crate::text::{figures, one_line};
 
-/// Longest line of a task, an error or a result; the whole of it stands in the transcript.
+/// Longest line of a task, an error or a result; the transcript has all of it.
 const MAX_TEXT: usize = 400;
-/// Notes that are shown at most.
+/// Most notes shown.
 const MAX_NOTES: usize = 20;
 
-/// Everything that is known of a run.
+/// Reports everything known about a run.
 #[must_use]
 pub fn info_report(run: &BackgroundRun, clock: &Clock) -> Report {
     let mut facts = Facts(Report::new(format!("Run {}", name(run))));

@@ -6,10 +6,10 @@ use super::run_words::{MAX_CELL, mark, spent, standing, who};
 use crate::orchestrate::background::run::{BackgroundRun, BackgroundState};
 use crate::text::one_line;
 
-/// Runs that are listed at most, the newest.
+/// Most runs listed, the newest.
 pub const MAX_LISTED: usize = 100;
 
-/// The runs, newest first as they are given; `all` when they are those of all sessions. Numbers count from 1.
+/// Lists the runs, newest first as given; `all` if they come from all sessions. Numbers count from 1.
 #[must_use]
 pub fn list_report(runs: &[BackgroundRun], all: bool, clock: &Clock) -> Report {
     if runs.is_empty() {

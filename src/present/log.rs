@@ -9,22 +9,22 @@ use crate::orchestrate::background::run::BackgroundRun;
 use crate::text::{figures, one_line};
 use crate::transcript::{Transcript, TranscriptEntry, Wanted};
 
-/// Lines of a conversation that a log shows unless told otherwise.
+/// Lines of a conversation that a log shows by default.
 pub const DEFAULT_LOG_LINES: usize = 20;
-/// Lines of a conversation that a log shows at most.
+/// Most lines of a conversation that a log shows.
 pub const MAX_LOG_LINES: usize = 200;
 /// Longest line; more than any screen has columns.
 const MAX_LINE: usize = 1_000;
-/// How much of what a tool gave back is shown.
+/// How much of a tool's result is shown.
 const MAX_RESULT: usize = 160;
 
-/// How much of a transcript a log of so many lines needs.
+/// How much of a transcript a log of that many lines needs.
 #[must_use]
 pub fn wanted_of(limit: usize, tools: bool) -> Wanted {
     Wanted { entries: limit, tools }
 }
 
-/// The newest `limit` lines of a conversation. What a tool gave back is one line, texts have all of theirs.
+/// The newest `limit` lines of a conversation. A tool's result takes one line; a text takes all of its lines.
 #[must_use]
 pub fn log_report(
     run: &BackgroundRun,
@@ -43,7 +43,7 @@ pub fn log_report(
             return Report::error(format!("the transcript{} cannot be read: {error}", path(run)));
         }
     };
-    // From the newest backwards, because a text may have more lines than are wanted.
+    // Collected newest first, because a text may have more lines than are wanted.
     let mut newest_first: Vec<ReportLine> = Vec::new();
     let mut left_out = 0;
     for entry in transcript.entries.iter().rev() {
@@ -54,7 +54,7 @@ pub fn log_report(
         if room == 0 {
             continue;
         }
-        // The part of a text that is left still says whose it is.
+        // A text without its beginning still shows whose it is.
         let head = lines[0].name.clone();
         let mut shown: Vec<ReportLine> = lines.into_iter().skip(hidden).collect();
         shown[0].name = head;
@@ -73,7 +73,7 @@ pub fn log_report(
     report
 }
 
-/// ` ~/sessions/1a2b3c4d/session.jsonl`, behind other words.
+/// ` ~/sessions/1a2b3c4d/session.jsonl`, to follow other words.
 fn path(run: &BackgroundRun) -> String {
     let path = run.transcript.as_ref().map(|path| one_line(&path.to_string_lossy(), MAX_LINE));
     path.map(|path| format!(" {path}")).unwrap_or_default()
@@ -118,7 +118,7 @@ fn lines_of(entry: &TranscriptEntry) -> Vec<ReportLine> {
     }
 }
 
-/// A text line by line, blank ones at its ends left out.
+/// A text line by line, without blank lines at its ends.
 fn said(who: &str, text: &str) -> Vec<ReportLine> {
     let mut lines: Vec<ReportLine> =
         text.trim().lines().map(|line| ReportLine::new(Mark::None, "", clipped(line))).collect();
@@ -129,7 +129,7 @@ fn said(who: &str, text: &str) -> Vec<ReportLine> {
     lines
 }
 
-/// The line with its indentation, and no longer than a line may be.
+/// Cuts a line to the longest length and keeps its indentation.
 fn clipped(line: &str) -> String {
     let line = line.trim_end().replace('\t', "    ");
     if line.chars().count() <= MAX_LINE {

@@ -10,7 +10,7 @@
 //! | How are durations, tokens, money and sizes written? | `crate::text::figures` |
 //! | How are points in time written, and in which zone? | `clock`: [`Clock`] |
 //! | What do `list`, `info` and `log` show? | `list`, `info`, `log` |
-//! | What is said after `stop`, `send` and `resume`? | `action` |
+//! | What do `stop`, `send` and `resume` answer? | `action` |
 //! | What does the model read when a run has ended? | `announcement`: `DeliveryBody` |
 
 mod action;

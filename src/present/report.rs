@@ -3,27 +3,27 @@
 use crate::text::text_enum;
 use serde::{Deserialize, Serialize};
 
-/// Names in a report that are longer do not move the texts of all lines.
+/// Longer names do not widen the column of names.
 const MAX_COLUMN: usize = 28;
 
 text_enum! {
-    /// What stands before a line.
+    /// The mark before a line.
     #[derive(Default)]
     pub enum Mark {
-        /// Nothing.
+        /// No mark.
         #[default]
         None = "none",
-        /// It is as it should be.
+        /// All is well.
         Ok = "ok",
-        /// It is worth knowing.
+        /// Worth knowing.
         Info = "info",
-        /// It may not be what was wanted.
+        /// Perhaps not what was wanted.
         Warning = "warning",
-        /// It went wrong.
+        /// It failed.
         Error = "error",
-        /// It is under way.
+        /// It is running.
         Running = "running",
-        /// It waits for its turn.
+        /// It waits in the queue.
         Queued = "queued",
     }
 }
@@ -42,17 +42,17 @@ impl Mark {
     }
 }
 
-/// One line of a report: a name and what there is to say of it. It has no line breaks and no control characters.
+/// One line of a report: a name and a text, without line breaks or control characters.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReportLine {
-    /// What stands before it.
+    /// The mark before it.
     pub mark: Mark,
-    /// What it is about; may be empty.
+    /// Its subject; may be empty.
     pub name: String,
-    /// What is said.
+    /// What the line says.
     pub text: String,
-    /// How deep it stands below the lines before it.
+    /// Nesting depth below the lines before it.
     pub indent: u8,
 }
 
@@ -70,15 +70,15 @@ impl ReportLine {
     }
 }
 
-/// An answer to a command.
+/// The answer to a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
-    /// Nothing was done, and the first line says why.
+    /// Whether nothing was done; the first line then says why.
     pub is_error: bool,
-    /// What it is about.
+    /// What the report is about.
     pub title: String,
-    /// What is said.
+    /// The lines below the title.
     pub lines: Vec<ReportLine>,
 }
 
@@ -87,14 +87,14 @@ impl Report {
         Self { title: title.into(), ..Self::default() }
     }
 
-    /// Why nothing was done.
+    /// An error that says why nothing was done.
     pub(crate) fn error(why: impl Into<String>) -> Self {
         let mut report = Self { is_error: true, ..Self::new(TITLE) };
         report.lines.push(ReportLine::new(Mark::Error, "", why));
         report
     }
 
-    /// One sentence.
+    /// A report of one sentence.
     pub(crate) fn sentence(mark: Mark, text: impl Into<String>) -> Self {
         Self::new(TITLE).with(ReportLine::new(mark, "", text))
     }
@@ -104,8 +104,8 @@ impl Report {
         self
     }
 
-    /// The same as text, for where nobody draws: the title, and below it a line for each line. Texts are aligned behind the
-    /// longest name; a line that has a mark and no name is a sentence of its own and begins where names do.
+    /// The report as plain text: the title, then one line each. Texts are aligned behind the longest name; a line with
+    /// a mark but no name is a sentence of its own and begins where names do.
     #[must_use]
     pub fn plain(&self) -> String {
         let width = |line: &ReportLine| line.name.chars().count();
@@ -127,5 +127,5 @@ impl Report {
     }
 }
 
-/// The title of answers that need none.
+/// The default title.
 const TITLE: &str = "Sub-agents";

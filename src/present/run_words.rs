@@ -1,4 +1,4 @@
-//! What a run is called, and what is said of its state.
+//! How a run is named, and how its state is put into words.
 
 use super::clock::Clock;
 use super::report::Mark;
@@ -78,7 +78,7 @@ pub(super) fn standing(run: &BackgroundRun, clock: &Clock) -> String {
     format!("{}{more}", state(run))
 }
 
-/// `12.3k tokens`, `$0.04`; nothing that is zero.
+/// `12.3k tokens`, `$0.04`; zero values are left out.
 pub(super) fn spent(run: &BackgroundRun) -> Vec<String> {
     let usage = &run.progress.usage;
     let all = usage.tokens();

@@ -1,4 +1,4 @@
-//! One store for each agent directory, and one warning when there is none.
+//! One store per agent directory, and one warning when it cannot be used.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,39 +12,39 @@ use super::error::StoreError;
 use super::open::{Inner, Store};
 use crate::files::private;
 
-/// How long to wait before the next try after a failure, which may have taken seconds.
+/// Pause after a failed attempt to open the store, which may have taken seconds.
 const RETRY: Duration = Duration::from_secs(60);
-/// How long a store that this process has let go of may take to be closed.
+/// How long closing a store that this process has dropped may take.
 const CLOSING: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// What [`attach`] found.
+/// The result of [`attach`].
 #[derive(Clone, Debug, Default)]
 pub struct Attached {
-    /// The store; without one, what it would keep lives in memory and what it would share is not shared.
+    /// The store. Without it, its data live in memory only, and nothing is shared with other processes.
     pub store: Option<Store>,
-    /// What the user must know of it. Said once per process and directory.
+    /// A message for the user, given once per process and directory.
     pub notice: Option<String>,
 }
 
-/// What is known of an agent directory.
+/// The state of one agent directory.
 #[derive(Default)]
 struct Known {
     store: Weak<Inner>,
-    /// Whether there ever was one.
+    /// Whether a store has been open before.
     had_store: bool,
     failed: Option<Instant>,
     warned: bool,
 }
 
-/// The store of an agent directory: the one that is open, or a new one. Blocks, at the first call for milliseconds.
+/// Returns the store of an agent directory, and opens it if necessary. Blocks, for milliseconds at the first call.
 ///
-/// Where it cannot be used nothing fails: there is none then, a notice says so, and a later call tries again.
+/// Never fails: if the store cannot be used, there is none, a notice says why, and a later call tries again.
 #[must_use]
 pub fn attach(agent_dir: &Path) -> Attached {
     static KNOWN: LazyLock<Mutex<HashMap<PathBuf, Known>>> = LazyLock::new(Mutex::default);
-    // The same directory has to be the same one in all its spellings: a second connection would be a second copy.
-    // Only what exists has one spelling. Where it cannot be made, opening says why.
+    // Every spelling of the path must lead to the same store, because a second connection counts as a second copy. Only
+    // an existing directory can be canonicalized. If it cannot be created, opening the store reports why.
     let _ = private::create_dir_all(agent_dir);
     let directory = std::fs::canonicalize(agent_dir)
         .or_else(|_| std::path::absolute(agent_dir))
@@ -81,8 +81,8 @@ pub fn attach(agent_dir: &Path) -> Attached {
     }
 }
 
-/// Opens a store. Another thread of this process may still be closing the one that was open `before`; that looks like a
-/// second copy of the addon for a moment.
+/// Opens a store. Another thread of this process may still be closing the one that was open `before`, which looks like
+/// a second copy of the addon for a moment.
 fn open(directory: &Path, before: bool) -> Result<Store, StoreError> {
     let deadline = Instant::now() + CLOSING;
     loop {

@@ -1,4 +1,4 @@
-//! Opening the database file, whatever is found there.
+//! Opens the database file, and replaces a damaged one.
 //!
 //! Nothing else in this process may open the file, not even to read it: on Unix its locks belong to the process, and closing
 //! any descriptor of the file releases all of them.
@@ -14,17 +14,17 @@ use super::error::StoreError;
 use super::schema;
 use crate::files::private;
 
-/// How long one statement waits for another process. A turn takes microseconds; a process that holds the database longer is
-/// stopped, or is a person with a tool.
+/// How long one statement waits for another process. A transaction takes microseconds; a process that holds the
+/// database longer is stopped, or somebody uses a database tool.
 const BUSY: Duration = Duration::from_millis(500);
-/// Pages of the database that are kept in memory, in KiB. It has a handful of them.
+/// Page cache in KiB. The database has a handful of pages.
 const CACHE_KIB: i64 = 256;
-/// Up to which size a file is checked as a whole when it is opened. That takes about a millisecond for each MiB.
+/// Largest file that is checked completely when it is opened. The check takes about a millisecond per MiB.
 const CHECKED_BYTES: u64 = 16 << 20;
-/// How many damaged files are kept. Beyond that opening fails: somebody has to look at them.
+/// How many damaged files are kept. Beyond that, opening fails so that somebody looks at them.
 const ASIDE_ATTEMPTS: u32 = 100;
 
-/// The numbers in `statfs` of file systems that several machines share: NFS, SMB (three generations), AFS, Coda, Ceph, Lustre, GPFS and 9P.
+/// `statfs` magic numbers of network file systems: NFS, SMB (three generations), AFS, Coda, Ceph, Lustre, GPFS and 9P.
 #[cfg(target_os = "linux")]
 const REMOTE: [i128; 10] = [
     0x6969,
@@ -39,19 +39,19 @@ const REMOTE: [i128; 10] = [
     0x0102_1997,
 ];
 
-/// A connection, and where a damaged file went that was found in its place.
+/// A connection, and where a damaged file was moved if there was one.
 #[derive(Debug)]
 pub(super) struct Connected {
     pub connection: Connection,
     pub aside: Option<PathBuf>,
 }
 
-/// Opens the database at this path, makes it when it is missing, and brings it up to date. A damaged one is kept under
-/// another name. Only one process at a time may do this, and only while it has no connection to it.
+/// Opens the database, creates it if it is missing, and migrates it. A damaged file is kept under another name. Only
+/// one process at a time may call this, and only while it has no connection to the database.
 ///
 /// # Errors
 ///
-/// When it cannot be used. A newer one is not touched.
+/// When the database cannot be used. A file of a newer release is not touched.
 pub(super) fn connect(path: &Path) -> Result<Connected, StoreError> {
     match open(path) {
         Err(StoreError::Database { source, .. }) if is_damage(&source) => {
@@ -65,11 +65,11 @@ pub(super) fn connect(path: &Path) -> Result<Connected, StoreError> {
 fn open(path: &Path) -> Result<Connection, StoreError> {
     let failed = |source| StoreError::Database { path: path.to_owned(), source };
     make_private(path).map_err(|source| StoreError::Io { path: path.to_owned(), source })?;
-    // The mutex around the connection is ours; without `SQLITE_OPEN_URI` a path is always a path.
+    // Our own mutex guards the connection; without `SQLITE_OPEN_URI` a path is always taken literally.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
     connection.busy_timeout(BUSY).map_err(failed)?;
-    // First of all: nothing may be written into the file of a newer release.
+    // Before anything else: the file of a newer release must not be written.
     let found = schema::version(&connection).map_err(failed)?;
     if found > schema::newest() {
         return Err(StoreError::Newer { path: path.to_owned(), found, known: schema::newest() });
@@ -83,14 +83,14 @@ fn open(path: &Path) -> Result<Connection, StoreError> {
     if !mode.eq_ignore_ascii_case("wal") {
         return Err(StoreError::NotShared { path: path.to_owned() });
     }
-    // What was committed survives the process in any case; only a loss of power may cost the last commits.
+    // Commits survive the end of the process in any case; only a power loss may cost the last ones.
     connection.pragma_update(None, "synchronous", "NORMAL").map_err(failed)?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB).map_err(failed)?;
     schema::migrate(&mut connection).map_err(failed)?;
     Ok(connection)
 }
 
-/// Makes the file when it is missing, readable by its owner only. `SQLite` gives its other files the same permissions.
+/// Creates the file if it is missing, readable by its owner only. `SQLite` gives its other files the same permissions.
 fn make_private(path: &Path) -> io::Result<()> {
     let file = private::options().append(true).create(true).open(path)?;
     #[cfg(unix)]
@@ -104,7 +104,7 @@ fn make_private(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Looks for damage.
+/// Checks the file for damage.
 fn check(path: &Path, connection: &Connection) -> rusqlite::Result<()> {
     if fs::metadata(path).is_ok_and(|found| found.len() > CHECKED_BYTES) {
         return Ok(());
@@ -121,7 +121,7 @@ fn is_damage(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt))
 }
 
-/// Renames a damaged file, with what belongs to it: its log must not be taken for that of the next one.
+/// Renames a damaged file together with its log, so that the next database does not use that log.
 fn set_aside(path: &Path) -> io::Result<PathBuf> {
     let is_free = |number: &u32| !with_suffix(path, &format!(".damaged-{number}")).exists();
     let number = (1..=ASIDE_ATTEMPTS).find(is_free).ok_or(io::ErrorKind::AlreadyExists)?;
@@ -143,8 +143,8 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Whether other machines may use the files of a directory. The log of the database lives in memory that processes share;
-/// two machines cannot share it, and would not notice. False in doubt, and on systems other than Linux.
+/// Whether the directory is on a network file system. The index of the write-ahead log is shared memory, which two
+/// machines cannot share, and neither would notice. False if unknown, and on systems other than Linux.
 pub(super) fn is_remote(directory: &Path) -> bool {
     #[cfg(target_os = "linux")]
     if let Ok(found) = rustix::fs::statfs(directory) {

@@ -8,47 +8,47 @@ use crate::text::chain;
 /// The store cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// A file or directory cannot be made or read.
+    /// A file or directory cannot be created or read.
     #[error("cannot use `{path}`")]
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// The file system does not lock files, so processes could not tell which of them are alive.
+    /// The file system does not support locks, which show processes which others are alive.
     #[error("`{path}` cannot be locked: a local file system is needed")]
     Locking {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// Another process has kept the store to itself for too long.
+    /// Another process has held the store for too long.
     #[error("`{path}` is held by another process")]
     Busy {
-        /// What is held.
+        /// The lock file.
         path: PathBuf,
     },
-    /// A second copy of this addon in the same process.
+    /// A second copy of this addon in the same process uses the database.
     #[error("another copy of this addon in the same process uses `{path}`")]
     SecondCopy {
         /// The database.
         path: PathBuf,
     },
-    /// A newer release has written it; it is left alone.
+    /// A newer release wrote the database; it is left untouched.
     #[error("`{path}` has version {found}, and this release knows versions up to {known}")]
     Newer {
         /// The database.
         path: PathBuf,
         /// Its version.
         found: i64,
-        /// The newest version that is known here.
+        /// The newest version that this release supports.
         known: i64,
     },
-    /// It can be read and not written.
+    /// The database can be read but not written.
     #[error("`{path}` cannot be written")]
     ReadOnly {
         /// The database.
@@ -60,19 +60,19 @@ pub enum StoreError {
         /// The database.
         path: PathBuf,
     },
-    /// `SQLite` says something else.
+    /// `SQLite` reports another error.
     #[error("cannot use the database `{path}`")]
     Database {
         /// The database.
         path: PathBuf,
-        /// What it says.
+        /// The error.
         #[source]
         source: rusqlite::Error,
     },
 }
 
 impl StoreError {
-    /// Whether waiting may help.
+    /// Whether a retry may succeed.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         match self {

@@ -1,12 +1,12 @@
-//! What outlives a process, and what the processes of one user share: one `SQLite` file in the agent directory.
+//! State that outlives a process and is shared by all processes of one user: one `SQLite` file in the agent directory.
 //!
-//! Every function here blocks, on the disk and on other processes: call none on an async thread. The store knows tickets of
-//! a queue, sums of money, and of a background run who works on it, when it ended and whether its session was told. The rest
-//! of a run's record is a text that it does not read.
+//! Every function here blocks on the disk and on other processes, so call none on an async thread. The store knows the
+//! tickets of a queue, sums of money, and for each background run its process, its end and its delivery. The rest of a
+//! run's record is text that it does not read.
 //!
-//! What was committed survives the end of the process, even `SIGKILL`. A loss of power may cost the last commits, never the
-//! file: a run whose end was lost is found as one whose process is gone, and a delivery whose mark was lost is offered
-//! again; its session recognizes it by its id.
+//! Commits survive the end of the process, even `SIGKILL`. A power loss may cost the last commits but never the file: a
+//! run whose end was lost looks like one whose process is gone, and a delivery whose mark was lost is offered again;
+//! its session recognizes it by its id.
 //!
 //! ```text
 //! attach ─▶ Store ─┬─ queue      who may start a child, over all processes
@@ -16,10 +16,10 @@
 //!
 //! | File | Answers |
 //! |---|---|
-//! | `attach` | one store per directory, and one warning where there is none |
-//! | `open` | [`Store`]: what it holds, and how it recovers when somebody removes its files |
+//! | `attach` | one store per directory, and one warning when it cannot be used |
+//! | `open` | [`Store`], and how it recovers when its files are removed |
 //! | `connect`, `schema` | opening, checking and migrating the database file |
-//! | `transact` | reading and writing: transactions, and waiting for other processes |
+//! | `transact` | transactions, and waiting for other processes |
 //! | `presence` | which processes are alive, and which are stopped |
 
 mod attach;

@@ -1,4 +1,4 @@
-//! The store as a whole.
+//! The store itself: opening it, and recovering when its files are removed.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -16,54 +16,55 @@ use super::presence::{Heartbeat, LockFile, Presence, identity, lock_of, refused}
 use super::schema;
 use crate::files::{layout, private};
 
-/// How long another process may take to open the database before we go on without it. It takes milliseconds; only one of
-/// them migrates, and a process that is stopped meanwhile holds up all others.
+/// How long to wait while another process opens the database, which takes milliseconds. Only one process migrates, and
+/// if it is stopped meanwhile, it holds up all others.
 const OPENING: Duration = Duration::from_secs(5);
 
-/// What the processes of one user share. Clones are cheap and speak of the same connection. Every method blocks.
+/// The state shared by the processes of one user. Clones are cheap and share one connection. Every method blocks.
 #[derive(Clone)]
 pub struct Store(Arc<Inner>);
 
 pub(super) struct Inner {
     path: PathBuf,
-    /// Where the damaged file went that was found, if there was one.
+    /// Where a damaged file was moved when the store was opened.
     aside: Option<PathBuf>,
     open: Mutex<Open>,
 }
 
-/// What one caller at a time uses. The connection is closed before others may think that we are gone.
+/// What the mutex guards. The connection closes before the presence lock is released.
 pub(super) struct Open {
     pub connection: Connection,
     pub presence: Presence,
     path: PathBuf,
-    /// What the file is known by that the connection is to.
+    /// Identity of the file that the connection has open.
     identity: Option<(u64, u64)>,
-    /// Whether there is no connection at the moment.
+    /// Whether there is currently no connection.
     is_lost: bool,
-    /// How often another file was found at its path.
+    /// How often the database was replaced by another file.
     pub generation: u32,
     /// How often the database was opened.
     pub connections: u32,
-    /// The names under which this process was known before.
+    /// Former ids of this process.
     pub former: Vec<String>,
     pub heartbeat: Heartbeat,
-    /// When old rows were last looked for.
+    /// When old rows were last pruned.
     pub pruned: Option<Instant>,
-    /// Two copies of this addon in one process bring two copies of `SQLite`, each of which would undo the locks of the other:
-    /// those are the process's, not the copy's.
+    /// Held because each copy of this addon brings its own copy of `SQLite`. File locks belong to the process, so each
+    /// copy would release the locks of the other.
     #[cfg(unix)]
     _only_copy: Option<LockFile>,
 }
 
 impl Store {
-    /// Opens the store of an agent directory: `subagents/runs.db` in it, readable by its owner only. What dead processes
-    /// have left beside it is removed.
+    /// Opens the store of an agent directory: `subagents/runs.db`, readable by its owner only. Removes lock files that
+    /// dead processes left there.
     ///
-    /// [`super::attach`] is the way to come by one: this here opens it again each time.
+    /// Use [`super::attach`] instead, which opens each store once.
     ///
     /// # Errors
     ///
-    /// When it cannot be used. A damaged file is kept under another name and a new one begun; a newer one is not touched.
+    /// When it cannot be used. A damaged file is kept under another name and replaced by a new one; the file of a newer
+    /// release is not touched.
     pub fn open(agent_dir: &Path) -> Result<Self, StoreError> {
         let directory = agent_dir.join(layout::SUBAGENTS);
         let path = layout::store(agent_dir);
@@ -73,8 +74,8 @@ impl Store {
         if is_remote(&processes) {
             return Err(StoreError::NotShared { path });
         }
-        // To the end: whoever sweeps holds each lock for a moment, and that of a process that is about to take its own would
-        // look to it like a second copy.
+        // Held to the end: a sweep takes each lock for a moment, which a process that is about to take its own would
+        // mistake for a second copy.
         let alone = alone(&processes)?;
         #[cfg(unix)]
         let only_copy = take(&lock_of(&processes, &this_process()))?
@@ -100,14 +101,14 @@ impl Store {
         Ok(Self(Arc::new(Inner { path, aside: connected.aside, open: Mutex::new(open) })))
     }
 
-    /// A store in memory, with the same tables, for what the one on disk does not take at the moment. Only this process sees
-    /// it, and it is gone with its last clone; [`Self::move_runs_to`] saves what it holds.
+    /// A store in memory with the same tables, for writes that the store on disk refuses at the moment. Only this
+    /// process sees it, and it is gone with its last clone; [`Self::move_runs_to`] saves its content.
     ///
     /// # Errors
     ///
-    /// When there is no memory for it.
+    /// When memory is exhausted.
     pub fn in_memory() -> Result<Self, StoreError> {
-        // An empty path names no file, so that this store is never taken for lost.
+        // An empty path names no file, so this store never counts as lost.
         let path = PathBuf::new();
         let failed = |source| StoreError::Database { path: PathBuf::from(":memory:"), source };
         let mut connection = Connection::open_in_memory().map_err(failed)?;
@@ -129,34 +130,34 @@ impl Store {
         Ok(Self(Arc::new(Inner { path, aside: None, open: Mutex::new(open) })))
     }
 
-    /// The name under which this process is known to the others. It changes when somebody removes the sign that this
-    /// process is alive; what is known of this process moves along.
+    /// The id of this process in the store. It changes when its lock file is removed by hand; the rows of this process
+    /// move to the new id.
     #[must_use]
     pub fn process(&self) -> String {
         self.lock().presence.id().to_owned()
     }
 
-    /// Whether both are the same one.
+    /// Whether both are clones of one store.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Where the damaged file went that was found at the start, if there was one.
+    /// Where a damaged file was moved when the store was opened, if there was one.
     #[must_use]
     pub fn set_aside(&self) -> Option<&Path> {
         self.0.aside.as_deref()
     }
 
-    /// Recovers after somebody has removed files of ours, or another process has set the database aside.
+    /// Reopens the database after its files were removed, or after another process has set it aside.
     pub(super) fn mend(&self, open: &mut Open) -> Result<(), StoreError> {
         let directory = open.presence.directory().to_owned();
         let presence = Presence::show(&directory)?;
-        // Asked while the file is open: the number of one that is gone is given to the next.
+        // Compared while the file is open, because the inode number of a deleted file is reused.
         if !open.is_lost && identity(&self.0.path) != open.identity {
             open.identity = None;
         }
-        // Closed before the file is opened again, which would let go of this one's locks.
+        // Closed before the file is opened again: closing later would release the locks of the new connection.
         open.is_lost = true;
         open.connection = Connection::open_in_memory().map_err(|source| self.failed(source))?;
         let alone = alone(&directory)?;
@@ -175,7 +176,7 @@ impl Store {
         Ok(())
     }
 
-    /// What one caller at a time uses, after [`Self::mend`] where that is needed.
+    /// Locks the state, and recovers with [`Self::mend`] if necessary.
     pub(super) fn ready(&self) -> Result<MutexGuard<'_, Open>, StoreError> {
         let mut open = self.lock();
         if !open.is_intact() {
@@ -188,7 +189,7 @@ impl Store {
         self.0.open.lock()
     }
 
-    /// What `SQLite` says, as an error of the store.
+    /// Converts an error of `SQLite`.
     pub(super) fn failed(&self, source: rusqlite::Error) -> StoreError {
         StoreError::Database { path: self.0.path.clone(), source }
     }
@@ -203,13 +204,13 @@ impl Store {
 }
 
 impl Open {
-    /// Whether others can see that we are alive, and use the same database.
+    /// Whether our presence lock and the database file are still in place.
     pub(super) fn is_intact(&self) -> bool {
         !self.is_lost && self.presence.is_shown() && identity(&self.path) == self.identity
     }
 }
 
-/// Gives what a process has to its next name.
+/// Moves the rows of this process from its old id to the new one.
 fn move_along(connection: &mut Connection, from: &str, to: &str) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for table in ["place", "run", "delivery"] {
@@ -218,7 +219,7 @@ fn move_along(connection: &mut Connection, from: &str, to: &str) -> rusqlite::Re
     transaction.commit()
 }
 
-/// No other process opens or sweeps the store for as long as this value lives.
+/// Locks the store against being opened or swept by another process, until the value is dropped.
 fn alone(processes: &Path) -> Result<LockFile, StoreError> {
     let opening = lock_of(processes, "opening");
     LockFile::take(&opening, OPENING)
@@ -232,15 +233,15 @@ impl fmt::Debug for Store {
     }
 }
 
-/// What all copies of this addon in this process call it, and no other process. Process ids are told apart by the boot and
-/// by the namespace that they belong to, because containers may share an agent directory.
+/// An id that all copies of this addon in this process share, and no other process has. Process ids are qualified by
+/// boot and pid namespace, because containers may share an agent directory.
 #[cfg(unix)]
 fn this_process() -> String {
     let namespace = std::fs::read_link("/proc/self/ns/pid")
         .map(|link| link.to_string_lossy().chars().filter(char::is_ascii_digit).collect::<String>());
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|id| id.trim().to_owned());
     let mut name = format!("process-{}", std::process::id());
-    // Where there is no such thing, there are no such containers either.
+    // Where these files do not exist, such containers do not exist either.
     for part in [namespace, boot].into_iter().flatten() {
         name.push('-');
         name.push_str(&part);

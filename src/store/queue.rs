@@ -1,4 +1,4 @@
-//! The queue of all processes of one user.
+//! The queue shared by all processes of one user.
 
 use std::time::Instant;
 
@@ -8,35 +8,35 @@ use super::error::StoreError;
 use super::open::{Open, Store};
 use super::presence::Heartbeat;
 
-/// A ticket of this process in the queue: a run that waits, or a started child.
+/// A ticket of this process in the queue: a waiting run or a started child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredTicket {
     seq: i64,
-    /// Which database it is in. A new database counts from the beginning.
+    /// The database it belongs to. A new database numbers its tickets from the beginning.
     generation: u32,
 }
 
-/// A run that wants to start.
+/// A request to start a run.
 #[derive(Clone, Debug)]
 pub struct TicketRequest {
-    /// The most children at once in all processes, this one included.
+    /// The most children at once in all processes, including this one.
     pub cap: usize,
     /// What to do when the cap is reached.
     pub when_full: WhenFull,
-    /// Its ticket, from the first turn on, unless it was refused.
+    /// Its ticket from the first turn on, unless it was refused.
     pub ticket: Option<StoredTicket>,
-    /// The answer of the last turn. A run that has started stays started.
+    /// The answer of the last turn. A started run stays started.
     pub state: TicketState,
 }
 
-/// What to do with a request when the cap is reached.
+/// How to treat a request when the cap is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhenFull {
     /// It waits.
     Wait,
-    /// It is refused. It is also refused while others wait.
+    /// Refuse it, also while others wait.
     Refuse,
-    /// It starts all the same: its child exists already and has to be counted.
+    /// Start it all the same: its child already exists and must be counted.
     Exceed,
 }
 
@@ -59,16 +59,16 @@ impl TicketRequest {
     }
 }
 
-/// One ticket as it is in the database.
+/// A ticket as stored in the database.
 #[derive(Debug)]
 struct Row {
     seq: i64,
-    /// Whose it is; `None` is this process.
+    /// Its process; `None` is this one.
     process: Option<String>,
     started: bool,
     cap: usize,
     beat: i64,
-    /// Whether others wait for it. False for the waiting tickets of a process that is stopped.
+    /// Whether later tickets wait for it. False for the waiting tickets of a stopped process.
     counts: bool,
 }
 
@@ -80,17 +80,17 @@ struct Rows {
 }
 
 impl Store {
-    /// One turn at the queue, in one transaction. It gives `leaving` back, enters the requests that have no ticket, in
-    /// their order, and starts those that fit under their cap together with all tickets before them. When a request has
-    /// to wait, the tickets of dead processes are removed. Returns how many waiting tickets of all processes could start
-    /// if this process gave back `spare` of its started ones.
+    /// Takes one turn at the queue, in one transaction. Gives back the `leaving` tickets, enters the requests without a
+    /// ticket in their order, and starts those that fit under their cap together with all tickets before them. If a
+    /// request has to wait, the tickets of dead processes are removed. Returns how many waiting tickets of all
+    /// processes could start if this process gave back `spare` of its started ones.
     ///
-    /// A turn that changes nothing only reads. Pass requests that have started too: if somebody has removed the database
-    /// meanwhile, they are counted again.
+    /// A turn that changes nothing only reads. Pass started requests too: if the database was removed meanwhile, they
+    /// are counted again.
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; nothing has changed then.
+    /// When the database cannot be used; nothing has then changed.
     pub fn take_turn(
         &self,
         leaving: &[StoredTicket],
@@ -98,7 +98,7 @@ impl Store {
         spare: usize,
     ) -> Result<usize, StoreError> {
         let mut open = self.lock();
-        // A turn that only gives back creates no files: the directory may be about to be deleted.
+        // A turn that only gives tickets back creates no files: the directory may be about to be deleted.
         let is_new = !requests.is_empty() && !open.is_intact();
         if is_new {
             self.mend(&mut open)?;
@@ -135,7 +135,7 @@ impl Open {
         Ok(rows)
     }
 
-    /// Changes the queue, as a whole or not at all.
+    /// Changes the queue in one transaction.
     fn turn(
         &mut self,
         leaving: &[StoredTicket],
@@ -189,7 +189,7 @@ impl Rows {
         Ok(Self { all: rows.collect::<rusqlite::Result<_>>()?, generation })
     }
 
-    /// Marks the waiting tickets of stopped processes as not counting.
+    /// Marks the waiting tickets of stopped processes, so that others do not wait for them.
     fn pass_over_stopped(&mut self, heartbeat: &mut Heartbeat, now: Instant) {
         let waiting = self.all.iter().filter(|row| !row.started);
         heartbeat.observe(waiting.filter_map(|row| Some((row.process.as_deref()?, row.beat))), now);
@@ -215,14 +215,14 @@ impl Rows {
         names.into_iter()
     }
 
-    /// How many have started, of `started`, once every ticket before this index has that can. A waiting ticket whose own
-    /// cap is reached takes nothing from those behind it, which may have a larger one.
+    /// How many tickets are started, beginning with `started`, once each ticket before this index has started if it
+    /// can. A waiting ticket whose own cap is reached does not block later ones, whose cap may be larger.
     fn started_before(&self, index: usize, started: usize) -> usize {
         let waiting = self.all[..index].iter().filter(|row| row.counts && !row.started);
         waiting.fold(started, |started, row| started + usize::from(started < row.cap))
     }
 
-    /// How many more waiting tickets could start if so many started ones were given back.
+    /// How many more waiting tickets could start if `spare` started ones were given back.
     fn startable_with(&self, spare: usize) -> usize {
         let startable = |started: usize| self.started_before(self.all.len(), started) - started;
         let started = self.started();
@@ -234,11 +234,11 @@ impl Rows {
             return None;
         }
         let at = self.all.binary_search_by_key(&ticket.seq, |row| row.seq).ok()?;
-        // If ours was removed by mistake, another process may have got its number.
+        // If ours was removed by mistake, another process may have reused its number.
         self.all[at].process.is_none().then_some(at)
     }
 
-    /// Whether a turn would start one of these, or has to enter it again.
+    /// Whether a turn would start one of these or has to enter it again.
     fn admits(&self, requests: &[TicketRequest]) -> bool {
         let waiting = requests.iter().filter(|request| request.state == TicketState::Waiting);
         let mut found =
@@ -260,7 +260,7 @@ impl Rows {
             request.state = TicketState::Started;
             return Ok(());
         }
-        // What has started once has a child, even if its ticket was lost.
+        // A run that was started once has a child, even if its ticket was lost.
         let exists = request.when_full == WhenFull::Exceed || request.state == TicketState::Started;
         let end = self.all.len();
         let starts = exists || self.started_before(at.unwrap_or(end), self.started()) < request.cap;
@@ -294,8 +294,8 @@ impl Rows {
 mod tests {
     use super::*;
 
-    /// A queue from words: `+` has started, a number waits under that cap, a number in parentheses waits in a stopped
-    /// process. The tickets are this process's, numbered from 1, in a database of the third generation.
+    /// Builds a queue from words: `+` has started, a number waits under that cap, a number in parentheses waits in a
+    /// stopped process. All tickets belong to this process, numbered from 1, in a database of generation 3.
     fn rows(text: &str) -> Rows {
         let row = |(index, word): (usize, &str)| Row {
             seq: i64::try_from(index).expect("a short queue") + 1,

@@ -1,8 +1,8 @@
-//! The tables, and how older files become newer ones.
+//! The tables, and the migrations from older versions.
 
 use rusqlite::{Connection, TransactionBehavior};
 
-/// One step for each version, forward only. A step that was released is never changed.
+/// One migration per version, forward only. A released migration never changes.
 const MIGRATIONS: &[&str] = &[
     // 1: the queue of all processes of this user, and what sessions have spent.
     "CREATE TABLE place (
@@ -16,8 +16,8 @@ const MIGRATIONS: &[&str] = &[
         session TEXT PRIMARY KEY,
         cost REAL NOT NULL
     ) STRICT, WITHOUT ROWID;",
-    // 2: runs in the background, what their ends have to tell, and what other processes ask of them. A release that knows
-    // only version 1 and has the file open already leaves `touched_ms` empty.
+    // 2: background runs, deliveries of their ends, and requests from other processes. A release that knows only
+    // version 1 and already has the file open leaves `touched_ms` empty.
     "CREATE TABLE run (
         seq INTEGER PRIMARY KEY,
         key TEXT NOT NULL UNIQUE,
@@ -61,23 +61,23 @@ const MIGRATIONS: &[&str] = &[
     ALTER TABLE spending ADD COLUMN touched_ms INTEGER;",
 ];
 
-/// The newest version that is known here.
+/// The newest version that this release supports.
 pub(super) fn newest() -> i64 {
     i64::try_from(MIGRATIONS.len()).expect("there are a handful of migrations")
 }
 
-/// The version of a file; 0 is a new one.
+/// The version of a file; 0 for a new one.
 pub(super) fn version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.query_row("PRAGMA user_version", (), |row| row.get(0))
 }
 
-/// Brings the file to the newest version, all steps or none.
+/// Migrates the file to the newest version, in one transaction.
 pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
     if version(connection)? >= newest() {
         return Ok(());
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another process may have done it while we waited.
+    // Another process may have migrated it while we waited.
     let done = usize::try_from(version(&transaction)?).unwrap_or(usize::MAX);
     for step in MIGRATIONS.iter().skip(done) {
         transaction.execute_batch(step)?;

@@ -1,4 +1,4 @@
-//! What each session has spent on what it delegated.
+//! What each session has spent on delegated work.
 
 use rusqlite::{OptionalExtension, params};
 
@@ -7,7 +7,7 @@ use super::open::Store;
 use super::transact::now_ms;
 
 impl Store {
-    /// What the session has spent, in USD; 0 for one that is not known.
+    /// What the session has spent, in USD; 0 for an unknown session.
     ///
     /// # Errors
     ///
@@ -21,12 +21,12 @@ impl Store {
         Ok(known.map_err(|source| self.failed(source))?.unwrap_or(0.0))
     }
 
-    /// Adds to what the session has spent, together with all other processes. What is no amount of money (negative,
-    /// infinite or not a number) is nothing.
+    /// Adds to what the session has spent, counted over all processes. A cost that is negative, infinite or not a
+    /// number counts as nothing.
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; nothing is added then.
+    /// When the database cannot be used; nothing is then added.
     pub fn add_spending(&self, session: &str, cost: f64) -> Result<(), StoreError> {
         if !cost.is_finite() || cost <= 0.0 {
             return Ok(());

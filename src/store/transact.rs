@@ -1,4 +1,4 @@
-//! How the store is read and written.
+//! Reads and writes: transactions, and waiting for other processes.
 
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -12,7 +12,7 @@ use crate::text::figures::epoch_ms;
 
 /// How long a write waits for another process that holds the database.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The pause between two tries. `SQLite` has waited in each of them already.
+/// Pause between two attempts. `SQLite` has already waited in each of them.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// This process, as rows name it.
@@ -23,12 +23,12 @@ pub(super) struct Own<'a> {
 }
 
 impl Own<'_> {
-    /// The name of this process.
+    /// The id of this process.
     pub(super) fn id(&self) -> &str {
         self.presence.id()
     }
 
-    /// The current name of a process. Callers may hold a former name of this one.
+    /// The current id of a process. Callers may hold a former id of this one.
     pub(super) fn current<'a>(&'a self, process: &'a str) -> &'a str {
         if self.former.iter().any(|former| former == process) { self.id() } else { process }
     }
@@ -44,7 +44,7 @@ impl Store {
         work(&open.connection, &open.presence).map_err(|source| self.failed(source))
     }
 
-    /// Writes all or nothing, and waits up to five seconds for another process that holds the database.
+    /// Writes in one transaction, and waits up to five seconds for another process that holds the database.
     pub(super) fn write<T>(
         &self,
         work: impl Fn(&Transaction<'_>, Own<'_>) -> rusqlite::Result<T>,
@@ -52,7 +52,7 @@ impl Store {
         let since = Instant::now();
         loop {
             match self.try_write(&work) {
-                // Other threads of this process get the store meanwhile.
+                // Other threads of this process can use the store meanwhile.
                 Err(error) if error.is_busy() && since.elapsed() < PATIENCE => thread::sleep(PAUSE),
                 done => return done,
             }

@@ -1,7 +1,7 @@
-//! One try at a lock, and what a file is known by, on Unix.
+//! One attempt at a lock, and the identity of a file, on Unix.
 //!
-//! `flock` belongs to the open file and not to the process, so it also tells two users within one process apart; the
-//! kernel lets go of it with the process, even after `SIGKILL`.
+//! A `flock` belongs to the open file and not to the process, so it also excludes a second holder in the same process.
+//! The kernel releases it when the process ends, even after `SIGKILL`.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,17 +13,17 @@ use rustix::io::Errno;
 
 use crate::files::private;
 
-/// What came of one try.
+/// The result of one attempt.
 pub(in crate::store) enum Attempt {
     /// It is ours.
     Locked(File),
-    /// Another process, or another user in this one, holds it.
+    /// Another process holds it, or another holder in this one.
     Held,
-    /// It was removed or replaced while we opened it, so our lock keeps nobody out.
+    /// The file was removed or replaced while we opened it, so our lock excludes nobody.
     Gone,
 }
 
-/// Tries once. A file that is missing is an error unless it may be made.
+/// Tries once. A missing file is an error unless `make` is set.
 pub(in crate::store) fn attempt(path: &Path, make: bool) -> io::Result<Attempt> {
     let file = private::options().read(true).write(true).create(make).open(path)?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
@@ -40,15 +40,14 @@ pub(in crate::store) fn attempt(path: &Path, make: bool) -> io::Result<Attempt> 
     }
 }
 
-/// Removes a file that we have locked, then unlocks it. In this order a process that opens it in between sees that it is
-/// gone.
+/// Removes a locked file, then unlocks it. In this order, a process that opens it in between can tell that it is gone.
 pub(in crate::store) fn remove(path: &Path, file: File) {
-    // What stays is swept by the next process.
+    // If this fails, the next process sweeps the file.
     let _ = fs::remove_file(path);
     drop(file);
 }
 
-/// What tells a file from another one that was put in its place; `None` when there is none.
+/// Distinguishes a file from another one put in its place; `None` if there is none.
 pub(in crate::store) fn identity(path: &Path) -> Option<(u64, u64)> {
     fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }

@@ -1,18 +1,19 @@
-//! Which processes are stopped.
+//! Detects stopped processes.
 //!
-//! A process that is stopped, by Ctrl-Z for instance, is alive but cannot take its turn, so nobody may wait for it. Each
-//! process that waits counts up a number in the database; a process whose number stands still is passed over. Clocks are not
-//! compared between processes: each observer measures with its own how long it has seen no change.
+//! A process that is stopped, by Ctrl-Z for instance, is alive but cannot take its turn, so others must not wait for
+//! it. Each waiting process increments a number in the database; one whose number stands still is passed over. Clocks
+//! are not compared between processes: each observer measures the time without a change itself.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-/// How often a process that waits counts up. Each time is a write.
+/// Interval between two beats of a waiting process. Each beat is a write.
 pub(in crate::store) const BEAT: Duration = Duration::from_secs(2);
-/// A process that has not counted up for so long is passed over. Several beats, so that a loaded machine passes nobody over.
+/// A process without a beat for this long is passed over. Several beats, so that a loaded machine does not look
+/// stopped.
 pub(in crate::store) const STOPPED: Duration = Duration::from_secs(10);
 
-/// The beats of the others, and our own.
+/// The beats of other processes, and our own.
 #[derive(Debug, Default)]
 pub(in crate::store) struct Heartbeat {
     own: i64,
@@ -21,19 +22,19 @@ pub(in crate::store) struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// Whether it is time to count up.
+    /// Whether the next beat is due.
     pub(in crate::store) fn is_due(&self, now: Instant) -> bool {
         self.written.is_none_or(|written| now.duration_since(written) >= BEAT)
     }
 
-    /// The number to write, which differs from the one before.
+    /// The next beat, which differs from the one before.
     pub(in crate::store) fn beat(&mut self, now: Instant) -> i64 {
         self.own += 1;
         self.written = Some(now);
         self.own
     }
 
-    /// Looks at the beats of all waiting tickets. The newest of a process counts; processes that no longer wait are
+    /// Records the beats of all waiting tickets. The newest beat of a process counts; processes that no longer wait are
     /// forgotten.
     pub(in crate::store) fn observe<'a>(
         &mut self,
@@ -52,7 +53,7 @@ impl Heartbeat {
         self.seen = seen.collect();
     }
 
-    /// Whether a process takes its turn when it comes.
+    /// Whether a process still beats, so that it takes its turn.
     pub(in crate::store) fn beats(&self, process: &str, now: Instant) -> bool {
         self.seen.get(process).is_none_or(|(_, since)| now.duration_since(*since) < STOPPED)
     }
@@ -66,7 +67,8 @@ mod tests {
     fn a_process_that_counts_up_is_waited_for_and_one_that_stops_is_passed_over() {
         let start = Instant::now();
         let at = |second| start + Duration::from_secs(second);
-        // Beats of a process at the given seconds, several for several tickets, and whether it is waited for at the last.
+        // Beats of a process at the given seconds, several for several tickets, and whether others still wait for it at
+        // the end.
         for (label, seen, expected) in [
             ("never seen", vec![(0, vec![])], true),
             ("seen for the first time", vec![(5, vec![7])], true),

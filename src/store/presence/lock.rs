@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use super::exclusive::{Attempt, attempt, remove};
 
-/// How often a file is opened again that another process has removed meanwhile. Each time takes another process that does
-/// so within microseconds.
+/// How often to open a file again that another process has removed meanwhile. Each repetition takes another such
+/// process within microseconds.
 const ATTEMPTS: usize = 64;
-/// The pause between two tries at a lock that is held.
+/// Pause between two attempts at a held lock.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// A file that this process has locked, and removes when it lets go. A process that dies leaves the file, without a lock.
+/// A locked file that is removed when the lock is released. A process that dies leaves the file, without a lock.
 #[derive(Debug)]
 pub(in crate::store) struct LockFile {
     path: PathBuf,
@@ -22,11 +22,11 @@ pub(in crate::store) struct LockFile {
 }
 
 impl LockFile {
-    /// Locks the file, and creates it when it is missing. `None`: it is held.
+    /// Locks the file, and creates it if it is missing. `None`: it is held.
     ///
     /// # Errors
     ///
-    /// When it cannot be made, or its file system does not lock.
+    /// When it cannot be created, or its file system does not support locks.
     pub(in crate::store) fn try_take(path: &Path) -> io::Result<Option<Self>> {
         for _ in 0..ATTEMPTS {
             match attempt(path, true)? {
@@ -56,7 +56,7 @@ impl LockFile {
         }
     }
 
-    /// Whether the file is still there. Somebody may have removed it by hand.
+    /// Whether the file still exists; somebody may have removed it by hand.
     pub(in crate::store) fn is_there(&self) -> bool {
         self.path.exists()
     }
@@ -70,7 +70,7 @@ impl Drop for LockFile {
     }
 }
 
-/// Whether nobody holds the file. The file of a dead process is removed. False in doubt.
+/// Whether nobody holds the file. Removes the file of a dead process. False if unknown.
 pub(in crate::store) fn is_free(path: &Path) -> bool {
     for _ in 0..ATTEMPTS {
         match attempt(path, false) {

@@ -1,6 +1,6 @@
 //! Which processes are alive.
 //!
-//! Each process keeps a file locked for as long as it lives. Unlike a process id, a lock is never reused, and the kernel
+//! Each process keeps a file locked while it lives. Unlike a process id, a lock is never reused, and the kernel
 //! releases it even after `SIGKILL`.
 
 use std::fs;
@@ -14,24 +14,24 @@ use crate::store::error::StoreError;
 
 /// The extension of lock files.
 const EXTENSION: &str = "lock";
-/// How many names are tried. A UUID is not drawn twice, but a file system may lose the file at once.
+/// How many ids are tried. A UUID does not repeat, but a file system may lose the new file at once.
 const ATTEMPTS: usize = 4;
 
-/// The sign that this process is alive.
+/// Shows other processes that this one is alive.
 #[derive(Debug)]
 pub(in crate::store) struct Presence {
     id: String,
-    /// `None`: nobody else can see the store, so nobody asks.
+    /// `None`: only this process sees the store.
     lock: Option<LockFile>,
     directory: PathBuf,
 }
 
 impl Presence {
-    /// Shows that this process is alive, under a name of its own.
+    /// Creates and locks a file under a new id.
     ///
     /// # Errors
     ///
-    /// When the directory cannot be used, or does not lock.
+    /// When the directory cannot be used or does not support locks.
     pub(in crate::store) fn show(directory: &Path) -> Result<Self, StoreError> {
         private::create_dir_all(directory)
             .map_err(|source| StoreError::Io { path: directory.to_owned(), source })?;
@@ -46,33 +46,33 @@ impl Presence {
         Err(StoreError::Busy { path: directory.to_owned() })
     }
 
-    /// For a store in memory, which has no other users.
+    /// For a store in memory, which no other process sees.
     pub(in crate::store) fn unshared() -> Self {
         Self { id: Uuid::new_v4().simple().to_string(), lock: None, directory: PathBuf::new() }
     }
 
-    /// The name under which this process is known.
+    /// The id of this process.
     pub(in crate::store) fn id(&self) -> &str {
         &self.id
     }
 
-    /// Whether others can still see it.
+    /// Whether the lock file still exists.
     pub(in crate::store) fn is_shown(&self) -> bool {
         self.lock.as_ref().is_none_or(LockFile::is_there)
     }
 
-    /// Where the signs of all processes are.
+    /// The directory of the lock files.
     pub(in crate::store) fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// Whether a process has ended; its lock file is removed then. A text that is no name of a process counts as ended.
+    /// Whether a process has ended; its lock file is then removed. Text that is no process id counts as ended.
     pub(in crate::store) fn is_gone(&self, id: &str) -> bool {
         let is_name = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
         id != self.id && (self.lock.is_none() || !is_name || is_free(&lock_of(&self.directory, id)))
     }
 
-    /// Removes what dead processes have left.
+    /// Removes the lock files of dead processes.
     pub(in crate::store) fn sweep(&self) {
         let Ok(entries) = fs::read_dir(&self.directory) else { return };
         let own = lock_of(&self.directory, &self.id);
@@ -89,10 +89,10 @@ pub(in crate::store) fn take(path: &Path) -> Result<Option<LockFile>, StoreError
     LockFile::try_take(path).map_err(|source| refused(path, source))
 }
 
-/// What the failure of a lock means.
+/// Interprets the error of a lock attempt.
 pub(in crate::store) fn refused(path: &Path, source: std::io::Error) -> StoreError {
     let path = path.to_owned();
-    // Those that file systems give which do not lock: no locks, not supported, not implemented.
+    // The errors of file systems without locks: no locks, not supported, not implemented.
     #[cfg(unix)]
     if matches!(
         rustix::io::Errno::from_io_error(&source),
@@ -108,7 +108,7 @@ pub(in crate::store) fn refused(path: &Path, source: std::io::Error) -> StoreErr
     StoreError::Io { path, source }
 }
 
-/// The lock file of a name.
+/// The path of the lock file with this name.
 pub(in crate::store) fn lock_of(directory: &Path, name: &str) -> PathBuf {
     directory.join(name).with_extension(EXTENSION)
 }

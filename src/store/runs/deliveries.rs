@@ -1,4 +1,4 @@
-//! Deliveries: each end of a run reaches its session exactly once.
+//! Deliveries: each session receives the end of a run exactly once.
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
@@ -6,10 +6,10 @@ use crate::store::error::StoreError;
 use crate::store::open::Store;
 use crate::store::transact::now_ms;
 
-/// The end of a run, on its way to the session.
+/// The end of a run, to be delivered to its session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delivery {
-    /// Its id, which the session keeps too.
+    /// Its id, which the session records too.
     pub id: String,
     /// The session.
     pub session: String,
@@ -22,12 +22,12 @@ pub struct Delivery {
 }
 
 impl Store {
-    /// Claims the session's deliveries that no living process has claimed. Returns them, oldest first. A claim lasts until
-    /// [`Self::delivered`], [`Self::release`] or the end of this process.
+    /// Claims the session's deliveries that no living process has claimed, and returns them, oldest first. A claim
+    /// lasts until [`Self::delivered`], [`Self::release`] or the end of this process.
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; nothing is claimed then.
+    /// When the database cannot be used; nothing is then claimed.
     pub fn offer(&self, session: &str) -> Result<Vec<Delivery>, StoreError> {
         let mut dead = self.read(|connection, presence| {
             let mut query = connection.prepare(
@@ -68,11 +68,11 @@ impl Store {
         })
     }
 
-    /// Gives back deliveries that this process has claimed and will not deliver. Those of others stay.
+    /// Releases deliveries that this process has claimed and will not deliver. Claims of other processes are kept.
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; nothing is given back then.
+    /// When the database cannot be used; nothing is then released.
     pub fn release(&self, ids: &[String]) -> Result<(), StoreError> {
         if ids.is_empty() {
             return Ok(());
@@ -85,14 +85,14 @@ impl Store {
         })
     }
 
-    /// Marks deliveries as delivered, also those that another process has claimed: they are not offered again. Unknown ids
-    /// and those marked before change nothing. Returns the keys of the runs whose deliveries are newly marked.
+    /// Marks deliveries as delivered, also those claimed by another process, so that they are not offered again.
+    /// Unknown and already marked ids are ignored. Returns the keys of the runs whose deliveries are newly marked.
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; nothing has changed then.
+    /// When the database cannot be used; nothing has then changed.
     pub fn delivered(&self, ids: &[String]) -> Result<Vec<String>, StoreError> {
-        // A session names every delivery it ever got, and nearly all are marked already.
+        // A session lists every delivery it ever received, and nearly all are marked already.
         let news = self.read(|connection, _| {
             let mut query =
                 connection.prepare("SELECT key FROM delivery WHERE id = ?1 AND delivered_ms IS NULL")?;
@@ -114,7 +114,7 @@ impl Store {
     }
 }
 
-/// Adds a delivery within a transaction; `teller` has claimed it.
+/// Adds a delivery within a transaction, claimed by `teller`.
 pub(super) fn add_delivery(
     transaction: &Transaction<'_>,
     delivery: &Delivery,

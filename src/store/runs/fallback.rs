@@ -1,4 +1,4 @@
-//! What a store in memory holds of runs, on its way into the store on disk.
+//! Moves runs from a store in memory to the store on disk.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -8,24 +8,24 @@ use crate::store::error::StoreError;
 use crate::store::now_ms;
 use crate::store::open::Store;
 
-/// How far a delivery has come.
+/// The state of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DeliveryState {
     /// Any process may deliver it.
     Free,
-    /// This process is about to deliver it.
+    /// This process has claimed it and is about to deliver it.
     Claimed,
-    /// Its session has it.
+    /// Its session has received it.
     Delivered,
 }
 
 impl Store {
-    /// Moves every run and its deliveries into `target`, each run with its deliveries in one transaction. Claims of this
-    /// process stay its own. What is moved again after a failure changes nothing.
+    /// Moves all runs with their deliveries into `target`, one transaction per run. Claims of this process are kept.
+    /// Repeating the move after a failure is harmless.
     ///
     /// # Errors
     ///
-    /// When `target` cannot be written. What was moved before is in `target`, the rest is still here.
+    /// When `target` cannot be written. Runs moved before the failure are in `target`, the rest are still here.
     pub fn move_runs_to(&self, target: &Self) -> Result<(), StoreError> {
         while let Some(key) = self.any_key()? {
             self.move_run(&key, target)?;
@@ -33,11 +33,11 @@ impl Store {
         Ok(())
     }
 
-    /// Forgets a run and its deliveries.
+    /// Removes a run and its deliveries.
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; nothing has changed then.
+    /// When the database cannot be used; nothing has then changed.
     pub fn forget_run(&self, key: &str) -> Result<(), StoreError> {
         self.write(|transaction, _| {
             transaction.execute("DELETE FROM delivery WHERE key = ?1", [key])?;
@@ -53,7 +53,7 @@ impl Store {
 
     fn move_run(&self, key: &str, target: &Self) -> Result<(), StoreError> {
         let Some(run) = self.run(key)? else { return Ok(()) };
-        // The name of this process is another one in each store.
+        // This process has a different id in each store.
         let run = StoredRun { process: None, ..run };
         let deliveries = self.read(|connection, _| deliveries_of(connection, key))?;
         target.write(|transaction, own| {
@@ -122,7 +122,7 @@ mod tests {
                     memory.delivered(&[text(key)]).expect("marked");
                 }
                 if key == "claimed" {
-                    // Moved, and kept here once more, as if the removal had failed.
+                    // Already moved but still present here, as if the removal had failed.
                     memory.move_run(key, &disk).expect("moved");
                 }
             }

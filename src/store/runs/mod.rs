@@ -1,4 +1,4 @@
-//! Background runs: their records, what is asked of them, and the deliveries of their ends.
+//! Background runs: their records, requests to them, and the deliveries of their ends.
 
 mod deliveries;
 mod fallback;

@@ -7,19 +7,19 @@ use crate::store::open::Store;
 use crate::store::transact::now_ms;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
-/// How long marked deliveries and archived runs are kept.
+/// How long delivered ends and archived runs are kept.
 const RUNS_MS: i64 = 30 * DAY_MS;
-/// How long the sum of a session is kept that spends nothing more.
+/// How long the sum of a session is kept after its last spending.
 const SPENDING_MS: i64 = 90 * DAY_MS;
-/// How many rows of each kind are removed at once, so that others wait briefly. The rest go the next time.
+/// How many rows of each kind are removed at once, so that others wait only briefly. The next time removes more.
 const BATCH: usize = 500;
-/// How often old rows are looked for.
+/// Interval between two searches for old rows.
 const EVERY: Duration = Duration::from_secs(60 * 60);
 
-/// Where each kind of row is, and which are old: those that match when the parameter is the oldest time that stays.
+/// Where each kind of row is stored, and the condition for an old row; the parameter is the oldest time to keep.
 const OLD: [(&str, &str, &str, i64); 3] = [
     ("delivery", "seq", "delivered_ms < ?1", RUNS_MS),
-    // What is not delivered yet needs its run.
+    // A delivery that is still pending needs its run.
     (
         "run",
         "seq",
@@ -31,16 +31,16 @@ const OLD: [(&str, &str, &str, i64); 3] = [
 ];
 
 impl Store {
-    /// Removes rows that are old at this time, some hundreds of each kind at once: what was delivered and runs that were
-    /// archived 30 days before, and what sessions have spent that spent nothing for 90 days. What waits to be delivered stays:
-    /// a clock that jumps must not cost a result. Returns how many were removed.
+    /// Removes old rows, some hundreds of each kind at once: deliveries and archived runs after 30 days, and the sums
+    /// of sessions that have spent nothing for 90 days. Pending deliveries are kept, so that a clock that jumps cannot
+    /// cost a result. Returns how many rows were removed.
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; nothing is removed then.
+    /// When the database cannot be used; nothing is then removed.
     pub fn prune(&self, now_ms: i64) -> Result<usize, StoreError> {
         let is_due = self.read(|connection, _| {
-            // An older release does not say when it has added something.
+            // An older release does not record when it adds spending.
             let mut is_due: bool = connection.query_row(
                 "SELECT EXISTS (SELECT 1 FROM spending WHERE touched_ms IS NULL)",
                 (),
@@ -69,7 +69,7 @@ impl Store {
         })
     }
 
-    /// Removes old rows, at most once an hour. A failure costs space and nothing else, so it is ignored.
+    /// Prunes at most once an hour. Ignores failures, which only cost space.
     pub(super) fn prune_now_and_then(&self) {
         let now = Instant::now();
         let mut open = self.lock();

@@ -12,7 +12,7 @@ use crate::store::transact::Own;
 /// The columns of a run, in the order in which they are read.
 const COLUMNS: &str = "key, run_id, session_key, session, process, is_live, created_ms, ended_ms, archive_at_ms, \
                        archived_ms, directory, body";
-/// How many due runs are returned at once; the rest are due the next time.
+/// How many due runs are returned at once; the rest are returned the next time.
 const DUE: usize = 256;
 
 /// A background run. Times are milliseconds since 1970.
@@ -26,17 +26,17 @@ pub struct StoredRun {
     pub session_key: String,
     /// The session that started it, which gets its deliveries.
     pub session: String,
-    /// The process that works on it while it is live; `None` is written as this one.
+    /// The process that works on it while it is live; `None` stands for this process.
     pub process: Option<String>,
     /// Whether it has not ended.
     pub is_live: bool,
-    /// When it was asked for.
+    /// When it was requested.
     pub created_ms: i64,
     /// When it ended.
     pub ended_ms: Option<i64>,
     /// When its transcript is due to be archived.
     pub archive_at_ms: Option<i64>,
-    /// When that was done.
+    /// When its transcript was archived.
     pub archived_ms: Option<i64>,
     /// Its directory.
     pub directory: Option<String>,
@@ -67,22 +67,22 @@ impl Store {
         self.write(|transaction, own| put_run(transaction, own, run))
     }
 
-    /// Writes a run that has ended together with its delivery. A delivery with a known id stays as it is. Now and then
-    /// removes old rows.
+    /// Stores an ended run together with its delivery. A delivery with a known id stays as it is. Now and then prunes
+    /// old rows.
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; neither is written then.
+    /// When the database cannot be used; neither is then written.
     pub fn settle_run(&self, run: &StoredRun, delivery: Option<&Delivery>) -> Result<(), StoreError> {
         self.settled(run, delivery, false)
     }
 
-    /// Like [`Self::settle_run`], with a delivery that this process claims at once: no other gets it for as long as this
-    /// one lives and does not release it.
+    /// Like [`Self::settle_run`], with a delivery that this process claims at once: no other process gets it until this
+    /// one releases it or ends.
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; neither is written then.
+    /// When the database cannot be used; neither is then written.
     pub fn settle_claimed(&self, run: &StoredRun, delivery: &Delivery) -> Result<(), StoreError> {
         self.settled(run, Some(delivery), true)
     }
@@ -93,8 +93,9 @@ impl Store {
         Ok(())
     }
 
-    /// Like [`Self::settle_run`] for a run of another process, only if that process is gone and the run is still live under
-    /// its name. `false`: it was not, for instance because another process was first; nothing has changed then.
+    /// Like [`Self::settle_run`] for a run of another process, but only if that process is gone and the run is still
+    /// live under its id. `false`: it was not, for instance because another process was first; nothing has then
+    /// changed.
     ///
     /// # Errors
     ///
@@ -122,8 +123,8 @@ impl Store {
         })
     }
 
-    /// Like [`Self::put_run`], only if the stored run is not live, and never undoing that it was archived. `false`: it is
-    /// live again, archived, or not there; nothing has changed then.
+    /// Like [`Self::put_run`], but only if the stored run is not live, and never undoing its archiving. `false`: it is
+    /// live again, archived, or missing; nothing has then changed.
     ///
     /// # Errors
     ///
@@ -188,7 +189,7 @@ impl Store {
         self.read(|connection, _| connection.query_row(&sql, [key], read).optional())
     }
 
-    /// Runs that have ended and whose transcripts are due to be archived, longest due first; of very many the first.
+    /// Ended runs whose transcripts are due to be archived, longest due first, at most 256.
     ///
     /// # Errors
     ///
@@ -201,7 +202,7 @@ impl Store {
         self.read(|connection, _| connection.prepare(&sql)?.query_map([now_ms], read)?.collect())
     }
 
-    /// The directories of runs, of the oldest first. Much less than the runs themselves.
+    /// The directories of runs, oldest first. Much less to read than the runs themselves.
     ///
     /// # Errors
     ///
@@ -225,7 +226,7 @@ impl Store {
         })
     }
 
-    /// A number that changes when another process has changed something, or somebody has replaced the database.
+    /// A number that changes when another process has changed something, or when the database was replaced.
     ///
     /// # Errors
     ///
@@ -233,7 +234,7 @@ impl Store {
     pub fn data_version(&self) -> Result<i64, StoreError> {
         let open = self.ready()?;
         let version = open.connection.query_row("PRAGMA data_version", (), |row| row.get::<_, i64>(0));
-        // It counts within a connection.
+        // `SQLite` counts per connection.
         Ok(version.map_err(|source| self.failed(source))? + (i64::from(open.connections) << 32))
     }
 }
@@ -278,7 +279,7 @@ pub(super) fn put_run(transaction: &Transaction<'_>, own: Own<'_>, run: &StoredR
     if run.is_live { Ok(()) } else { forget_requests(transaction, &run.key) }
 }
 
-/// The processes that are gone and have left live runs.
+/// Dead processes that have left live runs.
 fn gone(connection: &Connection, presence: &Presence) -> rusqlite::Result<Vec<String>> {
     let mut query = connection.prepare("SELECT DISTINCT process FROM run WHERE is_live")?;
     let all = query.query_map((), |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;

@@ -10,7 +10,7 @@ use crate::store::open::Store;
 pub struct Request {
     /// The run.
     pub key: String,
-    /// What to do, in words that sender and receiver agree on.
+    /// The action, in words that sender and receiver agree on.
     pub action: String,
     /// The argument of the action.
     pub text: String,
@@ -24,7 +24,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; nothing is sent then.
+    /// When the database cannot be used; nothing is then sent.
     pub fn ask(&self, key: &str, action: &str, text: &str) -> Result<bool, StoreError> {
         self.write(|transaction, _| {
             let asked = transaction.execute(
@@ -35,13 +35,13 @@ impl Store {
         })
     }
 
-    /// Removes and returns the requests for runs of this process, in the order in which they were sent.
+    /// Removes and returns the requests for runs of this process, in sending order.
     ///
     /// # Errors
     ///
-    /// When the database cannot be used; nothing is removed then.
+    /// When the database cannot be used; nothing is then removed.
     pub fn take_requests(&self) -> Result<Vec<Request>, StoreError> {
-        // Nearly always there are none, and each write wakes the other processes.
+        // There are nearly always none, and each write wakes the other processes.
         if self.read(|connection, presence| list(connection, presence.id()))?.is_empty() {
             return Ok(Vec::new());
         }
@@ -64,7 +64,7 @@ fn list(connection: &Connection, process: &str) -> rusqlite::Result<Vec<Request>
         .collect()
 }
 
-/// Removes the requests to a run that is over.
+/// Removes the requests to a finished run.
 pub(super) fn forget_requests(transaction: &Transaction<'_>, key: &str) -> rusqlite::Result<()> {
     transaction.execute("DELETE FROM request WHERE key = ?1", [key])?;
     Ok(())
