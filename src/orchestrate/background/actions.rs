@@ -17,18 +17,18 @@ use crate::run::{
     CallSettings, HostCallbacks, Resumption, RunId, RunOverrides, RunSpec, Timeout, prepare_with,
 };
 
-/// How long a stop waits for the end of a run.
+/// How long `stop` waits for a run to end.
 const STOPPING: Duration = Duration::from_secs(10);
-/// The pause between two looks at a run of another process where no conversation is open.
+/// Pause between two looks at a run of another process while no conversation is open.
 const LOOK: Duration = Duration::from_millis(500);
-/// The prompt of a run that is resumed without a message.
+/// The prompt of a run resumed without a message.
 const GO_ON: &str = "Continue with your task where you left off, and finish it.";
 
-/// Ends a run and everything that it has started.
+/// Ends a run and everything that it started.
 ///
 /// # Errors
 ///
-/// Why it cannot be ended.
+/// When the run cannot be ended; the text says why.
 pub async fn stop(service: &BackgroundService, run: &BackgroundRun) -> Result<ActionOutcome, String> {
     if !run.is_live() {
         return Err("it is over already".to_owned());
@@ -55,16 +55,16 @@ pub async fn stop_all(service: &BackgroundService, session: &str) -> usize {
             count += usize::from(request(service, &run, STOP, "").await.is_ok());
         }
     }
-    // A run that takes longer is being ended all the same.
+    // A run that takes longer is still being ended.
     let _ = timeout(STOPPING, service.registry.until_removed(&hosted)).await;
     count
 }
 
-/// Sends a message to a run: to its child while that works, else as the next prompt of its session.
+/// Sends a message to a run: to its child while the child works, otherwise as the next prompt of its session.
 ///
 /// # Errors
 ///
-/// Why it cannot be sent.
+/// When the message cannot be sent; the text says why.
 pub async fn send(
     service: &Arc<BackgroundService>,
     run: &BackgroundRun,
@@ -89,11 +89,11 @@ pub async fn send(
     })
 }
 
-/// Continues a run that is over in the session of its child.
+/// Continues an ended run in the session of its child.
 ///
 /// # Errors
 ///
-/// Why it cannot be continued.
+/// When the run cannot be continued; the text says why.
 pub async fn resume(
     service: &Arc<BackgroundService>,
     run: &BackgroundRun,
@@ -114,7 +114,7 @@ pub async fn resume(
         model: run.model.clone(),
         thinking: run.thinking.clone(),
         timeout: run.timeout_ms.map_or(Timeout::Never, |ms| Timeout::After(Duration::from_millis(ms))),
-        // The tools that its policy allowed at first; what is forbidden since stays forbidden.
+        // The tools that its policy allowed at first. What was forbidden since then stays forbidden.
         tools: Some(run.tools.clone()),
         announces: true,
         resumes: Some(Resumption {
@@ -142,7 +142,7 @@ pub async fn resume(
         return Err(over);
     }
     live.note_prepared(&ready);
-    // Two resumptions at once, here or in two processes, would write into one session.
+    // Two resumptions at once, in one process or in two, would write into the same session.
     if !service.registry.insert(&live, usize::MAX) {
         return Err("it is under way".to_owned());
     }
@@ -160,7 +160,7 @@ pub async fn resume(
     Ok(ActionOutcome::Resumed)
 }
 
-/// The record of a run that begins again.
+/// The record of a run that starts again.
 fn resumed(run: &BackgroundRun) -> BackgroundRun {
     let progress = LiveSnapshot {
         state: BackgroundState::Queued,
@@ -201,7 +201,7 @@ async fn request(
     is_left.then_some(()).ok_or_else(|| "the process that it lives in cannot be asked".to_owned())
 }
 
-/// Waits until a run of another process is over.
+/// Waits until a run of another process has ended.
 async fn until_over(service: &BackgroundService, key: &str) {
     let mut changes = service.registry.changes();
     loop {

@@ -1,7 +1,7 @@
-//! Delivering: an open conversation, from its opening to its end.
+//! Delivery: serves an open conversation from its opening to its end.
 //!
-//! A delivery is claimed from the store, handed out through the conversation's outbox, and marked once somebody says that
-//! it stands in the conversation. Closing gives back everything that is not known to stand there.
+//! A delivery is claimed from the store, handed out through the conversation's outbox, and marked once the host reports
+//! that the conversation contains it. Closing releases every delivery that is not known to be there.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,28 +20,28 @@ use crate::present::{DeliveryBody, message};
 use crate::run::{blocking, load_config};
 use crate::store::Delivery;
 
-/// The least time between two events.
+/// Least time between two events.
 const INTERVAL: Duration = Duration::from_millis(200);
-/// How long a result waits for others, while other runs of its conversation are live.
+/// How long a result waits for others while more runs of its conversation are live.
 const TOGETHER: Duration = Duration::from_secs(2);
-/// Results in one message; more make the next one.
+/// Most results in one message; the rest follow in the next one.
 const MAX_TOGETHER: usize = 256;
-/// How often in a row a listener may fail before its conversation is closed.
+/// A conversation is closed after this many failures of its listener in a row.
 const MAX_FAILURES: u32 = 5;
-/// How long a pi that is about to end waits for the runs that it has ended itself.
+/// How long a pi that is about to end waits for runs that it has itself ended.
 const LEAVING: Duration = Duration::from_secs(30);
 
-/// What a conversation knows of its deliveries when it is opened.
+/// What a conversation knows about its deliveries when it is opened.
 #[derive(Clone, Debug, Default)]
 pub struct KnownDeliveries {
-    /// Ids of those that stand in it.
+    /// Ids of the deliveries that it contains.
     pub delivered: Vec<String>,
-    /// Ids of those that are on their way into it, and will stand in it.
+    /// Ids of the deliveries that are on their way into it and will arrive.
     pub in_flight: Vec<String>,
 }
 
-/// Opens a conversation. What it knows of its deliveries is not delivered again. A view of the same conversation that is
-/// open in this process is closed.
+/// Opens a conversation. Deliveries that it already knows of are not delivered again. Closes an older view of the same
+/// conversation in this process.
 pub async fn open_conversation(
     service: &Arc<BackgroundService>,
     session: String,
@@ -66,13 +66,13 @@ pub async fn open_conversation(
     view
 }
 
-/// Closes a conversation: what was not delivered waits until it is opened again. Its runs go on.
+/// Closes a conversation. Its runs continue; undelivered results wait until it is opened again.
 pub async fn close_conversation(service: &BackgroundService, view: &Arc<ConversationView>) {
     let left = service.conversations.close(view);
     service.with_repository(move |repository| repository.release(&left)).await;
 }
 
-/// Marks deliveries that stand in the conversation for good. `false`: that could not be stored yet, and they are offered
+/// Marks deliveries as permanently in the conversation. `false`: the mark could not be stored yet, and they are offered
 /// again after a restart.
 pub async fn mark_delivered(
     service: &Arc<BackgroundService>,
@@ -84,7 +84,7 @@ pub async fn mark_delivered(
     blocking(move || mark(&service, &view, &ids)).await
 }
 
-/// Marks deliveries and decides about the files of their runs. Returns whether the marks are kept. Blocks.
+/// Marks deliveries and decides what happens to the files of their runs. Returns whether the marks were stored. Blocks.
 fn mark(service: &BackgroundService, view: &ConversationView, ids: &[String]) -> bool {
     if ids.is_empty() {
         return true;
@@ -97,9 +97,9 @@ fn mark(service: &BackgroundService, view: &ConversationView, ids: &[String]) ->
     is_kept
 }
 
-/// Waits until no run of the conversation is live and its listener has heard of every end, for a pi that is about to end.
-/// Runs that are live after `limit` (absent: `background.headlessWaitMs`) are ended, except those that go on without this
-/// pi.
+/// Waits, for a pi that is about to end, until no run of the conversation is live and its listener has received every
+/// end. Runs still live after `limit` (default: `background.headlessWaitMs`) are ended, except those that continue
+/// without this pi.
 pub async fn until_settled(service: &BackgroundService, view: &ConversationView, limit: Option<Duration>) {
     let limit = if limit.is_some() {
         limit
@@ -118,7 +118,7 @@ pub async fn until_settled(service: &BackgroundService, view: &ConversationView,
                 live.end(EndReason::Waited(limit.unwrap_or_default()));
             }
         }
-        // In this order: a kept run that is over is pending before it is not waited for any more.
+        // The order matters: an ended run with a keeper must be pending before it stops being waited for.
         let is_waiting = view.waits_for_keepers();
         let is_settled = live.is_empty() && view.outbox.pending().is_none();
         if view.outbox.is_closed() || (is_settled && (is_overdue || !is_waiting)) {
@@ -137,7 +137,7 @@ pub async fn until_settled(service: &BackgroundService, view: &ConversationView,
     }
 }
 
-/// Tells the listener of a view what happens, for as long as the view is open.
+/// Sends events to the listener of a view while the view is open.
 async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut listener: impl Listener) {
     let mut runs_changed = service.registry.changes();
     let (mut diff, mut stored, mut failures) = (RunDiff::default(), Vec::new(), 0);
@@ -149,11 +149,11 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
         if !event.runs.is_empty() {
             view.set_runs(&event.runs);
         }
-        // After the message: a notice about its runs comes together with it.
+        // After the message, so that a notice about its runs arrives with it.
         event.notices = service.repository.take_notices();
         event.message = message;
         if view.outbox.is_closed() {
-            // Closing has given back what was handed out for this event.
+            // Closing has already released what was handed out for this event.
             return;
         }
         let ack = if event == BackgroundEvent::default() {
@@ -161,7 +161,7 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
         } else {
             select! {
                 biased;
-                // A listener may take its time; a closed conversation does not wait for it.
+                // A listener may take long; a closed conversation does not wait for it.
                 () = view.closed() => return,
                 ack = listener.notify(event) => ack,
             }
@@ -170,7 +170,7 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
         if ack == Ack::Closed || failures > MAX_FAILURES {
             return close_conversation(&service, &view).await;
         }
-        // Only now: `until_settled` waits for what the listener has heard.
+        // Only now, because `until_settled` waits for what the listener has received.
         if ack == Ack::Rejected {
             if !batch.deliveries.is_empty() {
                 view.outbox.put_back(batch.deliveries);
@@ -205,7 +205,7 @@ fn brief_runs(
     runs
 }
 
-/// Reads the runs of the store again when they have changed.
+/// Reads the runs from the store again if they have changed.
 async fn refresh(service: &BackgroundService, view: &ConversationView, stored: &mut Vec<BackgroundRun>) {
     if view.take_stale() {
         let runs = service.stored_runs(Some(view.session().to_owned())).await;
@@ -218,11 +218,11 @@ async fn refresh(service: &BackgroundService, view: &ConversationView, stored: &
 #[derive(Default)]
 struct Batch {
     deliveries: Vec<Delivery>,
-    /// Whether there were no others when it was made.
+    /// Whether it contained all deliveries when it was made.
     is_all: bool,
 }
 
-/// The message that is due, and its deliveries.
+/// The message that is due, if any, with its deliveries.
 async fn next_message(
     service: &BackgroundService,
     view: &ConversationView,
@@ -241,7 +241,7 @@ async fn next_message(
         service.with_repository(move |repository| repository.release(&ids)).await;
         return (None, Batch::default());
     };
-    // Where the store cannot say whether there is more, it is asked again; what is here is delivered meanwhile.
+    // If the store cannot say whether there are more, it is asked again; this batch is delivered meanwhile.
     let batch = Batch { deliveries, is_all };
     if batch.deliveries.is_empty() {
         return (None, batch);

@@ -1,4 +1,4 @@
-//! A run that was accepted, from the queue to its end.
+//! Drives an accepted run from the queue to its end.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use crate::orchestrate::single::run_when_admitted;
 use crate::run::{AdmittedRun, HostCallbacks, ToolResult, blocking};
 use crate::transcript::session_id;
 
-/// How often the spending of a run is stored while nothing else changes.
+/// How often a run's spending is stored while nothing else changes.
 const SPENDING: Duration = Duration::from_secs(5);
 /// How often a keeper writes a snapshot of its run.
 const SNAPSHOTS: Duration = Duration::from_millis(500);
 
-/// Drives a run of the registry to its end, stores that, and delivers it to its conversation. The run leaves the registry
-/// only after its end is stored and pending where its conversation is open.
+/// Drives a run of the registry to its end, stores the end, and delivers it to its conversation. The run leaves the
+/// registry only after its end is stored and, if its conversation is open here, pending there.
 pub(super) async fn drive(
     service: &BackgroundService,
     live: &LiveRun,
@@ -42,7 +42,7 @@ pub(super) async fn drive(
     let Ending { run, delivery } = Ending::of_result(live, &result, config, child_session);
     let is_silent = delivery.is_none();
     let writing = Arc::clone(&live.writing).lock_owned().await;
-    // Its own conversation comes before other processes that have the same one open.
+    // Its own conversation takes precedence over other processes that have the same conversation open.
     let is_claimed = service.conversations.is_open(&run.session);
     let (snapshots, finished) = (service.snapshots.clone(), run.clone());
     let delivery = service
@@ -55,7 +55,7 @@ pub(super) async fn drive(
             delivery
         })
         .await;
-    // In this order: a run that is neither live nor pending would count as delivered.
+    // The order matters: a run that is neither live nor pending would count as delivered.
     let left = service.conversations.hand_over(&run.session, delivery.filter(|_| is_claimed));
     drop(registration);
     if let Some(left) = left {
@@ -88,7 +88,7 @@ async fn execute(
     }
 }
 
-/// Stores each state of a run that another process would have to know after a crash of this one.
+/// Stores each state of a run that another process needs to know if this one crashes.
 async fn store_changes(service: &BackgroundService, live: &LiveRun) -> std::convert::Infallible {
     let essence = |run: &BackgroundRun| (run.progress.state, run.transcript.clone(), run.model.clone());
     let mut changes = live.watch();
@@ -107,7 +107,7 @@ async fn store_changes(service: &BackgroundService, live: &LiveRun) -> std::conv
     }
 }
 
-/// Writes a snapshot of a run for other processes whenever it has changed.
+/// Writes a snapshot of a run for other processes whenever it changes.
 async fn write_snapshots(service: &BackgroundService, live: &LiveRun) -> std::convert::Infallible {
     let mut written = None;
     loop {
@@ -116,7 +116,7 @@ async fn write_snapshots(service: &BackgroundService, live: &LiveRun) -> std::co
             let (snapshots, snapshot) = (service.snapshots.clone(), progress.clone());
             // The end of the run removes the snapshot, and waits for this write.
             let writing = Arc::clone(&live.writing).lock_owned().await;
-            // A snapshot that cannot be written is missed by those who look, not by the run.
+            // If a snapshot cannot be written, readers miss it; the run itself is not affected.
             drop(
                 blocking(move || {
                     let result = snapshots.write(&key, &snapshot);

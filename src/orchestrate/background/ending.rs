@@ -1,4 +1,4 @@
-//! The end of a run: its final record and the delivery that tells its conversation, built from how it ended.
+//! The end of a run: its final record and the delivery for its conversation.
 
 use uuid::Uuid;
 
@@ -11,23 +11,23 @@ use crate::store::{Delivery, now_ms};
 use crate::text::figures::millis;
 use crate::text::{TruncateLimits, truncate};
 
-/// What the store keeps of a result beside its delivery, for later looks at the run.
+/// How much of a result the store keeps besides the delivery, to show it later.
 const RESULT: TruncateLimits = TruncateLimits { max_bytes: 16 * 1024, max_lines: usize::MAX };
-/// Diagnostics that are kept of a run.
+/// Most diagnostics kept per run.
 const MAX_NOTES: usize = 16;
 
-/// A run that is over, and what is delivered of it.
+/// The final record of a run and its delivery.
 pub(super) struct Ending {
     pub run: BackgroundRun,
-    /// `None`: the child asked that nothing is announced.
+    /// `None`: the child asked for no announcement.
     pub delivery: Option<Delivery>,
 }
 
-/// How a run ended, as far as its record does not say so already.
+/// How a run ended, as far as its record does not already say so.
 struct End {
     outcome: RunOutcome,
     error: Option<String>,
-    /// The child's words for the conversation.
+    /// The child's answer for the conversation.
     result: Option<String>,
     /// The unfinished answer.
     partial: Option<String>,
@@ -38,7 +38,7 @@ struct End {
 }
 
 impl Ending {
-    /// The end of a run that this process hosts. Its record is final from here on.
+    /// The end of a run hosted by this process. Its record is final from here on.
     pub(super) fn of_result(
         live: &LiveRun,
         result: &ToolResult,
@@ -52,7 +52,7 @@ impl Ending {
             error.map(|error| error.message.clone())
         });
         let mut run = live.record();
-        // Work that was done before the run was ended is done.
+        // A run that completed before its end was requested counts as completed.
         let reason = live.end_reason().filter(|_| outcome == RunOutcome::Aborted);
         let (outcome, error) = match reason {
             None => (outcome, error),
@@ -69,7 +69,7 @@ impl Ending {
             _ => &result.text,
         };
         let answer = single.and_then(|single| single.output.as_deref());
-        // What was known before the child started is no news of its end.
+        // What was known before the child started does not belong to the announcement of its end.
         let setup_notes = live.setup_notes();
         let end = End {
             outcome,
@@ -77,7 +77,7 @@ impl Ending {
             result: is_success.then(|| words.clone()),
             partial: answer.filter(|_| !is_success).map(str::to_owned),
             notes: run.notes.iter().filter(|note| !setup_notes.contains(note)).cloned().collect(),
-            // Who stops a run, or opens a conversation whose runs were interrupted, decides what comes next.
+            // When a user stops a run, or opens a conversation with interrupted runs, the user decides how to continue.
             triggers_turn: outcome != RunOutcome::Interrupted && reason != Some(EndReason::Stopped),
             is_silent: is_success && matches!(announced, Some(Announcement::Skipped)),
         };
@@ -86,7 +86,7 @@ impl Ending {
         ending
     }
 
-    /// The end of a run whose host has died, with what there is of an answer.
+    /// The end of a run whose host has died, with the answer so far.
     pub(super) fn of_orphan(run: BackgroundRun, partial: Option<String>, config: &Config) -> Self {
         let resumable = format!(
             "it is not started again by itself; `/subagents resume {}` continues its session",
@@ -112,7 +112,7 @@ impl Ending {
         run.outcome = Some(end.outcome);
         run.error.clone_from(&end.error);
         run.ended_ms = Some(now);
-        // Who opens the conversation of an interrupted run, whenever that is, needs its transcript.
+        // The transcript of an interrupted run must be there when its conversation is opened, whenever that is.
         let archives = config.archive_after.filter(|_| end.outcome != RunOutcome::Interrupted);
         run.archive_at_ms = archives.map(|after| now.saturating_add_unsigned(millis(after)));
         run.result = end.result.as_deref().map(|words| truncate(words, RESULT, None).text);

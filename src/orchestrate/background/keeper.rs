@@ -1,7 +1,7 @@
-//! The keeper: a process of its own for one run that outlives the pi that asked for it.
+//! The keeper: a separate process that hosts one run which outlives the pi that requested it.
 //!
-//! It loads the same addon and does for its run what a host does for all others: the same limits, the same sanitizer, the
-//! same store, and a warden whose lifeline is the keeper's.
+//! It loads the same addon and does for its run what any host does: same limits, same sanitizer, same store, and a
+//! warden that watches the keeper.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use super::service::background;
 use super::spawn::{SpawnRequest, spawn};
 use crate::run::{HostCallbacks, blocking};
 
-/// The main function of a keeper: reads a request from standard input, writes the receipt with `answer`, and resolves when
-/// the run is over and stored. There is no user, so `nobody` has to decline everything.
+/// The main function of a keeper: reads a request from standard input, writes the receipt with `answer`, and resolves
+/// when the run has ended and its end is stored. No user is present, so `nobody` must decline every question.
 ///
 /// # Errors
 ///
@@ -28,7 +28,7 @@ pub async fn keep(
     .await?;
     let service = background(&request.context.agent_dir);
     let receipt = Box::pin(spawn(&service, request, Arc::new(nobody))).await;
-    // The host that asked may have ended meanwhile; the run goes on.
+    // The requesting host may have ended meanwhile; the run continues.
     drop(blocking(move || answer(&serde_json::to_vec(&receipt).map_err(io::Error::other)?)).await);
     service.until_empty().await;
     Ok(())

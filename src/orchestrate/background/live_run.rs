@@ -1,4 +1,4 @@
-//! A background run that this process hosts.
+//! A background run hosted by this process.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,25 +13,25 @@ use crate::run::{AdmittedRun, Control, Progress, RunState};
 use crate::store::now_ms;
 use crate::text::{TruncateLimits, truncate_tail};
 
-/// The live text that other processes and the interface see; the transcript has all of it.
+/// Limits of the live text that other processes and the interface see; the transcript has all of it.
 const TEXT: TruncateLimits = TruncateLimits { max_bytes: 2 * 1024, max_lines: 20 };
 
-/// Why this process ends a run, rather than its child, one of its limits or a budget.
+/// Why this process ends a run, as opposed to its child, a limit or a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EndReason {
-    /// A person stopped it.
+    /// The user stopped it.
     Stopped,
-    /// The host ends.
+    /// The host is ending.
     HostEnds,
-    /// The host has waited this long, and ends.
+    /// The host is ending after waiting this long for the run.
     Waited(Duration),
 }
 
-/// A background run that this process hosts.
+/// A background run hosted by this process.
 pub(super) struct LiveRun {
-    /// Ends it and sends messages to its child.
+    /// Ends the run and sends messages to its child.
     pub control: Control,
-    /// Held during each write to the store, so that what is older never replaces what is newer.
+    /// Held during each write to the store, so that older data never replace newer.
     pub writing: Arc<tokio::sync::Mutex<()>>,
     record: watch::Sender<BackgroundRun>,
     reason: Mutex<Option<EndReason>>,
@@ -39,7 +39,7 @@ pub(super) struct LiveRun {
 }
 
 impl LiveRun {
-    /// A run that ends at the latest when `host` is cancelled.
+    /// Creates a run that ends at the latest when `host` is cancelled.
     pub(super) fn new(record: BackgroundRun, host: &Cancel) -> Self {
         Self {
             control: Control { cancel: host.child(), ..Control::default() },
@@ -50,7 +50,7 @@ impl LiveRun {
         }
     }
 
-    /// The run as it is now.
+    /// The current record.
     pub(super) fn record(&self) -> BackgroundRun {
         self.record.borrow().clone()
     }
@@ -63,7 +63,7 @@ impl LiveRun {
         self.record.send_modify(change);
     }
 
-    /// Sees the newest state after each change; states between two looks are skipped.
+    /// Receives the newest state after each change; intermediate states may be skipped.
     pub(super) fn watch(&self) -> watch::Receiver<BackgroundRun> {
         self.record.subscribe()
     }
@@ -83,7 +83,7 @@ impl LiveRun {
         self.setup_notes.lock().clone()
     }
 
-    /// Ends it. The first reason counts.
+    /// Ends the run. The first reason wins.
     pub(super) fn end(&self, reason: EndReason) {
         self.reason.lock().get_or_insert(reason);
         self.control.cancel.cancel(match reason {
@@ -92,12 +92,12 @@ impl LiveRun {
         });
     }
 
-    /// Whether a person has stopped it.
+    /// Whether the user has stopped it.
     pub(super) fn is_stopped(&self) -> bool {
         self.end_reason() == Some(EndReason::Stopped)
     }
 
-    /// Whether this process has begun to end it.
+    /// Whether this process is ending it.
     pub(super) fn is_ending(&self) -> bool {
         self.control.cancel.reason().is_some()
     }

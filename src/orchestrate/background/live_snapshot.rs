@@ -1,6 +1,6 @@
-//! Snapshots of runs that outlive their pi: their keeper writes them, other processes read them.
+//! Snapshots of runs that outlive their pi. A run's keeper writes them, and other processes read them.
 //!
-//! They lie in the agent directory, where no sandboxed child can write, so their content can be trusted.
+//! They are stored in the agent directory, where no sandboxed child can write, so their content can be trusted.
 
 use std::fs;
 use std::io::{self, Read};
@@ -11,9 +11,9 @@ use uuid::Uuid;
 use super::run::{BackgroundRun, BackgroundState, LiveSnapshot};
 use crate::files::{layout, private};
 
-/// Bytes that are read of a snapshot at most.
+/// Most bytes read of a snapshot.
 const MAX_BYTES: u64 = 1024 * 1024;
-/// Files that one sweep looks at, at most.
+/// Most files examined in one sweep.
 const MAX_SWEPT: usize = 1_000;
 
 /// The snapshots of an agent directory. Every method blocks.
@@ -27,7 +27,7 @@ impl SnapshotDirectory {
         Self { agent_dir: agent_dir.to_owned() }
     }
 
-    /// Brings the live ones of these runs that have a keeper up to date.
+    /// Updates those of the runs that are live and have a keeper.
     pub(super) fn update(&self, mut runs: Vec<BackgroundRun>) -> Vec<BackgroundRun> {
         for run in runs.iter_mut().filter(|run| run.is_live() && run.is_kept) {
             if let Some(snapshot) = self.read(&run.key)
@@ -46,7 +46,7 @@ impl SnapshotDirectory {
         serde_json::from_slice(&text).ok()
     }
 
-    /// Replaces the snapshot of a run as a whole: a reader sees the one before or this one.
+    /// Replaces the snapshot of a run atomically: a reader sees the old one or the new one.
     ///
     /// # Errors
     ///
@@ -63,12 +63,12 @@ impl SnapshotDirectory {
         let _ = fs::remove_file(self.path_of(key));
     }
 
-    /// Removes the snapshots of runs that are not live any more, whose keepers could not do it.
+    /// Removes the snapshots of ended runs, which their keepers could not remove.
     pub(super) fn sweep(&self, is_live: impl Fn(&str) -> bool) {
         let Ok(entries) = fs::read_dir(layout::live(&self.agent_dir)) else { return };
         for entry in entries.take(MAX_SWEPT).flatten() {
             let path = entry.path();
-            // One that is being written has a name around that of the run.
+            // A snapshot that is being written has a temporary name that contains the run's.
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             let key = name.trim_start_matches('.').split('.').next();
             if key.is_some_and(|key| Uuid::try_parse(key).is_ok() && !is_live(key)) {

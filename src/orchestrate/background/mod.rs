@@ -1,5 +1,5 @@
-//! Background runs: stored before their child starts, and delivered exactly once to the conversation that asked for them,
-//! whatever happens to this process meanwhile.
+//! Background runs. Each is stored before its child starts, and delivered exactly once to the conversation that
+//! requested it, even if this process dies meanwhile.
 //!
 //! ```text
 //! spawn      decides, hosts the run or hands it to a keeper     → receipt
@@ -8,19 +8,19 @@
 //! watch      other processes and time: requests, runs of dead processes, archive, quota
 //! ```
 //!
-//! Everything meets in a [`BackgroundService`], one for each agent directory, and every function takes it as an argument.
+//! A [`BackgroundService`], one per agent directory, holds all of the state; every function takes it as an argument.
 //!
 //! | Question | File |
 //! |---|---|
-//! | What is known of a run, and what of it changes while it works? | `run`: [`BackgroundRun`], [`LiveSnapshot`] |
+//! | What is known about a run, and what changes while it works? | `run`: [`BackgroundRun`], [`LiveSnapshot`] |
 //! | Which runs does this process host? | `registry`: `RunRegistry` of `live_run`: `LiveRun` |
-//! | What is kept, and where, if the store fails? | `repository`: `RunRepository` |
+//! | What is stored, and where if the store fails? | `repository`: `RunRepository` |
 //! | How does a run end, and what is delivered then? | `ending`: `Ending` |
 //! | What does a conversation show, and what is on its way into it? | `conversation`: [`ConversationView`], `Outbox`, [`BackgroundEvent`] |
-//! | Who claims, delivers and gives back? | `deliver` |
-//! | When do transcripts and directories go? | `retention`: `Retention` |
+//! | What claims, delivers and releases deliveries? | `deliver` |
+//! | When are transcripts archived and directories removed? | `retention`: `Retention` |
 //! | How does a run outlive its pi? | `spawn/handoff`, `keeper`, `live_snapshot` |
-//! | What can a person do with a run, and type? | `actions`, [`commands`] |
+//! | What can a user do with a run, and type? | `actions`, [`commands`] |
 
 mod actions;
 pub mod commands;

@@ -1,4 +1,4 @@
-//! The runs that this process hosts.
+//! The runs hosted by this process.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use super::live_run::LiveRun;
 
-/// The runs that this process hosts, by key, and a signal for everybody who shows runs or waits for them.
+/// The runs hosted by this process, by key, with a signal for those who show runs or wait for them.
 pub(super) struct RunRegistry {
     runs: Mutex<HashMap<String, Arc<LiveRun>>>,
     changes: watch::Sender<u64>,
@@ -27,14 +27,14 @@ impl RunRegistry {
         self.runs.lock().get(key).cloned()
     }
 
-    /// The runs of a session, or all of them, in no order.
+    /// The runs of a session, or all of them, in no particular order.
     pub(super) fn of_session(&self, session: Option<&str>) -> Vec<Arc<LiveRun>> {
         let of_session =
             |live: &&Arc<LiveRun>| session.is_none_or(|session| live.record().session == session);
         self.runs.lock().values().filter(of_session).cloned().collect()
     }
 
-    /// Adds a run unless there are `most` already, or there is one with its key. Returns whether it was added.
+    /// Adds a run unless there are already `most`, or one has the same key. Returns whether it was added.
     pub(super) fn insert(&self, live: &Arc<LiveRun>, most: usize) -> bool {
         let mut runs = self.runs.lock();
         let key = live.key();
@@ -50,7 +50,7 @@ impl RunRegistry {
         self.notify();
     }
 
-    /// Changes whenever something changes that a list of runs shows.
+    /// Changes whenever a list of runs would show something new.
     pub(super) fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
@@ -59,7 +59,7 @@ impl RunRegistry {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    /// Waits until these runs were removed, which means that their ends are kept.
+    /// Waits until these runs are removed, which means that their ends are stored.
     pub(super) async fn until_removed(&self, runs: &[Arc<LiveRun>]) {
         let mut changes = self.changes();
         while runs.iter().any(|live| self.get(&live.key()).is_some()) {
@@ -70,7 +70,7 @@ impl RunRegistry {
     }
 }
 
-/// Removes its run from the registry when it is dropped.
+/// Removes its run from the registry when dropped.
 pub(super) struct Registration<'a> {
     pub registry: &'a RunRegistry,
     pub key: String,

@@ -1,7 +1,7 @@
-//! What is kept of background runs: in the store, and in memory for what the store does not take at the moment.
+//! Stores background runs on disk, or in memory while the store on disk fails.
 //!
-//! The fallback is a store in memory with the same tables. All that is known of a run is in one of the two, so that what is
-//! older never replaces what is newer; [`RunRepository::flush`] moves it as soon as the store on disk works again.
+//! The fallback is a store in memory with the same tables. All data of one run are in one of the two, so that older
+//! data never replace newer; [`RunRepository::flush`] moves them to disk as soon as that works again.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -12,36 +12,36 @@ use super::run::{BackgroundRun, sort_newest_first};
 use crate::files::layout;
 use crate::store::{Delivery, Request, Store, StoreError, StoredDirectory, StoredRun, attach};
 
-/// Runs that a list holds at most, the newest.
+/// Most runs in a list, the newest.
 pub(super) const MAX_RUNS: usize = 100;
 
-/// Runs whose directories are measured together at most.
+/// Most runs whose directories are measured together.
 const MAX_DIRECTORIES: usize = 10_000;
 
-/// The request that the process of a run ends it.
+/// Asks the process that hosts a run to end it.
 pub(super) const STOP: &str = "stop";
-/// The request that the process of a run passes a message to its child.
+/// Asks the process that hosts a run to pass a message to its child.
 pub(super) const SEND: &str = "send";
 
-/// The notice that runs cannot be kept.
+/// The notice that runs cannot be stored.
 const NOT_KEPT: &str = "background runs are kept in memory only, and what is not delivered is lost if pi ends before that changes";
 
-/// All that is kept of background runs. Every method blocks.
+/// Stores background runs. Every method blocks.
 #[derive(Debug)]
 pub(super) struct RunRepository {
     agent_dir: PathBuf,
     state: Mutex<State>,
-    /// Held by every write, so that a flush moves runs as they are then.
+    /// Held during every write, so that a flush moves a consistent state.
     writing: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// The store on disk, once it was opened.
+    /// The store on disk, once opened.
     durable: Option<Store>,
-    /// The store in memory, while it holds anything.
+    /// The store in memory, while it contains anything.
     fallback: Option<Store>,
-    /// Deliveries of the store on disk that it could not mark as delivered.
+    /// Ids of deliveries that the store on disk could not mark as delivered.
     unmarked: Vec<String>,
     was_warned: bool,
     notices: Vec<String>,
@@ -52,24 +52,24 @@ impl RunRepository {
         Self { agent_dir: agent_dir.to_owned(), state: Mutex::default(), writing: Mutex::default() }
     }
 
-    /// Keeps a run as it is.
+    /// Stores a run.
     pub(super) fn put(&self, run: &BackgroundRun) {
         self.keep(run, None, false);
     }
 
-    /// Keeps the end of a run together with its delivery, both or neither. A delivery `is_claimed` when this process delivers
-    /// it: no other one is offered it then.
+    /// Stores the end of a run together with its delivery, both or neither. With `is_claimed`, this process delivers
+    /// it, and no other process is offered the delivery.
     pub(super) fn finish(&self, run: &BackgroundRun, delivery: Option<&Delivery>, is_claimed: bool) {
         self.keep(run, delivery, is_claimed);
     }
 
-    /// Keeps the end of a run whose process has died. `false`: another process was first.
+    /// Stores the end of a run whose process has died. `false`: another process was first.
     pub(super) fn adopt(&self, run: &BackgroundRun, from: &str, delivery: Option<&Delivery>) -> bool {
         let adopt = |store: Store| store.adopt_run(&stored(run, &store), from, delivery).ok();
         self.existing().and_then(adopt).unwrap_or(false)
     }
 
-    /// Keeps a change of a run that is over. `Some(false)`: the run was resumed or archived meanwhile, and nothing has
+    /// Stores a change of an ended run. `Some(false)`: the run was resumed or archived meanwhile, and nothing has
     /// changed. `None`: the store could not be used.
     pub(super) fn amend(&self, run: &BackgroundRun) -> Option<bool> {
         let _writing = self.writing.lock();
@@ -77,21 +77,21 @@ impl RunRepository {
         store.amend_run(&stored(run, &store)).ok()
     }
 
-    /// Claims a run that was over, to resume it here. `false`: another process has resumed or archived it.
+    /// Claims an ended run in order to resume it here. `false`: another process has resumed or archived it.
     pub(super) fn claim(&self, run: &BackgroundRun) -> bool {
         self.amend(run).unwrap_or_else(|| {
-            // Without a store the lock of the run's directory still keeps others out.
+            // Without a store, the lock of the run's directory still excludes other processes.
             self.put(run);
             true
         })
     }
 
-    /// Whether the store on disk lacks the newest form of a run.
+    /// Whether the newest state of a run is only in memory.
     pub(super) fn is_in_memory(&self, key: &str) -> bool {
         self.fallback_with(key).is_some()
     }
 
-    /// Forgets a run that only the fallback has.
+    /// Removes a run that only the fallback has.
     pub(super) fn forget(&self, key: &str) {
         let _writing = self.writing.lock();
         if let Some(fallback) = self.fallback_with(key)
@@ -102,7 +102,7 @@ impl RunRepository {
         }
     }
 
-    /// The live runs of dead processes, each with the name of its process.
+    /// The live runs of dead processes, each with the id of its process.
     pub(super) fn orphans(&self) -> Vec<(BackgroundRun, String)> {
         let rows = self.existing().and_then(|store| store.orphans().ok()).unwrap_or_default();
         rows.into_iter().filter_map(|row| Some((read(&row)?, row.process.clone()?))).collect()
@@ -127,7 +127,7 @@ impl RunRepository {
 
     pub(super) fn run(&self, key: &str) -> Option<BackgroundRun> {
         let find = |store: Store| store.run(key).ok().flatten();
-        // In this order: a flush between the two looks moves a run from the first to the second.
+        // The order matters: a flush between the two reads moves a run from the first store to the second.
         let row = self.fallback().and_then(find).or_else(|| self.existing().and_then(find))?;
         read(&row)
     }
@@ -137,12 +137,12 @@ impl RunRepository {
         self.look_in_both(|store| store.due_for_archive(now_ms))
     }
 
-    /// The directories of runs, of the oldest first.
+    /// The directories of runs, oldest first.
     pub(super) fn directories(&self) -> Vec<StoredDirectory> {
         self.existing().and_then(|store| store.directories(MAX_DIRECTORIES).ok()).unwrap_or_default()
     }
 
-    /// Claims the open deliveries of a session for this process, and says whether these are all there are.
+    /// Claims the open deliveries of a session for this process. Also returns whether these are all of them.
     pub(super) fn claim_deliveries(&self, session: &str) -> (Vec<Delivery>, bool) {
         let _writing = self.writing.lock();
         let mut claimed =
@@ -153,7 +153,7 @@ impl RunRepository {
         (claimed, is_all)
     }
 
-    /// Gives back claimed deliveries that this process will not deliver.
+    /// Releases claimed deliveries that this process will not deliver.
     pub(super) fn release(&self, ids: &[String]) {
         if ids.is_empty() {
             return;
@@ -164,8 +164,8 @@ impl RunRepository {
         }
     }
 
-    /// Marks deliveries as delivered. Returns the runs of those that were not marked before, and whether the marks are kept:
-    /// if not, the same deliveries are offered again after a restart.
+    /// Marks deliveries as delivered. Returns the runs whose deliveries are newly marked, and whether the marks were
+    /// stored: if not, the deliveries are offered again after a restart.
     pub(super) fn mark_delivered(&self, ids: &[String]) -> (Vec<BackgroundRun>, bool) {
         let writing = self.writing.lock();
         let mut keys = self.fallback().and_then(|fallback| fallback.delivered(ids).ok()).unwrap_or_default();
@@ -179,17 +179,17 @@ impl RunRepository {
         (keys.iter().filter_map(|key| self.run(key)).collect(), is_kept)
     }
 
-    /// A number that changes when another process has changed anything.
+    /// A number that changes when another process has changed something.
     pub(super) fn version(&self) -> Option<i64> {
         self.existing()?.data_version().ok()
     }
 
-    /// Leaves a request for the process that hosts a run. `false`: no process does, or the store cannot be used.
+    /// Sends a request to the process that hosts a run. `false`: no process does, or the store cannot be used.
     pub(super) fn request(&self, key: &str, action: &str, text: &str) -> bool {
         self.existing().is_some_and(|store| store.ask(key, action, text).unwrap_or(false))
     }
 
-    /// Takes the requests of other processes for runs of this one. `None`: the store cannot be used now.
+    /// Takes the requests of other processes for runs of this one. `None`: the store cannot be used at the moment.
     pub(super) fn take_requests(&self) -> Option<Vec<Request>> {
         self.existing().map_or(Some(Vec::new()), |store| store.take_requests().ok())
     }
@@ -204,7 +204,7 @@ impl RunRepository {
         std::mem::take(&mut self.state.lock().notices)
     }
 
-    /// Moves what is in memory to disk. Returns whether nothing is left in memory.
+    /// Moves runs from memory to disk. Returns whether memory is now empty.
     pub(super) fn flush(&self) -> bool {
         let is_empty = |state: &State| state.fallback.is_none() && state.unmarked.is_empty();
         if is_empty(&self.state.lock()) {
@@ -225,7 +225,7 @@ impl RunRepository {
     fn keep(&self, run: &BackgroundRun, delivery: Option<&Delivery>, is_claimed: bool) {
         let _writing = self.writing.lock();
         if let Some(fallback) = self.fallback_with(&run.key) {
-            // A run stays there until all that is known of it can move.
+            // A run stays in memory until all of its data can move.
             if let Err(error) = write(&fallback, run, delivery, is_claimed) {
                 self.state.lock().warn(Some(&error.in_full()));
             }
@@ -245,12 +245,12 @@ impl RunRepository {
         self.state.lock().warn(failure.or(written.err()).map(|error| error.in_full()).as_deref());
     }
 
-    /// Reads runs from memory and disk; what is in memory of a run counts.
+    /// Reads runs from memory and disk; for a run in both, memory wins.
     fn look_in_both(
         &self,
         look: impl Fn(&Store) -> Result<Vec<StoredRun>, StoreError>,
     ) -> Vec<BackgroundRun> {
-        // In this order: a flush between the two looks moves runs from the first to the second.
+        // The order matters: a flush between the two reads moves runs from the first store to the second.
         let fallback = self.fallback();
         let newer = fallback.as_ref().and_then(|store| look(store).ok()).unwrap_or_default();
         let keys: HashSet<_> = newer.iter().map(|row| row.key.clone()).collect();
@@ -259,7 +259,7 @@ impl RunRepository {
         durable.iter().filter(is_newest).chain(&newer).filter_map(read).collect()
     }
 
-    /// The store on disk, which is made when it is missing.
+    /// The store on disk; created if it is missing.
     fn durable(&self) -> Option<Store> {
         if let Some(store) = &self.state.lock().durable {
             return Some(store.clone());
@@ -267,7 +267,7 @@ impl RunRepository {
         let attached = attach(&self.agent_dir);
         let mut state = self.state.lock();
         match (&attached.store, attached.notice) {
-            // One notice for one failure.
+            // One notice per failure.
             (None, Some(notice)) => state.warn(Some(&notice)),
             (_, notice) => state.notices.extend(notice),
         }
@@ -275,7 +275,7 @@ impl RunRepository {
         attached.store
     }
 
-    /// The store on disk if it was ever used: a look creates no files.
+    /// The store on disk, if it was ever used: reading creates no files.
     fn existing(&self) -> Option<Store> {
         let is_open = self.state.lock().durable.is_some();
         let is_there = is_open || layout::store(&self.agent_dir).exists();
@@ -286,14 +286,14 @@ impl RunRepository {
         self.state.lock().fallback.clone()
     }
 
-    /// The fallback, if it holds this run.
+    /// The fallback, if it contains this run.
     fn fallback_with(&self, key: &str) -> Option<Store> {
         self.fallback().filter(|fallback| has(Some(fallback), key))
     }
 }
 
 impl State {
-    /// Tells the user once that runs are not kept, and why.
+    /// Tells the user once that runs are not stored, and why.
     fn warn(&mut self, why: Option<&str>) {
         if !std::mem::replace(&mut self.was_warned, true) {
             let why = why.unwrap_or("the store of runs cannot be used, as `/subagents doctor` says");
@@ -339,7 +339,7 @@ fn stored(run: &BackgroundRun, store: &Store) -> StoredRun {
     }
 }
 
-/// The run of a row; `None` for one that a newer release has written and this one cannot read.
+/// The run in a row; `None` if a newer release wrote it and this one cannot read it.
 fn read(row: &StoredRun) -> Option<BackgroundRun> {
     serde_json::from_str(&row.body).ok()
 }
@@ -403,7 +403,7 @@ mod tests {
         let agent_dir = tempfile::tempdir().expect("a temporary directory");
         let repository = RunRepository::new(agent_dir.path());
         repository.put(&BackgroundRun { task: "older".to_owned(), ..run("one") });
-        // As after a failed write.
+        // The state after a failed write.
         let fallback = Store::in_memory().expect("there is memory");
         fallback.put_run(&stored(&run("one"), &fallback)).expect("kept");
         repository.state.lock().fallback = Some(fallback);

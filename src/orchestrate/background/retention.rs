@@ -1,4 +1,4 @@
-//! The files of runs that are over: when their transcripts are archived, and which go when there are too many.
+//! The files of ended runs: when transcripts are archived, and which files are removed when they grow too large.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::store::now_ms;
 use crate::text::chain;
 use crate::text::figures::millis;
 
-/// Archives and removes the files of runs that are over. Every method blocks.
+/// Archives and removes the files of ended runs. Every method blocks.
 #[derive(Clone)]
 pub(super) struct Retention {
     agent_dir: PathBuf,
@@ -31,10 +31,10 @@ impl Retention {
         }
     }
 
-    /// Archives the transcript of a run that is over, now.
+    /// Archives the transcript of an ended run now.
     pub(super) fn archive(&self, run: &BackgroundRun) {
         let now = now_ms();
-        // Before the files move, so that nobody resumes a run without its transcript.
+        // Recorded before the files move, so that nobody resumes a run without its transcript.
         let archived = BackgroundRun { archived_ms: Some(now), ..run.clone() };
         if self.repository.amend(&archived) != Some(true) {
             return;
@@ -49,7 +49,7 @@ impl Retention {
         }
     }
 
-    /// Decides about the transcript of a run whose end was delivered.
+    /// Decides what happens to the transcript of a run whose end was delivered.
     pub(super) fn after_delivery(&self, run: BackgroundRun, context: &HostContext) {
         if run.is_live() || run.archived_ms.is_some() {
             return;
@@ -60,7 +60,7 @@ impl Retention {
         if run.archive_at_ms.is_some() || run.outcome != Some(RunOutcome::Interrupted) {
             return;
         }
-        // The time of an interrupted run begins when its conversation has heard of it.
+        // For an interrupted run, the time counts from the delivery of its end.
         let after = load_config(&run.cwd, context).ok().and_then(|loaded| loaded.config.archive_after);
         if let Some(after) = after {
             let at = now_ms().saturating_add_unsigned(millis(after));
@@ -68,8 +68,8 @@ impl Retention {
         }
     }
 
-    /// Removes the files of the oldest runs while those of all runs take more than `quotaBytes`, unless that is 0. Their
-    /// records stay. Returns whether any were removed.
+    /// Removes the files of the oldest runs while those of all runs exceed `quotaBytes` (0 is no limit). Their records
+    /// are kept. Returns whether any files were removed.
     pub(super) fn keep_within_quota(&self, cwd: &Path, context: &HostContext) -> bool {
         let quota = load_config(cwd, context).map_or(0, |loaded| loaded.config.quota_bytes);
         if quota == 0 {
@@ -97,7 +97,7 @@ impl Retention {
                 may_go: !run.is_live,
             })
             .collect();
-        // Before the files go, so that nobody resumes a run without its transcript.
+        // Recorded before the files are removed, so that nobody resumes a run without its transcript.
         let goes = |at: usize| {
             self.repository.run(&runs[at].key).is_some_and(|run| {
                 let archived_ms = run.archived_ms.or_else(|| Some(now_ms()));
@@ -111,8 +111,8 @@ impl Retention {
         !removed.is_empty()
     }
 
-    /// The session file that a run's directory stands beside; `None` for a run without one. The directory has the file's
-    /// name without its ending.
+    /// The session file next to a run's directory, which has the file's name without its extension. `None` for a run
+    /// without one.
     fn session_file_of(&self, directory: &Path) -> Option<PathBuf> {
         let parent = directory.parent()?;
         let homeless = layout::runs(&self.agent_dir, None);

@@ -1,4 +1,4 @@
-//! A background run as plain data: what the store keeps of it and what a reader sees.
+//! A background run as plain data, as it is stored and as readers see it.
 
 use std::path::PathBuf;
 
@@ -9,25 +9,25 @@ use crate::run::RunOutcome;
 use crate::text::text_enum;
 
 text_enum! {
-    /// The phase that a background run is in.
+    /// The phase of a background run.
     #[derive(Default)]
     pub enum BackgroundState {
         /// It waits for a slot.
         #[default]
         Queued = "queued",
-        /// Its child is being started, or has not said anything yet.
+        /// Its child is starting, or has not written anything yet.
         Starting = "starting",
-        /// Its child works.
+        /// Its child is working.
         Running = "running",
-        /// An attempt has failed, and the next one is about to begin.
+        /// An attempt has failed, and the next one is about to start.
         Retrying = "retrying",
-        /// It is over.
+        /// It has ended.
         Ended = "ended",
     }
 }
 
 text_enum! {
-    /// The result of a run as it is announced. It follows from the run's outcome, never from what a model says.
+    /// The announced result of a run. It follows from the run's outcome, never from a model's words.
     pub enum BackgroundStatus {
         /// The child finished its work.
         Success = "success",
@@ -35,13 +35,13 @@ text_enum! {
         Error = "error",
         /// A time limit ended the run.
         Timeout = "timeout",
-        /// The host ended while the run was under way.
+        /// The host ended while the run was live.
         Unknown = "unknown",
     }
 }
 
 impl BackgroundStatus {
-    /// The status that an outcome is announced as.
+    /// The status under which an outcome is announced.
     #[must_use]
     pub fn of(outcome: RunOutcome) -> Self {
         match outcome {
@@ -64,32 +64,32 @@ text_enum! {
         /// It is archived `archiveAfterMinutes` after the end.
         #[default]
         Keep = "keep",
-        /// It is archived as soon as the run's end has been delivered.
+        /// It is archived as soon as the run's end is delivered.
         Delete = "delete",
     }
 }
 
-/// What an action on a run has achieved.
+/// The result of an action on a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActionOutcome {
-    /// The run is over, with everything that it had started.
+    /// The run has ended, with everything that it started.
     Stopped,
-    /// The run was asked to end, and has not yet.
+    /// The run was asked to end, but has not ended yet.
     Stopping,
     /// The child reads the message before its next turn.
     Steered,
     /// The process that hosts the run was asked to pass the message on.
     PassedOn,
-    /// The run goes on in its own session.
+    /// The run continues in its own session.
     Resumed,
 }
 
-/// The part of a background run that changes while its child works. A run that outlives its pi writes it to a file, for
-/// other processes to read; a host keeps its own in memory.
+/// The part of a background run that changes while its child works. The keeper of a run that outlives its pi writes it
+/// to a file for other processes; other hosts keep it in memory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LiveSnapshot {
-    /// The phase that the run is in.
+    /// The phase of the run.
     pub state: BackgroundState,
     /// Its position in the queue, from 1, while it waits there.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,18 +103,18 @@ pub struct LiveSnapshot {
     /// The newest text, at most 2 KiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// What it has spent, all attempts and resumptions together.
+    /// What it has spent, in all attempts and resumptions together.
     pub usage: Usage,
-    /// Processor time of all its processes.
+    /// Processor time of all its processes, in milliseconds.
     pub cpu_ms: Option<u64>,
-    /// Memory of all its processes: now, or the peak once it is over.
+    /// Memory of all its processes in bytes: now, or the peak after its end.
     pub rss_bytes: Option<u64>,
-    /// Number of its processes: now, or the peak once it is over.
+    /// Number of its processes: now, or the peak after its end.
     pub processes: Option<u64>,
 }
 
 impl LiveSnapshot {
-    /// Forgets what is true only while the child works, which the store never keeps.
+    /// Clears what is true only while the child works; the store never keeps it.
     pub(super) fn clear_transient(&mut self) {
         (self.position, self.pid, self.last_tool, self.text) = (None, None, None, None);
     }
@@ -130,17 +130,17 @@ pub struct BackgroundRun {
     pub run_id: String,
     /// `agent:<agent>:subagent:<key>`.
     pub session_key: String,
-    /// The id of the conversation that asked for it.
+    /// The id of the conversation that requested it.
     pub session: String,
-    /// That conversation's file.
+    /// The session file of that conversation.
     pub session_file: Option<PathBuf>,
     /// A name for people.
     pub label: Option<String>,
     /// The name of the agent.
     pub agent: String,
-    /// The task, at most 4 KiB of it.
+    /// The task, at most its first 4 KiB.
     pub task: String,
-    /// The model that answers, or that was chosen, `provider/id`.
+    /// The model that answers or was chosen, as `provider/id`.
     pub model: Option<String>,
     /// The thinking level that was chosen.
     pub thinking: Option<String>,
@@ -148,9 +148,9 @@ pub struct BackgroundRun {
     pub cwd: PathBuf,
     /// What happens to the transcript.
     pub cleanup: Cleanup,
-    /// Whether it goes on when the pi that started it ends.
+    /// Whether it continues when the pi that started it ends.
     pub is_kept: bool,
-    /// How far it has come.
+    /// Its progress.
     #[serde(flatten)]
     pub progress: LiveSnapshot,
     /// The announced result; absent while the run is live.
@@ -171,7 +171,7 @@ pub struct BackgroundRun {
     pub archived_ms: Option<i64>,
     /// What it had spent when it was last resumed.
     pub spent_before: Usage,
-    /// The hard limit that was asked for.
+    /// The requested hard timeout.
     pub timeout_ms: Option<u64>,
     /// The run's directory.
     pub directory: Option<PathBuf>,
@@ -179,15 +179,15 @@ pub struct BackgroundRun {
     pub transcript: Option<PathBuf>,
     /// The id of the child's own session.
     pub child_session_id: Option<String>,
-    /// What was announced, at most 16 KiB of it.
+    /// The announced result, at most 16 KiB.
     pub result: Option<String>,
-    /// The unfinished answer of a run that did not complete, at most 4 KiB of it.
+    /// The unfinished answer of a run that did not complete, at most 4 KiB.
     pub partial: Option<String>,
-    /// Diagnostics of set-up and end.
+    /// Diagnostics of its set-up and its end.
     pub notes: Vec<String>,
     /// The tools that its policy allowed when it was accepted.
     pub tools: Vec<String>,
-    /// Whether a sandbox enforces that it only reads, and by what means.
+    /// How a sandbox enforces that it only reads, if one does.
     pub sandbox: Option<String>,
     /// How certain it is that all its processes have ended.
     pub supervision: Option<String>,
@@ -213,7 +213,7 @@ impl BackgroundRun {
     }
 }
 
-/// Sorts runs as every list shows them: the newest first.
+/// Sorts runs for lists: newest first.
 pub(super) fn sort_newest_first(runs: &mut [BackgroundRun]) {
     runs.sort_by(|one, other| (other.created_ms, &other.key).cmp(&(one.created_ms, &one.key)));
 }

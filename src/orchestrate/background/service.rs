@@ -1,4 +1,4 @@
-//! The background runs of an agent directory, as this process sees them.
+//! The background runs of an agent directory as this process sees them.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -17,35 +17,35 @@ use super::retention::Retention;
 use super::run::{BackgroundRun, sort_newest_first};
 use crate::run::blocking;
 
-/// How long the end of the host waits for the ends of its runs. Their children have two seconds to leave.
+/// How long an ending host waits for its runs to end. Their children have two seconds to exit.
 const CLOSING: Duration = Duration::from_secs(20);
-/// The same where the JavaScript thread is blocked meanwhile.
+/// The same wait when the JavaScript thread is blocked meanwhile.
 const LEAVING: Duration = Duration::from_secs(3);
-/// How often a keeper tries to store its run before it ends without.
+/// How often a keeper tries to store its run before it ends without having stored it.
 const FLUSHES: u32 = 600;
-/// The pause between two of these tries.
+/// Pause between two of these attempts.
 const FLUSH_PAUSE: Duration = Duration::from_secs(1);
 
-/// Everything about the background runs of one agent directory. It lives as long as the process: runs go on while
-/// conversations come and go.
+/// Everything about the background runs of one agent directory. It lives as long as the process: runs continue while
+/// conversations open and close.
 pub struct BackgroundService {
-    /// The runs that this process hosts.
+    /// The runs hosted by this process.
     pub(super) registry: RunRegistry,
-    /// What is kept of all runs.
+    /// The stored records of all runs.
     pub(super) repository: Arc<RunRepository>,
-    /// How far the runs have come that outlive their pi.
+    /// The progress of runs that outlive their pi.
     pub(super) snapshots: SnapshotDirectory,
-    /// The files of runs that are over.
+    /// The files of ended runs.
     pub(super) retention: Retention,
-    /// The conversations that are open here.
+    /// The conversations open in this process.
     pub(super) conversations: Conversations,
-    /// Whether [`super::watch`] is at work.
+    /// Whether [`super::watch`] is running.
     pub(super) is_watching: Mutex<bool>,
 }
 
 static SERVICES: LazyLock<Mutex<HashMap<PathBuf, Arc<BackgroundService>>>> = LazyLock::new(Mutex::default);
 
-/// The background runs of an agent directory: the same service for each spelling of its path.
+/// The background runs of an agent directory; every spelling of its path gives the same service.
 #[must_use]
 pub fn background(agent_dir: &Path) -> Arc<BackgroundService> {
     let agent_dir = std::fs::canonicalize(agent_dir)
@@ -67,7 +67,7 @@ pub fn background(agent_dir: &Path) -> Arc<BackgroundService> {
     Arc::clone(service)
 }
 
-/// Ends every background run of this process because the process ends, and waits until their ends are kept.
+/// Ends all background runs of this process because the process is ending, and waits until their ends are stored.
 pub async fn close_all() {
     let services: Vec<_> = SERVICES.lock().values().cloned().collect();
     for service in &services {
@@ -78,7 +78,7 @@ pub async fn close_all() {
     }
 }
 
-/// Waits a few seconds until the runs that are being ended are over, and their ends are kept.
+/// Waits a few seconds until the runs being ended have ended, and their ends are stored.
 pub async fn ended() {
     let services: Vec<_> = SERVICES.lock().values().cloned().collect();
     let ended = async {
@@ -88,24 +88,25 @@ pub async fn ended() {
             service.registry.until_removed(&runs).await;
         }
     };
-    // A run that takes longer is stored as live, and found by the next process as one whose host has died.
+    // A run that takes longer stays live in the store; the next process treats it as a run whose host has died.
     let _ = timeout(LEAVING, ended).await;
 }
 
 impl BackgroundService {
-    /// The runs of a session, or of all, newest first: as they are kept, and as they are now where this process hosts them.
+    /// The runs of a session, or of all, newest first: the live state of those hosted here, the stored state of the
+    /// others.
     pub async fn runs(&self, session: Option<String>) -> Vec<BackgroundRun> {
         let runs = self.stored_runs(session.clone()).await;
         self.with_hosted(runs, session.as_deref())
     }
 
-    /// The runs of a session, or of all, as they are kept and as the snapshots of keepers show them.
+    /// The runs of a session, or of all, as stored, with the snapshots of their keepers.
     pub(super) async fn stored_runs(&self, session: Option<String>) -> Vec<BackgroundRun> {
         let snapshots = self.snapshots.clone();
         self.with_repository(move |repository| snapshots.update(repository.runs(session.as_deref()))).await
     }
 
-    /// Replaces the runs that this process hosts by what they are now.
+    /// Replaces the runs hosted by this process by their live state.
     pub(super) fn with_hosted(
         &self,
         mut runs: Vec<BackgroundRun>,
@@ -124,7 +125,7 @@ impl BackgroundService {
         runs
     }
 
-    /// One run: as it is now where this process hosts it, else as it is kept.
+    /// One run: its live state if it is hosted here, otherwise its stored state.
     pub(super) async fn run(&self, key: &str) -> Option<BackgroundRun> {
         if let Some(live) = self.registry.get(key) {
             return Some(live.record());
@@ -133,7 +134,7 @@ impl BackgroundService {
         self.with_repository(move |repository| repository.run(&key)).await
     }
 
-    /// Uses the repository where blocking is allowed.
+    /// Runs `work` with the repository on a thread that may block.
     pub(super) async fn with_repository<T: Send + 'static>(
         &self,
         work: impl FnOnce(&RunRepository) -> T + Send + 'static,
@@ -142,7 +143,7 @@ impl BackgroundService {
         blocking(move || work(&repository)).await
     }
 
-    /// Stores a run as it is now.
+    /// Stores the current state of a run.
     pub(super) async fn store(&self, live: &LiveRun) {
         let writing = Arc::clone(&live.writing).lock_owned().await;
         let run = live.record();
@@ -153,16 +154,16 @@ impl BackgroundService {
         .await;
     }
 
-    /// Has every open conversation read the store again, and look for deliveries if there may be some.
+    /// Makes every open conversation read the store again, and look for deliveries if there may be some.
     pub(super) fn invalidate(&self, may_deliver: bool) {
         self.conversations.invalidate(may_deliver);
         self.registry.notify();
     }
 
-    /// Ends every run that this process hosts because the host ends, and waits until their ends are kept.
+    /// Ends all runs hosted by this process because the host is ending, and waits until their ends are stored.
     pub async fn close(&self) {
         let runs = self.end_all();
-        // Pi has to end, even if a run does not.
+        // Pi must be able to end even if a run does not.
         let _ = timeout(CLOSING, self.registry.until_removed(&runs)).await;
         self.with_repository(RunRepository::flush).await;
     }

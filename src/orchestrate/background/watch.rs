@@ -1,4 +1,4 @@
-//! Watching: what other processes do, and what is due. Runs of dead processes, requests, transcripts to archive.
+//! Watches other processes and due times: runs of dead processes, requests, transcripts to archive.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,18 +15,18 @@ use crate::run::{CallSettings, HostContext, blocking};
 use crate::store::Request;
 use crate::transcript::{last_text, session_id};
 
-/// The pause between two looks at the store while runs are live.
+/// Pause between two looks at the store while runs are live.
 const BUSY_PAUSE: Duration = Duration::from_millis(500);
-/// What is added to it while none is.
+/// Added to that pause while no run is live.
 const IDLE_PAUSE: Duration = Duration::from_secs(3);
-/// The interval of looks for runs of dead processes, which change nothing in the store.
+/// Interval of the search for runs of dead processes. The death of a process changes nothing in the store.
 const ORPHANS: Duration = Duration::from_secs(5);
-/// The interval of looks for transcripts to archive.
+/// Interval of the search for transcripts to archive.
 const ARCHIVE: Duration = Duration::from_secs(30);
-/// The interval of measuring the files of all runs, which opens the directory of each.
+/// Interval of measuring the files of all runs, which opens the directory of each.
 const MEASURE: Duration = Duration::from_secs(5 * 60);
 
-/// When what was last done.
+/// When each task was last done.
 struct Schedule {
     version: Option<i64>,
     orphans: Instant,
@@ -34,7 +34,7 @@ struct Schedule {
     measure: Option<Instant>,
 }
 
-/// Watches from now on, for as long as a conversation is open or a run is hosted here.
+/// Starts watching, for as long as a conversation is open or a run is hosted here.
 pub(super) fn watch_others(service: &Arc<BackgroundService>) {
     if !std::mem::replace(&mut *service.is_watching.lock(), true) {
         tokio::spawn(watch(Arc::clone(service)));
@@ -50,13 +50,13 @@ async fn watch(service: Arc<BackgroundService>) {
         sleep(BUSY_PAUSE).await;
         let is_busy = service.registry.len() > 0 || service.conversations.is_any(ConversationView::has_live);
         if !is_busy {
-            // A change since the look may be a new run.
+            // A change since the last look may be a new run.
             let _ = timeout(IDLE_PAUSE, changes.changed()).await;
         }
     }
 }
 
-/// Whether anybody profits from another look. If not, the next call of [`watch_others`] starts anew.
+/// Whether another look is of use. If not, the next call of [`watch_others`] starts again.
 fn is_needed(service: &BackgroundService) -> bool {
     let mut is_watching = service.is_watching.lock();
     *is_watching = service.registry.len() > 0 || service.conversations.is_any(|_| true);
@@ -124,9 +124,9 @@ fn obey(service: &BackgroundService, Request { key, action, text }: &Request) {
     }
 }
 
-/// Ends the runs of dead processes, with what there is of their answers. Returns whether there were any. Blocks.
+/// Ends the runs of dead processes, with their answers so far. Returns whether there were any. Blocks.
 pub(super) fn take_over_orphans(service: &BackgroundService) -> bool {
-    // Only a conversation knows which secrets a text must not hold. Whoever opens one takes the runs over.
+    // Only a conversation knows which secrets a text must not contain, so the runs wait until one is open.
     let Some(view) = service.conversations.any() else { return false };
     let orphans = service.repository.orphans();
     let is_any = !orphans.is_empty();

@@ -1,4 +1,4 @@
-//! Doing what a command asks for, and saying what came of it.
+//! Carries out a command and reports the result.
 
 use std::io;
 use std::path::Path;
@@ -19,10 +19,10 @@ use crate::present::{
 use crate::run::{CallSettings, HostCallbacks, blocking};
 use crate::transcript::{Transcript, Wanted, read_transcript};
 
-/// The error of reading the transcript of a run without one.
+/// The error of a run without a transcript.
 const NO_TRANSCRIPT: &str = "it has no transcript";
 
-/// Does what a person asks for with everything that follows `/subagents`, and says what came of it.
+/// Carries out the command in the line after `/subagents`, and reports the result.
 pub async fn answer(
     service: &Arc<BackgroundService>,
     view: &Arc<ConversationView>,
@@ -76,17 +76,17 @@ async fn answer_on(
     }
 }
 
-/// What can be typed next. From memory.
+/// Completions for what was typed so far. Uses only what is in memory.
 #[must_use]
 pub fn completions(view: &ConversationView, prefix: &str) -> Vec<Completion> {
     complete(prefix, &view.runs())
 }
 
-/// The newest part of a run's conversation, and a version that changes when its file does.
+/// The newest part of a run's conversation, with a version that changes when its file does.
 ///
 /// # Errors
 ///
-/// When there is none that can be read.
+/// When no transcript can be read.
 pub async fn transcript(
     service: &BackgroundService,
     view: &ConversationView,
@@ -101,7 +101,7 @@ pub async fn transcript(
     Ok((transcript, version.unwrap_or_default()))
 }
 
-/// Finds the run that a name means, among those of the conversation and then among all.
+/// Finds a run by name, first among those of the conversation, then among all.
 async fn find(
     service: &BackgroundService,
     view: &ConversationView,
@@ -115,7 +115,7 @@ async fn find(
     }
 }
 
-/// The run of another conversation that a name means: only by its whole id or in the list that was shown, because a typing
+/// Finds a run of another conversation, only by its whole id or by its number in the list that was shown: a typing
 /// error must not reach the runs of another project.
 async fn elsewhere(service: &BackgroundService, target: &Target, listed: &[String]) -> Option<BackgroundRun> {
     if let Some(key) = target.key() {
@@ -137,7 +137,7 @@ async fn read(view: &ConversationView, run: &BackgroundRun, wanted: Wanted) -> i
     blocking(move || read_transcript(&path, wanted, CallSettings::read(&cwd, &context).sanitizer())).await
 }
 
-/// The version of a file: its length and the time of its last change.
+/// The version of a file: its length and modification time.
 fn version(path: &Path) -> Option<String> {
     let metadata = std::fs::metadata(path).ok()?;
     let since = metadata.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();

@@ -1,26 +1,26 @@
-//! What can follow what was typed.
+//! Completes what was typed.
 
 use super::usage::SUBCOMMANDS;
 use crate::orchestrate::background::run::BackgroundRun;
 use crate::present::{state, who};
 use crate::text::one_line;
 
-/// Runs that are offered at most.
+/// Most runs offered.
 const MAX_OFFERED: usize = 20;
 
-/// Something that can be typed.
+/// One completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// All that then follows `/subagents `.
+    /// The whole line that then follows `/subagents `.
     pub value: String,
-    /// What it is called in the list.
+    /// Its name in the list.
     pub label: String,
-    /// What it is.
+    /// What the list says about it.
     pub description: String,
 }
 
-/// What can follow `prefix`, all that was typed behind `/subagents `: subcommands, then the runs that they fit, newest first
-/// as they are given. What is complete gets no list, so that Enter runs it at once.
+/// Completions for `prefix`, everything typed after `/subagents `: subcommands, then the runs they apply to, newest
+/// first as given. A complete line gets no list, so that Enter runs it at once.
 #[must_use]
 pub fn complete(prefix: &str, runs: &[BackgroundRun]) -> Vec<Completion> {
     let typed = prefix.trim_start();
@@ -64,7 +64,7 @@ fn last_word(text: &str) -> &str {
     text.rsplit(char::is_whitespace).next().unwrap_or_default()
 }
 
-/// Words that can stand behind `before` and the words of `given` that are complete.
+/// The known words that can follow `before` and the complete words in `given`.
 fn words(before: &str, given: &str, typed: &str, known: &[(&str, &str)]) -> Vec<Completion> {
     let given = given[..given.len() - typed.len().min(given.len())].trim();
     let fits = |word: &str| {
@@ -88,7 +88,7 @@ fn words(before: &str, given: &str, typed: &str, known: &[(&str, &str)]) -> Vec<
 fn runs_of<'a>(command: &str, typed: &str, runs: impl Iterator<Item = &'a BackgroundRun>) -> Vec<Completion> {
     let lower = typed.trim_matches('"').to_lowercase();
     let runs: Vec<_> = runs.collect();
-    // What names a run already is complete, so that Enter runs it at once.
+    // A word that already names one run is complete, so that Enter runs it at once.
     let is_number =
         !lower.is_empty() && lower.trim_start_matches('#').bytes().all(|byte| byte.is_ascii_digit());
     let is_name = |run: &&BackgroundRun| {

@@ -1,5 +1,5 @@
-//! `/subagents …`: what a line asks for (`parse`, `usage`), which run it names (`resolve`), what can be typed next
-//! (`complete`), and doing it (`answer`). `crate::present` words the answers.
+//! `/subagents …`: parses the line (`parse`, `usage`), finds the run that it names (`resolve`), completes what was
+//! typed (`complete`), and carries the command out (`answer`). `crate::present` words the answers.
 
 mod answer;
 mod complete;

@@ -1,4 +1,4 @@
-//! Understanding the line after `/subagents`.
+//! Parses the line after `/subagents`.
 
 use super::usage::{FORMS, SUBCOMMANDS, misuse, usage_report};
 use crate::orchestrate::background::run::BackgroundRun;
@@ -10,7 +10,7 @@ use crate::text::quoted;
 pub enum Command {
     /// Lists runs.
     List {
-        /// Those of all sessions.
+        /// Lists the runs of all sessions.
         all: bool,
     },
     /// Ends all runs of the session.
@@ -19,28 +19,28 @@ pub enum Command {
     On(Target, RunCommand),
 }
 
-/// A command for one run.
+/// A command for a single run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunCommand {
-    /// Ends it.
+    /// Ends the run.
     Stop,
     /// Shows the newest lines of its conversation.
     Log {
         /// Lines, from 1 to [`MAX_LOG_LINES`].
         limit: usize,
-        /// With tool calls.
+        /// Whether to show tool calls.
         tools: bool,
     },
-    /// Shows everything that is known of it.
+    /// Shows everything known about it.
     Info,
-    /// Sends it a message, which is not blank.
+    /// Sends it a message.
     Send {
-        /// What it is told.
+        /// The message; not blank.
         message: String,
     },
     /// Continues it.
     Resume {
-        /// What it is told; not blank.
+        /// Its next prompt; not blank.
         message: Option<String>,
     },
 }
@@ -50,20 +50,20 @@ pub enum RunCommand {
 pub struct Target(pub(super) String);
 
 impl Target {
-    /// The run with this name.
+    /// The target with this name.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self(name.into())
     }
 
-    /// The key, if it is the whole key of a run, alone or as the end of a session key.
+    /// The run's key, if the name is a whole key, alone or at the end of a session key.
     #[must_use]
     pub fn key(&self) -> Option<&str> {
         let key = self.0.rsplit(':').next().unwrap_or_default();
         uuid::Uuid::try_parse(key).is_ok().then_some(key)
     }
 
-    /// Whether it is the whole id of a run.
+    /// Whether the name is the whole id of a run.
     #[must_use]
     pub fn is_run_id_of(&self, run: &BackgroundRun) -> bool {
         self.0 == run.run_id
@@ -74,7 +74,7 @@ impl Target {
 ///
 /// # Errors
 ///
-/// A report of what is missing, too much or unknown.
+/// A report of what is missing, superfluous or unknown.
 pub fn parse(line: &str) -> Result<Command, Report> {
     let mut words = Words(line.trim());
     let Some(name) = words.next() else { return Ok(Command::List { all: false }) };
@@ -141,7 +141,7 @@ fn log(mut words: Words<'_>) -> Result<Command, Report> {
     Ok(Command::On(target, RunCommand::Log { limit: limit.unwrap_or(DEFAULT_LOG_LINES), tools }))
 }
 
-/// The words that are left of a line; a quoted one may have blanks.
+/// The remaining words of a line; a word in quotes may contain blanks.
 struct Words<'a>(&'a str);
 
 impl Words<'_> {
@@ -172,7 +172,7 @@ impl Words<'_> {
         Ok(Target(self.rest().map_or_else(|| first.clone(), |rest| format!("{first} {rest}"))))
     }
 
-    /// Everything that is left, as it was written.
+    /// The rest of the line, unchanged.
     fn rest(&mut self) -> Option<String> {
         let rest = std::mem::take(&mut self.0).trim();
         (!rest.is_empty()).then(|| rest.to_owned())

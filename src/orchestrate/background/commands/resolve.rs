@@ -1,21 +1,21 @@
-//! Which run is meant.
+//! Finds the run that a name refers to.
 
 use super::parse::Target;
 use crate::orchestrate::background::run::BackgroundRun;
 use crate::present::{Mark, Report, ReportLine, mark, state, who};
 use crate::text::{nearest, one_line, quoted};
 
-/// Runs that an answer names at most.
+/// Most runs listed in an error.
 const MAX_NAMED: usize = 8;
-/// Fewer characters of a UUID are too few to tell runs apart.
+/// With fewer characters of a UUID, runs cannot be told apart.
 const LEAST_OF_KEY: usize = 4;
 
-/// Finds the run that is meant among `runs`, newest first. A number counts in the list that was shown last, of which
-/// `shown` are the keys; without one, in `runs`.
+/// Finds a run among `runs`, newest first. A number counts in the list shown last, whose keys are in `shown`; if there
+/// was none, it counts in `runs`.
 ///
 /// # Errors
 ///
-/// There is no such run, or there are several: which ones there are.
+/// When no run matches, or several do. The report lists the candidates.
 pub fn resolve<'a>(
     Target(name): &Target,
     runs: &'a [BackgroundRun],
@@ -57,7 +57,7 @@ pub fn resolve<'a>(
     }
 }
 
-/// The runs that a name fits, by the narrowest way of reading it that fits any.
+/// The runs that match a name, by the strictest kind of match that finds any.
 fn matching<'a>(name: &str, runs: &'a [BackgroundRun]) -> Vec<&'a BackgroundRun> {
     let lower = name.to_lowercase();
     let is_long = lower.len() >= LEAST_OF_KEY;
@@ -77,7 +77,7 @@ fn unknown(name: &str, runs: &[BackgroundRun]) -> Report {
     some_of(format!("there is no run {}{}", quoted(name), meant.unwrap_or_default()), runs.iter())
 }
 
-/// Why it cannot be told which run is meant, and which ones there are.
+/// A report of why the name is not clear, with the candidates.
 fn some_of<'a>(why: String, runs: impl ExactSizeIterator<Item = &'a BackgroundRun>) -> Report {
     let mut report = Report::error(why);
     let more = runs.len().saturating_sub(MAX_NAMED);

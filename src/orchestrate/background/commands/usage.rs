@@ -1,4 +1,4 @@
-//! What can be asked for.
+//! The subcommands and their usage.
 
 use crate::present::{Mark, Report, ReportLine};
 use crate::text::{nearest, quoted};
@@ -6,7 +6,7 @@ use crate::text::{nearest, quoted};
 /// A subcommand.
 pub(super) struct Subcommand {
     pub(super) name: &'static str,
-    /// What follows the name.
+    /// The arguments after the name.
     pub(super) arguments: &'static str,
     pub(super) description: &'static str,
 }
@@ -35,11 +35,11 @@ pub(super) const SUBCOMMANDS: [Subcommand; 8] = [
     subcommand("doctor", "", "whether sub-agents can run here, and what to do if not"),
 ];
 
-/// What a run can be called by.
+/// The forms that name a run.
 pub(super) const FORMS: &str = "a run is named by its number in the list, the beginning of its id, its label (in quotes when it has blanks), its \
      session key, or `last`";
 
-/// What can be asked for; an error when something else was.
+/// The usage; an error if something else was typed.
 #[must_use]
 pub fn usage_report(unknown: Option<&str>) -> Report {
     let mut report = match unknown {
@@ -56,13 +56,13 @@ pub fn usage_report(unknown: Option<&str>) -> Report {
     report.with(ReportLine::new(Mark::Info, "", FORMS))
 }
 
-/// How a subcommand is written.
+/// The usage line of a subcommand.
 pub(super) fn form(name: &str) -> String {
     let arguments = SUBCOMMANDS.iter().find(|known| known.name == name).map_or("", |known| known.arguments);
     format!("/subagents {name}{arguments}")
 }
 
-/// The subcommand was not given what it needs, or too much.
+/// An error: the arguments of a subcommand are missing or too many.
 pub(super) fn misuse(name: &str, why: impl Into<String>) -> Report {
     Report::error(why).with(ReportLine::below(form(name)))
 }

@@ -1,21 +1,21 @@
-//! What the listener of a conversation hears.
+//! What a conversation's listener receives.
 
 use std::collections::HashMap;
 
 use crate::orchestrate::background::run::BackgroundRun;
 use crate::text::floor_char_boundary;
 
-/// Bytes of a task in an event.
+/// Most bytes of a task in an event.
 const TASK_BYTES: usize = 200;
 
-/// A change of the background runs of a conversation.
+/// A change in the background runs of a conversation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BackgroundEvent {
-    /// All of them, newest first, without their long texts; empty when nothing has changed.
+    /// All of its runs, newest first, without their long texts; empty if nothing has changed.
     pub runs: Vec<BackgroundRun>,
-    /// Those that are new.
+    /// New runs.
     pub started: Vec<BackgroundRun>,
-    /// Those that have ended.
+    /// Runs that have ended.
     pub ended: Vec<BackgroundRun>,
     /// Results for the conversation.
     pub message: Option<DeliveryMessage>,
@@ -23,14 +23,14 @@ pub struct BackgroundEvent {
     pub notices: Vec<String>,
 }
 
-/// The results of runs, as one message to the conversation.
+/// Results of runs, combined into one message for the conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeliveryMessage {
-    /// The ids of its deliveries.
+    /// The ids of the deliveries in the message.
     pub delivery_ids: Vec<String>,
-    /// Its runs, with their long texts.
+    /// The runs, with their long texts.
     pub runs: Vec<BackgroundRun>,
-    /// The whole message, for the model.
+    /// The message text for the model.
     pub text: String,
     /// Whether it starts a turn of an idle conversation.
     pub triggers_turn: bool,
@@ -39,26 +39,26 @@ pub struct DeliveryMessage {
 /// A listener's answer to an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ack {
-    /// It took the event.
+    /// The listener took the event.
     Accepted,
-    /// It failed; what the event delivers is offered again.
+    /// The listener failed. The deliveries in the event are offered again.
     Rejected,
-    /// It is gone, and the conversation is closed.
+    /// The listener is gone, so the conversation is closed.
     Closed,
 }
 
 /// Receives the events of a conversation.
 pub trait Listener: Send + 'static {
-    /// Takes an event; the next one comes after the answer.
+    /// Handles an event. The next one is sent after the answer.
     fn notify(&mut self, event: BackgroundEvent) -> impl Future<Output = Ack> + Send;
 }
 
-/// Finds what has changed since the event before.
+/// Computes the changes since the previous event.
 #[derive(Debug, Default)]
 pub(in super::super) struct RunDiff(Option<HashMap<String, BackgroundRun>>);
 
 impl RunDiff {
-    /// An event with the changes of the runs since the last call; the first one names none as started or ended.
+    /// The changes since the last call. The first event reports no run as started or ended.
     pub(in super::super) fn changes(&mut self, runs: Vec<BackgroundRun>) -> BackgroundEvent {
         let mut event = BackgroundEvent::default();
         if let Some(before) = &self.0 {

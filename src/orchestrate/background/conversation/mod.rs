@@ -1,4 +1,4 @@
-//! An open conversation: what it shows, what its listener hears, and which deliveries are on their way into it.
+//! An open conversation: the runs it shows, the events its listener receives, and the deliveries on their way into it.
 //!
 //! Nothing here reads the store or waits for a run; `super::deliver` does.
 

@@ -1,4 +1,4 @@
-//! The deliveries of an open conversation, on their way into it.
+//! The deliveries on their way into an open conversation.
 
 use std::collections::HashSet;
 
@@ -7,8 +7,8 @@ use tokio::time::Instant;
 
 use crate::store::Delivery;
 
-/// The deliveries of an open conversation: claimed by this process, handed out to its listener, and not yet known to stand
-/// in the conversation.
+/// The deliveries of an open conversation that this process has claimed, until the conversation is known to contain
+/// them.
 #[derive(Debug, Default)]
 pub(in super::super) struct Outbox(Mutex<State>);
 
@@ -16,29 +16,29 @@ pub(in super::super) struct Outbox(Mutex<State>);
 struct State {
     is_closed: bool,
     pending: Option<Pending>,
-    /// Claimed, and not handed out.
+    /// Claimed, but not handed out.
     queue: Vec<Delivery>,
-    /// Handed out, and not known to stand in the conversation.
+    /// Handed out, but not known to be in the conversation.
     offered: HashSet<String>,
 }
 
-/// There may be something to deliver.
+/// The mark that there may be something to deliver.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Pending {
-    /// When the first of it came.
+    /// When the first of it arrived.
     pub since: Instant,
-    /// How often something has come; tells whether more came meanwhile.
+    /// Counts arrivals, to detect those that came meanwhile.
     count: u64,
 }
 
 impl Outbox {
-    /// An outbox whose listener has these already.
+    /// An outbox whose listener already has these deliveries.
     pub(in super::super) fn with(in_flight: &[String]) -> Self {
         let offered = in_flight.iter().cloned().collect();
         Self(Mutex::new(State { offered, ..State::default() }))
     }
 
-    /// Notes that there may be something to deliver.
+    /// Marks that there may be something to deliver.
     pub(in super::super) fn expect(&self) {
         self.0.lock().expect();
     }
@@ -47,7 +47,7 @@ impl Outbox {
         self.0.lock().pending
     }
 
-    /// Queues a claimed delivery. Returns it when the conversation is closed: another process has to deliver it.
+    /// Queues a claimed delivery. Returns it if the conversation is closed; another process must then deliver it.
     pub(in super::super) fn take_in(&self, delivery: Delivery) -> Option<Delivery> {
         let mut state = self.0.lock();
         if state.is_closed {
@@ -58,8 +58,8 @@ impl Outbox {
         None
     }
 
-    /// Queues `more` and hands out up to `most`, the oldest first. `None`: the conversation is closed, and `more` is left to
-    /// the caller.
+    /// Queues `more` and hands out at most `most` deliveries, oldest first. `None`: the conversation is closed, and the
+    /// caller keeps `more`.
     pub(in super::super) fn hand_out(&self, more: &mut Vec<Delivery>, most: usize) -> Option<Vec<Delivery>> {
         let mut state = self.0.lock();
         if state.is_closed {
@@ -72,8 +72,8 @@ impl Outbox {
         Some(out)
     }
 
-    /// Queues again, before all others, what was handed out and the listener did not take. A closed conversation has given
-    /// it back already.
+    /// Puts deliveries that the listener did not take back to the front of the queue. A closed conversation has already
+    /// released them.
     pub(in super::super) fn put_back(&self, deliveries: Vec<Delivery>) {
         let mut state = self.0.lock();
         if state.is_closed {
@@ -86,7 +86,7 @@ impl Outbox {
         state.expect();
     }
 
-    /// Notes that what was pending by then was taken. What came later, or is still queued, stays pending.
+    /// Clears what was pending by then. What arrived later or is still queued stays pending.
     pub(in super::super) fn taken(&self, by_then: Pending) {
         let mut state = self.0.lock();
         let is_empty = state.queue.is_empty();
@@ -99,7 +99,7 @@ impl Outbox {
         }
     }
 
-    /// Notes that these stand in the conversation.
+    /// Marks deliveries as being in the conversation.
     pub(in super::super) fn delivered(&self, ids: &[String]) {
         let mut state = self.0.lock();
         state.queue.retain(|delivery| !ids.contains(&delivery.id));
@@ -110,7 +110,7 @@ impl Outbox {
         self.0.lock().is_closed
     }
 
-    /// Closes the conversation. Returns what is not known to stand in it.
+    /// Closes the outbox. Returns the deliveries not known to be in the conversation.
     pub(in super::super) fn close(&self) -> Vec<String> {
         let mut state = self.0.lock();
         state.is_closed = true;

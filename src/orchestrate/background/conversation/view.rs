@@ -1,4 +1,4 @@
-//! The conversations that are open in this process, and what each of them shows.
+//! The conversations open in this process, and what each of them shows.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -14,14 +14,14 @@ use crate::process::Cancel;
 use crate::run::HostContext;
 use crate::store::Delivery;
 
-/// Where a conversation takes place.
+/// The surroundings of a conversation.
 #[derive(Clone, Debug)]
 pub struct ConversationScope {
     /// Its working directory.
     pub cwd: PathBuf,
     /// Agent directory, environment and host.
     pub context: Arc<HostContext>,
-    /// Cancelled when the host ends, and with it the runs that were resumed from this conversation.
+    /// Cancelled when the host ends. Ends the runs that were resumed from this conversation.
     pub ends_with: Cancel,
 }
 
@@ -30,17 +30,17 @@ pub struct ConversationView {
     session: String,
     pub(in super::super) scope: ConversationScope,
     pub(in super::super) outbox: Outbox,
-    /// The runs of the newest event.
+    /// The runs of the last event.
     runs: Mutex<Vec<BackgroundRun>>,
-    /// The keys of the newest list, which numbers refer to.
+    /// The keys of the list shown last, to which numbers refer.
     listed: Mutex<Vec<String>>,
     has_live: AtomicBool,
     has_kept: AtomicBool,
-    /// Runs that a keeper has taken over and that are not known to be over: a pi that would end waits for them.
+    /// Runs handed over to a keeper that are not known to have ended. A pi that is about to end waits for them.
     handed_over: Mutex<HashSet<String>>,
-    /// Whether the store has to be read again.
+    /// Whether the store must be read again.
     is_stale: AtomicBool,
-    /// Changes when an event was heard, and when the view is closed.
+    /// Changes when the listener has handled an event, and when the view is closed.
     changes: watch::Sender<u64>,
 }
 
@@ -66,7 +66,7 @@ impl ConversationView {
         &self.session
     }
 
-    /// The runs of the newest event, newest first.
+    /// The runs of the last event, newest first.
     pub(in super::super) fn runs(&self) -> Vec<BackgroundRun> {
         self.runs.lock().clone()
     }
@@ -87,12 +87,12 @@ impl ConversationView {
         self.is_stale.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the store has to be read again; it counts as read from now on.
+    /// Whether the store must be read again; resets the mark.
     pub(in super::super) fn take_stale(&self) -> bool {
         self.is_stale.swap(false, Ordering::Relaxed)
     }
 
-    /// Whether one of its runs is live, in any process.
+    /// Whether any of its runs is live, in any process.
     pub(in super::super) fn has_live(&self) -> bool {
         self.has_live.load(Ordering::Relaxed)
     }
@@ -101,12 +101,12 @@ impl ConversationView {
         self.has_live.store(has_live, Ordering::Relaxed);
     }
 
-    /// Whether one of its live runs has a keeper, whose snapshots change without the store.
+    /// Whether any of its live runs has a keeper, whose snapshots change without the store.
     pub(in super::super) fn has_kept(&self) -> bool {
         self.has_kept.load(Ordering::Relaxed)
     }
 
-    /// Notes that a keeper has taken over a run.
+    /// Records that a keeper has taken over a run.
     pub(in super::super) fn note_handed_over(&self, key: String) {
         self.has_kept.store(true, Ordering::Relaxed);
         self.handed_over.lock().insert(key);
@@ -116,13 +116,13 @@ impl ConversationView {
         !self.handed_over.lock().is_empty()
     }
 
-    /// Takes note of the runs that the store has.
+    /// Records the runs that the store has.
     pub(in super::super) fn note_stored(&self, runs: &[BackgroundRun]) {
         self.has_kept.store(runs.iter().any(|run| run.is_live() && run.is_kept), Ordering::Relaxed);
         let mut handed_over = self.handed_over.lock();
         for run in runs.iter().filter(|run| !run.is_live()) {
             if handed_over.contains(&run.key) {
-                // In this order: a run that is over is pending before it is not waited for any more.
+                // The order matters: an ended run must be pending before it stops being waited for.
                 self.outbox.expect();
                 handed_over.remove(&run.key);
             }
@@ -137,13 +137,13 @@ impl ConversationView {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    /// Resolves once it is closed.
+    /// Resolves when the view is closed.
     pub(in super::super) async fn closed(&self) {
         let mut changes = self.changes();
         while !self.outbox.is_closed() && changes.changed().await.is_ok() {}
     }
 
-    /// Closes it. Returns the deliveries that are not known to have arrived.
+    /// Closes the view. Returns the deliveries not known to be in the conversation.
     fn close(&self) -> Vec<String> {
         let left = self.outbox.close();
         self.notify();
@@ -151,18 +151,19 @@ impl ConversationView {
     }
 }
 
-/// The open conversations of this process, by session.
+/// The conversations open in this process, by session.
 #[derive(Default)]
 pub(in super::super) struct Conversations(Mutex<HashMap<String, Arc<ConversationView>>>);
 
 impl Conversations {
-    /// Opens a conversation. Closes the view of the same one that was open, and returns the deliveries that it leaves.
+    /// Opens a conversation. Closes an older view of the same conversation, and returns that view's undelivered
+    /// deliveries.
     pub(in super::super) fn open(&self, view: &Arc<ConversationView>) -> Vec<String> {
         let before = self.0.lock().insert(view.session.clone(), Arc::clone(view));
         before.map(|before| before.close()).unwrap_or_default()
     }
 
-    /// Closes a view. Returns the deliveries that it leaves.
+    /// Closes a view. Returns its undelivered deliveries.
     pub(in super::super) fn close(&self, view: &Arc<ConversationView>) -> Vec<String> {
         self.0.lock().retain(|_, open| !Arc::ptr_eq(open, view));
         view.close()
@@ -176,7 +177,7 @@ impl Conversations {
         self.0.lock().contains_key(session)
     }
 
-    /// One that is open, whichever.
+    /// Any open conversation.
     pub(in super::super) fn any(&self) -> Option<Arc<ConversationView>> {
         self.0.lock().values().next().cloned()
     }
@@ -185,7 +186,7 @@ impl Conversations {
         self.0.lock().values().any(|view| is_so(view))
     }
 
-    /// Has every view read the store again, and look for deliveries if there may be some.
+    /// Makes every view read the store again, and look for deliveries if there may be some.
     pub(in super::super) fn invalidate(&self, may_deliver: bool) {
         for view in self.0.lock().values() {
             view.invalidate();
@@ -195,7 +196,7 @@ impl Conversations {
         }
     }
 
-    /// Hands a delivery that this process has claimed to the view of its session. Returns it when the conversation is closed.
+    /// Hands a delivery claimed by this process to the view of its session. Returns it if that conversation is closed.
     pub(in super::super) fn hand_over(&self, session: &str, delivery: Option<Delivery>) -> Option<Delivery> {
         let Some(view) = self.get(session) else { return delivery };
         view.invalidate();

@@ -1,4 +1,4 @@
-//! Accepting a run: the receipt as soon as it is decided, and everything after it in a task of its own.
+//! Accepts a run: sends the receipt as soon as the decision is made, and does the rest in a separate task.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,16 +21,16 @@ use crate::run::{
     blocking, prepare_with,
 };
 
-/// What the model is told of a run that was accepted.
+/// What the model reads when a run was accepted.
 const NOTE: &str = "The result will arrive as a message when the run ends. Do not wait or poll for it; go on, or end your turn.";
-/// The same where the user has to consent first.
+/// What it reads when the user must consent first.
 const ASKED: &str = "The user is being asked whether this agent may run. The result, or the refusal, will arrive as a message. \
                      Do not wait or poll for it.";
 const NO_STORE: &str = "a run that goes on after pi has ended (`background.onExit` is `keep`) has to be kept, and the store of \
                         runs cannot be used, as `/subagents doctor` says";
 
-/// Accepts a run, or says why not. Never waits for a slot, a model or a person: where a person has to be asked first, the
-/// run is accepted, and its end says what the answer was.
+/// Accepts a run, or says why not. Never waits for a slot, a model or a person. If a person must be asked first, the
+/// run is accepted, and its end reports the answer.
 pub async fn spawn(
     service: &Arc<BackgroundService>,
     request: SpawnRequest,
@@ -80,7 +80,7 @@ async fn begin(
     }
 }
 
-/// Accepts a run that was prepared without a question. `None`: it was refused, or a keeper has it.
+/// Accepts a run that was prepared without asking the user. `None`: it was refused, or a keeper has it.
 async fn accept(
     service: &Arc<BackgroundService>,
     live: &Arc<LiveRun>,
@@ -116,7 +116,7 @@ async fn accept(
     }
     let (key, is_kept) = (live.key(), live.record().is_kept);
     if is_kept && service.repository.is_in_memory(&key) {
-        // No other process could see it, stop it, or deliver its result.
+        // No other process could see the run, stop it, or deliver its result.
         service.repository.forget(&key);
         service.registry.remove(&key);
         return refuse(reply, Receipt::Error(NO_STORE.to_owned()));
@@ -125,7 +125,7 @@ async fn accept(
     Some(Ok(ready))
 }
 
-/// Goes on with an accepted run after the user has answered. `None`: a keeper has it.
+/// Continues with an accepted run after the user has answered. `None`: a keeper has it.
 async fn after_consent(
     service: &BackgroundService,
     live: &LiveRun,
@@ -136,7 +136,7 @@ async fn after_consent(
     if let Some(handoff) = handoff {
         return match handoff.hand_over(&live.key()).await {
             Receipt::Accepted { .. } => {
-                // It is the keeper's from now on, and so is a stop that came meanwhile.
+                // The run belongs to the keeper from now on, and so does a stop that came meanwhile.
                 if live.is_stopped() {
                     let key = live.key();
                     service.with_repository(move |repository| repository.request(&key, STOP, "")).await;
@@ -152,7 +152,7 @@ async fn after_consent(
     Some(Ok(ready))
 }
 
-/// Hosts a run from now on, and stores it. `false`: there are too many.
+/// Hosts a run from now on, and stores it. `false`: there are too many runs.
 async fn host(service: &Arc<BackgroundService>, live: &Arc<LiveRun>, config: &Config) -> bool {
     let has_room = service.registry.insert(live, most(config));
     if has_room {
@@ -163,7 +163,7 @@ async fn host(service: &Arc<BackgroundService>, live: &Arc<LiveRun>, config: &Co
     has_room
 }
 
-/// Whether all processes together have as many live runs as one may have.
+/// Whether all processes together already have as many live runs as one process may have.
 async fn has_too_many(service: &BackgroundService, config: &Config) -> bool {
     let most = most(config);
     service.with_repository(move |repository| repository.count_live(most)).await >= most
@@ -177,7 +177,7 @@ fn note_handed_over(service: &BackgroundService, live: &LiveRun) {
     service.invalidate(false);
 }
 
-/// The receipt that has not been sent.
+/// The receipt, until it is sent.
 struct Reply {
     receipt: oneshot::Sender<Receipt>,
     warnings: Vec<String>,
@@ -191,12 +191,12 @@ impl Reply {
     }
 
     fn send(self, receipt: Receipt) {
-        // The caller may be gone; an accepted run goes on.
+        // The caller may be gone; an accepted run continues.
         drop(self.receipt.send(receipt));
     }
 }
 
-/// Why there is no run.
+/// The receipt that says why a run was refused.
 fn refusal_of(result: &ToolResult) -> Receipt {
     let error = result.details.error.as_ref();
     let message = error.map_or_else(|| result.text.clone(), |error| error.message.clone());
@@ -209,7 +209,7 @@ fn refusal_of(result: &ToolResult) -> Receipt {
     if is_forbidden { Receipt::Forbidden(message) } else { Receipt::Error(message) }
 }
 
-/// The host's callbacks, with a signal when the user has to be asked.
+/// Wraps the host's callbacks to signal when the user must be asked.
 struct ConsentWatch<'a, C> {
     callbacks: &'a C,
     asked: Notify,
@@ -226,7 +226,7 @@ impl<C: HostCallbacks> HostCallbacks for ConsentWatch<'_, C> {
         self.callbacks.is_interactive()
     }
 
-    /// Called when the user has to be asked, before the question waits for those before it.
+    /// Called when the user must be asked, before the question waits behind earlier ones.
     fn is_reachable(&self) -> bool {
         let is_reachable = self.callbacks.is_reachable();
         if is_reachable {

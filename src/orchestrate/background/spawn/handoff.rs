@@ -1,4 +1,4 @@
-//! Handing a run over to a keeper, the process that hosts it when it outlives its pi.
+//! Hands a run over to a keeper, the process that hosts a run which outlives its pi.
 
 use std::io;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::run::{Timeout, blocking};
 /// How long a keeper may take to accept its run. It loads an addon and reads a few files.
 const ACCEPTING: Duration = Duration::from_secs(30);
 
-/// A run that waits for its keeper.
+/// A run to hand over to a keeper.
 pub(super) struct Handoff {
     pub request: SpawnRequest,
     pub keeper: Detached,

@@ -1,5 +1,5 @@
-//! From a request for a background run to its receipt: `plan` decides without storing or starting anything, `accept` hosts
-//! the run or hands it over to a keeper.
+//! Handles a request for a background run: `plan` decides without storing or starting anything, `accept` hosts the run
+//! or hands it over to a keeper.
 
 mod accept;
 mod handoff;

@@ -1,4 +1,4 @@
-//! The options of a request: checked, or skipped with a warning.
+//! Checks the options of a request, and skips invalid ones with a warning.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use crate::orchestrate::background::run::Cleanup;
 use crate::run::Timeout;
 use crate::text::{Sanitizer, one_line};
 
-/// Characters of a label.
+/// Longest label, in characters.
 const LABEL_CHARS: usize = 80;
-/// Bytes of a caller's text that are looked at.
+/// Most bytes of a caller's text that are examined.
 const SAID_BYTES: usize = 4 * 1024;
-/// The longest limit that can be asked for; 0 is no limit.
+/// The longest limit that can be requested; 0 is no limit.
 const MAX_SECONDS: f64 = 7.0 * 24.0 * 3_600.0;
 
-/// A caller's text in one short line. It is sanitized before it is cut: half a secret is not recognised.
+/// A caller's text as one short line. It is sanitized before it is cut, because half a secret is not recognized.
 pub(super) fn short(sanitizer: &Sanitizer, text: &str) -> String {
     one_line(sanitizer.sanitize(text).clip(SAID_BYTES).into_string().trim(), LABEL_CHARS)
 }
@@ -38,7 +38,7 @@ pub(super) fn cleanup(cleanup: Option<&str>, sanitizer: &Sanitizer) -> Result<Cl
     })
 }
 
-/// The model that `asked` names, by `provider/id` or by an id that only one provider has; or none, and a warning.
+/// The model named by `asked`, as `provider/id` or as an id that only one provider has; otherwise none and a warning.
 pub(super) fn known_model(
     asked: &str,
     models: Option<&[String]>,

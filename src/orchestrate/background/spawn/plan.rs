@@ -1,4 +1,4 @@
-//! Deciding about a request before anything is stored or started.
+//! Decides about a request before anything is stored or started.
 
 use std::sync::Arc;
 
@@ -13,24 +13,24 @@ use crate::orchestrate::background::run::BackgroundRun;
 use crate::run::{CallSettings, RunId, RunOverrides, RunSpec, Timeout};
 use crate::text::figures::millis;
 
-/// Bytes of a task that are kept.
+/// Most bytes of a task that are stored.
 const TASK_BYTES: usize = 4 * 1024;
-/// Runs of one process that may wait or run, for each slot of `maxConcurrent`.
+/// How many runs one process may have, waiting or running, per slot of `maxConcurrent`.
 const RUNS_PER_SLOT: usize = 32;
 
 /// A run that may be accepted.
 pub(super) struct SpawnPlan {
     pub spec: RunSpec,
-    /// Read once: by these the request is decided and the run is prepared.
+    /// Read once, to decide about the request and to prepare the run.
     pub settings: CallSettings,
     pub config: Config,
     pub record: BackgroundRun,
     pub warnings: Vec<String>,
-    /// Present for a run that is to outlive this process and has no keeper yet.
+    /// Present if the run is to outlive this process and has no keeper yet.
     pub handoff: Option<Handoff>,
 }
 
-/// Decides about a request; `hosted` runs live in this process. Blocks.
+/// Decides about a request. `hosted` is the number of runs that this process hosts. Blocks.
 pub(super) fn plan(request: SpawnRequest, hosted: usize) -> Result<SpawnPlan, Box<Receipt>> {
     let original = request.clone();
     let error = |text: String| Box::new(Receipt::Error(text));
@@ -127,7 +127,7 @@ pub(super) fn plan(request: SpawnRequest, hosted: usize) -> Result<SpawnPlan, Bo
     Ok(SpawnPlan { spec, settings, config, record, warnings, handoff })
 }
 
-/// How many runs may wait or run in one process.
+/// How many runs one process may have, waiting or running.
 pub(super) fn most(config: &Config) -> usize {
     config.max_concurrent.saturating_mul(RUNS_PER_SLOT)
 }

@@ -12,15 +12,15 @@ use crate::run::HostContext;
 use crate::store::now_ms;
 use crate::text::text_enum;
 
-/// How far the times of requests that come together may run ahead of the clock.
+/// How far the times of simultaneous requests may run ahead of the clock.
 const MAX_LEAD_MS: i64 = 1_000;
 
-/// A request for a background run. A host hands it to a keeper as JSON.
+/// A request for a background run. A host passes it to a keeper as JSON.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SpawnRequest {
-    /// What the agent is to do.
+    /// The task of the agent.
     pub task: String,
-    /// The agent; absent: `defaultAgent`.
+    /// The agent; `defaultAgent` if absent.
     pub agent: Option<String>,
     /// A name for people.
     pub label: Option<String>,
@@ -28,35 +28,35 @@ pub struct SpawnRequest {
     pub model: Option<String>,
     /// A thinking level that replaces the agent's and the configured one.
     pub thinking: Option<String>,
-    /// The limit of the whole run in seconds; 0 and absent are none.
+    /// The limit of the whole run in seconds; 0 or absent is no limit.
     pub run_timeout_seconds: Option<f64>,
     /// `keep` or `delete`.
     pub cleanup: Option<String>,
-    /// Every model that there is, `provider/id`, where the host knows.
+    /// All available models as `provider/id`, if the host knows them.
     pub models: Option<Vec<String>>,
-    /// The directory of the conversation.
+    /// The working directory of the conversation.
     pub cwd: PathBuf,
     /// Agent directory, environment and host.
     #[serde(with = "shared")]
     pub context: Arc<HostContext>,
-    /// When it was made, as [`Self::moment`] says: no two requests of a process have the same time.
+    /// When it was made, from [`Self::moment`]: no two requests of a process have the same time.
     pub created_ms: i64,
-    /// When it was made, as the queue of all calls counts.
+    /// When it was made, in the order of all calls to the queue.
     #[serde(skip, default = "ordered_now")]
     pub order: Arc<CallOrder>,
     /// Ends the run as the end of its host would.
     #[serde(skip)]
     pub ends_with: Option<Cancel>,
-    /// How to start a keeper, the process of a run that outlives this one; without it, there are no such runs.
+    /// How to start a keeper for a run that outlives this process; without it, such runs are refused.
     #[serde(skip)]
     pub keeper: Option<Detached>,
-    /// The key of a run that another process hands over, for this one to keep.
+    /// The key of a run that another process hands over to this one, its keeper.
     pub kept: Option<String>,
 }
 
 impl SpawnRequest {
-    /// The time of a request that is made now: later than that of all requests before it in this process, unless the clock
-    /// was set back.
+    /// A time for a request made now: later than that of every earlier request of this process, unless the clock was
+    /// set back.
     #[must_use]
     pub fn moment() -> i64 {
         static LAST: AtomicI64 = AtomicI64::new(0);
@@ -81,14 +81,14 @@ pub enum Receipt {
         run_id: String,
         /// As in [`BackgroundRun`](crate::orchestrate::background::BackgroundRun).
         session_key: String,
-        /// What the model is told.
+        /// What the model reads.
         note: String,
         /// Options that were skipped, and why.
         warnings: Vec<String>,
     },
-    /// Configuration or a limit forbids it.
+    /// The configuration or a limit forbids it.
     Forbidden(String),
-    /// The request, or something that it needs, is wrong.
+    /// The request, or something that it needs, is invalid.
     Error(String),
 }
 

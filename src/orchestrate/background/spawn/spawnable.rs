@@ -8,9 +8,9 @@ use crate::run::admit::listing::list;
 use crate::run::{CallSettings, HostCapabilities, HostContext};
 use crate::text::one_line;
 
-/// Stands for every agent in `allowAgents`.
+/// Means every agent in `allowAgents`.
 const ANY: &str = "*";
-/// Characters of a description.
+/// Longest description, in characters.
 const DESCRIPTION_CHARS: usize = 200;
 
 /// An agent that may run in the background here and now.
@@ -18,13 +18,13 @@ const DESCRIPTION_CHARS: usize = 200;
 pub struct Spawnable {
     /// Its name.
     pub id: String,
-    /// What it is for, one line.
+    /// Its purpose, in one line.
     pub description: String,
-    /// Where it comes from.
+    /// The source of its definition.
     pub source: Source,
     /// Whether it may only read.
     pub readonly: bool,
-    /// The model that it would get, `provider/id`, where that is known.
+    /// The model that it would get as `provider/id`, if known.
     pub model: Option<String>,
 }
 
@@ -55,7 +55,7 @@ pub fn spawnable(
     (agents.collect(), config.default_agent)
 }
 
-/// Whether the configuration lets an agent run in the background.
+/// Whether the configuration allows an agent to run in the background.
 pub(super) fn is_allowed(config: &Config, agent: &str) -> bool {
     config.allow_agents.iter().any(|allowed| allowed == ANY || allowed == agent)
 }
