@@ -37,7 +37,7 @@ text_enum! {
         Killed = "killed",
         /// The run or its session has spent its budget.
         Budget = "budget",
-        /// The run was one of several and never started, because another one failed or was stopped.
+        /// The run was one of several and never started, because an earlier one failed or was aborted.
         Skipped = "skipped",
         /// The host ended while it ran.
         Interrupted = "interrupted",

@@ -87,7 +87,7 @@ impl AdmittedRun {
     }
 
     /// Whether the child can be started before the call arrives. Not when its protocol needs the task at once, when the
-    /// budget is exhausted, or when a token must be refreshed before a sandboxed child gets its copy.
+    /// budget is exhausted, or when a token must be refreshed before the child gets its copy.
     pub async fn may_boot_early(&self) -> bool {
         if !protocol_of(self.config().protocol).waits_for_task() || self.meter().await.refusal().is_some() {
             return false;

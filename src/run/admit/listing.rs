@@ -15,7 +15,7 @@ use crate::text::{Diagnostic, Severity};
 /// The agents of a directory.
 #[derive(Debug)]
 pub struct Listing {
-    /// The agents that can be called, in order of display.
+    /// The agents that can be called, in the order in which they are listed.
     pub agents: Vec<Listed>,
     /// Definitions that others with the same name hide.
     pub shadowed: Vec<Shadowed>,

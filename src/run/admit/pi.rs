@@ -189,7 +189,7 @@ impl PiProgram {
         }
     }
 
-    /// On Windows `pi` is a batch file, which this crate does not start; it starts the script behind it.
+    /// On Windows `pi` is a batch file. Uses the script behind it instead, if that is found.
     fn from_script_or_shim(found: &Path) -> Self {
         let version = package_version(found);
         let shim = found.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("cmd"));

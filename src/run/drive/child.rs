@@ -163,8 +163,8 @@ impl<'a> DrivenChild<'a> {
             && self.enforcer.has_room()
     }
 
-    /// Forwards a question, or cancels it. Cancels a question whose texts were cut, because an answer could not be
-    /// matched to the child's options.
+    /// Forwards a question, or cancels it: when the work is done, when too many wait already, or when texts were cut
+    /// that the answer would have to match.
     fn ask(&self, question: Question) {
         let is_answerable =
             question.is_whole || matches!(question.method, QuestionMethod::Confirm | QuestionMethod::Input);

@@ -43,6 +43,6 @@ pub(in crate::run) trait ChildProtocol: Debug + Sync {
     /// Whether a started child waits for its task, so that it can be started before the task is known.
     fn waits_for_task(&self) -> bool;
 
-    /// Whether pi fetches the model lists of all logged-in providers at its start, unless it is offline.
+    /// Whether pi fetches the model lists of all logged-in providers at its start, unless it is told to stay offline.
     fn refreshes_models(&self) -> bool;
 }
