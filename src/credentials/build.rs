@@ -49,7 +49,7 @@ pub enum AgentDirError {
 /// A file, or an entry of one, that the child does without because it could not be copied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// The path of that file, in the user's directory.
+    /// The original file.
     pub path: PathBuf,
     /// The system's error.
     pub reason: String,
@@ -74,7 +74,7 @@ pub struct PrivateAgentDir {
 /// A second credentials file and what was copied from it.
 #[derive(Debug)]
 pub(super) struct Overlay {
-    /// The path of that file, in the user's directory.
+    /// The path of that file.
     pub(super) path: PathBuf,
     /// What the child got from it.
     pub(super) credentials: Credentials,
