@@ -85,7 +85,7 @@ fn what_pi_writes_is_a_private_copy_and_what_it_reads_leads_to_the_original() {
 }
 
 #[test]
-fn what_belongs_to_others_is_not_there() {
+fn unrelated_files_are_not_in_the_copy() {
     let scene = Scene::new();
     for name in [
         "sessions/--project--/a.jsonl",
@@ -143,7 +143,7 @@ fn what_cannot_be_copied_is_left_out_and_named() {
 }
 
 #[test]
-fn credentials_that_make_no_sense_are_copied_as_they_are() {
+fn malformed_credentials_are_copied_unchanged() {
     let scene = Scene::new();
     scene.write("auth.json", "{ broken");
     assert_eq!(fs::read_to_string(scene.create().path().join("auth.json")).expect("copied"), "{ broken");

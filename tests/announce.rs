@@ -163,7 +163,7 @@ async fn a_child_announces_in_the_same_session_and_both_turns_are_counted() {
 }
 
 #[tokio::test]
-async fn whatever_happens_to_an_announcement_the_result_is_that_of_the_task() {
+async fn an_announcement_never_changes_the_result_of_the_task() {
     let idle = || json!({ "graceMs": 200, "idleTimeoutMs": 1200 });
     let hard = || json!({ "graceMs": 200, "timeoutMs": 1500 });
     let table = [
@@ -279,7 +279,7 @@ async fn the_configured_limits_of_a_text_bound_an_announcement_too() {
 }
 
 #[tokio::test]
-async fn who_stops_a_run_that_announces_gets_its_result() {
+async fn stopping_a_run_while_it_announces_keeps_its_result() {
     for (reason, why) in [
         (CancelReason::Caller(Some("enough".into())), "cancelled by user: enough"),
         (CancelReason::Shutdown, "cancelled: the session ended"),
@@ -297,7 +297,7 @@ async fn who_stops_a_run_that_announces_gets_its_result() {
 }
 
 #[tokio::test]
-async fn nobody_is_asked_for_what_there_is_nothing_to_say_of() {
+async fn a_run_without_a_complete_answer_is_not_asked_to_announce() {
     let budget = json!({ "graceMs": 200, "budget": { "maxTurns": 1 } });
     let table = [
         ("empty", "hear; begin; said '' stop; settled; leave", quick()),

@@ -272,7 +272,7 @@ impl HostCallbacks for Nobody {
 }
 
 #[tokio::test]
-async fn a_message_that_the_listener_failed_to_take_is_told_again_and_then_no_more() {
+async fn a_rejected_message_is_delivered_again_until_it_is_accepted() {
     for scene in [Scene::new(ENDS), Scene::without_store(ENDS)] {
         let mut conversation = scene.open(KnownDeliveries::default(), &[Ack::Rejected, Ack::Rejected]).await;
         let run = scene.spawn().await;
@@ -289,7 +289,7 @@ async fn a_message_that_the_listener_failed_to_take_is_told_again_and_then_no_mo
 }
 
 #[tokio::test]
-async fn a_listener_that_only_fails_is_closed_and_whoever_opens_the_conversation_next_is_told() {
+async fn a_listener_that_keeps_failing_is_closed_and_the_next_one_gets_the_message() {
     let scene = Scene::new(ENDS);
     let mut conversation = scene.open(KnownDeliveries::default(), &[Ack::Rejected; 100]).await;
     scene.spawn().await;
@@ -303,7 +303,7 @@ async fn a_listener_that_only_fails_is_closed_and_whoever_opens_the_conversation
 }
 
 #[tokio::test]
-async fn what_stands_in_a_conversation_that_is_opened_again_is_told_no_more() {
+async fn a_reopened_conversation_gets_no_delivery_that_it_contains() {
     for scene in [Scene::new(ENDS), Scene::without_store(ENDS)] {
         let mut first = scene.open(KnownDeliveries::default(), &[]).await;
         scene.spawn().await;
@@ -329,7 +329,7 @@ async fn what_stands_in_a_conversation_that_is_opened_again_is_told_no_more() {
 }
 
 #[tokio::test]
-async fn what_is_on_its_way_into_a_conversation_is_not_told_again() {
+async fn a_delivery_in_flight_is_not_repeated() {
     for scene in [Scene::new(ENDS), Scene::without_store(ENDS)] {
         let mut first = scene.open(KnownDeliveries::default(), &[]).await;
         scene.spawn().await;
@@ -348,7 +348,7 @@ async fn what_is_on_its_way_into_a_conversation_is_not_told_again() {
 }
 
 #[tokio::test]
-async fn a_run_whose_process_was_killed_is_told_as_interrupted_and_starts_no_turn() {
+async fn a_run_whose_process_was_killed_is_announced_as_interrupted_and_starts_no_turn() {
     let scene = Scene::new(GOES_ON);
     let mut other = Actor::start(&scene.agent_dir());
     let receipt = other.ask("run");
@@ -380,7 +380,7 @@ async fn a_run_that_ended_with_its_host_starts_no_turn_when_its_session_is_opene
 }
 
 #[tokio::test]
-async fn a_run_that_is_stopped_is_told_as_stopped_only_if_its_work_was_not_done() {
+async fn a_stopped_run_is_announced_as_stopped_unless_it_had_completed() {
     for (script, commands, outcome, error, status) in [
         (GOES_ON, 1, RunOutcome::Aborted, Some("stopped by the user"), "Status: error"),
         // It is asked for its announcement by then.
@@ -433,7 +433,7 @@ impl Wake for Watch {
 }
 
 #[tokio::test]
-async fn there_is_no_moment_at_which_a_run_is_over_and_nobody_waits_for_its_message() {
+async fn at_every_moment_a_run_is_live_or_its_message_is_awaited() {
     let scene = Scene::new(ENDS);
     let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
     scene.spawn().await;
@@ -523,7 +523,7 @@ fn due(scene: &Scene, run_id: &str, archive_at_ms: i64) -> BackgroundRun {
 }
 
 #[tokio::test]
-async fn a_transcript_stays_where_it_is_when_somebody_goes_on_with_the_run_meanwhile() {
+async fn a_transcript_is_not_archived_when_the_run_is_resumed_meanwhile() {
     let scene = Scene::new(ENDS);
     let store = attach(&scene.agent_dir()).store.expect("a store");
     let (resumed, other) = (due(&scene, "0badcafe", 1), due(&scene, "1badcafe", 2));

@@ -333,7 +333,7 @@ fn a_log_has_the_newest_lines() {
 }
 
 #[test]
-fn what_was_done_is_said() {
+fn actions_report_their_result() {
     let run = runs().remove(1);
     let done = runs().remove(2);
     let mut text = String::new();
@@ -353,7 +353,7 @@ fn what_was_done_is_said() {
 }
 
 #[test]
-fn what_is_typed_can_be_completed() {
+fn typed_commands_are_completed() {
     let runs = runs();
     let values = |prefix: &str| complete(prefix, &runs).into_iter().map(|one| one.value).collect::<Vec<_>>();
     let all = ["5e5e5e5e", "1a2b3c4d", "1a2bffff", "77777777", "0badcafe"];

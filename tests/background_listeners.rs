@@ -164,7 +164,7 @@ async fn a_listener_that_fails_is_offered_the_same_delivery_again_and_one_that_t
 }
 
 #[tokio::test]
-async fn a_listener_that_goes_on_to_fail_closes_its_conversation_and_the_next_is_told() {
+async fn a_listener_that_keeps_failing_closes_its_conversation_and_the_next_one_gets_the_message() {
     let root = tempfile::tempdir().expect("a temporary directory");
     prepare(root.path(), ANSWERS);
     let service = background(&root.path().join("agent"));
@@ -182,7 +182,7 @@ async fn a_listener_that_goes_on_to_fail_closes_its_conversation_and_the_next_is
 }
 
 #[tokio::test]
-async fn a_listener_that_never_answers_is_told_nothing_more_and_left_when_its_conversation_is_closed() {
+async fn a_listener_that_never_answers_gets_no_more_events_and_does_not_delay_closing() {
     let root = tempfile::tempdir().expect("a temporary directory");
     prepare(root.path(), ANSWERS);
     let service = background(&root.path().join("agent"));

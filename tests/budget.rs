@@ -419,7 +419,7 @@ async fn a_sibling_is_told_what_others_spend() {
 }
 
 #[tokio::test]
-async fn without_a_bound_for_the_session_nobody_is_told() {
+async fn without_a_session_budget_no_notice_is_sent() {
     let account = SessionAccount::new(0.0);
     for session in [None, Some((account.clone(), 0.0))] {
         let mut spending = Meter::new(Allowance::default(), session).watch();
@@ -454,7 +454,7 @@ fn a_session_has_one_account_in_a_process() {
 }
 
 #[test]
-fn sessions_that_nobody_uses_are_forgotten_and_those_in_use_are_not() {
+fn unused_sessions_are_forgotten_and_used_ones_are_kept() {
     let asked = AtomicU32::new(0);
     let used = account_of("in use", || 1.0);
     shared(&used, 10.0).record(&cost(0.5));

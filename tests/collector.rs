@@ -198,7 +198,7 @@ fn recorded_streams_come_to_what_they_should() {
 }
 
 #[test]
-fn any_chunking_of_a_recorded_stream_comes_to_the_same() {
+fn any_chunking_of_a_recorded_stream_gives_the_same_result() {
     for (name, stream) in recorded() {
         let whole = everything([stream.as_slice()]);
         for size in [1, 2, 3, 7, 64, 1000, 65536] {
@@ -384,7 +384,7 @@ fn what_follows_the_work_changes_nothing_of_it() {
 }
 
 #[test]
-fn retries_are_told() {
+fn retries_are_reported() {
     let records = [
         json!({"type": "auto_retry_start", "attempt": 1, "maxAttempts": 3, "errorMessage": "500"}),
         json!({"type": "auto_retry_start", "attempt": 2, "maxAttempts": 3, "errorMessage": "500"}),
@@ -546,7 +546,7 @@ fn questions_are_bounded_and_none_is_forgotten() {
 }
 
 #[test]
-fn answers_to_commands_are_told() {
+fn answers_to_commands_are_reported() {
     let records = [
         json!({"id": "a", "type": "response", "command": "prompt", "success": true, "data": {"disposition": "started"}}),
         json!({"type": "response", "command": "parse", "success": false, "error": "Failed to parse command: \u{1b}"}),
@@ -616,7 +616,7 @@ fn answers_to_commands_are_skimmed_and_bounded() {
 }
 
 #[test]
-fn a_rate_limit_is_told_with_its_time() {
+fn a_rate_limit_is_reported_with_its_time() {
     let retry = |error: &str, delay_ms: u64| json!({"type": "auto_retry_start", "attempt": 1, "delayMs": delay_ms, "errorMessage": error});
     let failed = |error: &str| {
         json!({"type": "message_end", "message": {"role": "assistant", "content": [], "stopReason": "error",
@@ -1136,7 +1136,7 @@ proptest! {
 
     /// A whole line may be recognised as it is; in pieces it never is. Damage must not tell the two apart.
     #[test]
-    fn damaged_lines_come_to_the_same_in_any_chunking(
+    fn any_chunking_of_damaged_lines_gives_the_same_result(
         records in prop::collection::vec(record(), 1..6),
         damage in prop::collection::vec((any::<prop::sample::Index>(), prop_oneof![
             Just(b'"'), Just(b'\\'), Just(b'{'), Just(b'}'), Just(b'\n'), Just(b','), Just(b'0'), any::<u8>()

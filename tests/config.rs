@@ -74,7 +74,7 @@ fn the_defaults_are_those_of_the_contract() {
 }
 
 #[test]
-fn every_mistake_is_told_with_its_place_and_what_would_be_right() {
+fn every_mistake_is_reported_with_its_position_and_the_expected_value() {
     let cases = [
         ("comment", "{\n  // note\n  \"subagents\": {}\n}"),
         ("trailing comma", "{ \"subagents\": { \"maxDepth\": 1, } }"),
@@ -125,7 +125,7 @@ fn every_mistake_is_told_with_its_place_and_what_would_be_right() {
 }
 
 #[test]
-fn what_a_project_may_not_do_is_told_and_ignored() {
+fn what_a_project_may_not_set_is_reported_and_ignored() {
     let context = HostContext::new().user(r#"{ "subagents": { "timeoutMs": 1000, "tools": { "allow": ["read"] } } }"#).project(
         "{ \"subagents\": {\n  \"piCommand\": [\"evil\"],\n  \"env\": { \"NODE_OPTIONS\": \"-r evil\" },\n  \
          \"model\": \"x/y\",\n  \"inheritExtensions\": \"all\",\n  \"launchers\": {},\n  \"launcher\": \"x\",\n  \
@@ -235,7 +235,7 @@ fn the_users_own_file_is_never_the_projects() {
 }
 
 #[test]
-fn a_caller_in_this_process_may_loosen_and_is_told_the_first_mistake() {
+fn an_in_process_caller_may_loosen_and_gets_the_first_mistake_as_an_error() {
     let config = HostContext::new()
         .user(r#"{ "subagents": { "timeoutMs": 1000, "allowWrite": false } }"#)
         .load()

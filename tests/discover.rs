@@ -189,7 +189,7 @@ fn other_files_and_directories_are_passed_over() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn links_are_followed_and_unreadable_entries_are_told() {
+fn links_are_followed_and_unreadable_entries_are_reported() {
     use std::os::unix::fs::symlink;
 
     let context = HostContext::new();
@@ -300,7 +300,7 @@ fn a_confirmation_is_bound_to_file_and_content() {
 }
 
 #[test]
-fn confirmations_that_make_no_sense_are_kept_aside_and_count_for_nothing() {
+fn malformed_confirmations_are_set_aside_and_ignored() {
     let context = HostContext::new();
     context.agent("code/project/.pi/agents/a.md", "a");
     context.file("agent/subagents/confirmed-agents.json", "{ \"confirmed\": [ {");

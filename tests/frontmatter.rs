@@ -45,7 +45,7 @@ fn told(content: impl AsRef<[u8]>) -> String {
 }
 
 #[test]
-fn every_mistake_is_told_with_its_place_and_what_would_be_right() {
+fn every_mistake_is_reported_with_its_position_and_the_expected_value() {
     let long_name = "x".repeat(65);
     let cases: Vec<(&str, String)> = vec![
         ("name missing", "---\ndescription: d\n---\nBody".into()),
@@ -149,7 +149,7 @@ fn readonly_takes_four_values() {
 }
 
 #[test]
-fn tools_not_declared_and_none_on_purpose_are_told_apart() {
+fn undeclared_tools_differ_from_an_empty_list() {
     for (field, expected) in [
         ("", None),
         ("tools: []\n", Some(vec![])),

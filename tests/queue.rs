@@ -97,7 +97,7 @@ async fn waiting_for_a_permit_can_be_given_up_and_taken_up_again() {
 }
 
 #[tokio::test]
-async fn a_call_that_runs_as_many_as_it_may_holds_up_nobody_behind() {
+async fn a_call_at_its_own_limit_does_not_block_those_behind_it() {
     let queue = Queue::new();
     let call = Group::new();
     let mine = || Request { group: Some((call.clone(), 2)), ..request(4) };
@@ -158,7 +158,7 @@ async fn a_provider_that_asked_for_a_pause_gets_no_child_until_then() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pause_that_begins_or_grows_reaches_those_who_wait_already() {
+async fn a_pause_that_begins_or_grows_applies_to_waiting_runs() {
     let queue = Queue::new();
     let running = permit(&mut queue.enter(of("p"))).await;
     let mut waiting = queue.enter(of("p"));
@@ -210,7 +210,7 @@ async fn early_permits_heed_pauses_and_calls() {
 }
 
 #[tokio::test]
-async fn an_early_permit_makes_way_for_a_run_that_waits() {
+async fn an_early_permit_is_given_up_for_a_waiting_run() {
     let queue = Queue::new();
     let mut older = queue.early(request(3)).expect("there is room");
     let mut newer = queue.early(request(3)).expect("there is room");

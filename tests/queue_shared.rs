@@ -166,7 +166,7 @@ async fn a_process_that_is_killed_takes_nothing_with_it() {
 }
 
 #[tokio::test]
-async fn a_run_that_gives_up_waiting_holds_up_no_other_process() {
+async fn a_run_that_gives_up_waiting_does_not_block_other_processes() {
     let scene = Scene::new();
     let running = scene.enter(1).admitted().await;
     let waiting = scene.enter(1);
@@ -181,7 +181,7 @@ async fn a_run_that_gives_up_waiting_holds_up_no_other_process() {
 }
 
 #[tokio::test]
-async fn a_run_that_its_provider_holds_back_holds_up_no_other_process() {
+async fn a_run_paused_for_its_provider_does_not_block_other_processes() {
     let scene = Scene::new();
     let running = scene.enter(1).admitted().await;
     let mut held = scene.queue.enter(Request { provider: Some("p".into()), ..request(&scene.store, 1) });
@@ -380,7 +380,7 @@ async fn a_run_that_gives_up_while_its_place_is_being_taken_leaves_none_behind()
 }
 
 #[tokio::test]
-async fn what_runs_is_counted_again_when_somebody_has_removed_the_database() {
+async fn running_children_are_counted_again_after_the_database_was_removed() {
     let scene = Scene::new();
     let running = scene.enter(1).admitted().await;
     std::fs::remove_dir_all(scene.dir.path().join("subagents")).expect("a careless hand");
@@ -397,7 +397,7 @@ async fn what_runs_is_counted_again_when_somebody_has_removed_the_database() {
 }
 
 #[tokio::test]
-async fn a_database_that_stays_held_stops_nobody_for_good() {
+async fn a_database_that_stays_locked_does_not_stop_runs_for_good() {
     let scene = Scene::new();
     let holder = scene.database();
     holder.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");

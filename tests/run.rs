@@ -280,7 +280,7 @@ async fn each_way_to_fail_has_its_code_and_keeps_what_there_was() {
 }
 
 #[tokio::test]
-async fn a_run_whose_host_goes_down_is_aborted_and_keeps_the_partial_text() {
+async fn a_run_whose_host_shuts_down_is_aborted_and_keeps_the_partial_text() {
     let scene = Scene::new("begin; delta 'so far'; echo > \"$(dirname \"$0\")/begun\"; sleep 20");
     let (cancel, begun) = (Cancel::new(), scene.path("begun"));
     let stop = async {

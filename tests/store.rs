@@ -155,7 +155,7 @@ fn turns_are_taken_in_order_within_one_process() {
 }
 
 #[test]
-fn early_requests_are_refused_while_somebody_waits_and_existing_children_always_count() {
+fn early_requests_are_refused_while_a_run_waits_and_existing_children_always_count() {
     let dir = agent_dir();
     let store = Store::open(dir.path()).expect("a store");
     let mut early: [TicketRequest; 3] = requests(2, WhenFull::Refuse);
@@ -193,7 +193,7 @@ fn processes_take_turns_in_the_order_in_which_they_came() {
 }
 
 #[test]
-fn a_process_with_a_smaller_cap_waits_for_it_and_holds_up_nobody() {
+fn a_process_with_a_smaller_cap_waits_without_blocking_others() {
     let dir = agent_dir();
     let [mut wide, mut narrow] = std::array::from_fn(|_| Actor::start(dir.path()));
     assert_eq!([wide.ask("open"), narrow.ask("open")], ["open", "open"]);
@@ -233,7 +233,7 @@ fn the_tickets_of_a_killed_process_are_free_whether_it_ran_or_waited() {
 }
 
 #[test]
-fn who_is_alive_is_told_by_a_lock_and_nothing_else() {
+fn only_a_lock_shows_that_a_process_is_alive() {
     for (label, process, waits) in [
         ("no file", "0123", false),
         ("a file that nobody holds", "free", false),
@@ -261,7 +261,7 @@ fn who_is_alive_is_told_by_a_lock_and_nothing_else() {
 }
 
 #[test]
-fn what_dead_processes_left_is_swept_and_what_living_ones_hold_is_not() {
+fn files_of_dead_processes_are_swept_and_those_of_living_ones_kept() {
     let dir = agent_dir();
     let mut alive = Actor::start(dir.path());
     assert_eq!(alive.ask("open"), "open");
@@ -327,7 +327,7 @@ fn opening_waits_for_a_process_that_is_sweeping() {
 }
 
 #[test]
-fn whoever_has_lost_the_sign_of_being_alive_gets_another_and_keeps_its_tickets() {
+fn a_process_whose_lock_file_was_removed_gets_another_and_keeps_its_tickets() {
     let dir = agent_dir();
     let [mut running, mut other] = std::array::from_fn(|_| Actor::start(dir.path()));
     assert_eq!([running.ask("open"), other.ask("open")], ["open", "open"]);
@@ -380,7 +380,7 @@ fn a_process_that_waits_counts_up_seldom_and_one_that_does_not_writes_nothing() 
 }
 
 #[test]
-fn what_is_no_amount_of_money_leaves_no_trace() {
+fn an_invalid_amount_of_money_is_not_stored() {
     let dir = agent_dir();
     let store = Store::open(dir.path()).expect("a store");
     for nothing in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, -0.0, 0.0] {
@@ -392,7 +392,7 @@ fn what_is_no_amount_of_money_leaves_no_trace() {
 }
 
 #[test]
-fn what_sessions_spend_adds_up_over_processes() {
+fn spending_of_a_session_adds_up_over_processes() {
     let dir = agent_dir();
     let store = Store::open(dir.path()).expect("a store");
     assert!(store.spent("s").expect("a sum").abs() < f64::EPSILON);
@@ -488,7 +488,7 @@ fn tables_that_are_not_ours_are_not_touched() {
 }
 
 #[test]
-fn a_database_that_somebody_holds_is_busy_and_usable_again_after_that() {
+fn a_held_database_is_busy_and_usable_again_afterwards() {
     let dir = agent_dir();
     let store = Store::open(dir.path()).expect("a store");
     let holder = Connection::open(database(dir.path())).expect("a database");
@@ -603,7 +603,7 @@ fn nothing_but_the_database_is_left_behind() {
 }
 
 #[test]
-fn tickets_of_a_database_that_is_gone_are_nobody_elses_in_the_next_one() {
+fn tickets_of_a_removed_database_match_no_ticket_of_the_next_one() {
     let dir = agent_dir();
     let store = Store::open(dir.path()).expect("a store");
     let mut old: [TicketRequest; 3] = requests(2, WhenFull::Wait);

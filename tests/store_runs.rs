@@ -254,7 +254,7 @@ fn offers(all: &mut [Actor]) -> Vec<String> {
 }
 
 #[test]
-fn what_a_killed_process_was_about_to_tell_is_offered_again_and_what_was_told_is_not() {
+fn pending_deliveries_of_a_killed_process_are_offered_again_and_delivered_ones_are_not() {
     let dir = agent_dir();
     let [mut one, mut two, mut three] = actors(dir.path());
     for id in ["d1", "d2", "d3"] {
@@ -288,7 +288,7 @@ fn what_a_killed_process_was_about_to_tell_is_offered_again_and_what_was_told_is
 }
 
 #[test]
-fn requests_reach_whoever_works_on_the_run_in_order_and_nobody_else() {
+fn requests_reach_only_the_process_of_the_run_and_in_order() {
     let dir = agent_dir();
     let store = open(&dir);
     let [mut one, mut two] = actors(dir.path());
@@ -352,7 +352,7 @@ fn runs_and_deliveries_stay_ours_when_our_files_are_removed() {
 }
 
 #[test]
-fn what_is_old_is_removed_and_what_somebody_waits_for_stays() {
+fn old_rows_are_removed_and_pending_deliveries_kept() {
     let dir = agent_dir();
     let store = open(&dir);
     // Long after today, so that what is removed on the way is none of it.
@@ -395,7 +395,7 @@ fn what_is_old_is_removed_and_what_somebody_waits_for_stays() {
 }
 
 #[test]
-fn what_is_due_for_the_archive_is_found_after_a_restart_too() {
+fn runs_due_for_archiving_are_found_after_a_restart() {
     let dir = agent_dir();
     let store = open(&dir);
     let at = |key, at| StoredRun { archive_at_ms: at, ..ended(key, "s") };
@@ -412,7 +412,7 @@ fn what_is_due_for_the_archive_is_found_after_a_restart_too() {
 }
 
 #[test]
-fn what_is_done_to_the_files_of_a_run_is_kept_unless_somebody_goes_on_with_it() {
+fn a_change_to_an_ended_run_is_stored_unless_the_run_was_resumed() {
     let dir = agent_dir();
     let store = open(&dir);
     let [mut other] = actors(dir.path());
@@ -447,7 +447,7 @@ fn a_full_disk_keeps_a_run_and_its_delivery_or_neither() {
 }
 
 #[test]
-fn a_damaged_database_costs_nobody_the_next_runs() {
+fn after_a_damaged_database_new_runs_are_stored() {
     let dir = agent_dir();
     drop(open(&dir));
     fs::write(database(dir.path()), "x".repeat(9000)).expect("our file");
@@ -487,7 +487,7 @@ fn a_file_of_the_first_version_is_brought_up_to_date_while_its_release_still_use
 }
 
 #[test]
-fn whoever_holds_the_database_is_waited_for() {
+fn a_write_waits_for_the_holder_of_the_database() {
     let dir = agent_dir();
     let store = open(&dir);
     let holder = Connection::open(database(dir.path())).expect("a database");

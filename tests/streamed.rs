@@ -109,7 +109,7 @@ fn an_exact_secret_of_several_words_or_lines_is_not_shown_before_it_is_complete(
 }
 
 #[test]
-fn split_at_every_byte_a_stream_comes_to_the_same() {
+fn a_stream_split_at_any_byte_gives_the_same_result() {
     let sanitizer = sanitizer(&[]);
     for (text, _) in corpus() {
         let stream = [delta(&text), ended(&text)].concat();

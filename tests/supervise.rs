@@ -333,7 +333,7 @@ async fn a_dropped_run_leaves_nothing() {
 }
 
 #[test]
-fn a_runtime_that_goes_down_leaves_nothing() {
+fn a_runtime_that_shuts_down_leaves_no_process() {
     let (run, mut seen) = Case::new("forks", &[]).start();
     let host =
         runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");

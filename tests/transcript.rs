@@ -194,7 +194,7 @@ fn only_the_branch_that_the_session_is_on_is_shown() {
 }
 
 #[test]
-fn what_cannot_be_read_costs_no_more_than_itself() {
+fn an_unreadable_entry_does_not_affect_the_others() {
     let whole = user(1, "first") + &says(2, "second");
     let torn = says(3, "third");
     let torn = &torn[..torn.len() / 2];

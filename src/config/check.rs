@@ -288,7 +288,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_passes_the_check_of_a_key_can_be_read_as_its_setting() {
+    fn a_value_that_passes_its_check_can_be_read_as_the_setting() {
         let mut values = vec![
             json!(null),
             json!(true),

@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_key_stands_twice_and_every_default_is_json() {
+    fn keys_are_unique_and_defaults_are_json() {
         for (index, key) in KEYS.iter().enumerate() {
             assert!(KEYS[..index].iter().all(|earlier| earlier.path != key.path), "{}", key.path);
             assert!(serde_json::from_str::<serde_json::Value>(key.default).is_ok(), "{}", key.path);

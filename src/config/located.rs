@@ -120,7 +120,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_read_is_what_every_json_reader_reads(
+        fn the_parser_accepts_exactly_what_serde_json_accepts(
             text in r#"([\[\]{},:0-9eE.+\-"\\ux \n/*#]|true|null|"a": |"\u{e4}"|1){0,40}"#,
         ) {
             let read = parse(&text);

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn very_many_are_told_of_in_a_line_each() {
+    fn beyond_the_limit_each_run_takes_one_line() {
         let text = message(&vec![announcement(Some("word")); 256]);
         assert_eq!(text.matches("has ended.\nStatus: success").count(), IN_FULL);
         assert_eq!(text.matches("\n- 1a2b3c4d (agent explorer): success").count(), 256 - IN_FULL);

@@ -357,14 +357,14 @@ mod tests {
     }
 
     #[test]
-    fn a_look_admits_who_fits_or_has_lost_the_ticket() {
+    fn a_look_admits_requests_that_fit_or_lost_their_ticket() {
         let waiting = |seq, cap| TicketRequest {
             ticket: Some(StoredTicket { seq, generation: 3 }),
             ..TicketRequest::new(cap, WhenFull::Wait)
         };
         let refused = TicketRequest { state: TicketState::Refused, ..waiting(2, 9) };
         for (label, requests, expected) in [
-            ("nobody asks", vec![], false),
+            ("no requests", vec![], false),
             ("room", vec![waiting(2, 2)], true),
             ("none under its own cap", vec![waiting(2, 1)], false),
             ("none behind another that can start", vec![waiting(3, 2)], false),

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_waits_for_a_run_goes_on_when_its_registration_is_dropped() {
+    async fn waiting_for_a_run_ends_when_its_registration_is_dropped() {
         let registry = RunRegistry::new();
         let one = live("one", "a");
         registry.insert(&one, usize::MAX);

@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_store_runs_are_kept_claimed_and_delivered_in_memory_and_the_user_is_told_once() {
+    fn without_a_store_runs_work_in_memory_and_the_user_is_notified_once() {
         let agent_dir = tempfile::tempdir().expect("a temporary directory");
         fs::create_dir_all(agent_dir.path().join("subagents/runs.db")).expect("a directory in its place");
         let repository = RunRepository::new(agent_dir.path());
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_memory_moves_to_the_store_that_works_again_and_counts_until_then() {
+    fn runs_in_memory_take_precedence_until_the_store_works_again() {
         let agent_dir = tempfile::tempdir().expect("a temporary directory");
         let repository = RunRepository::new(agent_dir.path());
         repository.put(&BackgroundRun { task: "older".to_owned(), ..run("one") });

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_while_others_are_handed_out_is_next() {
+    fn deliveries_that_arrive_during_a_hand_out_come_next() {
         let outbox = Outbox::default();
         assert!(outbox.take_in(delivery("one")).is_none());
         let by_then = outbox.pending().expect("something came");
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_fit_stays_pending() {
+    fn deliveries_that_did_not_fit_stay_pending() {
         let outbox = Outbox::default();
         outbox.expect();
         let by_then = outbox.pending().expect("noted");
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_listener_did_not_take_is_handed_out_again() {
+    fn rejected_deliveries_are_handed_out_again() {
         let outbox = Outbox::default();
         assert!(outbox.take_in(delivery("one")).is_none());
         let out = outbox.hand_out(&mut Vec::new(), 8).expect("open");
