@@ -36,7 +36,7 @@ pub(crate) fn mark(run: &BackgroundRun) -> Mark {
             Some(
                 RunOutcome::Failed | RunOutcome::IdleTimeout | RunOutcome::HardTimeout | RunOutcome::Killed,
             ) => Mark::Error,
-            // What somebody asked for is no alarm.
+            // The run did not finish, but its child did not fail.
             Some(
                 RunOutcome::Aborted | RunOutcome::Interrupted | RunOutcome::Budget | RunOutcome::Skipped,
             )

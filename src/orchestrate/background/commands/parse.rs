@@ -10,7 +10,7 @@ use crate::text::quoted;
 pub enum Command {
     /// Lists runs.
     List {
-        /// Lists the runs of all sessions.
+        /// Whether to list the runs of all sessions.
         all: bool,
     },
     /// Ends all runs of the session.
