@@ -9,7 +9,7 @@ const WORKER_THREADS: usize = 2;
 
 /// These threads wait for disks and locks. Without a bound, a few hundred runs that start together would have one each,
 /// and the JavaScript thread would wait for its turn among them.
-const BLOCKING_THREADS: usize = 32;
+const BLOCKING_THREADS: usize = 8;
 
 #[napi_derive::module_init]
 fn init() {

@@ -31,9 +31,9 @@ impl Detached {
     ///
     /// # Errors
     ///
-    /// When the program cannot be started or takes no request, or does not answer within `idle_timer`; a program that
+    /// When the program cannot be started or takes no request, or does not answer within `timeout`; a program that
     /// was started is killed then.
-    pub fn hand_over(&self, request: Vec<u8>, idle_timer: Duration) -> io::Result<Vec<u8>> {
+    pub fn hand_over(&self, request: Vec<u8>, timeout: Duration) -> io::Result<Vec<u8>> {
         let mut command = Command::new(&self.program);
         command
             .args(&self.args)
@@ -49,9 +49,9 @@ impl Detached {
         let (said, answer) = mpsc::channel();
         // On a thread, because the program may never read and never answer.
         let talking = thread(move || drop(said.send(talk(input, output, &request))));
-        let answer = talking.and_then(|()| match answer.recv_timeout(idle_timer) {
+        let answer = talking.and_then(|()| match answer.recv_timeout(timeout) {
             Ok(answer) => answer,
-            Err(_) => Err(io::Error::other(format!("it did not answer within {} s", idle_timer.as_secs()))),
+            Err(_) => Err(io::Error::other(format!("it did not answer within {} s", timeout.as_secs()))),
         });
         if answer.is_err() {
             let _ = child.kill();
