@@ -194,7 +194,7 @@ async fn an_announcement_never_changes_the_result_of_the_task() {
             "refuses",
             r#"works; hear; printf '{"type":"response","id":"announce","command":"prompt","success":false,"error":"busy"}\n'; leave"#,
             quick(),
-            "the child did not take the request: busy",
+            "the child rejected the prompt: busy",
         ),
     ];
     let runs = table.map(async |(label, script, config, why)| {

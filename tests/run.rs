@@ -564,14 +564,14 @@ async fn a_child_that_cannot_start_names_stage_and_path() {
             "docker",
         ),
         (fine().write("agent/subagents", "a file in the way"), "session directory: ", "subagents"),
-        (fine().config(json!({ "sandbox": "required" })), "sandbox: ", "`required` and cannot be had"),
+        (fine().config(json!({ "sandbox": "required" })), "sandbox: ", "required, but unavailable"),
         (
             fine().with(|spec| spec.agent = "strict".into()).config(json!({ "sandbox": "off" })).write(
                 "agent/agents/strict.md",
                 "---\nname: strict\nreadonly: true\nsandbox: required\n---\nLook.",
             ),
             "sandbox: ",
-            "`required` and cannot be had",
+            "required, but unavailable",
         ),
         (
             fine().with(|spec| {

@@ -34,7 +34,7 @@ function broken(scene: Scene): Record<string, [path: string, says: RegExp]> {
 	};
 }
 
-describe("a warden that cannot be had", LINUX, () => {
+describe("a warden that is unavailable", LINUX, () => {
 	it("is an error for the doctor and a lower level for a run, never a crash", async (t) => {
 		const scene = new Scene(t, answers);
 		for (const [name, [path, says]] of Object.entries(broken(scene))) {
@@ -61,7 +61,7 @@ describe("a warden that cannot be had", LINUX, () => {
 	it("keeps a run that requires a sandbox from starting, and says which limits are not in force", async (t) => {
 		const scene = new Scene(t, answers, { env: { PI_SUBAGENT_WARDEN: "" } });
 		const refused = await scene.run({ config: { sandbox: "required" } });
-		assert.match(single(refused).error ?? "", /^sandbox: it is `required` and cannot be had: .*warden/);
+		assert.match(single(refused).error ?? "", /^sandbox: required, but unavailable: .*warden/);
 		assert.equal(scene.wasStarted, false);
 		const limited = await scene.run({ config: { limits: { processes: 3 }, pidNamespace: true } });
 		const said = single(limited).diagnostics?.join("\n") ?? "";

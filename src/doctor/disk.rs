@@ -34,7 +34,7 @@ pub(super) fn disk(context: &HostContext, config: &Config) -> Check {
     };
     let orphaned = match unknown {
         0 => String::new(),
-        unknown => format!("; the store knows nothing of {unknown} in `{}`", homeless.display()),
+        unknown => format!("; not in the store: {unknown} in `{}`", homeless.display()),
     };
     let quota = match config.quota_bytes {
         0 => "; `quotaBytes` is 0, which is no bound".to_owned(),
@@ -107,7 +107,7 @@ mod tests {
         let check = disk(&context, &config);
         assert_eq!(check.status, Status::Warning);
         let expected = format!(
-            "5 directories of runs take up 50 B of `quotaBytes`, 40 B; the store knows nothing of 1 in `{}`",
+            "5 directories of runs take up 50 B of `quotaBytes`, 40 B; not in the store: 1 in `{}`",
             agent_dir.join("subagents/runs").display()
         );
         assert_eq!(check.message, expected);

@@ -27,7 +27,7 @@ pub(super) fn supervision(config: &Config, capabilities: &HostCapabilities) -> C
     match capabilities.abilities() {
         Ok(abilities) => match (&abilities.pid_namespace, config.pid_namespace) {
             (Ability::No(reason), true) => Check::new(AREA, Status::Warning, message)
-                .hint(format!("`pidNamespace` is on and cannot be had here: {reason}")),
+                .hint(format!("`pidNamespace` is on, but unavailable here: {reason}")),
             _ => Check::new(AREA, Status::Ok, message),
         },
         Err(reason) => {

@@ -87,7 +87,7 @@ impl SandboxPlan {
     pub(in crate::run) fn forbids(&self) -> Option<String> {
         match self {
             Self::Loose { reason, forbidden: true } => {
-                Some(format!("sandbox: it is `required` and cannot be had: {reason}"))
+                Some(format!("sandbox: required, but unavailable: {reason}"))
             }
             _ => None,
         }
@@ -225,7 +225,7 @@ mod tests {
             assert_eq!((report.enforced, report.reason.as_deref()), (false, Some(expected)));
             assert_eq!(plan.report(Some(&[])), report, "{expected}");
             let forbidden = plan.forbids();
-            let says = format!("sandbox: it is `required` and cannot be had: {expected}");
+            let says = format!("sandbox: required, but unavailable: {expected}");
             assert_eq!(forbidden, (mode == Required).then_some(says));
         }
     }

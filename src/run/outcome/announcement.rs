@@ -24,7 +24,7 @@ pub(crate) fn announced(
 
 fn answer<'a>(outcome: &Outcome, silenced: Option<&str>, epilogue: &'a Collected) -> Result<&'a str, String> {
     if let Some(reason) = silenced {
-        return Err(format!("the child did not take the request: {reason}"));
+        return Err(format!("the child rejected the prompt: {reason}"));
     }
     let stop = epilogue.stop_reason.as_ref();
     if epilogue.tools_started > 0 || stop == Some(&StopReason::ToolUse) {

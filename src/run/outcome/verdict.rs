@@ -186,7 +186,7 @@ impl Verdict {
             }
             Outcome::Orphaned => Self::failed(
                 1,
-                "somebody killed the warden of the child; what could be found of its processes was ended"
+                "the warden of the child was killed; every process of the child that could be found was ended"
                     .to_owned(),
             ),
             Outcome::Settled { lingered: true, .. }
@@ -214,7 +214,7 @@ impl Verdict {
     /// after a provider error too.
     fn by_message(AttemptReport { collected, protocol_report, .. }: &AttemptReport) -> Self {
         if let Some(rejected) = &protocol_report.prompt_rejected {
-            return Self::failed(1, format!("the child did not take the task: {rejected}"));
+            return Self::failed(1, format!("the child rejected the prompt: {rejected}"));
         }
         let reason =
             collected.error_message.as_deref().map_or(String::new(), |message| format!(": {message}"));
@@ -418,7 +418,7 @@ mod tests {
         use RunOutcome::{Aborted, Budget, Failed, HardTimeout, IdleTimeout, Killed};
         let hard = || Outcome::HardTimeout { limit: Duration::from_millis(2500) };
         let orphaned =
-            "somebody killed the warden of the child; what could be found of its processes was ended";
+            "the warden of the child was killed; every process of the child that could be found was ended";
         let by_caller = |why: Option<&str>| cancelled(CancelReason::Caller(why.map(Into::into)));
         check(vec![
             (
@@ -543,7 +543,7 @@ mod tests {
             report.protocol_report.prompt_rejected = Some("busy".into());
             report
         };
-        let error = Some("the child did not take the task: busy");
+        let error = Some("the child rejected the prompt: busy");
         for report in [answered(left(0)), failed_by_provider(left(0)), answered(settled(None, true))] {
             let verdict = Verdict::of(&refuses(report));
             assert_eq!(row(&verdict), (RunOutcome::Failed, 1, error));
