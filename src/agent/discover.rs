@@ -102,7 +102,7 @@ fn directory(dir: &Path, source: Source, diagnostics: &mut Vec<Diagnostic>) -> V
             }
         }
     }
-    paths.sort();
+    paths.sort_unstable();
     if paths.len() > MAX_FILES {
         let first_left_out = paths[MAX_FILES].file_name().unwrap_or_default().to_string_lossy().into_owned();
         let message = format!(

@@ -66,7 +66,7 @@ impl Directory {
                 Err(error) => return Err(error.into()),
             }
         }
-        files.sort();
+        files.sort_unstable();
         Ok(files)
     }
 

@@ -50,7 +50,7 @@ impl Directory {
                 _ => (),
             }
         }
-        files.sort();
+        files.sort_unstable();
         Ok(files)
     }
 

@@ -74,7 +74,7 @@ pub(super) fn with_token(bytes: &[u8], provider: &str, token: &Token) -> Option<
         let old = only(&entry.properties, name)?;
         edits.push((mark + old.start()..mark + old.end(), value.to_string()));
     }
-    edits.sort_by_key(|(range, _)| range.start);
+    edits.sort_unstable_by_key(|(range, _)| range.start);
     let mut text = whole.to_owned();
     for (range, value) in edits.into_iter().rev() {
         text.replace_range(range, &value);

@@ -107,7 +107,7 @@ mod tests {
                 (entry.file_name().to_string_lossy().into_owned(), mode)
             })
             .collect();
-        modes.sort();
+        modes.sort_unstable();
         let expected = [("fresh", 0o600), ("moved", 0o600), ("own", 0o700), ("written", 0o600)];
         assert_eq!(modes, expected.map(|(name, mode)| (name.to_owned(), mode)));
         let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;

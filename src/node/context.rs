@@ -62,7 +62,7 @@ impl ContextParts {
         let agent_dir = chosen.or_else(configured).unwrap_or_else(default);
         let Self { config, pi_command, host, .. } = self;
         // A call finds its early child by comparing contexts; the caller's map has no order.
-        env.sort();
+        env.sort_unstable();
         HostContext { agent_dir, home, warden: warden(&env), env, config, pi_command, host }
     }
 }

@@ -215,7 +215,7 @@ impl BackgroundRun {
 
 /// Sorts runs for lists: newest first.
 pub(super) fn sort_newest_first(runs: &mut [BackgroundRun]) {
-    runs.sort_by(|one, other| (other.created_ms, &other.key).cmp(&(one.created_ms, &one.key)));
+    runs.sort_unstable_by(|one, other| (other.created_ms, &other.key).cmp(&(one.created_ms, &one.key)));
 }
 
 #[cfg(test)]

@@ -126,7 +126,7 @@ fn providers(context: &HostContext, tools: &[String]) -> Vec<String> {
     let host = context.host.tools.iter().flatten();
     let needed = host.filter(|tool| tools.contains(&tool.name)).filter_map(|tool| tool.extension.clone());
     let mut files: Vec<String> = needed.collect();
-    files.sort();
+    files.sort_unstable();
     files.dedup();
     files
 }

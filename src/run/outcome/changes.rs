@@ -62,7 +62,7 @@ impl WorkTree {
             let committed = after.git(&["diff", "--name-only", "-z", &self.head, &after.head]).await?;
             paths.extend(committed.split('\0').filter(|path| !path.is_empty()).map(str::to_owned));
         }
-        paths.sort();
+        paths.sort_unstable();
         paths.dedup();
         let more = paths.len().saturating_sub(MAX_CHANGES);
         paths.truncate(MAX_CHANGES);

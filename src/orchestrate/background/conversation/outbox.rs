@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(outbox.hand_out(&mut Vec::new(), 8).expect("open").len(), 1);
         assert!(outbox.take_in(delivery("waits")).is_none());
         let mut left = outbox.close();
-        left.sort();
+        left.sort_unstable();
         assert_eq!(left, ["flies", "told", "waits"]);
         assert!(outbox.take_in(delivery("late")).is_some());
         let mut more = vec![delivery("late")];
