@@ -24,6 +24,20 @@ fn the_defaults_are_those_of_pi() {
 }
 
 #[test]
+fn what_is_left_of_limits_is_never_nothing() {
+    for (label, left, expected) in [
+        ("a part was used", limits(100, 10).less(30, 4), limits(70, 6)),
+        ("all was used", limits(100, 10).less(100, 10), limits(1, 1)),
+        ("more was used than there was", limits(100, 10).less(101, 11), limits(1, 1)),
+        ("half", limits(100, 10).half(), limits(50, 5)),
+        ("half of an odd number", limits(101, 11).half(), limits(50, 5)),
+        ("half of one", limits(1, 1).half(), limits(1, 1)),
+    ] {
+        assert_eq!(left, expected, "{label}");
+    }
+}
+
+#[test]
 fn head_and_tail_stay_and_the_marker_says_what_is_missing() {
     let text = "line 1\nline 2\nline 3\nline 4\nline 5\nline 6\nline 7\nline 8\nline 9\n";
     for ((label, form), expected) in FORMS.into_iter().zip([
