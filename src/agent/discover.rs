@@ -13,7 +13,6 @@ use super::builtin;
 use super::catalog::Catalog;
 use super::definition::Source;
 use super::parse::{MAX_FILE_BYTES, Parsed, READ_FAILED, parse};
-use super::project::{canonical, project_directories};
 use crate::text::{Diagnostic, Severity};
 
 /// Agent files read from one directory. A model could not tell more agents apart, and each file costs a read.
@@ -222,4 +221,23 @@ fn remember(path: &Path, source: Source, stamp: Option<Stamp>, parsed: &Parsed) 
         cache.clear();
     }
     cache.insert((path.to_path_buf(), source), (stamp, parsed.clone()));
+}
+
+/// The directories of a project, from the working directory upwards to the repository root or the home directory.
+/// Blocking.
+pub(crate) fn project_directories(cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+    let home = home.map(canonical);
+    let mut directories = Vec::new();
+    for directory in canonical(cwd).ancestors() {
+        directories.push(directory.to_owned());
+        if home.as_deref() == Some(directory) || directory.join(".git").symlink_metadata().is_ok() {
+            break;
+        }
+    }
+    directories
+}
+
+/// Resolves links and `..` as far as the path exists.
+pub(crate) fn canonical(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }

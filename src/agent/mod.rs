@@ -10,7 +10,7 @@
 //! | File | Answers |
 //! |---|---|
 //! | `definition` | what an agent is |
-//! | `builtin`, `discover`, `project` | which definitions exist, and in which directories |
+//! | `builtin`, `discover` | which definitions exist, and in which directories |
 //! | `frontmatter`, `parse` | what a file says, and what is wrong with it |
 //! | `catalog` | which definition a name refers to |
 //! | `consent` | whether the user has confirmed a project's agent |
@@ -28,7 +28,6 @@ mod error;
 mod frontmatter;
 mod parse;
 mod policy;
-mod project;
 mod surface;
 
 pub use catalog::{Catalog, Shadowed};
@@ -36,8 +35,8 @@ pub use consent::Consent;
 pub use definition::{AgentDefinition, Context, SandboxMode, Source, THINKING_LEVELS};
 pub use depth::{DEPTH, Depth, MAX_DEPTH, TooDeep, depth_from_env};
 pub use discover::{DiscoverOptions, discover};
+pub(crate) use discover::{canonical, project_directories};
 pub use error::{NoToolsLeft, UnknownAgent};
 pub use parse::{Parsed, parse};
 pub use policy::{DropReason, DroppedTool, ToolPlan, ToolPolicy, is_free_of_side_effects, plan_tools};
-pub(crate) use project::{canonical, project_directories};
 pub use surface::{DELEGATION_HEADING, Surface, TaskLimits, Tool, ToolSurface, surface};

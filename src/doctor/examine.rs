@@ -5,8 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::check::{Check, Status};
-use super::directories::directories;
-use super::disk::disk;
+use super::disk::{directories, disk};
 use super::guards::{sandbox, supervision};
 use crate::config::Config;
 use crate::process::{ChildCommand, Guardian, capture};

@@ -1,7 +1,6 @@
 //! Checks whether delegation works here, and what keeps it from working.
 
 mod check;
-mod directories;
 mod disk;
 mod examine;
 mod guards;

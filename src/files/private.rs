@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_else_can_read_what_is_made_here() {
+    fn only_the_user_can_read_what_is_made() {
         let root = tempfile::tempdir().expect("a temporary directory");
         let directory = root.path().join("new/deep");
         create_dir_all(&directory).expect("made");

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_nobody_yields_nothing() {
+    fn arguments_without_an_agent_name_no_child() {
         let long = format!(r#"{{"agent":"{}","task":"t"}}"#, "x".repeat(MAX_VALUE + 1));
         let deep = format!("{}{}", "[{\"tasks\":".repeat(1000), r#"{"agent":"a","task":"t"}"#);
         for arguments in [
