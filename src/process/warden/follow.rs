@@ -22,8 +22,9 @@ use super::link::{Link, News, Reading};
 /// How often to look for wardens that should have ended.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// [`LOOK`] in the kernel's type.
-const LOOK_TIMESPEC: Timespec = Timespec { tv_sec: 0, tv_nsec: 500_000_000 };
+/// The same while a warden is about to exit: if another process holds its end of the socket, only a look shows that it
+/// has, and a result waits for it.
+const SOON: Duration = Duration::from_millis(10);
 
 /// How many wardens with messages are served per call of the kernel.
 const MAX_EVENTS: usize = 64;
@@ -106,6 +107,11 @@ impl Watched {
         }
     }
 
+    /// How long to wait for messages before the next look.
+    fn pause(&self) -> Duration {
+        if self.trees.values().any(|tree| tree.is_gone) { SOON } else { LOOK }
+    }
+
     /// Checks the wardens that are silent: finishes those that have exited, kills those that take too long.
     fn look(&mut self) {
         let has_exited = |tree: &Tree| tree.is_gone && tree.link.has_exited();
@@ -152,23 +158,24 @@ fn serve(epoll: &OwnedFd) {
     let mut events = Vec::with_capacity(MAX_EVENTS);
     let mut looked = Instant::now();
     loop {
-        {
+        let pause = {
             let mut slot = WATCHED.lock();
             let Some(watched) = slot.as_mut().filter(|watched| !watched.trees.is_empty()) else {
                 *slot = None;
                 return;
             };
             events.drain(..).for_each(|event: epoll::Event| watched.read(event.data.u64()));
-            if looked.elapsed() >= LOOK {
+            if looked.elapsed() >= watched.pause() {
                 watched.look();
                 looked = Instant::now();
             }
             if watched.trees.is_empty() {
                 continue;
             }
-        }
+            Timespec::try_from(watched.pause()).ok()
+        };
         // An interrupted wait finds no events.
-        let _ = epoll::wait(epoll, spare_capacity(&mut events), Some(&LOOK_TIMESPEC));
+        let _ = epoll::wait(epoll, spare_capacity(&mut events), pause.as_ref());
     }
 }
 
