@@ -142,7 +142,7 @@ export function run(command, options = {}) {
 			running.delete(child);
 			resolve(`cannot start ${program}: ${error.message}`);
 		});
-		// Somebody whom it has left behind may hold its output open for ever.
+		// A process it left behind may hold its output open for ever.
 		child.once("exit", () => {
 			setTimeout(() => {
 				child.stdout?.destroy();

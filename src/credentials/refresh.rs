@@ -100,7 +100,7 @@ impl Asked {
     }
 }
 
-/// The last refresh for one provider in one agent directory. Whoever holds the lock may refresh.
+/// The last refresh for one provider in one agent directory. The holder of the lock may refresh.
 type Turn = Arc<Mutex<Option<Asked>>>;
 
 /// The entry for a provider. The map has one per provider that the user is logged in to.
