@@ -25,6 +25,14 @@ pub(crate) enum Heard {
     Gone,
 }
 
+/// How a warden and its host have parted.
+pub(crate) struct Parting {
+    /// The host has died.
+    pub host_gone: bool,
+    /// The host ordered to keep what the child leaves.
+    pub kept: bool,
+}
+
 impl Channel {
     /// Takes the socket from standard input, and replaces that with `/dev/null`.
     pub(crate) fn from_stdin() -> io::Result<Self> {
@@ -40,6 +48,22 @@ impl Channel {
         match self.receive(RecvFlags::CMSG_CLOEXEC) {
             Heard::Order(Order::Start, Some(stdin)) => Some(stdin),
             _ => None,
+        }
+    }
+
+    /// Sends the last report, and waits until the host lets the warden go or has died. A child ends when its input ends,
+    /// so its end may be the first sign of the host's.
+    pub(crate) fn part(&self, last: &Report) -> Parting {
+        // Waits for room in the socket, because a host that was stopped for long and misses this would wait for ever.
+        self.send(last, SendFlags::NOSIGNAL);
+        let mut kept = false;
+        loop {
+            match self.receive(RecvFlags::CMSG_CLOEXEC) {
+                Heard::Order(Order::Leave, _) => return Parting { host_gone: false, kept },
+                Heard::Gone => return Parting { host_gone: true, kept },
+                Heard::Order(Order::Keep, _) => kept = true,
+                Heard::Order(..) | Heard::Noise | Heard::Nothing => {}
+            }
         }
     }
 
@@ -76,9 +100,13 @@ impl Channel {
 
     /// Sends a report. Errors are ignored: the warden works on without a host that reads.
     pub(crate) fn tell(&self, report: &Report) {
+        self.send(report, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
+    }
+
+    fn send(&self, report: &Report, flags: SendFlags) {
         let text = report.to_string();
         let bytes = &text.as_bytes()[..text.len().min(MAX_MESSAGE)];
-        let _ = send(&self.0, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
+        let _ = send(&self.0, bytes, flags);
     }
 }
 

@@ -128,10 +128,10 @@ pub(crate) fn guard(
         asked: false,
     };
     let left = guard.watch(&events);
-    channel.tell(&Report::Gone(Tally { left, ..guard.meter.tally() }));
+    let parting = channel.part(&Report::Gone(Tally { left, ..guard.meter.tally() }));
     // A child that not even SIGKILL ended is reported as killed.
     let ending = guard.ending.unwrap_or(Ending::Signal { number: libc::SIGKILL, core: false });
-    Ok(After { ending, host_gone: guard.host_gone, kept: guard.kept })
+    Ok(After { ending, host_gone: parting.host_gone, kept: guard.kept || parting.kept })
 }
 
 impl Guard<'_> {
@@ -261,7 +261,7 @@ impl Guard<'_> {
                 }
                 Heard::Order(Order::Keep, _) => self.kept = true,
                 Heard::Order(Order::Kill, _) => self.kill(),
-                Heard::Order(Order::Start, _) | Heard::Noise => {}
+                Heard::Order(Order::Start | Order::Leave, _) | Heard::Noise => {}
                 Heard::Nothing => return,
                 Heard::Gone => return self.host_has_gone(),
             }

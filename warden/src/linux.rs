@@ -6,7 +6,7 @@ use std::process::exit;
 
 use pi_subagent_warden::{Abilities, Ending, Options, Report, Stage, remove_tree};
 
-use crate::channel::{Channel, Heard};
+use crate::channel::Channel;
 use crate::guard::{After, guard};
 use crate::start::Failure;
 use crate::{cgroup, namespace, sandbox, sys};
@@ -28,8 +28,8 @@ pub(crate) fn main() {
     match run(&options, &channel) {
         Ok(()) => {}
         Err(failure) => {
-            channel.tell(&Report::Failed { stage: failure.stage, errno: failure.errno() });
-            if matches!(channel.hear(), Heard::Gone) {
+            let last = Report::Failed { stage: failure.stage, errno: failure.errno() };
+            if channel.part(&last).host_gone {
                 clean_up(&options, false);
             }
             exit(UNABLE);

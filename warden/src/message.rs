@@ -15,9 +15,12 @@ pub enum Order {
     Ask,
     /// Kill every process of the tree.
     Kill,
+    /// Exit: the host has read the last report, and removes what the child leaves.
+    Leave,
 }
 
-/// A report from a warden to its host. After [`Report::Failed`] or [`Report::Gone`] the warden exits.
+/// A report from a warden to its host. After [`Report::Failed`] or [`Report::Gone`] the warden exits as soon as it gets
+/// [`Order::Leave`], or the host has died.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
     /// The control group of the tree. Sent before [`Report::Started`], if there is one.
@@ -126,8 +129,13 @@ pub struct Tally {
 /// Each value with the word that stands for it in a message.
 type Words<T> = &'static [(T, &'static str)];
 
-const ORDERS: Words<Order> =
-    &[(Order::Start, "start"), (Order::Keep, "keep"), (Order::Ask, "ask"), (Order::Kill, "kill")];
+const ORDERS: Words<Order> = &[
+    (Order::Start, "start"),
+    (Order::Keep, "keep"),
+    (Order::Ask, "ask"),
+    (Order::Kill, "kill"),
+    (Order::Leave, "leave"),
+];
 
 const MECHANISMS: Words<Mechanism> = &[
     (Mechanism::Landlock, "landlock"),
@@ -279,7 +287,7 @@ mod tests {
 
     #[test]
     fn every_message_survives_the_round_trip() {
-        for order in [Order::Start, Order::Keep, Order::Ask, Order::Kill] {
+        for order in [Order::Start, Order::Keep, Order::Ask, Order::Kill, Order::Leave] {
             assert_eq!(Order::parse(order.as_str().as_bytes()), Some(order));
         }
         for report in [

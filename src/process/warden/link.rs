@@ -169,7 +169,10 @@ impl Link {
                 }
                 Heard::Report(Report::OverLimit(over)) => tell(News::OverLimit(over)),
                 Heard::Report(Report::Using(tally)) => tell(News::Using(tally)),
-                Heard::Report(Report::Gone(tally)) => tell(News::Gone(tally)),
+                Heard::Report(Report::Gone(tally)) => {
+                    self.order(Order::Leave);
+                    tell(News::Gone(tally));
+                }
                 Heard::Report(Report::Grouped(_) | Report::Started(_) | Report::Failed { .. }) => {}
                 Heard::Silence => return Reading::Pending,
                 Heard::End => return Reading::Ended,
