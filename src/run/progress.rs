@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::Serialize;
 use tokio::sync::watch;
 
 use super::state::{RunState, TaskState};
@@ -11,8 +10,7 @@ use crate::event::{DisplayItem, Usage};
 use crate::process::Tally;
 
 /// What all processes of a child have used together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resources {
     /// The peak of resident memory, in bytes.
     pub peak_rss_bytes: u64,
@@ -29,28 +27,22 @@ impl From<Tally> for Resources {
 }
 
 /// The progress of a run. All strings are sanitized and bounded; clones share them.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
     /// The state of the run.
     pub state: RunState,
     /// Its place in the queue, from 1, while it waits in one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<usize>,
     /// How long the provider's rate limit still holds the run back, in milliseconds. Absent when it does not wait for
     /// one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub held_for_ms: Option<u64>,
     /// The current attempt, counted from 1.
     pub attempt: u32,
     /// The newest text of the child.
-    #[serde(serialize_with = "as_str")]
     pub text: Arc<str>,
     /// The newest texts and tool calls, in order.
-    #[serde(serialize_with = "as_slice")]
     pub display_items: Arc<[DisplayItem]>,
     /// Usage so far, all attempts together.
-    #[serde(serialize_with = "flat_usage")]
     pub usage: Usage,
     /// Assistant messages completed so far.
     pub turn_count: u64,
@@ -59,23 +51,17 @@ pub struct Progress {
     /// Time since the child's last event, in milliseconds.
     pub since_event_ms: u64,
     /// The model that answers, `provider/id`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The newest tool call on one line.
-    #[serde(skip)]
     pub last_tool: Option<Arc<str>>,
     /// The child's session file.
-    #[serde(skip)]
     pub session_file: Option<Arc<Path>>,
     /// The run's directory.
-    #[serde(skip)]
     pub directory: Option<Arc<Path>>,
     /// The process id of the child, or of the warden that started it.
-    #[serde(skip)]
     pub pid: Option<u32>,
     /// What the child's processes have used so far, if it is measured; at most a second old while the child works. A
     /// change of this alone sends an update only for a run that announces its result.
-    #[serde(skip)]
     pub resources: Option<Resources>,
 }
 
@@ -102,21 +88,12 @@ impl Default for Progress {
     }
 }
 
-fn as_str<S: serde::Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(text)
-}
-
-fn as_slice<S: serde::Serializer>(items: &Arc<[DisplayItem]>, serializer: S) -> Result<S::Ok, S::Error> {
-    items.as_ref().serialize(serializer)
-}
-
 /// The channel for the progress of a run. It holds only the newest state: while a watcher is busy, states are replaced,
 /// not queued.
 pub type ProgressSender = watch::Sender<Progress>;
 
 /// The progress of one of several tasks.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TaskProgress {
     /// The agent's name.
     pub agent: String,
@@ -125,21 +102,7 @@ pub struct TaskProgress {
     /// The progress of its run.
     pub progress: Progress,
     /// What went wrong, once the task has ended.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Whether text and items are left out because they have not changed since the last update.
     pub is_unchanged: bool,
-}
-
-/// The flat form in which `details` show usage.
-pub(super) fn flat_usage<S: serde::Serializer>(usage: &Usage, serializer: S) -> Result<S::Ok, S::Error> {
-    use serde::ser::SerializeStruct;
-    let mut out = serializer.serialize_struct("Usage", 6)?;
-    out.serialize_field("input", &usage.input)?;
-    out.serialize_field("output", &usage.output)?;
-    out.serialize_field("cacheRead", &usage.cache_read)?;
-    out.serialize_field("cacheWrite", &usage.cache_write)?;
-    out.serialize_field("cost", &usage.cost.total)?;
-    out.serialize_field("turns", &usage.turns)?;
-    out.end()
 }

@@ -3,9 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::Serialize;
-
-use super::progress::{Progress, Resources, TaskProgress, flat_usage};
+use super::progress::{Progress, Resources, TaskProgress};
 use super::state::RunOutcome;
 use crate::event::{DisplayItem, Usage};
 use crate::text::text_enum;
@@ -57,20 +55,18 @@ text_enum! {
 }
 
 /// Whether the kernel kept a child from writing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SandboxReport {
     /// True when the kernel refused writes. False when only the choice of tools did.
     pub enforced: bool,
     /// The mechanisms in force.
     pub mechanism: Vec<String>,
     /// Why it was not enforced, and what that changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 /// What one agent did with one task. All strings are sanitized and bounded.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SingleResult {
     /// The agent's name.
     pub agent: String,
@@ -79,16 +75,12 @@ pub struct SingleResult {
     /// 0 for success; otherwise the child's own code, 124 for a limit, 130 for an abort, 128 + n for a signal.
     pub exit_code: i32,
     /// The child's usage; zeros when unknown.
-    #[serde(serialize_with = "flat_usage")]
     pub usage: Usage,
     /// What went wrong; present exactly when `exit_code` is not 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The child's session file.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub session_file: Option<String>,
     /// The text of the last complete assistant message, or the part that had arrived when the run ended early.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
     /// The newest texts and tool calls, in order.
     pub display_items: Vec<DisplayItem>,
@@ -99,37 +91,26 @@ pub struct SingleResult {
     /// Time from the start of the run to its result, in milliseconds.
     pub duration_ms: u64,
     /// The model that answered, `provider/id`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Why the last assistant message ended.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
     /// The signal that ended the child, unless this process sent it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub signal: Option<String>,
     /// Which limit ended the run.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_reason: Option<TimeoutReason>,
     /// Whether the kernel kept the child from writing.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxReport>,
     /// How the end of the child's processes was ensured. Absent when no child was started.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub supervision: Option<&'static str>,
     /// What the child's processes used together. Absent when it could not be measured.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub resources: Option<Resources>,
     /// The file with the whole text, when `content` was truncated.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub full_output_file: Option<String>,
     /// The files the run changed, when the agent was allowed to write and works in a git work tree.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<Vec<String>>,
     /// Notices about the set-up of the run, such as dropped tools.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<String>,
     /// The child's announcement, if it was asked for one and has replied.
-    #[serde(skip)]
     pub announcement: Option<Announcement>,
 }
 
@@ -143,7 +124,7 @@ pub enum Announcement {
 }
 
 /// A code and a sentence.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallError {
     /// The code, for programs.
     pub code: ErrorCode,
@@ -152,25 +133,20 @@ pub struct CallError {
 }
 
 /// Everything about a call that is not its text.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RunDetails {
     /// How many runs the call stands for.
     pub mode: Mode,
     /// The run's id: eight hexadecimal characters.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub run_id: Option<String>,
     /// One entry per run that got as far as starting a child, and one per task of a call with several. Empty for
     /// refusals and in updates.
     pub results: Vec<SingleResult>,
     /// Why the call failed, or succeeded only with a reservation.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<CallError>,
     /// The progress of the run; only in updates of a single run.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub streaming: Option<Progress>,
     /// The progress of each task; only in updates of several runs.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<TaskProgress>,
 }
 
@@ -189,15 +165,13 @@ impl RunDetails {
 }
 
 /// The result of a call, and, with `details.streaming`, an update on the way to it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ToolResult {
     /// The text for the model and the user: sanitized, within the output limit.
     pub text: String,
     /// True when the run failed. A truncated success is not a failure.
     pub is_error: bool,
     /// What the child spent, with pi's own cost breakdown.
-    #[serde(skip)]
     pub usage: Option<Usage>,
     /// Everything but the text.
     pub details: RunDetails,

@@ -1,7 +1,5 @@
 //! The states of a run and of a task, and how a run ended.
 
-use serde::Serialize;
-
 use crate::text::text_enum;
 
 text_enum! {
@@ -64,11 +62,5 @@ impl TaskState {
             Self::Live(state) => state.as_str(),
             Self::Ended(outcome) => outcome.as_str(),
         }
-    }
-}
-
-impl Serialize for TaskState {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
     }
 }
