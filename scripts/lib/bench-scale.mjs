@@ -31,7 +31,7 @@ const sandboxes = { off: "", required: ", sandboxed" };
 
 /** @param {Setting} setting @returns {Promise<Section>} */
 export async function scale({ engine, folder, quick }) {
-	const rounds = quick ? 1 : 5;
+	const rounds = quick ? 1 : 3;
 	const numbers = quick ? quickCounts : counts;
 	const about =
 		"Children that say a short answer in twenty deltas over a second, all of them at once, from the addon (`startRun`, updates\n" +
