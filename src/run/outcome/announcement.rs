@@ -44,3 +44,77 @@ fn answer<'a>(outcome: &Outcome, silenced: Option<&str>, epilogue: &'a Collected
         _ => "the child ended before it".to_owned(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::CancelReason;
+
+    fn said(text: &str, stop: StopReason) -> Collected {
+        Collected { text: Some(text.into()), stop_reason: Some(stop), ..Collected::default() }
+    }
+
+    fn silent(stop: StopReason) -> Collected {
+        Collected { stop_reason: Some(stop), ..Collected::default() }
+    }
+
+    #[test]
+    fn only_a_whole_answer_without_tools_is_an_announcement() {
+        let gone = Outcome::Lost;
+        let failed = Collected { error_message: Some("overloaded".into()), ..silent(StopReason::Error) };
+        for (label, epilogue, expected) in [
+            ("an answer", said(" done ", StopReason::Stop), Ok("done")),
+            ("an answer at the limit of tokens", said("done", StopReason::Length), Ok("done")),
+            (
+                "an answer after a tool",
+                Collected { tools_started: 1, ..said("done", StopReason::Stop) },
+                Err("the child called a tool instead"),
+            ),
+            (
+                "a call of a tool that never began",
+                said("done", StopReason::ToolUse),
+                Err("the child called a tool instead"),
+            ),
+            ("a blank answer", said(" ", StopReason::Stop), Err("the child ended before it")),
+            (
+                "a blank answer, settled",
+                Collected { settled: true, ..said(" ", StopReason::Stop) },
+                Err("the child said nothing"),
+            ),
+            (
+                "a text that the provider cut",
+                said("do", StopReason::Error),
+                Err("the model's provider reported an error"),
+            ),
+            ("an error", failed, Err("the model's provider reported an error: overloaded")),
+            (
+                "a text that was aborted",
+                said("do", StopReason::Aborted),
+                Err("the child stopped its own turn"),
+            ),
+        ] {
+            assert_eq!(answer(&gone, None, &epilogue), expected.map_err(str::to_owned), "{label}");
+        }
+    }
+
+    #[test]
+    fn the_reason_of_a_missing_announcement_is_that_of_the_outcome() {
+        let nothing = Collected::default();
+        for (outcome, silenced, expected) in [
+            (Outcome::Cancelled(CancelReason::Shutdown), None, "cancelled: the session ended".to_owned()),
+            (
+                Outcome::Settled { status: None, lingered: true },
+                None,
+                "the child took too long for it".to_owned(),
+            ),
+            (
+                Outcome::Cancelled(CancelReason::Shutdown),
+                Some("busy"),
+                "the child rejected the prompt: busy".to_owned(),
+            ),
+            (Outcome::Lost, None, "the child ended before it".to_owned()),
+        ] {
+            assert_eq!(answer(&outcome, silenced, &nothing), Err(expected));
+        }
+    }
+}
