@@ -2,14 +2,14 @@
 #![cfg(unix)]
 
 use std::fs;
+use std::future::ready;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pi_subagent_native::process::{Cancel, CancelReason};
-use pi_subagent_native::run::Refresh;
 use pi_subagent_native::run::{
-    Announcement, Answer, ChildQuestion, ConfirmRequest, Control, Host, HostCallbacks, HostContext, Progress,
+    Announcement, Answer, BoxFuture, ChildQuestion, Control, Host, HostCallbacks, HostContext, Progress,
     RunId, RunOutcome, RunOverrides, RunSpec, SingleResult, ToolResult, Watchers, execute,
 };
 use serde_json::{Value, json};
@@ -90,23 +90,13 @@ impl Scene {
 /// Nobody is there to be asked.
 struct Nobody;
 
-impl Refresh for Nobody {
-    async fn refresh(&self, _provider: &str, _valid_for: Duration) -> bool {
-        false
-    }
-}
-
 impl HostCallbacks for Nobody {
     fn is_interactive(&self) -> bool {
         true
     }
 
-    async fn ask(&self, _question: ChildQuestion) -> Answer {
-        Answer::Value("from a person".into())
-    }
-
-    async fn confirm(&self, _request: ConfirmRequest) -> bool {
-        false
+    fn ask(&self, _question: ChildQuestion) -> BoxFuture<'_, Answer> {
+        Box::pin(ready(Answer::Value("from a person".into())))
     }
 }
 

@@ -28,10 +28,7 @@ use pi_subagent_native::orchestrate::background::{
     until_settled,
 };
 use pi_subagent_native::process::Cancel;
-use pi_subagent_native::run::Refresh;
-use pi_subagent_native::run::{
-    Answer, ChildQuestion, ConfirmRequest, Host, HostCallbacks, HostContext, RunOutcome,
-};
+use pi_subagent_native::run::{Host, HostCallbacks, HostContext, RunOutcome};
 use pi_subagent_native::store::{StoredRun, attach};
 use pids::eventually;
 use rusqlite::Connection;
@@ -251,25 +248,7 @@ impl Listener for Ear {
 /// Nobody is there to be asked.
 struct Nobody;
 
-impl Refresh for Nobody {
-    async fn refresh(&self, _provider: &str, _valid_for: Duration) -> bool {
-        false
-    }
-}
-
-impl HostCallbacks for Nobody {
-    fn is_interactive(&self) -> bool {
-        false
-    }
-
-    async fn ask(&self, _question: ChildQuestion) -> Answer {
-        Answer::Cancelled
-    }
-
-    async fn confirm(&self, _request: ConfirmRequest) -> bool {
-        false
-    }
-}
+impl HostCallbacks for Nobody {}
 
 #[tokio::test]
 async fn a_rejected_message_is_delivered_again_until_it_is_accepted() {

@@ -13,8 +13,7 @@ use pi_subagent_native::orchestrate::background::{
     KnownDeliveries, Listener, Receipt, SpawnRequest, background, close_conversation, open_conversation,
 };
 use pi_subagent_native::process::Cancel;
-use pi_subagent_native::run::Refresh;
-use pi_subagent_native::run::{Answer, ChildQuestion, ConfirmRequest, Host, HostCallbacks, HostContext};
+use pi_subagent_native::run::{Host, HostCallbacks, HostContext};
 use serde_json::json;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
@@ -75,25 +74,7 @@ async fn spawn(service: &Arc<BackgroundService>, root: &Path) -> String {
 /// Nobody is there to be asked.
 struct Nobody;
 
-impl Refresh for Nobody {
-    async fn refresh(&self, _provider: &str, _valid_for: Duration) -> bool {
-        false
-    }
-}
-
-impl HostCallbacks for Nobody {
-    fn is_interactive(&self) -> bool {
-        false
-    }
-
-    async fn ask(&self, _question: ChildQuestion) -> Answer {
-        Answer::Cancelled
-    }
-
-    async fn confirm(&self, _request: ConfirmRequest) -> bool {
-        false
-    }
-}
+impl HostCallbacks for Nobody {}
 
 /// A listener that fails as often as it is told to, whenever there is something to deliver.
 struct Failing {

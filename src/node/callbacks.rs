@@ -11,8 +11,7 @@ use napi_derive::napi;
 use tokio::sync::watch;
 
 use super::result::{ToolResult, number};
-use crate::run;
-use crate::run::Refresh;
+use crate::run::{self, BoxFuture};
 use crate::text::figures::millis;
 
 /// Asks whether an agent that a project defines may run.
@@ -125,49 +124,51 @@ where
     }
 }
 
-impl Refresh for JsCallbacks {
-    async fn refresh(&self, provider: &str, valid_for: Duration) -> bool {
-        let valid_for_ms = number(millis(valid_for));
-        let request = RefreshRequest { provider: provider.to_owned(), valid_for_ms };
-        let sink = self.0.as_ref().and_then(|host| host.refresh.as_ref());
-        ask(sink, request).await.unwrap_or(false)
-    }
-}
-
 impl run::HostCallbacks for JsCallbacks {
     fn is_interactive(&self) -> bool {
         self.0.as_ref().is_some_and(|host| host.confirm.is_some())
     }
 
-    async fn confirm(&self, request: run::ConfirmRequest) -> bool {
+    fn confirm(&self, request: run::ConfirmRequest) -> BoxFuture<'_, bool> {
         let run::ConfirmRequest { agent, path, title, message } = request;
         let sink = self.0.as_ref().and_then(|host| host.confirm.as_ref());
-        ask(sink, ConfirmRequest { agent, path, title, message }).await.unwrap_or(false)
+        let answer = ask(sink, ConfirmRequest { agent, path, title, message });
+        Box::pin(async { answer.await.unwrap_or(false) })
     }
 
-    async fn ask(&self, question: run::ChildQuestion) -> run::Answer {
+    fn ask(&self, question: run::ChildQuestion) -> BoxFuture<'_, run::Answer> {
         let sink = self.0.as_ref().and_then(|host| host.ask.as_ref());
-        match ask(sink, question.into()).await {
-            Some(Answer { confirmed: Some(confirmed), .. }) => run::Answer::Confirmed(confirmed),
-            Some(Answer { value: Some(value), .. }) => run::Answer::Value(value),
-            _ => run::Answer::Cancelled,
-        }
+        let answer = ask(sink, question.into());
+        Box::pin(async {
+            match answer.await {
+                Some(Answer { confirmed: Some(confirmed), .. }) => run::Answer::Confirmed(confirmed),
+                Some(Answer { value: Some(value), .. }) => run::Answer::Value(value),
+                _ => run::Answer::Cancelled,
+            }
+        })
+    }
+
+    fn refresh<'a>(&'a self, provider: &'a str, valid_for: Duration) -> BoxFuture<'a, bool> {
+        let request =
+            RefreshRequest { provider: provider.to_owned(), valid_for_ms: number(millis(valid_for)) };
+        let sink = self.0.as_ref().and_then(|host| host.refresh.as_ref());
+        let answer = ask(sink, request);
+        Box::pin(async { answer.await.unwrap_or(false) })
     }
 }
 
 impl From<run::ChildQuestion> for Question {
-    fn from(question: run::ChildQuestion) -> Self {
-        let run::ChildQuestion { run_id, agent, method, title, message, options, .. } = question;
+    fn from(run::ChildQuestion { run_id, agent, question }: run::ChildQuestion) -> Self {
         Self {
             run_id,
             agent,
-            method: method.as_str(),
-            title,
-            message,
-            options: (!options.is_empty()).then_some(options),
+            method: question.method.as_str(),
+            title: question.title,
+            message: question.message,
+            options: (!question.options.is_empty()).then_some(question.options),
             placeholder: question.placeholder,
             prefill: question.prefill,
-            timeout_ms: question.timeout_ms.map(number),
+            timeout_ms: question.timeout.map(|timeout| number(millis(timeout))),
         }
     }
 }

@@ -130,7 +130,7 @@ fn start<T: Send + 'static, Running>(
     request: CallRequest<T>,
     on_update: Option<UpdateSink>,
     host: Option<HostCallbacks>,
-    run: impl FnOnce(T, Call<JsCallbacks>) -> Running + Send + 'static,
+    run: impl FnOnce(T, Call) -> Running + Send + 'static,
 ) -> napi::Result<RunHandle>
 where
     Running: Future<Output = run::ToolResult> + Send + 'static,

@@ -81,7 +81,7 @@ impl Admission<'_> {
     pub(super) async fn run(
         self,
         ready: AdmittedRun,
-        callbacks: &impl HostCallbacks,
+        callbacks: &dyn HostCallbacks,
         control: &Control,
         show: impl FnMut(Progress),
     ) -> ToolResult {
@@ -97,7 +97,7 @@ impl Queued {
     pub(super) async fn run(
         self,
         ready: AdmittedRun,
-        callbacks: &impl HostCallbacks,
+        callbacks: &dyn HostCallbacks,
         control: &Control,
         show: impl FnMut(Progress),
     ) -> ToolResult {
@@ -109,7 +109,7 @@ impl Queued {
         self,
         progress: &ProgressSender,
         mut ready: AdmittedRun,
-        callbacks: &impl HostCallbacks,
+        callbacks: &dyn HostCallbacks,
         control: &Control,
     ) -> ToolResult {
         let (booted, mut permit) = match self {

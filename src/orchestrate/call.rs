@@ -19,11 +19,11 @@ const RUNNING: &str = "(running...)";
 pub type UpdateSender = watch::Sender<Option<ToolResult>>;
 
 /// What every call has, whether it runs one task or several.
-pub struct Call<C: HostCallbacks> {
+pub struct Call {
     /// In a call with one task also the id of its run.
     pub id: RunId,
     /// Asks the host's user, and refreshes logins.
-    pub callbacks: Arc<C>,
+    pub callbacks: Arc<dyn HostCallbacks>,
     /// Cancels the call and steers its children.
     pub control: Control,
     /// Where its progress goes.

@@ -5,9 +5,7 @@ use super::call::{Call, TasksSpec};
 use super::call_progress::CallProgress;
 use super::prepare_all::{CallKind, Checked, prepare_all, refused};
 use super::summary::{is_success, one_after_the_other};
-use crate::run::{
-    AdmittedRun, CallSettings, HostCallbacks, Mode, Refusal, RunOutcome, TaskState, ToolResult,
-};
+use crate::run::{AdmittedRun, CallSettings, Mode, Refusal, RunOutcome, TaskState, ToolResult};
 use crate::text::TruncateLimits;
 use crate::text::template::{fill, first_place};
 
@@ -28,7 +26,7 @@ const TASK: &str = "task";
 /// task of the first. The first step that fails ends it.
 ///
 /// Dropping the future ends the step under way.
-pub async fn chain(spec: TasksSpec, call: Call<impl HostCallbacks>) -> ToolResult {
+pub async fn chain(spec: TasksSpec, call: Call) -> ToolResult {
     let id = call.id.get();
     let first_task = spec.tasks.first().map(|step| step.task.clone()).unwrap_or_default();
     if let Some(place) = first_place(&first_task, &[PREVIOUS, TASK]) {
@@ -57,7 +55,7 @@ async fn run_all(
     steps: Vec<AdmittedRun>,
     first_task: &str,
     progress: &CallProgress,
-    call: &Call<impl HostCallbacks>,
+    call: &Call,
 ) -> Vec<ToolResult> {
     let mut results: Vec<ToolResult> = Vec::with_capacity(steps.len());
     for (index, mut step) in steps.into_iter().enumerate() {
@@ -96,12 +94,7 @@ fn stopped(results: &[ToolResult]) -> Option<Stop> {
     Some(if is_aborted { Stop::Aborted(index + 1) } else { Stop::Failed(index + 1) })
 }
 
-async fn run(
-    index: usize,
-    step: AdmittedRun,
-    progress: &CallProgress,
-    call: &Call<impl HostCallbacks>,
-) -> ToolResult {
+async fn run(index: usize, step: AdmittedRun, progress: &CallProgress, call: &Call) -> ToolResult {
     // Only the first step's child can have been booted: the tasks of the others depend on the step before.
     let host_id = call.host_id.as_deref().filter(|_| index == 0);
     let admission = Admission { host_id, group: None, order: &call.order };

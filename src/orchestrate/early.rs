@@ -5,7 +5,6 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
@@ -19,11 +18,7 @@ use super::queue::{EarlyPermit, Group, Queue};
 use super::streaming_args::{NamedChild, StreamingArgs};
 use crate::config::EarlyBoot;
 use crate::process::{Cancel, CancelReason};
-use crate::run::Refresh;
-use crate::run::{
-    Answer, Booted, ChildQuestion, ConfirmRequest, HostCallbacks, HostContext, RunId, RunOverrides, RunSpec,
-    prepare,
-};
+use crate::run::{Booted, HostCallbacks, HostContext, RunId, RunOverrides, RunSpec, prepare};
 
 /// Stands in for the task in the spec; the child is never told it.
 const NO_TASK: &str = "not known yet";
@@ -181,20 +176,6 @@ impl HostCallbacks for NoUser {
     }
 
     fn is_reachable(&self) -> bool {
-        false
-    }
-
-    async fn confirm(&self, _request: ConfirmRequest) -> bool {
-        false
-    }
-
-    async fn ask(&self, _question: ChildQuestion) -> Answer {
-        Answer::Cancelled
-    }
-}
-
-impl Refresh for NoUser {
-    async fn refresh(&self, _provider: &str, _valid_for: Duration) -> bool {
         false
     }
 }

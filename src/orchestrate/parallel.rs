@@ -10,7 +10,7 @@ use super::call::{Call, TasksSpec};
 use super::call_progress::CallProgress;
 use super::prepare_all::{CallKind, Checked, prepare_all};
 use super::summary::side_by_side;
-use crate::run::{HostCallbacks, Mode, RunState, TaskState, ToolResult};
+use crate::run::{Mode, RunState, TaskState, ToolResult};
 use crate::text::TruncateLimits;
 
 const KIND: CallKind = CallKind {
@@ -25,7 +25,7 @@ const KIND: CallKind = CallKind {
 /// others; each may fill an equal share of the result's text.
 ///
 /// Dropping the future ends all of them.
-pub async fn parallel(spec: TasksSpec, call: Call<impl HostCallbacks + 'static>) -> ToolResult {
+pub async fn parallel(spec: TasksSpec, call: Call) -> ToolResult {
     let id = call.id.get();
     let (runs, config) = match prepare_all(KIND, &spec, spec.tasks.len(), &call).await {
         Checked::Ready(runs, config) => (runs, config),

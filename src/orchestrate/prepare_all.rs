@@ -6,8 +6,8 @@ use super::call::{Call, TasksSpec};
 use crate::config::Config;
 use crate::process::{Cancel, CancelReason, check_cwd};
 use crate::run::{
-    AdmittedRun, CallError, CallSettings, ErrorCode, HostCallbacks, Mode, Refusal, RunDetails, RunId,
-    RunOutcome, RunSpec, ToolResult, blocking, prepare, prepare_with,
+    AdmittedRun, CallError, CallSettings, ErrorCode, Mode, Refusal, RunDetails, RunId, RunOutcome, RunSpec,
+    ToolResult, blocking, prepare, prepare_with,
 };
 use crate::text::TruncateLimits;
 
@@ -35,12 +35,7 @@ pub(super) enum Checked {
 }
 
 /// Prepares all runs, in order. Nothing is started and no money is spent.
-pub(super) async fn prepare_all(
-    kind: CallKind,
-    spec: &TasksSpec,
-    share: usize,
-    call: &Call<impl HostCallbacks>,
-) -> Checked {
+pub(super) async fn prepare_all(kind: CallKind, spec: &TasksSpec, share: usize, call: &Call) -> Checked {
     let settings = CallSettings::of(&spec.cwd, &spec.context).await;
     let refuse = |refusal| Checked::Refused(Box::new(refused(refusal, kind.mode, &settings)));
     let config = match settings.loaded() {

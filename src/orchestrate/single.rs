@@ -6,7 +6,7 @@ use super::call_order::CallOrder;
 use crate::run::{AdmittedRun, Control, HostCallbacks, Progress, RunSpec, ToolResult, prepare};
 
 /// Runs one agent on one task as soon as it is admitted. Whatever a user or a child can cause ends in a result.
-pub async fn single(spec: RunSpec, call: Call<impl HostCallbacks>) -> ToolResult {
+pub async fn single(spec: RunSpec, call: Call) -> ToolResult {
     let Call { id, callbacks, control, updates, host_id, order } = call;
     let ready = match prepare(spec, id.clone(), &*callbacks, &control.cancel).await {
         Ok(ready) => ready,
@@ -20,7 +20,7 @@ pub async fn single(spec: RunSpec, call: Call<impl HostCallbacks>) -> ToolResult
 /// Runs what is checked already and has no child booted for it, as soon as it is admitted.
 pub(super) async fn run_when_admitted(
     ready: AdmittedRun,
-    callbacks: &impl HostCallbacks,
+    callbacks: &dyn HostCallbacks,
     control: &Control,
     order: &CallOrder,
     show: impl FnMut(Progress),

@@ -1,8 +1,10 @@
 //! What a run asks of its host.
 
+use std::future::ready;
+use std::pin::Pin;
 use std::time::Duration;
 
-use crate::event::QuestionMethod;
+use crate::event::Question;
 
 /// Asks the user whether an agent that a project defines may run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,27 +19,15 @@ pub struct ConfirmRequest {
     pub message: String,
 }
 
-/// A question of an extension in the child. All strings are sanitized and bounded.
+/// A question of an extension in a child, as the user sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChildQuestion {
     /// The run whose child asks.
     pub run_id: String,
     /// The name of its agent.
     pub agent: String,
-    /// What kind of answer is wanted.
-    pub method: QuestionMethod,
-    /// The question.
-    pub title: String,
-    /// Details of the question.
-    pub message: Option<String>,
-    /// The options to choose from.
-    pub options: Vec<String>,
-    /// The placeholder of an empty field.
-    pub placeholder: Option<String>,
-    /// The initial value of the field.
-    pub prefill: Option<String>,
-    /// How long the child waits for the answer, in milliseconds.
-    pub timeout_ms: Option<u64>,
+    /// The question, with every text sanitized.
+    pub question: Question,
 }
 
 /// The answer to a child's question.
@@ -51,17 +41,15 @@ pub enum Answer {
     Cancelled,
 }
 
-/// Refreshes tokens through the host's pi.
-pub trait Refresh: Send + Sync {
-    /// Has pi refresh the provider's token unless it is valid for `valid_for`, and waits until the new one is stored.
-    /// `false` when that failed.
-    fn refresh(&self, provider: &str, valid_for: Duration) -> impl Future<Output = bool> + Send;
-}
+/// A future whose type is erased, so that what waits for it is compiled once.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// What a run asks its host for.
-pub trait HostCallbacks: Refresh + Send + Sync {
+/// What a run asks its host for. By default nobody can be asked, and no token is refreshed.
+pub trait HostCallbacks: Send + Sync {
     /// Whether there is a user who can be asked at all.
-    fn is_interactive(&self) -> bool;
+    fn is_interactive(&self) -> bool {
+        false
+    }
 
     /// Whether the user can answer now. If not, do not fall back to the policy.
     fn is_reachable(&self) -> bool {
@@ -69,8 +57,18 @@ pub trait HostCallbacks: Refresh + Send + Sync {
     }
 
     /// Asks the user whether an agent may run. `false` when the user does not reply.
-    fn confirm(&self, request: ConfirmRequest) -> impl Future<Output = bool> + Send;
+    fn confirm(&self, _request: ConfirmRequest) -> BoxFuture<'_, bool> {
+        Box::pin(ready(false))
+    }
 
     /// Asks the user a child's question.
-    fn ask(&self, question: ChildQuestion) -> impl Future<Output = Answer> + Send;
+    fn ask(&self, _question: ChildQuestion) -> BoxFuture<'_, Answer> {
+        Box::pin(ready(Answer::Cancelled))
+    }
+
+    /// Has the host's pi refresh the provider's token unless it is valid for `valid_for`, and waits until the new one
+    /// is stored. `false` when that failed.
+    fn refresh<'a>(&'a self, _provider: &'a str, _valid_for: Duration) -> BoxFuture<'a, bool> {
+        Box::pin(ready(false))
+    }
 }

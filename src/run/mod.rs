@@ -38,7 +38,7 @@ pub use admit::{
 };
 pub(crate) use blocking::blocking;
 pub use budget::{Allowance, Meter, OverBudget, SessionAccount, Spending, Stage, account_of, store_of};
-pub use callbacks::{Answer, ChildQuestion, ConfirmRequest, HostCallbacks, Refresh};
+pub use callbacks::{Answer, BoxFuture, ChildQuestion, ConfirmRequest, HostCallbacks};
 pub use context::{Host, HostContext, HostTool};
 pub(crate) use drive::UPDATE_INTERVAL;
 pub use drive::{Control, Steering, Watchers, execute};

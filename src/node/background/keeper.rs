@@ -1,6 +1,7 @@
 //! The process that carries a run on after its pi has ended.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
@@ -40,7 +41,7 @@ pub(in crate::node) fn keeper() -> Option<Detached> {
 #[napi(catch_unwind, ts_return_type = "Promise<void>")]
 pub fn keep_run(env: &Env) -> napi::Result<PromiseRaw<'_, ()>> {
     env.spawn_future(async move {
-        background::keep(JsCallbacks(None), answer)
+        background::keep(Arc::new(JsCallbacks(None)), answer)
             .await
             .map_err(|error| napi::Error::from_reason(error.to_string()))
     })

@@ -70,7 +70,7 @@ pub async fn send(
     run: &BackgroundRun,
     message: &str,
     scope: &ConversationScope,
-    callbacks: Arc<impl HostCallbacks + 'static>,
+    callbacks: Arc<dyn HostCallbacks>,
 ) -> Result<ActionOutcome, String> {
     if !run.is_live() {
         return resume(service, run, Some(message), scope, callbacks).await;
@@ -99,7 +99,7 @@ pub async fn resume(
     run: &BackgroundRun,
     message: Option<&str>,
     scope: &ConversationScope,
-    callbacks: Arc<impl HostCallbacks + 'static>,
+    callbacks: Arc<dyn HostCallbacks>,
 ) -> Result<ActionOutcome, String> {
     if run.is_live() {
         return Err("it is under way".to_owned());

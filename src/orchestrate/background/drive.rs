@@ -30,7 +30,7 @@ pub(super) async fn drive(
     ready: Result<AdmittedRun, ToolResult>,
     config: &Config,
     order: &CallOrder,
-    callbacks: &impl HostCallbacks,
+    callbacks: &dyn HostCallbacks,
 ) {
     let registration = Registration { registry: &service.registry, key: live.key() };
     let result = match ready {
@@ -74,7 +74,7 @@ async fn execute(
     live: &LiveRun,
     ready: AdmittedRun,
     order: &CallOrder,
-    callbacks: &impl HostCallbacks,
+    callbacks: &dyn HostCallbacks,
 ) -> ToolResult {
     let show = |progress| {
         live.update(&progress);

@@ -17,7 +17,7 @@ use crate::run::{HostCallbacks, blocking};
 ///
 /// When the request cannot be read.
 pub async fn keep(
-    nobody: impl HostCallbacks + 'static,
+    nobody: Arc<dyn HostCallbacks>,
     answer: impl FnOnce(&[u8]) -> io::Result<()> + Send + 'static,
 ) -> io::Result<()> {
     let request: SpawnRequest = blocking(|| {
@@ -27,7 +27,7 @@ pub async fn keep(
     })
     .await?;
     let service = background(&request.context.agent_dir);
-    let receipt = Box::pin(spawn(&service, request, Arc::new(nobody))).await;
+    let receipt = Box::pin(spawn(&service, request, nobody)).await;
     // The requesting host may have ended meanwhile; the run continues.
     drop(blocking(move || answer(&serde_json::to_vec(&receipt).map_err(io::Error::other)?)).await);
     service.until_empty().await;

@@ -35,7 +35,7 @@ static ASKING: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 pub async fn prepare(
     spec: RunSpec,
     id: RunId,
-    callbacks: &impl HostCallbacks,
+    callbacks: &dyn HostCallbacks,
     cancel: &Cancel,
 ) -> Result<AdmittedRun, ToolResult> {
     let started = Instant::now();
@@ -57,7 +57,7 @@ pub async fn prepare_with(
     settings: CallSettings,
     spec: RunSpec,
     id: RunId,
-    callbacks: &impl HostCallbacks,
+    callbacks: &dyn HostCallbacks,
     cancel: &Cancel,
 ) -> Result<AdmittedRun, ToolResult> {
     let (started, spec) = (Instant::now(), Arc::new(spec));
@@ -97,7 +97,7 @@ impl Call<'_> {
     async fn prepare(
         &self,
         settings: CallSettings,
-        callbacks: &impl HostCallbacks,
+        callbacks: &dyn HostCallbacks,
     ) -> Result<AdmittedRun, Stop> {
         let spec = Arc::clone(&self.spec);
         let capabilities = self.unless_aborted(HostCapabilities::look(&self.spec.context)).await?;
@@ -135,7 +135,7 @@ impl Call<'_> {
     async fn ask(
         &self,
         resolved: &Arc<ResolvedRun>,
-        callbacks: &impl HostCallbacks,
+        callbacks: &dyn HostCallbacks,
         limits: TruncateLimits,
     ) -> Result<Option<String>, Stop> {
         let refuse = |refusal| Stop::Refused(refusal, limits);

@@ -53,7 +53,7 @@ impl Attempt<'_> {
         self,
         booted: Booted,
         watchers: &Watchers<'_>,
-        callbacks: &impl HostCallbacks,
+        callbacks: &dyn HostCallbacks,
     ) -> Result<(AttemptReport, RunFiles), (String, RunFiles)> {
         let Booted { mut files, child, .. } = booted;
         files.keep_session();

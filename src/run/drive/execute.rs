@@ -41,7 +41,7 @@ pub async fn execute(
     spec: RunSpec,
     run_id: RunId,
     watchers: Watchers<'_>,
-    callbacks: &impl HostCallbacks,
+    callbacks: &dyn HostCallbacks,
     control: &Control,
 ) -> ToolResult {
     match prepare(spec, run_id, callbacks, &control.cancel).await {
@@ -62,7 +62,7 @@ impl AdmittedRun {
         mut self,
         early: Option<Booted>,
         watchers: Watchers<'_>,
-        callbacks: &impl HostCallbacks,
+        callbacks: &dyn HostCallbacks,
         control: &Control,
     ) -> ToolResult {
         let cancel = control.cancel.child();
@@ -85,7 +85,7 @@ impl AdmittedRun {
         cancel: &Cancel,
         early: Option<Booted>,
         watchers: Watchers<'_>,
-        callbacks: &impl HostCallbacks,
+        callbacks: &dyn HostCallbacks,
         steering: &Steering,
     ) -> ToolResult {
         let started = Instant::now();
@@ -227,7 +227,7 @@ impl AdmittedRun {
 
     /// Refreshes a token that would expire during the run, because a child with private directories works with a copy.
     /// If it expires all the same, the child refreshes it, and the new one is copied back.
-    async fn refresh(&self, callbacks: &impl HostCallbacks) {
+    async fn refresh(&self, callbacks: &dyn HostCallbacks) {
         let context = &self.spec.context;
         let until = self.resolved.timeout.and_then(|limit| SystemTime::now().checked_add(limit));
         if let (true, Some(provider), Some(until)) =

@@ -10,7 +10,6 @@ use super::protocol::Command;
 use crate::event::Question;
 use crate::run::callbacks::{Answer, ChildQuestion, HostCallbacks};
 use crate::text::Sanitizer;
-use crate::text::figures::millis;
 
 /// Identifies the asking run, and sanitizes its questions.
 pub(super) struct Questions<'a> {
@@ -25,13 +24,13 @@ impl Questions<'_> {
         &self,
         mut pending: UnboundedReceiver<PendingQuestion>,
         child_control: &ChildControl,
-        callbacks: &impl HostCallbacks,
+        callbacks: &dyn HostCallbacks,
     ) {
         while let Some(PendingQuestion { question, since }) = pending.recv().await {
-            let (id, originals) = (question.id.clone(), texts(&question.options, question.prefill.as_ref()));
+            let (id, originals) = (question.id.clone(), texts(&question));
             let deadline = question.timeout.and_then(|timeout| since.checked_add(timeout));
             let question = self.clean(question);
-            let shown = texts(&question.options, question.prefill.as_ref());
+            let shown = texts(&question.question);
             let asked = callbacks.ask(question);
             let answer = match deadline {
                 // The child's own timeout has passed, perhaps while another question was being answered.
@@ -50,17 +49,15 @@ impl Questions<'_> {
     /// The question as the user sees it: sanitized and bounded.
     fn clean(&self, question: Question) -> ChildQuestion {
         let clean = |text: String| self.sanitizer.sanitize(&text).into_string();
-        ChildQuestion {
-            run_id: self.run_id.to_owned(),
-            agent: self.agent.to_owned(),
-            method: question.method,
+        let question = Question {
             title: clean(question.title),
             message: question.message.map(clean),
             options: distinct(question.options.into_iter().map(clean)),
             placeholder: question.placeholder.map(clean),
             prefill: question.prefill.map(clean),
-            timeout_ms: question.timeout.map(millis),
-        }
+            ..question
+        };
+        ChildQuestion { run_id: self.run_id.to_owned(), agent: self.agent.to_owned(), question }
     }
 }
 
@@ -80,7 +77,7 @@ fn distinct(options: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 /// The texts of a question that may come back unchanged as an answer.
-fn texts(options: &[String], prefill: Option<&String>) -> Vec<String> {
+fn texts(Question { options, prefill, .. }: &Question) -> Vec<String> {
     options.iter().chain(prefill).cloned().collect()
 }
 

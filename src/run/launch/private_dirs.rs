@@ -14,7 +14,7 @@ use crate::credentials::{
 };
 use crate::files::private;
 use crate::run::blocking::blocking;
-use crate::run::callbacks::Refresh;
+use crate::run::callbacks::HostCallbacks;
 use crate::run::context::COMPILE_CACHE;
 use crate::text::chain;
 
@@ -109,7 +109,7 @@ impl PrivateDirs {
         credentials: Option<&Path>,
         provider: &str,
         until: SystemTime,
-        host: &impl Refresh,
+        host: &dyn HostCallbacks,
     ) {
         if is_laid_over(credentials, provider).await {
             // The host's pi does not have the agent's own credentials.

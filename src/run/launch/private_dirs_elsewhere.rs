@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use super::private_files::{FilesError, PrivateDirsSpec};
-use crate::run::callbacks::Refresh;
+use crate::run::callbacks::HostCallbacks;
 
 /// Has no values: on these systems no child has private directories.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl PrivateDirs {
         _credentials: Option<&Path>,
         _provider: &str,
         _until: SystemTime,
-        _host: &impl Refresh,
+        _host: &dyn HostCallbacks,
     ) {
     }
 

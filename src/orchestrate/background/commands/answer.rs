@@ -27,7 +27,7 @@ pub async fn answer(
     service: &Arc<BackgroundService>,
     view: &Arc<ConversationView>,
     line: &str,
-    callbacks: Arc<impl HostCallbacks + 'static>,
+    callbacks: Arc<dyn HostCallbacks>,
 ) -> Report {
     let command = match parse(line) {
         Ok(command) => command,
@@ -55,7 +55,7 @@ async fn answer_on(
     run: &BackgroundRun,
     command: RunCommand,
     clock: &Clock,
-    callbacks: Arc<impl HostCallbacks + 'static>,
+    callbacks: Arc<dyn HostCallbacks>,
 ) -> Report {
     let (action, done) = match command {
         RunCommand::Info => return info_report(run, clock),

@@ -17,8 +17,8 @@ use crate::orchestrate::background::run::BackgroundRun;
 use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::background::watch::watch_others;
 use crate::run::{
-    AdmittedRun, Answer, ChildQuestion, ConfirmRequest, ErrorCode, HostCallbacks, Refresh, RunId, ToolResult,
-    blocking, prepare_with,
+    AdmittedRun, Answer, BoxFuture, ChildQuestion, ConfirmRequest, ErrorCode, HostCallbacks, RunId,
+    ToolResult, blocking, prepare_with,
 };
 
 /// What the model reads when a run was accepted.
@@ -34,7 +34,7 @@ const NO_STORE: &str = "a run that goes on after pi has ended (`background.onExi
 pub async fn spawn(
     service: &Arc<BackgroundService>,
     request: SpawnRequest,
-    callbacks: Arc<impl HostCallbacks + 'static>,
+    callbacks: Arc<dyn HostCallbacks>,
 ) -> Receipt {
     let (hosted, ends_with) = (service.registry.len(), request.ends_with.clone().unwrap_or_default());
     let order = Arc::clone(&request.order);
@@ -54,7 +54,7 @@ async fn begin(
     SpawnPlan { spec, settings, config, warnings, handoff, .. }: SpawnPlan,
     live: Arc<LiveRun>,
     order: Arc<CallOrder>,
-    callbacks: Arc<impl HostCallbacks>,
+    callbacks: Arc<dyn HostCallbacks>,
     receipt: oneshot::Sender<Receipt>,
 ) {
     let reply = Reply { receipt, warnings };
@@ -210,18 +210,12 @@ fn refusal_of(result: &ToolResult) -> Receipt {
 }
 
 /// Wraps the host's callbacks to signal when the user must be asked.
-struct ConsentWatch<'a, C> {
-    callbacks: &'a C,
+struct ConsentWatch<'a> {
+    callbacks: &'a dyn HostCallbacks,
     asked: Notify,
 }
 
-impl<C: HostCallbacks> Refresh for ConsentWatch<'_, C> {
-    fn refresh(&self, provider: &str, valid_for: Duration) -> impl Future<Output = bool> + Send {
-        self.callbacks.refresh(provider, valid_for)
-    }
-}
-
-impl<C: HostCallbacks> HostCallbacks for ConsentWatch<'_, C> {
+impl HostCallbacks for ConsentWatch<'_> {
     fn is_interactive(&self) -> bool {
         self.callbacks.is_interactive()
     }
@@ -235,11 +229,15 @@ impl<C: HostCallbacks> HostCallbacks for ConsentWatch<'_, C> {
         is_reachable
     }
 
-    fn confirm(&self, request: ConfirmRequest) -> impl Future<Output = bool> + Send {
+    fn confirm(&self, request: ConfirmRequest) -> BoxFuture<'_, bool> {
         self.callbacks.confirm(request)
     }
 
-    fn ask(&self, question: ChildQuestion) -> impl Future<Output = Answer> + Send {
+    fn ask(&self, question: ChildQuestion) -> BoxFuture<'_, Answer> {
         self.callbacks.ask(question)
+    }
+
+    fn refresh<'a>(&'a self, provider: &'a str, valid_for: Duration) -> BoxFuture<'a, bool> {
+        self.callbacks.refresh(provider, valid_for)
     }
 }
