@@ -1,75 +1,47 @@
 //! What a run is asked to announce once its work is done, against a scripted child in RPC mode.
 #![cfg(unix)]
 
+#[path = "support/pids.rs"]
+#[expect(dead_code, reason = "only the waiting is used here")]
+mod pids;
+#[path = "support/scene.rs"]
+mod scene;
+#[path = "support/stage.rs"]
+mod stage;
+
 use std::fs;
-use std::future::ready;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use pi_subagent_native::process::{Cancel, CancelReason};
-use pi_subagent_native::run::{
-    Announcement, Answer, BoxFuture, ChildQuestion, Control, Host, HostCallbacks, HostContext, Progress,
-    RunId, RunOutcome, RunOverrides, RunSpec, SingleResult, ToolResult, Watchers, execute,
-};
+use pi_subagent_native::run::{Announcement, Answer, Control, RunOutcome, SingleResult, ToolResult};
+use pids::eventually;
+use scene::Scene;
 use serde_json::{Value, json};
-use tempfile::TempDir;
-use tokio::sync::watch;
+use stage::User;
+use tokio::task::JoinSet;
 
-/// Longer than any scenario needs, shorter than a person waits for a stuck test.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The model calls a tool.
+const CALLS_A_TOOL: &str = r#"works; asked
+    printf '{"type":"message_end","message":{"role":"assistant","content":[{"type":"toolCall","id":"c1","name":"read","arguments":{}}],"provider":"fake","model":"m1","stopReason":"toolUse"}}\n'
+    printf '{"type":"tool_execution_start","toolCallId":"c1","toolName":"read","args":{}}\n'
+    leave"#;
 
-/// What pi writes; `hear` reads the next command, `asked` waits for the request for an announcement.
-const WORDS: &str = r#"
-home=$(dirname "$0")
-begin() { printf '{"type":"agent_start"}\n'; }
-said() {
-    printf '{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"%s"}],"provider":"fake","model":"m1","usage":{"input":10,"output":5,"cacheRead":0,"cacheWrite":0,"totalTokens":15,"cost":{"total":0.3}},"stopReason":"%s"%s}}\n' "$1" "$2" "$3"
-}
-calls() { printf '{"type":"message_end","message":{"role":"assistant","content":[{"type":"toolCall","id":"c1","name":"read","arguments":{}}],"provider":"fake","model":"m1","stopReason":"toolUse"}}\n{"type":"tool_execution_start","toolCallId":"c1","toolName":"read","args":{}}\n'; }
-delta() { printf '{"type":"message_update","usage":{},"assistantMessageEvent":{"type":"text_delta","contentIndex":0,"delta":"%s"}}\n' "$1"; }
-settled() { printf '{"type":"agent_end","messages":[],"willRetry":false}\n{"type":"agent_settled","aborted":false}\n'; }
-hear() { IFS= read -r line && printf '%s\n' "$line" >> "$home/heard"; }
-works() { hear; begin; said 'The whole answer.' stop; settled; }
-asked() { hear; begin; }
-leave() { while hear; do :; done; exit 0; }
-"#;
-
-struct Scene {
-    root: TempDir,
-    spec: RunSpec,
+/// A run that is asked to announce its result.
+fn announcing(script: &str, config: Value) -> Scene {
+    let mut scene = Scene::new(script, config);
+    scene.spec.overrides.announces = true;
+    scene
 }
 
 impl Scene {
-    fn new(script: &str, config: Value) -> Self {
-        let root = tempfile::tempdir().expect("a temporary directory");
-        let (cwd, agent_dir) = (root.path().join("project"), root.path().join("agent"));
-        fs::create_dir_all(cwd.join(".git")).expect("a project");
-        fs::create_dir_all(&agent_dir).expect("an agent directory");
-        let pi = root.path().join("pi.sh");
-        fs::write(&pi, format!("{WORDS}\n{script}\n")).expect("a script");
-        let env = std::env::vars_os().filter(|(name, _)| name == "PATH").collect();
-        let pi_command = Some(vec!["/bin/sh".to_owned(), pi.to_string_lossy().into_owned()]);
-        let (home, config, host) = (Some(root.path().join("home")), Some(config), Host::default());
-        let context = Arc::new(HostContext { agent_dir, home, env, config, pi_command, warden: None, host });
-        let overrides = RunOverrides { announces: true, ..RunOverrides::default() };
-        let (agent, task) = ("explorer".into(), "look around".into());
-        Self { root, spec: RunSpec { agent, task, cwd, context, share: 1, siblings: 1, overrides } }
-    }
-
     async fn run(&self) -> ToolResult {
-        self.run_with(&Control::default()).await
+        self.run_controlled(&Control::default()).await
     }
 
-    async fn run_with(&self, control: &Control) -> ToolResult {
-        let (progress, _) = watch::channel(Progress::default());
-        let watchers = Watchers { progress: &progress, rate_limited: &|_| {} };
-        let run = execute(self.spec.clone(), RunId::draw(), watchers, &Nobody, control);
-        tokio::time::timeout(PATIENCE, run).await.expect("the run ends")
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.root.path().join(name)
+    /// The user would answer any question.
+    async fn run_controlled(&self, control: &Control) -> ToolResult {
+        let answers = |_| Answer::Value("from a person".into());
+        let user = User { answers: Some(Box::new(answers)), ..User::default() };
+        self.run_with(&user, control).await.0
     }
 
     /// The commands that the child has read.
@@ -79,24 +51,7 @@ impl Scene {
     }
 
     async fn until_heard(&self, count: usize) {
-        let since = Instant::now();
-        while self.heard().len() < count {
-            assert!(since.elapsed() < PATIENCE, "heard {:?}", self.heard());
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    }
-}
-
-/// Nobody is there to be asked.
-struct Nobody;
-
-impl HostCallbacks for Nobody {
-    fn is_interactive(&self) -> bool {
-        true
-    }
-
-    fn ask(&self, _question: ChildQuestion) -> BoxFuture<'_, Answer> {
-        Box::pin(ready(Answer::Value("from a person".into())))
+        eventually(&format!("command {count}"), || self.heard().len() >= count).await;
     }
 }
 
@@ -122,7 +77,7 @@ fn quick() -> Value {
 
 #[tokio::test]
 async fn a_child_announces_in_the_same_session_and_both_turns_are_counted() {
-    let scene = Scene::new("works; asked; said 'In short.' stop; settled; leave", quick());
+    let scene = announcing("works; asked; said 'In short.'; settled; leave", quick());
     let result = scene.run().await;
     is_the_answer("said", &result);
     let single = single(&result);
@@ -134,7 +89,7 @@ async fn a_child_announces_in_the_same_session_and_both_turns_are_counted() {
     assert_eq!((&heard[1]["type"], &heard[1]["id"]), (&json!("prompt"), &json!("announce")));
     assert!(heard[1]["message"].as_str().is_some_and(|words| words.contains("ANNOUNCE_SKIP")));
 
-    let scene = Scene::new("works; asked; said ' ANNOUNCE_SKIP\\n' stop; settled; leave", quick());
+    let scene = announcing("works; asked; said ' ANNOUNCE_SKIP\\n'; settled; leave", quick());
     let result = scene.run().await;
     is_the_answer("skipped", &result);
     assert_eq!(result.details.results[0].announcement, Some(Announcement::Skipped));
@@ -142,8 +97,8 @@ async fn a_child_announces_in_the_same_session_and_both_turns_are_counted() {
     let secret = "key sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJ and \\u001b[31mred";
     let long = "word ".repeat(40_000);
     for (said, limit) in [(secret, 200), (long.as_str(), 60 * 1024)] {
-        let script = format!("works; asked; said '{said}' stop; settled; leave");
-        let result = Scene::new(&script, quick()).run().await;
+        let script = format!("works; asked; said '{said}'; settled; leave");
+        let result = announcing(&script, quick()).run().await;
         is_the_answer("hostile", &result);
         let Some(Announcement::Said(text)) = &result.details.results[0].announcement else {
             panic!("{:?}", result.details.results[0].diagnostics)
@@ -154,14 +109,17 @@ async fn a_child_announces_in_the_same_session_and_both_turns_are_counted() {
 
 #[tokio::test]
 async fn an_announcement_never_changes_the_result_of_the_task() {
-    let idle = || json!({ "graceMs": 200, "idleTimeoutMs": 1200 });
-    let hard = || json!({ "graceMs": 200, "timeoutMs": 1500 });
+    // Longer than a loaded machine takes for the task, which comes before.
+    let idle = || json!({ "graceMs": 200, "idleTimeoutMs": 5000 });
+    let hard = || json!({ "graceMs": 200, "timeoutMs": 5000 });
+    // The child gets to hear of the abort.
+    let patient = json!({ "graceMs": 30_000 });
     let table = [
         ("dies", "works; asked; delta 'Half'; kill -KILL $$", quick(), "the child ended before it"),
         ("leaves", "works; asked; exit 3", quick(), "the child ended before it"),
         (
             "has stopped listening",
-            "hear; begin; said 'The whole answer.' stop; exec 0<&-; settled; sleep 30",
+            "hear; begin; said 'The whole answer.'; exec 0<&-; settled; sleep 30",
             idle(),
             "the child took too long for it",
         ),
@@ -172,8 +130,8 @@ async fn an_announcement_never_changes_the_result_of_the_task() {
             hard(),
             "the child took too long for it",
         ),
-        ("calls a tool", "works; asked; calls; leave", quick(), "the child called a tool instead"),
-        ("says nothing", "works; asked; said ' ' stop; settled; leave", quick(), "the child said nothing"),
+        ("calls a tool", CALLS_A_TOOL, patient, "the child called a tool instead"),
+        ("says nothing", "works; asked; said ' '; settled; leave", quick(), "the child said nothing"),
         (
             "fails",
             "works; asked; said '' error ',\"errorMessage\":\"529: overloaded\"'; settled; leave",
@@ -187,33 +145,29 @@ async fn an_announcement_never_changes_the_result_of_the_task() {
             "the child rejected the prompt: busy",
         ),
     ];
-    let runs = table.map(async |(label, script, config, why)| {
-        let scene = Scene::new(script, config);
-        let since = Instant::now();
-        let result = scene.run().await;
-        is_the_answer(label, &result);
-        let single = single(&result);
-        assert_eq!(single.announcement, None, "{label}");
-        assert!(
-            single.diagnostics.contains(&format!("no announcement: {why}")),
-            "{label}: {:?}",
-            single.diagnostics
-        );
-        assert!(since.elapsed() < Duration::from_secs(20), "{label} took {:?}", since.elapsed());
-        if label == "calls a tool" {
-            assert!(scene.heard().iter().any(|command| command["type"] == "abort"), "{:?}", scene.heard());
-        }
-    });
-    for run in runs {
-        Box::pin(run).await;
+    let mut runs = JoinSet::new();
+    for (label, script, config, why) in table {
+        runs.spawn(async move {
+            let scene = announcing(script, config);
+            let result = scene.run().await;
+            is_the_answer(label, &result);
+            let SingleResult { announcement, diagnostics, .. } = single(&result);
+            assert_eq!(*announcement, None, "{label}");
+            assert!(diagnostics.contains(&format!("no announcement: {why}")), "{label}: {diagnostics:?}");
+            let is_aborted = scene.heard().iter().any(|command| command["type"] == "abort");
+            assert!(is_aborted || label != "calls a tool", "{:?}", scene.heard());
+        });
+    }
+    while let Some(run) = runs.join_next().await {
+        run.expect("each keeps its result");
     }
 }
 
 #[tokio::test]
 async fn a_question_is_called_off_while_it_announces() {
     let asks = r#"printf '{"type":"extension_ui_request","id":"q1","method":"input","title":"Name?"}\n'"#;
-    let script = format!("works; asked; {asks}; hear; said 'In short.' stop; settled; leave");
-    let scene = Scene::new(&script, quick());
+    let script = format!("works; asked; {asks}; hear; said 'In short.'; settled; leave");
+    let scene = announcing(&script, quick());
     let result = scene.run().await;
     is_the_answer("asks", &result);
     assert_eq!(single(&result).announcement, Some(Announcement::Said("In short.".into())));
@@ -225,9 +179,9 @@ async fn a_question_is_called_off_while_it_announces() {
 #[tokio::test]
 async fn messages_go_through_while_a_child_works_and_none_while_it_announces() {
     // The child listens all the time: what does not arrive was not sent.
-    let script = "hear; begin; hear; said 'The whole answer.' stop; settled; asked
-        until [ -e \"$home/go\" ]; do sleep 0.02; done; said 'In short.' stop; settled; leave";
-    let scene = Scene::new(script, quick());
+    let script = "hear; begin; hear; said 'The whole answer.'; settled; asked
+        gate go; said 'In short.'; settled; leave";
+    let scene = announcing(script, quick());
     let control = Control::default();
     let steer = async {
         scene.until_heard(1).await;
@@ -236,7 +190,7 @@ async fn messages_go_through_while_a_child_works_and_none_while_it_announces() {
         assert!(!control.steering.steer("and the step"), "its answer would pass for the announcement");
         fs::write(scene.path("go"), "").expect("written");
     };
-    let (result, ()) = tokio::join!(scene.run_with(&control), steer);
+    let (result, ()) = tokio::join!(scene.run_controlled(&control), steer);
     is_the_answer("steered", &result);
     assert_eq!(single(&result).announcement, Some(Announcement::Said("In short.".into())));
     let heard = scene.heard();
@@ -256,8 +210,8 @@ async fn the_configured_limits_of_a_text_bound_an_announcement_too() {
         ("one line more", lines(11), true),
     ] {
         let config = json!({ "graceMs": 200, "output": { "maxBytes": 256, "maxLines": 10 } });
-        let script = format!("works; asked; said '{said}' stop; settled; leave");
-        let result = Scene::new(&script, config).run().await;
+        let script = format!("works; asked; said '{said}'; settled; leave");
+        let result = announcing(&script, config).run().await;
         is_the_answer(label, &result);
         let Some(Announcement::Said(text)) = &single(&result).announcement else {
             panic!("{label}: {:?}", single(&result).diagnostics)
@@ -274,13 +228,13 @@ async fn stopping_a_run_while_it_announces_keeps_its_result() {
         (CancelReason::Caller(Some("enough".into())), "cancelled by user: enough"),
         (CancelReason::Shutdown, "cancelled: the session ended"),
     ] {
-        let scene = Scene::new("works; asked; sleep 30", quick());
+        let scene = announcing("works; asked; sleep 30", quick());
         let control = Control { cancel: Cancel::new(), ..Control::default() };
         let stop = async {
             scene.until_heard(2).await;
             control.cancel.cancel(reason.clone());
         };
-        let (result, ()) = tokio::join!(scene.run_with(&control), stop);
+        let (result, ()) = tokio::join!(scene.run_controlled(&control), stop);
         is_the_answer(why, &result);
         assert!(single(&result).diagnostics.contains(&format!("no announcement: {why}")));
     }
@@ -290,18 +244,18 @@ async fn stopping_a_run_while_it_announces_keeps_its_result() {
 async fn a_run_without_a_complete_answer_is_not_asked_to_announce() {
     let budget = json!({ "graceMs": 200, "budget": { "maxTurns": 1 } });
     let table = [
-        ("empty", "hear; begin; said '' stop; settled; leave", quick()),
+        ("empty", "hear; begin; said ''; settled; leave", quick()),
         ("cut", "hear; begin; said 'Half' length; settled; leave", quick()),
         ("failed", "hear; begin; said 'So far' error; settled; leave", quick()),
         ("over budget", "works; leave", budget),
     ];
     for (label, script, config) in table {
-        let scene = Scene::new(script, config);
+        let scene = announcing(script, config);
         let result = scene.run().await;
         assert_eq!(single(&result).announcement, None, "{label}");
         assert_eq!(scene.heard().len(), 1, "{label}: {:?}", scene.heard());
     }
-    let mut scene = Scene::new("works; leave", quick());
+    let mut scene = announcing("works; leave", quick());
     scene.spec.overrides.announces = false;
     is_the_answer("not wished for", &scene.run().await);
     assert_eq!(scene.heard().len(), 1);

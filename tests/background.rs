@@ -8,6 +8,8 @@ mod actor;
 #[path = "support/pids.rs"]
 #[expect(dead_code, reason = "only the waiting is used here")]
 mod pids;
+#[path = "support/stage.rs"]
+mod stage;
 
 use std::collections::VecDeque;
 use std::fs;
@@ -28,35 +30,20 @@ use pi_subagent_native::orchestrate::background::{
     until_settled,
 };
 use pi_subagent_native::process::Cancel;
-use pi_subagent_native::run::{Host, HostCallbacks, HostContext, RunOutcome};
+use pi_subagent_native::run::{Host, HostContext, RunOutcome};
 use pi_subagent_native::store::{StoredRun, attach};
 use pids::eventually;
 use rusqlite::Connection;
 use serde_json::json;
+use stage::{PATIENCE, User, stage};
 use tempfile::TempDir;
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
 
-/// Longer than any scenario needs, shorter than a person waits for a stuck test.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// What takes longer waits for somebody.
 const MOMENT: Duration = Duration::from_millis(100);
 const SESSION: &str = "conversation";
 
-/// What pi writes; `hear` reads the next command and fails once the host is gone, `asked` waits for the request for an
-/// announcement.
-const WORDS: &str = r#"
-home=$(dirname "$0")
-begin() { printf '{"type":"agent_start"}\n'; }
-said() {
-    printf '{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"%s"}],"provider":"fake","model":"m1","usage":{"input":10,"output":5,"cacheRead":0,"cacheWrite":0,"totalTokens":15,"cost":{"total":0.3}},"stopReason":"stop"}}\n' "$1"
-}
-settled() { printf '{"type":"agent_end","messages":[],"willRetry":false}\n{"type":"agent_settled","aborted":false}\n'; }
-hear() { IFS= read -r line && printf '%s\n' "$line" >> "$home/heard"; }
-works() { hear; begin; said 'The whole answer.'; settled; }
-asked() { hear; begin; }
-leave() { while hear; do :; done; exit 0; }
-"#;
 /// Does its work and announces it.
 const ENDS: &str = "works; asked; said 'In short.'; settled; leave";
 /// Works for as long as its host is there.
@@ -72,7 +59,8 @@ fn a_second_process_ends_with_its_test() {
         for line in script {
             assert_eq!(line, "run", "unknown words");
             let root = agent_dir.parent().expect("it is in a scene");
-            let receipt = runtime.block_on(spawn(&background(agent_dir), request(root), Arc::new(Nobody)));
+            let receipt =
+                runtime.block_on(spawn(&background(agent_dir), request(root), Arc::new(User::default())));
             reply(&format!("{receipt:?}"));
         }
     });
@@ -86,11 +74,7 @@ struct Scene {
 
 impl Scene {
     fn new(script: &str) -> Self {
-        let root = tempfile::tempdir().expect("a temporary directory");
-        for directory in ["project/.git", "agent", "sessions"] {
-            fs::create_dir_all(root.path().join(directory)).expect("a directory");
-        }
-        fs::write(root.path().join("pi.sh"), format!("{WORDS}\n{script}\n")).expect("a script");
+        let root = stage(script);
         let service = background(&root.path().join("agent"));
         Self { root, service }
     }
@@ -116,8 +100,12 @@ impl Scene {
         let (tell, events) = unbounded_channel();
         let told = Arc::default();
         let listener = Ear { tell, told: Arc::clone(&told), answers: answers.iter().copied().collect() };
-        let view = open_conversation(&self.service, SESSION.into(), self.scope(), arrived, listener).await;
+        let view = self.open_to(listener, arrived).await;
         Conversation { view, events, told }
+    }
+
+    async fn open_to(&self, listener: impl Listener, arrived: KnownDeliveries) -> Arc<ConversationView> {
+        open_conversation(&self.service, SESSION.into(), self.scope(), arrived, listener).await
     }
 
     async fn spawn(&self) -> BackgroundRun {
@@ -125,7 +113,7 @@ impl Scene {
     }
 
     async fn spawn_as(&self, request: SpawnRequest) -> BackgroundRun {
-        let receipt = spawn(&self.service, request, Arc::new(Nobody)).await;
+        let receipt = spawn(&self.service, request, Arc::new(User::default())).await;
         let Receipt::Accepted { run_id, .. } = receipt else { panic!("{receipt:?}") };
         let mut runs = self.service.runs(Some(SESSION.into())).await;
         runs.retain(|run| run.run_id == run_id);
@@ -163,20 +151,9 @@ impl Scene {
 }
 
 fn context(root: &Path) -> Arc<HostContext> {
-    let script = root.join("pi.sh").to_string_lossy().into_owned();
-    Arc::new(HostContext {
-        agent_dir: root.join("agent"),
-        home: Some(root.join("home")),
-        env: std::env::vars_os().filter(|(name, _)| name == "PATH").collect(),
-        config: Some(json!({ "graceMs": 200 })),
-        pi_command: Some(vec!["/bin/sh".into(), script]),
-        warden: None,
-        host: Host {
-            session_id: Some(SESSION.into()),
-            session_file: Some(root.join("sessions/conversation.jsonl")),
-            ..Host::default()
-        },
-    })
+    let session_file = Some(root.join("sessions/conversation.jsonl"));
+    let host = Host { session_id: Some(SESSION.into()), session_file, ..Host::default() };
+    Arc::new(HostContext { host, ..stage::context(root, json!({ "graceMs": 200 })) })
 }
 
 fn request(root: &Path) -> SpawnRequest {
@@ -228,7 +205,7 @@ impl Conversation {
 
 /// Takes messages, or fails to.
 struct Ear {
-    tell: tokio::sync::mpsc::UnboundedSender<BackgroundEvent>,
+    tell: UnboundedSender<BackgroundEvent>,
     told: Arc<Mutex<Vec<String>>>,
     answers: VecDeque<Ack>,
 }
@@ -245,10 +222,15 @@ impl Listener for Ear {
     }
 }
 
-/// Nobody is there to be asked.
-struct Nobody;
+/// Never says whether it has taken something.
+struct Stuck(UnboundedSender<BackgroundEvent>);
 
-impl HostCallbacks for Nobody {}
+impl Listener for Stuck {
+    async fn notify(&mut self, event: BackgroundEvent) -> Ack {
+        self.0.send(event).expect("the test looks");
+        std::future::pending().await
+    }
+}
 
 #[tokio::test]
 async fn a_rejected_message_is_delivered_again_until_it_is_accepted() {
@@ -279,6 +261,19 @@ async fn a_listener_that_keeps_failing_is_closed_and_the_next_one_gets_the_messa
     let mut next = scene.open(KnownDeliveries::default(), &[]).await;
     assert_eq!(next.message().await.delivery_ids, first.delivery_ids);
     close_conversation(&scene.service, &next.view).await;
+}
+
+#[tokio::test]
+async fn a_listener_that_never_answers_gets_no_more_events_and_does_not_delay_closing() {
+    let scene = Scene::new(ENDS);
+    let (tell, mut told) = unbounded_channel();
+    let view = scene.open_to(Stuck(tell), KnownDeliveries::default()).await;
+    let run = scene.spawn().await;
+    let first = timeout(PATIENCE, told.recv()).await.expect("told in time").expect("it is open");
+    assert_eq!(first.runs[0].run_id, run.run_id);
+    close_conversation(&scene.service, &view).await;
+    let last = timeout(PATIENCE, told.recv()).await.expect("the listener is let go");
+    assert!(last.is_none(), "{last:?}");
 }
 
 #[tokio::test]
@@ -442,10 +437,10 @@ async fn a_run_is_live_until_its_end_is_kept() {
     let database = scene.database();
     database.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes for long");
     let service = Arc::clone(&scene.service);
-    let closing = tokio::spawn(async move { service.close().await });
+    let mut closing = tokio::spawn(async move { service.close().await });
     scene.until_writing(&conversation).await;
-    tokio::time::sleep(MOMENT).await;
-    assert!(!closing.is_finished(), "its end is not kept yet");
+    // Nothing can be seen of a task that waits but that it does not end.
+    timeout(MOMENT, &mut closing).await.expect_err("its end is not kept yet");
     database.execute_batch("COMMIT").expect("it is ours");
     closing.await.expect("no panic");
     let kept: (bool, i64) = database

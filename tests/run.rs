@@ -1,76 +1,44 @@
 //! The situation table: what a caller gets for each way in which a run can go.
 #![cfg(unix)]
 
+#[path = "support/pids.rs"]
+#[expect(dead_code, reason = "only the waiting is used here")]
+mod pids;
+#[path = "support/scene.rs"]
+mod scene;
+#[path = "support/stage.rs"]
+mod stage;
+
 use std::fs;
-use std::future::ready;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{
-    BoxFuture, ConfirmRequest, Control, ErrorCode, Host, HostCallbacks, HostContext, HostTool, Mode,
-    Progress, Resumption, RunId, RunOutcome, RunOverrides, RunSpec, RunState, Timeout, ToolResult, Watchers,
-    execute,
+    Control, ErrorCode, HostContext, HostTool, Mode, Progress, Resumption, RunOutcome, RunOverrides, RunSpec,
+    RunState, Timeout, ToolResult,
 };
+use pids::eventually;
+use scene::Scene;
 use serde_json::{Value, json};
-use tempfile::TempDir;
-use tokio::sync::{oneshot, watch};
+use stage::User;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
 
-/// Longer than any scenario needs, shorter than a person waits for a stuck test.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Shell functions that speak pi's event stream.
-const EVENTS: &str = r#"
-begin() { printf '{"type":"session","version":3}\n{"type":"agent_start"}\n{"type":"turn_start"}\n'; }
-said() { # text stopReason [more fields]
-    printf '{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"%s"}],"provider":"fake","model":"m1","usage":{"input":10,"output":5,"cacheRead":0,"cacheWrite":0,"totalTokens":15,"cost":{"input":0.1,"output":0.2,"cacheRead":0,"cacheWrite":0,"total":0.3}},"stopReason":"%s"%s}}\n' "$1" "$2" "$3"
-}
-delta() { printf '{"type":"message_update","usage":{},"assistantMessageEvent":{"type":"text_delta","contentIndex":0,"delta":"%s"}}\n' "$1"; }
-settled() { printf '{"type":"agent_end","messages":[],"willRetry":false}\n{"type":"agent_settled","aborted":false}\n'; }
-gives_up() { # error, which pi itself has tried to get around
+/// pi itself has tried to get around an error, in vain.
+const GIVES_UP: &str = r#"gives_up() {
     said '' error ",\"errorMessage\":\"$1\""
     printf '{"type":"auto_retry_end","success":false,"attempt":3,"finalError":"%s"}\n' "$1"; settled
-}
-"#;
+}"#;
 
-/// A directory with an agent dir, a project and a scripted stand-in for pi.
-struct Scene {
-    root: TempDir,
-    spec: RunSpec,
+/// A run whose child reads its task to the end, as pi does in its `json` mode, and then does this.
+fn scene(script: &str) -> Scene {
+    let script = format!("{GIVES_UP}\ncat > \"$home/task\"\n{script}");
+    Scene::new(&script, json!({ "protocol": "json" }))
 }
 
 impl Scene {
-    fn new(script: &str) -> Self {
-        let root = tempfile::tempdir().expect("a temporary directory");
-        let (project, agent_dir) = (root.path().join("project"), root.path().join("agent"));
-        fs::create_dir_all(project.join(".git")).expect("a project");
-        fs::create_dir_all(&agent_dir).expect("an agent directory");
-        let pi = root.path().join("pi.sh");
-        fs::write(&pi, format!("{EVENTS}\ncat > \"{}/task\"\n{script}\n", root.path().display()))
-            .expect("a script");
-        let env = std::env::vars_os().filter(|(name, _)| name == "PATH").collect();
-        let pi_command = Some(vec!["/bin/sh".to_owned(), pi.to_string_lossy().into_owned()]);
-        let home = Some(root.path().join("home"));
-        // The scripts read their task to its end, as pi does in its `json` mode.
-        let config = Some(json!({ "protocol": "json" }));
-        let host = Host::default();
-        let context = Arc::new(HostContext { agent_dir, home, env, config, pi_command, warden: None, host });
-        let (agent, task) = ("explorer".into(), "look around".into());
-        Self {
-            root,
-            spec: RunSpec {
-                agent,
-                task,
-                cwd: project,
-                context,
-                share: 1,
-                siblings: 1,
-                overrides: RunOverrides::default(),
-            },
-        }
-    }
-
     fn config(mut self, mut config: Value) -> Self {
         config["protocol"] = "json".into();
         context(&mut self.spec).config = Some(config);
@@ -82,10 +50,6 @@ impl Scene {
         self
     }
 
-    fn path(&self, name: &str) -> PathBuf {
-        self.root.path().join(name)
-    }
-
     fn write(self, name: &str, text: &str) -> Self {
         let path = self.path(name);
         fs::create_dir_all(path.parent().expect("below the root")).expect("a directory");
@@ -94,22 +58,7 @@ impl Scene {
     }
 
     async fn run(&self) -> ToolResult {
-        self.run_with(Cancel::new(), None).await.0
-    }
-
-    async fn run_with(&self, cancel: Cancel, confirm: Option<bool>) -> (ToolResult, Vec<Progress>) {
-        let (progress, mut receiver) = watch::channel(Progress::default());
-        let updates = tokio::spawn(async move {
-            let mut seen = Vec::new();
-            while receiver.changed().await.is_ok() {
-                seen.push(receiver.borrow_and_update().clone());
-            }
-            seen
-        });
-        let run = start(&self.spec, &progress, confirm, cancel);
-        let result = tokio::time::timeout(PATIENCE, run).await.expect("the run ends");
-        drop(progress);
-        (result, updates.await.expect("the updates end"))
+        self.run_with(&User::default(), &Control::default()).await.0
     }
 }
 
@@ -117,28 +66,9 @@ fn context(spec: &mut RunSpec) -> &mut HostContext {
     Arc::make_mut(&mut spec.context)
 }
 
-async fn start(
-    spec: &RunSpec,
-    progress: &watch::Sender<Progress>,
-    confirm: Option<bool>,
-    cancel: Cancel,
-) -> ToolResult {
-    let watchers = Watchers { progress, rate_limited: &|_| {} };
-    let control = Control { cancel, ..Control::default() };
-    execute(spec.clone(), RunId::draw(), watchers, &Told(confirm), &control).await
-}
-
-/// A caller that answers as told, refreshes nothing and passes no question on.
-struct Told(Option<bool>);
-
-impl HostCallbacks for Told {
-    fn is_interactive(&self) -> bool {
-        self.0.is_some()
-    }
-
-    fn confirm(&self, _request: ConfirmRequest) -> BoxFuture<'_, bool> {
-        Box::pin(ready(self.0.unwrap_or(false)))
-    }
+/// A control by which the run is cancelled.
+fn control(cancel: &Cancel) -> Control {
+    Control { cancel: cancel.clone(), ..Control::default() }
 }
 
 fn code(result: &ToolResult) -> Option<ErrorCode> {
@@ -157,7 +87,7 @@ fn shape(result: &ToolResult) -> (Option<ErrorCode>, i32, RunOutcome, bool) {
 
 #[tokio::test]
 async fn an_answer_is_a_success_with_its_usage_session_and_model() {
-    let scene = Scene::new("begin; said 'The answer.' stop; settled");
+    let scene = scene("begin; said 'The answer.'; settled");
     let result = scene.run().await;
     let single = &result.details.results[0];
     assert_eq!(shape(&result), (None, 0, RunOutcome::Completed, false));
@@ -172,12 +102,13 @@ async fn an_answer_is_a_success_with_its_usage_session_and_model() {
 }
 
 #[tokio::test]
-async fn each_way_to_fail_has_its_code_and_keeps_what_there_was() {
+async fn each_failure_has_its_code_and_keeps_the_partial_output() {
     use ErrorCode::{SubagentFailed, SubagentTimeout};
     use RunOutcome::{Failed, HardTimeout, IdleTimeout};
-    let quick = json!({ "timeoutMs": 400, "graceMs": 200 });
-    let idle = json!({ "idleTimeoutMs": 300, "graceMs": 200 });
-    let tool = json!({ "idleTimeoutMs": 300, "toolTimeoutMs": 500, "graceMs": 200 });
+    // Longer than a loaded machine takes until the child has spoken.
+    let hard = json!({ "timeoutMs": 3000, "graceMs": 200 });
+    let idle = json!({ "idleTimeoutMs": 3000, "graceMs": 200 });
+    let tool = json!({ "idleTimeoutMs": 3000, "toolTimeoutMs": 500, "graceMs": 200 });
     let running_tool = r#"begin; printf '{"type":"tool_execution_start","toolCallId":"c1","toolName":"bash","args":{}}\n'; sleep 20"#;
     let none = || json!({});
     let table = [
@@ -222,11 +153,11 @@ async fn each_way_to_fail_has_its_code_and_keeps_what_there_was() {
         (
             "hard limit",
             "begin; delta 'so far'; sleep 20",
-            quick,
+            hard,
             SubagentTimeout,
             124,
             HardTimeout,
-            "400 ms (`timeoutMs`)",
+            "3000 ms (`timeoutMs`)",
         ),
         (
             "silence",
@@ -235,7 +166,7 @@ async fn each_way_to_fail_has_its_code_and_keeps_what_there_was() {
             SubagentTimeout,
             124,
             IdleTimeout,
-            "300 ms (`idleTimeoutMs`)",
+            "3000 ms (`idleTimeoutMs`)",
         ),
         (
             "silent tool",
@@ -247,52 +178,31 @@ async fn each_way_to_fail_has_its_code_and_keeps_what_there_was() {
             "500 ms while a tool ran (`toolTimeoutMs`)",
         ),
     ];
+    let mut runs = JoinSet::new();
     for (label, script, config, expected, exit_code, outcome, says) in table {
-        let scene = Scene::new(script).config(config);
-        let result = scene.run().await;
-        let single = &result.details.results[0];
-        assert_eq!(shape(&result), (Some(expected), exit_code, outcome, true), "{label}: {}", result.text);
-        assert!(
-            single.error.as_deref().is_some_and(|error| error.contains(says)),
-            "{label}: {:?}",
-            single.error
-        );
-        assert!(
-            result.text.starts_with(&format!("explorer failed with exit code {exit_code}\n\nerror: ")),
-            "{label}: {}",
-            result.text
-        );
-        assert!(result.text.contains(single.session_file.as_deref().expect("a session")), "{label}");
-        if script.contains("so far") {
-            assert!(result.text.contains("partial output:\nso far"), "{label}: {}", result.text);
-        }
+        runs.spawn(async move {
+            let result = scene(script).config(config).run().await;
+            let text = &result.text;
+            let single = &result.details.results[0];
+            assert_eq!(shape(&result), (Some(expected), exit_code, outcome, true), "{label}: {text}");
+            let error = single.error.as_deref().expect("an error");
+            assert!(error.contains(says), "{label}: {error}");
+            let head = format!("explorer failed with exit code {exit_code}\n\nerror: ");
+            assert!(text.starts_with(&head), "{label}: {text}");
+            assert!(text.contains(single.session_file.as_deref().expect("a session")), "{label}");
+            let is_partial = script.contains("so far");
+            assert_eq!(text.contains("partial output:\nso far"), is_partial, "{label}: {text}");
+        });
+    }
+    while let Some(run) = runs.join_next().await {
+        run.expect("each fails as it should");
     }
 }
 
 #[tokio::test]
-async fn a_run_whose_host_shuts_down_is_aborted_and_keeps_the_partial_text() {
-    let scene = Scene::new("begin; delta 'so far'; echo > \"$(dirname \"$0\")/begun\"; sleep 20");
-    let (cancel, begun) = (Cancel::new(), scene.path("begun"));
-    let stop = async {
-        while !begun.exists() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        cancel.cancel(CancelReason::Shutdown);
-    };
-    let ((result, updates), ()) = tokio::join!(scene.run_with(cancel.clone(), None), stop);
-    assert_eq!(shape(&result), (Some(ErrorCode::SubagentFailed), 130, RunOutcome::Aborted, true));
-    assert_eq!(message(&result), "cancelled: the session ended");
-    assert!(result.text.contains("partial output:\nso far"), "{}", result.text);
-    let (single, last) = (&result.details.results[0], updates.last().expect("an update"));
-    assert_eq!(last.session_file.as_deref().and_then(Path::to_str), single.session_file.as_deref());
-    assert_eq!(last.directory.as_deref(), last.session_file.as_deref().and_then(Path::parent));
-    assert!(last.pid.is_some_and(|pid| pid > 1));
-}
-
-#[tokio::test]
-async fn a_run_that_is_continued_has_the_id_the_directory_and_the_session_of_the_first() {
-    let script = r#"printf '%s ' "$@" > "$(dirname "$0")/args"; begin; said "$(cat "$(dirname "$0")/task")" stop; settled"#;
-    let scene = Scene::new(script);
+async fn a_resumed_run_keeps_its_id_its_directory_and_its_session() {
+    let script = r#"printf '%s ' "$@" > "$home/args"; begin; said "$(cat "$home/task")"; settled"#;
+    let scene = scene(script);
     let first = scene.run().await;
     let session = PathBuf::from(first.details.results[0].session_file.clone().expect("a session"));
     let before = fs::read(&session).expect("readable");
@@ -328,18 +238,17 @@ async fn a_run_that_is_continued_has_the_id_the_directory_and_the_session_of_the
     assert!(message(&fourth).contains("session.jsonl`: No such file"), "{}", message(&fourth));
 }
 
-#[cfg(unix)]
 #[tokio::test]
-async fn the_children_of_an_agent_have_its_credentials_and_no_project_gets_any() {
+async fn a_child_gets_the_credentials_of_its_agent_unless_a_project_wrote_the_agent() {
     use std::os::unix::fs::PermissionsExt;
     let script = r#"
-home=$(dirname "$0"); cat "$PI_CODING_AGENT_DIR/auth.json" > "$home/auth" || : > "$home/auth"
-printf '%s' "$TMPDIR" > "$home/tmp"; begin; said 'The key is correct-horse-battery-staple-1.' stop; settled"#;
+cat "$PI_CODING_AGENT_DIR/auth.json" > "$home/auth" || : > "$home/auth"
+printf '%s' "$TMPDIR" > "$home/tmp"; begin; said 'The key is correct-horse-battery-staple-1.'; settled"#;
     let key = |key: &str| json!({"p": {"type": "api_key", "key": key}});
     let own = key("correct-horse-battery-staple-1").to_string();
     let agent = "---\nname: explorer\ndescription: d\n---\nBe.";
     let scene = |mode: u32| {
-        let scene = Scene::new(script)
+        let scene = scene(script)
             .write("agent/auth.json", &key("main-key").to_string())
             .write("agent/subagents/auth/explorer.json", &own)
             .with(|spec| {
@@ -381,16 +290,16 @@ printf '%s' "$TMPDIR" > "$home/tmp"; begin; said 'The key is correct-horse-batte
 }
 
 #[tokio::test]
-async fn a_running_tool_pauses_the_limit_on_silence() {
-    let script = r#"begin; printf '{"type":"tool_execution_start","toolCallId":"c1","toolName":"bash","args":{}}\n'; sleep 1
-        printf '{"type":"tool_execution_end","toolCallId":"c1","toolName":"bash","result":{},"isError":false}\n'; said 'Done.' stop; settled"#;
-    let result = Scene::new(script).config(json!({ "idleTimeoutMs": 400 })).run().await;
+async fn the_idle_limit_does_not_count_while_a_tool_runs() {
+    let script = r#"begin; printf '{"type":"tool_execution_start","toolCallId":"c1","toolName":"bash","args":{}}\n'; sleep 3
+        printf '{"type":"tool_execution_end","toolCallId":"c1","toolName":"bash","result":{},"isError":false}\n'; said 'Done.'; settled"#;
+    let result = scene(script).config(json!({ "idleTimeoutMs": 2000 })).run().await;
     assert_eq!(shape(&result), (None, 0, RunOutcome::Completed, false), "{}", result.text);
 }
 
 #[tokio::test]
-async fn a_child_that_lingers_after_its_work_is_ended_without_making_it_a_failure() {
-    let result = Scene::new("begin; said 'Done.' stop; settled; trap '' TERM; sleep 20")
+async fn a_child_that_lingers_after_its_answer_is_ended_and_the_run_succeeds() {
+    let result = scene("begin; said 'Done.'; settled; trap '' TERM; sleep 20")
         .config(json!({ "graceMs": 200 }))
         .run()
         .await;
@@ -398,37 +307,44 @@ async fn a_child_that_lingers_after_its_work_is_ended_without_making_it_a_failur
 }
 
 #[tokio::test]
-async fn an_abort_is_never_a_success_and_keeps_the_partial_text() {
-    let scene = Scene::new("begin; delta 'so far'; sleep 20").config(json!({ "graceMs": 200 }));
-    let cancel = Cancel::new();
-    let (progress, mut receiver) = watch::channel(Progress::default());
-    let run = start(&scene.spec, &progress, None, cancel.clone());
-    let stop = async {
-        receiver.wait_for(|progress| &*progress.text == "so far").await.expect("the text comes");
-        cancel.cancel(CancelReason::Caller(Some("not needed".into())));
-    };
-    let (result, ()) = Box::pin(tokio::time::timeout(PATIENCE, async { tokio::join!(run, stop) }))
-        .await
-        .expect("the run ends");
-    assert_eq!(shape(&result), (Some(ErrorCode::SubagentFailed), 130, RunOutcome::Aborted, true));
-    assert!(message(&result).contains("cancelled by user: not needed"), "{}", message(&result));
-    assert!(result.text.contains("so far"), "{}", result.text);
+async fn an_aborted_run_is_never_a_success_and_keeps_the_partial_text() {
+    for (reason, says) in [
+        (CancelReason::Caller(Some("not needed".into())), "cancelled by user: not needed"),
+        (CancelReason::Shutdown, "cancelled: the session ended"),
+    ] {
+        let scene = scene("begin; delta 'so far'; sleep 20").config(json!({ "graceMs": 200 }));
+        let cancel = Cancel::new();
+        let (progress, mut receiver) = watch::channel(Progress::default());
+        let stop = async {
+            receiver.wait_for(|progress| &*progress.text == "so far").await.expect("the text comes");
+            cancel.cancel(reason);
+        };
+        let (user, control) = (User::default(), control(&cancel));
+        let (result, ()) = tokio::join!(scene.execute(&user, &control, &progress), stop);
+        assert_eq!(shape(&result), (Some(ErrorCode::SubagentFailed), 130, RunOutcome::Aborted, true));
+        assert_eq!(message(&result), says);
+        assert!(result.text.contains("partial output:\nso far"), "{}", result.text);
+        let (single, last) = (&result.details.results[0], receiver.borrow());
+        assert_eq!(last.session_file.as_deref().and_then(Path::to_str), single.session_file.as_deref());
+        assert_eq!(last.directory.as_deref(), last.session_file.as_deref().and_then(Path::parent));
+        assert!(last.pid.is_some_and(|pid| pid > 1));
+    }
 }
 
 #[tokio::test]
-async fn an_abort_before_the_start_starts_nothing() {
-    let scene = Scene::new("begin; said 'Done.' stop; settled");
+async fn a_run_aborted_before_its_start_starts_no_child() {
+    let scene = scene("begin; said 'Done.'; settled");
     let cancel = Cancel::new();
     cancel.cancel(CancelReason::Caller(None));
-    let (result, updates) = scene.run_with(cancel, None).await;
+    let (result, updates) = scene.run_with(&User::default(), &control(&cancel)).await;
     assert_eq!(shape(&result), (Some(ErrorCode::SubagentFailed), 130, RunOutcome::Aborted, true));
     assert_eq!((result.details.results[0].attempts, updates.len()), (0, 0));
     assert!(!scene.path("task").exists() && !scene.path("agent/subagents").exists());
 }
 
 #[tokio::test]
-async fn refusals_start_nothing_and_say_what_would_be_right() {
-    let fine = || Scene::new("begin; said 'Done.' stop; settled");
+async fn a_refused_run_starts_no_child_and_says_what_would_be_valid() {
+    let fine = || scene("begin; said 'Done.'; settled");
     let project_agent = "---\nname: local\nreadonly: true\n---\nLook.";
     let broken = fine().write("agent/subagents.json", "{\n  \"subagents\": { \"maxDepth\": }\n}");
     let cases = [
@@ -498,29 +414,32 @@ async fn refusals_start_nothing_and_say_what_would_be_right() {
 
 #[tokio::test]
 async fn a_project_agent_is_confirmed_once_per_definition() {
-    let scene = Scene::new("begin; said 'Done.' stop; settled")
+    let scene = scene("begin; said 'Done.'; settled")
         .with(|spec| spec.agent = "local".into())
         .write("project/.pi/agents/local.md", "---\nname: local\nreadonly: true\n---\nLook.");
-    let ask = |answer| scene.run_with(Cancel::new(), Some(answer));
-    let (refused, _) = ask(false).await;
+    let ask = async |answer| {
+        let user = User { confirms: Some(Box::new(move || answer)), ..User::default() };
+        scene.run_with(&user, &Control::default()).await.0
+    };
+    let refused = ask(false).await;
     assert!(message(&refused).contains("the user did not allow it"), "{}", message(&refused));
-    assert_eq!(code(&ask(true).await.0), None);
-    assert_eq!(code(&ask(false).await.0), None, "a remembered yes is not asked for again");
+    assert_eq!(code(&ask(true).await), None);
+    assert_eq!(code(&ask(false).await), None, "a remembered yes is not asked for again");
     fs::write(
         scene.path("project/.pi/agents/local.md"),
         "---\nname: local\nreadonly: true\n---\nLook deeper.",
     )
     .expect("written");
     assert_eq!(
-        code(&ask(false).await.0),
+        code(&ask(false).await),
         Some(ErrorCode::SubagentDisabled),
         "a changed definition is asked for again"
     );
 }
 
 #[tokio::test]
-async fn a_child_that_cannot_start_names_stage_and_path() {
-    let fine = || Scene::new("begin; said 'Done.' stop; settled");
+async fn a_child_that_cannot_start_fails_with_the_stage_and_the_path() {
+    let fine = || scene("begin; said 'Done.'; settled");
     let tools = |names: &[&str]| {
         Some(names.iter().map(|name| HostTool { name: (*name).into(), extension: None }).collect())
     };
@@ -584,9 +503,9 @@ async fn a_child_that_cannot_start_names_stage_and_path() {
 }
 
 #[tokio::test]
-async fn the_child_gets_an_explicit_allow_list_and_only_what_its_agent_needs() {
-    let scene = Scene::new(
-        r#"printf '%s\n' "$@" > "${0%/*}/argv"; env > "${0%/*}/env"; begin; said 'Done.' stop; settled"#,
+async fn a_child_gets_a_list_of_tools_and_only_the_extensions_that_they_need() {
+    let scene = scene(
+        r#"printf '%s\n' "$@" > "$home/argv"; env > "$home/env"; begin; said 'Done.'; settled"#,
     )
     .with(|spec| {
         let tool = |name: &str, extension: Option<&str>| HostTool {
@@ -642,9 +561,9 @@ async fn the_child_gets_an_explicit_allow_list_and_only_what_its_agent_needs() {
 }
 
 #[tokio::test]
-async fn a_long_answer_keeps_head_and_tail_and_names_the_file_with_all_of_it() {
-    let script = r#"begin; said "first $(head -c 300000 /dev/zero | tr '\0' x) last" stop; settled"#;
-    let scene = Scene::new(script);
+async fn a_long_answer_is_cut_in_the_middle_and_names_the_file_with_the_whole_text() {
+    let script = r#"begin; said "first $(head -c 300000 /dev/zero | tr '\0' x) last"; settled"#;
+    let scene = scene(script);
     let result = scene.run().await;
     let single = &result.details.results[0];
     assert_eq!(shape(&result), (Some(ErrorCode::SubagentOutputTruncated), 0, RunOutcome::Completed, false));
@@ -660,42 +579,60 @@ async fn a_long_answer_keeps_head_and_tail_and_names_the_file_with_all_of_it() {
 async fn no_field_of_a_result_or_an_update_carries_a_secret() {
     let secret = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJ";
     let script = format!(
-        r#"begin; delta 'key {secret}'; sleep 0.3
-        printf '{{"type":"message_end","message":{{"role":"assistant","content":[{{"type":"toolCall","id":"c1","name":"bash","arguments":{{"command":"curl -H {secret}"}}}}],"stopReason":"toolUse"}}}}\n'; sleep 0.3
+        r#"begin; delta 'key {secret}.'; gate text
+        printf '{{"type":"message_end","message":{{"role":"assistant","content":[{{"type":"toolCall","id":"c1","name":"bash","arguments":{{"command":"curl -H {secret}"}}}}],"stopReason":"toolUse"}}}}\n'; gate call
         echo 'oh {secret}' >&2; said 'It is {secret}.' error ',"errorMessage":"bad {secret}"'; settled; exit 2"#
     );
-    let scene = Scene::new(&script).with(|spec| spec.task = format!("use {secret}"));
-    let (result, updates) = scene.run_with(Cancel::new(), None).await;
-    let whole = format!("{result:?}");
+    let scene = scene(&script).with(|spec| spec.task = format!("use {secret}"));
+    let (progress, mut receiver) = watch::channel(Progress::default());
+    let watched = async {
+        let text = receiver.wait_for(|progress| !progress.text.is_empty()).await;
+        let text = text.expect("the update comes").clone();
+        fs::write(scene.path("text"), "").expect("written");
+        let call = receiver.wait_for(|progress| progress.last_tool.is_some()).await;
+        let call = call.expect("the update comes").clone();
+        fs::write(scene.path("call"), "").expect("written");
+        [text, call]
+    };
+    let (user, control) = (User::default(), Control::default());
+    let (result, updates) = tokio::join!(scene.execute(&user, &control, &progress), watched);
+    let whole = format!("{result:?} {updates:?} {:?}", *receiver.borrow());
     assert!(!whole.contains("abcdefghijklmnopqrstuvwxyz0123456789"), "{whole}");
-    let seen = format!("{updates:?}");
-    assert!(!updates.is_empty() && !seen.contains("abcdefghijklmnopqrstuvwxyz0123456789"), "{seen}");
 }
 
 #[tokio::test]
-async fn a_secret_that_is_still_being_written_does_not_show() {
-    let scene = Scene::new("begin; delta 'The key is s3cr3tTokenValue98765'; sleep 20")
-        .config(json!({ "idleTimeoutMs": 400, "graceMs": 200 }))
+async fn half_a_secret_is_not_shown() {
+    let scene = scene("begin; delta 'The key is s3cr3tTokenValue98765'; sleep 20")
+        .config(json!({ "graceMs": 200 }))
         .with(|spec| context(spec).env.push(("MY_API_TOKEN".into(), "s3cr3tTokenValue9876543210".into())));
-    let (result, updates) = scene.run_with(Cancel::new(), None).await;
-    let all = format!("{result:?} {updates:?}");
+    let cancel = Cancel::new();
+    let (progress, mut receiver) = watch::channel(Progress::default());
+    let stop = async {
+        let shown = receiver.wait_for(|progress| progress.text.starts_with("The key is")).await;
+        let shown = shown.expect("the text comes").clone();
+        cancel.cancel(CancelReason::Caller(None));
+        shown
+    };
+    let (user, control) = (User::default(), control(&cancel));
+    let (result, update) = tokio::join!(scene.execute(&user, &control, &progress), stop);
+    let all = format!("{result:?} {update:?}");
     assert!(result.text.contains("The key is") && !all.contains("s3cr3t"), "{all}");
 }
 
 #[tokio::test]
-async fn the_cause_at_the_end_of_much_noise_is_kept() {
+async fn an_error_keeps_the_end_of_a_long_standard_error() {
     let script = "i=0; while [ $i -lt 2000 ]; do echo \"warning $i: something is not quite right\" >&2; i=$((i+1)); done
         echo 'FATAL: the real cause' >&2; exit 1";
-    let result = Scene::new(script).run().await;
+    let result = scene(script).run().await;
     let error = result.details.results[0].error.as_deref().expect("an error");
     assert!(error.starts_with("warning 0:") && error.contains("FATAL: the real cause"), "{error}");
 }
 
 #[tokio::test]
-async fn a_project_agent_gets_no_more_than_the_user_gives_to_children() {
-    let script = r#"printf '%s\n' "$@" > "${0%/*}/argv"; begin; said 'Done.' stop; settled"#;
+async fn a_project_agent_gets_only_the_extensions_and_context_that_the_user_allows_children() {
+    let script = r#"printf '%s\n' "$@" > "$home/argv"; begin; said 'Done.'; settled"#;
     let definition = "---\nname: local\nreadonly: true\nextensions: [/listed.ts, ./own.ts]\nskills: true\ncontext: project\ntimeoutMs: 9000000\n---\nLook.";
-    let scene = Scene::new(script)
+    let scene = scene(script)
         .with(|spec| spec.agent = "local".into())
         .config(json!({
             "projectAgentPolicy": "allow", "inheritExtensions": ["/listed.ts", "/other.ts"], "inheritContext": "none",
@@ -709,10 +646,11 @@ async fn a_project_agent_gets_no_more_than_the_user_gives_to_children() {
 }
 
 #[tokio::test]
-async fn updates_are_few_small_and_end_with_the_last_state() {
-    let script = "begin; i=0; while [ $i -lt 3000 ]; do delta \"word$i \"; i=$((i+1)); done; said 'Done.' stop; settled";
-    let scene = Scene::new(script);
-    let (result, updates) = scene.run_with(Cancel::new(), None).await;
+async fn updates_come_at_most_every_50_ms_stay_small_and_end_with_the_last_state() {
+    let script =
+        "begin; i=0; while [ $i -lt 3000 ]; do delta \"word$i \"; i=$((i+1)); done; said 'Done.'; settled";
+    let scene = scene(script);
+    let (result, updates) = scene.run_with(&User::default(), &Control::default()).await;
     let single = &result.details.results[0];
     // One each for starting and running, and one more at either end.
     let allowed = usize::try_from(single.duration_ms / 50).expect("small") + 4;
@@ -731,14 +669,14 @@ async fn updates_are_few_small_and_end_with_the_last_state() {
 }
 
 #[tokio::test]
-async fn a_writing_agent_lists_what_it_changed() {
+async fn the_result_of_a_writing_agent_lists_the_changed_files() {
     let git = |cwd: &Path, args: &[&str]| {
         let done = std::process::Command::new("git").args(args).current_dir(cwd).output().expect("git runs");
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     };
-    let scene = Scene::new(
+    let scene = scene(
         r#"echo odd > "$(printf 'evil\033[31m')"; echo new > added.txt; echo more >> dirty.txt
-        begin; said 'Done.' stop; settled"#,
+        begin; said 'Done.'; settled"#,
     )
     .config(json!({ "allowWrite": true }))
     .with(|spec| spec.agent = "writer".into())
@@ -759,40 +697,31 @@ async fn a_writing_agent_lists_what_it_changed() {
 }
 
 #[tokio::test]
-async fn a_dropped_run_ends_its_child() {
-    let scene = Scene::new("echo $$ > \"${0%/*}/pid\"; begin; delta 'up'; sleep 20");
+async fn dropping_a_run_ends_its_child() {
+    let scene = scene("echo $$ > \"$home/pid\"; begin; delta 'up'; sleep 20");
     let (progress, mut receiver) = watch::channel(Progress::default());
-    {
-        let run = start(&scene.spec, &progress, None, Cancel::new());
-        tokio::pin!(run);
-        tokio::select! {
-            _ = &mut run => panic!("the child runs on"),
-            up = receiver.wait_for(|progress| &*progress.text == "up") => drop(up),
-            () = tokio::time::sleep(PATIENCE) => panic!("no update came"),
-        }
+    let (user, control) = (User::default(), Control::default());
+    tokio::select! {
+        _ = scene.execute(&user, &control, &progress) => panic!("the child runs on"),
+        up = receiver.wait_for(|progress| &*progress.text == "up") => drop(up),
     }
     let pid: i32 =
         fs::read_to_string(scene.path("pid")).expect("the child's pid").trim().parse().expect("a pid");
     let pid = rustix::process::Pid::from_raw(pid).expect("not 0");
-    let gone = async {
-        while rustix::process::test_kill_process(pid).is_ok() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, gone).await.expect("the child is gone");
+    eventually("the end of the child", || rustix::process::test_kill_process(pid).is_err()).await;
 }
 
 #[tokio::test]
-async fn what_a_run_is_asked_for_comes_before_its_agent_and_only_narrows_its_tools() {
+async fn a_call_overrides_its_agent_and_can_only_narrow_its_tools() {
     let agent = "---\nname: own\ndescription: d\nmodel: fake/agents\nthinking: low\ntools: read, grep, ls\ntimeoutMs: 5000\n---\nBe.";
-    let scene = |script: &str| Scene::new(script).write("agent/agents/own.md", agent);
+    let scene = |script: &str| scene(script).write("agent/agents/own.md", agent);
     let asks = |overrides: RunOverrides| {
         move |spec: &mut RunSpec| {
             spec.agent = "own".into();
             spec.overrides = overrides;
         }
     };
-    let says = r#"printf '%s ' "$@" > "$(dirname "$0")/args"; begin; said 'Done.' stop; settled"#;
+    let says = r#"printf '%s ' "$@" > "$home/args"; begin; said 'Done.'; settled"#;
     let shown = async |overrides: RunOverrides| {
         let scene = scene(says).with(asks(overrides));
         let result = scene.run().await;
@@ -832,14 +761,14 @@ async fn what_a_run_is_asked_for_comes_before_its_agent_and_only_narrows_its_too
 }
 
 #[tokio::test]
-async fn an_attempt_is_repeated_as_often_as_the_configuration_says() {
-    let script = r#"echo >> "${0%/*}/attempts"; begin; gives_up '500: overloaded'"#;
+async fn a_run_makes_as_many_attempts_as_configured() {
+    let script = r#"echo >> "$home/attempts"; begin; gives_up '500: overloaded'"#;
     for (retry, attempts) in [
         (json!({ "backoffMs": 1, "maxAttempts": 1 }), 1),
         (json!({ "backoffMs": 1, "maxAttempts": 3 }), 3),
         (json!({ "backoffMs": 1, "maxAttempts": 3, "enabled": false }), 1),
     ] {
-        let scene = Scene::new(script).config(json!({ "retry": retry }));
+        let scene = scene(script).config(json!({ "retry": retry }));
         let result = scene.run().await;
         assert_eq!(shape(&result), (Some(ErrorCode::SubagentFailed), 1, RunOutcome::Failed, true), "{retry}");
         assert_eq!(result.details.results[0].attempts, attempts, "{retry}");
@@ -851,29 +780,21 @@ async fn an_attempt_is_repeated_as_often_as_the_configuration_says() {
 /// How a run goes whose provider asks for a pause: `true` when it waits for it, in which case it is aborted there.
 async fn waits(seconds: u64, config: Value) -> bool {
     let script = format!("begin; gives_up '429: try again in {seconds}s'");
-    let scene = Scene::new(&script).config(config);
+    let scene = scene(&script).config(config);
     let (progress, mut receiver) = watch::channel(Progress::default());
     let cancel = Cancel::new();
-    let run = start(&scene.spec, &progress, None, cancel.clone());
-    let (attempt_report, ended) = oneshot::channel::<()>();
+    let retries = async {
+        // The sender is gone once the run has ended.
+        let is_retrying = receiver.wait_for(|progress| progress.state == RunState::Retrying).await.is_ok();
+        cancel.cancel(CancelReason::Caller(None));
+        is_retrying
+    };
     let run = async {
-        let result = run.await;
-        drop(attempt_report);
+        let result = scene.execute(&User::default(), &control(&cancel), &progress).await;
+        drop(progress);
         result
     };
-    let watched = async {
-        tokio::select! {
-            biased;
-            retrying = receiver.wait_for(|progress| progress.state == RunState::Retrying) => {
-                retrying.expect("the run is going on");
-                cancel.cancel(CancelReason::Caller(None));
-                true
-            }
-            _ = ended => false,
-        }
-    };
-    let both = Box::pin(tokio::time::timeout(PATIENCE, async { tokio::join!(run, watched) }));
-    let (result, retries) = both.await.expect("the run ends");
+    let (result, retries) = tokio::join!(run, retries);
     let outcome = if retries { RunOutcome::Aborted } else { RunOutcome::Failed };
     let single = &result.details.results[0];
     assert_eq!((single.outcome, single.attempts), (outcome, 1), "{}", result.text);
@@ -881,7 +802,7 @@ async fn waits(seconds: u64, config: Value) -> bool {
 }
 
 #[tokio::test]
-async fn a_pause_of_more_than_a_minute_is_not_waited_for_even_without_a_limit() {
+async fn a_run_does_not_wait_for_a_pause_of_more_than_a_minute_even_without_a_hard_limit() {
     for timeout in [0, 900_000] {
         let config = || json!({ "timeoutMs": timeout, "retry": { "backoffMs": 1 } });
         assert!(waits(59, config()).await, "timeoutMs: {timeout}");
@@ -890,28 +811,29 @@ async fn a_pause_of_more_than_a_minute_is_not_waited_for_even_without_a_limit() 
 }
 
 #[tokio::test]
-async fn a_pause_beyond_the_hard_limit_is_not_waited_for() {
+async fn a_run_does_not_wait_for_a_pause_beyond_its_hard_limit() {
     let config = |timeout| json!({ "timeoutMs": timeout, "retry": { "backoffMs": 1 } });
     assert!(!waits(40, config(40_000)).await, "some of it has passed already");
     assert!(waits(40, config(60_000)).await);
 }
 
 #[tokio::test]
-async fn a_pause_that_the_provider_asks_for_lasts_even_where_the_configured_one_is_shorter() {
-    let script = r#"begin; mkdir "${0%/*}/second" 2> /dev/null && gives_up '429: try again in 600ms' || { said 'Done.' stop; settled; }"#;
-    let result = Scene::new(script).config(json!({ "retry": { "backoffMs": 1 } })).run().await;
+async fn a_run_waits_for_the_provider_s_pause_when_the_configured_one_is_shorter() {
+    let script = r#"begin; mkdir "$home/second" 2> /dev/null && gives_up '429: try again in 600ms' || { said 'Done.'; settled; }"#;
+    let result = scene(script).config(json!({ "retry": { "backoffMs": 1 } })).run().await;
     let single = &result.details.results[0];
     assert_eq!((single.outcome, single.attempts), (RunOutcome::Completed, 2), "{}", result.text);
     assert!(single.duration_ms >= 600, "{} ms", single.duration_ms);
 }
 
 #[tokio::test]
-async fn another_attempt_gets_what_the_first_has_left_of_the_hard_limit() {
-    let script = r#"begin; mkdir "${0%/*}/second" 2> /dev/null && { sleep 2; gives_up '500: overloaded'; } || sleep 30"#;
-    let config = json!({ "timeoutMs": 3500, "graceMs": 200, "retry": { "backoffMs": 1 } });
-    let result = Scene::new(script).config(config).run().await;
+async fn the_attempts_of_a_run_share_its_hard_limit() {
+    let script =
+        r#"begin; mkdir "$home/second" 2> /dev/null && { sleep 3; gives_up '500: overloaded'; } || sleep 30"#;
+    let config = json!({ "timeoutMs": 5000, "graceMs": 200, "retry": { "backoffMs": 1 } });
+    let result = scene(script).config(config).run().await;
     let single = &result.details.results[0];
     assert_eq!((single.outcome, single.attempts), (RunOutcome::HardTimeout, 2), "{}", result.text);
-    assert_eq!(message(&result), "hard limit reached: 3500 ms (`timeoutMs`)");
-    assert!((3500..5500).contains(&single.duration_ms), "not 3500 ms each: {} ms", single.duration_ms);
+    assert_eq!(message(&result), "hard limit reached: 5000 ms (`timeoutMs`)");
+    assert!((5000..8000).contains(&single.duration_ms), "not 5000 ms each: {} ms", single.duration_ms);
 }

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
-/// More than any machine needs, less than a stuck test may take.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Longer than any machine needs, shorter than a person waits for a stuck test.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Waits until `condition` holds, and fails when it does not in time.
 pub(crate) async fn eventually(what: &str, mut condition: impl FnMut() -> bool) {

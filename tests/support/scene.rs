@@ -1,0 +1,64 @@
+//! One run whose child is a script.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pi_subagent_native::run::{
+    Control, Progress, RunId, RunOverrides, RunSpec, ToolResult, Watchers, execute,
+};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::sync::watch;
+
+use crate::stage::{PATIENCE, User, context, stage};
+
+pub(crate) struct Scene {
+    pub(crate) root: TempDir,
+    pub(crate) spec: RunSpec,
+}
+
+impl Scene {
+    pub(crate) fn new(script: &str, config: Value) -> Self {
+        let root = stage(script);
+        let spec = RunSpec {
+            agent: "explorer".into(),
+            task: "look around".into(),
+            cwd: root.path().join("project"),
+            context: Arc::new(context(root.path(), config)),
+            share: 1,
+            siblings: 1,
+            overrides: RunOverrides::default(),
+        };
+        Self { root, spec }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    pub(crate) async fn execute(
+        &self,
+        user: &User<'_>,
+        control: &Control,
+        progress: &watch::Sender<Progress>,
+    ) -> ToolResult {
+        let watchers = Watchers { progress, rate_limited: &|_| {} };
+        let run = execute(self.spec.clone(), RunId::draw(), watchers, user, control);
+        tokio::time::timeout(PATIENCE, run).await.expect("the run ends")
+    }
+
+    /// The result, and every update that was there to be seen: the last one always is.
+    pub(crate) async fn run_with(&self, user: &User<'_>, control: &Control) -> (ToolResult, Vec<Progress>) {
+        let (progress, mut receiver) = watch::channel(Progress::default());
+        let updates = tokio::spawn(async move {
+            let mut seen = Vec::new();
+            while receiver.changed().await.is_ok() {
+                seen.push(receiver.borrow_and_update().clone());
+            }
+            seen
+        });
+        let result = self.execute(user, control, &progress).await;
+        drop(progress);
+        (result, updates.await.expect("the updates end"))
+    }
+}
