@@ -5,8 +5,7 @@
 //! - `node`: the napi edge (feature `node`).
 //! - [`doctor`]: whether delegation would work here.
 //! - [`orchestrate`]: many runs: which may start, when, and which go on in the background.
-//! - [`present`]: what a person reads about background runs. It shares their data types with [`orchestrate`], which in
-//!   turn asks it for the words.
+//! - [`present`]: what a person reads about background runs.
 //! - [`run`]: one agent, one task, one child.
 //! - [`agent`], [`archive`], [`config`], [`credentials`], [`event`], [`process`], [`store`], [`transcript`]: siblings
 //!   that know nothing of each other, except that [`config`] names values of [`agent`] and [`transcript`] those of

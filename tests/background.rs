@@ -24,13 +24,12 @@ use actor::{Actor, reply};
 use parking_lot::Mutex;
 use pi_subagent_native::orchestrate::CallOrder;
 use pi_subagent_native::orchestrate::background::{
-    Ack, BackgroundEvent, BackgroundRun, BackgroundService, BackgroundState, BackgroundStatus,
-    ConversationScope, ConversationView, DeliveryMessage, KnownDeliveries, Listener, LiveSnapshot, Receipt,
-    SpawnRequest, background, close_conversation, mark_delivered, open_conversation, spawn, stop,
-    until_settled,
+    Ack, BackgroundEvent, BackgroundRun, BackgroundService, BackgroundStatus, ConversationScope,
+    ConversationView, DeliveryMessage, KnownDeliveries, Listener, LiveSnapshot, Receipt, SpawnRequest,
+    background, close_conversation, mark_delivered, open_conversation, spawn, stop, until_settled,
 };
 use pi_subagent_native::process::Cancel;
-use pi_subagent_native::run::{Host, HostContext, RunOutcome};
+use pi_subagent_native::run::{Host, HostContext, RunOutcome, RunState};
 use pi_subagent_native::store::{StoredRun, attach};
 use pids::eventually;
 use rusqlite::Connection;
@@ -334,7 +333,7 @@ async fn a_run_whose_process_was_killed_is_announced_as_interrupted_and_starts_n
     assert!(!message.triggers_turn, "whoever opens the conversation decides what comes next");
     assert!(message.text.contains("Status: unknown"), "{}", message.text);
     let run = &message.runs[0];
-    assert_eq!((run.status, run.outcome), (Some(BackgroundStatus::Unknown), Some(RunOutcome::Interrupted)));
+    assert_eq!((run.status(), run.outcome), (Some(BackgroundStatus::Unknown), Some(RunOutcome::Interrupted)));
     close_conversation(&scene.service, &conversation.view).await;
 }
 
@@ -487,7 +486,6 @@ fn due(scene: &Scene, run_id: &str, archive_at_ms: i64) -> BackgroundRun {
         session: SESSION.into(),
         session_file: Some(session_file),
         agent: "explorer".into(),
-        progress: LiveSnapshot { state: BackgroundState::Ended, ..LiveSnapshot::default() },
         outcome: Some(RunOutcome::Completed),
         archive_at_ms: Some(archive_at_ms),
         directory: Some(directory),
@@ -518,7 +516,7 @@ async fn a_transcript_is_not_archived_when_the_run_is_resumed_meanwhile() {
     let conversation = scene.open(KnownDeliveries::default(), &[]).await;
     scene.until_writing(&conversation).await;
     // What a process does that resumes it.
-    let progress = LiveSnapshot { state: BackgroundState::Running, ..LiveSnapshot::default() };
+    let progress = LiveSnapshot { state: RunState::Running, ..LiveSnapshot::default() };
     let body = serde_json::to_string(&BackgroundRun { progress, ..resumed.clone() });
     let going_on = "UPDATE run SET is_live = 1, process = ?1, body = ?2 WHERE key = ?3";
     database

@@ -8,14 +8,12 @@ use pi_subagent_native::event::{Cost, Usage};
 use pi_subagent_native::orchestrate::background::commands::{
     Command, RunCommand, Target, complete, parse, resolve, usage_report,
 };
-use pi_subagent_native::orchestrate::background::{
-    ActionOutcome, BackgroundRun, BackgroundState, BackgroundStatus, Cleanup, LiveSnapshot,
-};
+use pi_subagent_native::orchestrate::background::{ActionOutcome, BackgroundRun, Cleanup, LiveSnapshot};
 use pi_subagent_native::present::{
     Clock, Report, action_report, already_finished, info_report, list_report, log_report, refused_report,
     stopped_all_report, wanted_of,
 };
-use pi_subagent_native::run::RunOutcome;
+use pi_subagent_native::run::{RunOutcome, RunState};
 use pi_subagent_native::transcript::{Transcript, TranscriptEntry};
 
 /// 3 July 2026, 12:00:00 UTC.
@@ -58,8 +56,7 @@ fn usage() -> Usage {
 
 fn ended(id: &str, agent: &str, outcome: RunOutcome) -> BackgroundRun {
     BackgroundRun {
-        progress: LiveSnapshot { state: BackgroundState::Ended, usage: usage(), ..LiveSnapshot::default() },
-        status: Some(BackgroundStatus::of(outcome)),
+        progress: LiveSnapshot { usage: usage(), ..LiveSnapshot::default() },
         outcome: Some(outcome),
         started_ms: Some(NOW - 9 * MINUTE),
         ended_ms: Some(NOW - 9 * MINUTE + 312_000),
@@ -77,7 +74,7 @@ fn runs() -> Vec<BackgroundRun> {
         },
         BackgroundRun {
             progress: LiveSnapshot {
-                state: BackgroundState::Running,
+                state: RunState::Running,
                 last_tool: Some("$ rg spawn".to_owned()),
                 usage: usage(),
                 ..LiveSnapshot::default()

@@ -7,9 +7,7 @@ use pi_subagent_native::config::Origin;
 use pi_subagent_native::doctor::Status as CheckStatus;
 use pi_subagent_native::event::QuestionMethod;
 
-use pi_subagent_native::orchestrate::background::{
-    BackgroundState, BackgroundStatus, Cleanup, ReceiptStatus,
-};
+use pi_subagent_native::orchestrate::background::{BackgroundRun, BackgroundStatus, Cleanup, ReceiptStatus};
 use pi_subagent_native::present::Mark;
 use pi_subagent_native::process::Supervision;
 use pi_subagent_native::run::{ErrorCode, Mode, RunOutcome, RunState, TaskState, TimeoutReason};
@@ -52,7 +50,7 @@ fn every_choice_in_the_types_is_the_list_that_the_code_has() {
         ("AgentInfo.source", texts(Source::TEXTS)),
         ("BackgroundRun.cleanup", texts(Cleanup::TEXTS)),
         ("BackgroundRun.outcome", texts(RunOutcome::TEXTS)),
-        ("BackgroundRun.state", texts(BackgroundState::TEXTS)),
+        ("BackgroundRun.state", RunState::TEXTS.iter().copied().chain([BackgroundRun::ENDED]).collect()),
         ("BackgroundRun.status", texts(BackgroundStatus::TEXTS)),
         ("CallError.code", texts(ErrorCode::TEXTS)),
         ("ConfigSource.origin", texts(Origin::TEXTS)),

@@ -3,7 +3,7 @@
 use super::clock::Clock;
 use super::report::{Mark, Report, ReportLine};
 use super::run_words::{name, standing};
-use crate::orchestrate::background::run::{ActionOutcome, BackgroundRun};
+use crate::run::{ActionOutcome, BackgroundRun};
 use crate::text::one_line;
 
 /// Longest reason.

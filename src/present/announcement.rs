@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use crate::orchestrate::background::run::{BackgroundRun, BackgroundStatus};
+use crate::run::{BackgroundRun, BackgroundStatus};
 use crate::store::Delivery;
 use crate::text::{TruncateLimits, figures, one_line, truncate};
 

@@ -3,7 +3,7 @@
 use super::clock::Clock;
 use super::report::{Mark, Report, ReportLine};
 use super::run_words::{mark, name, standing};
-use crate::orchestrate::background::run::{BackgroundRun, Cleanup};
+use crate::run::{BackgroundRun, BackgroundStatus, Cleanup};
 use crate::text::{figures, one_line};
 
 /// Longest line of a task, an error or a result; the transcript has all of it.
@@ -58,8 +58,7 @@ impl Facts {
 
 fn outcome(facts: &mut Facts, run: &BackgroundRun) {
     if let Some(outcome) = run.outcome {
-        let status = run.status.map(|status| format!("{}: ", status.as_str())).unwrap_or_default();
-        facts.say("outcome", &format!("{status}{}", outcome.as_str()));
+        facts.say("outcome", &format!("{}: {outcome}", BackgroundStatus::of(outcome)));
     }
     if let Some(error) = &run.error {
         facts.0.lines.push(ReportLine::new(Mark::Error, "error", one_line(error, MAX_TEXT)));

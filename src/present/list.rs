@@ -3,7 +3,7 @@
 use super::clock::Clock;
 use super::report::{Mark, Report, ReportLine};
 use super::run_words::{MAX_CELL, mark, spent, standing, who};
-use crate::orchestrate::background::run::{BackgroundRun, BackgroundState};
+use crate::run::BackgroundRun;
 use crate::text::one_line;
 
 /// Most runs listed, the newest.
@@ -40,7 +40,7 @@ pub fn list_report(runs: &[BackgroundRun], all: bool, clock: &Clock) -> Report {
 
 fn counts(runs: &[BackgroundRun]) -> String {
     let ended = runs.iter().filter(|run| !run.is_live()).count();
-    let queued = runs.iter().filter(|run| run.progress.state == BackgroundState::Queued).count();
+    let queued = runs.iter().filter(|run| run.is_queued()).count();
     let counts = [(runs.len() - ended - queued, "running"), (queued, "queued"), (ended, "finished")];
     let counts: Vec<String> = counts
         .iter()

@@ -5,7 +5,7 @@ use std::io;
 use super::clock::Clock;
 use super::report::{Mark, Report, ReportLine};
 use super::run_words::{name, standing};
-use crate::orchestrate::background::run::BackgroundRun;
+use crate::run::BackgroundRun;
 use crate::text::{figures, one_line};
 use crate::transcript::{Transcript, TranscriptEntry, Wanted};
 

@@ -2,8 +2,7 @@
 
 use super::clock::Clock;
 use super::report::Mark;
-use crate::orchestrate::background::run::{BackgroundRun, BackgroundState};
-use crate::run::RunOutcome;
+use crate::run::{BackgroundRun, RunOutcome, RunState};
 use crate::text::{figures, one_line};
 
 /// Longest label or name in a sentence.
@@ -27,30 +26,27 @@ pub(super) fn name(run: &BackgroundRun) -> String {
 
 /// The mark of a run's state.
 pub(crate) fn mark(run: &BackgroundRun) -> Mark {
-    match run.progress.state {
-        BackgroundState::Queued => Mark::Queued,
-        BackgroundState::Starting | BackgroundState::Running => Mark::Running,
-        BackgroundState::Retrying => Mark::Warning,
-        BackgroundState::Ended => match run.outcome {
-            Some(RunOutcome::Completed) => Mark::Ok,
-            Some(
-                RunOutcome::Failed | RunOutcome::IdleTimeout | RunOutcome::HardTimeout | RunOutcome::Killed,
-            ) => Mark::Error,
+    match (run.outcome, run.progress.state) {
+        (None, RunState::Queued) => Mark::Queued,
+        (None, RunState::Starting | RunState::Running) => Mark::Running,
+        (None, RunState::Retrying) => Mark::Warning,
+        (Some(outcome), _) => match outcome {
+            RunOutcome::Completed => Mark::Ok,
+            RunOutcome::Failed | RunOutcome::IdleTimeout | RunOutcome::HardTimeout | RunOutcome::Killed => {
+                Mark::Error
+            }
             // The run did not finish, but its child did not fail.
-            Some(
-                RunOutcome::Aborted | RunOutcome::Interrupted | RunOutcome::Budget | RunOutcome::Skipped,
-            )
-            | None => Mark::Warning,
+            RunOutcome::Aborted | RunOutcome::Interrupted | RunOutcome::Budget | RunOutcome::Skipped => {
+                Mark::Warning
+            }
         },
     }
 }
 
 /// The state in a word or two.
 pub(crate) fn state(run: &BackgroundRun) -> &'static str {
-    if run.is_live() {
-        return run.progress.state.as_str();
-    }
     match run.outcome {
+        None => run.progress.state.as_str(),
         Some(RunOutcome::Completed) => "done",
         Some(RunOutcome::Failed) => "failed",
         Some(RunOutcome::Aborted) => "stopped",
@@ -60,13 +56,12 @@ pub(crate) fn state(run: &BackgroundRun) -> &'static str {
         Some(RunOutcome::Budget) => "over budget",
         Some(RunOutcome::Skipped) => "skipped",
         Some(RunOutcome::Interrupted) => "interrupted",
-        None => "ended",
     }
 }
 
 /// `running 5m12s`, `queued, place 3`, `done after 5m12s, 1h02m ago`.
 pub(super) fn standing(run: &BackgroundRun, clock: &Clock) -> String {
-    let place = run.progress.position.filter(|_| run.progress.state == BackgroundState::Queued);
+    let place = run.progress.position.filter(|_| run.is_queued());
     let place = place.map(|place| format!(", place {place}"));
     let lasted = match (run.started_ms, run.ended_ms) {
         (Some(started), None) if run.is_live() => Some(format!(" {}", clock.since(started))),

@@ -12,6 +12,7 @@
 //! |---|---|
 //! | `spec`, `context` | what a caller asks for, and what is known about the host |
 //! | `result`, `state`, `progress`, `callbacks` | what the caller gets, watches and has to answer |
+//! | `background` | what is kept of a run that outlives its call |
 //! | `blocking` | how blocking work stays off the threads that serve children |
 //! | `admit` | may the run start, and with what |
 //! | `launch` | how its child is started, and what files it finds |
@@ -20,6 +21,7 @@
 //! | `outcome` | how it ended, what its result says, and whether another attempt follows |
 
 pub(crate) mod admit;
+mod background;
 pub(crate) mod blocking;
 mod budget;
 mod callbacks;
@@ -36,6 +38,7 @@ pub use admit::{
     AdmittedRun, CallSettings, Described, Extensions, HostCapabilities, Listed, Listing, Origin, PiError,
     PiProgram, PiVersion, Refusal, describe, find_agents, list_agents, load_config, prepare, prepare_with,
 };
+pub use background::{ActionOutcome, BackgroundRun, BackgroundStatus, Cleanup, LiveSnapshot};
 pub(crate) use blocking::blocking;
 pub use budget::{Allowance, Meter, OverBudget, SessionAccount, Spending, Stage, account_of, store_of};
 pub use callbacks::{Answer, BoxFuture, ChildQuestion, ConfirmRequest, HostCallbacks};

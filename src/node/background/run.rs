@@ -111,6 +111,7 @@ fn epoch_ms(ms: i64) -> f64 {
 
 impl From<background::BackgroundRun> for BackgroundRun {
     fn from(run: background::BackgroundRun) -> Self {
+        let (state, status) = (run.state(), run.status());
         Self {
             key: run.key,
             run_id: run.run_id,
@@ -124,9 +125,9 @@ impl From<background::BackgroundRun> for BackgroundRun {
             cwd: path(&run.cwd),
             cleanup: run.cleanup.as_str(),
             is_kept: run.is_kept,
-            state: run.progress.state.as_str(),
+            state,
             position: run.progress.position.and_then(|position| u32::try_from(position).ok()),
-            status: run.status.map(background::BackgroundStatus::as_str),
+            status: status.map(background::BackgroundStatus::as_str),
             outcome: run.outcome.map(crate::run::RunOutcome::as_str),
             error: run.error,
             created_ms: epoch_ms(run.created_ms),

@@ -9,12 +9,12 @@ use super::conversation::view::ConversationScope;
 use super::drive::drive;
 use super::live_run::{EndReason, LiveRun};
 use super::repository::{SEND, STOP};
-use super::run::{ActionOutcome, BackgroundRun, BackgroundState, LiveSnapshot};
 use super::service::BackgroundService;
 use super::watch::watch_others;
 use crate::orchestrate::CallOrder;
 use crate::run::{
-    CallSettings, HostCallbacks, Resumption, RunId, RunOverrides, RunSpec, Timeout, prepare_with,
+    ActionOutcome, BackgroundRun, CallSettings, HostCallbacks, LiveSnapshot, Resumption, RunId, RunOverrides,
+    RunSpec, Timeout, prepare_with,
 };
 
 /// How long `stop` waits for a run to end.
@@ -163,7 +163,6 @@ pub async fn resume(
 /// The record of a run that starts again.
 fn resumed(run: &BackgroundRun) -> BackgroundRun {
     let progress = LiveSnapshot {
-        state: BackgroundState::Queued,
         usage: run.progress.usage.clone(),
         cpu_ms: run.progress.cpu_ms,
         rss_bytes: run.progress.rss_bytes,
@@ -172,7 +171,6 @@ fn resumed(run: &BackgroundRun) -> BackgroundRun {
     };
     BackgroundRun {
         progress,
-        status: None,
         outcome: None,
         error: None,
         started_ms: None,

@@ -13,11 +13,10 @@ use super::conversation::event::{Ack, BackgroundEvent, DeliveryMessage, Listener
 use super::conversation::outbox::Pending;
 use super::conversation::view::{ConversationScope, ConversationView};
 use super::live_run::EndReason;
-use super::run::BackgroundRun;
 use super::service::BackgroundService;
 use super::watch::{take_over_orphans, watch_others};
 use crate::present::{DeliveryBody, message};
-use crate::run::{blocking, load_config};
+use crate::run::{BackgroundRun, blocking, load_config};
 use crate::store::Delivery;
 
 /// Least time between two events.

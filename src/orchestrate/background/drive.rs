@@ -9,12 +9,11 @@ use tokio::time::{Instant, sleep};
 use super::ending::Ending;
 use super::live_run::LiveRun;
 use super::registry::Registration;
-use super::run::{BackgroundRun, Cleanup};
 use super::service::BackgroundService;
 use crate::config::Config;
 use crate::orchestrate::CallOrder;
 use crate::orchestrate::single::run_when_admitted;
-use crate::run::{AdmittedRun, HostCallbacks, ToolResult, blocking};
+use crate::run::{AdmittedRun, BackgroundRun, Cleanup, HostCallbacks, ToolResult, blocking};
 use crate::transcript::session_id;
 
 /// How often a run's spending is stored while nothing else changes.

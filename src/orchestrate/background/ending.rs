@@ -3,10 +3,11 @@
 use uuid::Uuid;
 
 use super::live_run::{EndReason, LiveRun};
-use super::run::{BackgroundRun, BackgroundState, BackgroundStatus};
 use crate::config::Config;
 use crate::present::{DeliveryBody, PARTIAL};
-use crate::run::{Announcement, RunOutcome, SandboxReport, SingleResult, ToolResult};
+use crate::run::{
+    Announcement, BackgroundRun, BackgroundStatus, RunOutcome, SandboxReport, SingleResult, ToolResult,
+};
 use crate::store::{Delivery, now_ms};
 use crate::text::figures::millis;
 use crate::text::{TruncateLimits, truncate};
@@ -106,9 +107,7 @@ impl Ending {
 
     fn new(mut run: BackgroundRun, end: End, config: &Config) -> Self {
         let now = now_ms();
-        run.progress.state = BackgroundState::Ended;
         run.progress.clear_transient();
-        run.status = Some(BackgroundStatus::of(end.outcome));
         run.outcome = Some(end.outcome);
         run.error.clone_from(&end.error);
         run.ended_ms = Some(now);

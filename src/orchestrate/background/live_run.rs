@@ -7,9 +7,8 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-use super::run::{BackgroundRun, BackgroundState};
 use crate::process::{Cancel, CancelReason};
-use crate::run::{AdmittedRun, Control, Progress, RunState};
+use crate::run::{AdmittedRun, BackgroundRun, Control, Progress, RunState};
 use crate::store::now_ms;
 use crate::text::{TruncateLimits, truncate_tail};
 
@@ -120,12 +119,7 @@ impl LiveRun {
             run.transcript = path(&progress.session_file).or(run.transcript.take());
             run.directory = path(&progress.directory).or(run.directory.take());
             let live = &mut run.progress;
-            live.state = match progress.state {
-                RunState::Queued => BackgroundState::Queued,
-                RunState::Starting => BackgroundState::Starting,
-                RunState::Running => BackgroundState::Running,
-                RunState::Retrying => BackgroundState::Retrying,
-            };
+            live.state = progress.state;
             live.position = progress.position;
             live.usage = run.spent_before.clone();
             live.usage.add(&progress.usage);

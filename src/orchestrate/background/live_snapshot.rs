@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
-use super::run::{BackgroundRun, BackgroundState, LiveSnapshot};
 use crate::files::{layout, private};
+use crate::run::{BackgroundRun, LiveSnapshot};
 
 /// Most bytes read of a snapshot.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -30,9 +30,7 @@ impl SnapshotDirectory {
     /// Updates those of the runs that are live and have a keeper.
     pub(super) fn update(&self, mut runs: Vec<BackgroundRun>) -> Vec<BackgroundRun> {
         for run in runs.iter_mut().filter(|run| run.is_live() && run.is_kept) {
-            if let Some(snapshot) = self.read(&run.key)
-                && snapshot.state != BackgroundState::Ended
-            {
+            if let Some(snapshot) = self.read(&run.key) {
                 run.progress = snapshot;
             }
         }
@@ -85,6 +83,7 @@ impl SnapshotDirectory {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::RunState;
 
     fn live(key: &str, is_kept: bool) -> BackgroundRun {
         BackgroundRun { key: key.to_owned(), is_kept, ..BackgroundRun::default() }
@@ -95,7 +94,7 @@ mod tests {
         let agent_dir = tempfile::tempdir().expect("a temporary directory");
         let snapshots = SnapshotDirectory::new(agent_dir.path());
         let working = LiveSnapshot {
-            state: BackgroundState::Running,
+            state: RunState::Running,
             pid: Some(7),
             text: Some("so far".to_owned()),
             ..LiveSnapshot::default()
@@ -105,12 +104,6 @@ mod tests {
         snapshots.write(key, &working).expect("written again");
         let runs = snapshots.update(vec![live(key, true), live(key, false)]);
         assert_eq!((&runs[0].progress, &runs[1].progress), (&working, &LiveSnapshot::default()));
-        let ended = LiveSnapshot { state: BackgroundState::Ended, ..working.clone() };
-        snapshots.write(key, &ended).expect("written");
-        assert!(
-            snapshots.update(vec![live(key, true)])[0].is_live(),
-            "only the store says that a run is over"
-        );
         snapshots.sweep(|_| true);
         assert!(snapshots.read(key).is_some());
         snapshots.sweep(|_| false);

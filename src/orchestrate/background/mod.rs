@@ -12,7 +12,7 @@
 //!
 //! | Question | File |
 //! |---|---|
-//! | What is known about a run, and what changes while it works? | `run`: [`BackgroundRun`], [`LiveSnapshot`] |
+//! | What is known about a run, and what changes while it works? | `crate::run`: [`BackgroundRun`], [`LiveSnapshot`] |
 //! | Which runs does this process host? | `registry`: `RunRegistry` of `live_run`: `LiveRun` |
 //! | What is stored, and where if the store fails? | `repository`: `RunRepository` |
 //! | How does a run end, and what is delivered then? | `ending`: `Ending` |
@@ -34,16 +34,15 @@ mod live_snapshot;
 mod registry;
 mod repository;
 mod retention;
-pub(crate) mod run;
 mod service;
 mod spawn;
 mod watch;
 
+pub use crate::run::{ActionOutcome, BackgroundRun, BackgroundStatus, Cleanup, LiveSnapshot};
 pub use actions::{resume, send, stop, stop_all};
 pub use conversation::event::{Ack, BackgroundEvent, DeliveryMessage, Listener};
 pub use conversation::view::{ConversationScope, ConversationView};
 pub use deliver::{KnownDeliveries, close_conversation, mark_delivered, open_conversation, until_settled};
 pub use keeper::keep;
-pub use run::{ActionOutcome, BackgroundRun, BackgroundState, BackgroundStatus, Cleanup, LiveSnapshot};
 pub use service::{BackgroundService, background, close_all, ended};
 pub use spawn::{Receipt, ReceiptStatus, SpawnRequest, Spawnable, spawn, spawnable};

@@ -84,9 +84,9 @@ impl Drop for Registration<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::run::BackgroundRun;
     use super::*;
     use crate::process::Cancel;
+    use crate::run::BackgroundRun;
 
     fn live(key: &str, session: &str) -> Arc<LiveRun> {
         let run =

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
 
-use super::run::{BackgroundRun, sort_newest_first};
 use crate::files::layout;
+use crate::run::BackgroundRun;
 use crate::store::{Delivery, Request, Store, StoreError, StoredDirectory, StoredRun, attach};
 
 /// Most runs in a list, the newest.
@@ -341,7 +341,12 @@ fn stored(run: &BackgroundRun, store: &Store) -> StoredRun {
 
 /// The run in a row; `None` if a newer release wrote it and this one cannot read it.
 fn read(row: &StoredRun) -> Option<BackgroundRun> {
-    serde_json::from_str(&row.body).ok()
+    BackgroundRun::from_json(&row.body).ok()
+}
+
+/// Sorts runs for lists: newest first.
+pub(super) fn sort_newest_first(runs: &mut [BackgroundRun]) {
+    runs.sort_unstable_by(|one, other| (other.created_ms, &other.key).cmp(&(one.created_ms, &one.key)));
 }
 
 #[cfg(test)]
@@ -349,7 +354,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::orchestrate::background::run::BackgroundState;
+    use crate::run::RunOutcome;
 
     fn run(key: &str) -> BackgroundRun {
         BackgroundRun { key: key.to_owned(), session: "s".to_owned(), ..BackgroundRun::default() }
@@ -357,7 +362,7 @@ mod tests {
 
     fn over(key: &str) -> BackgroundRun {
         let mut run = run(key);
-        run.progress.state = BackgroundState::Ended;
+        run.outcome = Some(RunOutcome::Completed);
         run.archive_at_ms = Some(1);
         run
     }

@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::repository::RunRepository;
-use super::run::{BackgroundRun, Cleanup};
 use crate::archive::{ArchiveError, Candidate, RunPlace, archive, keep_within};
 use crate::files::layout;
-use crate::run::{HostContext, RunOutcome, load_config};
+use crate::run::{BackgroundRun, Cleanup, HostContext, RunOutcome, load_config};
 use crate::store::now_ms;
 use crate::text::chain;
 use crate::text::figures::millis;

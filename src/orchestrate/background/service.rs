@@ -12,10 +12,9 @@ use super::conversation::view::Conversations;
 use super::live_run::{EndReason, LiveRun};
 use super::live_snapshot::SnapshotDirectory;
 use super::registry::RunRegistry;
-use super::repository::RunRepository;
+use super::repository::{RunRepository, sort_newest_first};
 use super::retention::Retention;
-use super::run::{BackgroundRun, sort_newest_first};
-use crate::run::blocking;
+use crate::run::{BackgroundRun, blocking};
 
 /// How long an ending host waits for its runs to end. Their children have two seconds to exit.
 const CLOSING: Duration = Duration::from_secs(20);

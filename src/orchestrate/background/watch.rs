@@ -9,9 +9,8 @@ use super::conversation::view::ConversationView;
 use super::ending::Ending;
 use super::live_run::EndReason;
 use super::repository::{SEND, STOP};
-use super::run::BackgroundRun;
 use super::service::BackgroundService;
-use crate::run::{CallSettings, HostContext, blocking};
+use crate::run::{BackgroundRun, CallSettings, HostContext, blocking};
 use crate::store::Request;
 use crate::transcript::{last_text, session_id};
 

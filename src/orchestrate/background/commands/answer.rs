@@ -10,13 +10,12 @@ use super::parse::{Command, RunCommand, Target, parse};
 use super::resolve::resolve;
 use crate::orchestrate::background::actions::{resume, send, stop, stop_all};
 use crate::orchestrate::background::conversation::view::ConversationView;
-use crate::orchestrate::background::run::BackgroundRun;
 use crate::orchestrate::background::service::BackgroundService;
 use crate::present::{
     Clock, MAX_LISTED, Report, action_report, already_finished, info_report, list_report, log_report,
     refused_report, stopped_all_report, wanted_of,
 };
-use crate::run::{CallSettings, HostCallbacks, blocking};
+use crate::run::{BackgroundRun, CallSettings, HostCallbacks, blocking};
 use crate::transcript::{Transcript, Wanted, read_transcript};
 
 /// The error of a run without a transcript.

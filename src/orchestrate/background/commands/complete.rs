@@ -1,8 +1,8 @@
 //! Completes what was typed.
 
 use super::usage::SUBCOMMANDS;
-use crate::orchestrate::background::run::BackgroundRun;
 use crate::present::{state, who};
+use crate::run::BackgroundRun;
 use crate::text::one_line;
 
 /// Most runs offered.

@@ -1,8 +1,8 @@
 //! Parses the line after `/subagents`.
 
 use super::usage::{FORMS, SUBCOMMANDS, misuse, usage_report};
-use crate::orchestrate::background::run::BackgroundRun;
 use crate::present::{DEFAULT_LOG_LINES, MAX_LOG_LINES, Report, ReportLine};
+use crate::run::BackgroundRun;
 use crate::text::quoted;
 
 /// A command that was typed.

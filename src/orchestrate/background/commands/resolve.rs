@@ -1,8 +1,8 @@
 //! Finds the run that a name refers to.
 
 use super::parse::Target;
-use crate::orchestrate::background::run::BackgroundRun;
 use crate::present::{Mark, Report, ReportLine, mark, state, who};
+use crate::run::BackgroundRun;
 use crate::text::{nearest, one_line, quoted};
 
 /// Most runs listed in an error.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::orchestrate::background::run::BackgroundRun;
+use crate::run::BackgroundRun;
 use crate::text::floor_char_boundary;
 
 /// Most bytes of a task in an event.
@@ -94,11 +94,15 @@ pub(in super::super) fn brief(mut run: BackgroundRun) -> BackgroundRun {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::orchestrate::background::run::BackgroundState;
+    use crate::run::{RunOutcome, RunState, TaskState};
 
-    fn run(state: BackgroundState) -> BackgroundRun {
+    fn run(state: TaskState) -> BackgroundRun {
         let mut run = BackgroundRun { key: "k".to_owned(), ..BackgroundRun::default() };
-        run.progress.state = state;
+        match state {
+            TaskState::Waiting => {}
+            TaskState::Live(state) => run.progress.state = state,
+            TaskState::Ended(outcome) => run.outcome = Some(outcome),
+        }
         run
     }
 
@@ -111,11 +115,11 @@ mod tests {
         };
         assert_eq!(counts(Vec::new()), (0, 0, 0));
         for (state, expected) in [
-            (BackgroundState::Queued, (1, 1, 0)),
-            (BackgroundState::Queued, (0, 0, 0)),
-            (BackgroundState::Running, (1, 0, 0)),
-            (BackgroundState::Ended, (1, 0, 1)),
-            (BackgroundState::Running, (1, 1, 0)),
+            (TaskState::Waiting, (1, 1, 0)),
+            (TaskState::Waiting, (0, 0, 0)),
+            (TaskState::Live(RunState::Running), (1, 0, 0)),
+            (TaskState::Ended(RunOutcome::Completed), (1, 0, 1)),
+            (TaskState::Live(RunState::Running), (1, 1, 0)),
         ] {
             assert_eq!(counts(vec![run(state)]), expected, "{state:?}");
         }
@@ -123,11 +127,8 @@ mod tests {
 
     #[test]
     fn a_brief_run_has_no_long_texts_and_whole_characters() {
-        let long = BackgroundRun {
-            task: "é".repeat(150),
-            result: Some("x".to_owned()),
-            ..run(BackgroundState::Ended)
-        };
+        let long =
+            BackgroundRun { task: "é".repeat(150), result: Some("x".to_owned()), ..run(TaskState::Waiting) };
         let brief = brief(BackgroundRun { task: format!("x{}", long.task), ..long });
         assert_eq!((brief.task.len(), brief.result), (199, None));
     }

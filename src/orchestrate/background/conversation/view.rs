@@ -9,9 +9,8 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use super::outbox::Outbox;
-use crate::orchestrate::background::run::BackgroundRun;
 use crate::process::Cancel;
-use crate::run::HostContext;
+use crate::run::{BackgroundRun, HostContext};
 use crate::store::Delivery;
 
 /// The surroundings of a conversation.

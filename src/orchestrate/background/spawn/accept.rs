@@ -13,12 +13,11 @@ use crate::orchestrate::CallOrder;
 use crate::orchestrate::background::drive::drive;
 use crate::orchestrate::background::live_run::LiveRun;
 use crate::orchestrate::background::repository::STOP;
-use crate::orchestrate::background::run::BackgroundRun;
 use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::background::watch::watch_others;
 use crate::run::{
-    AdmittedRun, Answer, BoxFuture, ChildQuestion, ConfirmRequest, ErrorCode, HostCallbacks, RunId,
-    ToolResult, blocking, prepare_with,
+    AdmittedRun, Answer, BackgroundRun, BoxFuture, ChildQuestion, ConfirmRequest, ErrorCode, HostCallbacks,
+    RunId, ToolResult, blocking, prepare_with,
 };
 
 /// What the model reads when a run was accepted.

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use crate::agent::THINKING_LEVELS;
-use crate::orchestrate::background::run::Cleanup;
-use crate::run::Timeout;
+use crate::run::{Cleanup, Timeout};
 use crate::text::{Sanitizer, one_line};
 
 /// Longest label, in characters.

@@ -9,8 +9,7 @@ use super::overrides::{self, known_model, known_thinking, short};
 use super::request::{Receipt, SpawnRequest};
 use super::spawnable::is_allowed;
 use crate::config::{Config, OnExit};
-use crate::orchestrate::background::run::BackgroundRun;
-use crate::run::{CallSettings, RunId, RunOverrides, RunSpec, Timeout};
+use crate::run::{BackgroundRun, CallSettings, RunId, RunOverrides, RunSpec, Timeout};
 use crate::text::figures::millis;
 
 /// Most bytes of a task that are stored.

@@ -2,29 +2,11 @@
 
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
+use super::state::{RunOutcome, RunState};
 use crate::event::Usage;
-use crate::run::RunOutcome;
 use crate::text::text_enum;
-
-text_enum! {
-    /// The phase of a background run.
-    #[derive(Default)]
-    pub enum BackgroundState {
-        /// It waits for a slot.
-        #[default]
-        Queued = "queued",
-        /// Its child is starting, or has not written anything yet.
-        Starting = "starting",
-        /// Its child is working.
-        Running = "running",
-        /// An attempt has failed, and the next one is about to start.
-        Retrying = "retrying",
-        /// It has ended.
-        Ended = "ended",
-    }
-}
 
 text_enum! {
     /// The announced result of a run. It follows from the run's outcome, never from a model's words.
@@ -89,8 +71,9 @@ pub enum ActionOutcome {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LiveSnapshot {
-    /// The phase of the run.
-    pub state: BackgroundState,
+    /// Its state; once it has ended, the last one before.
+    #[serde(deserialize_with = "state")]
+    pub state: RunState,
     /// Its position in the queue, from 1, while it waits there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<usize>,
@@ -115,7 +98,7 @@ pub struct LiveSnapshot {
 
 impl LiveSnapshot {
     /// Clears what is true only while the child works; the store never keeps it.
-    pub(super) fn clear_transient(&mut self) {
+    pub(crate) fn clear_transient(&mut self) {
         (self.position, self.pid, self.last_tool, self.text) = (None, None, None, None);
     }
 }
@@ -151,10 +134,8 @@ pub struct BackgroundRun {
     /// Whether it continues when the pi that started it ends.
     pub is_kept: bool,
     /// Its progress.
-    #[serde(flatten)]
+    #[serde(flatten, skip_deserializing)]
     pub progress: LiveSnapshot,
-    /// The announced result; absent while the run is live.
-    pub status: Option<BackgroundStatus>,
     /// How it ended; absent while the run is live.
     pub outcome: Option<RunOutcome>,
     /// What went wrong.
@@ -201,21 +182,48 @@ pub struct BackgroundRun {
 }
 
 impl BackgroundRun {
+    /// The state of a run that is not live.
+    pub const ENDED: &str = "ended";
+
+    /// Reads a run from the JSON that it serializes to.
+    ///
+    /// # Errors
+    ///
+    /// When a newer release wrote something that this one does not know.
+    pub fn from_json(text: &str) -> serde_json::Result<Self> {
+        // Read twice: `flatten` would first collect every value, with code of its own for the type of each field.
+        let progress = serde_json::from_str(text)?;
+        Ok(Self { progress, ..serde_json::from_str(text)? })
+    }
+
     /// Whether it is queued or under way.
     #[must_use]
     pub fn is_live(&self) -> bool {
-        self.progress.state != BackgroundState::Ended
+        self.outcome.is_none()
     }
 
     /// Whether it waits for a slot.
-    pub(super) fn is_queued(&self) -> bool {
-        self.progress.state == BackgroundState::Queued
+    pub(crate) fn is_queued(&self) -> bool {
+        self.is_live() && self.progress.state == RunState::Queued
+    }
+
+    /// Its state in a word.
+    #[must_use]
+    pub fn state(&self) -> &'static str {
+        if self.is_live() { self.progress.state.as_str() } else { Self::ENDED }
+    }
+
+    /// The announced result; absent while the run is live.
+    #[must_use]
+    pub fn status(&self) -> Option<BackgroundStatus> {
+        self.outcome.map(BackgroundStatus::of)
     }
 }
 
-/// Sorts runs for lists: newest first.
-pub(super) fn sort_newest_first(runs: &mut [BackgroundRun]) {
-    runs.sort_unstable_by(|one, other| (other.created_ms, &other.key).cmp(&(one.created_ms, &one.key)));
+/// Reads a state. Earlier releases wrote `ended` for a run that is not live.
+fn state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RunState, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    Ok(RunState::parse(&text).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -228,14 +236,23 @@ mod tests {
         let row = serde_json::json!({
             "key": "k", "state": "running", "usage": usage, "cpuMs": 7, "rssBytes": null, "future": 1,
         });
-        let run: BackgroundRun = serde_json::from_value(row).expect("known fields, and one that is not");
-        assert_eq!((run.progress.state, run.progress.usage.input), (BackgroundState::Running, 3));
-        assert_eq!(run.progress.cpu_ms, Some(7));
+        let run = BackgroundRun::from_json(&row.to_string()).expect("known fields, and one that is not");
+        assert_eq!((run.progress.state, run.progress.usage.input), (RunState::Running, 3));
+        assert_eq!((run.state(), run.progress.cpu_ms), ("running", Some(7)));
         let written = serde_json::to_value(&run).expect("texts and numbers are JSON");
         assert_eq!((&written["state"], &written["cpuMs"]), (&"running".into(), &7.into()));
         for transient in ["position", "pid", "lastTool", "text"] {
             assert!(written.get(transient).is_none(), "{transient}");
         }
-        assert_eq!(serde_json::from_value::<BackgroundRun>(written).expect("it was written here"), run);
+        assert_eq!(BackgroundRun::from_json(&written.to_string()).expect("it was written here"), run);
+    }
+
+    #[test]
+    fn the_outcome_says_whether_a_run_has_ended() {
+        let row = r#"{"key":"k","state":"ended","status":"timeout","outcome":"idle_timeout"}"#;
+        let run = BackgroundRun::from_json(row).expect("a row of an earlier release");
+        assert_eq!((run.state(), run.status()), ("ended", Some(BackgroundStatus::Timeout)));
+        let live = BackgroundRun { outcome: None, ..run };
+        assert_eq!((live.state(), live.status(), live.is_queued()), ("queued", None, true));
     }
 }
