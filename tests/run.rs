@@ -12,7 +12,7 @@ mod stage;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{
@@ -31,6 +31,10 @@ const GIVES_UP: &str = r#"gives_up() {
     said '' error ",\"errorMessage\":\"$1\""
     printf '{"type":"auto_retry_end","success":false,"attempt":3,"finalError":"%s"}\n' "$1"; settled
 }"#;
+
+/// What is said of the explorer, which has a shell where the sandbox holds it.
+const NO_SHELL: &str =
+    "`bash` was dropped: a shell is only safe in a read-only sandbox, and none is enforced here";
 
 /// A run whose child reads its task to the end, as pi does in its `json` mode, and then does this.
 fn scene(script: &str) -> Scene {
@@ -96,6 +100,7 @@ async fn an_answer_is_a_success_with_its_usage_session_and_model() {
     assert_eq!((single.usage.input, single.usage.output, single.usage.turns), (10, 5, 1));
     assert_eq!(single.model.as_deref(), Some("fake/m1"));
     assert_eq!((single.error.as_ref(), single.attempts), (None, 1));
+    assert_eq!(single.diagnostics, [NO_SHELL], "nothing went wrong");
     assert!(Path::new(single.session_file.as_deref().expect("a session")).is_file());
     assert_eq!(fs::read_to_string(scene.path("task")).expect("the child read its task"), "look around");
     assert_eq!(result.details.run_id.as_ref().map(String::len), Some(8));
@@ -573,6 +578,30 @@ async fn a_long_answer_is_cut_in_the_middle_and_names_the_file_with_the_whole_te
     let full = single.full_output_file.as_deref().expect("a file");
     assert!(result.text.contains(full), "the marker names the file");
     assert_eq!(fs::read_to_string(full).expect("readable").len(), 300_011);
+    let output = single.output.as_deref().expect("an answer").len();
+    assert!((60_000..=64 * 1024).contains(&output), "{output}");
+}
+
+#[tokio::test]
+async fn a_result_says_how_much_of_an_answer_was_too_long_to_keep() {
+    let script = r#"begin; said "first $(head -c 1500000 /dev/zero | tr '\0' x) last"; settled"#;
+    let result = scene(script).config(json!({ "output": { "maxBytes": 2_000_000 } })).run().await;
+    assert_eq!(shape(&result), (Some(ErrorCode::SubagentOutputTruncated), 0, RunOutcome::Completed, false));
+    let notes = &result.details.results[0].diagnostics;
+    let note = |note: &String| {
+        note.strip_suffix(" bytes in the middle of the answer were too many to keep").map(str::to_owned)
+    };
+    let left_out: usize = notes.iter().find_map(note).expect("a note").parse().expect("a number");
+    assert!((400_000..600_000).contains(&left_out), "{left_out}");
+}
+
+#[tokio::test]
+async fn the_fields_of_a_result_are_cut_to_16_kib() {
+    let long = "x".repeat(40_000);
+    let scene = scene("echo 'no such model' >&2; exit 3").with(|spec| spec.task.clone_from(&long));
+    let result = scene.run().await;
+    let task = &result.details.results[0].task;
+    assert!((16_000..=16 * 1024).contains(&task.len()), "{}", task.len());
 }
 
 #[tokio::test]
@@ -775,6 +804,69 @@ async fn a_run_makes_as_many_attempts_as_configured() {
         let children = fs::read_to_string(scene.path("attempts")).expect("a line for each").lines().count();
         assert_eq!(u32::try_from(children), Ok(attempts), "{retry}");
     }
+}
+
+#[tokio::test]
+async fn each_attempt_gets_the_token_that_the_one_before_has_refreshed_and_the_user_the_last() {
+    let script = r#"
+auth="$PI_CODING_AGENT_DIR/auth.json"
+refresh() {
+    cat "$auth" >> "$home/seen"
+    sed "s/\"refresh\":\"[a-z]*\"/\"refresh\":\"$1\"/; s/\"expires\":[0-9]*/\"expires\":$2/" "$auth" > "$home/new"
+    cat "$home/new" > "$auth"
+}
+begin
+if mkdir "$home/again" 2> /dev/null; then refresh second AFTER_2_H; gives_up '500: overloaded'
+else refresh third AFTER_3_H; said 'Done.'; settled; fi"#;
+    let after = |hours: u64| {
+        let time = SystemTime::now() + Duration::from_secs(hours * 3600);
+        u64::try_from(time.duration_since(UNIX_EPOCH).expect("after 1970").as_millis()).expect("in range")
+    };
+    let script =
+        script.replace("AFTER_2_H", &after(2).to_string()).replace("AFTER_3_H", &after(3).to_string());
+    let token = json!({"type": "oauth", "access": "a", "refresh": "first", "expires": after(1)});
+    let scene = scene(&script)
+        .config(json!({ "retry": { "backoffMs": 1 } }))
+        .write("agent/auth.json", &json!({ "fake": token }).to_string())
+        // With credentials of its own the child has a directory of its own.
+        .write(
+            "agent/subagents/auth/explorer.json",
+            &json!({"p": {"type": "api_key", "key": "k"}}).to_string(),
+        )
+        .with(|spec| {
+            let agent_dir = spec.context.agent_dir.clone();
+            context(spec).env.push(("PI_CODING_AGENT_DIR".into(), agent_dir.into()));
+        });
+    let own = scene.path("agent/subagents/auth/explorer.json");
+    fs::set_permissions(own, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("set");
+    let result = scene.run().await;
+    let single = &result.details.results[0];
+    assert_eq!((result.text.as_str(), single.attempts), ("Done.", 2));
+    assert_eq!(single.diagnostics, [NO_SHELL]);
+    assert_eq!((single.usage.input, single.usage.turns), (20, 2), "of both attempts");
+    let seen = fs::read_to_string(scene.path("seen")).expect("what the children found");
+    assert!(seen.contains("first") && seen.contains("second"), "{seen}");
+    let left = fs::read_to_string(scene.path("agent/auth.json")).expect("the user's credentials");
+    assert!(left.contains(r#""refresh":"third""#), "{left}");
+}
+
+#[tokio::test]
+async fn a_run_that_is_aborted_between_two_attempts_keeps_what_the_first_has_used() {
+    let scene =
+        scene("begin; gives_up '500: overloaded'").config(json!({ "retry": { "backoffMs": 60_000 } }));
+    let (progress, mut receiver) = watch::channel(Progress::default());
+    let cancel = Cancel::new();
+    let abort = async {
+        receiver.wait_for(|progress| progress.state == RunState::Retrying).await.expect("it retries");
+        cancel.cancel(CancelReason::Caller(None));
+    };
+    let control = control(&cancel);
+    let user = User::default();
+    let (result, ()) = tokio::join!(scene.execute(&user, &control, &progress), abort);
+    let single = &result.details.results[0];
+    assert_eq!((single.outcome, single.attempts), (RunOutcome::Aborted, 1));
+    assert_eq!((single.usage.input, single.usage.turns), (10, 1));
+    assert!(single.session_file.is_some(), "{}", result.text);
 }
 
 /// How a run goes whose provider asks for a pause: `true` when it waits for it, in which case it is aborted there.

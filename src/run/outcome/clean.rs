@@ -44,3 +44,42 @@ pub(in crate::run) fn clean_items(items: &[DisplayItem], sanitizer: &Sanitizer) 
     };
     items.iter().map(clean).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::text::SanitizerOptions;
+
+    const SECRET: &str = "ghp_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";
+
+    #[test]
+    fn no_string_of_a_stream_stays_as_it_was() {
+        let said = || format!("said {SECRET}");
+        let calls = |name: &str| {
+            vec![
+                DisplayItem::Text { text: said() },
+                DisplayItem::ToolCall { name: name.into(), args: json!({ "key": said() }) },
+            ]
+        };
+        let stream = || Collected {
+            text: Some(said()),
+            partial: Some(said()),
+            stop_reason: Some(StopReason::Other(said())),
+            error_message: Some(said()),
+            model: Some(said()),
+            display_items: calls(&said()),
+            last_event: Some(said()),
+            tool_names: [said()].into(),
+            retry: Some(Retry { final_error: Some(said()), ..Retry::default() }),
+            noise: said(),
+            ..Collected::default()
+        };
+        let whole = Collected { epilogue: Some(Box::new(stream())), ..stream() };
+        let before = format!("{whole:?}");
+        let after = format!("{:?}", clean(whole, &Sanitizer::new(SanitizerOptions::default())));
+        assert!(!after.contains("ghp_"), "{after}");
+        assert_eq!(after.matches("said").count(), before.matches("said").count(), "{after}");
+    }
+}
