@@ -7,7 +7,6 @@ import { describe, it } from "node:test";
 import type { ToolResult } from "../../index.js";
 import { hangs, inTime, isAlive, Scene, shape, single, textOf, until } from "./scene.ts";
 
-const BOUNDED = { timeout: 60_000 };
 const aborted = ["SUBAGENT_FAILED", 130, "aborted", true];
 
 /** Resolves when an update shows this text. */
@@ -16,7 +15,7 @@ function shows(text: string): [Promise<void>, (update: ToolResult) => void] {
 	return [promise, (update) => textOf(update).includes(text) && resolve()];
 }
 
-describe("an abort", BOUNDED, () => {
+describe("an abort", () => {
 	it("before the start starts nothing, when the caller's signal had fired already", async (t) => {
 		const scene = new Scene(t, hangs);
 		const updates: ToolResult[] = [];

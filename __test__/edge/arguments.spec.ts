@@ -6,13 +6,11 @@ import { describe, it } from "node:test";
 import * as addon from "../../index.js";
 import { answers, Scene, shape, textOf } from "./scene.ts";
 
-const BOUNDED = { timeout: 60_000 };
-
 /** Calls with what the types forbid. */
 type Loose = (...args: unknown[]) => unknown;
 const start = addon.startRun as Loose;
 
-describe("startRun", BOUNDED, () => {
+describe("startRun", () => {
 	const rows: Record<string, [change: Record<string, unknown>, says: RegExp]> = {
 		"no agent": [{ agent: undefined }, /`?agent`?/],
 		"no task": [{ task: undefined }, /`?task`?/],
@@ -91,7 +89,7 @@ describe("startRun", BOUNDED, () => {
 	});
 });
 
-describe("a handle", BOUNDED, () => {
+describe("a handle", () => {
 	it("cannot be made, nor used as another object", () => {
 		assert.throws(() => new (addon.RunHandle as unknown as new () => unknown)());
 		for (const name of ["result", "abort", "steer"] as const) {
@@ -108,7 +106,7 @@ describe("a handle", BOUNDED, () => {
 	});
 });
 
-describe("the other functions", BOUNDED, () => {
+describe("the other functions", () => {
 	const calls: Record<string, Loose> = {
 		collectOutput: addon.collectOutput as Loose,
 		collectOutputFile: addon.collectOutputFile as Loose,

@@ -26,8 +26,6 @@ import {
 import { inTime, isAlive, patienceMs, type Scene, until, untilGone } from "./scene.ts";
 import { told, toldOf, untilTold } from "./stand-in.ts";
 
-const BOUNDED = { timeout: 60_000 };
-
 /** The value behind a word of a child's command line. */
 function given(child: unknown, word: string): string | undefined {
 	const words = child as string[];
@@ -51,7 +49,7 @@ const noSqlite = sqlite ? false : "no SQLite in this Node";
 /** An agent of the project. */
 const local = "---\nname: local\nreadonly: true\ndescription: Looks around here.\n---\nLook.";
 
-describe("asking for a background run", BOUNDED, () => {
+describe("asking for a background run", () => {
 	it("is answered while its child hangs, and a stop ends all of it", async (t) => {
 		const scene = backgroundScene(t, [{ stream: "so far" }, { fork: ["session"] }, "hang"]);
 		const here = Here.open(scene);
@@ -256,7 +254,7 @@ describe("asking for a background run", BOUNDED, () => {
 	});
 });
 
-describe("the announcement of a background run", BOUNDED, () => {
+describe("the announcement of a background run", () => {
 	it("is what the child says when it is asked, or its answer where it says none, or nothing where it says so", async (t) => {
 		const scene = backgroundScene(t);
 		const here = Here.open(scene);
@@ -407,7 +405,7 @@ describe("the announcement of a background run", BOUNDED, () => {
 	});
 });
 
-describe("a conversation that is not there", BOUNDED, () => {
+describe("a conversation that is not there", () => {
 	it("hears when it is opened again, once, in this process and in the next", async (t) => {
 		const scene = backgroundScene(t, announces([{ sleep: 300 }, { say: "x" }], [{ say: "The news." }]));
 		const first = Here.open(scene);
@@ -460,7 +458,7 @@ describe("a conversation that is not there", BOUNDED, () => {
 	});
 });
 
-describe("a listener", BOUNDED, () => {
+describe("a listener", () => {
 	const mistake = () => new Error("a mistake in the host");
 	const refusals: Record<string, () => void | Promise<void>> = {
 		throws: () => {
@@ -506,7 +504,7 @@ describe("a listener", BOUNDED, () => {
 	});
 });
 
-describe("a pi that would leave", BOUNDED, () => {
+describe("a pi that would leave", () => {
 	it("has been told everything when it may, also of a run that took too long and of one that goes on without it", async (t) => {
 		const scene = backgroundScene(t);
 		const here = Here.open(scene);
@@ -533,7 +531,7 @@ const unusable: Record<string, (scene: Scene) => void> = {
 	"nobody can be present": (scene) => void scene.write("agent/subagents/processes", "taken"),
 };
 
-describe("a store that cannot be used", BOUNDED, () => {
+describe("a store that cannot be used", () => {
 	for (const [name, spoil] of Object.entries(unusable)) {
 		it(`because ${name} costs one notice and no result`, async (t) => {
 			const scene = backgroundScene(t);
@@ -610,7 +608,7 @@ describe("a store that cannot be used", BOUNDED, () => {
 	});
 });
 
-describe("several processes", BOUNDED, () => {
+describe("several processes", () => {
 	it("see each other's runs, and stop them and talk to them", async (t) => {
 		const steered = { steered: [{ say: "Heard: {steer}" }] };
 		const scene = backgroundScene(
@@ -660,7 +658,7 @@ describe("several processes", BOUNDED, () => {
 	});
 });
 
-describe("the end of a host", BOUNDED, () => {
+describe("the end of a host", () => {
 	it("by SIGKILL leaves a run that is told as unknown, and can be continued in its session", async (t) => {
 		const scene = backgroundScene(t, [
 			{ call: "read", result: "x" },
@@ -736,7 +734,7 @@ describe("the end of a host", BOUNDED, () => {
 	});
 });
 
-describe("what is kept of a background run", BOUNDED, () => {
+describe("what is kept of a background run", () => {
 	it("is archived when its time has come, also by the next process, and at once where it was to be deleted", {
 		skip: noSqlite,
 	}, async (t) => {

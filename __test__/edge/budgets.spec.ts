@@ -11,7 +11,6 @@ import { host } from "./host.ts";
 import { inTime, type Scene, shape, single, textOf } from "./scene.ts";
 import { type Protocol, playing, protocols, toldOf, untilTold } from "./stand-in.ts";
 
-const BOUNDED = { timeout: 60_000 };
 const completed = [undefined, 0, "completed", false];
 const overBudget = ["SUBAGENT_FAILED", 1, "budget", true];
 
@@ -79,7 +78,7 @@ const endless = (usage: object) => [{ stream: "so far" }, { repeat: [turn(usage)
 
 describe("the budget of a run", () => {
 	for (const [label, { budget, usage, told, over }] of Object.entries(rows)) {
-		it(`tells the child at 80 % and ends it at 100 %: ${label}`, BOUNDED, async (t) => {
+		it(`tells the child at 80 % and ends it at 100 %: ${label}`, async (t) => {
 			const scene = playing(t, endless(usage), { config: { budget } });
 			const result = await scene.run();
 			const run = single(result);
@@ -94,14 +93,14 @@ describe("the budget of a run", () => {
 			assert.equal(run.stopReason, "aborted");
 		});
 
-		it(`ends a child that cannot be told at 100 %: ${label}`, BOUNDED, async (t) => {
+		it(`ends a child that cannot be told at 100 %: ${label}`, async (t) => {
 			const scene = playing(t, endless(usage), { config: { budget, protocol: "json" } });
 			const result = await scene.run();
 			assert.deepEqual(shape(result), overBudget);
 			assert.deepEqual([single(result).error, single(result).usage.turns], [over[1], over[0]]);
 		});
 
-		it(`is kept by a child that comes to an end when it is told: ${label}`, BOUNDED, async (t) => {
+		it(`is kept by a child that comes to an end when it is told: ${label}`, async (t) => {
 			const steered = { steered: [{ say: "Wrapped up: {steer}", usage: {} }] };
 			const scene = playing(t, [steered, ...endless(usage)], { config: { budget } });
 			const result = await scene.run();
@@ -118,7 +117,7 @@ describe("the budget of a run", () => {
 			"100 %": { cost: 0.5 },
 			"more than that": { cost: 7 },
 		})) {
-			it(`does not matter to an answer that reaches ${label}: ${protocol}`, BOUNDED, async (t) => {
+			it(`does not matter to an answer that reaches ${label}: ${protocol}`, async (t) => {
 				const scenario = [turn({ cost: 0.5 }), { say: "Done.", usage: last }, "settle", { sleep: 300 }];
 				const scene = playing(t, scenario, { config: { budget: { maxCost: 1 }, protocol } });
 				const result = await scene.run();
@@ -129,13 +128,13 @@ describe("the budget of a run", () => {
 		}
 	}
 
-	it("does not matter to an answer that is cut by the model's own limit", BOUNDED, async (t) => {
+	it("does not matter to an answer that is cut by the model's own limit", async (t) => {
 		const scenario = [{ say: "Half of it", stop: "length", usage: { cost: 5 } }];
 		const result = await playing(t, scenario, { config: { budget: { maxCost: 1 } } }).run();
 		assert.deepEqual(shape(result), completed);
 	});
 
-	it("is that of all attempts together", BOUNDED, async (t) => {
+	it("is that of all attempts together", async (t) => {
 		const usage = { cost: 0.2 };
 		const scenario = [
 			{
@@ -157,7 +156,7 @@ describe("the budget of a run", () => {
 		assert.equal(toldOf(scene, "steering").length, 1);
 	});
 
-	it("ends attempts that only fail", BOUNDED, async (t) => {
+	it("ends attempts that only fail", async (t) => {
 		const usage = { cost: 0.3 };
 		const scenario = [{ retry: "500: no", times: 9, of: 9, delayMs: 50, usage }, { say: "Done." }];
 		const result = await playing(t, scenario, { config: { budget: { maxCost: 1 } } }).run();
@@ -166,7 +165,7 @@ describe("the budget of a run", () => {
 	});
 });
 
-describe("the budget that counts", BOUNDED, () => {
+describe("the budget that counts", () => {
 	const agent = (fields: string) => `---\nname: spender\nreadonly: true\ndescription: Spends.\n${fields}\n---\nSpend.`;
 	const file = (budget: object) => JSON.stringify({ subagents: { budget, projectAgentPolicy: "allow" } });
 
@@ -259,7 +258,7 @@ describe("the budget of a session", () => {
 	}
 
 	for (const count of [1, 4, 8]) {
-		it(`is overshot by the turns under way of ${count} in one parallel call`, BOUNDED, async (t) => {
+		it(`is overshot by the turns under way of ${count} in one parallel call`, async (t) => {
 			const scene = playing(t, scenario, { sessionId: `${count} at once`, config });
 			const meeting = new Meeting(count - 1);
 			const { agent, task: _, ...around } = scene.options;
@@ -276,7 +275,7 @@ describe("the budget of a session", () => {
 			assertDollars(result.usage?.cost.total, 1 + 0.25 * (count - 1));
 		});
 
-		it(`is overshot by the turns under way of ${count} separate calls`, BOUNDED, async (t) => {
+		it(`is overshot by the turns under way of ${count} separate calls`, async (t) => {
 			const scene = playing(t, scenario, { sessionId: `${count} calls`, config });
 			const meeting = new Meeting(count - 1);
 			const runs = tasksOf(count).map((task, index) =>
@@ -297,7 +296,7 @@ describe("the budget of a session", () => {
 		});
 	}
 
-	it("is not overshot by those who are between two turns", BOUNDED, async (t) => {
+	it("is not overshot by those who are between two turns", async (t) => {
 		const scene = playing(t, [turn({ cost: 0.25 }, 60_000)], { sessionId: "between", config });
 		const results = await Promise.all(Array.from({ length: 4 }, () => scene.run()));
 		for (const result of results) assert.deepEqual(shape(result), overBudget);
@@ -307,7 +306,7 @@ describe("the budget of a session", () => {
 		);
 	});
 
-	it("leaves an answer alone that was there when others spent the rest", BOUNDED, async (t) => {
+	it("leaves an answer alone that was there when others spent the rest", async (t) => {
 		const answer = [{ say: "Done.", usage: { cost: 0.25 } }, "settle", { sleep: 60_000 }];
 		const scene = playing(t, [{ when: "spend", do: spender, else: answer }], { sessionId: "answered", config });
 		const meeting = new Meeting(1);
@@ -318,7 +317,7 @@ describe("the budget of a session", () => {
 		assert.deepEqual([shape(spent), shape(answered)], [overBudget, completed]);
 	});
 
-	it("tells all of them when most of it is gone, whoever spent it", BOUNDED, async (t) => {
+	it("tells all of them when most of it is gone, whoever spent it", async (t) => {
 		const waits = [{ steered: [{ say: "Wrapped up." }] }, { stream: "so far" }, turn({ cost: 0.1 }, 2_000)];
 		const spends = [
 			{ ask: "confirm", title: "Spend?" },
@@ -337,7 +336,7 @@ describe("the budget of a session", () => {
 		);
 	});
 
-	it("refuses what comes after with the figures, and starts no child for it", BOUNDED, async (t) => {
+	it("refuses what comes after with the figures, and starts no child for it", async (t) => {
 		const scene = playing(t, [{ say: "Done.", usage: { cost: 1.5 } }], { sessionId: "after", config });
 		assert.deepEqual(shape(await scene.run()), completed);
 		const refused = await scene.run();
@@ -349,25 +348,21 @@ describe("the budget of a session", () => {
 		assert.deepEqual(shape(await scene.run({ sessionId: "another" })), completed, "another session has its own");
 	});
 
-	it(
-		"is that of the session's file where it has no id, and of the process where it has neither",
-		BOUNDED,
-		async (t) => {
-			const once = { ...config, protocol: "rpc", maxConcurrent: 1 };
-			const scene = playing(t, [{ say: "Done.", usage: { cost: 1 } }], { config: once });
-			const outcomes = async () => {
-				const { stdout } = await host(scene, "several.mjs", ["x", "2"]);
-				return (JSON.parse(stdout) as ToolResult[]).map((result) => single(result).outcome);
-			};
-			assert.deepEqual(await outcomes(), ["completed", "budget"]);
-			assert.deepEqual(await outcomes(), ["completed", "budget"], "and gone with it");
-			Object.assign(scene.options, { parentSessionFile: scene.path("sessions/one.jsonl") });
-			assert.deepEqual(await outcomes(), ["completed", "budget"]);
-			assert.deepEqual(await outcomes(), ["budget", "budget"]);
-		},
-	);
+	it("is that of the session's file where it has no id, and of the process where it has neither", async (t) => {
+		const once = { ...config, protocol: "rpc", maxConcurrent: 1 };
+		const scene = playing(t, [{ say: "Done.", usage: { cost: 1 } }], { config: once });
+		const outcomes = async () => {
+			const { stdout } = await host(scene, "several.mjs", ["x", "2"]);
+			return (JSON.parse(stdout) as ToolResult[]).map((result) => single(result).outcome);
+		};
+		assert.deepEqual(await outcomes(), ["completed", "budget"]);
+		assert.deepEqual(await outcomes(), ["completed", "budget"], "and gone with it");
+		Object.assign(scene.options, { parentSessionFile: scene.path("sessions/one.jsonl") });
+		assert.deepEqual(await outcomes(), ["completed", "budget"]);
+		assert.deepEqual(await outcomes(), ["budget", "budget"]);
+	});
 
-	it("counts what was spent before there was one", BOUNDED, async (t) => {
+	it("counts what was spent before there was one", async (t) => {
 		const scene = playing(t, [{ say: "Done.", usage: { cost: 1 } }], { sessionId: "before" });
 		assert.deepEqual(shape(await scene.run()), completed);
 		const later = await scene.run({ config: { protocol: "rpc", ...config } });
@@ -375,7 +370,7 @@ describe("the budget of a session", () => {
 	});
 });
 
-describe("what a session has spent", BOUNDED, () => {
+describe("what a session has spent", () => {
 	const config = { sessionBudget: { maxCost: 1 }, protocol: "rpc" };
 
 	/** One run in a host of its own. */

@@ -8,8 +8,6 @@ import type { ConfirmRequest, ToolResult } from "../../index.js";
 import { host } from "./host.ts";
 import { answers, Scene, shape, single, textOf } from "./scene.ts";
 
-const BOUNDED = { timeout: 60_000 };
-
 /** A child that says 60 words in a little more than a second. */
 const talks =
 	"begin; i=0; while [ $i -lt 60 ]; do delta \"word$i \"; sleep 0.02; i=$((i+1)); done; said 'Done.'; settled";
@@ -20,7 +18,7 @@ function block(ms: number): void {
 	while (performance.now() < end);
 }
 
-describe("updates", BOUNDED, () => {
+describe("updates", () => {
 	it("show the newest state, at most twenty a second, the last before the result and none after it", async (t) => {
 		const seen: { at: number; update: ToolResult }[] = [];
 		let over = false;
@@ -175,7 +173,7 @@ describe("updates", BOUNDED, () => {
 	});
 });
 
-describe("a question", BOUNDED, () => {
+describe("a question", () => {
 	const definition = "---\nname: local\nreadonly: true\ndescription: Looks around here.\n---\nLook.";
 
 	function project(t: TestContext): Scene {

@@ -8,8 +8,6 @@ import type { TaskProgress, ToolResult } from "../../index.js";
 import { inTime, type Scene, textOf } from "./scene.ts";
 import { type Around, outcomesOf, playing, type Several, startSeveral, told, toldOf, untilTold } from "./stand-in.ts";
 
-const BOUNDED = { timeout: 60_000 };
-
 /** What a child does is in its task. */
 const obedient = [
 	{ when: "^fail", do: [{ fail: "401: no key" }, "settle", { exit: 0 }] },
@@ -25,7 +23,7 @@ async function run(scene: Scene, several: Several, ...around: Around): Promise<T
 	return await inTime(startSeveral("chain", scene, several, ...around).result(), "the result");
 }
 
-describe("the steps of a chain", BOUNDED, () => {
+describe("the steps of a chain", () => {
 	it("get what the one before has found and what the first was to do, and the last one's answer counts", async (t) => {
 		const scene = playing(t, obedient);
 		const result = await run(scene, ["find", "a {previous} b {previous}", "c {previous} d {task}"]);
@@ -113,7 +111,7 @@ describe("the steps of a chain", BOUNDED, () => {
 	});
 });
 
-describe("a chain stops", BOUNDED, () => {
+describe("a chain stops", () => {
 	it("at the first failure, names the step, and keeps what there is", async (t) => {
 		const scene = playing(t, obedient);
 		const result = await run(scene, ["one", "crash", "three", "four"]);
@@ -183,7 +181,7 @@ describe("a chain stops", BOUNDED, () => {
 	});
 });
 
-describe("a chain that is refused", BOUNDED, () => {
+describe("a chain that is refused", () => {
 	const rows: Record<string, [several: Several, config: object, code: string, message: RegExp]> = {
 		"an agent that does not exist": [
 			["one", "two", { agent: "nobody", task: "three" }],
@@ -216,7 +214,7 @@ describe("a chain that is refused", BOUNDED, () => {
 	}
 });
 
-describe("updates of a chain", BOUNDED, () => {
+describe("updates of a chain", () => {
 	it("show all steps, those that wait for others among them", async (t) => {
 		const scene = playing(t, obedient);
 		const updates: TaskProgress[][] = [];

@@ -7,8 +7,6 @@ import { describe, it } from "node:test";
 import { type RunOptions, startRun } from "../../index.js";
 import { answers, Scene, shape, single, textOf } from "./scene.ts";
 
-const BOUNDED = { timeout: 60_000 };
-
 /** Writes down its arguments, one a line, and its environment. */
 const tells = `printf '%s\\n' "$@" > $here/argv; env > $here/env; ${answers}`;
 
@@ -20,7 +18,7 @@ function hostingPi(scene: Scene, version: string): Partial<RunOptions> {
 	return { hostExecutable: "/bin/sh", hostScript: scene.path("host/dist/cli.js") };
 }
 
-describe("the child", BOUNDED, () => {
+describe("the child", () => {
 	it("is the pi that hosts us, and its options are those of its version", async (t) => {
 		for (const [version, knows] of [
 			["1.5.2", true],

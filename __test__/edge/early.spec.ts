@@ -17,7 +17,6 @@ import { startHost } from "./host.ts";
 import { inTime, isAlive, type Scene, shape, single, textOf, until } from "./scene.ts";
 import { outcomesOf, playing, startSeveral, told, toldOf, untilTold } from "./stand-in.ts";
 
-const BOUNDED = { timeout: 60_000 };
 const completed = [undefined, 0, "completed", false];
 const aborted = ["SUBAGENT_FAILED", 130, "aborted", true];
 const callId = "call_1";
@@ -72,7 +71,7 @@ async function boots(test: TestContext, scene: Scene, change: Partial<EarlyOptio
 	return isThere;
 }
 
-describe("an early child", BOUNDED, () => {
+describe("an early child", () => {
 	it("serves the run that it was booted for", async (t) => {
 		const scene = sceneOf(t);
 		const early = arriving(t, scene);
@@ -153,7 +152,7 @@ describe("an early child", BOUNDED, () => {
 	});
 });
 
-describe("an early child that is not used leaves nothing", BOUNDED, () => {
+describe("an early child that is not used leaves nothing", () => {
 	it("when its call is over", async (t) => {
 		const scene = sceneOf(t);
 		const early = arriving(t, scene);
@@ -326,7 +325,7 @@ describe("an early child that is not used leaves nothing", BOUNDED, () => {
 	});
 });
 
-describe("no early child is booted", BOUNDED, () => {
+describe("no early child is booted", () => {
 	const pieces: Record<string, string> = {
 		"for what is no JSON": 'agent: explorer, task: "x"',
 		"for nothing": "",

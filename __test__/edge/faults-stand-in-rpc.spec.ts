@@ -11,7 +11,6 @@ import { fileURLToPath } from "node:url";
 import { fakePi, type Scenario } from "./fault.ts";
 import { inTime, until } from "./scene.ts";
 
-const BOUNDED = { timeout: 60_000 };
 const [node = "", script = ""] = fakePi;
 const recordings = fileURLToPath(new URL("../../tests/inputs/streams/", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "psn-fake-rpc-"));
@@ -213,7 +212,7 @@ const stories: Record<string, [scenario: unknown[], tell: (pi: Talk) => Promise<
 	length: [[{ say: "Cut off in the midd", stop: "length" }], (pi) => pi.prompt()],
 };
 
-describe("a story in RPC mode", BOUNDED, () => {
+describe("a story in RPC mode", () => {
 	for (const version of ["1.5.2", "0.87.1"]) {
 		for (const [name, [scenario, tell]] of Object.entries(stories)) {
 			it(`goes as with pi ${version}: ${name}`, async (t) => {
@@ -227,7 +226,7 @@ describe("a story in RPC mode", BOUNDED, () => {
 	}
 });
 
-describe("the stand-in in RPC mode", BOUNDED, () => {
+describe("the stand-in in RPC mode", () => {
 	it("says nothing of itself, and takes one prompt after the other", async (t) => {
 		const pi = new Talk(t, "repeats");
 		await pi.prompt("one");
@@ -366,7 +365,7 @@ describe("the stand-in in RPC mode", BOUNDED, () => {
 	});
 });
 
-describe("a stand-in that misbehaves in RPC mode", BOUNDED, () => {
+describe("a stand-in that misbehaves in RPC mode", () => {
 	it("boots slowly: it reads no command before", async (t) => {
 		const pi = new Talk(t, [{ boot: [{ raw: '{"type":"booting"}\n' }, { sleep: 300 }] }, { say: "Done." }]);
 		pi.send({ type: "get_state" });

@@ -14,7 +14,6 @@ import { assertNothingLeft, endAll, markVariable, survivors } from "../support/s
 import { fakePi, type Scenario } from "./fault.ts";
 import { inTime, until } from "./scene.ts";
 
-const BOUNDED = { timeout: 60_000 };
 const [node = "", script = ""] = fakePi;
 const folder = mkdtempSync(join(tmpdir(), "psn-fake-pi-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -92,7 +91,7 @@ function tells(version: string, story: string): boolean {
 	return recorded.includes("auto_retry_start") === /retries|recovers/.test(story);
 }
 
-describe("the events of the stand-in", BOUNDED, () => {
+describe("the events of the stand-in", () => {
 	for (const version of ["0.73.1", "0.87.1", "1.5.2"]) {
 		const told = Object.entries(stories).filter(([story]) => tells(version, story));
 		for (const [story, scenario] of told) {
@@ -118,7 +117,7 @@ describe("the events of the stand-in", BOUNDED, () => {
 	}
 });
 
-describe("a built-in scenario", BOUNDED, () => {
+describe("a built-in scenario", () => {
 	/** Those that end by themselves, and what a collector makes of their output. */
 	const rows: Record<string, [code: number | null, output: string, more?: Json]> = {
 		answers: [0, "Done."],
@@ -161,7 +160,7 @@ describe("a built-in scenario", BOUNDED, () => {
 	});
 });
 
-describe("the README of the stand-in", BOUNDED, () => {
+describe("the README of the stand-in", () => {
 	const readme = readFileSync(new URL("../../fake-pi/README.md", import.meta.url), "utf8");
 
 	it("names every step, every option and every scenario", async () => {
@@ -180,7 +179,7 @@ describe("the README of the stand-in", BOUNDED, () => {
 	});
 });
 
-describe("the command line of the stand-in", BOUNDED, () => {
+describe("the command line of the stand-in", () => {
 	const answered = (args: string[], input = "") => play("repeats", { args, input });
 	const said = async (...given: Parameters<typeof answered>) => (await collectOutput(answered(...given).stdout)).output;
 
@@ -249,7 +248,7 @@ describe("the command line of the stand-in", BOUNDED, () => {
 	}
 });
 
-describe("a process of the stand-in", BOUNDED, () => {
+describe("a process of the stand-in", () => {
 	it("leaves as pi does when it is asked to", async () => {
 		for (const [signal, code] of [
 			["SIGTERM", 143],

@@ -12,9 +12,6 @@ import { describe, it } from "node:test";
 import { answerOf, check, type Row } from "./fault.ts";
 import * as hosts from "./fault-hosts.ts";
 
-/** A row needs a few starts of Node on a busy machine. */
-const BOUNDED = { timeout: 60_000 };
-
 type Is = NonNullable<Row["is"]>;
 
 const done = "Done.";
@@ -670,7 +667,7 @@ const faults = {
 for (const [fault, rows] of Object.entries<Record<string, Row>>(faults)) {
 	describe(fault, () => {
 		for (const [label, row] of Object.entries(rows)) {
-			it(label, { ...BOUNDED, skip: row.skip || false }, async (t) => await check(t, row));
+			it(label, { skip: row.skip || false }, async (t) => await check(t, row));
 		}
 	});
 }

@@ -11,8 +11,6 @@ import { startRun } from "../../index.js";
 import { host } from "./host.ts";
 import { answers, isOfStore, Scene, shape, single, textOf } from "./scene.ts";
 
-const BOUNDED = { timeout: 60_000 };
-
 const isRoot = process.getuid?.() === 0;
 
 /** A user who owns nothing. */
@@ -32,7 +30,7 @@ const mayBeNobody =
 
 const mode = (path: string) => statSync(path).mode & 0o777;
 
-describe("the files of a run", BOUNDED, () => {
+describe("the files of a run", () => {
 	it("lie in a directory with the run's name, private to the user", async (t) => {
 		const mask = process.umask(0);
 		t.after(() => process.umask(mask));
@@ -108,7 +106,7 @@ describe("the files of a run", BOUNDED, () => {
 	}
 });
 
-describe("a place that cannot be written", BOUNDED, () => {
+describe("a place that cannot be written", () => {
 	it("is named: a file in the way", async (t) => {
 		const scene = new Scene(t, answers);
 		scene.write("agent/subagents", "in the way");
@@ -134,7 +132,7 @@ describe("a place that cannot be written", BOUNDED, () => {
 const mayMount = spawnSync("unshare", ["-rm", "sh", "-c", "mount -t tmpfs none /mnt"]).status === 0;
 
 /** A full or read-only disk needs a mount of our own, which a namespace gives to ordinary users too. */
-describe("a disk", { ...BOUNDED, skip: !mayMount && "no namespace to mount in" }, () => {
+describe("a disk", { skip: !mayMount && "no namespace to mount in" }, () => {
 	/** Runs in a namespace in which the agent directory is a disk with these options; prints result and files. */
 	async function onDisk(scene: Scene, options: string) {
 		const mount = 'mount -t tmpfs -o "$1" none "$2" && shift 2 && exec "$@"';

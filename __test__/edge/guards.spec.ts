@@ -70,7 +70,7 @@ describe("a warden that is unavailable", LINUX, () => {
 });
 
 describe("a warden that hangs", LINUX, () => {
-	it("at the start is a failure with its name, and leaves nothing", { timeout: 40_000 }, async (t) => {
+	it("at the start is a failure with its name, and leaves nothing", async (t) => {
 		const scene = new Scene(t, answers);
 		const path = scene.write("hangs", `#!/bin/sh\ntest "$1" = --probe && exec ${warden} --probe\nexec sleep 60\n`);
 		execFileSync("chmod", ["+x", path]);

@@ -20,7 +20,6 @@ import { host, startHost } from "./host.ts";
 import { inTime, type Scene, shape, single, textOf, until } from "./scene.ts";
 import { playing, told, toldOf, untilTold } from "./stand-in.ts";
 
-const BOUNDED = { timeout: 60_000 };
 const completed = [undefined, 0, "completed", false];
 const aborted = ["SUBAGENT_FAILED", 130, "aborted", true];
 
@@ -87,7 +86,7 @@ function most(scene: Scene): number {
 	return most;
 }
 
-describe("the lane of a process", BOUNDED, () => {
+describe("the lane of a process", () => {
 	it("lets so many children be at once, and the others start in the order in which they were asked for", async (t) => {
 		const scene = playing(t, [{ say: "You said: {task}" }], { config: { maxConcurrent: 1 } });
 		const tasks = Array.from({ length: 12 }, (_, index) => `task ${index}`);
@@ -225,7 +224,7 @@ describe("the lane of a process", BOUNDED, () => {
 	});
 });
 
-describe("a provider that wants to be left alone", BOUNDED, () => {
+describe("a provider that wants to be left alone", () => {
 	const limited = (time: string) => [
 		{ retry: `429: Rate limit reached. Please try again in ${time}.`, delayMs: 50, of: 1 },
 		...waits,
@@ -288,7 +287,7 @@ describe("a provider that wants to be left alone", BOUNDED, () => {
 	});
 });
 
-describe("the processes of one user", BOUNDED, () => {
+describe("the processes of one user", () => {
 	const config = { maxConcurrentPerUser: 2, protocol: "rpc" };
 
 	it("share a cap, and start in turn", async (t) => {
@@ -335,7 +334,6 @@ describe("the processes of one user", BOUNDED, () => {
 const mayMount = spawnSync("unshare", ["-rm", "sh", "-c", "mount -t tmpfs none /mnt"]).status === 0;
 
 describe("an agent directory that cannot be written", {
-	...BOUNDED,
 	skip: !mayMount && "no namespace to mount in",
 }, () => {
 	it("costs the cap, and one warning", async (t) => {

@@ -9,11 +9,10 @@ import { fileURLToPath } from "node:url";
 import { host, startHost } from "./host.ts";
 import { answers, hangs, isAlive, Scene, untilGone } from "./scene.ts";
 
-const BOUNDED = { timeout: 60_000 };
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const gc = { node: ["--expose-gc"] };
 
-describe("a dropped handle", BOUNDED, () => {
+describe("a dropped handle", () => {
 	for (const deed of ["dropped", "dropped with callbacks"]) {
 		it(`ends its run: ${deed}`, async (t) => {
 			const scene = new Scene(t, hangs, { config: { graceMs: 500 } });
@@ -34,7 +33,7 @@ describe("a dropped handle", BOUNDED, () => {
 	});
 });
 
-describe("a process", BOUNDED, () => {
+describe("a process", () => {
 	it("waits for a result that is awaited", async (t) => {
 		const ended = await host(new Scene(t, "begin; sleep 0.5; said 'Done.'; settled"), "lifetime.mjs", ["awaited"]);
 		assert.deepEqual([ended.stdout, ended.code, ended.stderr], ["Done.\n", 0, ""]);
@@ -82,7 +81,7 @@ describe("a process", BOUNDED, () => {
 	});
 });
 
-describe("worker threads", BOUNDED, () => {
+describe("worker threads", () => {
 	for (const word of ["awaited", "unawaited"]) {
 		it(`can be terminated without disturbing another's run, and take theirs with them: ${word}`, async (t) => {
 			const scene = new Scene(t, "");
@@ -95,7 +94,7 @@ describe("worker threads", BOUNDED, () => {
 	}
 });
 
-describe("two copies of the addon", BOUNDED, () => {
+describe("two copies of the addon", () => {
 	/** Copies what is loaded; the name of the folder is all that differs. */
 	function copy(scene: Scene, name: string): string {
 		const place = scene.path(name);

@@ -5,8 +5,6 @@ import { describe, it } from "node:test";
 
 import { answers, inTime, Scene, shape, single, textOf } from "./scene.ts";
 
-const BOUNDED = { timeout: 60_000 };
-
 /** The longest gap between two turns of the event loop, looked at from within it. */
 function watchGaps(): () => number {
 	let [longest, last] = [0, performance.now()];
@@ -20,7 +18,7 @@ function watchGaps(): () => number {
 	};
 }
 
-describe("32 runs at once", BOUNDED, () => {
+describe("32 runs at once", () => {
 	it("all complete, each with its own answer, id and session", async (t) => {
 		const scene = new Scene(
 			t,
@@ -62,7 +60,7 @@ describe("32 runs at once", BOUNDED, () => {
 	});
 });
 
-describe("the JavaScript thread", BOUNDED, () => {
+describe("the JavaScript thread", () => {
 	it("goes on while children flood their pipes", async (t) => {
 		const scene = new Scene(t, `begin; head -c 100000000 /dev/zero | tr '\\0' 'x'; echo; said 'Done.'; settled`);
 		const [gaps, began, cpu] = [watchGaps(), performance.now(), process.threadCpuUsage()];

@@ -11,7 +11,6 @@ import { type CollectedOutput, collectOutput, collectOutputFile } from "../../in
 import { host } from "./host.ts";
 import { Scene } from "./scene.ts";
 
-const BOUNDED = { timeout: 60_000 };
 const streams = fileURLToPath(new URL("../../tests/inputs/streams/", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "psn-edge-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -22,7 +21,7 @@ const message = (text: string, more: Record<string, unknown> = {}) => ({
 	message: { role: "assistant", content: [{ type: "text", text }], stopReason: "stop", ...more },
 });
 
-describe("a collected stream", BOUNDED, () => {
+describe("a collected stream", () => {
 	it("is told in full", async () => {
 		const usage = { input: 1, output: 2, cacheRead: 3, cacheWrite: 4, cost: { total: 0.5 } };
 		const call = { type: "toolCall", id: "c1", name: "read", arguments: { path: "a.ts" } };
@@ -109,7 +108,7 @@ describe("a collected stream", BOUNDED, () => {
 	});
 });
 
-describe("recorded streams of pi", BOUNDED, () => {
+describe("recorded streams of pi", () => {
 	const files = ["0.73.1", "0.87.1", "1.5.2"].flatMap((version) =>
 		readdirSync(join(streams, version)).map((name) => join(version, name)),
 	);
@@ -140,7 +139,7 @@ describe("recorded streams of pi", BOUNDED, () => {
 	}
 });
 
-describe("a file that cannot be read", BOUNDED, () => {
+describe("a file that cannot be read", () => {
 	for (const [label, path] of Object.entries({
 		missing: join(folder, "no-such.jsonl"),
 		"a directory": folder,

@@ -8,8 +8,6 @@ import type { ConfirmRequest, TaskProgress, ToolResult } from "../../index.js";
 import { inTime, type Scene, textOf } from "./scene.ts";
 import { type Around, outcomesOf, playing, type Several, startSeveral, told, toldOf, untilTold } from "./stand-in.ts";
 
-const BOUNDED = { timeout: 60_000 };
-
 /** What a child does is in its task. */
 const obedient = [
 	{ when: "slow", do: [{ sleep: 400 }] },
@@ -28,7 +26,7 @@ async function run(scene: Scene, several: Several, ...around: Around): Promise<T
 /** How the results of a call stand in its text. */
 const headings = (result: ToolResult) => textOf(result).match(/^[✓✗] .*$/gm) ?? [];
 
-describe("tasks side by side", BOUNDED, () => {
+describe("tasks side by side", () => {
 	it("have their results in the order in which they were given, whoever is first", async (t) => {
 		const scene = playing(t, obedient);
 		const result = await run(scene, ["slow one", "two", "slow three", "four"]);
@@ -128,7 +126,7 @@ describe("tasks side by side", BOUNDED, () => {
 	});
 });
 
-describe("a call that is refused", BOUNDED, () => {
+describe("a call that is refused", () => {
 	const many = (count: number) => Array.from({ length: count }, (_, index) => `task ${index}`);
 	const rows: Record<string, [several: Several, config: object, code: string, message: RegExp]> = {
 		"an agent that does not exist": [
@@ -163,7 +161,7 @@ describe("a call that is refused", BOUNDED, () => {
 	}
 });
 
-describe("a task's own directory", BOUNDED, () => {
+describe("a task's own directory", () => {
 	const agent = "---\nname: local\nreadonly: true\ndescription: Looks around here.\n---\nLook.";
 	const settings = (values: object) => JSON.stringify({ subagents: values });
 
@@ -241,7 +239,7 @@ describe("a task's own directory", BOUNDED, () => {
 	});
 });
 
-describe("what a result may fill", BOUNDED, () => {
+describe("what a result may fill", () => {
 	const limit = 51_200;
 
 	it("is shared, so that a long answer cannot push out the others", async (t) => {
@@ -274,7 +272,7 @@ describe("what a result may fill", BOUNDED, () => {
 	}
 });
 
-describe("updates of several tasks", BOUNDED, () => {
+describe("updates of several tasks", () => {
 	/** The updates of a call, as they came, and when. */
 	async function updatesOf(scene: Scene, several: Several) {
 		const updates: { at: number; tasks: TaskProgress[]; update: ToolResult }[] = [];

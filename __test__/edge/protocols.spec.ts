@@ -12,8 +12,6 @@ import { answerOf, type Scenario } from "./fault.ts";
 import { inTime, type Scene, shape, single, textOf, until } from "./scene.ts";
 import { type Protocol, playing, protocols, shows, showsCall, untilTold, updateWith } from "./stand-in.ts";
 
-const BOUNDED = { timeout: 60_000 };
-
 /** What a program would look at. */
 type Is = ReturnType<typeof shape>;
 
@@ -230,7 +228,7 @@ const rows: Record<string, Row> = {
 
 describe("json and rpc come to the same", () => {
 	for (const [label, row] of Object.entries(rows)) {
-		it(label, BOUNDED, async (t) => {
+		it(label, async (t) => {
 			const played = protocols.map((protocol) => play(t, row, protocol));
 			const [json, rpc] = await inTime(Promise.all(played), "both results", 30_000);
 			assert.ok(json && rpc);

@@ -9,7 +9,6 @@ import { check } from "./fault.ts";
 import { inTime, Scene, shape, single, textOf, until } from "./scene.ts";
 import { playing, toldOf, untilTold } from "./stand-in.ts";
 
-const BOUNDED = { timeout: 60_000 };
 const completed = [undefined, 0, "completed", false];
 const aborted = ["SUBAGENT_FAILED", 130, "aborted", true];
 const silent = ["SUBAGENT_TIMEOUT", 124, "idle_timeout", true];
@@ -20,7 +19,7 @@ const quick = { idleTimeoutMs: 1_500, graceMs: 200 };
 /** A child that asks and says what it was answered. */
 const asking = (method: string, fields: object) => [{ ask: method, ...fields }, { say: "Answer: {answer}" }];
 
-describe("a question", BOUNDED, () => {
+describe("a question", () => {
 	const rows: Record<string, [ask: Record<string, unknown>, asked: object, answer: Answer, says: string]> = {
 		"confirm, yes": [
 			{ ask: "confirm", title: "Go on?", message: "It takes long." },
@@ -220,7 +219,7 @@ describe("a question", BOUNDED, () => {
 	});
 });
 
-describe("what a person sees of a question", BOUNDED, () => {
+describe("what a person sees of a question", () => {
 	const secret = (name: string) => `ghp_${name.repeat(36).slice(0, 36)}`;
 
 	it("holds no secrets and no control sequences, and an answer goes back in the child's own words", async (t) => {
@@ -298,7 +297,7 @@ describe("what a person sees of a question", BOUNDED, () => {
 	});
 });
 
-describe("questions without end", BOUNDED, () => {
+describe("questions without end", () => {
 	const line = `${JSON.stringify({ type: "extension_ui_request", id: "q", method: "confirm", title: "Go on?" })}\n`;
 	for (const [label, first] of Object.entries({
 		"from a child that hears": "begin",

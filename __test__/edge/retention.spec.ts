@@ -11,8 +11,6 @@ import { host } from "./host.ts";
 import { patienceMs, type Scene, until } from "./scene.ts";
 import { playing } from "./stand-in.ts";
 
-const BOUNDED = { timeout: 60_000 };
-
 /** A conversation with its runs. */
 class Conversation {
 	readonly scene: Scene;
@@ -52,7 +50,7 @@ class Conversation {
 const isOver = ({ state }: BackgroundRun) => state === "ended";
 const namesIn = (folder = "") => readdirSync(folder).sort();
 
-describe("the files of background runs", BOUNDED, () => {
+describe("the files of background runs", () => {
 	it("are put aside once the end was told, when that was asked for, and otherwise stay", async (t) => {
 		const conversation = new Conversation(t);
 		const session = conversation.open();

@@ -11,7 +11,6 @@ import type { Scenario } from "./fault.ts";
 import { inTime, type Scene, shape, single, textOf } from "./scene.ts";
 import { playing, protocols, toldOf, untilTold } from "./stand-in.ts";
 
-const BOUNDED = { timeout: 60_000 };
 const completed = [undefined, 0, "completed", false];
 const failed = ["SUBAGENT_FAILED", 1, "failed", true];
 const aborted = ["SUBAGENT_FAILED", 130, "aborted", true];
@@ -92,7 +91,7 @@ const rows: Record<string, Row> = {
 
 describe("another attempt is made", () => {
 	for (const [label, { scenario, config, change, attempts, skip }] of Object.entries(rows)) {
-		it(label, { ...BOUNDED, skip: skip || false }, async (t) => {
+		it(label, { skip: skip || false }, async (t) => {
 			const scene = sceneOf(t, scenario, config, change);
 			// A sandboxed child cannot write its log.
 			if (config?.sandbox) Object.assign(scene.options.env ?? {}, { FAKE_PI_LOG: "" });
@@ -110,7 +109,7 @@ describe("another attempt is made", () => {
 	}
 });
 
-describe("a run of several attempts", BOUNDED, () => {
+describe("a run of several attempts", () => {
 	for (const protocol of protocols) {
 		it(`sums up what they have used, and gives the last one's answer: ${protocol}`, async (t) => {
 			const scene = sceneOf(t, first([{ stream: "lost" }, ...givesUp], [call("read"), { say: "Done.", usage }]), {
@@ -236,7 +235,7 @@ describe("a run of several attempts", BOUNDED, () => {
 	});
 });
 
-describe("the hard limit", BOUNDED, () => {
+describe("the hard limit", () => {
 	it("is that of all attempts together", async (t) => {
 		const scene = sceneOf(t, first(givesUp, [{ stream: "so far" }, "hang"]), { timeoutMs: 2_500 });
 		const started = performance.now();

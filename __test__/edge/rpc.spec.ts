@@ -6,13 +6,12 @@ import { describe, it } from "node:test";
 import { inTime, isAlive, Scene, shape, single, textOf } from "./scene.ts";
 import { playing, shows, showsCall, told, toldOf, untilTold, updateWith } from "./stand-in.ts";
 
-const BOUNDED = { timeout: 60_000 };
 const completed = [undefined, 0, "completed", false];
 const aborted = ["SUBAGENT_FAILED", 130, "aborted", true];
 const failed = (code: number) => ["SUBAGENT_FAILED", code, "failed", true];
 const silent = ["SUBAGENT_TIMEOUT", 124, "idle_timeout", true];
 
-describe("a prompt", BOUNDED, () => {
+describe("a prompt", () => {
 	it("that is refused fails the run with the child's reason", async (t) => {
 		const scene = playing(t, "refuses");
 		const result = await scene.run();
@@ -75,7 +74,7 @@ describe("a prompt", BOUNDED, () => {
 	});
 });
 
-describe("an abort", BOUNDED, () => {
+describe("an abort", () => {
 	/** A run that is aborted at its first text. */
 	async function abortedIn(scene: Scene, fits = shows("so far")) {
 		const [shown, onUpdate] = updateWith(fits);
@@ -129,7 +128,7 @@ describe("an abort", BOUNDED, () => {
 	});
 });
 
-describe("a message to a run", BOUNDED, () => {
+describe("a message to a run", () => {
 	it("reaches the model before its next turn while it writes", async (t) => {
 		const scene = playing(t, [{ stream: "so far" }, { sleep: 500 }, { say: "." }]);
 		const [shown, onUpdate] = updateWith(shows("so far"));

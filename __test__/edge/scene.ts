@@ -20,8 +20,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type RunHandle, type RunOptions, type SingleResult, startRun, type ToolResult } from "../../index.js";
 import { assertNothingLeft, markVariable } from "../support/survivors.ts";
 
-/** Longer than any run here needs, shorter than a person waits for a stuck test. */
-export const patienceMs = 20_000;
+/** Longer than any run here needs on any machine, shorter than a person waits for a stuck test. */
+export const patienceMs = 60_000;
 
 /** How often a state that nothing announces is looked at. */
 const lookEveryMs = 10;

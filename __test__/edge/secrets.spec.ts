@@ -8,8 +8,6 @@ import { describe, it } from "node:test";
 import type { RunOptions, ToolResult } from "../../index.js";
 import { hangs, inTime, Scene, single } from "./scene.ts";
 
-const BOUNDED = { timeout: 60_000 };
-
 /** Nothing about it looks like a secret: only who knows it can find it. */
 const known = "zebra-violin-41-cloud";
 
@@ -31,7 +29,7 @@ async function everything(scene: Scene, change: Partial<RunOptions>): Promise<st
 	return JSON.stringify([result, updates]);
 }
 
-describe("what is known to be secret", BOUNDED, () => {
+describe("what is known to be secret", () => {
 	const sources: Record<string, (scene: Scene) => Partial<RunOptions>> = {
 		"a variable of the caller's": ({ options }) => ({ env: { ...options.env, MY_API_TOKEN: known } }),
 		"pi's own credentials": (scene) => {
@@ -117,7 +115,7 @@ describe("what is known to be secret", BOUNDED, () => {
 	});
 });
 
-describe("what looks like a secret", BOUNDED, () => {
+describe("what looks like a secret", () => {
 	const shapes = {
 		"a GitHub token": ["ghp_", "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"],
 		"an Anthropic key": ["sk-ant-api03-", "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789_-AbCdEf"],
@@ -146,7 +144,7 @@ describe("what looks like a secret", BOUNDED, () => {
 	});
 });
 
-describe("what else a child may print", BOUNDED, () => {
+describe("what else a child may print", () => {
 	it("reaches nobody as a control sequence", async (t) => {
 		const odd = "\\u001b[31mred\\u001b[0m\\u001b]8;;http://x\\u0007link\\u0000\\u009b1m";
 		const text = await everything(new Scene(t, `${leaks(odd)}; settled`), {});

@@ -11,9 +11,7 @@ import { describe, it, type TestContext } from "node:test";
 import type { RunOptions } from "../../index.js";
 import { answers, hangs, Scene, shape, single, textOf } from "./scene.ts";
 
-const BOUNDED = { timeout: 60_000 };
-
-describe("a run that succeeds", BOUNDED, () => {
+describe("a run that succeeds", () => {
 	it("gives the answer, what it cost, who answered and where its session is", async (t) => {
 		const scene = new Scene(t, answers);
 		const handle = scene.start();
@@ -80,7 +78,7 @@ describe("a run that succeeds", BOUNDED, () => {
 	});
 });
 
-describe("a refused call", BOUNDED, () => {
+describe("a refused call", () => {
 	const broken = '{\n  "subagents": {\n    "maxDepth": }\n}';
 	const local = "---\nname: local\nreadonly: true\n---\nLook.";
 	type Row = {
@@ -189,7 +187,7 @@ describe("a refused call", BOUNDED, () => {
 	}
 });
 
-describe("a child that cannot be started", BOUNDED, () => {
+describe("a child that cannot be started", () => {
 	type Row = { prepare?: (scene: Scene) => Partial<RunOptions>; says: RegExp };
 	const rows: Record<string, Row> = {
 		"no directory": { prepare: () => ({ cwd: "" }), says: /^cwd: / },
@@ -229,7 +227,7 @@ describe("a child that cannot be started", BOUNDED, () => {
 	}
 });
 
-describe("a child that fails", BOUNDED, () => {
+describe("a child that fails", () => {
 	type Row = {
 		script: string;
 		config?: Record<string, unknown>;
@@ -308,7 +306,7 @@ describe("a child that fails", BOUNDED, () => {
 	}
 });
 
-describe("a child that takes its time", BOUNDED, () => {
+describe("a child that takes its time", () => {
 	it("is not silent while a tool runs", async (t) => {
 		const script = "begin; tool_start bash; sleep 0.8; tool_end bash; said 'Done.'; settled";
 		const result = await new Scene(t, script, { config: { idleTimeoutMs: 300 } }).run();

@@ -37,7 +37,7 @@ test("a call answers", async () => {
 	assert.equal(await required.sanitizeOutput("nothing to hide"), "nothing to hide");
 });
 
-const bounded = { timeout: 30_000, skip: process.platform === "win32" && "the child is a shell script" };
+const bounded = { skip: process.platform === "win32" && "the child is a shell script" };
 
 /** Says one word, and then waits or is done. */
 const child = String.raw`

@@ -7,8 +7,6 @@ import { describe, it } from "node:test";
 import { host } from "./host.ts";
 import { Scene, shape, single, textOf } from "./scene.ts";
 
-const BOUNDED = { timeout: 60_000 };
-
 /** The output limit that is in force unless configured. */
 const limits = { bytes: 51_200, lines: 2000 };
 
@@ -25,7 +23,7 @@ function prints(scene: Scene, ...parts: (string | Uint8Array)[]): { piCommand: s
 	return { piCommand: scene.pi("cat.sh", 'cat > "$here/task"; cat "$here/stream"') };
 }
 
-describe("a long answer", BOUNDED, () => {
+describe("a long answer", () => {
 	it("is cut in the middle and kept whole in a file", async (t) => {
 		const scene = new Scene(t, "");
 		const answer = `The beginning.\n${"日本語 text\n".repeat(20_000)}The conclusion.`;
@@ -71,7 +69,7 @@ describe("a long answer", BOUNDED, () => {
 	});
 });
 
-describe("a long stream", BOUNDED, () => {
+describe("a long stream", () => {
 	it("may hold 200 tool results of 50 KiB", async (t) => {
 		const scene = new Scene(t, "");
 		const result = { content: [{ type: "text", text: "r".repeat(50 * 1024) }] };
@@ -137,7 +135,7 @@ describe("a long stream", BOUNDED, () => {
 	});
 });
 
-describe("a torn stream", BOUNDED, () => {
+describe("a torn stream", () => {
 	const events = '{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"';
 
 	it("may split characters over writes", async (t) => {

@@ -9,7 +9,6 @@ import { describeTools, discoverAgents, doctor, loadConfig, type SurfaceOptions 
 import { allows } from "../support/warden.ts";
 import { Scene, single } from "./scene.ts";
 
-const BOUNDED = { timeout: 60_000 };
 const builtins = ["explorer", "researcher", "reviewer", "implementer", "tester"];
 
 /** As where there is no warden, and so no sandbox either. */
@@ -27,7 +26,7 @@ function object(properties: Record<string, unknown>, required = Object.keys(prop
 	return { type: "object", properties, required, additionalProperties: false };
 }
 
-describe("discovery", BOUNDED, () => {
+describe("discovery", () => {
 	it("finds the builtins where there is nothing else", async (t) => {
 		const { agents, shadowed, diagnostics } = await discoverAgents(surfaceOf(new Scene(t, "")));
 		assert.deepEqual([agents.map(({ name }) => name), shadowed, diagnostics], [builtins, [], []]);
@@ -133,7 +132,7 @@ describe("discovery", BOUNDED, () => {
 	});
 });
 
-describe("the configuration", BOUNDED, () => {
+describe("the configuration", () => {
 	it("is the defaults where there is no file", async (t) => {
 		const scene = new Scene(t, "");
 		const { values, sources, diagnostics, broken } = await loadConfig(surfaceOf(scene));
@@ -210,7 +209,7 @@ describe("the configuration", BOUNDED, () => {
 	});
 });
 
-describe("the tools to register", BOUNDED, () => {
+describe("the tools to register", () => {
 	it("are described in the same bytes each time, and in few", async (t) => {
 		const options = surfaceOf(new Scene(t, ""));
 		const surface = await describeTools(options);
@@ -303,7 +302,7 @@ describe("the tools to register", BOUNDED, () => {
 	});
 });
 
-describe("the doctor", BOUNDED, () => {
+describe("the doctor", () => {
 	const area = (report: Awaited<ReturnType<typeof doctor>>, name: string) =>
 		report.checks.filter((check) => check.area === name);
 

@@ -12,7 +12,6 @@ import { shape, single, textOf } from "./scene.ts";
 import { TreeScene } from "./tree-scene.ts";
 
 const LINUX = { skip: process.platform !== "linux" && "counts in /proc" };
-const BOUNDED = { timeout: 60_000 };
 
 /** How long the last of a tree may take to go. */
 const goneMs = 2_000;
@@ -25,7 +24,7 @@ async function killBoth(scene: TreeScene): Promise<void> {
 }
 
 describe("a killed warden", LINUX, () => {
-	it("is a failure that says so, and its host ends whom it can find", BOUNDED, async (t) => {
+	it("is a failure that says so, and its host ends whom it can find", async (t) => {
 		const scene = new TreeScene(t, { level: "warden", script: "hang" });
 		scene.start("wait");
 		await scene.up();
@@ -39,7 +38,7 @@ describe("a killed warden", LINUX, () => {
 		assert.deepEqual(await scene.tree.settled(beyond, goneMs), beyond);
 	});
 
-	it("leaves with its host everybody who does not leave by itself", BOUNDED, async (t) => {
+	it("leaves with its host everybody who does not leave by itself", async (t) => {
 		const scene = new TreeScene(t, { level: "warden", script: "hang" });
 		scene.start("wait");
 		await scene.up();
@@ -49,7 +48,7 @@ describe("a killed warden", LINUX, () => {
 		assert.deepEqual(await scene.tree.settled(others, goneMs), others);
 	});
 
-	it("leaves with its host nobody of a pid namespace", BOUNDED, async (t) => {
+	it("leaves with its host nobody of a pid namespace", async (t) => {
 		if (!allows("pid-ns")) return t.skip("no pid namespaces here");
 		const scene = new TreeScene(t, { level: "pid namespace", script: "hang" });
 		scene.start("wait");
@@ -58,7 +57,7 @@ describe("a killed warden", LINUX, () => {
 		assert.deepEqual(await scene.tree.gone(goneMs), []);
 	});
 
-	it("leaves nobody of a pid namespace to its host", BOUNDED, async (t) => {
+	it("leaves nobody of a pid namespace to its host", async (t) => {
 		if (!allows("pid-ns")) return t.skip("no pid namespaces here");
 		const scene = new TreeScene(t, { level: "pid namespace", script: "hang" });
 		scene.start("wait");
@@ -72,7 +71,7 @@ describe("a killed warden", LINUX, () => {
 });
 
 describe("a limit of the tree", LINUX, () => {
-	it("ends all of it, and names the one with the largest share", BOUNDED, async (t) => {
+	it("ends all of it, and names the one with the largest share", async (t) => {
 		// Reads a line without an end, and waits for the end of its input; the output is nobody's to read.
 		const grow = "{ head -c 500000000 /dev/zero; sleep 60; } | tail > /dev/null &\nhang";
 		const config = { limits: { memoryBytes: 400_000_000 } };

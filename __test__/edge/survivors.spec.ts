@@ -14,7 +14,6 @@ import { shape, textOf, until } from "./scene.ts";
 import { type HostEnd, type Level, TreeScene } from "./tree-scene.ts";
 
 const LINUX = { skip: process.platform !== "linux" && "counts in /proc" };
-const BOUNDED = { timeout: 60_000 };
 
 /** From the end of a run, or of its host, to the end of the last process. Within 100 ms is what is measured. */
 const goneMs = 2_000;
@@ -144,7 +143,7 @@ async function play(row: Row, scene: TreeScene): Promise<void> {
 
 describe("with the warden nobody is left after", LINUX, () => {
 	for (const row of rows) {
-		it(row.how, BOUNDED, async (t) => {
+		it(row.how, async (t) => {
 			const scene = sceneOf(t, row, "warden");
 			await play(row, scene);
 			if (row.result) {
@@ -159,7 +158,7 @@ describe("with the warden nobody is left after", LINUX, () => {
 
 describe("with the warden and the sandbox nobody is left after", LINUX, () => {
 	for (const row of rows.filter(({ how }) => inSandbox.includes(how))) {
-		it(row.how, BOUNDED, async (t) => {
+		it(row.how, async (t) => {
 			if (!allows("landlock")) return t.skip("no Landlock here");
 			const scene = new TreeScene(t, { level: "warden", script: hangs, sandboxed: true });
 			await play(row, scene);
@@ -170,7 +169,7 @@ describe("with the warden and the sandbox nobody is left after", LINUX, () => {
 
 describe("with no more than a process group somebody is left after", LINUX, () => {
 	for (const row of rows) {
-		it(row.how, BOUNDED, async (t) => {
+		it(row.how, async (t) => {
 			const scene = sceneOf(t, row, "process group");
 			await play(row, scene);
 			// A result is not waited for: it comes when those who hold the output have had their time.

@@ -13,10 +13,9 @@ import {
 	truncateTail,
 } from "../../index.js";
 
-const BOUNDED = { timeout: 60_000 };
 const token = "ghp_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";
 
-describe("the sanitizer", BOUNDED, () => {
+describe("the sanitizer", () => {
 	const rows: Record<string, [input: string, output: string | RegExp]> = {
 		"prose and code": [
 			"const key = map.get(token); // 100% of the keys, 日本語 😀\r\n",
@@ -85,7 +84,7 @@ describe("the sanitizer", BOUNDED, () => {
 	});
 });
 
-describe("an inspection", BOUNDED, () => {
+describe("an inspection", () => {
 	it("says what would be redacted and where, in bytes, and never the value", async () => {
 		const text = `日本 ${token} and api_key=s3cr3t-v4lue-77 and ${token}`;
 		const redactions = await inspectOutput(text);
@@ -111,7 +110,7 @@ describe("an inspection", BOUNDED, () => {
 	});
 });
 
-describe("the truncators", BOUNDED, () => {
+describe("the truncators", () => {
 	const all = { truncateOutput, truncateHead, truncateTail };
 	const texts = {
 		ASCII: "word word word\n".repeat(50),

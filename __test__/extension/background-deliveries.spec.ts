@@ -86,9 +86,7 @@ async function turn(host: HostDouble, { customType, details }: CustomMessage): P
 	await host.emit("agent_settled");
 }
 
-const BOUNDED = { timeout: 30_000 };
-
-describe("deliveries", BOUNDED, () => {
+describe("deliveries", () => {
 	it("start a turn where pi is idle, and count when they stand in the session and its file", async () => {
 		const { host, view, told } = await open();
 		let begun: CustomMessage | undefined;

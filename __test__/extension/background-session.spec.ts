@@ -21,7 +21,6 @@ async function start(...options: Parameters<PackageCopies["load"]>): Promise<Loa
 afterEach(async () => await loaded?.host.emit("session_shutdown", { reason: "quit" }));
 after(() => copies.remove());
 
-const BOUNDED = { timeout: 20_000 };
 const theme = { fg: (_color: string, text: string) => text, bold: (text: string) => text };
 
 /** A card as pi holds it: the call, and its result once there is one. */
@@ -41,7 +40,7 @@ function card({ host }: LoadedExtension, tool: string, args: unknown, more: Part
 	};
 }
 
-describe("sessions_spawn", BOUNDED, () => {
+describe("sessions_spawn", () => {
 	it("hands on what it was asked and what this pi is, and returns the receipt", async () => {
 		const { addon, call } = await start();
 		const params = { task: "look", label: "a", agentId: "explorer", model: "x/y", thinking: "low" };
@@ -106,7 +105,7 @@ describe("sessions_spawn", BOUNDED, () => {
 	});
 });
 
-describe("agents_list", BOUNDED, () => {
+describe("agents_list", () => {
 	it("returns those who can be started, and is drawn as one line", async () => {
 		const extension = await start();
 		const { details } = await extension.call({}, { tool: "agents_list" });
@@ -117,7 +116,7 @@ describe("agents_list", BOUNDED, () => {
 	});
 });
 
-describe("/stop", BOUNDED, () => {
+describe("/stop", () => {
 	it("ends the turn, the calls that wait, and the background runs, and says what there was", async () => {
 		const { host, addon, call } = await start();
 		addon.run = async (_options, _update, _host, aborted) => {
@@ -133,7 +132,7 @@ describe("/stop", BOUNDED, () => {
 	});
 });
 
-describe("the message", BOUNDED, () => {
+describe("the message", () => {
 	const ended = { state: "ended", startedMs: 1_000, endedMs: 13_400 } as const;
 	const good = backgroundRun("1a2b3c4d", { ...ended, status: "success", outcome: "completed", label: "loader" });
 	const result = "# Found\n\nIt is in **loader.ts**.\n\n- one\n- two\n- three\n- four\n- five\n- six";
@@ -208,7 +207,7 @@ describe("the message", BOUNDED, () => {
 	});
 });
 
-describe("events", BOUNDED, () => {
+describe("events", () => {
 	it("tell the life of a run, an update at most once a second, each bounded", async () => {
 		const { host, addon } = await start();
 		const view = addon.views[0] ?? assert.fail("no session was opened");

@@ -5,8 +5,6 @@ import { after, afterEach, describe, it } from "node:test";
 import type { MessageUpdateEvent } from "../../extension/pi.ts";
 import { type EarlyRecord, type LoadedExtension, PackageCopies } from "./package-copy.ts";
 
-const BOUNDED = { timeout: 20_000 };
-
 const copies = new PackageCopies();
 const started: LoadedExtension[] = [];
 
@@ -74,7 +72,7 @@ function heard({ options, pushed, ends }: EarlyRecord): [tool: string, id: strin
 	return [options.tool, options.callId, pushed.join(""), ends];
 }
 
-describe("a call that arrives", BOUNDED, () => {
+describe("a call that arrives", () => {
 	it("is announced once with all that a run would get, then piece by piece", async () => {
 		const loaded = await start();
 		const { host, addon } = loaded;
@@ -197,7 +195,7 @@ describe("a call that arrives", BOUNDED, () => {
 	});
 });
 
-describe("a call that was announced", BOUNDED, () => {
+describe("a call that was announced", () => {
 	async function announced(): Promise<[LoadedExtension, Message, EarlyRecord[]]> {
 		const loaded = await start();
 		const message = new Message(loaded);

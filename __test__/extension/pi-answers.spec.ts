@@ -38,7 +38,7 @@ const foreign = Array.from(
 	.trim();
 
 for (const version of piVersions) {
-	describe(`answers in pi ${version}`, { timeout: 300_000 }, () => {
+	describe(`answers in pi ${version}`, () => {
 		let stage: Stage;
 		let rpc: RpcSession;
 

@@ -19,7 +19,7 @@ import {
 } from "../support/pi.ts";
 
 for (const version of piVersions) {
-	describe(`background runs without a user in pi ${version}`, { timeout: 300_000 }, () => {
+	describe(`background runs without a user in pi ${version}`, () => {
 		test("print mode: the answer is the one that has used both results", async () => {
 			// The two may end far enough apart to be told one after the other.
 			const Background = ({ wholeUserText }: ModelRequest) => [

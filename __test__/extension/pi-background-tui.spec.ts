@@ -36,7 +36,7 @@ async function told(rpc: RpcSession, message: string): Promise<string> {
 }
 
 for (const version of piVersions) {
-	describe(`background runs in the terminal of pi ${version}`, { timeout: 300_000 }, () => {
+	describe(`background runs in the terminal of pi ${version}`, () => {
 		test("draw their end, keep it over Escape, and draw it again when the session is opened", async () => {
 			let [work, hold] = [makeGate(), Promise.resolve()];
 			const children = {

@@ -76,7 +76,7 @@ async function eventually(holds: () => boolean, what: string, limitMs = toldMs):
 }
 
 for (const version of piVersions) {
-	describe(`background runs in pi ${version}`, { timeout: 300_000 }, () => {
+	describe(`background runs in pi ${version}`, () => {
 		test("start a turn when pi is idle, join one where it would rest, and start none after an abort", async () => {
 			let [first, second, hold] = [makeGate(), makeGate(), Promise.resolve()];
 			const children = {

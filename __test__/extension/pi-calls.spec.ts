@@ -158,7 +158,7 @@ const cases: Record<string, { says: string; steps: Step[]; heard: Heard[] }> = {
 };
 
 for (const version of piVersions) {
-	describe(`calls that arrive in pi ${version}`, { timeout: 300_000 }, () => {
+	describe(`calls that arrive in pi ${version}`, () => {
 		let folder: string;
 		let stage: Stage;
 		let rpc: RpcSession;

@@ -49,7 +49,7 @@ async function card(tui: Tui, ...lines: RegExp[]): Promise<string[]> {
 }
 
 for (const version of piVersions) {
-	describe(`cards of several runs in pi ${version}`, { timeout: 300_000 }, () => {
+	describe(`cards of several runs in pi ${version}`, () => {
 		test("a line per task: queued in order, at work, failed, done", async () => {
 			const [first, others] = [makeGate(), makeGate()];
 			const children = {

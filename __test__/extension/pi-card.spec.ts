@@ -47,7 +47,7 @@ const looks = [
 
 for (const version of piVersions) {
 	for (const { columns, theme } of looks.filter((look) => look.version === version)) {
-		test(`the card in pi ${version}, ${columns} columns, ${theme}`, { timeout: 120_000 }, async () => {
+		test(`the card in pi ${version}, ${columns} columns, ${theme}`, async () => {
 			const [looked, done] = [makeGate(), makeGate()];
 			const walk = ({ toolAnswers }: { toolAnswers: unknown[] }) => {
 				if (toolAnswers.length === 0) {
@@ -133,7 +133,7 @@ for (const version of piVersions) {
 		});
 	}
 
-	describe(`a failed card in pi ${version}`, { timeout: 300_000 }, () => {
+	describe(`a failed card in pi ${version}`, () => {
 		test("shows the mark, the code and the reason, on another ground than success", async () => {
 			const settings = { theme: "dark", retry: { enabled: false } };
 			await onStage({ version, settings }, async (stage) => {

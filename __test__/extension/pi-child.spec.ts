@@ -50,7 +50,7 @@ function use({ toolAnswers, userText }: ModelRequest) {
 }
 
 for (const version of piVersions) {
-	describe(`a child of pi ${version}`, { timeout: 300_000 }, () => {
+	describe(`a child of pi ${version}`, () => {
 		let stage: Stage;
 		let rpc: RpcSession;
 
@@ -155,7 +155,7 @@ for (const version of piVersions) {
 		});
 	});
 
-	describe(`the guard in pi ${version}`, { timeout: 300_000 }, () => {
+	describe(`the guard in pi ${version}`, () => {
 		test("is all that is registered, and blocks what others register", async () => {
 			const stage = await Stage.open({ version, load: "none", children: { use } });
 			try {

@@ -19,7 +19,7 @@ async function typeCommand(tui: Tui): Promise<void> {
 }
 
 for (const version of piVersions) {
-	describe(`/subagents in pi ${version}`, { timeout: 300_000 }, () => {
+	describe(`/subagents in pi ${version}`, () => {
 		let stage: Stage;
 
 		before(async () => {

@@ -40,7 +40,7 @@ function listen({ world }: Stage, debug: string): void {
 
 for (const version of piVersions) {
 	const skip = !allows("landlock") && "no sandbox here, so a child has the user's temporary directory";
-	describe(`compiled code in a child of pi ${version}`, { timeout: 300_000, skip }, () => {
+	describe(`compiled code in a child of pi ${version}`, { skip }, () => {
 		test("is that of its host, read and never written, without a word of complaint", async () => {
 			let cache = "";
 			let before: Snapshot = new Map();

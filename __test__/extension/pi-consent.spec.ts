@@ -29,7 +29,7 @@ function questions({ uiRequests }: RpcSession): UiRequest[] {
 }
 
 for (const version of piVersions) {
-	describe(`a project's agent in pi ${version}`, { timeout: 300_000 }, () => {
+	describe(`a project's agent in pi ${version}`, () => {
 		test("is refused in print mode, where nobody can be asked", async () => {
 			await onStage({ version }, async (stage) => {
 				writeScout(stage);

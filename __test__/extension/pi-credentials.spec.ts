@@ -319,7 +319,7 @@ function assertNothingPlanted(login: Login): void {
 
 for (const version of piVersions) {
 	const skip = !allows("landlock") && "no sandbox here, so no private agent directory";
-	describe(`credentials in pi ${version}`, { timeout: 300_000, skip }, () => {
+	describe(`credentials in pi ${version}`, { skip }, () => {
 		test("a child works with the user's context, extensions and packages, and nothing of its own stays", async () => {
 			await onLogin({ version }, async (login) => {
 				const { world } = login.stage;

@@ -34,7 +34,7 @@ function textsOf(request: ModelRequest | undefined, role?: string): string[] {
 	);
 }
 
-describe("a day with background runs", { timeout: 300_000 }, () => {
+describe("a day with background runs", () => {
 	const screens = new Map<Moment, string>();
 	let day: Day;
 	/** Everything on one screen, at the end. */

@@ -69,7 +69,7 @@ const notCompared = {
 };
 
 for (const version of piVersions) {
-	describe(`pi ${version}, loaded with -e`, { timeout: 300_000 }, () => {
+	describe(`pi ${version}, loaded with -e`, () => {
 		let stage: Stage;
 
 		before(async () => {
@@ -94,7 +94,7 @@ for (const version of piVersions) {
 		});
 	});
 
-	describe(`pi ${version}, installed from a folder`, { timeout: 300_000 }, () => {
+	describe(`pi ${version}, installed from a folder`, () => {
 		let stage: Stage;
 		const seen = makeGate();
 

@@ -73,7 +73,7 @@ const scenes: Record<string, Scene> = {
 };
 
 for (const version of piVersions) {
-	describe(`a child booted early in pi ${version}`, { timeout: 300_000 }, () => {
+	describe(`a child booted early in pi ${version}`, () => {
 		let stage: Stage;
 		let rpc: RpcSession;
 		let seen = 0;

@@ -45,7 +45,7 @@ async function startHanging(stage: Stage) {
 }
 
 for (const version of piVersions) {
-	describe(`pi ${version}`, { timeout: 300_000 }, () => {
+	describe(`pi ${version}`, () => {
 		test("goes on with a run when /reload is refused, and delegates and draws after one that is not", async () => {
 			const gate = makeGate();
 			const wait = () => [say("I wait."), until(gate.opened), say(" Done.")];

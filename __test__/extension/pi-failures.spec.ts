@@ -47,7 +47,7 @@ function lastEntry(file: string): NonNullable<ToolEntry["message"]> {
 }
 
 for (const version of piVersions) {
-	describe(`failures in pi ${version}`, { timeout: 300_000 }, () => {
+	describe(`failures in pi ${version}`, () => {
 		let stage: Stage;
 		let rpc: RpcSession;
 		let session: string;
@@ -179,7 +179,7 @@ for (const version of piVersions) {
 		});
 	});
 
-	test(`Escape in pi ${version} ends a child that hangs, and the card says so`, { timeout: 60_000 }, async () => {
+	test(`Escape in pi ${version} ends a child that hangs, and the card says so`, async () => {
 		await onStage({ version }, async (stage) => {
 			const tui = await startTui(stage.world, { prompt: delegate({ agent: "explorer", task: "hang" }) });
 			await tui.waitFor("I begin.");

@@ -199,7 +199,7 @@ function use({ toolAnswers, userText }: ModelRequest) {
 }
 
 for (const version of piVersions) {
-	describe(`a child of pi ${version} in a full home`, { timeout: 300_000 }, () => {
+	describe(`a child of pi ${version} in a full home`, () => {
 		let stage: Stage;
 		let rpc: RpcSession;
 		/** What came with 0.99: models that pick others, scripts, MCP servers. */

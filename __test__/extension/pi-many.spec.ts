@@ -50,7 +50,7 @@ function parent(kind: Kind): (request: ModelRequest) => Step[] {
 }
 
 for (const version of piVersions) {
-	describe(`several agents in pi ${version}`, { timeout: 300_000 }, () => {
+	describe(`several agents in pi ${version}`, () => {
 		let stage: Stage;
 		let rpc: RpcSession;
 		let late: ReturnType<typeof makeGate>;

@@ -145,7 +145,7 @@ const cases: Case[] = [
 ];
 
 for (const version of piVersions) {
-	describe(`a login that a run does not use, in pi ${version}`, { timeout: 300_000 }, () => {
+	describe(`a login that a run does not use, in pi ${version}`, () => {
 		test("is used by any pi that is driven by commands and may use the network", async () => {
 			const gateway = await Gateway.start();
 			try {

@@ -57,7 +57,7 @@ const isOpen = /^ Sub-agents( · .*)?\n ─+\n/;
 const isGone = (screen: string) => !isOpen.test(screen);
 
 for (const version of piVersions) {
-	describe(`the panel in pi ${version}`, { timeout: 300_000 }, () => {
+	describe(`the panel in pi ${version}`, () => {
 		test("follows a run, stops one, and leaves pi as it was", async () => {
 			const [looked, done] = [makeGate(), makeGate()];
 			const walk = ({ toolAnswers }: ModelRequest) => {

@@ -42,7 +42,7 @@ function countIn(text: string, part: string): number {
 }
 
 for (const version of piVersions) {
-	describe(`requests of pi ${version}`, { timeout: 300_000 }, () => {
+	describe(`requests of pi ${version}`, () => {
 		let stage: Stage;
 		let rpc: RpcSession;
 

@@ -42,7 +42,7 @@ function answersIn(stage: Stage): Record<string, unknown> {
 }
 
 for (const version of piVersions) {
-	describe(`questions of a child in pi ${version}`, { timeout: 300_000 }, () => {
+	describe(`questions of a child in pi ${version}`, () => {
 		let stage: Stage;
 		let rpc: RpcSession;
 		let user: (request: UiRequest) => UiAnswer | undefined;

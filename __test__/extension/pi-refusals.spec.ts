@@ -31,7 +31,7 @@ function packageWithoutAddon(root: string): string {
 }
 
 for (const version of piVersions) {
-	describe(`pi ${version}`, { timeout: 300_000 }, () => {
+	describe(`pi ${version}`, () => {
 		test("refuses each call while a configuration file is broken, and names file and line", async () => {
 			await onStage({ version }, async (stage) => {
 				stage.world.writeAgentDir("subagents.json", '{ "subagents": {\n\t"maxDepth": 1,\n\toops\n} }\n');

@@ -91,7 +91,7 @@ async function startStaying(stage: Stage): Promise<RpcSession> {
 const showsSleep = (event: PiEvent) => JSON.stringify(event.partialResult ?? "").includes("It sleeps.");
 
 for (const version of piVersions) {
-	describe(`pi ${version}`, { timeout: 300_000, skip: process.platform !== "linux" && "looks into /proc" }, () => {
+	describe(`pi ${version}`, { skip: process.platform !== "linux" && "looks into /proc" }, () => {
 		test("nobody is left after a run that has ended by itself", async () => {
 			await onStreet({ version }, async (stage) => {
 				const rpc = startRpc(stage.world);

@@ -18,7 +18,7 @@ interface Command {
 
 for (const version of piVersions) {
 	for (const load of ["argument", "install"] as const) {
-		describe(`workflow prompts in pi ${version}, loaded by ${load}`, { timeout: 300_000 }, () => {
+		describe(`workflow prompts in pi ${version}, loaded by ${load}`, () => {
 			let stage: Stage;
 			let rpc: RpcSession;
 

@@ -7,8 +7,6 @@ import { answerWith, confirmWith, Dialogs } from "../../extension/questions.ts";
 import type { Question } from "../../index.js";
 import { HostDouble } from "./package-copy.ts";
 
-const BOUNDED = { timeout: 20_000 };
-
 /** A dialog that is open, and how the user closes it. */
 interface Open {
 	title: string;
@@ -62,7 +60,7 @@ function question(method: Question["method"], fields: Partial<Question> = {}): Q
 
 const never = new AbortController().signal;
 
-describe("questions of a child", BOUNDED, () => {
+describe("questions of a child", () => {
 	const cases: [method: Question["method"], fields: Partial<Question>, shown: string, typed: string, answer: object][] =
 		[
 			["select", { options: ["a", "b"] }, "explorer asks: Which? a/b", "b", { value: "b" }],

@@ -18,10 +18,7 @@ afterEach(async () => {
 });
 after(() => copies.remove());
 
-/** Bounds every wait in a suite. */
-const BOUNDED = { timeout: 20_000 };
-
-describe("the tools", BOUNDED, () => {
+describe("the tools", () => {
 	it("tell the addon what the hosting pi is and has", async () => {
 		const { host, addon, call } = await start();
 		await host.emit("session_start");
@@ -196,7 +193,7 @@ describe("the tools", BOUNDED, () => {
 	});
 });
 
-describe("registration", BOUNDED, () => {
+describe("registration", () => {
 	it("leaves nothing but the guard in a child", async () => {
 		process.env.PI_SUBAGENT_CHILD = "1";
 		try {
@@ -269,7 +266,7 @@ describe("registration", BOUNDED, () => {
 	});
 });
 
-describe("/subagents", BOUNDED, () => {
+describe("/subagents", () => {
 	it("completes subcommands and stays out of the way of a complete one", async () => {
 		const { host } = await start();
 		const complete = (prefix: string) =>
