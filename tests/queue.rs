@@ -182,15 +182,15 @@ async fn a_pause_that_begins_or_grows_applies_to_waiting_runs() {
 async fn early_permits_exist_only_while_no_run_waits_and_there_is_room() {
     let queue = Queue::new();
     let early = |limit| Request { early_limit: limit, ..request(3) };
-    assert!(queue.early(early(0)).is_none(), "no early child is wanted");
-    let first = queue.early(early(1)).expect("an empty queue has room");
-    assert!(queue.early(early(1)).is_none(), "one is as many as may be");
-    let second = queue.early(early(2)).expect("there is room");
+    assert!(queue.early(&early(0)).is_none(), "no early child is wanted");
+    let first = queue.early(&early(1)).expect("an empty queue has room");
+    assert!(queue.early(&early(1)).is_none(), "one is as many as may be");
+    let second = queue.early(&early(2)).expect("there is room");
     let _running = permit(&mut queue.enter(request(3))).await;
-    assert!(queue.early(early(9)).is_none(), "the process is full");
+    assert!(queue.early(&early(9)).is_none(), "the process is full");
     drop(second);
     let _waiting = queue.enter(request(1));
-    assert!(queue.early(early(9)).is_none(), "a run waits");
+    assert!(queue.early(&early(9)).is_none(), "a run waits");
     drop(first);
 }
 
@@ -198,11 +198,11 @@ async fn early_permits_exist_only_while_no_run_waits_and_there_is_room() {
 async fn early_permits_heed_pauses_and_calls() {
     let queue = Queue::new();
     queue.hold("p", later(Duration::from_secs(60)));
-    assert!(queue.early(of("p")).is_none());
+    assert!(queue.early(&of("p")).is_none());
     let call = Group::new();
     let mine = || Request { group: Some((call.clone(), 1)), ..request(4) };
-    let early = queue.early(mine()).expect("there is room");
-    assert!(queue.early(mine()).is_none());
+    let early = queue.early(&mine()).expect("there is room");
+    assert!(queue.early(&mine()).is_none());
     let same = queue.enter(mine());
     assert_eq!(position(&same), Some(1), "the early child counts as one of its call");
     drop(early);
@@ -212,8 +212,8 @@ async fn early_permits_heed_pauses_and_calls() {
 #[tokio::test]
 async fn an_early_permit_is_given_up_for_a_waiting_run() {
     let queue = Queue::new();
-    let mut older = queue.early(request(3)).expect("there is room");
-    let mut newer = queue.early(request(3)).expect("there is room");
+    let mut older = queue.early(&request(3)).expect("there is room");
+    let mut newer = queue.early(&request(3)).expect("there is room");
     let _running = permit(&mut queue.enter(request(3))).await;
     let first = queue.enter(request(3));
     newer.evicted().await;
@@ -233,7 +233,7 @@ async fn an_early_permit_is_given_up_for_a_waiting_run() {
 async fn early_permits_are_not_given_up_in_vain() {
     let queue = Queue::new();
     let _running: Vec<_> = (0..2).map(|_| queue.enter(request(3))).collect();
-    let mut early = queue.early(request(3)).expect("there is room");
+    let mut early = queue.early(&request(3)).expect("there is room");
     let _waits_anyway = [queue.enter(request(1)), queue.enter(request(3))];
     assert!(
         !is_evicted(&mut early).await,
@@ -254,7 +254,7 @@ async fn is_evicted(early: &mut EarlyPermit) -> bool {
 async fn an_early_permit_is_given_up_only_where_its_place_is_the_one_that_is_missing() {
     let queue = Queue::new();
     let _running = permit(&mut queue.enter(request(3))).await;
-    let mut early = queue.early(request(3)).expect("there is room");
+    let mut early = queue.early(&request(3)).expect("there is room");
     let quieter = queue.enter(request(1));
     assert!(!is_evicted(&mut early).await, "the one that runs is one too many already");
     drop(quieter);
@@ -268,7 +268,7 @@ async fn an_early_permit_is_given_up_only_where_its_place_is_the_one_that_is_mis
 async fn early_permits_are_given_up_for_no_more_runs_than_could_start() {
     let queue = Queue::new();
     let _running = permit(&mut queue.enter(request(3))).await;
-    let [mut older, mut newer] = [(); 2].map(|()| queue.early(request(3)).expect("there is room"));
+    let [mut older, mut newer] = [(); 2].map(|()| queue.early(&request(3)).expect("there is room"));
     let strict = [(); 2].map(|()| queue.enter(request(2)));
     assert!(is_evicted(&mut newer).await);
     assert!(!is_evicted(&mut older).await, "beside the first there is no room for the second");
@@ -284,7 +284,7 @@ async fn early_permits_are_given_up_for_no_more_runs_of_a_call_than_it_may_have(
     let call = Group::new();
     let mine = || Request { group: Some((call.clone(), 1)), ..request(3) };
     let _running = permit(&mut queue.enter(request(3))).await;
-    let [mut older, mut newer] = [(); 2].map(|()| queue.early(request(3)).expect("there is room"));
+    let [mut older, mut newer] = [(); 2].map(|()| queue.early(&request(3)).expect("there is room"));
     let mut calls = [(); 2].map(|()| queue.enter(mine()));
     assert!(is_evicted(&mut newer).await);
     assert!(!is_evicted(&mut older).await, "the second of the call waits for the first");
@@ -297,7 +297,7 @@ async fn early_permits_are_given_up_for_no_more_runs_of_a_call_than_it_may_have(
 #[tokio::test]
 async fn an_early_permit_becomes_that_of_its_run_even_in_a_full_process() {
     let queue = Queue::new();
-    let mut early = queue.early(request(1)).expect("there is room");
+    let mut early = queue.early(&request(1)).expect("there is room");
     let waiting = queue.enter(request(1));
     early.evicted().await;
     // Its run came first after all.

@@ -79,7 +79,7 @@ impl Scene {
     }
 
     fn early(&self, cap: usize) -> EarlyPermit {
-        self.queue.early(request(&self.store, cap)).expect("there is room in this process")
+        self.queue.early(&request(&self.store, cap)).expect("there is room in this process")
     }
 
     fn database(&self) -> Connection {

@@ -160,7 +160,7 @@ async fn boot(
     let group = Some((group, config.parallel_concurrency));
     let request = request(&ready, group).await;
     order.reached().await;
-    let permit = Queue::shared().early(request)?;
+    let permit = Queue::shared().early(&request)?;
     drop(order);
     let booted = ready.boot(cancel).await?;
     Some((booted, permit))

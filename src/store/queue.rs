@@ -17,7 +17,7 @@ pub struct StoredTicket {
 }
 
 /// A request to start a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct TicketRequest {
     /// The most children at once in all processes, including this one.
     pub cap: usize,
@@ -57,6 +57,10 @@ impl TicketRequest {
     pub fn new(cap: usize, when_full: WhenFull) -> Self {
         Self { cap, when_full, ticket: None, state: TicketState::Waiting }
     }
+
+    fn is_waiting(&self) -> bool {
+        self.state == TicketState::Waiting
+    }
 }
 
 /// A ticket as stored in the database.
@@ -81,9 +85,9 @@ struct Rows {
 
 impl Store {
     /// Takes one turn at the queue, in one transaction. Gives back the `leaving` tickets, enters the requests without a
-    /// ticket in their order, and starts those that fit under their cap together with all tickets before them. If a
-    /// request has to wait, the tickets of dead processes are removed. Returns how many waiting tickets of all
-    /// processes could start if this process gave back `spare` of its started ones.
+    /// ticket in their order, and starts those that fit under their cap together with all tickets before them. While
+    /// one waits, the tickets of dead processes are removed. Returns how many waiting tickets of all processes could
+    /// start if this process gave back `spare` of its started ones.
     ///
     /// A turn that changes nothing only reads. Pass started requests too: if the database was removed meanwhile, they
     /// are counted again.
@@ -99,51 +103,30 @@ impl Store {
     ) -> Result<usize, StoreError> {
         let mut open = self.lock();
         // A turn that only gives tickets back creates no files: the directory may be about to be deleted.
-        let is_new = !requests.is_empty() && !open.is_intact();
-        if is_new {
+        if !requests.is_empty() && !open.is_intact() {
             self.mend(&mut open)?;
         }
-        let now = Instant::now();
-        let changes =
-            is_new || !leaving.is_empty() || requests.iter().any(|request| request.ticket.is_none());
-        let rows = if changes { open.turn(leaving, &[], requests, now) } else { open.look(now) };
-        let rows = rows.map_err(|source| self.failed(source))?;
-        let waits = requests.iter().any(|request| request.state == TicketState::Waiting);
-        if !waits && rows.waiting() == 0 {
-            return Ok(0);
-        }
-        let dead = rows.others().filter(|process| open.presence.is_gone(process)).map(str::to_owned);
-        let dead: Vec<_> = dead.collect();
-        let beats = waits && open.heartbeat.is_due(now);
-        if dead.is_empty() && !beats && (changes || !rows.admits(requests)) {
-            return Ok(rows.startable_with(spare));
-        }
-        match open.turn(&[], &dead, requests, now) {
-            Ok(rows) => Ok(rows.startable_with(spare)),
-            // The caller must learn what the first part has changed. A lasting failure shows in the next turn.
-            Err(_) if changes => Ok(rows.startable_with(spare)),
-            Err(source) => Err(self.failed(source)),
-        }
+        let rows = open.take_turn(leaving, requests).map_err(|source| self.failed(source))?;
+        Ok(rows.startable_with(spare))
     }
 }
 
 impl Open {
-    /// Reads the queue.
-    fn look(&mut self, now: Instant) -> rusqlite::Result<Rows> {
-        let mut rows = Rows::read(&self.connection, self.presence.id(), self.generation)?;
-        rows.pass_over_stopped(&mut self.heartbeat, now);
-        Ok(rows)
-    }
-
-    /// Changes the queue in one transaction.
-    fn turn(
+    /// Reads the queue, and changes it if there is something to change.
+    fn take_turn(
         &mut self,
         leaving: &[StoredTicket],
-        dead: &[String],
         requests: &mut [TicketRequest],
-        now: Instant,
     ) -> rusqlite::Result<Rows> {
-        let own = self.presence.id();
+        let (now, own) = (Instant::now(), self.presence.id());
+        let seen = Rows::read(&self.connection, own, self.generation, &mut self.heartbeat, now)?;
+        let waits = requests.iter().any(TicketRequest::is_waiting);
+        let is_dead = |process: &&str| (waits || seen.waiting() > 0) && self.presence.is_gone(process);
+        let dead: Vec<_> = seen.others().filter(is_dead).collect();
+        let beats = waits && self.heartbeat.is_due(now);
+        if leaving.is_empty() && dead.is_empty() && !beats && !seen.has_news_for(requests) {
+            return Ok(seen);
+        }
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         for ticket in leaving.iter().filter(|ticket| ticket.generation == self.generation) {
             transaction
@@ -152,27 +135,33 @@ impl Open {
         for process in dead {
             transaction.execute("DELETE FROM place WHERE process = ?1", [process])?;
         }
-        let mut rows = Rows::read(&transaction, own, self.generation)?;
-        rows.pass_over_stopped(&mut self.heartbeat, now);
+        let mut rows = Rows::read(&transaction, own, self.generation, &mut self.heartbeat, now)?;
         let beat = self.heartbeat.beat(now);
-        let mut answered: Vec<TicketRequest> = requests.to_vec();
+        // The caller's are changed only if the transaction succeeds.
+        let mut answered = requests.to_vec();
         for request in &mut answered {
             rows.answer(&transaction, own, request, beat)?;
         }
-        if answered.iter().any(|request| request.state == TicketState::Waiting) {
+        if answered.iter().any(TicketRequest::is_waiting) {
             transaction.execute(
                 "UPDATE place SET beat = ?1 WHERE process = ?2 AND NOT started",
                 params![beat, own],
             )?;
         }
         transaction.commit()?;
-        requests.clone_from_slice(&answered);
+        requests.copy_from_slice(&answered);
         Ok(rows)
     }
 }
 
 impl Rows {
-    fn read(connection: &Connection, own: &str, generation: u32) -> rusqlite::Result<Self> {
+    fn read(
+        connection: &Connection,
+        own: &str,
+        generation: u32,
+        heartbeat: &mut Heartbeat,
+        now: Instant,
+    ) -> rusqlite::Result<Self> {
         let mut query =
             connection.prepare("SELECT seq, process, started, cap, beat FROM place ORDER BY seq")?;
         let rows = query.query_map((), |row| {
@@ -186,17 +175,14 @@ impl Rows {
                 counts: true,
             })
         })?;
-        Ok(Self { all: rows.collect::<rusqlite::Result<_>>()?, generation })
-    }
-
-    /// Marks the waiting tickets of stopped processes, so that others do not wait for them.
-    fn pass_over_stopped(&mut self, heartbeat: &mut Heartbeat, now: Instant) {
-        let waiting = self.all.iter().filter(|row| !row.started);
+        let mut all: Vec<Row> = rows.collect::<Result<_, _>>()?;
+        let waiting = all.iter().filter(|row| !row.started);
         heartbeat.observe(waiting.filter_map(|row| Some((row.process.as_deref()?, row.beat))), now);
-        for row in &mut self.all {
+        for row in &mut all {
             row.counts =
                 row.started || row.process.as_deref().is_none_or(|process| heartbeat.beats(process, now));
         }
+        Ok(Self { all, generation })
     }
 
     fn waiting(&self) -> usize {
@@ -238,13 +224,13 @@ impl Rows {
         self.all[at].process.is_none().then_some(at)
     }
 
-    /// Whether a turn would start one of these or has to enter it again.
-    fn admits(&self, requests: &[TicketRequest]) -> bool {
-        let waiting = requests.iter().filter(|request| request.state == TicketState::Waiting);
-        let mut found =
-            waiting.map(|request| (request.cap, request.ticket.and_then(|ticket| self.find(ticket))));
+    /// Whether a turn would start one of these or has to enter it, perhaps again.
+    fn has_news_for(&self, requests: &[TicketRequest]) -> bool {
         let started = self.started();
-        found.any(|(cap, at)| at.is_none_or(|at| self.started_before(at, started) < cap))
+        requests.iter().any(|request| {
+            let at = request.ticket.and_then(|ticket| self.find(ticket));
+            at.is_none_or(|at| !self.all[at].started && self.started_before(at, started) < request.cap)
+        })
     }
 
     /// Answers one request, in the database and here.
@@ -357,23 +343,23 @@ mod tests {
     }
 
     #[test]
-    fn a_look_admits_requests_that_fit_or_lost_their_ticket() {
-        let waiting = |seq, cap| TicketRequest {
+    fn a_turn_has_news_for_requests_that_fit_or_have_no_ticket() {
+        let request = |seq, cap| TicketRequest {
             ticket: Some(StoredTicket { seq, generation: 3 }),
             ..TicketRequest::new(cap, WhenFull::Wait)
         };
-        let refused = TicketRequest { state: TicketState::Refused, ..waiting(2, 9) };
         for (label, requests, expected) in [
             ("no requests", vec![], false),
-            ("room", vec![waiting(2, 2)], true),
-            ("none under its own cap", vec![waiting(2, 1)], false),
-            ("none behind another that can start", vec![waiting(3, 2)], false),
-            ("room for both", vec![waiting(3, 3)], true),
-            ("one of two", vec![waiting(2, 1), waiting(3, 3)], true),
-            ("lost", vec![waiting(7, 1)], true),
-            ("answered already", vec![refused], false),
+            ("new", vec![TicketRequest::new(1, WhenFull::Wait)], true),
+            ("room", vec![request(2, 2)], true),
+            ("none under its own cap", vec![request(2, 1)], false),
+            ("none behind another that can start", vec![request(3, 2)], false),
+            ("room for both", vec![request(3, 3)], true),
+            ("one of two", vec![request(2, 1), request(3, 3)], true),
+            ("lost", vec![request(7, 1)], true),
+            ("started already", vec![request(1, 9)], false),
         ] {
-            assert_eq!(rows("+ 2 2").admits(&requests), expected, "{label}");
+            assert_eq!(rows("+ 2 2").has_news_for(&requests), expected, "{label}");
         }
     }
 

@@ -1,9 +1,13 @@
-//! What is asked of the store, how its answers are read, and when it is asked again.
+//! What is asked of a store, how its answers are read, and when it is asked again.
 
 use std::collections::BTreeMap;
+use std::mem::{replace, take};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::store::{StoreError, StoredTicket, TicketRequest, TicketState, WhenFull};
+use parking_lot::Condvar;
+
+use crate::store::{Store, StoreError, StoredTicket, TicketRequest, TicketState, WhenFull};
 
 /// How often we look whether another process has left. A child takes longer than that to boot.
 const POLL: Duration = Duration::from_millis(200);
@@ -12,74 +16,85 @@ const MAX_BUSY: Duration = Duration::from_secs(5);
 /// How long a store that could not be used is left alone.
 const RETRY_AFTER: Duration = Duration::from_secs(60);
 
-/// The claims of this process on the cap on all processes.
-#[derive(Debug, Default)]
+/// The claims of this process on the cap of all processes that share a store.
+#[derive(Debug)]
 pub(super) struct Claims {
-    /// By number: oldest first.
-    held: BTreeMap<u64, Held>,
+    pub store: Store,
+    /// Whether the thread that takes the turns is there.
+    pub has_thread: bool,
+    /// Wakes that thread.
+    pub has_work_now: Arc<Condvar>,
+    /// By id: oldest first.
+    held: BTreeMap<u64, TicketRequest>,
     /// Tickets to give back to the store.
     leaving: Vec<StoredTicket>,
-    /// Whether something came up since the last batch.
+    /// Whether something came up since the last turn began.
     has_work: bool,
-    /// Whether the thread that talks to the store is there.
-    pub has_thread: bool,
     /// Since when the database has been locked by others.
     busy_since: Option<Instant>,
     /// Until when the store is not asked.
     paused_until: Option<Instant>,
-    notice: Option<String>,
     has_warned: bool,
-}
-
-#[derive(Debug)]
-struct Held {
-    request: TicketRequest,
-    /// Whether an early one was asked to leave.
-    is_evicted: bool,
 }
 
 /// What one turn at the store is about.
 #[derive(Debug)]
-pub(super) struct Batch {
-    numbers: Vec<u64>,
-    pub requests: Vec<TicketRequest>,
-    pub leaving: Vec<StoredTicket>,
+pub(super) struct Turn {
+    store: Store,
+    ids: Vec<u64>,
+    requests: Vec<TicketRequest>,
+    leaving: Vec<StoredTicket>,
     /// How many early places could be given back.
-    pub spare: usize,
+    spare: usize,
 }
 
-/// What the queue has to do after a turn, by the numbers of the claims.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Answers {
-    /// Runs that may start.
-    pub started: Vec<u64>,
-    /// Early children that have to go.
-    pub refused: Vec<u64>,
-    /// Why the cap is not in force, in words for the user.
-    pub notice: Option<String>,
+impl Turn {
+    /// Takes the turn, which blocks. Returns how many runs of all processes need early places of ours.
+    pub(super) fn take(&mut self) -> Result<usize, StoreError> {
+        self.store.take_turn(&self.leaving, &mut self.requests, self.spare)
+    }
 }
 
 impl Claims {
-    pub(super) fn add(&mut self, number: u64, cap: usize, when_full: WhenFull) {
-        self.held.insert(number, Held { request: TicketRequest::new(cap, when_full), is_evicted: false });
-        self.has_work = true;
+    pub(super) fn new(store: Store) -> Self {
+        Self {
+            store,
+            has_thread: false,
+            has_work_now: Arc::default(),
+            held: BTreeMap::new(),
+            leaving: Vec::new(),
+            has_work: false,
+            busy_since: None,
+            paused_until: None,
+            has_warned: false,
+        }
     }
 
-    /// An early claim counts from now on, whatever the answer was. Says whether there is something to do.
-    pub(super) fn keep(&mut self, number: u64) -> bool {
-        let Some(held) = self.held.get_mut(&number) else { return false };
-        held.request.when_full = WhenFull::Exceed;
-        let is_missing = held.ask_again();
-        self.has_work |= is_missing;
-        is_missing
+    /// Makes a claim. `false`: the store could not be used a short time ago, so no cap is in force.
+    pub(super) fn add(&mut self, id: u64, cap: usize, when_full: WhenFull) -> bool {
+        let is_in_force = self.pause().is_none();
+        if is_in_force {
+            self.held.insert(id, TicketRequest::new(cap, when_full));
+            self.has_work = true;
+        }
+        is_in_force
     }
 
-    /// A claim is dropped. Says whether there is something to do. A place that the turn under way takes for it is given
-    /// back at that turn's end.
-    pub(super) fn give_back(&mut self, number: u64) -> bool {
-        let ticket = self.held.remove(&number).and_then(|held| held.request.ticket);
+    /// The child of an early claim counts from now on, whatever the answer was.
+    pub(super) fn keep(&mut self, id: u64) {
+        if let Some(held) = self.held.get_mut(&id) {
+            held.when_full = WhenFull::Exceed;
+            if held.ticket.is_none() {
+                held.state = TicketState::Waiting;
+                self.has_work = true;
+            }
+        }
+    }
+
+    /// Drops a claim. A place that the turn under way takes for it is given back at that turn's end.
+    pub(super) fn give_back(&mut self, id: u64) {
+        let ticket = self.held.remove(&id).and_then(|held| held.ticket);
         self.leave(ticket);
-        ticket.is_some()
     }
 
     fn leave(&mut self, ticket: Option<StoredTicket>) {
@@ -87,124 +102,86 @@ impl Claims {
         self.leaving.extend(ticket);
     }
 
-    /// Whether the store could not be used a short time ago.
-    pub(super) fn is_paused(&self) -> bool {
-        self.paused_until.is_some_and(|until| until > Instant::now())
+    pub(super) fn has_ticket(&self, id: u64) -> bool {
+        self.held.get(&id).is_some_and(|held| held.ticket.is_some())
+    }
+
+    pub(super) fn is(&self, id: u64, state: TicketState) -> bool {
+        self.held.get(&id).is_some_and(|held| held.state == state)
+    }
+
+    /// How long the store is still left alone.
+    fn pause(&self) -> Option<Duration> {
+        let rest = self.paused_until?.saturating_duration_since(Instant::now());
+        (!rest.is_zero()).then_some(rest)
     }
 
     /// When the next turn is due; `None` when there is nothing to do.
     pub(super) fn due_in(&self) -> Option<Duration> {
-        if let Some(until) = self.paused_until.filter(|_| self.is_paused()) {
-            let rest = until.saturating_duration_since(Instant::now());
+        if let Some(rest) = self.pause() {
             return (!self.leaving.is_empty()).then_some(rest);
         }
         if self.has_work {
             return Some(Duration::ZERO);
         }
-        let polls = |held: &Held| held.is_waiting() || held.may_be_evicted();
+        let polls = |held: &TicketRequest| held.state == TicketState::Waiting || is_early(held);
         (!self.leaving.is_empty() || self.held.values().any(polls)).then_some(POLL)
     }
 
-    /// Begins a turn.
-    pub(super) fn batch(&mut self) -> Batch {
+    pub(super) fn begin_turn(&mut self) -> Turn {
         self.has_work = false;
         // Those that have started are included, because the store may have lost them.
-        let known = self.held.iter().filter(|(_, held)| held.is_waiting() || held.request.ticket.is_some());
-        let (numbers, requests) = known.map(|(number, held)| (*number, held.request.clone())).unzip();
-        let spare =
-            self.held.values().filter(|held| held.is_early() && held.request.ticket.is_some()).count();
-        Batch { numbers, requests, leaving: std::mem::take(&mut self.leaving), spare }
+        let asks = |held: &TicketRequest| held.state == TicketState::Waiting || held.ticket.is_some();
+        let asking = self.held.iter().filter(|(_, held)| asks(held));
+        let (ids, requests) = asking.map(|(id, held)| (*id, *held)).unzip();
+        let spare = self.held.values().filter(|held| is_early(held)).count();
+        Turn { store: self.store.clone(), ids, requests, leaving: take(&mut self.leaving), spare }
     }
 
-    /// Ends a turn, after which `wanting` runs of all processes need early places of ours.
-    pub(super) fn apply(&mut self, batch: Batch, wanting: usize) -> Answers {
+    /// Ends a turn that was taken.
+    pub(super) fn apply(&mut self, turn: Turn) {
         self.busy_since = None;
-        let mut answers = Answers { notice: self.take_notice(), ..Answers::default() };
-        for (number, request) in batch.numbers.into_iter().zip(batch.requests) {
-            let Some(held) = self.held.get_mut(&number) else {
-                self.leave(request.ticket);
-                continue;
-            };
-            let was_waiting = held.is_waiting();
-            (held.request.ticket, held.request.state) = (request.ticket, request.state);
-            if held.request.when_full != request.when_full {
-                // Kept while the turn was under way.
-                self.has_work |= held.ask_again();
-            } else if was_waiting && request.state == TicketState::Refused {
-                answers.refused.push(number);
-            } else if was_waiting
-                && request.state == TicketState::Started
-                && request.when_full == WhenFull::Wait
-            {
-                answers.started.push(number);
+        for (id, answer) in turn.ids.into_iter().zip(turn.requests) {
+            let is_leaving = answer.ticket.is_some_and(|ticket| self.leaving.contains(&ticket));
+            match self.held.get_mut(&id) {
+                Some(held) if !is_leaving => {
+                    (held.ticket, held.state) = (answer.ticket, answer.state);
+                    // Kept while the turn was under way.
+                    if held.when_full == WhenFull::Exceed && held.ticket.is_none() {
+                        held.state = TicketState::Waiting;
+                        self.has_work = true;
+                    }
+                }
+                // Dropped while the turn was under way, and perhaps made again since: a pause has come and gone.
+                _ => self.leave(answer.ticket),
             }
         }
-        self.evict(wanting, &mut answers.refused);
-        answers
     }
 
-    /// Asks for early places back; the newest first, because least was spent on it.
-    fn evict(&mut self, wanting: usize, refused: &mut Vec<u64>) {
-        let asked = self.held.values().filter(|held| held.is_early() && held.is_evicted).count();
-        let early = self.held.iter_mut().rev().filter(|(_, held)| held.may_be_evicted());
-        for (number, held) in early.take(wanting.saturating_sub(asked)) {
-            held.is_evicted = true;
-            refused.push(*number);
+    /// Ends a turn that failed. While others lock the database, its claims wait; otherwise, and when that lasts, it
+    /// [gives up](Self::give_up).
+    pub(super) fn fail(&mut self, turn: Turn, error: &StoreError) -> Option<String> {
+        self.leaving.extend(turn.leaving);
+        if error.is_busy() && self.busy_since.get_or_insert_with(Instant::now).elapsed() < MAX_BUSY {
+            return None;
         }
+        self.give_up(&error.in_full())
     }
 
-    /// Ends a turn that failed. While others lock the database, its claims wait; otherwise, and when that lasts, all runs
-    /// start without the cap.
-    pub(super) fn fail(&mut self, error: &StoreError, leaving: Vec<StoredTicket>) -> Answers {
-        let now = Instant::now();
-        self.leaving.extend(leaving);
-        if error.is_busy() && now.duration_since(*self.busy_since.get_or_insert(now)) < MAX_BUSY {
-            return Answers::default();
-        }
+    /// Starts all runs without the cap. Says why, for the user, once.
+    pub(super) fn give_up(&mut self, why: &str) -> Option<String> {
         self.busy_since = None;
-        self.paused_until = Some(now + RETRY_AFTER);
-        self.warn(&error.in_full());
-        let mut answers = Answers { notice: self.take_notice(), ..Answers::default() };
-        for (number, held) in self.held.iter_mut().filter(|(_, held)| held.is_waiting()) {
-            held.request.state = TicketState::Started;
-            self.leaving.extend(held.request.ticket.take());
-            if held.request.when_full == WhenFull::Wait {
-                answers.started.push(*number);
-            }
+        self.paused_until = Some(Instant::now() + RETRY_AFTER);
+        for held in self.held.values_mut().filter(|held| held.state == TicketState::Waiting) {
+            held.state = TicketState::Started;
+            self.leaving.extend(held.ticket.take());
         }
-        answers
-    }
-
-    /// Tells the user why the cap is not in force, once.
-    pub(super) fn warn(&mut self, why: &str) {
-        if !std::mem::replace(&mut self.has_warned, true) {
-            self.notice = Some(format!("`maxConcurrentPerUser` is not in force: {why}"));
-        }
-    }
-
-    pub(super) fn take_notice(&mut self) -> Option<String> {
-        self.notice.take()
+        let is_news = !replace(&mut self.has_warned, true);
+        is_news.then(|| format!("`maxConcurrentPerUser` is not in force: {why}"))
     }
 }
 
-impl Held {
-    fn is_early(&self) -> bool {
-        self.request.when_full == WhenFull::Refuse
-    }
-
-    fn is_waiting(&self) -> bool {
-        self.request.state == TicketState::Waiting
-    }
-
-    fn may_be_evicted(&self) -> bool {
-        self.is_early() && self.request.ticket.is_some() && !self.is_evicted
-    }
-
-    /// Has the next turn take a place if there is none. Says whether that is so.
-    fn ask_again(&mut self) -> bool {
-        if self.request.ticket.is_none() {
-            self.request.state = TicketState::Waiting;
-        }
-        self.request.ticket.is_none()
-    }
+/// Whether it is a place that could be given back.
+fn is_early(held: &TicketRequest) -> bool {
+    held.when_full == WhenFull::Refuse && held.ticket.is_some()
 }

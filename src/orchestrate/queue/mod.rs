@@ -11,26 +11,20 @@
 //!
 //! | | |
 //! |---|---|
-//! | `request` | which limits hold for a run; the calls that bound how many of their runs go on |
-//! | `queue` | the entrance for runs and for children booted early |
-//! | `ticket`, `permit` | a place in the queue; the right to have a child |
+//! | `queue` | [`Queue`], and what it hands out: [`Ticket`], [`Permit`], [`EarlyPermit`] |
+//! | `request` | which limits hold for a run; what it sees while it waits |
 //! | `state` | who waits, what is taken, who is admitted next, which early permits have to go |
-//! | `store_worker` | the thread that talks to the store |
-//! | `claims` | what that thread asks for, how it reads the answers, when it asks again |
+//! | `claims` | what is asked of a store, how its answers are read, when it is asked again |
+//! | `shared` | the lock around all of this, and the threads that talk to the stores |
 //!
 //! The queue knows nothing of children, of runs, or of what a permit is used for.
 
 mod claims;
-mod permit;
 #[expect(clippy::module_inception, reason = "the queue itself, beside what it is made of")]
 mod queue;
 mod request;
+mod shared;
 mod state;
-mod store_worker;
-mod ticket;
 
-pub use permit::{EarlyPermit, Permit};
-pub use queue::Queue;
-pub use request::{Group, Request, UserCap};
-pub use state::WaitStatus;
-pub use ticket::Ticket;
+pub use queue::{EarlyPermit, Permit, Queue, Ticket};
+pub use request::{Group, Request, UserCap, WaitStatus};

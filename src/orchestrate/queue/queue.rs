@@ -1,12 +1,14 @@
-//! The entrance of the queue.
+//! The queue, and what it hands out.
 
+use std::future::pending;
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
-use super::permit::{EarlyPermit, Permit};
-use super::request::Request;
-use super::state::Shared;
-use super::ticket::Ticket;
+use tokio::sync::watch;
+use tokio::time::sleep_until;
+
+use super::request::{Request, WaitStatus};
+use super::shared::Shared;
 
 /// Bounds how many children exist at once, and lets them start in the order of arrival. Clones share one queue.
 #[derive(Clone, Debug, Default)]
@@ -28,9 +30,8 @@ impl Queue {
 
     /// Takes a place at the end of the queue. Never blocks.
     pub fn enter(&self, request: Request) -> Ticket {
-        let limited = self.0.limited(request);
-        let (id, status, grant) = self.0.change(|state| state.enter(limited));
-        Ticket { queue: Arc::clone(&self.0), id, status, grant }
+        let (id, status) = self.0.change(|state| state.enter(request));
+        Ticket { queue: Arc::clone(&self.0), id, status, is_used: false }
     }
 
     /// The provider has asked for a pause: no new child of it starts before `until`. Of two pauses the one that ends later
@@ -43,9 +44,110 @@ impl Queue {
     /// than the request's `early_limit` exist. Never blocks: if the cap on all processes has no room, the permit is evicted
     /// later.
     #[must_use]
-    pub fn early(&self, request: Request) -> Option<EarlyPermit> {
-        let limited = self.0.limited(request);
-        let (grant, evicted) = self.0.change(|state| state.early(&limited))?;
-        Some(EarlyPermit { permit: Permit { queue: Arc::clone(&self.0), grant }, evicted })
+    pub fn early(&self, request: &Request) -> Option<EarlyPermit> {
+        let (id, evicted) = self.0.change(|state| state.early(request))?;
+        Some(EarlyPermit { permit: Permit { queue: Arc::clone(&self.0), id }, evicted })
+    }
+}
+
+/// A place in the queue. Dropping it leaves the queue, and those behind move up.
+///
+/// It must be awaited or dropped: one that is kept without being awaited keeps its place and what it was given.
+#[derive(Debug)]
+#[must_use = "dropping this leaves the queue"]
+pub struct Ticket {
+    queue: Arc<Shared>,
+    id: u64,
+    status: watch::Receiver<WaitStatus>,
+    /// Whether its permit was handed out.
+    is_used: bool,
+}
+
+impl Ticket {
+    /// How far it has come, from now on.
+    #[must_use]
+    pub fn status(&self) -> watch::Receiver<WaitStatus> {
+        self.status.clone()
+    }
+
+    /// Waits for the permit. Cancel safe: the place in the queue, or the permit, stays with this value. Gives one permit;
+    /// after that it never resolves again.
+    pub async fn admitted(&mut self) -> Permit {
+        while !self.is_used {
+            let WaitStatus { position, held_until } = *self.status.borrow_and_update();
+            if position.is_none() {
+                self.is_used = true;
+                return Permit { queue: Arc::clone(&self.queue), id: self.id };
+            }
+            let end_of_pause = async {
+                match held_until {
+                    Some(until) => sleep_until(until.into()).await,
+                    None => pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                Ok(()) = self.status.changed() => {}
+                // Nothing else happens then.
+                () = end_of_pause => self.queue.change(|_| ()),
+            }
+        }
+        pending().await
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if !self.is_used {
+            self.queue.change(|state| state.leave(self.id));
+        }
+    }
+}
+
+/// The right to have one child. Dropping it frees the place, for this process and for all others of the user.
+#[derive(Debug)]
+pub struct Permit {
+    queue: Arc<Shared>,
+    id: u64,
+}
+
+impl Permit {
+    /// What the user must know about this permit: that the cap on all processes of this user is not in force. Said once
+    /// per process, and taken once.
+    pub fn take_notice(&mut self) -> Option<String> {
+        self.queue.change(|state| state.take_notice(self.id))
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.queue.change(|state| state.release(self.id));
+    }
+}
+
+/// The right to have a child that no run has asked for yet. Dropping it frees the place.
+#[derive(Debug)]
+pub struct EarlyPermit {
+    permit: Permit,
+    evicted: watch::Receiver<bool>,
+}
+
+impl EarlyPermit {
+    /// Waits until a run needs this place and could not start otherwise; then the permit has to be dropped, soon. Cancel
+    /// safe.
+    pub async fn evicted(&mut self) {
+        if self.evicted.wait_for(|evicted| *evicted).await.is_err() {
+            // Unreachable: the queue holds the sender as long as this permit exists.
+            pending::<()>().await;
+        }
+    }
+
+    /// The permit of the run that the child was booted for. Never refused, whatever else waits: the place is counted
+    /// already.
+    #[must_use]
+    pub fn into_permit(self) -> Permit {
+        let Self { permit, .. } = self;
+        permit.queue.change(|state| state.keep(permit.id));
+        permit
     }
 }

@@ -1,7 +1,7 @@
-//! What a run asks of the queue.
+//! What a run asks of the queue, and what it sees while it waits.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use crate::store::Store;
 
@@ -30,24 +30,15 @@ pub struct UserCap {
     pub cap: usize,
 }
 
-/// One call with several runs, which counts its children. Clones stand for the same call; all its runs pass one queue.
+/// One call with several runs. Clones stand for the same call; all its runs pass one queue.
 #[derive(Clone, Debug, Default)]
-pub struct Group(Arc<AtomicUsize>);
+pub struct Group(Arc<()>);
 
 impl Group {
     /// A call of its own.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
-    }
-
-    // Only changed while the queue is locked, so no order between threads is needed.
-    pub(super) fn add(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn remove(&self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -57,6 +48,15 @@ impl PartialEq for Group {
     }
 }
 
+/// How far a run in the queue has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitStatus {
+    /// Its position among all that wait in this process: 1 is the first, `None` has been admitted.
+    pub position: Option<usize>,
+    /// When the pause of its provider ends; `None` when no pause holds it back.
+    pub held_until: Option<Instant>,
+}
+
 impl Request {
     pub(super) fn max_concurrent(&self) -> usize {
         self.max_concurrent.max(1)
@@ -64,11 +64,5 @@ impl Request {
 
     pub(super) fn group(&self) -> Option<&Group> {
         self.group.as_ref().map(|(group, _)| group)
-    }
-
-    /// Whether its call could have this child beside so many more. A run without a call always may start.
-    pub(super) fn group_has_room(&self, more: usize) -> bool {
-        let count = |group: &Group| group.0.load(Ordering::Relaxed) + more;
-        self.group.as_ref().is_none_or(|(group, most)| count(group) < (*most).max(1))
     }
 }

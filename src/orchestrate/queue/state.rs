@@ -1,158 +1,68 @@
 //! Who waits, what is taken, and who is admitted next.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap};
+use std::mem::take;
 use std::time::Instant;
 
-use parking_lot::Mutex;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 
-use super::claims::Answers;
-use super::request::{Group, Request};
-use super::store_worker::{Claim, StoreListener, StoreWorker};
-use crate::store::{Store, WhenFull};
+use super::claims::{Claims, Turn};
+use super::request::{Group, Request, UserCap, WaitStatus};
+use crate::store::{StoreError, TicketState, WhenFull};
 
-/// How far a run in the queue has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WaitStatus {
-    /// Its position among all that wait in this process: 1 is the first, `None` has been admitted.
-    pub position: Option<usize>,
-    /// When the pause of its provider ends; `None` when no pause holds it back.
-    pub held_until: Option<Instant>,
-}
-
-/// What a queue, its tickets and its permits share.
-#[derive(Debug, Default)]
-pub(super) struct Shared {
-    state: Mutex<State>,
-    /// One for each store, of which there is one for each agent directory.
-    workers: Mutex<Vec<Arc<StoreWorker>>>,
-}
-
-impl Shared {
-    /// Changes the queue, then admits every run that may start.
-    pub(super) fn change<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
-        // The clock of tokio, so that tests can move it.
-        let now = tokio::time::Instant::now().into_std();
-        let mut state = self.state.lock();
-        let result = change(&mut state);
-        state.settle(now);
-        result
-    }
-
-    /// Finds out who asks the store for this request.
-    pub(super) fn limited(self: &Arc<Self>, request: Request) -> Limited {
-        let cap = request.per_user.as_ref().map(|user| (self.worker(&user.store), user.cap.max(1)));
-        Limited { request, cap }
-    }
-
-    fn worker(self: &Arc<Self>, store: &Store) -> Arc<StoreWorker> {
-        let mut workers = self.workers.lock();
-        if let Some(known) = workers.iter().find(|worker| worker.serves(store)) {
-            return Arc::clone(known);
-        }
-        let listener: Arc<dyn StoreListener> = Arc::<Self>::clone(self);
-        let worker = StoreWorker::new(store.clone(), Arc::downgrade(&listener));
-        workers.push(Arc::clone(&worker));
-        worker
-    }
-}
-
-impl StoreListener for Shared {
-    fn answered(&self, answers: Answers) {
-        self.change(|state| state.answered(answers));
-    }
-}
-
-/// A request and the cap on all processes, with the worker that asks for it.
-#[derive(Debug)]
-pub(super) struct Limited {
-    request: Request,
-    cap: Option<(Arc<StoreWorker>, usize)>,
-}
-
+/// The state of a queue. Runs and children have ids in the order of arrival; a run's permit has the id of the run.
 #[derive(Debug, Default)]
 pub(super) struct State {
     last_id: u64,
-    /// In the order of arrival, which is that of the ids.
-    waiting: VecDeque<Entry>,
-    /// Places taken: permits, early permits, and runs that have room here and wait for other processes.
-    taken: usize,
+    waiting: BTreeMap<u64, Waiting>,
+    /// What is taken in this process: by children, and by runs that wait for other processes only.
+    places: BTreeMap<u64, Place>,
     /// Until when providers want no new child.
     pauses: HashMap<String, Instant>,
-    /// In the order of booting.
-    early: Vec<Early>,
+    /// One for each store, of which there is one for each agent directory.
+    pub claims: Vec<Claims>,
     /// Why the cap on all processes is not in force, for the next run that it should have bounded.
     notice: Option<String>,
 }
 
 /// A run that waits.
 #[derive(Debug)]
-struct Entry {
-    id: u64,
-    limited: Limited,
-    /// Taken while the run has room in this process and waits for the other processes.
-    claim: Option<Claim>,
-    seen: watch::Sender<WaitStatus>,
-    /// `None` once the run is admitted.
-    admit: Option<oneshot::Sender<Grant>>,
+struct Waiting {
+    request: Request,
+    status: watch::Sender<WaitStatus>,
 }
 
-/// An early permit that has not become a run's.
 #[derive(Debug)]
-struct Early {
-    id: u64,
-    /// The number of its claim on the cap of all processes.
-    claim: Option<u64>,
-    evicted: watch::Sender<bool>,
-}
-
-/// What is taken for one child. It has to be given back through [`State::release`].
-#[derive(Debug)]
-pub(super) struct Grant {
-    id: u64,
+struct Place {
     group: Option<Group>,
-    pub claim: Option<Claim>,
-    pub notice: Option<String>,
+    /// The store with its claim on the cap on all processes; `None` when no such cap is in force.
+    store: Option<usize>,
+    /// For an early permit, whether it was asked to go.
+    evicted: Option<watch::Sender<bool>>,
+    notice: Option<String>,
 }
 
 impl State {
-    /// Takes a place at the end, which is known by its id.
-    pub(super) fn enter(
-        &mut self,
-        limited: Limited,
-    ) -> (u64, watch::Receiver<WaitStatus>, oneshot::Receiver<Grant>) {
-        let id = self.draw();
+    /// Takes a place at the end of the queue.
+    pub(super) fn enter(&mut self, request: Request) -> (u64, watch::Receiver<WaitStatus>) {
         // Position 0 is never seen: before `Queue::enter` returns, it is a position in the queue or admission.
-        let (seen, status) = watch::channel(WaitStatus { position: Some(0), held_until: None });
-        let (admit, grant) = oneshot::channel();
-        self.waiting.push_back(Entry { id, limited, claim: None, seen, admit: Some(admit) });
-        (id, status, grant)
+        let (status, seen) = watch::channel(WaitStatus { position: Some(0), held_until: None });
+        let id = self.draw();
+        self.waiting.insert(id, Waiting { request, status });
+        (id, seen)
     }
 
-    /// Leaves the queue. Does nothing for a run that was admitted.
-    pub(super) fn withdraw(&mut self, id: u64) {
-        let Ok(at) = self.waiting.binary_search_by_key(&id, |entry| entry.id) else { return };
-        let Some(entry) = self.waiting.remove(at) else { return };
-        if entry.claim.is_some() {
-            self.free(entry.limited.request.group());
+    /// Leaves the queue, or gives back the permit that was not asked for.
+    pub(super) fn leave(&mut self, id: u64) {
+        self.waiting.remove(&id);
+        self.release(id);
+    }
+
+    /// Frees a place, if there is one.
+    pub(super) fn release(&mut self, id: u64) {
+        if let Some(store) = self.places.remove(&id).and_then(|place| place.store) {
+            self.claims[store].give_back(id);
         }
-    }
-
-    /// The child is gone.
-    pub(super) fn release(&mut self, grant: &Grant) {
-        self.forget_early(grant);
-        self.free(grant.group.as_ref());
-    }
-
-    fn free(&mut self, group: Option<&Group>) {
-        self.taken -= 1;
-        group.inspect(|group| group.remove());
-    }
-
-    fn take(&mut self, group: Option<&Group>) {
-        self.taken += 1;
-        group.inspect(|group| group.add());
     }
 
     pub(super) fn hold(&mut self, provider: &str, until: Instant) {
@@ -161,147 +71,155 @@ impl State {
     }
 
     /// Takes a place for a child that no run has asked for, if no run waits and there is room.
-    pub(super) fn early(&mut self, limited: &Limited) -> Option<(Grant, watch::Receiver<bool>)> {
-        let request = &limited.request;
+    pub(super) fn early(&mut self, request: &Request) -> Option<(u64, watch::Receiver<bool>)> {
         let has_room = self.waiting.is_empty()
-            && self.taken < request.max_concurrent()
-            && self.early.len() < request.early_limit
-            && self.held_until(request).is_none()
-            && request.group_has_room(0);
-        if !has_room {
-            return None;
+            && self.places.len() < request.max_concurrent()
+            && self.early_places().count() < request.early_limit
+            && self.is_eligible(request);
+        has_room.then(|| {
+            let id = self.draw();
+            let (evicted, seen) = watch::channel(false);
+            self.take(id, request, Some(evicted));
+            (id, seen)
+        })
+    }
+
+    /// The early permit is a run's now.
+    pub(super) fn keep(&mut self, id: u64) {
+        let Some(place) = self.places.get_mut(&id) else { return };
+        place.evicted = None;
+        if let Some(store) = place.store {
+            self.claims[store].keep(id);
         }
-        let claim = self.claim(limited, WhenFull::Refuse);
-        let (id, group) = (self.draw(), request.group().cloned());
-        self.take(group.as_ref());
-        let (evicted, is_evicted) = watch::channel(false);
-        self.early.push(Early { id, claim: claim.as_ref().map(Claim::number), evicted });
-        Some((Grant { id, group, claim, notice: None }, is_evicted))
     }
 
-    /// The early permit is a run's now. Its place stays taken.
-    pub(super) fn forget_early(&mut self, grant: &Grant) {
-        self.early.retain(|early| early.id != grant.id);
+    pub(super) fn take_notice(&mut self, id: u64) -> Option<String> {
+        self.places.get_mut(&id)?.notice.take()
     }
 
-    /// What the store says to the claims.
-    fn answered(&mut self, Answers { started, refused, notice }: Answers) {
-        self.notice = notice.or(self.notice.take());
-        for number in started {
-            let has_it = |entry: &Entry| entry.claim.as_ref().is_some_and(|claim| claim.number() == number);
-            // The run may have left since.
-            if let Some(mut entry) =
-                self.waiting.iter().position(has_it).and_then(|at| self.waiting.remove(at))
-            {
-                let claim = entry.claim.take();
-                self.admit(&mut entry, claim);
+    /// Reads the answers of a store, of which `result` says how many runs of all processes need early places of ours.
+    pub(super) fn end_turn(&mut self, store: usize, turn: Turn, result: Result<usize, StoreError>) {
+        let claims = &mut self.claims[store];
+        match result {
+            Ok(wanted) => {
+                claims.apply(turn);
+                let claims = &self.claims[store];
+                for (_, evicted) in self.early_places().filter(|(id, _)| claims.is(*id, TicketState::Refused))
+                {
+                    evicted.send_replace(true);
+                }
+                self.evict(wanted, |id| claims.has_ticket(id));
+            }
+            Err(error) => {
+                let notice = claims.fail(turn, &error);
+                self.notice = notice.or(self.notice.take());
             }
         }
-        for early in self.early.iter().filter(|early| early.claim.is_some_and(|it| refused.contains(&it))) {
-            early.evicted.send_replace(true);
-        }
+    }
+
+    /// Lets all runs start without the cap on the processes that share a store.
+    pub(super) fn give_up(&mut self, store: usize, why: &str) {
+        self.notice = self.claims[store].give_up(why).or(self.notice.take());
     }
 
     /// Admits every run that may start, and shows all others their positions.
-    fn settle(&mut self, now: Instant) {
+    pub(super) fn settle(&mut self, now: Instant) {
         self.pauses.retain(|_, until| *until > now);
-        let mut waiting = std::mem::take(&mut self.waiting);
-        // Before anything is admitted, so that runs further ahead find the places that are given back.
-        for entry in &mut waiting {
-            self.hold_back(entry);
+        let mut waiting = take(&mut self.waiting);
+        // Before anything is admitted, so that runs further ahead find the places that are given back: a run cannot use
+        // its place while its provider pauses.
+        for (id, run) in &waiting {
+            let held_until = self.held_until(&run.request);
+            run.show(|status| status.held_until = held_until);
+            if held_until.is_some() {
+                self.release(*id);
+            }
         }
         let mut is_full = false;
-        waiting.retain_mut(|entry| {
-            let request = &entry.limited.request;
-            if is_full || !self.is_eligible(entry) {
-                return true;
+        waiting.retain(|id, run| {
+            if !is_full && !self.places.contains_key(id) && self.is_eligible(&run.request) {
+                is_full = self.places.len() >= run.request.max_concurrent();
+                if !is_full {
+                    self.take(*id, &run.request, None);
+                }
             }
-            is_full = self.taken >= request.max_concurrent();
-            is_full || !self.start(entry)
+            !self.admit(*id, run)
         });
-        for (index, entry) in waiting.iter().enumerate() {
-            entry.show(|seen| seen.position = Some(index + 1));
+        for (index, run) in waiting.values().enumerate() {
+            run.show(|status| status.position = Some(index + 1));
         }
         self.waiting = waiting;
-        self.evict();
-    }
-
-    /// Shows whether the run's provider is pausing. If so, the place that it took while it waits for other processes is
-    /// given back, because it cannot be used meanwhile.
-    fn hold_back(&mut self, entry: &mut Entry) {
-        let request = &entry.limited.request;
-        let held = self.held_until(request);
-        entry.show(|seen| seen.held_until = held);
-        if held.is_some() && entry.claim.take().is_some() {
-            self.free(request.group());
-        }
+        self.evict(self.wanted_early_places(), |_| true);
     }
 
     fn held_until(&self, request: &Request) -> Option<Instant> {
         self.pauses.get(request.provider.as_deref()?).copied()
     }
 
-    /// Whether the run could start if the process had room.
-    fn is_eligible(&self, entry: &Entry) -> bool {
-        let request = &entry.limited.request;
-        entry.claim.is_none() && self.held_until(request).is_none() && request.group_has_room(0)
+    /// Whether the child could start if the process had room.
+    fn is_eligible(&self, request: &Request) -> bool {
+        self.held_until(request).is_none() && self.group_has_room(request, 0)
     }
 
-    /// Takes a place in this process. Says whether that admits the run; otherwise it waits for the other processes.
-    fn start(&mut self, entry: &mut Entry) -> bool {
-        self.take(entry.limited.request.group());
-        entry.claim = self.claim(&entry.limited, WhenFull::Wait);
-        if entry.claim.is_some() {
+    /// Whether its call could have this child beside so many more. A run without a call always may start.
+    fn group_has_room(&self, request: &Request, more: usize) -> bool {
+        request.group.as_ref().is_none_or(|(group, most)| {
+            let taken = self.places.values().filter(|place| place.group.as_ref() == Some(group)).count();
+            taken + more < (*most).max(1)
+        })
+    }
+
+    /// Takes a place in this process, and claims one of all processes.
+    fn take(&mut self, id: u64, request: &Request, evicted: Option<watch::Sender<bool>>) {
+        let when_full = if evicted.is_some() { WhenFull::Refuse } else { WhenFull::Wait };
+        let store = request.per_user.as_ref().and_then(|UserCap { store, cap }| {
+            let known = self.claims.iter().position(|claims| claims.store.is(store));
+            let at = known.unwrap_or(self.claims.len());
+            if known.is_none() {
+                self.claims.push(Claims::new(store.clone()));
+            }
+            self.claims[at].add(id, (*cap).max(1), when_full).then_some(at)
+        });
+        self.places.insert(id, Place { group: request.group().cloned(), store, evicted, notice: None });
+    }
+
+    /// Admits a run that has its place, unless it still waits for other processes. Says whether it did.
+    fn admit(&mut self, id: u64, run: &Waiting) -> bool {
+        let Some(place) = self.places.get_mut(&id) else { return false };
+        if place.store.is_some_and(|store| !self.claims[store].is(id, TicketState::Started)) {
             return false;
         }
-        self.admit(entry, None);
+        place.notice = run.request.per_user.as_ref().and_then(|_| self.notice.take());
+        run.show(|status| *status = WaitStatus { position: None, held_until: None });
         true
     }
 
-    fn admit(&mut self, entry: &mut Entry, claim: Option<Claim>) {
-        let Limited { request, cap } = &entry.limited;
-        let notice = cap.as_ref().and_then(|_| self.notice.take());
-        let grant = Grant { id: entry.id, group: request.group().cloned(), claim, notice };
-        entry.show(|seen| *seen = WaitStatus { position: None, held_until: None });
-        if let Some(admit) = entry.admit.take() {
-            // A ticket leaves the queue before it stops receiving.
-            let _ = admit.send(grant);
-        }
+    fn early_places(&self) -> impl DoubleEndedIterator<Item = (u64, &watch::Sender<bool>)> {
+        self.places.iter().filter_map(|(id, place)| Some((*id, place.evicted.as_ref()?)))
     }
 
-    /// Asks for a part of the cap on all processes. `None` when none is in force.
-    fn claim(&mut self, Limited { cap, .. }: &Limited, when_full: WhenFull) -> Option<Claim> {
-        let (worker, cap) = cap.as_ref()?;
-        match worker.claim(*cap, when_full) {
-            Ok(claim) => Some(claim),
-            Err(notice) => {
-                self.notice = notice.or(self.notice.take());
-                None
-            }
-        }
-    }
-
-    /// Asks for the early permits that keep runs from starting; the newest first, because least was spent on it.
-    fn evict(&self) {
-        let evicted = self.early.iter().filter(|early| *early.evicted.borrow()).count();
-        let more = self.wanted_of_early().saturating_sub(evicted);
-        let rest = self.early.iter().rev().filter(|early| !*early.evicted.borrow());
-        for early in rest.take(more) {
-            early.evicted.send_replace(true);
+    /// Asks for early permits back until so many of those that count are about to go; the newest first, because least was
+    /// spent on it.
+    fn evict(&self, wanted: usize, counts: impl Fn(u64) -> bool) {
+        let early = self.early_places().rev().filter(|(id, _)| counts(*id)).map(|(_, evicted)| evicted);
+        let (going, staying): (Vec<_>, Vec<_>) = early.partition(|evicted| *evicted.borrow());
+        for evicted in staying.into_iter().take(wanted.saturating_sub(going.len())) {
+            evicted.send_replace(true);
         }
     }
 
     /// How many of the runs that wait could start if there were no early permits; no more than there are of those.
-    fn wanted_of_early(&self) -> usize {
-        let others = self.taken - self.early.len();
+    fn wanted_early_places(&self) -> usize {
+        let early = self.early_places().count();
+        let others = self.places.len() - early;
         let mut wanted: Vec<&Request> = Vec::new();
-        for entry in self.waiting.iter().filter(|entry| self.is_eligible(entry)) {
-            let request = &entry.limited.request;
-            if wanted.len() == self.early.len() || others + wanted.len() >= request.max_concurrent() {
+        let waiting = self.waiting.iter().filter(|(id, _)| !self.places.contains_key(id));
+        for request in waiting.map(|(_, run)| &run.request).filter(|request| self.is_eligible(request)) {
+            if wanted.len() == early || others + wanted.len() >= request.max_concurrent() {
                 break;
             }
             let siblings = wanted.iter().filter(|other| other.group() == request.group()).count();
-            if request.group_has_room(siblings) {
+            if self.group_has_room(request, siblings) {
                 wanted.push(request);
             }
         }
@@ -314,13 +232,13 @@ impl State {
     }
 }
 
-impl Entry {
+impl Waiting {
     /// Changes what the run sees; wakes it only if that makes a difference.
     fn show(&self, change: impl FnOnce(&mut WaitStatus)) {
-        self.seen.send_if_modified(|seen| {
-            let before = *seen;
-            change(seen);
-            *seen != before
+        self.status.send_if_modified(|status| {
+            let before = *status;
+            change(status);
+            *status != before
         });
     }
 }

@@ -1,0 +1,77 @@
+//! What a queue, its tickets and its permits share, and the threads that talk to the stores for it.
+//!
+//! A thread takes all turns of this process at its store, so that nothing else waits for the disk. What comes up during a
+//! turn is done together in the next one, so that hundreds of runs at once cost a few transactions. It polls the store only
+//! while a run here waits for other processes, or while an early child may stand in their way; it ends when it has nothing
+//! to do.
+
+use std::io;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+
+use super::claims::{Claims, Turn};
+use super::state::State;
+
+/// The state of a queue, behind its lock.
+#[derive(Debug, Default)]
+pub(super) struct Shared(Mutex<State>);
+
+impl Shared {
+    /// Changes the queue, admits every run that may start, and has the stores asked if there is something to ask.
+    pub(super) fn change<R>(self: &Arc<Self>, change: impl FnOnce(&mut State) -> R) -> R {
+        // The clock of tokio, so that tests can move it.
+        let now = tokio::time::Instant::now().into_std();
+        let mut state = self.0.lock();
+        let result = change(&mut state);
+        state.settle(now);
+        for store in 0..state.claims.len() {
+            if let Err(error) = self.wake(&mut state.claims[store], store) {
+                state.give_up(store, &format!("no thread can be started: {error}"));
+                state.settle(now);
+            }
+        }
+        result
+    }
+
+    /// Wakes the thread of a store if it has work, or starts it.
+    fn wake(self: &Arc<Self>, claims: &mut Claims, store: usize) -> io::Result<()> {
+        match claims.due_in() {
+            Some(_) if !claims.has_thread => {
+                let shared = Arc::clone(self);
+                let name = "subagent-queue".into();
+                thread::Builder::new().name(name).spawn(move || shared.take_turns(store))?;
+                claims.has_thread = true;
+            }
+            Some(Duration::ZERO) => drop(claims.has_work_now.notify_one()),
+            _ => (),
+        }
+        Ok(())
+    }
+
+    /// What the thread of a store does.
+    fn take_turns(self: &Arc<Self>, store: usize) {
+        while let Some(mut turn) = self.next_turn(store) {
+            let result = turn.take();
+            self.change(|state| state.end_turn(store, turn, result));
+        }
+    }
+
+    /// Waits until there is something to do. `None` ends the thread.
+    fn next_turn(&self, store: usize) -> Option<Turn> {
+        let mut state = self.0.lock();
+        loop {
+            let claims = &mut state.claims[store];
+            let Some(due) = claims.due_in() else {
+                claims.has_thread = false;
+                return None;
+            };
+            let has_work = Arc::clone(&claims.has_work_now);
+            if due.is_zero() || has_work.wait_for(&mut state, due).timed_out() {
+                return Some(state.claims[store].begin_turn());
+            }
+        }
+    }
+}
