@@ -60,7 +60,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn what_pi_writes_is_a_private_copy_and_what_it_reads_leads_to_the_original() {
+fn files_that_pi_writes_are_private_copies_and_the_others_are_links() {
     let scene = Scene::new();
     for name in ["auth.json", "models.json", "models-store.json", "settings.json", "trust.json"] {
         scene.write(name, "{}");
@@ -104,7 +104,7 @@ fn unrelated_files_are_not_in_the_copy() {
 }
 
 #[test]
-fn a_missing_directory_and_a_linked_file_are_what_they_are_to_pi() {
+fn a_missing_directory_gives_an_empty_copy_and_a_linked_file_is_copied() {
     let scene = Scene::new();
     fs::remove_dir(scene.real()).expect("removed");
     assert_eq!(names(scene.create().path()), [""; 0]);
@@ -123,7 +123,7 @@ fn a_missing_directory_and_a_linked_file_are_what_they_are_to_pi() {
 }
 
 #[test]
-fn what_cannot_be_copied_is_left_out_and_named() {
+fn files_that_cannot_be_copied_are_left_out_and_reported() {
     let scene = Scene::new();
     rustix::fs::mknodat(CWD, scene.real().join("auth.json"), rustix::fs::FileType::Fifo, Mode::RUSR, 0)
         .expect("a FIFO");
@@ -150,7 +150,7 @@ fn malformed_credentials_are_copied_unchanged() {
 }
 
 #[test]
-fn settings_lead_where_they_led_and_mcp_tokens_cannot_be_spent() {
+fn paths_in_settings_keep_their_target_and_mcp_refresh_tokens_are_left_out() {
     let scene = Scene::new();
     scene.write("settings.json", r#"{"theme":"dark","packages":["../../code"],"extensions":["./own.ts"]}"#);
     scene.write("mcp-auth.json", r#"{"s":{"tokens":{"access_token":"a","refresh_token":"r"}}}"#);
@@ -167,7 +167,7 @@ fn settings_lead_where_they_led_and_mcp_tokens_cannot_be_spent() {
 }
 
 #[test]
-fn an_existing_place_is_not_taken_over() {
+fn an_existing_directory_is_not_reused() {
     let scene = Scene::new();
     fs::create_dir(scene.at()).expect("made");
     fs::write(scene.at().join("mine"), "").expect("written");
@@ -177,7 +177,7 @@ fn an_existing_place_is_not_taken_over() {
 }
 
 #[test]
-fn dropping_removes_all_of_it_and_nothing_behind_a_link() {
+fn dropping_the_copy_removes_it_and_nothing_behind_its_links() {
     let scene = Scene::new();
     scene.write("extensions/mine.ts", "mine");
     let private = scene.create();
@@ -195,7 +195,7 @@ fn dropping_removes_all_of_it_and_nothing_behind_a_link() {
 }
 
 #[test]
-fn directories_nested_beyond_any_stack_and_path_are_removed() {
+fn directories_nested_deeper_than_any_path_are_removed_on_a_small_stack() {
     let scene = Scene::new();
     fs::create_dir(scene.at()).expect("made");
     let flags = rustix::fs::OFlags::DIRECTORY | rustix::fs::OFlags::CLOEXEC;
@@ -212,7 +212,7 @@ fn directories_nested_beyond_any_stack_and_path_are_removed() {
 }
 
 #[test]
-fn removing_takes_a_link_away_and_leaves_its_target() {
+fn removing_a_link_leaves_its_target() {
     let scene = Scene::new();
     scene.write("kept", "kept");
     symlink(scene.real(), scene.at()).expect("linked");

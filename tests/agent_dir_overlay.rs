@@ -60,7 +60,7 @@ fn in_an_hour() -> u64 {
 }
 
 #[test]
-fn what_an_agent_has_for_a_provider_counts_and_the_users_own_for_the_others() {
+fn credentials_of_an_agent_replace_the_users_for_the_same_provider() {
     let main = json!({"a": {"type": "api_key", "key": "main-a"}, "b": {"type": "api_key", "key": "main-b"}});
     let own = json!({"b": {"type": "api_key", "key": "own-b"}, "c": {"type": "api_key", "env": {"X": "y"}}});
     let scene = Scene::new(&main.to_string(), &own.to_string());
@@ -76,7 +76,7 @@ fn what_an_agent_has_for_a_provider_counts_and_the_users_own_for_the_others() {
 }
 
 #[test]
-fn what_is_no_private_file_of_credentials_is_named_and_the_users_own_counts() {
+fn a_credentials_file_that_is_invalid_or_open_to_others_is_reported_and_not_used() {
     let main = json!({"a": {"type": "api_key", "key": "main"}});
     let good = json!({"a": {"type": "api_key", "key": "own"}}).to_string();
     for (label, text, mode, expected) in [
@@ -126,7 +126,7 @@ fn what_is_no_private_file_of_credentials_is_named_and_the_users_own_counts() {
 }
 
 #[test]
-fn a_refreshed_token_goes_back_to_the_file_that_it_came_from() {
+fn a_refreshed_token_is_written_to_the_file_that_it_came_from() {
     let main = json!({"a": login("main-a", 1_000_000), "b": login("main-b", 1_000_000)}).to_string();
     let own = json!({"b": login("own-b", 1_000_000)}).to_string();
     let scene = Scene::new(&main, &own);

@@ -63,7 +63,7 @@ impl Scene {
 }
 
 #[test]
-fn a_token_that_expires_during_the_run_needs_one() {
+fn a_token_that_expires_during_the_run_needs_a_refresh() {
     let without = |name: &str| {
         let mut entry = entry(MINUTE);
         entry.as_object_mut().expect("an object").remove(name);
@@ -87,7 +87,7 @@ fn a_token_that_expires_during_the_run_needs_one() {
 }
 
 #[tokio::test]
-async fn it_is_asked_for_once_and_only_when_it_is_needed() {
+async fn a_refresh_is_asked_for_once_and_only_when_it_is_needed() {
     let scene = Scene::new(&entry(MINUTE * 5), Some(MINUTE * 60));
     assert_eq!(scene.refresh(MINUTE * 10).await, Freshness::Refreshed);
     assert_eq!(scene.refresh(MINUTE * 10).await, Freshness::Enough);
@@ -95,7 +95,7 @@ async fn it_is_asked_for_once_and_only_when_it_is_needed() {
 }
 
 #[tokio::test]
-async fn runs_that_begin_together_ask_once() {
+async fn runs_that_begin_together_ask_for_one_refresh() {
     let scene = Scene::new(&entry(MINUTE * 5), Some(MINUTE * 60));
     let (one, two, three) =
         tokio::join!(scene.refresh(MINUTE * 10), scene.refresh(MINUTE * 10), scene.refresh(MINUTE * 10));
@@ -105,7 +105,7 @@ async fn runs_that_begin_together_ask_once() {
 }
 
 #[tokio::test]
-async fn tokens_that_never_live_as_long_as_the_run_are_not_asked_for_each_time() {
+async fn a_new_token_that_lives_shorter_than_the_run_is_not_refreshed_again() {
     let scene = Scene::new(&entry(MINUTE * 5), Some(MINUTE * 60));
     for _ in 0..3 {
         assert_eq!(scene.refresh(MINUTE * 120).await, Freshness::Short);
@@ -114,7 +114,7 @@ async fn tokens_that_never_live_as_long_as_the_run_are_not_asked_for_each_time()
 }
 
 #[tokio::test]
-async fn a_refusal_is_not_asked_for_again_at_once() {
+async fn a_refused_refresh_is_not_asked_for_again_for_the_same_token() {
     let scene = Scene::new(&entry(MINUTE * 5), None);
     for _ in 0..3 {
         assert_eq!(scene.refresh(MINUTE * 10).await, Freshness::Short);
@@ -127,7 +127,7 @@ async fn a_refusal_is_not_asked_for_again_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_host_that_never_answers_does_not_hold_the_run() {
+async fn a_run_does_not_wait_for_a_host_that_never_answers() {
     let scene = Scene::new(&entry(MINUTE * 5), None);
     let until = SystemTime::now() + MINUTE * 10;
     let before = tokio::time::Instant::now();

@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use pi_subagent_native::credentials::{
     AuthLock, GiveBack, GiveBackError, LockError, PrivateAgentDir, Refused, UnusableToken,
@@ -83,7 +83,7 @@ fn write_child(private: &PrivateAgentDir, auth: &Value) {
 }
 
 #[test]
-fn a_refreshed_token_comes_back_and_every_other_byte_stays() {
+fn giving_back_a_refreshed_token_changes_no_other_byte() {
     // A mark, an order of keys, a number and an escape that another writer would change.
     let before = concat!(
         "\u{feff}{\n  \"z\": {\"type\":\"api_key\", \"key\": \"caf\\u00e9\", \"n\": 1.50},\n",
@@ -108,7 +108,7 @@ fn a_refreshed_token_comes_back_and_every_other_byte_stays() {
 }
 
 #[test]
-fn only_the_provider_that_was_used_is_looked_at() {
+fn only_the_token_of_the_used_provider_is_given_back() {
     let scene = Scene::with(&json!({"p": entry(), "q": entry()}).to_string());
     let private = scene.create();
     write_child(&private, &json!({"p": refreshed(), "q": refreshed()}));
@@ -118,7 +118,7 @@ fn only_the_provider_that_was_used_is_looked_at() {
 }
 
 #[test]
-fn a_token_that_did_not_change_is_not_written() {
+fn an_unchanged_token_is_not_written() {
     let scene = Scene::new();
     let private = scene.create();
     let before = fs::metadata(scene.auth()).expect("there");
@@ -128,7 +128,7 @@ fn a_token_that_did_not_change_is_not_written() {
 }
 
 #[test]
-fn whatever_else_a_child_writes_stays_with_it() {
+fn an_entry_that_is_no_refreshed_token_is_refused() {
     use GiveBack::Refused as No;
     let token = |error| No(Refused::Token(error));
     let changed = |changes| json!({"p": with(refreshed(), changes)});
@@ -200,7 +200,7 @@ fn whatever_else_a_child_writes_stays_with_it() {
 }
 
 #[test]
-fn a_provider_without_a_login_gets_none() {
+fn a_provider_without_a_login_gets_no_token() {
     for (label, auth) in [
         ("a new provider", json!({})),
         ("a key", json!({"p": {"type": "api_key", "key": "k"}})),
@@ -216,7 +216,7 @@ fn a_provider_without_a_login_gets_none() {
 }
 
 #[test]
-fn a_token_never_replaces_what_the_user_did_meanwhile() {
+fn a_token_never_overwrites_a_change_by_the_user() {
     for (label, now) in [
         ("refreshed", json!({"p": with(entry(), json!({"access": "other", "expires": in_an_hour()}))})),
         ("another field", json!({"p": with(entry(), json!({"accountId": "another"}))})),
@@ -256,7 +256,7 @@ fn a_token_never_replaces_what_the_user_did_meanwhile() {
 type Plant<'a> = &'a dyn Fn(&Path);
 
 #[test]
-fn a_hostile_file_neither_hangs_nor_harms() {
+fn a_hostile_file_is_refused_without_hanging() {
     let secret = Scene::with(&json!({"p": refreshed()}).to_string());
     let rows: [(&str, Plant<'_>); 7] = [
         ("nothing", &|_| ()),
@@ -278,10 +278,8 @@ fn a_hostile_file_neither_hangs_nor_harms() {
         let path = private.path().join("auth.json");
         fs::remove_file(&path).expect("removed");
         plant(&path);
-        let begun = Instant::now();
         let given = private.give_back("p").expect("decided");
         assert_eq!(given, GiveBack::Refused(Refused::Unreadable), "{label}");
-        assert!(begun.elapsed() < Duration::from_secs(5), "{label}");
         assert_eq!(scene.text(), host().to_string(), "{label}");
     }
 }
@@ -298,7 +296,7 @@ fn a_directory_put_in_the_place_of_the_private_one_is_not_read() {
 }
 
 #[test]
-fn a_linked_file_keeps_its_link_and_every_file_its_owner_and_mode() {
+fn giving_back_keeps_links_owner_and_mode() {
     let scene = Scene::new();
     let dotfiles = scene.root.path().join("dotfiles.json");
     fs::rename(scene.auth(), &dotfiles).expect("moved");
@@ -318,7 +316,7 @@ fn a_linked_file_keeps_its_link_and_every_file_its_owner_and_mode() {
 }
 
 #[test]
-fn a_file_with_two_names_keeps_both() {
+fn giving_back_keeps_hard_links() {
     let scene = Scene::new();
     let other = scene.root.path().join("other.json");
     fs::hard_link(scene.auth(), &other).expect("linked");
@@ -345,13 +343,14 @@ fn a_live_lock_is_waited_for_and_never_stolen() {
     age(&scene, Duration::from_secs(25));
     private.give_back_within("p", SHORT).expect_err("still held");
 
-    let lock = scene.lock();
-    let holder = std::thread::spawn(move || {
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| private.give_back("p"));
+        // Nothing can be seen of a thread that waits but that it does not end.
         std::thread::sleep(SHORT);
-        fs::remove_dir(lock).expect("released");
+        assert!(!waiting.is_finished(), "it is still held");
+        fs::remove_dir(scene.lock()).expect("released");
+        assert_eq!(waiting.join().expect("no panic").expect("written"), GiveBack::Returned);
     });
-    assert_eq!(private.give_back("p").expect("written"), GiveBack::Returned);
-    holder.join().expect("it ended");
 }
 
 /// Sets the time of the lock back.
@@ -372,7 +371,7 @@ fn the_lock_of_a_dead_holder_is_taken_over() {
 }
 
 #[test]
-fn a_lock_that_was_taken_away_is_not_ours_and_stays() {
+fn a_lock_that_somebody_replaced_is_not_removed() {
     let scene = Scene::new();
     let lock = AuthLock::acquire(&scene.auth(), SHORT).expect("free");
     assert!(lock.is_ours());
@@ -403,7 +402,7 @@ fn a_linked_file_is_locked_at_both_its_names_or_not_at_all() {
 }
 
 #[test]
-fn no_secret_is_shown() {
+fn debug_output_shows_no_token() {
     let scene = Scene::new();
     let shown = format!("{:?}", scene.create());
     assert!(!shown.contains("old-access") && !shown.contains("old-refresh"), "{shown}");

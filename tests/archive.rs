@@ -90,7 +90,7 @@ fn names(directory: &Path) -> Vec<String> {
 }
 
 #[test]
-fn transcripts_are_put_aside_in_their_folder_with_the_time_and_once() {
+fn transcripts_are_archived_once_under_a_name_with_the_time() {
     let home = Home::new();
     for (run, place) in [
         (home.run("0badcafe"), Home::place as for<'a> fn(&'a Home, &'a Path) -> RunPlace<'a>),
@@ -122,7 +122,7 @@ fn transcripts_are_put_aside_in_their_folder_with_the_time_and_once() {
 }
 
 #[test]
-fn what_is_not_of_a_run_stays_even_in_its_directory() {
+fn files_that_are_not_of_a_run_stay_in_its_directory() {
     let home = Home::new();
     let run = home.run("0badcafe");
     let outside = home.root.path().join("outside.jsonl");
@@ -142,7 +142,7 @@ fn what_is_not_of_a_run_stays_even_in_its_directory() {
 }
 
 #[test]
-fn a_directory_that_is_none_of_a_run_is_left_alone() {
+fn a_directory_that_is_not_of_a_run_is_refused() {
     let home = Home::new();
     let run = home.run("0badcafe");
     let root = home.root.path();
@@ -208,7 +208,7 @@ fn a_directory_that_is_none_of_a_run_is_left_alone() {
 }
 
 #[test]
-fn a_link_in_the_place_of_runs_is_not_followed_and_one_above_is_the_users() {
+fn links_below_the_agent_directory_are_not_followed_and_links_to_it_are() {
     let home = Home::new();
     let real = home.homeless("0badcafe");
     let moved = home.root.path().join("moved");
@@ -234,7 +234,7 @@ fn a_link_in_the_place_of_runs_is_not_followed_and_one_above_is_the_users() {
 }
 
 #[test]
-fn within_the_bound_nothing_goes_and_beyond_it_the_oldest_go_first() {
+fn beyond_the_quota_archived_runs_are_removed_first_and_then_the_oldest() {
     let home = Home::new();
     let ids = ["00000000", "00000001", "00000002", "00000003", "00000004"];
     let runs = ids.map(|id| home.run(id));
@@ -269,7 +269,7 @@ fn within_the_bound_nothing_goes_and_beyond_it_the_oldest_go_first() {
 }
 
 #[test]
-fn what_runs_take_up_is_counted_once_and_links_are_not_followed() {
+fn disk_use_counts_each_file_once_and_follows_no_link() {
     let home = Home::new();
     let (run, known) = (home.run("0badcafe"), home.homeless("00000001"));
     let unknown = home.homeless("00000002");

@@ -406,7 +406,7 @@ impl Wake for Watch {
 }
 
 #[tokio::test]
-async fn at_every_moment_a_run_is_live_or_its_message_is_awaited() {
+async fn a_conversation_is_never_settled_before_it_heard_of_the_end_of_its_run() {
     let scene = Scene::new(ENDS);
     let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
     scene.spawn().await;
@@ -428,7 +428,7 @@ async fn at_every_moment_a_run_is_live_or_its_message_is_awaited() {
 }
 
 #[tokio::test]
-async fn a_run_is_live_until_its_end_is_kept() {
+async fn a_run_is_live_until_its_end_is_stored() {
     let scene = Scene::new(GOES_ON);
     let conversation = scene.open(KnownDeliveries::default(), &[]).await;
     let run = scene.spawn().await;
@@ -454,7 +454,7 @@ async fn a_run_is_live_until_its_end_is_kept() {
 }
 
 #[tokio::test]
-async fn what_is_shown_of_a_run_that_outlives_its_pi_is_for_its_owner_only_and_goes_with_it() {
+async fn the_snapshot_of_a_kept_run_is_private_and_removed_at_its_end() {
     let scene = Scene::new(GOES_ON);
     let key = "1a2b3c4d-0000-4000-8000-000000000000";
     let request = SpawnRequest {

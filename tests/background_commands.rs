@@ -185,7 +185,7 @@ fn a_run_is_found_by_every_name_it_has() {
 }
 
 #[test]
-fn a_number_counts_in_the_list_that_was_shown() {
+fn a_number_refers_to_the_list_that_was_shown() {
     let before = runs();
     let shown: Vec<String> = before.iter().map(|run| run.key.clone()).collect();
     // A run that is newer than the list must not move what its numbers mean.
@@ -237,7 +237,7 @@ fn lists_tell_runs_apart_and_what_they_do() {
 }
 
 #[test]
-fn info_has_every_fact() {
+fn info_reports_every_fact_of_a_run() {
     let queued = BackgroundRun { is_ours: false, ..runs().remove(0) };
     let running = BackgroundRun {
         model: Some("provider/model".to_owned()),
@@ -383,7 +383,7 @@ fn typed_commands_are_completed() {
 }
 
 #[test]
-fn texts_of_a_report_have_no_line_breaks() {
+fn reports_have_no_control_characters_and_no_endless_lines() {
     let hostile = |text: &str| format!("{text}\u{1b}[31m\r\n{}", "x".repeat(5_000));
     let run = BackgroundRun {
         agent: hostile("agent"),

@@ -125,7 +125,7 @@ fn each_bound_warns_at_80_percent_and_ends_at_100() {
 }
 
 #[test]
-fn the_last_turn_is_announced_however_few_there_are() {
+fn the_child_is_warned_before_its_last_turn_however_few_there_are() {
     check(&[
         ("no turn of one", max_turns(1), turns(0), "fine"),
         ("no turn of two", max_turns(2), turns(0), "fine"),
@@ -144,7 +144,7 @@ fn the_last_turn_is_announced_however_few_there_are() {
 }
 
 #[test]
-fn tokens_of_every_kind_count_and_sums_of_others_do_not() {
+fn tokens_of_every_kind_count_and_the_sums_of_the_provider_do_not() {
     check(&[
         ("input counts", max_tokens(10), tokens(10, 0, 0, 0), "`budget.maxTokens` reached: 10 of 10"),
         ("output counts", max_tokens(10), tokens(0, 10, 0, 0), "`budget.maxTokens` reached: 10 of 10"),
@@ -166,7 +166,7 @@ fn tokens_of_every_kind_count_and_sums_of_others_do_not() {
 }
 
 #[test]
-fn the_first_bound_that_is_reached_is_told_else_the_nearest() {
+fn the_first_bound_reached_is_reported_or_else_the_nearest() {
     check(&[
         ("the nearest of several", ALL, Usage { turns: 8, input: 85, ..cost(0.81) }, "wrap up: 85 of 100"),
         ("turns nearest", ALL, Usage { turns: 9, input: 85, ..cost(0.89) }, "wrap up: 9 of 10"),
@@ -200,7 +200,7 @@ fn the_first_bound_that_is_reached_is_told_else_the_nearest() {
 
 /// Rounded to the nearest billionth, and shown with as many decimals as it takes.
 #[test]
-fn an_amount_that_is_not_zero_never_looks_like_zero() {
+fn an_amount_above_zero_is_never_shown_as_zero() {
     for (spent, shown) in [
         (0.000_000_000_4, "$0.0000"),
         (0.000_000_000_6, "$0.000000001"),
@@ -224,7 +224,7 @@ fn an_amount_that_is_not_zero_never_looks_like_zero() {
 }
 
 #[test]
-fn each_bound_has_its_name_for_the_child_and_for_its_caller() {
+fn the_child_reads_a_bound_in_words_and_the_caller_its_setting() {
     let every = Usage { turns: 8, input: 80, ..cost(0.8) };
     let only = |change: fn(&mut Allowance)| {
         let mut allowance = Allowance::default();
@@ -259,7 +259,7 @@ fn each_bound_has_its_name_for_the_child_and_for_its_caller() {
 }
 
 #[test]
-fn what_a_child_is_told_names_the_numbers_and_what_to_do() {
+fn the_warning_names_the_numbers_and_what_to_do() {
     let mut meter = Meter::new(own(0.01), None);
     meter.record(&cost(0.009));
     let Stage::WrapUp(text) = meter.stage() else { panic!("near its bound") };
@@ -293,7 +293,7 @@ fn ten_times_ten_cents_are_a_dollar() {
 }
 
 #[test]
-fn usage_never_gives_money_back() {
+fn a_lower_report_of_usage_gives_no_money_back() {
     let account = SessionAccount::new(0.5);
     let mut meter = Meter::new(own(1.0), Some((account.clone(), 10.0)));
     for (reported, spent) in [
@@ -318,7 +318,7 @@ fn usage_never_gives_money_back() {
 }
 
 #[test]
-fn attempts_are_summed() {
+fn the_usage_of_all_attempts_is_summed() {
     let account = SessionAccount::new(0.0);
     let allowance = Allowance { max_turns: Some(5), max_tokens: Some(1000), ..own(1.0) };
     let mut meter = Meter::new(allowance, Some((account.clone(), 10.0)));
@@ -338,7 +338,7 @@ fn attempts_are_summed() {
 }
 
 #[test]
-fn siblings_share_the_rest_of_their_session() {
+fn siblings_share_what_is_left_of_the_session_budget() {
     for count in [1u32, 4, 8] {
         let account = SessionAccount::new(0.2);
         let mut meters: Vec<Meter> = (0..count).map(|_| shared(&account, 1.0)).collect();
@@ -365,7 +365,7 @@ fn siblings_share_the_rest_of_their_session() {
 }
 
 #[test]
-fn nothing_is_lost_when_siblings_charge_at_the_same_time() {
+fn concurrent_charges_of_siblings_are_all_counted() {
     for count in [1u32, 4, 8] {
         let account = SessionAccount::new(0.0);
         std::thread::scope(|scope| {
@@ -392,7 +392,7 @@ async fn is_told(spending: &mut Spending) -> bool {
 }
 
 #[tokio::test]
-async fn a_sibling_is_told_what_others_spend() {
+async fn a_run_is_notified_when_its_siblings_spend() {
     let account = SessionAccount::new(0.0);
     let [mut one, mut other, idle] = [0, 1, 2].map(|_| shared(&account, 1.0));
     let [mut of_one, mut of_other, mut of_idle] = [&one, &other, &idle].map(Meter::watch);
@@ -454,7 +454,7 @@ fn a_session_has_one_account_in_a_process() {
 }
 
 #[test]
-fn unused_sessions_are_forgotten_and_used_ones_are_kept() {
+fn accounts_of_unused_sessions_are_dropped_and_those_in_use_are_kept() {
     let asked = AtomicU32::new(0);
     let used = account_of("in use", || 1.0);
     shared(&used, 10.0).record(&cost(0.5));

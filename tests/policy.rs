@@ -49,7 +49,7 @@ fn shown(plan: &ToolPlan) -> String {
 }
 
 #[test]
-fn the_table_of_tools() {
+fn tools_are_granted_by_agent_configuration_and_sandbox() {
     use DropReason::{NoSandbox, Readonly, WriteNotAllowed};
     let all = "read bash edit write lsp grep custom";
     let cases = [
@@ -83,7 +83,7 @@ fn the_table_of_tools() {
 }
 
 #[test]
-fn what_this_pi_does_not_have_is_dropped() {
+fn tools_that_this_pi_lacks_are_dropped() {
     let has = available("read bash edit write grep find ls");
     for (label, readonly, tools, words, expected) in [
         ("some", true, Some("read web_search"), "", "read | web_search:NotAvailable"),
@@ -127,7 +127,7 @@ fn an_agent_without_tools_is_told_so() {
 }
 
 #[test]
-fn every_reason_is_a_plain_sentence_part() {
+fn every_reason_for_a_dropped_tool_has_its_words() {
     use DropReason::{
         Denied, LspNotAllowed, NeverInChild, NoSandbox, NotAllowed, NotAvailable, NotInSnapshot, Readonly,
         WriteNotAllowed,
@@ -152,7 +152,7 @@ fn surface_of(catalog: &Catalog, is_runnable: impl Fn(&AgentDefinition) -> bool)
 }
 
 #[test]
-fn the_model_reads_few_words() {
+fn the_descriptions_of_the_tools_take_at_most_900_tokens() {
     let surface = surface_of(&builtins(), |_| true);
     insta::assert_json_snapshot!("surface_builtins", surface);
     let told = surface.tools.iter().map(|tool| {
@@ -196,7 +196,7 @@ fn agents_that_cannot_run_are_named_nowhere() {
 }
 
 #[test]
-fn no_agent_at_all_is_said() {
+fn the_description_says_when_no_agent_can_run() {
     let tools = surface_of(&builtins(), |_| false).tools;
     assert!(tools[0].description.ends_with("No agent can run here at present."));
 }
@@ -230,7 +230,7 @@ fn shadowed_and_broken_definitions_are_named_nowhere_and_long_lists_become_names
 }
 
 #[test]
-fn the_same_agents_give_the_same_bytes() {
+fn the_same_agents_give_the_same_surface() {
     let bytes = || serde_json::to_vec(&surface_of(&builtins(), |_| true)).expect("plain data");
     assert_eq!(bytes(), bytes());
 }

@@ -111,7 +111,7 @@ fn sessions_that_pi_has_written_read_as_conversations() {
 }
 
 #[test]
-fn the_newest_entries_come_and_it_is_said_whether_there_are_more() {
+fn the_newest_entries_are_read_with_whether_there_are_more() {
     let mut text = header();
     for id in (1..=2_000).step_by(2) {
         text += &user(id, &format!("question {id}"));
@@ -129,7 +129,7 @@ fn the_newest_entries_come_and_it_is_said_whether_there_are_more() {
 }
 
 #[test]
-fn tools_are_left_out_on_request_and_calls_stand_where_they_were_made() {
+fn tool_calls_stand_where_they_were_made_and_can_be_left_out() {
     let content = json!([
         { "type": "thinking", "thinking": "hm" },
         { "type": "text", "text": "Now" },
@@ -240,7 +240,7 @@ fn an_unreadable_entry_does_not_affect_the_others() {
 }
 
 #[test]
-fn a_growing_file_shows_what_is_complete() {
+fn a_growing_file_shows_its_complete_lines() {
     let session = Session::new(header() + &user(1, "first"));
     let next = says(2, "second");
     for end in 1..next.len() - 1 {
@@ -378,7 +378,7 @@ fn the_first_line_tells_the_id_of_a_session() {
 }
 
 #[test]
-fn nothing_but_a_regular_file_is_opened() {
+fn only_a_regular_file_is_opened() {
     let session = Session::new(header());
     let missing = session.directory.path().join("missing");
     let error = |path: &Path| read_transcript(path, ALL, &sanitizer()).expect_err("an error").kind();
