@@ -17,7 +17,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{
     Control, ErrorCode, HostContext, HostTool, Mode, Progress, Resumption, RunOutcome, RunOverrides, RunSpec,
-    RunState, Timeout, ToolResult,
+    RunState, Timeout, ToolResult, store_of,
 };
 use pids::eventually;
 use scene::Scene;
@@ -867,6 +867,21 @@ async fn a_run_that_is_aborted_between_two_attempts_keeps_what_the_first_has_use
     assert_eq!((single.outcome, single.attempts), (RunOutcome::Aborted, 1));
     assert_eq!((single.usage.input, single.usage.turns), (10, 1));
     assert!(single.session_file.is_some(), "{}", result.text);
+}
+
+#[tokio::test]
+async fn what_a_session_has_spent_is_kept_in_the_store() {
+    let scene = scene("begin; said 'Done.'; settled")
+        .config(json!({ "sessionBudget": { "maxCost": 0.5 } }))
+        .with(|spec| context(spec).host.session_id = Some("what_a_session_has_spent".into()));
+    let agent_dir = scene.path("agent");
+    let store = || store_of(&agent_dir).expect("a store");
+    store().add_spending("what_a_session_has_spent", 0.25).expect("written");
+    assert_eq!(scene.run().await.text, "Done.");
+    let spent = store().spent("what_a_session_has_spent").expect("read");
+    assert!((spent - 0.55).abs() < 1e-9, "{spent}");
+    let refused = scene.run().await;
+    assert!(message(&refused).contains("sessionBudget.maxCost"), "{}", refused.text);
 }
 
 /// How a run goes whose provider asks for a pause: `true` when it waits for it, in which case it is aborted there.
