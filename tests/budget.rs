@@ -5,19 +5,20 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use pi_subagent_native::config::Budget;
 use pi_subagent_native::event::{Cost, Usage};
-use pi_subagent_native::run::{Allowance, Meter, SessionAccount, Spending, Stage, account_of};
+use pi_subagent_native::run::{Meter, SessionAccount, Spending, Stage, account_of};
 
 fn cost(total: f64) -> Usage {
     Usage { cost: Cost { total, ..Cost::default() }, ..Usage::default() }
 }
 
-fn own(max_cost: f64) -> Allowance {
-    Allowance { max_cost: Some(max_cost), ..Allowance::default() }
+fn own(max_cost: f64) -> Budget {
+    Budget { max_cost: Some(max_cost), ..Budget::default() }
 }
 
 fn shared(account: &SessionAccount, max: f64) -> Meter {
-    Meter::new(Allowance::default(), Some((account.clone(), max)))
+    Meter::new(Budget::default(), Some((account.clone(), max)))
 }
 
 /// What a stage is, in one word, with its numbers.
@@ -36,25 +37,25 @@ fn turns(turns: u64) -> Usage {
     Usage { turns, ..Usage::default() }
 }
 
-fn max_turns(max: u64) -> Allowance {
-    Allowance { max_turns: Some(max), ..Allowance::default() }
+fn max_turns(max: u64) -> Budget {
+    Budget { max_turns: Some(max), ..Budget::default() }
 }
 
 fn tokens(input: u64, output: u64, cache_read: u64, cache_write: u64) -> Usage {
     Usage { input, output, cache_read, cache_write, ..Usage::default() }
 }
 
-fn max_tokens(max: u64) -> Allowance {
-    Allowance { max_tokens: Some(max), ..Allowance::default() }
+fn max_tokens(max: u64) -> Budget {
+    Budget { max_tokens: Some(max), ..Budget::default() }
 }
 
 /// Bounds of every kind.
-const ALL: Allowance = Allowance { max_cost: Some(1.0), max_tokens: Some(100), max_turns: Some(10) };
+const ALL: Budget = Budget { max_cost: Some(1.0), max_tokens: Some(100), max_turns: Some(10) };
 
 /// Each row: what may be used, what was used, and what is told then.
-fn check(cases: &[(&str, Allowance, Usage, &str)]) {
-    for (label, allowance, usage, expected) in cases {
-        let mut meter = Meter::new(*allowance, None);
+fn check(cases: &[(&str, Budget, Usage, &str)]) {
+    for (label, budget, usage, expected) in cases {
+        let mut meter = Meter::new(*budget, None);
         meter.record(usage);
         assert_eq!(told(&meter), *expected, "{label}");
         assert_eq!(meter.refusal(), None, "{label}");
@@ -64,7 +65,7 @@ fn check(cases: &[(&str, Allowance, Usage, &str)]) {
 #[test]
 fn each_bound_warns_at_80_percent_and_ends_at_100() {
     check(&[
-        ("no bound", Allowance::default(), turns(u64::MAX), "fine"),
+        ("no bound", Budget::default(), turns(u64::MAX), "fine"),
         ("nothing used", ALL, Usage::default(), "fine"),
         ("turns below", max_turns(10), turns(7), "fine"),
         ("turns at 80 %", max_turns(10), turns(8), "wrap up: 8 of 10"),
@@ -115,7 +116,7 @@ fn each_bound_warns_at_80_percent_and_ends_at_100() {
         ),
         (
             "bounds that are none",
-            Allowance { max_cost: Some(0.0), max_tokens: Some(0), max_turns: Some(0) },
+            Budget { max_cost: Some(0.0), max_tokens: Some(0), max_turns: Some(0) },
             cost(9.0),
             "fine",
         ),
@@ -212,7 +213,7 @@ fn an_amount_above_zero_is_never_shown_as_zero() {
         (12.345_67, "$12.3457"),
     ] {
         let account = SessionAccount::new(spent);
-        let mut meter = Meter::new(Allowance::default(), Some((account, 1e-12)));
+        let mut meter = Meter::new(Budget::default(), Some((account, 1e-12)));
         meter.record(&Usage::default());
         let expected = if shown == "$0.0000" {
             "fine".to_owned()
@@ -226,10 +227,10 @@ fn an_amount_above_zero_is_never_shown_as_zero() {
 #[test]
 fn the_child_reads_a_bound_in_words_and_the_caller_its_setting() {
     let every = Usage { turns: 8, input: 80, ..cost(0.8) };
-    let only = |change: fn(&mut Allowance)| {
-        let mut allowance = Allowance::default();
-        change(&mut allowance);
-        Meter::new(allowance, None)
+    let only = |change: fn(&mut Budget)| {
+        let mut budget = Budget::default();
+        change(&mut budget);
+        Meter::new(budget, None)
     };
     let account = SessionAccount::new(0.0);
     let meters = [
@@ -308,7 +309,7 @@ fn a_lower_report_of_usage_gives_no_money_back() {
         meter.record(&cost(reported));
         assert_eq!((meter.spent(), account.spent()), (spent, 0.5 + spent), "after {reported}");
     }
-    let mut turns = Meter::new(Allowance { max_turns: Some(2), ..Allowance::default() }, None);
+    let mut turns = Meter::new(Budget { max_turns: Some(2), ..Budget::default() }, None);
     turns.record(&Usage { turns: 2, ..Usage::default() });
     turns.record(&Usage::default());
     assert_eq!(told(&turns), "`budget.maxTurns` reached: 2 of 2");
@@ -320,8 +321,8 @@ fn a_lower_report_of_usage_gives_no_money_back() {
 #[test]
 fn the_usage_of_all_attempts_is_summed() {
     let account = SessionAccount::new(0.0);
-    let allowance = Allowance { max_turns: Some(5), max_tokens: Some(1000), ..own(1.0) };
-    let mut meter = Meter::new(allowance, Some((account.clone(), 10.0)));
+    let budget = Budget { max_turns: Some(5), max_tokens: Some(1000), ..own(1.0) };
+    let mut meter = Meter::new(budget, Some((account.clone(), 10.0)));
     let usage = |turns, input, total| Usage { turns, input, ..cost(total) };
     meter.record(&usage(1, 100, 0.1));
     meter.record(&usage(2, 200, 0.2));
@@ -422,7 +423,7 @@ async fn a_run_is_notified_when_its_siblings_spend() {
 async fn without_a_session_budget_no_notice_is_sent() {
     let account = SessionAccount::new(0.0);
     for session in [None, Some((account.clone(), 0.0))] {
-        let mut spending = Meter::new(Allowance::default(), session).watch();
+        let mut spending = Meter::new(Budget::default(), session).watch();
         shared(&account, 1.0).record(&cost(0.5));
         assert!(!is_told(&mut spending).await);
     }

@@ -207,7 +207,7 @@ pub struct Sandbox {
 }
 
 /// Spending limits of one run; `None` is no limit.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Budget {
     /// In USD.

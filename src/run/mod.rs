@@ -40,7 +40,7 @@ pub use admit::{
 };
 pub use background::{ActionOutcome, BackgroundRun, BackgroundStatus, Cleanup, LiveSnapshot};
 pub(crate) use blocking::blocking;
-pub use budget::{Allowance, Meter, OverBudget, SessionAccount, Spending, Stage, account_of, store_of};
+pub use budget::{Meter, OverBudget, SessionAccount, Spending, Stage, account_of, store_of};
 pub use callbacks::{Answer, BoxFuture, ChildQuestion, ConfirmRequest, HostCallbacks};
 pub use context::{Host, HostContext, HostTool};
 pub(crate) use drive::UPDATE_INTERVAL;

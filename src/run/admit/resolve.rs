@@ -14,7 +14,6 @@ use crate::agent::{
 };
 use crate::config::{self, Budget, Config, LoadedConfig};
 use crate::process::Supervision;
-use crate::run::budget::meter::Allowance;
 use crate::run::context::HostContext;
 use crate::run::spec::{RunSpec, Timeout};
 
@@ -35,7 +34,8 @@ pub(in crate::run) struct ResolvedRun {
     pub limited_by: &'static str,
     /// The limit on silence while no tool runs.
     pub idle_timeout: Option<Duration>,
-    pub allowance: Allowance,
+    /// What all attempts may use together.
+    pub budget: Budget,
     pub sandbox: SandboxPlan,
     /// How the end of the child's process tree is ensured.
     pub supervision: Supervision,
@@ -86,17 +86,17 @@ pub(in crate::run) fn resolve(
     }
     let agent = find_agents(&spec.cwd, context).find(&spec.agent)?;
 
-    let bounds = Bounds { is_from_project: agent.source == Source::Project };
+    let precedence = Precedence { is_from_project: agent.source == Source::Project };
     let sandbox = SandboxPlan::of(&agent, &config, capabilities);
     let supervision = capabilities.supervision(config.pid_namespace);
     let timeout = match overrides.timeout {
-        Timeout::AsConfigured => bounds.limit(agent.timeout, config.timeout),
+        Timeout::AsConfigured => precedence.limit(agent.timeout, config.timeout),
         Timeout::Never => agent.timeout,
         Timeout::After(limit) => Some(agent.timeout.map_or(limit, |own| own.min(limit))),
     };
     let is_asked_for = matches!(overrides.timeout, Timeout::After(limit) if timeout == Some(limit));
     let credentials = credentials_of(&context.agent_dir, &agent.name);
-    let is_withheld = credentials.is_some() && bounds.is_from_project;
+    let is_withheld = credentials.is_some() && precedence.is_from_project;
     let mut notices = degraded(&config, capabilities, supervision);
     if is_withheld {
         let name = &agent.name;
@@ -110,11 +110,15 @@ pub(in crate::run) fn resolve(
         thinking: first([&overrides.thinking, &agent.thinking, &config.thinking, &context.host.thinking]),
         timeout,
         limited_by: if is_asked_for { "runTimeoutSeconds" } else { "timeoutMs" },
-        idle_timeout: bounds.limit(agent.idle_timeout, config.idle_timeout),
-        allowance: bounds.allowance(&agent, &config),
+        idle_timeout: precedence.limit(agent.idle_timeout, config.idle_timeout),
+        budget: Budget {
+            max_cost: precedence.limit(agent.max_cost, config.budget.max_cost),
+            max_turns: precedence.limit(agent.max_turns.map(u64::from), config.budget.max_turns),
+            ..config.budget
+        },
         unmet: sandbox.forbids().or_else(|| elsewhere(&agent, &config)),
-        reads_context: bounds.grant(own_context, configured_context),
-        sees_skills: bounds.grant(agent.skills, config.inherit_skills),
+        reads_context: precedence.grant(own_context, configured_context),
+        sees_skills: precedence.grant(agent.skills, config.inherit_skills),
         warden: capabilities.warden().map(Path::to_path_buf),
         credentials: credentials.filter(|_| !is_withheld),
         announces: overrides.announces,
@@ -164,11 +168,11 @@ impl ResolvedRun {
 
 /// How far an agent's own settings count. Those of a project's agent can only tighten the user's configuration.
 #[derive(Clone, Copy)]
-struct Bounds {
+struct Precedence {
     is_from_project: bool,
 }
 
-impl Bounds {
+impl Precedence {
     fn limit<T: PartialOrd>(self, own: Option<T>, configured: Option<T>) -> Option<T> {
         match (own, configured) {
             (Some(own), Some(configured)) if self.is_from_project && configured < own => Some(configured),
@@ -178,15 +182,6 @@ impl Bounds {
 
     fn grant(self, own: Option<bool>, configured: bool) -> bool {
         own.map_or(configured, |own| own && (configured || !self.is_from_project))
-    }
-
-    fn allowance(self, agent: &AgentDefinition, config: &Config) -> Allowance {
-        let Budget { max_cost, max_tokens, max_turns } = config.budget;
-        Allowance {
-            max_cost: self.limit(agent.max_cost, max_cost),
-            max_tokens,
-            max_turns: self.limit(agent.max_turns.map(u64::from), max_turns),
-        }
     }
 }
 

@@ -229,9 +229,9 @@ impl Observer for DrivenChild<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Protocol;
+    use crate::config::{Budget, Protocol};
     use crate::process::Cancel;
-    use crate::run::budget::meter::{Allowance, Meter};
+    use crate::run::budget::meter::Meter;
     use crate::run::drive::protocol::protocol_of;
 
     /// The record by which a child asks.
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn sixteen_questions_wait_and_one_more_is_cancelled() {
-        let enforcer = BudgetEnforcer::new(Meter::new(Allowance::default(), None), Cancel::new());
+        let enforcer = BudgetEnforcer::new(Meter::new(Budget::default(), None), Cancel::new());
         let silence = SilenceLimits { idle: None, tool: None };
         let rpc = protocol_of(Protocol::Rpc);
         // All have two digits, so that all answers are of one length.

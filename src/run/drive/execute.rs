@@ -10,9 +10,9 @@ use crate::process::{Cancel, CancelReason, Outcome};
 use crate::run::admit::admitted::AdmittedRun;
 use crate::run::admit::prepare;
 use crate::run::blocking::{blocking, unless_cancelled};
+use crate::run::budget::account::{account_of, note, spent_before, take_notice};
 use crate::run::budget::enforcer::BudgetEnforcer;
-use crate::run::budget::ledger::{note, spent_before, take_notice};
-use crate::run::budget::meter::{Meter, account_of};
+use crate::run::budget::meter::Meter;
 use crate::run::callbacks::HostCallbacks;
 use crate::run::launch::boot::{Booted, LaunchPlan, NoChild};
 use crate::run::launch::private_dirs::PrivateDirs;
@@ -222,7 +222,7 @@ impl AdmittedRun {
         let limit = self.config().session_budget.max_cost.unwrap_or_default();
         let context = Arc::clone(&self.spec.context);
         let account = move || account_of(context.session().unwrap_or(NO_SESSION), || spent_before(&context));
-        Meter::new(self.resolved.allowance, Some((blocking(account).await, limit)))
+        Meter::new(self.resolved.budget, Some((blocking(account).await, limit)))
     }
 
     /// Refreshes a token that would expire during the run, because a child with private directories works with a copy.
