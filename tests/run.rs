@@ -800,7 +800,8 @@ async fn a_run_makes_as_many_attempts_as_configured() {
         let scene = scene(script).config(json!({ "retry": retry }));
         let result = scene.run().await;
         assert_eq!(shape(&result), (Some(ErrorCode::SubagentFailed), 1, RunOutcome::Failed, true), "{retry}");
-        assert_eq!(result.details.results[0].attempts, attempts, "{retry}");
+        let single = &result.details.results[0];
+        assert_eq!((single.attempts, single.usage.turns), (attempts, attempts.into()), "{retry}");
         let children = fs::read_to_string(scene.path("attempts")).expect("a line for each").lines().count();
         assert_eq!(u32::try_from(children), Ok(attempts), "{retry}");
     }

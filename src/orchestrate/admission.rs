@@ -129,7 +129,8 @@ impl Queued {
             }
         };
         let watchers = Watchers { progress, rate_limited: &hold };
-        let result = ready.run(booted, watchers, callbacks, control).await;
+        // Boxed, so that the futures around it do not have to hold all of it.
+        let result = Box::pin(ready.run(booted, watchers, callbacks, control)).await;
         drop(permit);
         result
     }

@@ -1,6 +1,5 @@
 //! The result of a run: the shape every caller sees, whatever happened.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use super::progress::{Progress, Resources, TaskProgress};
@@ -182,18 +181,6 @@ fn is_same<T: PartialEq + ?Sized>(one: &Arc<T>, other: &Arc<T>) -> bool {
 }
 
 impl ToolResult {
-    /// Adds the attempts, usage and session of earlier attempts to the result of a run that gets no further child.
-    #[must_use]
-    pub(super) fn after_attempts(mut self, attempts: u32, usage: &Usage, session: Option<&Path>) -> Self {
-        self.usage = Some(usage.clone());
-        for single in &mut self.details.results {
-            (single.attempts, single.usage) = (attempts, usage.clone());
-            let session = session.map(|path| path.to_string_lossy().into_owned());
-            single.session_file = single.session_file.take().or(session);
-        }
-        self
-    }
-
     /// Marks the tasks in an update whose text and items have not changed since the update `before`. Updates share
     /// these parts, so mostly one comparison of addresses decides.
     pub fn leave_out_unchanged(&mut self, before: Option<&Self>) {

@@ -10,17 +10,17 @@ use crate::config::Config;
 use crate::process::CancelReason;
 use crate::run::blocking::blocking;
 use crate::run::drive::protocol::protocol_of;
-use crate::run::launch::private_dirs::PrivateDirs;
+use crate::run::launch::private_files::TokenUse;
 use crate::run::outcome::report::ResultBuilder;
+use crate::run::outcome::verdict::Verdict;
 use crate::run::result::ToolResult;
-use crate::run::spec::{RunId, RunSpec};
+use crate::run::spec::RunSpec;
 use crate::text::Sanitizer;
 
 /// A run that may start: everything about it is decided, nothing is started or spent.
+#[derive(Clone)]
 pub struct AdmittedRun {
     pub(in crate::run) spec: Arc<RunSpec>,
-    pub(in crate::run) id: RunId,
-    pub(in crate::run) sanitizer: Arc<Sanitizer>,
     pub(in crate::run) resolved: Arc<ResolvedRun>,
     pub(in crate::run) plan: Arc<ToolPlan>,
     pub(in crate::run) builder: ResultBuilder,
@@ -78,7 +78,7 @@ impl AdmittedRun {
     /// The sanitizer for every text of the run.
     #[must_use]
     pub fn sanitizer(&self) -> &Arc<Sanitizer> {
-        &self.sanitizer
+        &self.builder.sanitizer
     }
 
     /// Why the budget is exhausted, if it is.
@@ -92,16 +92,21 @@ impl AdmittedRun {
         if !protocol_of(self.config().protocol).waits_for_task() || self.meter().await.refusal().is_some() {
             return false;
         }
-        let until = self.resolved.timeout.and_then(|limit| SystemTime::now().checked_add(limit));
-        let (true, Some(provider), Some(until)) =
-            (self.resolved.needs_private_dirs(), self.provider(), until)
-        else {
-            return true;
-        };
-        let (agent_dir, provider) = (self.spec.context.agent_dir.clone(), provider.to_owned());
-        let credentials = self.resolved.credentials.clone();
-        blocking(move || !PrivateDirs::need_refresh(&agent_dir, credentials.as_deref(), &provider, until))
-            .await
+        match self.token_use() {
+            Some(token) => blocking(move || !token.needs_refresh()).await,
+            None => true,
+        }
+    }
+
+    /// The login that the child's copy of the credentials relies on, if it gets a copy and its end is known.
+    pub(in crate::run) fn token_use(&self) -> Option<TokenUse> {
+        let until = SystemTime::now().checked_add(self.resolved.timeout?)?;
+        self.resolved.needs_private_dirs().then_some(TokenUse {
+            agent_dir: self.agent_dir().to_owned(),
+            credentials: self.resolved.credentials.clone(),
+            provider: self.provider()?.to_owned(),
+            until,
+        })
     }
 
     /// Replaces the task.
@@ -124,18 +129,18 @@ impl AdmittedRun {
     /// The result of a run that never starts because of another run.
     #[must_use]
     pub fn skipped(self, why: &str) -> ToolResult {
-        self.builder.skipped(why)
+        self.builder.never_started(Verdict::skipped(why.to_owned()))
     }
 
     /// The result of a run that could not be started.
     #[must_use]
     pub fn not_started(self, why: &str) -> ToolResult {
-        self.builder.not_started(why, Duration::ZERO, None)
+        self.builder.without_child(&Verdict::failed(1, why.to_owned()), Duration::ZERO, None)
     }
 
     /// The result of a run that was aborted before it started.
     #[must_use]
     pub fn aborted(self, reason: &CancelReason) -> ToolResult {
-        self.builder.never_started(reason)
+        self.builder.never_started(Verdict::cancelled(reason))
     }
 }

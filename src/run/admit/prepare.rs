@@ -12,6 +12,8 @@ use crate::process::{Cancel, CancelReason};
 use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::callbacks::{ConfirmRequest, HostCallbacks};
 use crate::run::outcome::report::ResultBuilder;
+use crate::run::outcome::retry::EarlierAttempts;
+use crate::run::outcome::verdict::Verdict;
 use crate::run::result::ToolResult;
 use crate::run::spec::{RunId, RunSpec};
 use crate::text::{Sanitizer, TruncateLimits};
@@ -43,7 +45,7 @@ pub async fn prepare(
         Ok(settings) => prepare_with(settings, spec, id, callbacks, cancel).await,
         Err((reason, sanitizer)) => {
             let call = Call { spec: Arc::new(spec), id, sanitizer, cancel };
-            Err(call.unresolved().aborted_before_start(&reason, started.elapsed()))
+            Err(call.unresolved().without_child(&Verdict::cancelled(&reason), started.elapsed(), None))
         }
     }
 }
@@ -65,11 +67,15 @@ pub async fn prepare_with(
         id.set(&resumption.run_id);
     }
     let call = Call { spec, id, sanitizer: Arc::clone(settings.sanitizer()), cancel };
-    match call.prepare(settings, callbacks).await {
+    match Box::pin(call.prepare(settings, callbacks)).await {
         Ok(admitted) => Ok(admitted),
         Err(Stop::Refused(refusal, limits)) => Err(refusal.into_result(&call.sanitizer, limits)),
-        Err(Stop::NotStarted(builder, error)) => Err(builder.not_started(&error, started.elapsed(), None)),
-        Err(Stop::Aborted(reason)) => Err(call.unresolved().aborted_before_start(&reason, started.elapsed())),
+        Err(Stop::NotStarted(builder, error)) => {
+            Err(builder.without_child(&Verdict::failed(1, error), started.elapsed(), None))
+        }
+        Err(Stop::Aborted(reason)) => {
+            Err(call.unresolved().without_child(&Verdict::cancelled(&reason), started.elapsed(), None))
+        }
     }
 }
 
@@ -116,14 +122,7 @@ impl Call<'_> {
         builder.sandbox = Some(resolved.sandbox.clone());
         builder.diagnostics.extend(resolved.notices.iter().cloned());
         builder.diagnostics.extend(plan.dropped.iter().map(ToString::to_string));
-        Ok(AdmittedRun {
-            spec: Arc::clone(&self.spec),
-            id: self.id.clone(),
-            sanitizer: Arc::clone(&self.sanitizer),
-            resolved,
-            plan: Arc::new(plan),
-            builder,
-        })
+        Ok(AdmittedRun { spec: Arc::clone(&self.spec), resolved, plan: Arc::new(plan), builder })
     }
 
     async fn unless_aborted<T>(&self, work: impl Future<Output = T>) -> Result<T, CancelReason> {
@@ -199,6 +198,7 @@ impl Call<'_> {
             limits: TruncateLimits::default(),
             sandbox: None,
             diagnostics: Vec::new(),
+            earlier: EarlierAttempts::default(),
         }
     }
 }

@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, mpsc};
 
-use super::announcement::{ANNOUNCE_PROMPT, ANNOUNCE_TIMEOUT};
-use super::child_control::ChildControl;
+use super::child_control::{ANNOUNCE_TIMEOUT, ChildControl};
 use super::protocol::{ANNOUNCE_ID, Command, PROMPT_ID};
 use super::shared_collector::SharedCollector;
 use crate::event::{Collector, Live, Question, QuestionMethod, Response, StopReason};
@@ -133,7 +132,7 @@ impl<'a> DrivenChild<'a> {
                 return (None, true);
             }
             Announcing::Wanted if live.finished && self.may_announce(&live) => {
-                if self.child_control.announce(ANNOUNCE_PROMPT) {
+                if self.child_control.announce() {
                     self.announcing = Announcing::Requested;
                     collector.begin_epilogue();
                     return (None, true);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 
@@ -13,6 +14,16 @@ const MAX_ASKING: usize = 16;
 /// Bytes of answers that a child may leave unread. It gets no more until it reads, so that a child that asks without
 /// end cannot fill the memory.
 const MAX_UNREAD_ANSWERS: usize = 256 * 1024;
+
+/// The request for an announcement, sent to a child once its work is done. The guard in the child recognizes its first words and then blocks all tools.
+const ANNOUNCE_PROMPT: &str = "\
+Your work on the task is done, and its result is kept. Write now what the session that asked for it is to be told: what \
+came of the task, short, complete in itself, with the facts, names and paths that matter. That session sees nothing else of \
+your work. Do not call tools: none can run any more. If there is nothing worth telling, reply with exactly ANNOUNCE_SKIP \
+and nothing else.";
+
+/// How long the child may take to reply. The result of the run waits for it.
+pub(super) const ANNOUNCE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The input of one child. Clones write to the same child.
 #[derive(Clone, Debug)]
@@ -66,10 +77,10 @@ impl ChildControl {
     }
 
     /// Asks for the announcement; `false` when that cannot be sent.
-    pub(super) fn announce(&self, prompt: &str) -> bool {
+    pub(super) fn announce(&self) -> bool {
         // Set first: the reply to a message that came in between would pass for the announcement.
         self.is_done.store(true, Ordering::Relaxed);
-        self.send(Command::Announce(prompt))
+        self.send(Command::Announce(ANNOUNCE_PROMPT))
     }
 
     /// Whether a question waits for its answer.
@@ -101,5 +112,23 @@ impl ChildControl {
     /// Notified when a question was answered.
     pub(super) fn news(&self) -> Arc<Notify> {
         Arc::clone(&self.news)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_guard_recognizes_the_request() {
+        let guard = include_str!("../../../extension/child-guard.cjs");
+        let (_, words) = guard.split_once("ANNOUNCING = \"").expect("the words");
+        let (words, _) = words.split_once('"').expect("their end");
+        assert!(ANNOUNCE_PROMPT.starts_with(words), "{words}");
+    }
+
+    #[test]
+    fn a_transcript_recognizes_the_request() {
+        assert!(ANNOUNCE_PROMPT.starts_with(crate::transcript::ANNOUNCE_WORDS));
     }
 }

@@ -31,7 +31,7 @@ pub struct Watchers<'a> {
 pub struct Steering(Arc<Mutex<Vec<ChildControl>>>);
 
 /// Registers a child for messages. Dropping it ends the registration.
-pub(super) struct Way {
+pub(super) struct SteeringGuard {
     steering: Steering,
     child_control: ChildControl,
 }
@@ -47,16 +47,16 @@ impl Steering {
     }
 
     /// Registers a child until the returned value is dropped. `None` if it takes no messages.
-    pub(super) fn open(&self, child_control: &ChildControl) -> Option<Way> {
+    pub(super) fn register(&self, child_control: &ChildControl) -> Option<SteeringGuard> {
         if !child_control.takes_commands() {
             return None;
         }
         self.0.lock().push(child_control.clone());
-        Some(Way { steering: self.clone(), child_control: child_control.clone() })
+        Some(SteeringGuard { steering: self.clone(), child_control: child_control.clone() })
     }
 }
 
-impl Drop for Way {
+impl Drop for SteeringGuard {
     fn drop(&mut self) {
         let mut open = self.steering.0.lock();
         open.retain(|child_control| !child_control.input.is_same(&self.child_control.input));

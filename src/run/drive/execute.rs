@@ -1,12 +1,13 @@
 //! Drives one run from its permit to its result.
 
+use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use super::attempt::Attempt;
-use super::control::{Control, Steering, Watchers};
+use super::active_run::ActiveRun;
+use super::control::{Control, Watchers};
 use crate::agent::is_free_of_side_effects;
-use crate::process::{Cancel, CancelReason, Outcome};
+use crate::process::{CancelReason, Outcome};
 use crate::run::admit::admitted::AdmittedRun;
 use crate::run::admit::prepare;
 use crate::run::blocking::{blocking, unless_cancelled};
@@ -14,16 +15,14 @@ use crate::run::budget::account::{account_of, note, spent_before, take_notice};
 use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::budget::meter::Meter;
 use crate::run::callbacks::HostCallbacks;
-use crate::run::launch::boot::{Booted, LaunchPlan, NoChild};
-use crate::run::launch::private_dirs::PrivateDirs;
+use crate::run::launch::boot::{Booted, NoChild};
 use crate::run::outcome::changes::WorkTree;
-use crate::run::outcome::retry::{EarlierAttempts, Limited, backoff, may_retry};
-use crate::run::outcome::verdict::RunReport;
+use crate::run::outcome::retry::{Limited, backoff, may_retry};
+use crate::run::outcome::verdict::{RunReport, Verdict};
 use crate::run::progress::Progress;
 use crate::run::result::ToolResult;
 use crate::run::spec::{RunId, RunSpec};
 use crate::run::state::RunState;
-use crate::text::figures::millis;
 
 /// The longest pause that a run makes at a provider's request, while it keeps its permit. If the provider asks for
 /// more, the run ends and the caller decides.
@@ -45,17 +44,12 @@ pub async fn execute(
     control: &Control,
 ) -> ToolResult {
     match prepare(spec, run_id, callbacks, &control.cancel).await {
-        Ok(admitted) => admitted.run(None, watchers, callbacks, control).await,
+        Ok(admitted) => Box::pin(admitted.run(None, watchers, callbacks, control)).await,
         Err(result) => result,
     }
 }
 
 impl AdmittedRun {
-    /// Starts a child that has no task yet. `None` if that failed; the run then tries again and reports the error.
-    pub async fn boot(&self, cancel: &Cancel) -> Option<Booted> {
-        self.launch_plan(1).boot(cancel).await.ok()
-    }
-
     /// Runs to the result. Uses the child in `early` if it is exactly the one that would be started now, and ends it
     /// otherwise.
     pub async fn run(
@@ -69,115 +63,102 @@ impl AdmittedRun {
         let enforcer = BudgetEnforcer::new(self.meter().await, cancel.clone());
         self.builder.diagnostics.extend(take_notice());
         let context = Arc::clone(&self.spec.context);
-        // Boxed, so that the caller's future does not have to hold all of this one.
-        let result =
-            Box::pin(self.run_within(&enforcer, &cancel, early, watchers, callbacks, &control.steering))
-                .await;
+        let mut active = ActiveRun {
+            admitted: self,
+            started: Instant::now(),
+            enforcer,
+            cancel,
+            steering: &control.steering,
+            watchers,
+            limited: Limited::default(),
+            callbacks,
+        };
+        let result = active.drive(early).await;
         // Recorded for every outcome: the money is spent.
-        let spent = enforcer.spent();
+        let spent = active.enforcer.spent();
         blocking(move || note(&context, spent)).await;
         result
     }
 
-    async fn run_within(
-        self,
-        enforcer: &BudgetEnforcer,
-        cancel: &Cancel,
-        early: Option<Booted>,
-        watchers: Watchers<'_>,
-        callbacks: &dyn HostCallbacks,
-        steering: &Steering,
-    ) -> ToolResult {
-        let started = Instant::now();
-        if let Some(over) = enforcer.refusal() {
-            discard(early).await;
-            return self.builder.over_budget(&over);
+    pub(in crate::run) async fn meter(&self) -> Meter {
+        // The account is charged even without a bound, because one may be set later.
+        let limit = self.config().session_budget.max_cost.unwrap_or_default();
+        let context = Arc::clone(&self.spec.context);
+        let account = move || account_of(context.session().unwrap_or(NO_SESSION), || spent_before(&context));
+        Meter::new(self.resolved.budget, Some((blocking(account).await, limit)))
+    }
+}
+
+impl ActiveRun<'_> {
+    async fn drive(&mut self, early: Option<Booted>) -> ToolResult {
+        if let Some(over) = self.enforcer.refusal() {
+            if let Some(early) = early {
+                early.discard().await;
+            }
+            return self.admitted.builder.never_started(Verdict::over_budget(over.to_string()));
         }
-        let limited = Limited::default();
-        let rate_limited = |delay| {
-            limited.note(delay);
-            (watchers.rate_limited)(delay);
-        };
-        let watchers = Watchers { progress: watchers.progress, rate_limited: &rate_limited };
-        watchers.progress.send_replace(Progress { state: RunState::Starting, ..Progress::default() });
-        let early = self.take(early).await;
-        if early.is_none()
-            && let Err(reason) = unless_cancelled(cancel, self.refresh(callbacks)).await
+        let starting = Progress { state: RunState::Starting, ..Progress::default() };
+        self.watchers.progress.send_replace(starting);
+        let mut booted = self.if_it_fits(early).await;
+        // A child with private directories works with a copy of the token.
+        if booted.is_none()
+            && let Some(token) = self.admitted.token_use()
+            && let Err(reason) = unless_cancelled(&self.cancel, token.refresh(self.callbacks)).await
         {
-            return self.builder.aborted_before_start(&reason, started.elapsed());
+            return self.without_child(&Verdict::cancelled(&reason), None);
         }
-        let before = unless_cancelled(cancel, self.work_tree()).await.ok().flatten();
-        let (mut booted, mut earlier_attempts, mut attempt) = (early, EarlierAttempts::default(), 1);
+        let before = unless_cancelled(&self.cancel, self.work_tree()).await.ok().flatten();
         loop {
-            let child = match self.child(booted.take(), attempt, started, cancel).await {
+            let attempt = self.admitted.builder.earlier.count + 1;
+            let child = match self.child(booted.take(), attempt).await {
                 Ok(child) => child,
-                Err(result) => return earlier_attempts.end(result),
+                Err(result) => return result,
             };
-            self.id.set(child.run_id());
-            let drive = Attempt {
-                admitted: &self,
-                started,
-                number: attempt,
-                earlier: &earlier_attempts.usage,
-                enforcer,
-                cancel,
-                steering,
-            };
-            let (last, mut files) = match drive.run(child, &watchers, callbacks).await {
-                Ok(ended) => ended,
-                Err((error, files)) => {
-                    let result = self.builder.not_started(&error, started.elapsed(), files.session());
-                    return earlier_attempts.end(result);
+            self.admitted.builder.run_id.set(child.run_id());
+            let (mut files, last) = match self.attempt(attempt, child).await {
+                (files, Ok(last)) => (files, last),
+                (files, Err(error)) => {
+                    return self.without_child(&Verdict::failed(1, error), files.session());
                 }
             };
-            enforcer.record(&last.collected.usage);
-            let earlier = earlier_attempts.usage.clone();
-            let mut report = RunReport::new(last, attempt, earlier, started.elapsed());
-            if let Some(pause) = self.pause_before_next(&report, started, limited.left()) {
-                let builder = self.builder.clone();
+            let usage = last.collected.usage.clone();
+            self.enforcer.record(&usage);
+            let mut report = RunReport::new(last, self.started.elapsed());
+            if let Some(pause) = self.pause_after(attempt, &report) {
+                let builder = self.admitted.builder.clone();
                 let given_back = move || {
                     builder.give_back(&files, &report.last);
                     (files, report)
                 };
                 (files, report) = blocking(given_back).await;
-                attempt += 1;
-                watchers.progress.send_replace(Progress {
-                    state: RunState::Retrying,
-                    attempt,
-                    usage: report.usage(),
-                    turn_count: report.usage().turns,
-                    elapsed_ms: millis(started.elapsed()),
-                    ..Progress::default()
-                });
-                match unless_cancelled(cancel, tokio::time::sleep(pause)).await {
+                let mut all = usage.clone();
+                all.add(self.earlier_usage());
+                let retrying = self.progress(RunState::Retrying, attempt + 1, all);
+                self.watchers.progress.send_replace(retrying);
+                match unless_cancelled(&self.cancel, tokio::time::sleep(pause)).await {
                     Ok(()) => {
-                        earlier_attempts.add(&report, files).await;
-                        enforcer.next_attempt();
+                        self.admitted.builder.earlier.add(&usage, files.session());
+                        blocking(move || drop(files)).await;
+                        self.enforcer.next_attempt();
                         continue;
                     }
-                    Err(reason) => report.cancel(reason, started.elapsed()),
+                    Err(reason) => report.cancel(reason, self.started.elapsed()),
                 }
             }
             report.changes = changes(before, &report.last.supervised.outcome).await;
+            let builder = self.admitted.builder.clone();
             // Blocks: writes a long answer and removes the run's files.
-            let builder = self.builder;
             return blocking(move || builder.finish(report, &files)).await;
         }
     }
 
     /// The child of an attempt, or the result of a run that cannot have one.
-    async fn child(
-        &self,
-        early: Option<Booted>,
-        attempt: u32,
-        started: Instant,
-        cancel: &Cancel,
-    ) -> Result<Booted, ToolResult> {
+    async fn child(&self, early: Option<Booted>, attempt: u32) -> Result<Booted, ToolResult> {
         let child = match early {
             Some(child) => Ok(child),
-            None => self.launch_plan(attempt).boot(cancel).await,
+            None => self.admitted.launch(attempt, &self.cancel).await,
         };
-        let reason = match (child, cancel.reason()) {
+        let reason = match (child, self.cancel.reason()) {
             (Ok(child), None) => return Ok(child),
             (Ok(child), Some(reason)) => {
                 // Ended before it gets its task, because then it would begin to spend.
@@ -190,85 +171,51 @@ impl AdmittedRun {
                     files.keep_session();
                 }
                 let session = files.as_ref().and_then(|files| files.session());
-                return Err(self.builder.clone().not_started(&error, started.elapsed(), session));
+                return Err(self.without_child(&Verdict::failed(1, error), session));
             }
         };
-        Err(self.builder.clone().aborted_before_start(&reason, started.elapsed()))
+        Err(self.without_child(&Verdict::cancelled(&reason), None))
     }
 
-    pub(in crate::run) fn launch_plan(&self, attempt: u32) -> LaunchPlan {
-        LaunchPlan {
-            spec: Arc::clone(&self.spec),
-            resolved: Arc::clone(&self.resolved),
-            plan: Arc::clone(&self.plan),
-            run_id: self.id.get(),
-            attempt,
-        }
+    fn without_child(&self, verdict: &Verdict, session: Option<&Path>) -> ToolResult {
+        self.admitted.builder.without_child(verdict, self.started.elapsed(), session)
     }
 
-    /// The child that was booted early, if it still fits.
-    async fn take(&self, early: Option<Booted>) -> Option<Booted> {
-        let (booted, launch_plan) = (early?, self.launch_plan(1));
-        let (fits, booted) = blocking(move || (launch_plan.fits(&booted), booted)).await;
+    /// The child that was booted early, unless the run needs another one.
+    async fn if_it_fits(&self, early: Option<Booted>) -> Option<Booted> {
+        let (booted, admitted) = (early?, self.admitted.clone());
+        let (fits, booted) = blocking(move || (admitted.fits(&booted), booted)).await;
         if fits {
             return Some(booted);
         }
-        discard(Some(booted)).await;
+        booted.discard().await;
         None
     }
 
-    pub(in crate::run) async fn meter(&self) -> Meter {
-        // The account is charged even without a bound, because one may be set later.
-        let limit = self.config().session_budget.max_cost.unwrap_or_default();
-        let context = Arc::clone(&self.spec.context);
-        let account = move || account_of(context.session().unwrap_or(NO_SESSION), || spent_before(&context));
-        Meter::new(self.resolved.budget, Some((blocking(account).await, limit)))
-    }
-
-    /// Refreshes a token that would expire during the run, because a child with private directories works with a copy.
-    /// If it expires all the same, the child refreshes it, and the new one is copied back.
-    async fn refresh(&self, callbacks: &dyn HostCallbacks) {
-        let context = &self.spec.context;
-        let until = self.resolved.timeout.and_then(|limit| SystemTime::now().checked_add(limit));
-        if let (true, Some(provider), Some(until)) =
-            (self.resolved.needs_private_dirs(), self.provider(), until)
-        {
-            let credentials = self.resolved.credentials.as_deref();
-            PrivateDirs::refresh(&context.agent_dir, credentials, provider, until, callbacks).await;
-        }
-    }
-
     async fn work_tree(&self) -> Option<WorkTree> {
-        let may_write = self.config().allow_write && !self.resolved.agent.readonly;
-        if may_write { WorkTree::look(&self.spec.cwd, &self.spec.context.env).await } else { None }
+        let AdmittedRun { spec, resolved, .. } = &self.admitted;
+        let may_write = resolved.config.allow_write && !resolved.agent.readonly;
+        if may_write { WorkTree::look(&spec.cwd, &spec.context.env).await } else { None }
     }
 
-    /// How long to pause before another attempt, including the pause that a provider asked for. `None` when there is no
-    /// further attempt.
-    fn pause_before_next(&self, report: &RunReport, started: Instant, limited: Duration) -> Option<Duration> {
-        let policy = &self.config().retry;
-        let sandboxed = self.resolved.sandbox.is_held();
+    /// How long to pause after this attempt before another one, including the pause that a provider asked for. `None`
+    /// when there is no further attempt.
+    fn pause_after(&self, attempt: u32, report: &RunReport) -> Option<Duration> {
+        let policy = &self.admitted.config().retry;
+        let sandboxed = self.admitted.resolved.sandbox.is_held();
         let is_harmless = |tool: &str| is_free_of_side_effects(tool, sandboxed);
+        let limited = self.limited.left();
         if !policy.enabled
-            || report.attempts >= policy.max_attempts
+            || attempt >= policy.max_attempts
             || !report.verdict.is_provider_error()
             || !may_retry(&report.last.collected, is_harmless)
+            || limited > LONGEST_HOLD
         {
             return None;
         }
-        if limited > LONGEST_HOLD {
-            return None;
-        }
-        let pause = backoff(policy, report.attempts + 1).max(limited);
-        let left = self.resolved.timeout.map(|limit| limit.saturating_sub(started.elapsed()));
+        let pause = backoff(policy, attempt + 1).max(limited);
+        let left = self.admitted.resolved.timeout.map(|limit| limit.saturating_sub(self.started.elapsed()));
         left.is_none_or(|left| left > pause).then_some(pause)
-    }
-}
-
-/// Ends a child that is not needed.
-async fn discard(booted: Option<Booted>) {
-    if let Some(booted) = booted {
-        booted.discard().await;
     }
 }
 

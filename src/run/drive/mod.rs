@@ -8,16 +8,17 @@
 //!
 //! | File | Answers |
 //! |---|---|
+//! | `active_run` | what all of them share while the run has its permit |
 //! | `execute` | which child a run gets, and whether another attempt follows |
 //! | `attempt` | what runs concurrently while a child works |
 //! | `child` | what counts as a sign of life, and when the work is done |
-//! | `child_control` | what may be written to a child now |
+//! | `child_control` | what may be written to a child now, and what it is asked at its end |
 //! | `protocol/` | how it is encoded, by the setting `protocol` |
 //! | `shared_collector`, `updates` | what watchers see of a child while it works |
-//! | `questions`, `announcement` | what the child asks, and what it is asked at its end |
+//! | `questions` | what the child asks |
 //! | `control` | what the holder of a call's handle can do |
 
-pub(crate) mod announcement;
+mod active_run;
 mod attempt;
 mod child;
 mod child_control;

@@ -4,34 +4,26 @@ use std::time::Instant;
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
+use super::active_run::ActiveRun;
 use super::child::PendingQuestion;
 use super::child_control::ChildControl;
 use super::protocol::Command;
 use crate::event::Question;
-use crate::run::callbacks::{Answer, ChildQuestion, HostCallbacks};
-use crate::text::Sanitizer;
+use crate::run::callbacks::{Answer, ChildQuestion};
 
-/// Identifies the asking run, and sanitizes its questions.
-pub(super) struct Questions<'a> {
-    pub run_id: &'a str,
-    pub agent: &'a str,
-    pub sanitizer: &'a Sanitizer,
-}
-
-impl Questions<'_> {
+impl ActiveRun<'_> {
     /// Has questions answered, one at a time. Runs until it is dropped.
-    pub(super) async fn answer(
+    pub(super) async fn answer_questions(
         &self,
         mut pending: UnboundedReceiver<PendingQuestion>,
         child_control: &ChildControl,
-        callbacks: &dyn HostCallbacks,
     ) {
         while let Some(PendingQuestion { question, since }) = pending.recv().await {
             let (id, originals) = (question.id.clone(), texts(&question));
             let deadline = question.timeout.and_then(|timeout| since.checked_add(timeout));
-            let question = self.clean(question);
+            let question = self.shown(question);
             let shown = texts(&question.question);
-            let asked = callbacks.ask(question);
+            let asked = self.callbacks.ask(question);
             let answer = match deadline {
                 // The child's own timeout has passed, perhaps while another question was being answered.
                 Some(deadline) if deadline <= Instant::now() => Answer::Cancelled,
@@ -47,8 +39,8 @@ impl Questions<'_> {
     }
 
     /// The question as the user sees it: sanitized and bounded.
-    fn clean(&self, question: Question) -> ChildQuestion {
-        let clean = |text: String| self.sanitizer.sanitize(&text).into_string();
+    fn shown(&self, question: Question) -> ChildQuestion {
+        let clean = |text: String| self.sanitizer().sanitize(&text).into_string();
         let question = Question {
             title: clean(question.title),
             message: question.message.map(clean),
@@ -57,7 +49,11 @@ impl Questions<'_> {
             prefill: question.prefill.map(clean),
             ..question
         };
-        ChildQuestion { run_id: self.run_id.to_owned(), agent: self.agent.to_owned(), question }
+        ChildQuestion {
+            run_id: self.admitted.builder.run_id.get(),
+            agent: self.admitted.agent().to_owned(),
+            question,
+        }
     }
 }
 

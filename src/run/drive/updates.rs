@@ -2,17 +2,18 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use super::active_run::ActiveRun;
 use super::shared_collector::SharedCollector;
-use crate::event::{DisplayItem, Usage, short_form};
+use crate::event::{DisplayItem, short_form};
 use crate::process::{Started, Vitals};
 use crate::run::launch::files::RunFiles;
 use crate::run::outcome::clean::clean_items;
-use crate::run::progress::{Progress, ProgressSender, Resources};
+use crate::run::progress::{Progress, Resources};
 use crate::run::state::RunState;
+use crate::text::Sanitized;
 use crate::text::figures::millis;
-use crate::text::{Sanitized, Sanitizer};
 
 /// The shortest time between two updates: more than twenty a second nobody can see.
 pub(crate) const UPDATE_INTERVAL: Duration = Duration::from_millis(50);
@@ -21,27 +22,16 @@ const TEXT_BYTES: usize = 24 * 1024;
 /// Bytes for all items of an update.
 const ITEM_BYTES: usize = 32 * 1024;
 
-/// The values that all updates of an attempt share.
-pub(in crate::run) struct Updates<'a> {
-    /// When the run got its permit.
-    pub started: Instant,
+/// Sends the progress of an attempt to the watchers of its run.
+pub(super) struct Updates<'a> {
+    pub run: &'a ActiveRun<'a>,
     /// The current attempt, counted from 1.
     pub attempt: u32,
-    /// Usage of the earlier attempts.
-    pub earlier: &'a Usage,
-    /// Sanitizes every string of an update.
-    pub sanitizer: &'a Sanitizer,
-    /// How many runs share the size limit of an update.
-    pub share: usize,
-    /// The facts about the child that are known from its start.
     pub child: ChildFacts,
-    /// Whether a change of the child's resource usage alone sends an update. Otherwise it only rides along with other
-    /// changes.
-    pub shows_use: bool,
 }
 
 /// The facts about a child that are known from its start.
-pub(in crate::run) struct ChildFacts {
+pub(super) struct ChildFacts {
     session_file: Option<Arc<Path>>,
     directory: Arc<Path>,
     pid: u32,
@@ -49,10 +39,10 @@ pub(in crate::run) struct ChildFacts {
 }
 
 impl ChildFacts {
-    pub(in crate::run) fn of(child: &Started, files: &RunFiles) -> Self {
+    pub(super) fn of(child: &Started, files: &RunFiles) -> Self {
         Self {
             session_file: files.session().map(Arc::from),
-            directory: files.directory().into(),
+            directory: (&*files.directory).into(),
             pid: child.id(),
             vitals: child.vitals(),
         }
@@ -63,7 +53,7 @@ impl ChildFacts {
     }
 
     /// Adds these facts to a progress.
-    pub(in crate::run) fn within(&self, progress: Progress) -> Progress {
+    pub(super) fn within(&self, progress: Progress) -> Progress {
         Progress {
             session_file: self.session_file.clone(),
             directory: Some(Arc::clone(&self.directory)),
@@ -76,19 +66,21 @@ impl ChildFacts {
 
 impl Updates<'_> {
     /// Sends progress until it is dropped. Cancel safe: [`Updates::last`] sends what is still pending.
-    pub(in crate::run) async fn forward(&self, child: &SharedCollector, sender: &ProgressSender) {
+    pub(super) async fn forward(&self, child: &SharedCollector) {
         let mut vitals = self.child.vitals.clone();
         loop {
             tokio::select! {
                 biased;
                 () = child.changed() => {
-                    self.last(child, sender);
+                    self.last(child);
                     tokio::time::sleep(UPDATE_INTERVAL).await;
                 }
                 () = vitals.changed() => {
-                    sender.send_if_modified(|progress| {
+                    self.run.watchers.progress.send_if_modified(|progress| {
                         progress.resources = self.child.resources();
-                        self.shows_use
+                        // Nobody waits for the result of a run that announces it, so its watchers want to see that it is
+                        // alive. For others a change of this alone sends no update.
+                        self.run.admitted.resolved.announces
                     });
                 }
             }
@@ -96,9 +88,9 @@ impl Updates<'_> {
     }
 
     /// Sends a last update if something changed since the previous one.
-    pub(in crate::run) fn last(&self, child: &SharedCollector, sender: &ProgressSender) {
+    pub(super) fn last(&self, child: &SharedCollector) {
         if child.take_changed() {
-            sender.send_replace(self.snapshot(child));
+            self.run.watchers.progress.send_replace(self.snapshot(child));
         }
     }
 
@@ -111,20 +103,16 @@ impl Updates<'_> {
             let model: Option<String> = live.model.map(str::to_owned);
             (live.text.to_owned(), live.display_items.to_vec(), live.usage.clone(), model, silent)
         });
-        usage.add(self.earlier);
-        let items = clean_items(&items, self.sanitizer);
+        usage.add(self.run.earlier_usage());
+        let (sanitizer, share) = (self.run.sanitizer(), self.run.admitted.spec.siblings.max(1));
+        let items = clean_items(&items, sanitizer);
         self.child.within(Progress {
-            state: RunState::Running,
-            attempt: self.attempt,
-            text: newest(&self.sanitizer.sanitize_growing(&text), TEXT_BYTES / self.share).into(),
+            text: newest(&sanitizer.sanitize_growing(&text), TEXT_BYTES / share).into(),
             last_tool: items.iter().rev().find_map(tool_line).map(Into::into),
-            display_items: Arc::from(bounded(items, ITEM_BYTES / self.share)),
-            turn_count: usage.turns,
-            usage,
-            elapsed_ms: millis(self.started.elapsed()),
+            display_items: Arc::from(bounded(items, ITEM_BYTES / share)),
             since_event_ms: millis(silent),
-            model: model.map(|model| self.sanitizer.sanitize(&model).into_string()),
-            ..Progress::default()
+            model: model.map(|model| sanitizer.sanitize(&model).into_string()),
+            ..self.run.progress(RunState::Running, self.attempt, usage)
         })
     }
 }

@@ -1,18 +1,14 @@
 //! Boots a run's child: from its files to the point where it can take its task.
 
-use std::sync::Arc;
-
 use super::command_line::Invocation;
-use super::files::{RunFiles, Wanted};
-use crate::agent::ToolPlan;
+use super::files::{RunFiles, RunFilesSpec};
 use crate::files::layout;
 use crate::process::{Cancel, ChildCommand, Started, check_cwd, start};
+use crate::run::admit::admitted::AdmittedRun;
 use crate::run::admit::pi::PiProgram;
-use crate::run::admit::resolve::ResolvedRun;
 use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::drive::protocol::protocol_of;
 use crate::run::launch::private_files::{FilesError, PrivateDirsSpec};
-use crate::run::spec::RunSpec;
 use crate::text::chain;
 
 /// A started child that has no task yet. Dropping it ends the child and removes its files, including its session.
@@ -21,15 +17,6 @@ pub struct Booted {
     pub(in crate::run) files: RunFiles,
     command: ChildCommand,
     prompt: String,
-}
-
-/// The plan for the child of one attempt of a run.
-pub(in crate::run) struct LaunchPlan {
-    pub(in crate::run) spec: Arc<RunSpec>,
-    pub(in crate::run) resolved: Arc<ResolvedRun>,
-    pub(in crate::run) plan: Arc<ToolPlan>,
-    pub(in crate::run) run_id: String,
-    pub(in crate::run) attempt: u32,
 }
 
 /// Why there is no child.
@@ -45,11 +32,17 @@ pub(in crate::run) enum NoChild {
     Cancelled,
 }
 
-impl LaunchPlan {
-    /// Creates the child's files and starts it.
-    pub(in crate::run) async fn boot(self, cancel: &Cancel) -> Result<Booted, NoChild> {
+impl AdmittedRun {
+    /// Starts a child that has no task yet. `None` if that failed; the run then tries again and reports the error.
+    pub async fn boot(&self, cancel: &Cancel) -> Option<Booted> {
+        self.launch(1, cancel).await.ok()
+    }
+
+    /// Creates the files of an attempt's child and starts it.
+    pub(in crate::run) async fn launch(&self, attempt: u32, cancel: &Cancel) -> Result<Booted, NoChild> {
+        let run = self.clone();
         // After a cancellation, files that are still created are removed when they are dropped.
-        let made = unless_cancelled(cancel, blocking(move || self.make())).await;
+        let made = unless_cancelled(cancel, blocking(move || run.make(attempt))).await;
         let made = made.map_err(|_| NoChild::Cancelled)?;
         let (files, command, prompt) = made.map_err(|error| NoChild::Failed { error, files: None })?;
         match start(command.clone(), cancel).await {
@@ -63,8 +56,8 @@ impl LaunchPlan {
     }
 
     /// Creates the child's files and its command. Blocks. The error says what failed.
-    fn make(&self) -> Result<(RunFiles, ChildCommand, String), String> {
-        let Self { spec, resolved, plan, run_id, attempt } = self;
+    fn make(&self, attempt: u32) -> Result<(RunFiles, ChildCommand, String), String> {
+        let Self { spec, resolved, .. } = self;
         let (config, context) = (&resolved.config, &spec.context);
         if let Some(unmet) = &resolved.unmet {
             return Err(unmet.clone());
@@ -72,9 +65,9 @@ impl LaunchPlan {
         check_cwd(&spec.cwd).map_err(|error| format!("{}: {}", error.stage(), chain(&error)))?;
         let pi = self.pi()?;
         let parent = layout::runs(&context.agent_dir, context.host.session_file.as_deref());
-        let prompt = resolved.prompt(plan);
+        let prompt = resolved.prompt(&self.plan);
         let (compile_cache, temporaries) = (context.compile_cache(), context.temporaries());
-        let wanted = Wanted {
+        let wanted = RunFilesSpec {
             cwd: &spec.cwd,
             prompt: &prompt,
             session: config.persist_session,
@@ -85,11 +78,11 @@ impl LaunchPlan {
                 temporaries: Some(&temporaries),
                 compile_cache: compile_cache.as_deref(),
             }),
-            attempt: *attempt,
+            attempt,
             resumes: spec.overrides.resumes.as_ref(),
         };
         let failed = |error: FilesError| format!("session directory: {}", chain(&error));
-        let files = RunFiles::create(&parent, run_id, wanted).map_err(failed)?;
+        let files = RunFiles::create(&parent, &self.builder.run_id.get(), wanted).map_err(failed)?;
         let command = self.command(&pi, &files)?;
         Ok((files, command, prompt))
     }
@@ -101,12 +94,9 @@ impl LaunchPlan {
     }
 
     fn command(&self, pi: &PiProgram, files: &RunFiles) -> Result<ChildCommand, String> {
-        let Self { spec, resolved, plan, .. } = self;
-        Invocation { pi, cwd: &spec.cwd, files, tools: &plan.tools, resolved, context: &spec.context }
-            .command()
-            .map_err(|value| {
-                format!("arguments: `{value}` begins with a hyphen, which pi would read as an option")
-            })
+        Invocation { run: self, pi, files }.command().map_err(|value| {
+            format!("arguments: `{value}` begins with a hyphen, which pi would read as an option")
+        })
     }
 
     /// Whether a child that was booted early is exactly the one that would be started now. Blocks.
@@ -127,7 +117,7 @@ impl Booted {
     /// The id of its run, which is also the name of the run's directory.
     #[must_use]
     pub fn run_id(&self) -> &str {
-        self.files.run_id()
+        &self.files.run_id
     }
 
     /// Waits until the child has exited by itself. Cancel safe.

@@ -1,17 +1,17 @@
 //! Builds the child's command line and environment.
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
 
 use super::files::RunFiles;
 use crate::agent::{DEPTH, MAX_DEPTH};
 use crate::config;
 use crate::process::{ChildCommand, Guardian, Limits, Sandbox, Supervision};
+use crate::run::admit::admitted::AdmittedRun;
 use crate::run::admit::extensions::{Extensions, MCP, builtin_needed, may_download};
 use crate::run::admit::pi::{PiProgram, PiVersion};
 use crate::run::admit::resolve::ResolvedRun;
 use crate::run::admit::sandbox::SandboxPlan;
-use crate::run::context::{CHILD_MARKER, HostContext};
+use crate::run::context::CHILD_MARKER;
 use crate::run::drive::protocol::{ChildProtocol, protocol_of};
 
 /// The environment variable with the tools that the guard allows, separated by commas.
@@ -26,20 +26,13 @@ const OFFLINE: &str = "PI_OFFLINE";
 const GIT_NO_LOCKS: &str = "GIT_OPTIONAL_LOCKS";
 
 /// Everything that a child's command is built from.
-#[derive(Debug)]
 pub(in crate::run) struct Invocation<'a> {
+    /// The run, with everything that is decided about it.
+    pub run: &'a AdmittedRun,
     /// The pi program to run.
     pub pi: &'a PiProgram,
-    /// The working directory.
-    pub cwd: &'a Path,
     /// The run's files.
     pub files: &'a RunFiles,
-    /// The tools that the child gets; an empty list means `--no-tools`.
-    pub tools: &'a [String],
-    /// The decisions about the run.
-    pub resolved: &'a ResolvedRun,
-    /// The host's directories, environment and configuration.
-    pub context: &'a HostContext,
 }
 
 impl Invocation<'_> {
@@ -50,7 +43,7 @@ impl Invocation<'_> {
     ///
     /// When pi would read the model or the thinking level as an option.
     pub(in crate::run) fn command(&self) -> Result<ChildCommand, String> {
-        let chosen = [&self.resolved.model, &self.resolved.thinking];
+        let chosen = [&self.run.resolved.model, &self.run.resolved.thinking];
         if let Some(option) = chosen.into_iter().flatten().find(|value| value.starts_with('-')) {
             return Err(option.to_owned());
         }
@@ -60,20 +53,20 @@ impl Invocation<'_> {
         Ok(ChildCommand {
             program: self.pi.program.clone(),
             args: self.arguments(extensions, offline),
-            cwd: self.cwd.to_path_buf(),
+            cwd: self.run.spec.cwd.clone(),
             env,
             guardian: self.guardian(),
         })
     }
 
     fn protocol(&self) -> &'static dyn ChildProtocol {
-        protocol_of(self.resolved.config.protocol)
+        protocol_of(self.run.config().protocol)
     }
 
     /// The child's extensions, including the built-in ones that it needs.
     fn extensions(&self) -> Extensions {
-        let chosen = self.resolved.extensions(self.context, self.tools);
-        let needed = builtin_needed(self.tools, self.resolved.provider());
+        let chosen = self.run.resolved.extensions(&self.run.spec.context, self.run.tools());
+        let needed = builtin_needed(self.run.tools(), self.run.provider());
         match (chosen, self.pi.version.map(PiVersion::names_builtin_extensions)) {
             (Extensions::Only(mut list), Some(true)) => {
                 list.extend(needed.into_iter().map(str::to_owned));
@@ -95,7 +88,7 @@ impl Invocation<'_> {
         if !self.protocol().refreshes_models() {
             return false;
         }
-        if !may_download(self.tools, extensions, &self.context.agent_dir, env) {
+        if !may_download(self.run.tools(), extensions, &self.run.spec.context.agent_dir, env) {
             return true;
         }
         if !env.iter().any(|(name, _)| name == OFFLINE) {
@@ -114,34 +107,34 @@ impl Invocation<'_> {
             Some(session) => args.pair("--session", session),
             None => args.words(&["--no-session"]),
         }
-        if let Some(model) = &self.resolved.model {
+        if let Some(model) = &self.run.resolved.model {
             args.pair("--model", model);
         }
-        if let Some(thinking) = &self.resolved.thinking {
+        if let Some(thinking) = &self.run.resolved.thinking {
             args.pair("--thinking", thinking);
         }
-        if self.tools.is_empty() {
+        if self.run.tools().is_empty() {
             args.words(&["--no-tools"]);
         } else {
-            args.pair("--tools", self.tools.join(","));
+            args.pair("--tools", self.run.tools().join(","));
         }
-        args.pair("--append-system-prompt", self.files.prompt());
+        args.pair("--append-system-prompt", &self.files.prompt);
         // First, so that the guard reads what this child may do before any other extension runs.
-        args.pair("-e", self.files.guard());
+        args.pair("-e", &self.files.guard);
         if let Extensions::Only(files) = extensions {
             args.words(&["--no-extensions"]);
             for file in files {
                 args.pair("-e", file);
             }
         }
-        if !self.resolved.sees_skills {
+        if !self.run.resolved.sees_skills {
             args.words(&["--no-skills"]);
         }
         args.words(&["--no-prompt-templates", "--no-themes"]);
-        if !self.resolved.reads_context {
+        if !self.run.resolved.reads_context {
             args.words(&["--no-context-files"]);
         }
-        let wants_mcp = builtin_needed(self.tools, None).contains(&MCP);
+        let wants_mcp = builtin_needed(self.run.tools(), None).contains(&MCP);
         if !wants_mcp && self.pi.version.is_some_and(PiVersion::knows_no_mcp) {
             args.words(&["--no-mcp"]);
         }
@@ -149,17 +142,17 @@ impl Invocation<'_> {
     }
 
     fn environment(&self) -> Vec<(OsString, OsString)> {
-        let ResolvedRun { config, depth, .. } = self.resolved;
+        let ResolvedRun { config, depth, .. } = &*self.run.resolved;
         let own = [
             (CHILD_MARKER, "1".to_owned()),
             (DEPTH, (depth.current + 1).to_string()),
             (MAX_DEPTH, depth.max.to_string()),
-            (TOOLS, self.tools.join(",")),
+            (TOOLS, self.run.tools().join(",")),
             (ALLOW_LSP, if config.allow_lsp_tools { "1" } else { "0" }.to_owned()),
             (LSP_ACTIONS, config.allowed_lsp_actions.join(",")),
-            (RUN_ID, self.files.run_id().to_owned()),
+            (RUN_ID, self.files.run_id.clone()),
         ];
-        let mut env = self.context.env.clone();
+        let mut env = self.run.spec.context.env.clone();
         let configured = config.env.iter().map(|(name, value)| (name.as_str(), OsString::from(value)));
         let own = own.map(|(name, value)| (name, OsString::from(value)));
         for (name, value) in configured.chain(own).chain(self.private_dirs()) {
@@ -171,7 +164,7 @@ impl Invocation<'_> {
 
     /// The child's warden and its options, if there is one.
     fn guardian(&self) -> Option<Guardian> {
-        let ResolvedRun { config, sandbox, supervision, warden, .. } = self.resolved;
+        let ResolvedRun { config, sandbox, supervision, warden, .. } = &*self.run.resolved;
         let config::Limits { memory_bytes, processes, cpu_seconds, open_files } = config.limits;
         let sandbox = match sandbox {
             SandboxPlan::Held { metadata, .. } => {
@@ -185,7 +178,7 @@ impl Invocation<'_> {
             limits: Limits { memory_bytes, processes, cpu_seconds, open_files },
             scratch: self.files.scratch(),
             unless_kept: self.files.unless_kept(),
-            directory: Some(self.files.directory().to_path_buf()),
+            directory: Some(self.files.directory.clone()),
             pid_namespace: *supervision == Supervision::WardenNamespace,
             grace: config.grace,
         })
@@ -193,7 +186,7 @@ impl Invocation<'_> {
 
     /// The environment variables that name the child's private directories.
     fn private_dirs(&self) -> Vec<(&'static str, OsString)> {
-        let Some(private_dirs) = self.files.private_dirs() else { return Vec::new() };
+        let Some(private_dirs) = &self.files.private_dirs else { return Vec::new() };
         let mut own = vec![(AGENT_DIR, private_dirs.agent().into())];
         if let Some(temporary) = private_dirs.temporary() {
             // Otherwise `git status` refreshes the index, which is a write.

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::private_dirs::PrivateDirs;
 use super::private_files::{FilesError, PrivateDirsSpec, write_private};
-use super::resume::{SessionLock, take};
+use super::resume::{SessionLock, lock_session};
 use crate::files::{layout, private};
 use crate::run::spec::{Resumption, RunId};
 
@@ -32,22 +32,27 @@ const GUARD: &str = include_str!("../../../extension/child-guard.cjs");
 /// session file after [`Self::keep_session`]. A sandboxed child cannot write to the directory itself, so the files in
 /// it are ours.
 #[derive(Debug)]
-pub(crate) struct RunFiles {
-    directory: PathBuf,
-    prompt: PathBuf,
-    guard: PathBuf,
+pub(in crate::run) struct RunFiles {
+    /// The run's id: the requested one, or another if that was taken.
+    pub run_id: String,
+    /// The run's own directory.
+    pub directory: PathBuf,
+    /// The file with the agent's system prompt.
+    pub prompt: PathBuf,
+    /// The guard extension, which limits the child to its tools.
+    pub guard: PathBuf,
+    /// The child's private directories, if it has them.
+    pub private_dirs: Option<PrivateDirs>,
     session: Option<PathBuf>,
-    private_dirs: Option<PrivateDirs>,
-    run_id: String,
     /// Whether to keep the session.
     is_used: bool,
     /// The lock on the directory, if the run continues another one.
-    taken: Option<SessionLock>,
+    lock: Option<SessionLock>,
 }
 
 /// What to create in a run's directory.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted<'a> {
+pub(in crate::run) struct RunFilesSpec<'a> {
     /// The directory that the child works in.
     pub cwd: &'a Path,
     /// The agent's system prompt.
@@ -71,8 +76,12 @@ impl RunFiles {
     /// # Errors
     ///
     /// When the directory or a file cannot be written. Nothing of this run is left.
-    pub(crate) fn create(parent: &Path, run_id: &str, wanted: Wanted<'_>) -> Result<Self, FilesError> {
-        let taken = wanted.resumes.map(|resumption| take(resumption, wanted.cwd)).transpose()?;
+    pub(in crate::run) fn create(
+        parent: &Path,
+        run_id: &str,
+        wanted: RunFilesSpec<'_>,
+    ) -> Result<Self, FilesError> {
+        let lock = wanted.resumes.map(|resumption| lock_session(resumption, wanted.cwd)).transpose()?;
         let (directory, run_id) = match wanted.resumes {
             Some(Resumption { directory, run_id, .. }) => (directory.clone(), run_id.clone()),
             None if wanted.attempt > 1 => (open_directory(parent, run_id)?, run_id.to_owned()),
@@ -89,8 +98,8 @@ impl RunFiles {
             session,
             private_dirs: None,
             run_id,
-            is_used: taken.is_some(),
-            taken,
+            is_used: lock.is_some(),
+            lock,
         };
         match files.write_all(wanted) {
             Ok(()) => Ok(files),
@@ -105,17 +114,17 @@ impl RunFiles {
         }
     }
 
-    fn write_all(&mut self, wanted: Wanted<'_>) -> Result<(), FilesError> {
+    fn write_all(&mut self, wanted: RunFilesSpec<'_>) -> Result<(), FilesError> {
         write_private(&self.prompt, wanted.prompt.as_bytes())?;
         write_private(&self.guard, GUARD.as_bytes())?;
-        if self.taken.is_some() {
+        if self.lock.is_some() {
             PrivateDirs::clear(&self.directory);
         }
         self.private_dirs = wanted
             .private_dirs
             .map(|private_dirs| PrivateDirs::create(&self.directory, private_dirs))
             .transpose()?;
-        let Some(session) = self.session.as_ref().filter(|_| self.taken.is_none()) else { return Ok(()) };
+        let Some(session) = self.session.as_ref().filter(|_| self.lock.is_none()) else { return Ok(()) };
         let timestamp =
             OffsetDateTime::now_utc().format(&Rfc3339).expect("the current time has an RFC 3339 form");
         let header = serde_json::json!({
@@ -128,57 +137,27 @@ impl RunFiles {
         write_private(session, format!("{header}\n").as_bytes())
     }
 
-    /// The run's id: the requested one, or another if that was taken.
-    #[must_use]
-    pub(crate) fn run_id(&self) -> &str {
-        &self.run_id
-    }
-
-    /// The run's own directory.
-    #[must_use]
-    pub(crate) fn directory(&self) -> &Path {
-        &self.directory
-    }
-
-    /// The file with the agent's system prompt.
-    #[must_use]
-    pub(crate) fn prompt(&self) -> &Path {
-        &self.prompt
-    }
-
-    /// The path of the guard extension, which limits the child to its tools.
-    #[must_use]
-    pub(crate) fn guard(&self) -> &Path {
-        &self.guard
-    }
-
     /// The child's session file, if it keeps one.
     #[must_use]
-    pub(crate) fn session(&self) -> Option<&Path> {
+    pub(in crate::run) fn session(&self) -> Option<&Path> {
         self.session.as_deref()
-    }
-
-    /// The child's private directories, if it has them.
-    #[must_use]
-    pub(in crate::run) fn private_dirs(&self) -> Option<&PrivateDirs> {
-        self.private_dirs.as_ref()
     }
 
     /// Everything that a sandboxed child may write.
     #[must_use]
-    pub(crate) fn writable(&self) -> Vec<PathBuf> {
+    pub(in crate::run) fn writable(&self) -> Vec<PathBuf> {
         self.own_places().chain(self.session()).map(Path::to_path_buf).collect()
     }
 
     /// The paths to remove if this process dies before the child.
     #[must_use]
-    pub(crate) fn scratch(&self) -> Vec<PathBuf> {
-        self.own_places().chain([self.prompt(), self.guard()]).map(Path::to_path_buf).collect()
+    pub(in crate::run) fn scratch(&self) -> Vec<PathBuf> {
+        self.own_places().chain([&*self.prompt, &*self.guard]).map(Path::to_path_buf).collect()
     }
 
     /// The session, to be removed as well unless it is kept.
     #[must_use]
-    pub(crate) fn unless_kept(&self) -> Vec<PathBuf> {
+    pub(in crate::run) fn unless_kept(&self) -> Vec<PathBuf> {
         self.session.iter().filter(|_| !self.is_used).cloned().collect()
     }
 
@@ -189,7 +168,7 @@ impl RunFiles {
     }
 
     /// Keeps the session from now on, because something has happened in it.
-    pub(crate) fn keep_session(&mut self) {
+    pub(in crate::run) fn keep_session(&mut self) {
         self.is_used = true;
     }
 
@@ -197,7 +176,7 @@ impl RunFiles {
     /// reported.
     fn free_output(&self) -> PathBuf {
         let mut paths = (1..=MAX_OUTPUTS).map(|number| self.directory.join(layout::output(number)));
-        let is_free = |path: &PathBuf| self.taken.is_none() || fs::symlink_metadata(path).is_err();
+        let is_free = |path: &PathBuf| self.lock.is_none() || fs::symlink_metadata(path).is_err();
         paths.find(is_free).unwrap_or_else(|| self.directory.join(layout::output(MAX_OUTPUTS)))
     }
 
@@ -206,7 +185,7 @@ impl RunFiles {
     /// # Errors
     ///
     /// When it cannot be written, for instance on a full disk.
-    pub(crate) fn keep_output(&self, text: &str) -> Result<PathBuf, FilesError> {
+    pub(in crate::run) fn keep_output(&self, text: &str) -> Result<PathBuf, FilesError> {
         let path = self.free_output();
         match write_private(&path, text.as_bytes()) {
             Ok(()) => Ok(path),
@@ -266,7 +245,7 @@ mod tests {
     use super::*;
 
     fn create(parent: &Path, id: &str, persist: bool) -> Result<RunFiles, FilesError> {
-        let wanted = Wanted {
+        let wanted = RunFilesSpec {
             cwd: Path::new("/project"),
             prompt: "You explore.",
             session: persist,
@@ -282,8 +261,8 @@ mod tests {
         let parent = tempfile::tempdir().expect("a temporary directory");
         let first = create(parent.path(), "0badcafe", true).expect("the first run");
         let second = create(parent.path(), "0badcafe", true).expect("the second run");
-        assert_eq!(first.run_id(), "0badcafe");
-        assert_ne!(second.run_id(), "0badcafe");
+        assert_eq!(first.run_id, "0badcafe");
+        assert_ne!(second.run_id, "0badcafe");
     }
 
     #[test]
@@ -293,7 +272,7 @@ mod tests {
         assert_eq!(fs::read_dir(parent.path()).expect("readable").count(), 0);
         let mut files = create(parent.path(), "00000001", true).expect("a run");
         files.keep_session();
-        let (prompt, session) = (files.prompt().to_path_buf(), files.session().expect("kept").to_path_buf());
+        let (prompt, session) = (files.prompt.clone(), files.session().expect("kept").to_path_buf());
         assert!(prompt.is_file());
         drop(files);
         assert!(!prompt.exists());
@@ -316,11 +295,11 @@ mod tests {
         first.keep_session();
         let session = first.session().expect("kept").to_path_buf();
         let text = first.keep_output("first").expect("written");
-        let directory = first.directory().to_path_buf();
+        let directory = first.directory.clone();
         drop(first);
         let before = fs::read_to_string(&session).expect("readable");
         let resumption = Resumption { run_id: "0badcafe".into(), directory: directory.clone(), session };
-        let wanted = |prompt| Wanted {
+        let wanted = |prompt| RunFilesSpec {
             cwd: Path::new("/project"),
             prompt,
             session: false,
@@ -331,9 +310,9 @@ mod tests {
         let elsewhere = parent.path().join("elsewhere");
         for prompt in ["You explore.", "You explore again."] {
             let again = RunFiles::create(&elsewhere, "ffffffff", wanted(prompt)).expect("continued");
-            assert_eq!((again.run_id(), again.session()), ("0badcafe", Some(&*resumption.session)));
+            assert_eq!((&*again.run_id, again.session()), ("0badcafe", Some(&*resumption.session)));
             assert_eq!(again.writable(), std::slice::from_ref(&resumption.session));
-            assert_eq!(fs::read_to_string(again.prompt()).expect("readable"), prompt);
+            assert_eq!(fs::read_to_string(&again.prompt).expect("readable"), prompt);
             assert_ne!(again.keep_output("again").expect("written"), text);
         }
         assert!(!elsewhere.exists(), "nothing is made anew");
@@ -352,7 +331,7 @@ mod tests {
         let files = create(&parent.path().join("new"), "00000001", true).expect("a run");
         let mode = |path: &Path| fs::metadata(path).expect("exists").permissions().mode() & 0o777;
         let output = files.keep_output("text").expect("written");
-        assert_eq!(mode(files.prompt()), 0o600);
+        assert_eq!(mode(&files.prompt), 0o600);
         assert_eq!(mode(files.session().expect("kept")), 0o600);
         assert_eq!(mode(&output), 0o600);
         assert_eq!(mode(&parent.path().join("new")), 0o700);

@@ -5,9 +5,9 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use super::private_files::{FilesError, PrivateDirsSpec};
+use super::private_files::{FilesError, PrivateDirsSpec, TokenUse};
 use crate::credentials::{
     AgentDirError, GiveBack, PrivateAgentDir, Refused, has_entry, needs_refresh, refresh_before_copy,
     remove_tree,
@@ -91,37 +91,6 @@ impl PrivateDirs {
         }
     }
 
-    /// Whether a token should be refreshed before the directories are created. Blocks.
-    pub(in crate::run) fn need_refresh(
-        user_agent_dir: &Path,
-        credentials: Option<&Path>,
-        provider: &str,
-        until: SystemTime,
-    ) -> bool {
-        // The child always refreshes the agent's own credentials itself.
-        let is_laid_over = credentials.is_some_and(|path| has_entry(path, provider));
-        !is_laid_over && needs_refresh(user_agent_dir, provider, until)
-    }
-
-    /// Refreshes a token that would expire before `until`. Call this before the copy is made.
-    pub(in crate::run) async fn refresh(
-        user_agent_dir: &Path,
-        credentials: Option<&Path>,
-        provider: &str,
-        until: SystemTime,
-        host: &dyn HostCallbacks,
-    ) {
-        if is_laid_over(credentials, provider).await {
-            // The host's pi does not have the agent's own credentials.
-            return;
-        }
-        // If the token expires all the same, the child refreshes it and the new one is copied back.
-        let _ = refresh_before_copy(user_agent_dir, provider, until, |valid_for| {
-            host.refresh(provider, valid_for)
-        })
-        .await;
-    }
-
     /// The value of `TMPDIR`, if the child has a temporary directory of its own.
     pub(in crate::run) fn temporary(&self) -> Option<&Path> {
         self.temporary.as_deref()
@@ -164,11 +133,24 @@ impl Drop for PrivateDirs {
     }
 }
 
-/// Whether an agent's own credentials have an entry for a provider.
-async fn is_laid_over(credentials: Option<&Path>, provider: &str) -> bool {
-    let Some(credentials) = credentials else { return false };
-    let (credentials, provider) = (credentials.to_owned(), provider.to_owned());
-    blocking(move || has_entry(&credentials, &provider)).await
+impl TokenUse {
+    /// Whether the token should be refreshed before it is copied. Blocks.
+    pub(in crate::run) fn needs_refresh(&self) -> bool {
+        // The host's pi does not have the agent's own credentials, so the child always refreshes these itself.
+        let is_laid_over = self.credentials.as_ref().is_some_and(|path| has_entry(path, &self.provider));
+        !is_laid_over && needs_refresh(&self.agent_dir, &self.provider, self.until)
+    }
+
+    /// Refreshes the token if it would expire during the run. If it expires all the same, the child refreshes it, and
+    /// the new one is copied back.
+    pub(in crate::run) async fn refresh(self, host: &dyn HostCallbacks) {
+        let (is_needed, Self { agent_dir, provider, until, .. }) =
+            blocking(move || (self.needs_refresh(), self)).await;
+        if is_needed {
+            let refresh = |valid_for| host.refresh(&provider, valid_for);
+            let _ = refresh_before_copy(&agent_dir, &provider, until, refresh).await;
+        }
+    }
 }
 
 /// Whether only this user can have put anything into this directory. pi runs compiled code without checking it, and

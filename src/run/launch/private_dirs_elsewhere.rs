@@ -1,9 +1,9 @@
 //! Private directories on systems without a sandbox: there are none.
 
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use super::private_files::{FilesError, PrivateDirsSpec};
+use super::private_files::{FilesError, PrivateDirsSpec, TokenUse};
 use crate::run::callbacks::HostCallbacks;
 
 /// Has no values: on these systems no child has private directories.
@@ -16,24 +16,6 @@ impl PrivateDirs {
     }
 
     pub(in crate::run) fn clear(_run: &Path) {}
-
-    pub(in crate::run) fn need_refresh(
-        _agent_dir: &Path,
-        _credentials: Option<&Path>,
-        _provider: &str,
-        _until: SystemTime,
-    ) -> bool {
-        false
-    }
-
-    pub(in crate::run) async fn refresh(
-        _agent_dir: &Path,
-        _credentials: Option<&Path>,
-        _provider: &str,
-        _until: SystemTime,
-        _host: &dyn HostCallbacks,
-    ) {
-    }
 
     pub(in crate::run) fn temporary(&self) -> Option<&Path> {
         match *self {}
@@ -50,4 +32,12 @@ impl PrivateDirs {
     pub(in crate::run) fn give_back(&self, _provider: &str, _patience: Duration) -> Option<String> {
         match *self {}
     }
+}
+
+impl TokenUse {
+    pub(in crate::run) fn needs_refresh(&self) -> bool {
+        false
+    }
+
+    pub(in crate::run) async fn refresh(self, _host: &dyn HostCallbacks) {}
 }

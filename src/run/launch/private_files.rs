@@ -1,7 +1,8 @@
-//! Writes the private files of a run, and names the path in errors.
+//! What private files and directories are made from, and how their errors name the path.
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::files::private;
 
@@ -29,6 +30,17 @@ pub(crate) struct PrivateDirsSpec<'a> {
     pub temporaries: Option<&'a Path>,
     /// pi's compile cache, for a sandboxed child to read.
     pub compile_cache: Option<&'a Path>,
+}
+
+/// The login that a child's copy of the credentials relies on.
+pub(crate) struct TokenUse {
+    /// The user's agent directory.
+    pub agent_dir: PathBuf,
+    /// The agent's own credentials, which win over the user's.
+    pub credentials: Option<PathBuf>,
+    pub provider: String,
+    /// When the child is ended at the latest.
+    pub until: SystemTime,
 }
 
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), FilesError> {

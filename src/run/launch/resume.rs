@@ -29,7 +29,7 @@ pub(in crate::run) struct SessionLock {
 /// # Errors
 ///
 /// When there is no such session, or when another process is continuing it. Nothing is changed.
-pub(in crate::run) fn take(resumption: &Resumption, cwd: &Path) -> Result<SessionLock, FilesError> {
+pub(in crate::run) fn lock_session(resumption: &Resumption, cwd: &Path) -> Result<SessionLock, FilesError> {
     let Resumption { directory, session, .. } = resumption;
     let failed = |path: &Path| {
         let path = path.to_path_buf();
@@ -39,12 +39,12 @@ pub(in crate::run) fn take(resumption: &Resumption, cwd: &Path) -> Result<Sessio
     if !found.is_dir() {
         return Err(failed(directory)(wrong("it is not a directory")));
     }
-    let taken = lock(directory).map_err(failed(directory))?;
+    let locked = lock(directory).map_err(failed(directory))?;
     if session.parent() != Some(directory) {
         return Err(failed(session)(wrong("it does not lie in the run's directory")));
     }
     open(session).and_then(|mut file| make_ready(&mut file, cwd)).map_err(failed(session))?;
-    Ok(taken)
+    Ok(locked)
 }
 
 fn wrong(words: &str) -> io::Error {
@@ -113,7 +113,7 @@ mod tests {
     }
 
     fn words(resumption: &Resumption) -> String {
-        let error = take(resumption, Path::new("/project")).expect_err("refused");
+        let error = lock_session(resumption, Path::new("/project")).expect_err("refused");
         format!("{}: {}", error.path.file_name().expect("a name").display(), error.source)
     }
 
@@ -125,7 +125,7 @@ mod tests {
             (HEADER.to_owned(), format!("{HEADER}\n")),
         ] {
             let (_root, resumption) = scene(&text);
-            drop(take(&resumption, Path::new("/project")).expect("taken"));
+            drop(lock_session(&resumption, Path::new("/project")).expect("taken"));
             assert_eq!(fs::read_to_string(&resumption.session).expect("readable"), expected);
         }
     }
@@ -160,9 +160,9 @@ mod tests {
         std::os::unix::fs::symlink(&victim, &resumption.session).expect("linked");
         assert_eq!(words(&resumption), "session.jsonl: it is not a regular file");
         let (_root, resumption) = scene(HEADER);
-        let first = take(&resumption, Path::new("/project")).expect("taken");
+        let first = lock_session(&resumption, Path::new("/project")).expect("taken");
         assert_eq!(words(&resumption), "0badcafe: the run is being continued already");
         drop(first);
-        drop(take(&resumption, Path::new("/project")).expect("free again"));
+        drop(lock_session(&resumption, Path::new("/project")).expect("free again"));
     }
 }

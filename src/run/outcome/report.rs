@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use super::announcement::announced;
 use super::clean::clean;
+use super::retry::EarlierAttempts;
 use super::verdict::{AttemptReport, RunReport, Verdict};
 use crate::event::{StopReason, Usage};
-use crate::process::{CancelReason, Outcome, Supervision};
+use crate::process::{Outcome, Supervision};
 use crate::run::admit::sandbox::SandboxPlan;
-use crate::run::budget::meter::OverBudget;
 use crate::run::launch::files::RunFiles;
 use crate::run::launch::private_dirs::PrivateDirs;
 use crate::run::result::{Announcement, CallError, ErrorCode, RunDetails, SingleResult, ToolResult};
@@ -49,6 +49,8 @@ pub(in crate::run) struct ResultBuilder {
     pub sandbox: Option<SandboxPlan>,
     /// Notices about the set-up of the run.
     pub diagnostics: Vec<String>,
+    /// The attempts before the last.
+    pub earlier: EarlierAttempts,
 }
 
 impl ResultBuilder {
@@ -56,7 +58,7 @@ impl ResultBuilder {
     #[must_use]
     pub(in crate::run) fn finish(mut self, report: RunReport, files: &RunFiles) -> ToolResult {
         self.diagnostics.extend(self.lost_token(files, &report.last));
-        let RunReport { last, verdict, duration, changes, attempts, earlier } = report;
+        let RunReport { last, verdict, duration, changes } = report;
         let AttemptReport { supervised, collected, protocol_report, .. } = last;
         let mut collected = clean(collected, &self.sanitizer);
         let epilogue = collected.epilogue.take();
@@ -75,7 +77,7 @@ impl ResultBuilder {
         let is_completed = verdict.outcome == RunOutcome::Completed;
         let answer = if is_completed { collected.text } else { collected.partial.or(collected.text) };
         let answer = answer.filter(|text| !text.trim().is_empty());
-        self.diagnostics.extend(files.private_dirs().into_iter().flat_map(PrivateDirs::left_out));
+        self.diagnostics.extend(files.private_dirs.iter().flat_map(PrivateDirs::left_out));
         if !supervised.gone {
             self.diagnostics.push("not everything that the child has started could be ended".to_owned());
         }
@@ -85,9 +87,9 @@ impl ResultBuilder {
         single.supervision = supervised.supervision.map(Supervision::as_str);
         single.resources = supervised.tally.map(Into::into);
         single.output = answer.as_deref().map(|text| truncate(text, OUTPUT_FIELD, None).text);
-        single.attempts = attempts;
+        single.attempts = self.earlier.count + 1;
         single.usage = collected.usage;
-        single.usage.add(&earlier);
+        single.usage.add(&self.earlier.usage);
         single.display_items = collected.display_items;
         single.model = collected.model.map(|model| self.field(&model));
         let is_cut = collected.stop_reason == Some(StopReason::Length);
@@ -132,56 +134,31 @@ impl ResultBuilder {
         let model = self.model.as_deref().or(report.collected.model.as_deref());
         let (provider, _) = model?.split_once('/')?;
         let is_awaited = matches!(report.supervised.outcome, Outcome::Cancelled(_));
-        files.private_dirs()?.give_back(provider, if is_awaited { LOCK_AFTER_ABORT } else { LOCK })
+        files.private_dirs.as_ref()?.give_back(provider, if is_awaited { LOCK_AFTER_ABORT } else { LOCK })
     }
 
-    /// The result of a run that could not start within its budget.
+    /// The result of a run that ends with this verdict before anything is done for it.
     #[must_use]
-    pub(in crate::run) fn over_budget(self, over: &OverBudget) -> ToolResult {
-        let verdict = Verdict::over_budget(format!("not started: {over}"));
-        self.without_child(&verdict, Duration::ZERO, None)
-    }
-
-    /// The result of a run that was aborted while it waited for a permit.
-    #[must_use]
-    pub(in crate::run) fn never_started(self, reason: &CancelReason) -> ToolResult {
-        let mut verdict = Verdict::cancelled(reason);
+    pub(in crate::run) fn never_started(&self, mut verdict: Verdict) -> ToolResult {
         verdict.error = verdict.error.map(|error| format!("not started: {error}"));
         self.without_child(&verdict, Duration::ZERO, None)
     }
 
-    /// The result of a run that never starts because of another run.
+    /// The result of a run that gets no child, or no further one: the usage of earlier attempts is not lost.
     #[must_use]
-    pub(in crate::run) fn skipped(self, why: &str) -> ToolResult {
-        let verdict = Verdict::skipped(format!("not started: {why}"));
-        self.without_child(&verdict, Duration::ZERO, None)
-    }
-
-    /// The result of a run whose child could not be started.
-    #[must_use]
-    pub(in crate::run) fn not_started(
-        self,
-        error: &str,
+    pub(in crate::run) fn without_child(
+        &self,
+        verdict: &Verdict,
         duration: Duration,
         session: Option<&Path>,
     ) -> ToolResult {
-        self.without_child(&Verdict::failed(1, error.to_owned()), duration, session)
-    }
-
-    /// The result of a run that was aborted before its child was started.
-    #[must_use]
-    pub(in crate::run) fn aborted_before_start(
-        self,
-        reason: &CancelReason,
-        duration: Duration,
-    ) -> ToolResult {
-        self.without_child(&Verdict::cancelled(reason), duration, None)
-    }
-
-    fn without_child(self, verdict: &Verdict, duration: Duration, session: Option<&Path>) -> ToolResult {
         let mut single = self.single(verdict, duration, session);
         single.attempts = 0;
         let text = failure_text(&single, "");
+        let EarlierAttempts { count, usage, session } = self.earlier.clone();
+        (single.attempts, single.usage) = (count, usage);
+        let earlier = session.map(|path| path.to_string_lossy().into_owned());
+        single.session_file = single.session_file.or(earlier);
         self.result(single, verdict, text, false, None)
     }
 

@@ -5,12 +5,8 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use super::verdict::RunReport;
 use crate::config::Retry;
 use crate::event::{Collected, StopReason, Usage};
-use crate::run::blocking::blocking;
-use crate::run::launch::files::RunFiles;
-use crate::run::result::ToolResult;
 
 /// The longest pause, whatever the configuration says.
 const MAX_BACKOFF: Duration = Duration::from_secs(5 * 60);
@@ -53,28 +49,20 @@ impl Limited {
 }
 
 /// The attempts that have ended.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(in crate::run) struct EarlierAttempts {
-    count: u32,
+    pub count: u32,
     /// Their usage, summed.
     pub usage: Usage,
-    session: Option<PathBuf>,
+    /// The session of the last of them.
+    pub session: Option<PathBuf>,
 }
 
 impl EarlierAttempts {
-    /// Adds an attempt and removes its files, except for its session.
-    pub(in crate::run) async fn add(&mut self, report: &RunReport, files: RunFiles) {
-        (self.count, self.usage) = (report.attempts, report.usage());
-        self.session = files.session().map(Path::to_path_buf);
-        blocking(move || drop(files)).await;
-    }
-
-    /// Adds the earlier attempts to the result of a run that gets no further child, so that their usage is not lost.
-    pub(in crate::run) fn end(self, result: ToolResult) -> ToolResult {
-        if self.count == 0 {
-            return result;
-        }
-        result.after_attempts(self.count, &self.usage, self.session.as_deref())
+    pub(in crate::run) fn add(&mut self, usage: &Usage, session: Option<&Path>) {
+        self.count += 1;
+        self.usage.add(usage);
+        self.session = session.map(Path::to_path_buf);
     }
 }
 

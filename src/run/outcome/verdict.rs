@@ -3,7 +3,7 @@
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use crate::event::{Collected, StopReason, Usage};
+use crate::event::{Collected, StopReason};
 use crate::process::{CancelReason, Outcome, OverLimit, Supervised, exit_code, exit_signal, signal_name};
 use crate::run::result::{ErrorCode, TimeoutReason};
 use crate::run::state::RunOutcome;
@@ -56,21 +56,12 @@ pub(in crate::run) struct RunReport {
     pub duration: Duration,
     /// The files that the run changed.
     pub changes: Option<Vec<String>>,
-    /// The number of attempts so far.
-    pub attempts: u32,
-    /// Usage of the attempts before the last.
-    pub earlier: Usage,
 }
 
 impl RunReport {
-    /// Reports on a run after `attempts` attempts. Judges it here, once.
-    pub(in crate::run) fn new(
-        last: AttemptReport,
-        attempts: u32,
-        earlier: Usage,
-        duration: Duration,
-    ) -> Self {
-        Self { verdict: Verdict::of(&last), last, duration, changes: None, attempts, earlier }
+    /// Reports on a run after its last attempt. Judges it here, once.
+    pub(in crate::run) fn new(last: AttemptReport, duration: Duration) -> Self {
+        Self { verdict: Verdict::of(&last), last, duration, changes: None }
     }
 
     /// Cancels a run that waits for another attempt.
@@ -78,13 +69,6 @@ impl RunReport {
         self.verdict = Verdict::cancelled(&reason);
         self.last.supervised.outcome = Outcome::Cancelled(reason);
         self.duration = duration;
-    }
-
-    /// Usage of all attempts.
-    pub(in crate::run) fn usage(&self) -> Usage {
-        let mut usage = self.last.collected.usage.clone();
-        usage.add(&self.earlier);
-        usage
     }
 }
 
@@ -115,7 +99,7 @@ impl Verdict {
         }
     }
 
-    pub(super) fn failed(exit_code: i32, error: String) -> Self {
+    pub(in crate::run) fn failed(exit_code: i32, error: String) -> Self {
         let code = Some(ErrorCode::SubagentFailed);
         Self { outcome: RunOutcome::Failed, exit_code, code, error: Some(error), ..Self::completed() }
     }
@@ -124,18 +108,18 @@ impl Verdict {
         Self { outcome: RunOutcome::Aborted, ..Self::failed(EXIT_ABORTED, error) }
     }
 
-    pub(super) fn cancelled(reason: &CancelReason) -> Self {
+    pub(in crate::run) fn cancelled(reason: &CancelReason) -> Self {
         match reason {
             CancelReason::Bound(bound) => Self::over_budget(bound.clone()),
             reason => Self::aborted(reason.to_string()),
         }
     }
 
-    pub(super) fn over_budget(error: String) -> Self {
+    pub(in crate::run) fn over_budget(error: String) -> Self {
         Self { outcome: RunOutcome::Budget, ..Self::failed(1, error) }
     }
 
-    pub(super) fn skipped(error: String) -> Self {
+    pub(in crate::run) fn skipped(error: String) -> Self {
         Self { outcome: RunOutcome::Skipped, ..Self::failed(1, error) }
     }
 

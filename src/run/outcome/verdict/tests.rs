@@ -349,12 +349,3 @@ fn a_time_limit_names_its_setting() {
     let error = Verdict::of(&report).error;
     assert_eq!(error.as_deref(), Some("hard limit reached: 3000 ms (`runTimeoutSeconds`)"));
 }
-
-#[test]
-fn usage_sums_all_attempts() {
-    let mut last = answered(left(0));
-    last.collected.usage = Usage { input: 3, turns: 2, ..Usage::default() };
-    let earlier = Usage { input: 4, turns: 5, ..Usage::default() };
-    let report = RunReport::new(last, 2, earlier, Duration::ZERO);
-    assert_eq!((report.usage().input, report.usage().turns), (7, 7));
-}

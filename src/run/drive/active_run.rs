@@ -1,0 +1,54 @@
+//! What all parts of a run share while it has its permit.
+
+use std::time::Instant;
+
+use super::control::{Steering, Watchers};
+use crate::event::Usage;
+use crate::process::Cancel;
+use crate::run::admit::admitted::AdmittedRun;
+use crate::run::budget::enforcer::BudgetEnforcer;
+use crate::run::callbacks::HostCallbacks;
+use crate::run::outcome::retry::Limited;
+use crate::run::progress::Progress;
+use crate::run::state::RunState;
+use crate::text::Sanitizer;
+use crate::text::figures::millis;
+
+/// A run that has its permit.
+pub(super) struct ActiveRun<'a> {
+    pub admitted: AdmittedRun,
+    /// When it got the permit.
+    pub started: Instant,
+    pub enforcer: BudgetEnforcer,
+    /// Cancels this run only, not its siblings.
+    pub cancel: Cancel,
+    /// Delivers messages to its children.
+    pub steering: &'a Steering,
+    pub watchers: Watchers<'a>,
+    /// The pause that its provider has asked for.
+    pub limited: Limited,
+    pub callbacks: &'a dyn HostCallbacks,
+}
+
+impl ActiveRun<'_> {
+    pub(super) fn sanitizer(&self) -> &Sanitizer {
+        &self.admitted.builder.sanitizer
+    }
+
+    /// Usage of the attempts that have ended.
+    pub(super) fn earlier_usage(&self) -> &Usage {
+        &self.admitted.builder.earlier.usage
+    }
+
+    /// The progress of an attempt, with the usage of all attempts.
+    pub(super) fn progress(&self, state: RunState, attempt: u32, usage: Usage) -> Progress {
+        Progress {
+            state,
+            attempt,
+            turn_count: usage.turns,
+            usage,
+            elapsed_ms: millis(self.started.elapsed()),
+            ..Progress::default()
+        }
+    }
+}
