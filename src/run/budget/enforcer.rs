@@ -91,8 +91,9 @@ impl BudgetEnforcer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Budget;
     use crate::event::{Cost, Usage};
-    use crate::run::budget::meter::{Allowance, SessionAccount};
+    use crate::run::budget::account::SessionAccount;
 
     const CALLS_A_TOOL: Option<&StopReason> = Some(&StopReason::ToolUse);
 
@@ -120,7 +121,7 @@ mod tests {
 
     /// The enforcer of a run that may spend ten dollars.
     fn enforcer() -> BudgetEnforcer {
-        let own = Allowance { max_cost: Some(10.0), ..Allowance::default() };
+        let own = Budget { max_cost: Some(10.0), ..Budget::default() };
         BudgetEnforcer::new(Meter::new(own, None), Cancel::new())
     }
 
@@ -207,7 +208,7 @@ mod tests {
     async fn the_budget_of_the_session_refuses_runs_and_wakes_those_under_way() {
         let account = SessionAccount::new(0.0);
         let run = || {
-            let meter = Meter::new(Allowance::default(), Some((account.clone(), 5.0)));
+            let meter = Meter::new(Budget::default(), Some((account.clone(), 5.0)));
             BudgetEnforcer::new(meter, Cancel::new())
         };
         let (first, second) = (run(), run());
