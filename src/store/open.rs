@@ -8,11 +8,9 @@ use std::time::{Duration, Instant};
 use parking_lot::{Mutex, MutexGuard};
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::connect::{connect, is_remote};
+use super::connect::{Connected, connect, is_remote};
 use super::error::StoreError;
-#[cfg(unix)]
-use super::presence::take;
-use super::presence::{Heartbeat, LockFile, Presence, identity, lock_of, refused};
+use super::presence::{Heartbeat, LockFile, Presence, identity, lock_of};
 use super::schema;
 use crate::files::{layout, private};
 
@@ -35,7 +33,6 @@ pub(super) struct Inner {
 pub(super) struct Open {
     pub connection: Connection,
     pub presence: Presence,
-    path: PathBuf,
     /// Identity of the file that the connection has open.
     identity: Option<(u64, u64)>,
     /// Whether there is currently no connection.
@@ -78,27 +75,19 @@ impl Store {
         // mistake for a second copy.
         let alone = alone(&processes)?;
         #[cfg(unix)]
-        let only_copy = take(&lock_of(&processes, &this_process()))?
+        let only_copy = LockFile::try_take(&lock_of(&processes, &this_process()))?
             .ok_or_else(|| StoreError::SecondCopy { path: path.clone() })?;
         let presence = Presence::show(&processes)?;
         let connected = connect(&path)?;
         presence.sweep();
         drop(alone);
-        let open = Open {
-            path: path.clone(),
-            identity: identity(&path),
-            is_lost: false,
-            generation: 0,
-            connections: 1,
-            former: Vec::new(),
-            connection: connected.connection,
+        Ok(Self::new(
+            path,
+            connected,
             presence,
-            heartbeat: Heartbeat::default(),
-            pruned: None,
             #[cfg(unix)]
-            _only_copy: Some(only_copy),
-        };
-        Ok(Self(Arc::new(Inner { path, aside: connected.aside, open: Mutex::new(open) })))
+            Some(only_copy),
+        ))
     }
 
     /// A store in memory with the same tables, for writes that the store on disk refuses at the moment. Only this
@@ -113,21 +102,35 @@ impl Store {
         let failed = |source| StoreError::Database { path: PathBuf::from(":memory:"), source };
         let mut connection = Connection::open_in_memory().map_err(failed)?;
         schema::migrate(&mut connection).map_err(failed)?;
-        let open = Open {
-            path: path.clone(),
-            identity: None,
+        Ok(Self::new(
+            path,
+            Connected { connection, aside: None },
+            Presence::unshared(),
+            #[cfg(unix)]
+            None,
+        ))
+    }
+
+    fn new(
+        path: PathBuf,
+        Connected { connection, aside }: Connected,
+        presence: Presence,
+        #[cfg(unix)] only_copy: Option<LockFile>,
+    ) -> Self {
+        let open = Mutex::new(Open {
+            connection,
+            presence,
+            identity: identity(&path),
             is_lost: false,
             generation: 0,
             connections: 1,
             former: Vec::new(),
-            connection,
-            presence: Presence::unshared(),
             heartbeat: Heartbeat::default(),
             pruned: None,
             #[cfg(unix)]
-            _only_copy: None,
-        };
-        Ok(Self(Arc::new(Inner { path, aside: None, open: Mutex::new(open) })))
+            _only_copy: only_copy,
+        });
+        Self(Arc::new(Inner { path, aside, open }))
     }
 
     /// The id of this process in the store. It changes when its lock file is removed by hand; the rows of this process
@@ -179,10 +182,15 @@ impl Store {
     /// Locks the state, and recovers with [`Self::mend`] if necessary.
     pub(super) fn ready(&self) -> Result<MutexGuard<'_, Open>, StoreError> {
         let mut open = self.lock();
-        if !open.is_intact() {
+        if !self.is_intact(&open) {
             self.mend(&mut open)?;
         }
         Ok(open)
+    }
+
+    /// Whether our presence lock and the database file are still in place.
+    pub(super) fn is_intact(&self, open: &Open) -> bool {
+        !open.is_lost && open.presence.is_shown() && identity(&self.0.path) == open.identity
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Open> {
@@ -203,13 +211,6 @@ impl Store {
     }
 }
 
-impl Open {
-    /// Whether our presence lock and the database file are still in place.
-    pub(super) fn is_intact(&self) -> bool {
-        !self.is_lost && self.presence.is_shown() && identity(&self.path) == self.identity
-    }
-}
-
 /// Moves the rows of this process from its old id to the new one.
 fn move_along(connection: &mut Connection, from: &str, to: &str) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -221,10 +222,7 @@ fn move_along(connection: &mut Connection, from: &str, to: &str) -> rusqlite::Re
 
 /// Locks the store against being opened or swept by another process, until the value is dropped.
 fn alone(processes: &Path) -> Result<LockFile, StoreError> {
-    let opening = lock_of(processes, "opening");
-    LockFile::take(&opening, OPENING)
-        .map_err(|source| refused(&opening, source))?
-        .ok_or(StoreError::Busy { path: opening })
+    LockFile::take(&lock_of(processes, "opening"), OPENING)
 }
 
 impl fmt::Debug for Store {

@@ -103,7 +103,7 @@ impl Store {
     ) -> Result<usize, StoreError> {
         let mut open = self.lock();
         // A turn that only gives tickets back creates no files: the directory may be about to be deleted.
-        if !requests.is_empty() && !open.is_intact() {
+        if !requests.is_empty() && !self.is_intact(&open) {
             self.mend(&mut open)?;
         }
         let rows = open.take_turn(leaving, requests).map_err(|source| self.failed(source))?;

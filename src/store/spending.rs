@@ -13,12 +13,10 @@ impl Store {
     ///
     /// When the database cannot be used.
     pub fn spent(&self, session: &str) -> Result<f64, StoreError> {
-        let open = self.ready()?;
-        let known = open
-            .connection
-            .query_row("SELECT cost FROM spending WHERE session = ?1", [session], |row| row.get(0))
-            .optional();
-        Ok(known.map_err(|source| self.failed(source))?.unwrap_or(0.0))
+        self.read(|connection, _| {
+            let mut query = connection.prepare("SELECT cost FROM spending WHERE session = ?1")?;
+            Ok(query.query_row([session], |row| row.get(0)).optional()?.unwrap_or(0.0))
+        })
     }
 
     /// Adds to what the session has spent, counted over all processes. A cost that is negative, infinite or not a

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::error::StoreError;
-use super::open::Store;
+use super::open::{Open, Store};
 use super::presence::Presence;
 use crate::text::figures::epoch_ms;
 
@@ -51,28 +51,27 @@ impl Store {
     ) -> Result<T, StoreError> {
         let since = Instant::now();
         loop {
-            match self.try_write(&work) {
-                // Other threads of this process can use the store meanwhile.
+            // Other threads of this process can use the store between two attempts.
+            let done =
+                self.ready().and_then(|mut open| open.transact(&work).map_err(|source| self.failed(source)));
+            match done {
                 Err(error) if error.is_busy() && since.elapsed() < PATIENCE => thread::sleep(PAUSE),
                 done => return done,
             }
         }
     }
+}
 
-    fn try_write<T>(
-        &self,
+impl Open {
+    fn transact<T>(
+        &mut self,
         work: impl Fn(&Transaction<'_>, Own<'_>) -> rusqlite::Result<T>,
-    ) -> Result<T, StoreError> {
-        let mut open = self.ready()?;
-        let open = &mut *open;
-        let own = Own { presence: &open.presence, former: &open.former };
-        let mut all_of_it = || {
-            let transaction = open.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let done = work(&transaction, own)?;
-            transaction.commit()?;
-            Ok(done)
-        };
-        all_of_it().map_err(|source| self.failed(source))
+    ) -> rusqlite::Result<T> {
+        let own = Own { presence: &self.presence, former: &self.former };
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let done = work(&transaction, own)?;
+        transaction.commit()?;
+        Ok(done)
     }
 }
 

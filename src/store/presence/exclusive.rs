@@ -1,4 +1,4 @@
-//! One attempt at a lock, and the identity of a file, on Unix.
+//! Locking a file, and the identity of a file, on Unix.
 //!
 //! A `flock` belongs to the open file and not to the process, so it also excludes a second holder in the same process.
 //! The kernel releases it when the process ends, even after `SIGKILL`.
@@ -13,31 +13,29 @@ use rustix::io::Errno;
 
 use crate::files::private;
 
-/// The result of one attempt.
-pub(in crate::store) enum Attempt {
-    /// It is ours.
-    Locked(File),
-    /// Another process holds it, or another holder in this one.
-    Held,
-    /// The file was removed or replaced while we opened it, so our lock excludes nobody.
-    Gone,
-}
+/// How often to open a file again that another process has removed meanwhile. Each repetition takes another such
+/// process within microseconds.
+const ATTEMPTS: usize = 64;
 
-/// Tries once. A missing file is an error unless `make` is set.
-pub(in crate::store) fn attempt(path: &Path, make: bool) -> io::Result<Attempt> {
-    let file = private::options().read(true).write(true).create(make).open(path)?;
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => (),
-        Err(Errno::WOULDBLOCK) => return Ok(Attempt::Held),
-        Err(error) => return Err(error.into()),
+/// Opens and locks a file. `None`: another process holds it, or another holder in this one. A missing file is an error
+/// unless `make` is set.
+pub(in crate::store) fn lock(path: &Path, make: bool) -> io::Result<Option<File>> {
+    for _ in 0..ATTEMPTS {
+        let file = private::options().read(true).write(true).create(make).open(path)?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => (),
+            Err(Errno::WOULDBLOCK) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        }
+        let ours = file.metadata()?;
+        // A file that was removed or replaced while we opened it excludes nobody.
+        match fs::symlink_metadata(path) {
+            Ok(found) if (found.dev(), found.ino()) == (ours.dev(), ours.ino()) => return Ok(Some(file)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => (),
+        }
     }
-    let ours = file.metadata()?;
-    match fs::symlink_metadata(path) {
-        Ok(found) if (found.dev(), found.ino()) == (ours.dev(), ours.ino()) => Ok(Attempt::Locked(file)),
-        Ok(_) => Ok(Attempt::Gone),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Attempt::Gone),
-        Err(error) => Err(error),
-    }
+    Ok(None)
 }
 
 /// Removes a locked file, then unlocks it. In this order, a process that opens it in between can tell that it is gone.

@@ -1,4 +1,4 @@
-//! One attempt at a lock, and the identity of a file, on Windows.
+//! Locking a file, and the identity of a file, on Windows.
 //!
 //! A file opened without sharing cannot be opened again, and the system closes it when the process ends.
 
@@ -12,24 +12,12 @@ const SHARING_VIOLATION: i32 = 32;
 /// `ERROR_ACCESS_DENIED`: the file is being deleted.
 const ACCESS_DENIED: i32 = 5;
 
-/// The result of one attempt.
-pub(in crate::store) enum Attempt {
-    /// It is ours.
-    Locked(File),
-    /// Another process holds it, or another holder in this one.
-    Held,
-    /// The file was removed while we opened it.
-    #[expect(dead_code, reason = "an open file cannot be removed here; elsewhere it can")]
-    Gone,
-}
-
-/// Tries once. A missing file is an error unless `make` is set.
-pub(in crate::store) fn attempt(path: &Path, make: bool) -> io::Result<Attempt> {
+/// Opens and locks a file. `None`: another process holds it, or another holder in this one. A missing file is an error
+/// unless `make` is set.
+pub(in crate::store) fn lock(path: &Path, make: bool) -> io::Result<Option<File>> {
     match OpenOptions::new().read(true).write(true).create(make).share_mode(0).open(path) {
-        Ok(file) => Ok(Attempt::Locked(file)),
-        Err(error) if matches!(error.raw_os_error(), Some(SHARING_VIOLATION | ACCESS_DENIED)) => {
-            Ok(Attempt::Held)
-        }
+        Ok(file) => Ok(Some(file)),
+        Err(error) if matches!(error.raw_os_error(), Some(SHARING_VIOLATION | ACCESS_DENIED)) => Ok(None),
         Err(error) => Err(error),
     }
 }
@@ -40,7 +28,7 @@ pub(in crate::store) fn remove(path: &Path, file: File) {
     let _ = fs::remove_file(path);
 }
 
-/// Always `None`: a file that is open cannot be replaced.
+/// Always the same: a file that is open cannot be replaced. `None` if there is none.
 pub(in crate::store) fn identity(path: &Path) -> Option<(u64, u64)> {
     path.exists().then_some((0, 0))
 }

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::exclusive::{Attempt, attempt, remove};
+use super::exclusive::{lock, remove};
+use crate::store::error::StoreError;
 
-/// How often to open a file again that another process has removed meanwhile. Each repetition takes another such
-/// process within microseconds.
-const ATTEMPTS: usize = 64;
+/// The extension of lock files.
+pub(super) const EXTENSION: &str = "lock";
 /// Pause between two attempts at a held lock.
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -22,35 +22,32 @@ pub(in crate::store) struct LockFile {
 }
 
 impl LockFile {
+    fn open(path: &Path, make: bool) -> io::Result<Option<Self>> {
+        Ok(lock(path, make)?.map(|file| Self { path: path.to_owned(), file: Some(file) }))
+    }
+
     /// Locks the file, and creates it if it is missing. `None`: it is held.
     ///
     /// # Errors
     ///
     /// When it cannot be created, or its file system does not support locks.
-    pub(in crate::store) fn try_take(path: &Path) -> io::Result<Option<Self>> {
-        for _ in 0..ATTEMPTS {
-            match attempt(path, true)? {
-                Attempt::Locked(file) => {
-                    return Ok(Some(Self { path: path.to_owned(), file: Some(file) }));
-                }
-                Attempt::Held => return Ok(None),
-                Attempt::Gone => (),
-            }
-        }
-        Ok(None)
+    pub(in crate::store) fn try_take(path: &Path) -> Result<Option<Self>, StoreError> {
+        Self::open(path, true).map_err(|source| refused(path, source))
     }
 
     /// Locks the file, and waits up to `patience` for its holder.
     ///
     /// # Errors
     ///
-    /// As for [`Self::try_take`].
-    pub(in crate::store) fn take(path: &Path, patience: Duration) -> io::Result<Option<Self>> {
+    /// As for [`Self::try_take`], and when it is still held.
+    pub(in crate::store) fn take(path: &Path, patience: Duration) -> Result<Self, StoreError> {
         let since = Instant::now();
         loop {
-            let taken = Self::try_take(path)?;
-            if taken.is_some() || since.elapsed() >= patience {
+            if let Some(taken) = Self::try_take(path)? {
                 return Ok(taken);
+            }
+            if since.elapsed() >= patience {
+                return Err(StoreError::Busy { path: path.to_owned() });
             }
             thread::sleep(PAUSE);
         }
@@ -71,17 +68,52 @@ impl Drop for LockFile {
 }
 
 /// Whether nobody holds the file. Removes the file of a dead process. False if unknown.
-pub(in crate::store) fn is_free(path: &Path) -> bool {
-    for _ in 0..ATTEMPTS {
-        match attempt(path, false) {
-            Ok(Attempt::Locked(file)) => {
-                remove(path, file);
-                return true;
-            }
-            Ok(Attempt::Held) => return false,
-            Ok(Attempt::Gone) => (),
-            Err(error) => return error.kind() == io::ErrorKind::NotFound,
+pub(super) fn is_free(path: &Path) -> bool {
+    match LockFile::open(path, false) {
+        Ok(taken) => taken.is_some(),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    }
+}
+
+/// The path of the lock file with this name.
+pub(in crate::store) fn lock_of(directory: &Path, name: &str) -> PathBuf {
+    directory.join(name).with_extension(EXTENSION)
+}
+
+/// Interprets the error of a lock attempt.
+fn refused(path: &Path, source: io::Error) -> StoreError {
+    let path = path.to_owned();
+    // The errors of file systems without locks: no locks, not supported, not implemented.
+    #[cfg(unix)]
+    {
+        use rustix::io::Errno;
+        let unsupported = [Errno::NOLCK, Errno::OPNOTSUPP, Errno::NOSYS, Errno::INVAL];
+        if Errno::from_io_error(&source).is_some_and(|error| unsupported.contains(&error)) {
+            return StoreError::Locking { path, source };
         }
     }
-    false
+    StoreError::Io { path, source }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use rustix::io::Errno;
+
+    use super::*;
+
+    #[test]
+    fn a_file_system_that_does_not_lock_is_named_as_such() {
+        for (error, is_locking) in [
+            (Errno::NOLCK, true),
+            (Errno::OPNOTSUPP, true),
+            (Errno::NOSYS, true),
+            (Errno::INVAL, true),
+            (Errno::ACCESS, false),
+            (Errno::ROFS, false),
+            (Errno::NOSPC, false),
+        ] {
+            let refused = refused(Path::new("/remote/x.lock"), error.into());
+            assert_eq!(matches!(refused, StoreError::Locking { .. }), is_locking, "{error}");
+        }
+    }
 }

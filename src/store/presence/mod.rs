@@ -8,7 +8,5 @@ mod process;
 
 pub(super) use exclusive::identity;
 pub(super) use heartbeat::Heartbeat;
-pub(super) use lock::LockFile;
-#[cfg(unix)]
-pub(super) use process::take;
-pub(super) use process::{Presence, lock_of, refused};
+pub(super) use lock::{LockFile, lock_of};
+pub(super) use process::Presence;

@@ -8,12 +8,10 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
-use super::lock::{LockFile, is_free};
+use super::lock::{EXTENSION, LockFile, is_free, lock_of};
 use crate::files::private;
 use crate::store::error::StoreError;
 
-/// The extension of lock files.
-const EXTENSION: &str = "lock";
 /// How many ids are tried. A UUID does not repeat, but a file system may lose the new file at once.
 const ATTEMPTS: usize = 4;
 
@@ -37,9 +35,7 @@ impl Presence {
             .map_err(|source| StoreError::Io { path: directory.to_owned(), source })?;
         for _ in 0..ATTEMPTS {
             let id = Uuid::new_v4().simple().to_string();
-            let path = lock_of(directory, &id);
-            let lock = take(&path)?;
-            if let Some(lock) = lock {
+            if let Some(lock) = LockFile::try_take(&lock_of(directory, &id))? {
                 return Ok(Self { id, lock: Some(lock), directory: directory.to_owned() });
             }
         }
@@ -80,58 +76,6 @@ impl Presence {
             if path != own && path.extension().is_some_and(|found| found == EXTENSION) {
                 is_free(&path);
             }
-        }
-    }
-}
-
-/// Locks a file. `None`: it is held.
-pub(in crate::store) fn take(path: &Path) -> Result<Option<LockFile>, StoreError> {
-    LockFile::try_take(path).map_err(|source| refused(path, source))
-}
-
-/// Interprets the error of a lock attempt.
-pub(in crate::store) fn refused(path: &Path, source: std::io::Error) -> StoreError {
-    let path = path.to_owned();
-    // The errors of file systems without locks: no locks, not supported, not implemented.
-    #[cfg(unix)]
-    if matches!(
-        rustix::io::Errno::from_io_error(&source),
-        Some(
-            rustix::io::Errno::NOLCK
-                | rustix::io::Errno::OPNOTSUPP
-                | rustix::io::Errno::NOSYS
-                | rustix::io::Errno::INVAL
-        )
-    ) {
-        return StoreError::Locking { path, source };
-    }
-    StoreError::Io { path, source }
-}
-
-/// The path of the lock file with this name.
-pub(in crate::store) fn lock_of(directory: &Path, name: &str) -> PathBuf {
-    directory.join(name).with_extension(EXTENSION)
-}
-
-#[cfg(all(test, unix))]
-mod tests {
-    use rustix::io::Errno;
-
-    use super::*;
-
-    #[test]
-    fn a_file_system_that_does_not_lock_is_named_as_such() {
-        for (error, is_locking) in [
-            (Errno::NOLCK, true),
-            (Errno::OPNOTSUPP, true),
-            (Errno::NOSYS, true),
-            (Errno::INVAL, true),
-            (Errno::ACCESS, false),
-            (Errno::ROFS, false),
-            (Errno::NOSPC, false),
-        ] {
-            let refused = refused(Path::new("/remote/x.lock"), error.into());
-            assert_eq!(matches!(refused, StoreError::Locking { .. }), is_locking, "{error}");
         }
     }
 }

@@ -1,10 +1,13 @@
 //! Deliveries: each session receives the end of a run exactly once.
 
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{OptionalExtension, Row, Transaction, params};
 
 use crate::store::error::StoreError;
 use crate::store::open::Store;
 use crate::store::transact::now_ms;
+
+/// The columns of a delivery, in the order in which they are read.
+pub(super) const COLUMNS: &str = "id, session, key, body, created_ms";
 
 /// The end of a run, to be delivered to its session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,7 +32,7 @@ impl Store {
     ///
     /// When the database cannot be used; nothing is then claimed.
     pub fn offer(&self, session: &str) -> Result<Vec<Delivery>, StoreError> {
-        let mut dead = self.read(|connection, presence| {
+        let dead = self.read(|connection, presence| {
             let mut query = connection.prepare(
                 "SELECT DISTINCT process FROM delivery WHERE session = ?1 AND delivered_ms IS NULL",
             )?;
@@ -40,31 +43,25 @@ impl Store {
         if dead.is_empty() {
             return Ok(Vec::new());
         }
-        dead.sort_unstable();
         self.write(|transaction, own| {
-            let mut query = transaction.prepare(
-                "SELECT id, session, key, body, created_ms, process FROM delivery
-                 WHERE session = ?1 AND delivered_ms IS NULL ORDER BY seq",
-            )?;
+            let sql = format!(
+                "SELECT {COLUMNS}, process FROM delivery
+                 WHERE session = ?1 AND delivered_ms IS NULL ORDER BY seq"
+            );
+            let mut query = transaction.prepare(&sql)?;
+            let mut claim = transaction.prepare("UPDATE delivery SET process = ?1 WHERE id = ?2")?;
             let mut rows = query.query([session])?;
-            let mut taken = Vec::new();
+            let mut claimed = Vec::new();
             while let Some(row) = rows.next()? {
                 // Another process may have been first.
-                if dead.binary_search(&row.get(5)?).is_ok() {
-                    taken.push(Delivery {
-                        id: row.get(0)?,
-                        session: row.get(1)?,
-                        key: row.get(2)?,
-                        body: row.get(3)?,
-                        created_ms: row.get(4)?,
-                    });
+                if dead.contains(&row.get(5)?) {
+                    claimed.push(read(row)?);
                 }
             }
-            let mut take = transaction.prepare("UPDATE delivery SET process = ?1 WHERE id = ?2")?;
-            for delivery in &taken {
-                take.execute([own.id(), &delivery.id])?;
+            for delivery in &claimed {
+                claim.execute([own.id(), &delivery.id])?;
             }
-            Ok(taken)
+            Ok(claimed)
         })
     }
 
@@ -103,13 +100,7 @@ impl Store {
         if news.is_empty() {
             return Ok(Vec::new());
         }
-        self.write(|transaction, _| {
-            let mut mark = transaction.prepare(
-                "UPDATE delivery SET delivered_ms = ?2, process = NULL, body = ''
-                 WHERE id = ?1 AND delivered_ms IS NULL",
-            )?;
-            news.iter().try_for_each(|(id, _)| mark.execute(params![id, now_ms()]).map(drop))
-        })?;
+        self.write(|transaction, _| news.iter().try_for_each(|(id, _)| mark_delivered(transaction, id)))?;
         Ok(news.into_iter().map(|(_, key)| key).collect())
     }
 }
@@ -127,4 +118,21 @@ pub(super) fn add_delivery(
         params![id, session, key, body, created_ms, teller],
     )?;
     Ok(())
+}
+
+pub(super) fn mark_delivered(transaction: &Transaction<'_>, id: &str) -> rusqlite::Result<()> {
+    let mut mark = transaction.prepare(
+        "UPDATE delivery SET delivered_ms = ?2, process = NULL, body = '' WHERE id = ?1 AND delivered_ms IS NULL",
+    )?;
+    mark.execute(params![id, now_ms()]).map(drop)
+}
+
+pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Delivery> {
+    Ok(Delivery {
+        id: row.get(0)?,
+        session: row.get(1)?,
+        key: row.get(2)?,
+        body: row.get(3)?,
+        created_ms: row.get(4)?,
+    })
 }

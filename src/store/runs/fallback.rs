@@ -1,34 +1,21 @@
 //! Moves runs from a store in memory to the store on disk.
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
-
-use super::deliveries::{Delivery, add_delivery};
-use super::records::{StoredRun, put_run};
+use super::deliveries::{self, add_delivery, mark_delivered};
+use super::records::{self, StoredRun, put_run};
 use crate::store::error::StoreError;
-use crate::store::now_ms;
 use crate::store::open::Store;
 
-/// The state of a delivery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum DeliveryState {
-    /// Any process may deliver it.
-    Free,
-    /// This process has claimed it and is about to deliver it.
-    Claimed,
-    /// Its session has received it.
-    Delivered,
-}
-
 impl Store {
-    /// Moves all runs with their deliveries into `target`, one transaction per run. Claims of this process are kept.
+    /// Moves all runs with their deliveries into `target`, oldest first, one transaction per run. Claims of this process are kept.
     /// Repeating the move after a failure is harmless.
     ///
     /// # Errors
     ///
     /// When `target` cannot be written. Runs moved before the failure are in `target`, the rest are still here.
     pub fn move_runs_to(&self, target: &Self) -> Result<(), StoreError> {
-        while let Some(key) = self.any_key()? {
-            self.move_run(&key, target)?;
+        let oldest = || self.read(|connection, _| records::select(connection, "ORDER BY seq LIMIT 1", ()));
+        while let Some(run) = oldest()?.pop() {
+            self.move_run(run, target)?;
         }
         Ok(())
     }
@@ -45,60 +32,38 @@ impl Store {
         })
     }
 
-    fn any_key(&self) -> Result<Option<String>, StoreError> {
-        self.read(|connection, _| {
-            connection.query_row("SELECT key FROM run LIMIT 1", (), |row| row.get(0)).optional()
-        })
-    }
-
-    fn move_run(&self, key: &str, target: &Self) -> Result<(), StoreError> {
-        let Some(run) = self.run(key)? else { return Ok(()) };
+    fn move_run(&self, run: StoredRun, target: &Self) -> Result<(), StoreError> {
         // This process has a different id in each store.
         let run = StoredRun { process: None, ..run };
-        let deliveries = self.read(|connection, _| deliveries_of(connection, key))?;
+        let sql = format!(
+            "SELECT {}, process IS NOT NULL, delivered_ms IS NOT NULL FROM delivery WHERE key = ?1 ORDER BY seq",
+            deliveries::COLUMNS
+        );
+        let moved = self.read(|connection, _| {
+            let mut query = connection.prepare(&sql)?;
+            let rows = query.query_map([&run.key], |row| {
+                Ok((deliveries::read(row)?, row.get::<_, bool>(5)?, row.get::<_, bool>(6)?))
+            })?;
+            rows.collect::<Result<Vec<_>, _>>()
+        })?;
         target.write(|transaction, own| {
             put_run(transaction, own, &run)?;
-            for (delivery, state) in &deliveries {
-                let is_claimed = *state == DeliveryState::Claimed;
+            for (delivery, is_claimed, is_delivered) in &moved {
                 add_delivery(transaction, delivery, is_claimed.then_some(own.id()))?;
-                if *state == DeliveryState::Delivered {
-                    transaction.execute(
-                        "UPDATE delivery SET delivered_ms = ?2, process = NULL, body = ''
-                         WHERE id = ?1 AND delivered_ms IS NULL",
-                        params![delivery.id, now_ms()],
-                    )?;
+                if *is_delivered {
+                    mark_delivered(transaction, &delivery.id)?;
                 }
             }
             Ok(())
         })?;
-        self.forget_run(key)
+        self.forget_run(&run.key)
     }
-}
-
-fn deliveries_of(connection: &Connection, key: &str) -> rusqlite::Result<Vec<(Delivery, DeliveryState)>> {
-    let read = |row: &Row<'_>| {
-        let delivery = Delivery {
-            id: row.get(0)?,
-            session: row.get(1)?,
-            key: row.get(2)?,
-            body: row.get(3)?,
-            created_ms: row.get(4)?,
-        };
-        let state = match (row.get(5)?, row.get(6)?) {
-            (_, true) => DeliveryState::Delivered,
-            (true, false) => DeliveryState::Claimed,
-            (false, false) => DeliveryState::Free,
-        };
-        Ok((delivery, state))
-    };
-    let sql = "SELECT id, session, key, body, created_ms, process IS NOT NULL, delivered_ms IS NOT NULL
-               FROM delivery WHERE key = ?1 ORDER BY seq";
-    connection.prepare(sql)?.query_map([key], read)?.collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::Delivery;
 
     #[test]
     fn runs_move_with_the_state_of_their_deliveries_and_moving_them_again_changes_nothing() {
@@ -123,7 +88,7 @@ mod tests {
                 }
                 if key == "claimed" {
                     // Already moved but still present here, as if the removal had failed.
-                    memory.move_run(key, &disk).expect("moved");
+                    memory.move_run(run.clone(), &disk).expect("moved");
                 }
             }
         }

@@ -41,15 +41,11 @@ impl Store {
     pub fn prune(&self, now_ms: i64) -> Result<usize, StoreError> {
         let is_due = self.read(|connection, _| {
             // An older release does not record when it adds spending.
-            let mut is_due: bool = connection.query_row(
-                "SELECT EXISTS (SELECT 1 FROM spending WHERE touched_ms IS NULL)",
-                (),
-                |row| row.get(0),
-            )?;
+            let mut is_due =
+                connection.prepare("SELECT 1 FROM spending WHERE touched_ms IS NULL")?.exists(())?;
             for (table, _, old, keep) in OLD {
-                let sql = format!("SELECT EXISTS (SELECT 1 FROM {table} WHERE {old})");
-                is_due |=
-                    connection.query_row(&sql, [now_ms.saturating_sub(keep)], |row| row.get::<_, bool>(0))?;
+                let sql = format!("SELECT 1 FROM {table} WHERE {old}");
+                is_due |= connection.prepare(&sql)?.exists([now_ms.saturating_sub(keep)])?;
             }
             Ok(is_due)
         })?;

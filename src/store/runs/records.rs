@@ -1,12 +1,11 @@
 //! Records of background runs.
 
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use rusqlite::{Connection, Params, Row, Transaction, params};
 
 use super::deliveries::{Delivery, add_delivery};
 use super::requests::forget_requests;
 use crate::store::error::StoreError;
 use crate::store::open::Store;
-use crate::store::presence::Presence;
 use crate::store::transact::Own;
 
 /// The columns of a run, in the order in which they are read.
@@ -107,15 +106,9 @@ impl Store {
         delivery: Option<&Delivery>,
     ) -> Result<bool, StoreError> {
         self.write(|transaction, own| {
-            let is_there = transaction
-                .query_row(
-                    "SELECT 1 FROM run WHERE key = ?1 AND is_live AND process = ?2",
-                    [&run.key, from],
-                    |_| Ok(()),
-                )
-                .optional()?
-                .is_some();
-            if !is_there || !own.presence.is_gone(from) {
+            let mut live =
+                transaction.prepare("SELECT 1 FROM run WHERE key = ?1 AND is_live AND process = ?2")?;
+            if !live.exists([&run.key, from])? || !own.presence.is_gone(from) {
                 return Ok(false);
             }
             settle(transaction, own, run, delivery, false)?;
@@ -131,14 +124,10 @@ impl Store {
     /// When the database cannot be used; nothing has changed then.
     pub fn amend_run(&self, run: &StoredRun) -> Result<bool, StoreError> {
         self.write(|transaction, own| {
-            let is_over = transaction
-                .query_row(
-                    "SELECT NOT is_live AND (archived_ms IS NULL OR ?2) FROM run WHERE key = ?1",
-                    params![run.key, run.archived_ms.is_some()],
-                    |row| row.get(0),
-                )
-                .optional()?;
-            if is_over != Some(true) {
+            let mut over = transaction.prepare(
+                "SELECT 1 FROM run WHERE key = ?1 AND NOT is_live AND (archived_ms IS NULL OR ?2)",
+            )?;
+            if !over.exists(params![run.key, run.archived_ms.is_some()])? {
                 return Ok(false);
             }
             put_run(transaction, own, run)?;
@@ -153,12 +142,11 @@ impl Store {
     /// When the database cannot be used.
     pub fn orphans(&self) -> Result<Vec<StoredRun>, StoreError> {
         self.read(|connection, presence| {
+            let mut query = connection.prepare("SELECT DISTINCT process FROM run WHERE is_live")?;
+            let processes = query.query_map((), |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
             let mut orphans = Vec::new();
-            for process in gone(connection, presence)? {
-                let sql = format!("SELECT {COLUMNS} FROM run WHERE is_live AND process = ?1");
-                orphans.extend(
-                    connection.prepare(&sql)?.query_map([&process], read)?.collect::<Result<Vec<_>, _>>()?,
-                );
+            for process in processes.iter().filter(|process| presence.is_gone(process)) {
+                orphans.extend(select(connection, "WHERE is_live AND process = ?1", [process])?);
             }
             orphans.sort_by_key(|run| run.created_ms);
             Ok(orphans)
@@ -172,11 +160,10 @@ impl Store {
     /// When the database cannot be used.
     pub fn runs(&self, session: Option<&str>, limit: usize) -> Result<Vec<StoredRun>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let which = if session.is_some() { "WHERE session = ?1" } else { "WHERE ?1 IS NULL" };
-        let sql = format!("SELECT {COLUMNS} FROM run {which} ORDER BY created_ms DESC, seq DESC LIMIT ?2");
-        self.read(|connection, _| {
-            connection.prepare(&sql)?.query_map(params![session, limit], read)?.collect()
-        })
+        // Written so that a session's are found by the index.
+        let which = if session.is_some() { "session = ?1" } else { "?1 IS NULL" };
+        let which = format!("WHERE {which} ORDER BY created_ms DESC, seq DESC LIMIT ?2");
+        self.read(|connection, _| select(connection, &which, params![session, limit]))
     }
 
     /// One run.
@@ -185,8 +172,7 @@ impl Store {
     ///
     /// When the database cannot be used.
     pub fn run(&self, key: &str) -> Result<Option<StoredRun>, StoreError> {
-        let sql = format!("SELECT {COLUMNS} FROM run WHERE key = ?1");
-        self.read(|connection, _| connection.query_row(&sql, [key], read).optional())
+        self.read(|connection, _| Ok(select(connection, "WHERE key = ?1", [key])?.pop()))
     }
 
     /// Ended runs whose transcripts are due to be archived, longest due first, at most 256.
@@ -195,11 +181,10 @@ impl Store {
     ///
     /// When the database cannot be used.
     pub fn due_for_archive(&self, now_ms: i64) -> Result<Vec<StoredRun>, StoreError> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM run WHERE archived_ms IS NULL AND NOT is_live AND archive_at_ms <= ?1
-             ORDER BY archive_at_ms LIMIT {DUE}"
+        let which = format!(
+            "WHERE archived_ms IS NULL AND NOT is_live AND archive_at_ms <= ?1 ORDER BY archive_at_ms LIMIT {DUE}"
         );
-        self.read(|connection, _| connection.prepare(&sql)?.query_map([now_ms], read)?.collect())
+        self.read(|connection, _| select(connection, &which, [now_ms]))
     }
 
     /// The directories of runs, oldest first. Much less to read than the runs themselves.
@@ -279,11 +264,13 @@ pub(super) fn put_run(transaction: &Transaction<'_>, own: Own<'_>, run: &StoredR
     if run.is_live { Ok(()) } else { forget_requests(transaction, &run.key) }
 }
 
-/// Dead processes that have left live runs.
-fn gone(connection: &Connection, presence: &Presence) -> rusqlite::Result<Vec<String>> {
-    let mut query = connection.prepare("SELECT DISTINCT process FROM run WHERE is_live")?;
-    let all = query.query_map((), |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
-    Ok(all.into_iter().filter(|process| presence.is_gone(process)).collect())
+/// The runs that a condition selects, in its order.
+pub(super) fn select(
+    connection: &Connection,
+    which: &str,
+    params: impl Params,
+) -> rusqlite::Result<Vec<StoredRun>> {
+    connection.prepare(&format!("SELECT {COLUMNS} FROM run {which}"))?.query_map(params, read)?.collect()
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<StoredRun> {
