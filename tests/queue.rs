@@ -118,7 +118,7 @@ async fn a_call_at_its_own_limit_does_not_block_those_behind_it() {
 }
 
 #[tokio::test]
-async fn a_run_that_needs_a_quieter_process_is_not_overtaken() {
+async fn a_run_with_a_lower_limit_is_not_overtaken() {
     let queue = Queue::new();
     let mut running: Vec<_> = (0..3).map(|_| queue.enter(request(8))).collect();
     let strict = queue.enter(request(2));
@@ -131,7 +131,7 @@ async fn a_run_that_needs_a_quieter_process_is_not_overtaken() {
 }
 
 #[tokio::test]
-async fn a_limit_of_none_still_lets_one_start() {
+async fn a_limit_of_zero_counts_as_one() {
     let queue = Queue::new();
     let group = Some((Group::new(), 0));
     let mut only = queue.enter(Request { group, ..request(0) });
@@ -210,7 +210,7 @@ async fn early_permits_heed_pauses_and_calls() {
 }
 
 #[tokio::test]
-async fn an_early_permit_is_given_up_for_a_waiting_run() {
+async fn an_early_permit_is_evicted_for_a_waiting_run() {
     let queue = Queue::new();
     let mut older = queue.early(&request(3)).expect("there is room");
     let mut newer = queue.early(&request(3)).expect("there is room");
@@ -230,7 +230,7 @@ async fn an_early_permit_is_given_up_for_a_waiting_run() {
 }
 
 #[tokio::test]
-async fn early_permits_are_not_given_up_in_vain() {
+async fn early_permits_are_kept_if_evicting_them_would_not_start_a_run() {
     let queue = Queue::new();
     let _running: Vec<_> = (0..2).map(|_| queue.enter(request(3))).collect();
     let mut early = queue.early(&request(3)).expect("there is room");
@@ -251,7 +251,7 @@ async fn is_evicted(early: &mut EarlyPermit) -> bool {
 }
 
 #[tokio::test]
-async fn an_early_permit_is_given_up_only_where_its_place_is_the_one_that_is_missing() {
+async fn an_early_permit_is_evicted_only_if_that_lets_a_run_start() {
     let queue = Queue::new();
     let _running = permit(&mut queue.enter(request(3))).await;
     let mut early = queue.early(&request(3)).expect("there is room");
@@ -265,7 +265,7 @@ async fn an_early_permit_is_given_up_only_where_its_place_is_the_one_that_is_mis
 }
 
 #[tokio::test]
-async fn early_permits_are_given_up_for_no_more_runs_than_could_start() {
+async fn early_permits_are_evicted_for_no_more_runs_than_could_start() {
     let queue = Queue::new();
     let _running = permit(&mut queue.enter(request(3))).await;
     let [mut older, mut newer] = [(); 2].map(|()| queue.early(&request(3)).expect("there is room"));
@@ -279,7 +279,7 @@ async fn early_permits_are_given_up_for_no_more_runs_than_could_start() {
 }
 
 #[tokio::test]
-async fn early_permits_are_given_up_for_no_more_runs_of_a_call_than_it_may_have() {
+async fn early_permits_are_evicted_for_no_more_runs_of_a_call_than_its_limit_allows() {
     let queue = Queue::new();
     let call = Group::new();
     let mine = || Request { group: Some((call.clone(), 1)), ..request(3) };
@@ -295,7 +295,7 @@ async fn early_permits_are_given_up_for_no_more_runs_of_a_call_than_it_may_have(
 }
 
 #[tokio::test]
-async fn an_early_permit_becomes_that_of_its_run_even_in_a_full_process() {
+async fn a_run_takes_over_its_early_permit_even_in_a_full_process() {
     let queue = Queue::new();
     let mut early = queue.early(&request(1)).expect("there is room");
     let waiting = queue.enter(request(1));
@@ -308,7 +308,7 @@ async fn an_early_permit_becomes_that_of_its_run_even_in_a_full_process() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn hundreds_come_and_go_and_never_more_than_allowed() {
+async fn hundreds_of_runs_never_exceed_the_limit() {
     const RUNS: usize = 256;
     const MOST: usize = 7;
     let queue = Queue::new();

@@ -137,7 +137,7 @@ async fn a_place_that_another_process_leaves_goes_to_the_run_that_came_first() {
 }
 
 #[tokio::test]
-async fn a_cap_of_none_still_lets_one_start() {
+async fn a_cap_of_zero_counts_as_one() {
     let scene = Scene::new();
     let mut first = scene.enter(0);
     let admitted = tokio::time::timeout(Duration::from_secs(20), first.admitted());
@@ -149,7 +149,7 @@ async fn a_cap_of_none_still_lets_one_start() {
 }
 
 #[tokio::test]
-async fn a_process_that_is_killed_takes_nothing_with_it() {
+async fn places_of_killed_processes_are_freed() {
     let scene = Scene::new();
     let [mut running, mut waiting] = [scene.actor(), scene.actor()];
     running.say("enter a 1");
@@ -202,7 +202,7 @@ async fn a_run_paused_for_its_provider_does_not_block_other_processes() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn hundreds_at_once_pass_the_cap_of_all_processes_in_order() {
+async fn hundreds_of_runs_never_exceed_the_cap_of_all_processes() {
     const RUNS: usize = 256;
     const CAP: usize = 8;
     let scene = Scene::new();
@@ -224,7 +224,7 @@ async fn hundreds_at_once_pass_the_cap_of_all_processes_in_order() {
 }
 
 #[tokio::test]
-async fn an_early_child_is_counted_by_all_and_makes_way_for_another_process() {
+async fn an_early_child_counts_in_all_processes_and_is_evicted_for_another() {
     let scene = Scene::new();
     let mut older = scene.early(2);
     scene.queue("+").await;
@@ -248,7 +248,7 @@ async fn an_early_child_is_counted_by_all_and_makes_way_for_another_process() {
 }
 
 #[tokio::test]
-async fn an_early_child_makes_way_only_where_its_place_is_the_one_that_is_missing() {
+async fn an_early_child_is_evicted_only_if_that_lets_a_run_start() {
     let scene = Scene::new();
     let running = [scene.enter(3).admitted().await, scene.enter(3).admitted().await];
     let mut early = scene.early(3);
@@ -275,7 +275,7 @@ async fn an_early_child_makes_way_only_where_its_place_is_the_one_that_is_missin
 }
 
 #[tokio::test]
-async fn an_early_child_that_was_asked_to_go_is_counted_on_and_not_asked_again() {
+async fn an_evicted_early_child_counts_as_leaving_before_another_is_evicted() {
     let scene = Scene::new();
     let mut older = scene.early(2);
     scene.queue("+").await;
@@ -299,7 +299,7 @@ async fn an_early_child_that_was_asked_to_go_is_counted_on_and_not_asked_again()
 }
 
 #[tokio::test]
-async fn an_early_child_that_is_used_is_never_turned_away_and_counts() {
+async fn an_early_child_that_a_run_takes_over_is_never_evicted_and_counts() {
     let scene = Scene::new();
     let early = scene.early(1);
     scene.queue("+").await;
@@ -320,7 +320,7 @@ async fn an_early_child_that_is_used_is_never_turned_away_and_counts() {
 }
 
 #[tokio::test]
-async fn when_the_store_fails_runs_start_without_the_cap_and_one_of_them_says_so() {
+async fn when_the_store_fails_runs_start_without_the_cap_and_one_of_them_warns() {
     let scene = Scene::new();
     let running = scene.enter(1).admitted().await;
     let mut waiting = scene.enter(1);
@@ -339,7 +339,7 @@ async fn when_the_store_fails_runs_start_without_the_cap_and_one_of_them_says_so
 }
 
 #[tokio::test]
-async fn a_database_that_is_held_for_a_moment_means_waiting_and_no_warning() {
+async fn runs_wait_without_a_warning_while_the_database_is_locked_briefly() {
     let scene = Scene::new();
     let holder = scene.database();
     holder.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
@@ -352,27 +352,22 @@ async fn a_database_that_is_held_for_a_moment_means_waiting_and_no_warning() {
 }
 
 #[tokio::test]
-async fn a_place_that_could_not_be_given_back_is_given_back_once_the_database_is_free() {
+async fn a_place_is_given_back_once_a_locked_database_is_free() {
     let scene = Scene::new();
     let permit = scene.enter(1).admitted().await;
     let holder = scene.database();
     holder.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
     drop(permit);
-    // Longer than one try waits, so that it has failed; nobody here wants anything of the store after that.
-    tokio::time::sleep(Duration::from_secs(1)).await;
     holder.execute_batch("ROLLBACK").expect("it is ours");
     scene.queue("").await;
 }
 
 #[tokio::test]
-async fn a_run_that_gives_up_while_its_place_is_being_taken_leaves_none_behind() {
+async fn a_run_that_leaves_while_its_place_is_taken_keeps_none() {
     let scene = Scene::new();
     let holder = scene.database();
     holder.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
-    let waiting = scene.enter(1);
-    // Less than one try waits, so that it is under way.
-    tokio::time::sleep(Duration::from_millis(100)).await;
-    drop(waiting);
+    drop(scene.enter(1));
     holder.execute_batch("ROLLBACK").expect("it is ours");
     let mut next = scene.enter(1);
     let admitted = tokio::time::timeout(Duration::from_secs(20), next.admitted());
@@ -397,7 +392,7 @@ async fn running_children_are_counted_again_after_the_database_was_removed() {
 }
 
 #[tokio::test]
-async fn a_database_that_stays_locked_does_not_stop_runs_for_good() {
+async fn runs_start_without_the_cap_if_the_database_stays_locked() {
     let scene = Scene::new();
     let holder = scene.database();
     holder.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");

@@ -14,7 +14,8 @@ use pi_subagent_native::store::{
     Store, StoreError, StoredTicket, TicketRequest, TicketState, WhenFull, attach,
 };
 use rusqlite::Connection;
-use rustix::fs::{FlockOperation, flock};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{FlockOperation, flock, inotify};
 use tempfile::TempDir;
 
 /// The second process takes turns as it is told.
@@ -315,10 +316,14 @@ fn opening_waits_for_a_process_that_is_sweeping() {
         flock(&file, FlockOperation::NonBlockingLockExclusive).expect("nobody has it");
         (path, file)
     });
+    let watch = inotify::init(inotify::CreateFlags::empty()).expect("a watch");
+    inotify::add_watch(&watch, &held[0].0, inotify::WatchFlags::OPEN).expect("the file is there");
     let agent_dir = dir.path().to_owned();
     let opening = std::thread::spawn(move || Store::open(&agent_dir).map(drop));
-    // Longer than a single try takes. However late it tries, it must get its store.
-    std::thread::sleep(Duration::from_millis(100));
+    // It has tried to take the lock, and has to try again.
+    let timeout = Timespec { tv_sec: 20, tv_nsec: 0 };
+    let tried = poll(&mut [PollFd::new(&watch, PollFlags::IN)], Some(&timeout)).expect("a watch");
+    assert_eq!(tried, 1, "it did not try in time");
     for (path, file) in held.into_iter().rev() {
         fs::remove_file(path).expect("it is ours");
         drop(file);

@@ -185,3 +185,112 @@ impl Claims {
 fn is_early(held: &TicketRequest) -> bool {
     held.when_full == WhenFull::Refuse && held.ticket.is_some()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claims() -> Claims {
+        Claims::new(Store::in_memory().expect("there is memory"))
+    }
+
+    fn take_turn(claims: &mut Claims) {
+        let mut turn = claims.begin_turn();
+        turn.take().expect("a turn");
+        claims.apply(turn);
+    }
+
+    /// How many places a new claim finds taken in the store.
+    fn taken(claims: &mut Claims) -> usize {
+        let is_free = |most: usize| {
+            let mut probe = [TicketRequest::new(most, WhenFull::Refuse)];
+            claims.store.take_turn(&[], &mut probe, 0).expect("a turn");
+            claims.store.take_turn(&Vec::from_iter(probe[0].ticket), &mut [], 0).expect("a turn");
+            probe[0].state == TicketState::Started
+        };
+        (1..).find(|most| is_free(*most)).expect("a cap that is large enough") - 1
+    }
+
+    fn locked() -> StoreError {
+        StoreError::Busy { path: "runs.db".into() }
+    }
+
+    #[test]
+    fn a_ticket_that_a_failed_turn_kept_is_given_back_by_the_next() {
+        let mut claims = claims();
+        assert!(claims.add(1, 1, WhenFull::Wait));
+        take_turn(&mut claims);
+        assert!(claims.is(1, TicketState::Started));
+        claims.give_back(1);
+        let turn = claims.begin_turn();
+        assert_eq!(claims.fail(turn, &locked()), None);
+        assert_eq!((claims.due_in(), taken(&mut claims)), (Some(POLL), 1));
+        take_turn(&mut claims);
+        assert_eq!((claims.due_in(), taken(&mut claims)), (None, 0));
+    }
+
+    #[test]
+    fn a_claim_that_is_dropped_during_a_turn_leaves_no_ticket() {
+        let mut claims = claims();
+        claims.add(1, 1, WhenFull::Wait);
+        let mut turn = claims.begin_turn();
+        claims.give_back(1);
+        turn.take().expect("a turn");
+        claims.apply(turn);
+        assert_eq!((claims.due_in(), taken(&mut claims)), (Some(Duration::ZERO), 1));
+        take_turn(&mut claims);
+        assert_eq!((claims.due_in(), taken(&mut claims)), (None, 0));
+    }
+
+    #[test]
+    fn a_claim_that_is_made_again_during_a_turn_gets_a_ticket_of_its_own() {
+        let mut claims = claims();
+        for (id, cap) in [(1, 9), (2, 1)] {
+            claims.add(id, cap, WhenFull::Wait);
+        }
+        take_turn(&mut claims);
+        assert!(claims.is(1, TicketState::Started) && claims.is(2, TicketState::Waiting));
+        let mut turn = claims.begin_turn();
+        claims.give_back(2);
+        claims.add(2, 2, WhenFull::Wait);
+        turn.take().expect("a turn");
+        claims.apply(turn);
+        assert!(!claims.has_ticket(2), "the old one is about to be given back");
+        take_turn(&mut claims);
+        assert!(claims.is(2, TicketState::Started));
+        assert_eq!(taken(&mut claims), 2);
+    }
+
+    #[test]
+    fn a_child_that_is_kept_during_a_turn_counts_whatever_the_turn_says() {
+        let mut claims = claims();
+        claims.add(1, 1, WhenFull::Wait);
+        take_turn(&mut claims);
+        claims.add(2, 1, WhenFull::Refuse);
+        let mut turn = claims.begin_turn();
+        claims.keep(2);
+        turn.take().expect("a turn");
+        claims.apply(turn);
+        assert!(claims.is(2, TicketState::Waiting));
+        take_turn(&mut claims);
+        assert!(claims.is(2, TicketState::Started));
+        assert_eq!(taken(&mut claims), 2);
+    }
+
+    #[test]
+    fn claims_wait_while_the_database_is_locked_and_start_without_the_cap_when_that_lasts() {
+        let mut claims = claims();
+        claims.add(1, 1, WhenFull::Wait);
+        let turn = claims.begin_turn();
+        assert_eq!(claims.fail(turn, &locked()), None);
+        assert!(claims.is(1, TicketState::Waiting));
+        assert_eq!(claims.due_in(), Some(POLL));
+        claims.busy_since = Instant::now().checked_sub(MAX_BUSY);
+        let turn = claims.begin_turn();
+        let notice = claims.fail(turn, &locked()).expect("the first notice");
+        assert_eq!(notice, "`maxConcurrentPerUser` is not in force: `runs.db` is held by another process");
+        assert!(claims.is(1, TicketState::Started));
+        assert!(!claims.add(2, 1, WhenFull::Wait), "the store is left alone");
+        assert_eq!((claims.due_in(), claims.give_up("again")), (None, None));
+    }
+}
