@@ -31,25 +31,19 @@ pub(super) struct Admission<'a> {
     pub order: &'a CallOrder,
 }
 
-/// A run that has its place.
+/// A run on its way to its permit.
 pub(super) enum Queued {
     /// Its child was booted while its call was still arriving, and has a permit.
     Booted(Box<Booted>, Permit),
     Waiting(Ticket),
+    /// Its call was aborted before it got a place.
+    Aborted(CancelReason),
 }
 
 impl Admission<'_> {
     /// Takes places for the runs. First the children that were booted for them, because a run that waits could evict them;
     /// then places in the queue, in the order of the runs and after the calls that were made before.
-    ///
-    /// # Errors
-    ///
-    /// Why the call was cancelled.
-    pub(super) async fn enter(
-        self,
-        runs: &[AdmittedRun],
-        cancel: &Cancel,
-    ) -> Result<Vec<Queued>, CancelReason> {
+    pub(super) async fn enter(self, runs: &[AdmittedRun], cancel: &Cancel) -> Vec<Queued> {
         let enter = async {
             let mut booted = match self.host_id {
                 Some(host_id) => claim_all(host_id, runs.len()).await,
@@ -72,8 +66,8 @@ impl Admission<'_> {
         };
         select! {
             biased;
-            reason = cancel.cancelled() => Err(reason),
-            queued = enter => Ok(queued),
+            reason = cancel.cancelled() => runs.iter().map(|_| Queued::Aborted(reason.clone())).collect(),
+            queued = enter => queued,
         }
     }
 
@@ -85,10 +79,8 @@ impl Admission<'_> {
         control: &Control,
         show: impl FnMut(Progress),
     ) -> ToolResult {
-        match self.enter(slice::from_ref(&ready), &control.cancel).await {
-            Ok(mut queued) => queued.remove(0).run(ready, callbacks, control, show).await,
-            Err(reason) => ready.aborted(&reason),
-        }
+        let queued = self.enter(slice::from_ref(&ready), &control.cancel).await.remove(0);
+        queued.run(ready, callbacks, control, show).await
     }
 }
 
@@ -112,12 +104,16 @@ impl Queued {
         callbacks: &dyn HostCallbacks,
         control: &Control,
     ) -> ToolResult {
-        let (booted, mut permit) = match self {
-            Self::Booted(booted, permit) => (Some(*booted), permit),
-            Self::Waiting(ticket) => match admitted(ticket, progress, &control.cancel).await {
-                Ok(permit) => (None, permit),
-                Err(reason) => return ready.aborted(&reason),
-            },
+        let admitted = match self {
+            Self::Booted(booted, permit) => Ok((Some(*booted), permit)),
+            Self::Waiting(ticket) => {
+                admitted(ticket, progress, &control.cancel).await.map(|permit| (None, permit))
+            }
+            Self::Aborted(reason) => Err(reason),
+        };
+        let (booted, mut permit) = match admitted {
+            Ok(admitted) => admitted,
+            Err(reason) => return ready.aborted(&reason),
         };
         if let Some(notice) = permit.take_notice() {
             ready.note(notice);

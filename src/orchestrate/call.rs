@@ -8,12 +8,8 @@ use tokio::time::{Instant, sleep_until};
 
 use super::call_order::CallOrder;
 use crate::run::{
-    Control, HostCallbacks, HostContext, Progress, RunDetails, RunId, RunOverrides, RunSpec, ToolResult,
-    UPDATE_INTERVAL,
+    Control, HostCallbacks, HostContext, Progress, RunId, RunOverrides, RunSpec, ToolResult, UPDATE_INTERVAL,
 };
-
-/// The text of an update while the child has not said anything.
-const RUNNING: &str = "(running...)";
 
 /// Where updates go. Holds the newest state only: while the host is busy, states are replaced, not queued.
 pub type UpdateSender = watch::Sender<Option<ToolResult>>;
@@ -101,15 +97,4 @@ pub(super) async fn watched<T>(
         show(progress.borrow_and_update().clone());
     }
     value
-}
-
-/// The update of a call with one run.
-pub(super) fn update_of(id: &str, progress: Progress) -> ToolResult {
-    let text = match (&*progress.text, progress.position) {
-        ("", Some(position)) => format!("(queued at place {position}...)"),
-        (text, _) if text.trim().is_empty() => RUNNING.to_owned(),
-        (text, _) => text.to_owned(),
-    };
-    let details = RunDetails { streaming: Some(progress), ..RunDetails::single(id) };
-    ToolResult { text, is_error: false, usage: None, details }
 }

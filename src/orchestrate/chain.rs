@@ -3,10 +3,9 @@
 use super::admission::Admission;
 use super::call::{Call, TasksSpec};
 use super::call_progress::CallProgress;
-use super::prepare_all::{CallKind, Checked, prepare_all, refused};
+use super::prepare_all::{CallKind, prepare_all, refused};
 use super::summary::{is_success, one_after_the_other};
 use crate::run::{AdmittedRun, CallSettings, Mode, Refusal, RunOutcome, TaskState, ToolResult};
-use crate::text::TruncateLimits;
 use crate::text::template::{fill, first_place};
 
 const KIND: CallKind = CallKind {
@@ -15,6 +14,7 @@ const KIND: CallKind = CallKind {
     one: "step",
     setting: "maxChainSteps",
     most: |config| config.max_chain_steps,
+    join: one_after_the_other,
 };
 
 /// The placeholder for the answer of the step before.
@@ -33,10 +33,9 @@ pub async fn chain(spec: TasksSpec, call: Call) -> ToolResult {
         let settings = CallSettings::of(&spec.cwd, &spec.context).await;
         return refused(Refusal::NoStepBefore { place: place.to_owned() }, Mode::Chain, &settings);
     }
-    let (steps, limits) = match prepare_all(KIND, &spec, 1, &call).await {
-        Checked::Ready(steps, config) => (steps, config.output.limits()),
-        Checked::Aborted(results) => return one_after_the_other(&id, results, TruncateLimits::default()),
-        Checked::Refused(result) => return *result,
+    let (steps, config) = match prepare_all(KIND, &spec, 1, &call).await {
+        Ok(prepared) => prepared,
+        Err(result) => return *result,
     };
     let agents = steps.iter().map(|step| step.agent().to_owned());
     // It has no placeholder, so this only turns escaped braces into plain ones.
@@ -48,7 +47,7 @@ pub async fn chain(spec: TasksSpec, call: Call) -> ToolResult {
         never = progress.forward(&call.updates) => match never {},
     };
     progress.send(&call.updates);
-    one_after_the_other(&id, results, limits)
+    one_after_the_other(&id, results, config.output.limits())
 }
 
 async fn run_all(

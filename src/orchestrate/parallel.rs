@@ -8,10 +8,9 @@ use super::admission::Admission;
 use super::arriving::group_of;
 use super::call::{Call, TasksSpec};
 use super::call_progress::CallProgress;
-use super::prepare_all::{CallKind, Checked, prepare_all};
+use super::prepare_all::{CallKind, prepare_all};
 use super::summary::side_by_side;
 use crate::run::{Mode, RunState, TaskState, ToolResult};
-use crate::text::TruncateLimits;
 
 const KIND: CallKind = CallKind {
     mode: Mode::Parallel,
@@ -19,6 +18,7 @@ const KIND: CallKind = CallKind {
     one: "task",
     setting: "maxParallelTasks",
     most: |config| config.max_parallel_tasks,
+    join: side_by_side,
 };
 
 /// Runs several tasks side by side, as many at once as the configuration allows. A task that fails does not affect the
@@ -28,9 +28,8 @@ const KIND: CallKind = CallKind {
 pub async fn parallel(spec: TasksSpec, call: Call) -> ToolResult {
     let id = call.id.get();
     let (runs, config) = match prepare_all(KIND, &spec, spec.tasks.len(), &call).await {
-        Checked::Ready(runs, config) => (runs, config),
-        Checked::Aborted(results) => return side_by_side(&id, results, TruncateLimits::default()),
-        Checked::Refused(result) => return *result,
+        Ok(prepared) => prepared,
+        Err(result) => return *result,
     };
     let agents = runs.iter().map(|run| run.agent().to_owned());
     let progress =
@@ -38,12 +37,7 @@ pub async fn parallel(spec: TasksSpec, call: Call) -> ToolResult {
     let (count, limits) = (runs.len(), config.output.limits());
     let group = Some((group_of(call.host_id.as_deref()), config.parallel_concurrency));
     let admission = Admission { host_id: call.host_id.as_deref(), group, order: &call.order };
-    let queued = match admission.enter(&runs, &call.control.cancel).await {
-        Ok(queued) => queued,
-        Err(reason) => {
-            return side_by_side(&id, runs.into_iter().map(|run| run.aborted(&reason)).collect(), limits);
-        }
-    };
+    let queued = admission.enter(&runs, &call.control.cancel).await;
     let mut running = JoinSet::new();
     for (index, (ready, queued)) in runs.into_iter().zip(queued).enumerate() {
         let (progress, callbacks, control) =

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::call::{Call, TasksSpec};
 use crate::config::Config;
-use crate::process::{Cancel, CancelReason, check_cwd};
+use crate::process::{Cancel, check_cwd};
 use crate::run::{
     AdmittedRun, CallError, CallSettings, ErrorCode, Mode, Refusal, RunDetails, RunId, RunOutcome, RunSpec,
     ToolResult, blocking, prepare, prepare_with,
@@ -23,53 +23,53 @@ pub(super) struct CallKind {
     pub setting: &'static str,
     /// The value of that setting.
     pub most: fn(&Config) -> usize,
-}
-
-pub(super) enum Checked {
-    /// All of them may start.
-    Ready(Vec<AdmittedRun>, Box<Config>),
-    /// The call was aborted meanwhile; one result for each run that was checked.
-    Aborted(Vec<ToolResult>),
-    /// One of them is refused, so none starts.
-    Refused(Box<ToolResult>),
+    /// Makes one result of those of all runs.
+    pub join: fn(&str, Vec<ToolResult>, TruncateLimits) -> ToolResult,
 }
 
 /// Prepares all runs, in order. Nothing is started and no money is spent.
-pub(super) async fn prepare_all(kind: CallKind, spec: &TasksSpec, share: usize, call: &Call) -> Checked {
+///
+/// # Errors
+///
+/// The result of the call, if a run is refused or the call was aborted meanwhile.
+pub(super) async fn prepare_all(
+    kind: CallKind,
+    spec: &TasksSpec,
+    share: usize,
+    call: &Call,
+) -> Result<(Vec<AdmittedRun>, Config), Box<ToolResult>> {
     let settings = CallSettings::of(&spec.cwd, &spec.context).await;
-    let refuse = |refusal| Checked::Refused(Box::new(refused(refusal, kind.mode, &settings)));
-    let config = match settings.loaded() {
-        Ok(loaded) => loaded.config.clone(),
-        Err(refusal) => return refuse(refusal),
-    };
+    let refuse = |refusal| Box::new(refused(refusal, kind.mode, &settings));
+    let config = settings.loaded().map_err(refuse)?.config.clone();
     let (count, most) = (spec.tasks.len(), (kind.most)(&config));
     if count == 0 || count > most {
         let CallKind { list, setting, .. } = kind;
-        return refuse(Refusal::Count { list, count, most, setting });
+        return Err(refuse(Refusal::Count { list, count, most, setting }));
     }
     // Tasks in the same directory have the same settings, whatever happens to the files while others are prepared.
     let mut known = vec![(spec.cwd.clone(), settings.clone())];
     let mut checked = Vec::with_capacity(count);
     for (index, run) in spec.runs(share).into_iter().enumerate() {
-        if let Err(refusal) = directory(&run, &call.control.cancel).await {
-            let result = refused(refusal, kind.mode, &settings);
-            return Checked::Refused(Box::new(refused_with_number(kind, index, &result)));
-        }
+        let numbered = |result: &ToolResult| Box::new(refused_with_number(kind, index, result));
+        directory(&run, &call.control.cancel).await.map_err(|refusal| numbered(&refuse(refusal)))?;
         let (id, callbacks, cancel) = (RunId::draw(), &*call.callbacks, &call.control.cancel);
         let run = match settings_of(&run, &mut known, cancel).await {
             Some(settings) => prepare_with(settings, run, id, callbacks, cancel).await,
             None => prepare(run, id, callbacks, cancel).await,
         };
         match run {
-            Err(result) if !is_aborted(&result) => {
-                return Checked::Refused(Box::new(refused_with_number(kind, index, &result)));
-            }
+            Err(result) if !is_aborted(&result) => return Err(numbered(&result)),
             run => checked.push(run),
         }
     }
     match call.control.cancel.reason() {
-        Some(reason) => Checked::Aborted(checked.into_iter().map(|run| abort(run, &reason)).collect()),
-        None => Checked::Ready(checked.into_iter().filter_map(Result::ok).collect(), Box::new(config)),
+        Some(reason) => {
+            let abort =
+                |run: Result<AdmittedRun, _>| run.map_or_else(|result| result, |run| run.aborted(&reason));
+            let results = checked.into_iter().map(abort).collect();
+            Err(Box::new((kind.join)(&call.id.get(), results, TruncateLimits::default())))
+        }
+        None => Ok((checked.into_iter().filter_map(Result::ok).collect(), config)),
     }
 }
 
@@ -116,10 +116,6 @@ fn refused_with_number(kind: CallKind, index: usize, result: &ToolResult) -> Too
         ..RunDetails::new(mode, None)
     };
     ToolResult { text: message, is_error: true, usage: None, details }
-}
-
-fn abort(run: Result<AdmittedRun, ToolResult>, reason: &CancelReason) -> ToolResult {
-    run.map_or_else(|result| result, |ready| ready.aborted(reason))
 }
 
 fn is_aborted(result: &ToolResult) -> bool {

@@ -1,9 +1,11 @@
 //! One agent, one task.
 
 use super::admission::Admission;
-use super::call::{Call, update_of};
-use super::call_order::CallOrder;
-use crate::run::{AdmittedRun, Control, HostCallbacks, Progress, RunSpec, ToolResult, prepare};
+use super::call::Call;
+use crate::run::{Progress, RunDetails, RunSpec, ToolResult, prepare};
+
+/// The text of an update while the child has not said anything.
+const RUNNING: &str = "(running...)";
 
 /// Runs one agent on one task as soon as it is admitted. Whatever a user or a child can cause ends in a result.
 pub async fn single(spec: RunSpec, call: Call) -> ToolResult {
@@ -17,13 +19,13 @@ pub async fn single(spec: RunSpec, call: Call) -> ToolResult {
     admission.run(ready, &*callbacks, &control, show).await
 }
 
-/// Runs what is checked already and has no child booted for it, as soon as it is admitted.
-pub(super) async fn run_when_admitted(
-    ready: AdmittedRun,
-    callbacks: &dyn HostCallbacks,
-    control: &Control,
-    order: &CallOrder,
-    show: impl FnMut(Progress),
-) -> ToolResult {
-    Admission { host_id: None, group: None, order }.run(ready, callbacks, control, show).await
+/// The update of a call with one run.
+fn update_of(id: &str, progress: Progress) -> ToolResult {
+    let text = match (&*progress.text, progress.position) {
+        ("", Some(position)) => format!("(queued at place {position}...)"),
+        (text, _) if text.trim().is_empty() => RUNNING.to_owned(),
+        (text, _) => text.to_owned(),
+    };
+    let details = RunDetails { streaming: Some(progress), ..RunDetails::single(id) };
+    ToolResult { text, is_error: false, usage: None, details }
 }

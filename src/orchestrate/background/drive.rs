@@ -12,7 +12,7 @@ use super::registry::Registration;
 use super::service::BackgroundService;
 use crate::config::Config;
 use crate::orchestrate::CallOrder;
-use crate::orchestrate::single::run_when_admitted;
+use crate::orchestrate::admission::Admission;
 use crate::run::{AdmittedRun, BackgroundRun, Cleanup, HostCallbacks, ToolResult, blocking};
 use crate::transcript::session_id;
 
@@ -31,6 +31,7 @@ pub(super) async fn drive(
     order: &CallOrder,
     callbacks: &dyn HostCallbacks,
 ) {
+    let setup_notes = ready.as_ref().map(|ready| ready.notes().to_vec()).unwrap_or_default();
     let registration = Registration { registry: &service.registry, key: live.key() };
     let result = match ready {
         Err(result) => result,
@@ -38,7 +39,7 @@ pub(super) async fn drive(
     };
     let transcript = result.details.results.first().and_then(|single| single.session_file.clone());
     let child_session = blocking(move || session_id(Path::new(&transcript?)).ok().flatten()).await;
-    let Ending { run, delivery } = Ending::of_result(live, &result, config, child_session);
+    let Ending { run, delivery } = Ending::of_result(live, &result, config, child_session, &setup_notes);
     let is_silent = delivery.is_none();
     let writing = Arc::clone(&live.writing).lock_owned().await;
     // Its own conversation takes precedence over other processes that have the same conversation open.
@@ -79,9 +80,10 @@ async fn execute(
         live.update(&progress);
         service.registry.notify();
     };
+    let admission = Admission { host_id: None, group: None, order };
     tokio::select! {
         biased;
-        result = run_when_admitted(ready, callbacks, &live.control, order, show) => result,
+        result = admission.run(ready, callbacks, &live.control, show) => result,
         never = store_changes(service, live) => match never {},
         never = write_snapshots(service, live), if live.record().is_kept => match never {},
     }

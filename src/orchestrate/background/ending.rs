@@ -45,6 +45,7 @@ impl Ending {
         result: &ToolResult,
         config: &Config,
         child_session_id: Option<String>,
+        setup_notes: &[String],
     ) -> Self {
         let single = result.details.results.first();
         let outcome = single.map_or(RunOutcome::Failed, |single| single.outcome);
@@ -71,7 +72,6 @@ impl Ending {
         };
         let answer = single.and_then(|single| single.output.as_deref());
         // What was known before the child started does not belong to the announcement of its end.
-        let setup_notes = live.setup_notes();
         let end = End {
             outcome,
             error,
@@ -205,7 +205,7 @@ mod tests {
         let live = LiveRun::new(BackgroundRun::default(), &crate::process::Cancel::new());
         let details = crate::run::RunDetails::single("1a2b3c4d");
         let refused = ToolResult { text: "no such agent".to_owned(), is_error: true, usage: None, details };
-        let ending = Ending::of_result(&live, &refused, &Config::default(), None);
+        let ending = Ending::of_result(&live, &refused, &Config::default(), None, &[]);
         assert_eq!(ending.run, live.record());
         assert_eq!((body(&ending).status, body(&ending).result), (BackgroundStatus::Error, None));
         assert!(ending.run.archive_at_ms.is_some(), "it is archived like any other");

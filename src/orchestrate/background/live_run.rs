@@ -34,7 +34,6 @@ pub(super) struct LiveRun {
     pub writing: Arc<tokio::sync::Mutex<()>>,
     record: watch::Sender<BackgroundRun>,
     reason: Mutex<Option<EndReason>>,
-    setup_notes: Mutex<Vec<String>>,
 }
 
 impl LiveRun {
@@ -45,7 +44,6 @@ impl LiveRun {
             writing: Arc::default(),
             record: watch::Sender::new(record),
             reason: Mutex::default(),
-            setup_notes: Mutex::default(),
         }
     }
 
@@ -69,17 +67,11 @@ impl LiveRun {
 
     /// Records what was decided when the run was prepared.
     pub(super) fn note_prepared(&self, ready: &AdmittedRun) {
-        ready.notes().clone_into(&mut self.setup_notes.lock());
         self.change(|run| {
             run.tools = ready.tools().to_vec();
             run.model = ready.model().map(str::to_owned);
             run.thinking = ready.thinking().map(str::to_owned);
         });
-    }
-
-    /// Set-up notices, left out of the final announcement.
-    pub(super) fn setup_notes(&self) -> Vec<String> {
-        self.setup_notes.lock().clone()
     }
 
     /// Ends the run. The first reason wins.
