@@ -22,7 +22,6 @@ use std::time::Duration;
 
 use actor::{Actor, reply};
 use parking_lot::Mutex;
-use pi_subagent_native::orchestrate::CallOrder;
 use pi_subagent_native::orchestrate::background::{
     Ack, BackgroundEvent, BackgroundRun, BackgroundService, BackgroundStatus, ConversationScope,
     ConversationView, DeliveryMessage, KnownDeliveries, Listener, LiveSnapshot, Receipt, SpawnRequest,
@@ -156,23 +155,8 @@ fn context(root: &Path) -> Arc<HostContext> {
 }
 
 fn request(root: &Path) -> SpawnRequest {
-    SpawnRequest {
-        task: "look around".into(),
-        agent: Some("explorer".into()),
-        label: None,
-        model: None,
-        thinking: None,
-        run_timeout_seconds: None,
-        cleanup: None,
-        models: None,
-        cwd: root.join("project"),
-        context: context(root),
-        created_ms: SpawnRequest::moment(),
-        order: Arc::new(CallOrder::now()),
-        ends_with: None,
-        keeper: None,
-        kept: None,
-    }
+    let request = SpawnRequest::new("look around".into(), root.join("project"), context(root));
+    SpawnRequest { agent: Some("explorer".into()), ..request }
 }
 
 /// An open conversation.

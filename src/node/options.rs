@@ -12,7 +12,7 @@ use super::background::keeper::keeper;
 use super::context::{ContextParts, HostTool, absolute, core_tools};
 use crate::agent::Tool;
 use crate::orchestrate::background::{ConversationScope, KnownDeliveries, SpawnRequest};
-use crate::orchestrate::{CallOrder, TaskSpec, TasksSpec};
+use crate::orchestrate::{TaskSpec, TasksSpec};
 use crate::process::Cancel;
 use crate::run::{Host, HostContext, RunOverrides, RunSpec};
 
@@ -260,27 +260,21 @@ impl ChainOptions {
 
 impl SpawnOptions {
     pub(super) fn into_request(mut self) -> SpawnRequest {
-        let (task, agent, label) = (take(&mut self.task), self.agent.take(), self.label.take());
-        let (model, thinking) = (self.child_model.take(), self.child_thinking.take());
-        let (cleanup, models, run_timeout_seconds) =
-            (self.cleanup.take(), self.models.take(), self.run_timeout_seconds);
-        let (cwd, context) = self.into_context();
         SpawnRequest {
-            task,
-            agent,
-            label,
-            model,
-            thinking,
-            run_timeout_seconds,
-            cleanup,
-            models,
-            cwd,
-            context: Arc::new(context),
-            created_ms: SpawnRequest::moment(),
-            order: Arc::new(CallOrder::now()),
-            ends_with: None,
+            agent: self.agent.take(),
+            label: self.label.take(),
+            model: self.child_model.take(),
+            thinking: self.child_thinking.take(),
+            run_timeout_seconds: self.run_timeout_seconds,
+            cleanup: self.cleanup.take(),
+            models: self.models.take(),
             keeper: keeper(),
-            kept: None,
+            // Evaluated last: what is taken above is not part of the context.
+            ..{
+                let task = take(&mut self.task);
+                let (cwd, context) = self.into_context();
+                SpawnRequest::new(task, cwd, Arc::new(context))
+            }
         }
     }
 }

@@ -19,7 +19,7 @@
 //! | What does a conversation show, and what is on its way into it? | `conversation`: [`ConversationView`], `Outbox`, [`BackgroundEvent`] |
 //! | What claims, delivers and releases deliveries? | `deliver` |
 //! | When are transcripts archived and directories removed? | `retention`: `Retention` |
-//! | How does a run outlive its pi? | `spawn/handoff`, `keeper`, `live_snapshot` |
+//! | How does a run outlive its pi? | `spawn/request`: `Handoff`; `keeper`, `live_snapshot` |
 //! | What can a user do with a run, and type? | `actions`, [`commands`] |
 
 mod actions;

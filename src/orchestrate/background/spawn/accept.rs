@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, oneshot};
 
-use super::handoff::Handoff;
 use super::plan::{SpawnPlan, most, plan, too_many};
-use super::request::{Receipt, SpawnRequest};
+use super::request::{Handoff, Receipt, SpawnRequest};
 use crate::config::Config;
 use crate::orchestrate::CallOrder;
 use crate::orchestrate::background::drive::drive;

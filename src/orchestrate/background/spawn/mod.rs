@@ -2,7 +2,6 @@
 //! or hands it over to a keeper.
 
 mod accept;
-mod handoff;
 mod overrides;
 mod plan;
 mod request;

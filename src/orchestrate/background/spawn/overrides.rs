@@ -68,15 +68,15 @@ fn is_model(text: &str) -> bool {
 }
 
 pub(super) fn known_thinking(
-    asked: String,
+    asked: &str,
     sanitizer: &Sanitizer,
     warnings: &mut Vec<String>,
 ) -> Option<String> {
-    if THINKING_LEVELS.contains(&asked.as_str()) {
-        return Some(asked);
+    if THINKING_LEVELS.contains(&asked) {
+        return Some(asked.to_owned());
     }
     if !asked.trim().is_empty() {
-        let asked = short(sanitizer, &asked);
+        let asked = short(sanitizer, asked);
         let known = THINKING_LEVELS.join(", ");
         warnings.push(format!("`thinking` was skipped: `{asked}` is none of {known}; the default is used"));
     }

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::handoff::{self, Handoff};
 use super::overrides::{self, known_model, known_thinking, short};
-use super::request::{Receipt, SpawnRequest};
+use super::request::{Handoff, Receipt, SpawnRequest};
 use super::spawnable::is_allowed;
 use crate::config::{Config, OnExit};
 use crate::run::{BackgroundRun, CallSettings, RunId, RunOverrides, RunSpec, Timeout};
@@ -31,27 +30,9 @@ pub(super) struct SpawnPlan {
 
 /// Decides about a request. `hosted` is the number of runs that this process hosts. Blocks.
 pub(super) fn plan(request: SpawnRequest, hosted: usize) -> Result<SpawnPlan, Box<Receipt>> {
-    let original = request.clone();
     let error = |text: String| Box::new(Receipt::Error(text));
     let forbidden = |text: String| Box::new(Receipt::Forbidden(text));
-    let SpawnRequest {
-        task,
-        agent,
-        label,
-        model,
-        thinking,
-        run_timeout_seconds,
-        cleanup,
-        models,
-        cwd,
-        context,
-        created_ms,
-        order: _,
-        ends_with: _,
-        keeper,
-        kept,
-    } = request;
-    let settings = CallSettings::read(&cwd, &context);
+    let settings = CallSettings::read(&request.cwd, &request.context);
     let sanitizer = Arc::clone(settings.sanitizer());
     let clean = |text: &str| sanitizer.sanitize(text).into_string();
     let loaded = settings.loaded().map_err(|refusal| error(clean(&refusal.to_string())))?;
@@ -61,7 +42,7 @@ pub(super) fn plan(request: SpawnRequest, hosted: usize) -> Result<SpawnPlan, Bo
         ))));
     }
     let config = loaded.config.clone();
-    let session = context.session().ok_or_else(|| {
+    let session = request.context.session().ok_or_else(|| {
         error(
             "a background run needs a conversation to tell its result to, and there is no session".to_owned(),
         )
@@ -69,7 +50,8 @@ pub(super) fn plan(request: SpawnRequest, hosted: usize) -> Result<SpawnPlan, Bo
     if hosted >= most(&config) {
         return Err(forbidden(too_many(&config)));
     }
-    let agent = agent.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| config.default_agent.clone());
+    let asked = request.agent.as_ref().filter(|name| !name.trim().is_empty());
+    let agent = asked.unwrap_or(&config.default_agent).clone();
     if !is_allowed(&config, &agent) {
         let allowed = config.allow_agents.join(", ");
         return Err(forbidden(clean(&format!(
@@ -79,50 +61,59 @@ pub(super) fn plan(request: SpawnRequest, hosted: usize) -> Result<SpawnPlan, Bo
             config.allow_agents.len(),
         ))));
     }
-    let timeout = overrides::timeout(run_timeout_seconds).map_err(error)?;
-    let cleanup = overrides::cleanup(cleanup.as_deref(), &sanitizer).map_err(error)?;
+    let timeout = overrides::timeout(request.run_timeout_seconds).map_err(error)?;
+    let cleanup = overrides::cleanup(request.cleanup.as_deref(), &sanitizer).map_err(error)?;
     let mut warnings = Vec::new();
-    let model = model.and_then(|model| known_model(&model, models.as_deref(), &sanitizer, &mut warnings));
+    let models = request.models.as_deref();
+    let model = request.model.as_deref();
+    let model = model.and_then(|model| known_model(model, models, &sanitizer, &mut warnings));
+    let thinking = request.thinking.as_deref();
     let thinking = thinking.and_then(|level| known_thinking(level, &sanitizer, &mut warnings));
-    let is_kept = kept.is_some() || config.background.on_exit == OnExit::Keep;
-    let handoff = if is_kept && kept.is_none() {
-        if let Some(refusal) = handoff::refusal(&config, timeout) {
-            return Err(forbidden(refusal));
-        }
-        let keeper = keeper.ok_or_else(|| {
-            error(
-                "it is not known how to start a process in which the run could go on (`background.onExit` is `keep`)"
-                    .to_owned(),
-            )
-        })?;
-        Some(Handoff { request: original, keeper })
-    } else {
-        None
-    };
-    let key = kept.unwrap_or_else(|| Uuid::new_v4().to_string());
+    let is_kept = request.kept.is_some() || config.background.on_exit == OnExit::Keep;
+    let needs_keeper = is_kept && request.kept.is_none();
+    if needs_keeper && let Some(refusal) = keep_refusal(&config, timeout) {
+        return Err(forbidden(refusal));
+    }
+    if needs_keeper && request.keeper.is_none() {
+        return Err(error(
+            "it is not known how to start a process in which the run could go on (`background.onExit` is `keep`)"
+                .to_owned(),
+        ));
+    }
+    let key = request.kept.clone().unwrap_or_else(|| Uuid::new_v4().to_string());
     let record = BackgroundRun {
         run_id: RunId::of_key(&key).get(),
         session_key: format!("agent:{agent}:subagent:{key}"),
         key,
         session: session.to_owned(),
-        session_file: context.host.session_file.clone(),
-        label: label.map(|label| short(&sanitizer, &label)).filter(|label| !label.is_empty()),
+        session_file: request.context.host.session_file.clone(),
+        label: request.label.as_ref().map(|label| short(&sanitizer, label)).filter(|label| !label.is_empty()),
         agent: agent.clone(),
-        task: sanitizer.sanitize(&task).clip(TASK_BYTES).into_string(),
-        cwd: cwd.clone(),
+        task: sanitizer.sanitize(&request.task).clip(TASK_BYTES).into_string(),
+        cwd: request.cwd.clone(),
         cleanup,
         timeout_ms: match timeout {
             Timeout::After(limit) => Some(millis(limit)),
             Timeout::Never | Timeout::AsConfigured => None,
         },
         is_kept,
-        created_ms,
+        created_ms: request.created_ms,
         host_pid: Some(std::process::id()),
         is_ours: true,
         ..BackgroundRun::default()
     };
     let overrides = RunOverrides { model, thinking, timeout, announces: true, ..RunOverrides::default() };
-    let spec = RunSpec { agent, task, cwd, context: Arc::clone(&context), share: 1, siblings: 1, overrides };
+    let spec = RunSpec {
+        agent,
+        task: request.task.clone(),
+        cwd: request.cwd.clone(),
+        context: Arc::clone(&request.context),
+        share: 1,
+        siblings: 1,
+        overrides,
+    };
+    let keeper = request.keeper.clone().filter(|_| needs_keeper);
+    let handoff = keeper.map(|keeper| Handoff { request, keeper });
     Ok(SpawnPlan { spec, settings, config, record, warnings, handoff })
 }
 
@@ -138,4 +129,21 @@ pub(super) fn too_many(config: &Config) -> String {
          of `subagents.maxConcurrent`",
         config.max_concurrent
     )
+}
+
+/// Why a run cannot outlive its pi, if it cannot.
+fn keep_refusal(config: &Config, limit: Timeout) -> Option<String> {
+    if !matches!(limit, Timeout::After(_)) {
+        return Some(
+            "a run that goes on after pi has ended needs a hard limit: give `runTimeoutSeconds` \
+             (`background.onExit` is `keep`)"
+                .to_owned(),
+        );
+    }
+    config.session_budget.max_cost.map(|bound| {
+        format!(
+            "a run that goes on after pi has ended cannot share what its session may spend: \
+             `sessionBudget.maxCost` is ${bound} and `background.onExit` is `keep`"
+        )
+    })
 }

@@ -1,17 +1,21 @@
-//! A request for a background run, and its receipt.
+//! A request for a background run, its receipt, and how a host hands it over to a keeper.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::orchestrate::CallOrder;
 use crate::process::{Cancel, Detached};
-use crate::run::HostContext;
+use crate::run::{HostContext, blocking};
 use crate::store::now_ms;
 use crate::text::text_enum;
 
+/// How long a keeper may take to accept its run. It loads an addon and reads a few files.
+const ACCEPTING: Duration = Duration::from_secs(30);
 /// How far the times of simultaneous requests may run ahead of the clock.
 const MAX_LEAD_MS: i64 = 1_000;
 
@@ -39,7 +43,7 @@ pub struct SpawnRequest {
     /// Agent directory, environment and host.
     #[serde(with = "shared")]
     pub context: Arc<HostContext>,
-    /// When it was made, from [`Self::moment`]: no two requests of a process have the same time.
+    /// When it was made, no two requests of a process have the same time.
     pub created_ms: i64,
     /// When it was made, in the order of all calls to the queue.
     #[serde(skip, default = "ordered_now")]
@@ -55,10 +59,31 @@ pub struct SpawnRequest {
 }
 
 impl SpawnRequest {
+    /// A request made now, without options and without a keeper.
+    #[must_use]
+    pub fn new(task: String, cwd: PathBuf, context: Arc<HostContext>) -> Self {
+        Self {
+            task,
+            agent: None,
+            label: None,
+            model: None,
+            thinking: None,
+            run_timeout_seconds: None,
+            cleanup: None,
+            models: None,
+            cwd,
+            context,
+            created_ms: Self::moment(),
+            order: ordered_now(),
+            ends_with: None,
+            keeper: None,
+            kept: None,
+        }
+    }
+
     /// A time for a request made now: later than that of every earlier request of this process, unless the clock was
     /// set back.
-    #[must_use]
-    pub fn moment() -> i64 {
+    fn moment() -> i64 {
         static LAST: AtomicI64 = AtomicI64::new(0);
         let now = now_ms();
         let after =
@@ -70,6 +95,27 @@ impl SpawnRequest {
 
 fn ordered_now() -> Arc<CallOrder> {
     Arc::new(CallOrder::now())
+}
+
+/// A run to hand over to a keeper.
+pub(super) struct Handoff {
+    pub request: SpawnRequest,
+    pub keeper: Detached,
+}
+
+impl Handoff {
+    /// Starts the keeper. Its receipt says whether it has accepted the run.
+    pub(super) async fn hand_over(self, key: &str) -> Receipt {
+        let Self { request, keeper } = self;
+        let request = SpawnRequest { kept: Some(key.to_owned()), ..request };
+        let handed = blocking(move || {
+            let request = serde_json::to_vec(&request).map_err(io::Error::other)?;
+            let answer = keeper.hand_over(request, ACCEPTING)?;
+            serde_json::from_slice(&answer).map_err(|_| io::Error::other("it ended without an answer"))
+        });
+        let failed = |error| Receipt::Error(format!("the keeper of the run could not be started: {error}"));
+        handed.await.unwrap_or_else(failed)
+    }
 }
 
 /// The answer to a request.
