@@ -3,7 +3,6 @@
 //! The fallback is a store in memory with the same tables. All data of one run are in one of the two, so that older
 //! data never replace newer; [`RunRepository::flush`] moves them to disk as soon as that works again.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
@@ -13,7 +12,7 @@ use crate::run::BackgroundRun;
 use crate::store::{Delivery, Request, Store, StoreError, StoredDirectory, StoredRun, attach};
 
 /// Most runs in a list, the newest.
-pub(super) const MAX_RUNS: usize = 100;
+const MAX_RUNS: usize = 100;
 
 /// Most runs whose directories are measured together.
 const MAX_DIRECTORIES: usize = 10_000;
@@ -54,19 +53,40 @@ impl RunRepository {
 
     /// Stores a run.
     pub(super) fn put(&self, run: &BackgroundRun) {
-        self.keep(run, None, false);
+        self.finish(run, None, false);
     }
 
     /// Stores the end of a run together with its delivery, both or neither. With `is_claimed`, this process delivers
     /// it, and no other process is offered the delivery.
     pub(super) fn finish(&self, run: &BackgroundRun, delivery: Option<&Delivery>, is_claimed: bool) {
-        self.keep(run, delivery, is_claimed);
+        let write = |store: &Store| {
+            let row = stored(run, store);
+            match delivery {
+                None => store.put_run(&row),
+                Some(delivery) if is_claimed => store.settle_claimed(&row, delivery),
+                delivery => store.settle_run(&row, delivery),
+            }
+        };
+        let _writing = self.writing.lock();
+        // A run stays in memory until all of its data can move.
+        let durable = if self.is_in_memory(&run.key) { None } else { self.durable() };
+        let failure = match durable.map(|store| write(&store)) {
+            Some(Ok(())) => return,
+            Some(Err(error)) => Some(error),
+            None => None,
+        };
+        let written = self.fallback().map_or_else(Store::in_memory, Ok).and_then(|fallback| {
+            write(&fallback)?;
+            self.state.lock().fallback = Some(fallback);
+            Ok(())
+        });
+        self.state.lock().warn(failure.or(written.err()).map(|error| error.in_full()).as_deref());
     }
 
     /// Stores the end of a run whose process has died. `false`: another process was first.
     pub(super) fn adopt(&self, run: &BackgroundRun, from: &str, delivery: Option<&Delivery>) -> bool {
-        let adopt = |store: Store| store.adopt_run(&stored(run, &store), from, delivery).ok();
-        self.existing().and_then(adopt).unwrap_or(false)
+        let adopt = |store: Store| store.adopt_run(&stored(run, &store), from, delivery).unwrap_or(false);
+        self.existing().is_some_and(adopt)
     }
 
     /// Stores a change of an ended run. `Some(false)`: the run was resumed or archived meanwhile, and nothing has
@@ -126,10 +146,7 @@ impl RunRepository {
     }
 
     pub(super) fn run(&self, key: &str) -> Option<BackgroundRun> {
-        let find = |store: Store| store.run(key).ok().flatten();
-        // The order matters: a flush between the two reads moves a run from the first store to the second.
-        let row = self.fallback().and_then(find).or_else(|| self.existing().and_then(find))?;
-        read(&row)
+        read(&self.stores().find_map(|store| store.run(key).ok().flatten())?)
     }
 
     /// Ended runs whose transcripts are due to be archived.
@@ -145,36 +162,23 @@ impl RunRepository {
     /// Claims the open deliveries of a session for this process. Also returns whether these are all of them.
     pub(super) fn claim_deliveries(&self, session: &str) -> (Vec<Delivery>, bool) {
         let _writing = self.writing.lock();
-        let mut claimed =
-            self.fallback().and_then(|fallback| fallback.offer(session).ok()).unwrap_or_default();
-        let durable = self.existing().map_or(Ok(Vec::new()), |store| store.offer(session));
-        let is_all = durable.is_ok();
-        claimed.extend(durable.unwrap_or_default());
-        (claimed, is_all)
+        self.from_both(|store| store.offer(session))
     }
 
     /// Releases claimed deliveries that this process will not deliver.
     pub(super) fn release(&self, ids: &[String]) {
-        if ids.is_empty() {
-            return;
-        }
         let _writing = self.writing.lock();
-        for store in [self.fallback(), self.existing()].into_iter().flatten() {
-            drop(store.release(ids));
-        }
+        self.stores().for_each(|store| drop(store.release(ids)));
     }
 
     /// Marks deliveries as delivered. Returns the runs whose deliveries are newly marked, and whether the marks were
     /// stored: if not, the deliveries are offered again after a restart.
     pub(super) fn mark_delivered(&self, ids: &[String]) -> (Vec<BackgroundRun>, bool) {
         let writing = self.writing.lock();
-        let mut keys = self.fallback().and_then(|fallback| fallback.delivered(ids).ok()).unwrap_or_default();
-        let durable = self.existing().map_or(Ok(Vec::new()), |store| store.delivered(ids));
-        let is_kept = durable.is_ok();
+        let (keys, is_kept) = self.from_both(|store| store.delivered(ids));
         if !is_kept {
             self.state.lock().unmarked.extend_from_slice(ids);
         }
-        keys.extend(durable.unwrap_or_default());
         drop(writing);
         (keys.iter().filter_map(|key| self.run(key)).collect(), is_kept)
     }
@@ -222,41 +226,34 @@ impl RunRepository {
         is_empty(&self.state.lock())
     }
 
-    fn keep(&self, run: &BackgroundRun, delivery: Option<&Delivery>, is_claimed: bool) {
-        let _writing = self.writing.lock();
-        if let Some(fallback) = self.fallback_with(&run.key) {
-            // A run stays in memory until all of its data can move.
-            if let Err(error) = write(&fallback, run, delivery, is_claimed) {
-                self.state.lock().warn(Some(&error.in_full()));
-            }
-            return;
-        }
-        let failure = match self.durable().map(|store| write(&store, run, delivery, is_claimed)) {
-            Some(Ok(())) => return,
-            Some(Err(error)) => Some(error),
-            None => None,
-        };
-        let fallback = self.fallback().map_or_else(Store::in_memory, Ok);
-        let written = fallback.and_then(|fallback| {
-            write(&fallback, run, delivery, is_claimed)?;
-            self.state.lock().fallback = Some(fallback);
-            Ok(())
-        });
-        self.state.lock().warn(failure.or(written.err()).map(|error| error.in_full()).as_deref());
-    }
-
     /// Reads runs from memory and disk; for a run in both, memory wins.
     fn look_in_both(
         &self,
         look: impl Fn(&Store) -> Result<Vec<StoredRun>, StoreError>,
     ) -> Vec<BackgroundRun> {
-        // The order matters: a flush between the two reads moves runs from the first store to the second.
         let fallback = self.fallback();
         let newer = fallback.as_ref().and_then(|store| look(store).ok()).unwrap_or_default();
-        let keys: HashSet<_> = newer.iter().map(|row| row.key.clone()).collect();
         let durable = self.existing().and_then(|store| look(&store).ok()).unwrap_or_default();
-        let is_newest = |row: &&StoredRun| !keys.contains(&row.key) && !has(fallback.as_ref(), &row.key);
-        durable.iter().filter(is_newest).chain(&newer).filter_map(read).collect()
+        // A flush may have moved a run to disk since memory was read.
+        let is_known = |key: &str| newer.iter().any(|row| row.key == key) || has(fallback.as_ref(), key);
+        durable.iter().filter(|row| !is_known(&row.key)).chain(&newer).filter_map(read).collect()
+    }
+
+    /// Asks memory, then disk. Returns what they say together, and whether each has answered.
+    fn from_both<T>(&self, ask: impl Fn(&Store) -> Result<Vec<T>, StoreError>) -> (Vec<T>, bool) {
+        let (mut all, mut is_complete) = (Vec::new(), true);
+        for store in self.stores() {
+            match ask(&store) {
+                Ok(more) => all.extend(more),
+                Err(_) => is_complete = false,
+            }
+        }
+        (all, is_complete)
+    }
+
+    /// The stores in use. Memory comes first, because a flush between two reads moves runs from there to disk.
+    fn stores(&self) -> impl Iterator<Item = Store> {
+        [self.fallback(), self.existing()].into_iter().flatten()
     }
 
     /// The store on disk; created if it is missing.
@@ -304,20 +301,6 @@ impl State {
 
 fn has(fallback: Option<&Store>, key: &str) -> bool {
     fallback.is_some_and(|store| matches!(store.run(key), Ok(Some(_))))
-}
-
-fn write(
-    store: &Store,
-    run: &BackgroundRun,
-    delivery: Option<&Delivery>,
-    is_claimed: bool,
-) -> Result<(), StoreError> {
-    let row = stored(run, store);
-    match delivery {
-        None => store.put_run(&row),
-        Some(delivery) if is_claimed => store.settle_claimed(&row, delivery),
-        Some(delivery) => store.settle_run(&row, Some(delivery)),
-    }
 }
 
 fn stored(run: &BackgroundRun, store: &Store) -> StoredRun {
