@@ -149,7 +149,7 @@ pub async fn resume(
     let record = live.record();
     if !service.with_repository(move |repository| repository.claim(&record)).await {
         service.registry.remove(&run.key);
-        return Err("somebody else goes on with it, or its transcript was archived".to_owned());
+        return Err("another process has resumed it, or archived its transcript".to_owned());
     }
     service.invalidate(false);
     watch_others(service);

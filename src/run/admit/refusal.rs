@@ -33,8 +33,7 @@ pub enum Refusal {
     Directory(SpawnError),
     /// The first step of a chain refers to an earlier step.
     #[error(
-        "step 1: `{{{place}}}` stands for something of an earlier step, and there is none; write `{{{{{place}}}}}` for the \
-         word in braces itself"
+        "step 1 cannot use `{{{place}}}`: no step comes before it; write `{{{{{place}}}}}` for the word in braces"
     )]
     NoStepBefore {
         /// The placeholder, in braces.
