@@ -5,14 +5,21 @@
 mod stage;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use pi_subagent_native::orchestrate::background::{
+    Ack, BackgroundEvent, ConversationScope, KnownDeliveries, Listener, Receipt, SpawnRequest, background,
+    close_conversation, open_conversation, spawn, until_settled,
+};
 use pi_subagent_native::orchestrate::{Call, CallOrder, TaskSpec, TasksSpec, parallel};
-use pi_subagent_native::run::{Control, RunId, ToolResult};
+use pi_subagent_native::process::Cancel;
+use pi_subagent_native::run::{Control, Host, HostContext, RunId};
 use serde_json::json;
 use stage::{PATIENCE, User, context, stage};
+use tempfile::TempDir;
 use tokio::sync::watch;
+use tokio::time::timeout;
 
 const BEFORE: &str = "value-that-was-there-before";
 const AFTER: &str = "value-that-came-meanwhile";
@@ -29,45 +36,88 @@ fn configure(file: &Path, token: &str) {
         .expect("written");
 }
 
-/// Runs an agent of the project on so many tasks, side by side, and says what the children were given.
-async fn run(tasks: usize) -> (ToolResult, Vec<String>) {
+/// A project with an agent that the user must allow, and the settings that its runs begin with.
+fn scene() -> (TempDir, PathBuf, Arc<HostContext>) {
     let root = stage(SCRIPT);
-    let (project, file) = (root.path().join("project"), root.path().join("agent/subagents.json"));
+    let project = root.path().join("project");
     fs::create_dir_all(project.join(".pi/agents")).expect("a directory");
     let agent = project.join(".pi/agents/local.md");
     fs::write(agent, "---\nname: local\nreadonly: true\n---\nLook.").expect("an agent");
-    configure(&file, BEFORE);
-    let context = Arc::new(context(root.path(), json!({ "protocol": "json" })));
-    // The user allows every agent, and edits the configuration before answering.
-    let edited = file.clone();
+    configure(&settings(root.path()), BEFORE);
+    let config = json!({ "protocol": "json", "allowAgents": ["*"] });
+    let host = Host { session_id: Some("conversation".into()), ..Host::default() };
+    let context = Arc::new(HostContext { host, ..context(root.path(), config) });
+    (root, project, context)
+}
+
+fn settings(root: &Path) -> PathBuf {
+    root.join("agent/subagents.json")
+}
+
+/// A user who allows every agent, and edits the settings before answering.
+fn editor(root: &Path) -> Arc<User<'static>> {
+    let edited = settings(root);
     let confirms = move || {
         configure(&edited, AFTER);
         true
     };
-    let task = TaskSpec { agent: "local".into(), cwd: None, task: "look around".into() };
-    let spec = TasksSpec { tasks: vec![task; tasks], cwd: project, context };
-    let call = Call {
-        id: RunId::draw(),
-        callbacks: Arc::new(User { confirms: Some(Box::new(confirms)), ..User::default() }),
-        control: Control::default(),
-        updates: watch::channel(None).0,
-        host_id: None,
-        order: CallOrder::now(),
-    };
-    let result = tokio::time::timeout(PATIENCE, parallel(spec, call)).await.expect("the runs end");
-    assert!(fs::read_to_string(file).expect("readable").contains(AFTER), "somebody was asked");
-    let files = fs::read_dir(root.path()).expect("a directory").flatten().map(|entry| entry.path());
+    Arc::new(User { confirms: Some(Box::new(confirms)), ..User::default() })
+}
+
+/// What the children were given.
+fn given(root: &Path) -> Vec<String> {
+    let edited = fs::read_to_string(settings(root)).expect("readable");
+    assert!(edited.contains(AFTER), "somebody was asked");
+    let files = fs::read_dir(root).expect("a directory").flatten().map(|entry| entry.path());
     let kept = files.filter(|path| path.to_string_lossy().contains("pi.sh."));
-    (result, kept.map(|path| fs::read_to_string(path).expect("readable")).collect())
+    kept.map(|path| fs::read_to_string(path).expect("readable")).collect()
 }
 
 #[tokio::test]
 async fn an_edit_while_a_person_is_asked_does_not_reach_the_runs_of_the_call() {
     for tasks in [1, 3] {
-        let (result, given) = run(tasks).await;
-        assert_eq!(given, vec![BEFORE; tasks], "{}", result.text);
+        let (root, cwd, context) = scene();
+        let task = TaskSpec { agent: "local".into(), cwd: None, task: "look around".into() };
+        let spec = TasksSpec { tasks: vec![task; tasks], cwd, context };
+        let call = Call {
+            id: RunId::draw(),
+            callbacks: editor(root.path()),
+            control: Control::default(),
+            updates: watch::channel(None).0,
+            host_id: None,
+            order: CallOrder::now(),
+        };
+        let result = timeout(PATIENCE, parallel(spec, call)).await.expect("the runs end");
+        assert_eq!(given(root.path()), vec![BEFORE; tasks], "{}", result.text);
         let whole = format!("{result:?}");
         assert_eq!(whole.matches("output: Some(\"It is [REDACTED].\")").count(), tasks, "{whole}");
         assert!(!whole.contains(BEFORE) && !whole.contains(AFTER), "{whole}");
     }
+}
+
+struct Silent;
+
+impl Listener for Silent {
+    async fn notify(&mut self, _event: BackgroundEvent) -> Ack {
+        Ack::Accepted
+    }
+}
+
+#[tokio::test]
+async fn an_edit_while_a_person_is_asked_does_not_reach_a_background_run() {
+    let (root, cwd, context) = scene();
+    let service = background(&context.agent_dir);
+    let scope =
+        ConversationScope { cwd: cwd.clone(), context: Arc::clone(&context), ends_with: Cancel::new() };
+    let view = open_conversation(&service, "conversation".into(), scope, KnownDeliveries::default(), Silent);
+    let view = view.await;
+    let request = SpawnRequest::new("look around".into(), cwd, context);
+    let request = SpawnRequest { agent: Some("local".into()), ..request };
+    let receipt = spawn(&service, request, editor(root.path())).await;
+    assert!(matches!(receipt, Receipt::Accepted { .. }), "{receipt:?}");
+    timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("the run ends");
+    let runs = service.runs(None).await;
+    assert_eq!(given(root.path()), [BEFORE], "{runs:?}");
+    assert_eq!(runs[0].result.as_deref(), Some("It is [REDACTED]."), "{runs:?}");
+    close_conversation(&service, &view).await;
 }
