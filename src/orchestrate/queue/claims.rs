@@ -208,7 +208,7 @@ mod tests {
             claims.store.take_turn(&Vec::from_iter(probe[0].ticket), &mut [], 0).expect("a turn");
             probe[0].state == TicketState::Started
         };
-        (1..).find(|most| is_free(*most)).expect("a cap that is large enough") - 1
+        (1..9).find(|most| is_free(*most)).expect("a cap that is large enough") - 1
     }
 
     fn locked() -> StoreError {
