@@ -47,7 +47,7 @@ export const handlers = {
 		await stage.addText("text", stage.text(text), pace);
 		await stage.endTurn(await stage.endMessage({ stopReason: stop, tokens: usage }));
 	}),
-	call: step(["args", "result", "isError", "takesMs", "usage"], call),
+	call: step(["args", "result", "isError", "takesMs", "until", "usage"], call),
 	fail: step(["usage"], async (stage, errorMessage, { usage }) => {
 		await stage.endTurn(await stage.endMessage({ stopReason: "error", errorMessage, tokens: usage }));
 	}),
@@ -82,9 +82,7 @@ export const handlers = {
 
 	// What a process does.
 	sleep: step([], (stage, ms) => stage.sleep(ms)),
-	await: step([], async (stage, path) => {
-		while (!existsSync(stage.text(path))) await stage.sleep(lookEveryMs);
-	}),
+	await: step([], untilThere),
 	hang: step([], (stage) => stage.sleep(lifetimeMs)),
 	exit: step([], (_, code) => process.exit(code)),
 	die: step([], async (stage, signal) => {
@@ -209,12 +207,17 @@ function parse(word) {
 	return { name, handler, value, /** @type {any} */ options: Object.fromEntries(rest) };
 }
 
+/** @param {Stage} stage @param {string} path */
+async function untilThere(stage, path) {
+	while (!existsSync(stage.text(path))) await stage.sleep(lookEveryMs);
+}
+
 /**
  * A turn that calls a tool, runs it for a while and has its result.
  *
  * @param {Stage} stage @param {string} name @param {any} options
  */
-async function call(stage, name, { args = {}, result = "", isError = false, takesMs = 0, usage }) {
+async function call(stage, name, { args = {}, result = "", isError = false, takesMs = 0, until, usage }) {
 	await stage.beginMessage();
 	const made = { type: "toolCall", id: `call_${++stage.calls}`, name, arguments: args };
 	const content = stage.content ?? [];
@@ -230,6 +233,7 @@ async function call(stage, name, { args = {}, result = "", isError = false, take
 	stage.running = { call: made, message };
 	await stage.emit(stage.wire.toolStart(made));
 	await stage.sleep(takesMs);
+	if (until !== undefined) await untilThere(stage, until);
 	await stage.emit(stage.wire.toolUpdate(made, answer));
 	await stage.endTurn(message, [await stage.endTool(made, answer, isError)]);
 }

@@ -24,7 +24,7 @@ import {
 	stalls,
 } from "./conversation.ts";
 import { inTime, isAlive, patienceMs, type Scene, until, untilGone } from "./scene.ts";
-import { told, toldOf, untilTold } from "./stand-in.ts";
+import { gate, told, toldOf, untilTold } from "./stand-in.ts";
 
 /** The value behind a word of a child's command line. */
 function given(child: unknown, word: string): string | undefined {
@@ -370,12 +370,13 @@ describe("the announcement of a background run", () => {
 	});
 
 	it("is not what the child is told meanwhile", async (t) => {
-		const scene = backgroundScene(t, announces([{ say: "The answer." }], [{ sleep: 1_000 }, { say: "The news." }]));
+		const scene = backgroundScene(t, announces([{ say: "The answer." }], [gate(), { say: "The news." }]));
 		const here = Here.open(scene);
 		const { runId } = await here.started();
 		await untilTold(scene, "task", 2);
 		const refused = await here.command(`send ${runId} also look at the tests`);
 		assert.deepEqual([refused.isError, /takes no messages/.test(refused.text)], [true, true], refused.text);
+		scene.open();
 		assert.equal((await here.heard()).runs[0]?.result, "The news.");
 		assert.deepEqual(toldOf(scene, "steering"), []);
 	});
@@ -383,15 +384,17 @@ describe("the announcement of a background run", () => {
 	it("of several that end within two seconds is one, with ids that are said once", async (t) => {
 		const scene = backgroundScene(t);
 		const here = Here.open(scene);
-		const after = (ms: number) => ({
-			env: plays(announces([{ sleep: ms }, { say: `After ${ms}.` }], [{ say: `News of ${ms}.` }])),
+		const works = (name: string) => ({
+			env: plays(announces([{ say: "Done." }], [gate(), { say: `News of ${name}.` }])),
 		});
 		const started = [];
-		for (const ms of [1, 300, 600]) started.push((await here.started(after(ms))).runId);
+		for (const name of ["a", "b", "c"]) started.push((await here.started(works(name))).runId);
 		const late = await here.started({ env: plays(stalls) });
+		await untilTold(scene, "task", 7);
+		scene.open();
 		const message = await here.heard();
 		assert.deepEqual([...message.runIds].sort(), [...started].sort(), message.text);
-		assert.deepEqual(message.runs.map(({ result }) => result).sort(), ["News of 1.", "News of 300.", "News of 600."]);
+		assert.deepEqual(message.runs.map(({ result }) => result).sort(), ["News of a.", "News of b.", "News of c."]);
 		assert.equal(message.triggerTurn, true);
 		await here.does(`stop ${late.runId}`);
 		const last = await here.heard();
@@ -407,10 +410,11 @@ describe("the announcement of a background run", () => {
 
 describe("a conversation that is not there", () => {
 	it("hears when it is opened again, once, in this process and in the next", async (t) => {
-		const scene = backgroundScene(t, announces([{ sleep: 300 }, { say: "x" }], [{ say: "The news." }]));
+		const scene = backgroundScene(t, announces([gate(), { say: "x" }], [{ say: "The news." }]));
 		const first = Here.open(scene);
 		const { runId } = await first.started();
 		await first.close();
+		scene.open();
 		const other = Here.open(scene, { sessionId: "two" });
 		await other.run(runId, ({ state }) => state === "ended");
 		const second = Here.open(scene);
@@ -590,7 +594,7 @@ describe("a store that cannot be used", () => {
 			["size=32k", 1 << 20],
 			["size=16m", 0],
 		] as const) {
-			const scene = backgroundScene(t, announces([{ sleep: 400 }, { say: "x" }], [{ say: "It was: done." }]));
+			const scene = backgroundScene(t, announces([gate(), { say: "x" }], [{ say: "It was: done." }]));
 			const script = `mount -t tmpfs -o ${size} none "$0" && { ${filler ? fill(filler) : ":"}; exec "$@"; }`;
 			const before = ["unshare", "-rm", "sh", "-c", script, scene.agentDir];
 			const parentSessionFile = scene.write("project/session.jsonl", "");
@@ -598,6 +602,7 @@ describe("a store that cannot be used", () => {
 			const { runId } = await there.started();
 			// From inside, where it is mounted.
 			if (!filler) await there.fill(join(scene.agentDir, "filler"));
+			scene.open();
 			const message = await there.heard();
 			assert.deepEqual(message.runIds, [runId]);
 			assert.match(message.text, /Status: success[\s\S]*It was: done\./, size);
@@ -644,7 +649,7 @@ describe("several processes", () => {
 		const [here, there] = [Here.open(scene), Elsewhere.open(scene, { sessionId: "two" })];
 		const { runId } = await here.started();
 		await here.heard();
-		const env = plays([{ sleep: 1_500 }, { say: "Again." }]);
+		const env = plays([gate(), { say: "Again." }]);
 		Object.assign(scene.options.env ?? {}, env);
 		const reports = await Promise.all([here.command(`resume ${runId}`), there.command(`resume ${runId}`)]);
 		assert.deepEqual(
@@ -652,6 +657,7 @@ describe("several processes", () => {
 			[false, true],
 			reports.map(({ text }) => text).join("\n"),
 		);
+		scene.open();
 		assert.match((await here.heard()).text, /Status: success/);
 		const run = await here.run(runId, ({ state }) => state === "ended");
 		assert.deepEqual([run.status, run.timesResumed, here.messages.length], ["success", 1, 2]);

@@ -9,16 +9,25 @@ import { describe, it, type TestContext } from "node:test";
 import { startParallel, type ToolResult } from "../../index.js";
 import { host } from "./host.ts";
 import { inTime, type Scene, shape, single, textOf } from "./scene.ts";
-import { type Protocol, playing, protocols, toldOf, untilTold } from "./stand-in.ts";
+import { type Protocol, playing, protocols, toldOf, untilTold, updateWith } from "./stand-in.ts";
 
 const completed = [undefined, 0, "completed", false];
 const overBudget = ["SUBAGENT_FAILED", 1, "budget", true];
 
-/** Longer than a child needs to hear what it is told. */
-const heardMs = 120;
+/** A turn that costs this and calls a tool, which takes as long, or until the test opens a gate. */
+const turn = (usage: object, ends: { takesMs?: number; until?: string } = {}) => {
+	return { call: "read", args: { path: "x" }, ...ends, usage };
+};
 
-/** A turn that calls a tool and costs this. */
-const turn = (usage: object, takesMs = heardMs) => ({ call: "read", args: { path: "x" }, takesMs, usage });
+const forEver = { takesMs: 60_000 };
+
+const untilWarned = { until: "{env.HERE}/warned" };
+
+/** Lets the child of a scene end the tool that runs `untilWarned`, as soon as it was. */
+const openOnceWarned = async (scene: Scene) => {
+	await untilTold(scene, "steering");
+	scene.open("warned");
+};
 
 /** Dollars are summed as floats by whoever reports them. */
 function assertDollars(actual: number | undefined, expected: number, what = "dollars"): void {
@@ -73,14 +82,29 @@ const rows: Record<string, Row> = {
 	},
 };
 
-/** A child that goes on for ever, whatever it is told. */
-const endless = (usage: object) => [{ stream: "so far" }, { repeat: [turn(usage)], times: 50 }];
+/** A child that takes no more turns than this: its last one never ends. */
+const spends = (usage: object, turns: number) => [
+	{ stream: "so far" },
+	{ repeat: [turn(usage)], times: turns - 1 },
+	turn(usage, forEver),
+];
+
+/** The same of a row. It is warned while a tool runs. */
+const spendsAsIn = ({ usage, told: [told], over: [over] }: Row) => [
+	{ stream: "so far" },
+	{ repeat: [turn(usage)], times: told - 1 },
+	turn(usage, untilWarned),
+	{ repeat: [turn(usage)], times: over - told - 1 },
+	turn(usage, forEver),
+];
 
 describe("the budget of a run", () => {
-	for (const [label, { budget, usage, told, over }] of Object.entries(rows)) {
+	for (const [label, row] of Object.entries(rows)) {
+		const { budget, told, over } = row;
+
 		it(`tells the child at 80 % and ends it at 100 %: ${label}`, async (t) => {
-			const scene = playing(t, endless(usage), { config: { budget } });
-			const result = await scene.run();
+			const scene = playing(t, spendsAsIn(row), { config: { budget } });
+			const [result] = await Promise.all([scene.run(), openOnceWarned(scene)]);
 			const run = single(result);
 			assert.deepEqual(shape(result), overBudget, textOf(result));
 			assert.deepEqual([run.error, run.output, result.details.error?.message], [over[1], "so far", over[1]]);
@@ -94,7 +118,8 @@ describe("the budget of a run", () => {
 		});
 
 		it(`ends a child that cannot be told at 100 %: ${label}`, async (t) => {
-			const scene = playing(t, endless(usage), { config: { budget, protocol: "json" } });
+			const scene = playing(t, spendsAsIn(row), { config: { budget, protocol: "json" } });
+			scene.open("warned");
 			const result = await scene.run();
 			assert.deepEqual(shape(result), overBudget);
 			assert.deepEqual([single(result).error, single(result).usage.turns], [over[1], over[0]]);
@@ -102,8 +127,8 @@ describe("the budget of a run", () => {
 
 		it(`is kept by a child that comes to an end when it is told: ${label}`, async (t) => {
 			const steered = { steered: [{ say: "Wrapped up: {steer}", usage: {} }] };
-			const scene = playing(t, [steered, ...endless(usage)], { config: { budget } });
-			const result = await scene.run();
+			const scene = playing(t, [steered, ...spendsAsIn(row)], { config: { budget } });
+			const [result] = await Promise.all([scene.run(), openOnceWarned(scene)]);
 			assert.deepEqual(shape(result), completed);
 			assert.match(textOf(result), /^Wrapped up: Nearly used up: /);
 			assert.ok(textOf(result).includes(told[1]), textOf(result));
@@ -143,12 +168,11 @@ describe("the budget of a run", () => {
 					{ retry: "500: no", times: 3, usage },
 					{ fail: "500: no", usage },
 				],
-				else: endless({ cost: 0.1 }),
+				else: [turn({ cost: 0.1 }, untilWarned), turn({ cost: 0.1 }, forEver)],
 			},
 		];
 		const scene = playing(t, scenario, { config: { budget: { maxCost: 1 }, retry: { backoffMs: 1 } } });
-		Object.assign(scene.options.env ?? {}, { HERE: scene.root });
-		const result = await scene.run();
+		const [result] = await Promise.all([scene.run(), openOnceWarned(scene)]);
 		const run = single(result);
 		assert.deepEqual(shape(result), overBudget);
 		assert.deepEqual([run.error, run.attempts], ["`budget.maxCost` reached: $1.0000 of $1.0000", 2]);
@@ -169,11 +193,12 @@ describe("the budget that counts", () => {
 	const agent = (fields: string) => `---\nname: spender\nreadonly: true\ndescription: Spends.\n${fields}\n---\nSpend.`;
 	const file = (budget: object) => JSON.stringify({ subagents: { budget, projectAgentPolicy: "allow" } });
 
-	const files: Record<string, [files: Record<string, string>, error: string]> = {
+	const files: Record<string, [files: Record<string, string>, error: string, turns?: number]> = {
 		"the user's": [{ "agent/subagents.json": file({ maxTurns: 3 }) }, "`budget.maxTurns` reached: 3 of 3"],
 		"the project's, where it is smaller": [
 			{ "agent/subagents.json": file({ maxTurns: 3 }), "project/.pi/subagents.json": file({ maxTurns: 2 }) },
 			"`budget.maxTurns` reached: 2 of 2",
+			2,
 		],
 		"not the project's, where it is larger": [
 			{ "agent/subagents.json": file({ maxTurns: 3 }), "project/.pi/subagents.json": file({ maxTurns: 9 }) },
@@ -186,6 +211,7 @@ describe("the budget that counts", () => {
 		"that of the user's agent": [
 			{ "agent/subagents.json": file({ maxTurns: 3 }), "agent/agents/spender.md": agent("maxTurns: 4") },
 			"`budget.maxTurns` reached: 4 of 4",
+			4,
 		],
 		"the cost of the user's agent": [
 			{ "agent/agents/spender.md": agent("maxCost: 0.3") },
@@ -194,6 +220,7 @@ describe("the budget that counts", () => {
 		"that of the project's agent, where it is smaller": [
 			{ "agent/subagents.json": file({ maxTurns: 3 }), "project/.pi/agents/spender.md": agent("maxTurns: 2") },
 			"`budget.maxTurns` reached: 2 of 2",
+			2,
 		],
 		"not that of the project's agent, where it is larger": [
 			{
@@ -203,9 +230,9 @@ describe("the budget that counts", () => {
 			"`budget.maxTurns` reached: 3 of 3",
 		],
 	};
-	for (const [label, [written, error]] of Object.entries(files)) {
+	for (const [label, [written, error, turns = 3]] of Object.entries(files)) {
 		it(`is ${label}`, async (t) => {
-			const scene = playing(t, endless({ cost: 0.1 }));
+			const scene = playing(t, spends({ cost: 0.1 }, turns));
 			for (const [name, text] of Object.entries(written)) scene.write(name, text);
 			const isNamed = Object.keys(written).some((name) => name.endsWith("spender.md"));
 			const result = await scene.run({ ...scene.options, ...(isNamed ? { agent: "spender" } : {}) });
@@ -217,7 +244,7 @@ describe("the budget that counts", () => {
 describe("the budget of a session", () => {
 	/** A child that waits for a word and then spends all that there is; everybody else is in the middle of a turn. */
 	const others = [{ stream: "so far", usage: { cost: 0.25 } }, "hang"];
-	const spender = [{ stream: "so far" }, { ask: "confirm", title: "Spend?" }, turn({ cost: 1 }, 60_000)];
+	const spender = [{ stream: "so far" }, { ask: "confirm", title: "Spend?" }, turn({ cost: 1 }, forEver)];
 	const scenario = [{ when: "spend", do: spender, else: others }];
 	const config = { sessionBudget: { maxCost: 1 }, maxConcurrent: 8, parallelConcurrency: 8 };
 	const error = (spent: string) => `\`sessionBudget.maxCost\` reached: $${spent} of $1.0000`;
@@ -297,7 +324,7 @@ describe("the budget of a session", () => {
 	}
 
 	it("is not overshot by those who are between two turns", async (t) => {
-		const scene = playing(t, [turn({ cost: 0.25 }, 60_000)], { sessionId: "between", config });
+		const scene = playing(t, [turn({ cost: 0.25 }, forEver)], { sessionId: "between", config });
 		const results = await Promise.all(Array.from({ length: 4 }, () => scene.run()));
 		for (const result of results) assert.deepEqual(shape(result), overBudget);
 		assertDollars(
@@ -318,7 +345,7 @@ describe("the budget of a session", () => {
 	});
 
 	it("tells all of them when most of it is gone, whoever spent it", async (t) => {
-		const waits = [{ steered: [{ say: "Wrapped up." }] }, { stream: "so far" }, turn({ cost: 0.1 }, 2_000)];
+		const waits = [{ steered: [{ say: "Wrapped up." }] }, { stream: "so far" }, turn({ cost: 0.1 }, untilWarned)];
 		const spends = [
 			{ ask: "confirm", title: "Spend?" },
 			{ say: "Spent.", usage: { cost: 0.7 } },
@@ -328,6 +355,7 @@ describe("the budget of a session", () => {
 		const [spent, told] = await Promise.all([
 			scene.run({ task: "spend it" }, undefined, meeting.host),
 			scene.run({}, (update) => update.details.streaming?.turnCount === 1 && meeting.arrive(1)),
+			openOnceWarned(scene),
 		]);
 		assert.deepEqual([textOf(spent), textOf(told)], ["Spent.", "Wrapped up."]);
 		assert.match(
@@ -396,17 +424,19 @@ describe("what a session has spent", () => {
 
 	it("is remembered after attempts that failed, and runs that were aborted or ended", async (t) => {
 		const scene = sceneOf(t, "failed");
-		const usage = { cost: 0.25 };
+		const usage = { cost: 0.125 };
 		const failing = [
 			{ retry: "500: no", usage },
 			{ fail: "500: no", usage },
 		];
-		const scenario = scene.write("scenario.json", JSON.stringify(failing));
-		assert.equal(single(await elsewhere(scene)).exitCode, 1);
-		scene.write("scenario.json", JSON.stringify([turn(usage, 60_000)]));
-		Object.assign(scene.options.env ?? {}, { FAKE_PI_SCENARIO: scenario });
-		const handle = scene.start();
-		await untilTold(scene, "task", 2);
+		scene.write("scenario.json", JSON.stringify(failing));
+		Object.assign(scene.options.env ?? {}, { FAKE_PI_SCENARIO: scene.path("scenario.json") });
+		const failed = single(await elsewhere(scene));
+		assert.deepEqual([failed.outcome, failed.attempts, failed.usage.cost], ["failed", 2, 0.5]);
+		scene.write("scenario.json", JSON.stringify([turn({ cost: 0.25 }, forEver)]));
+		const [shown, onUpdate] = updateWith(({ details }) => details.streaming?.turnCount === 1);
+		const handle = scene.start({}, onUpdate);
+		await inTime(shown, "the turn");
 		handle.abort();
 		assert.equal(single(await inTime(handle.result(), "the result")).outcome, "aborted");
 		const stored = await elsewhere(scene);

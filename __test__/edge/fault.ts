@@ -129,7 +129,7 @@ async function playHere(scene: Scene, { call, meanwhile }: Row): Promise<Elsewhe
 	const { env, ...change } = call?.(scene) ?? {};
 	let isBegun = false;
 	const handle = scene.start({ ...change, env: { ...scene.options.env, ...env } }, (update) => {
-		if (isBegun || !meanwhile || textOf(update) === "(running...)") return;
+		if (isBegun || !meanwhile || textOf(update).startsWith("(")) return;
 		isBegun = true;
 		meanwhile(handle);
 	});

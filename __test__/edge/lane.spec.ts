@@ -137,23 +137,24 @@ describe("the lane of a process", () => {
 	});
 
 	it("has waiting count towards no timeout, and towards no duration", async (t) => {
-		const config = { maxConcurrent: 1, timeoutMs: 1_500, idleTimeoutMs: 1_500 };
+		const config = { maxConcurrent: 1, timeoutMs: 5_000, idleTimeoutMs: 5_000 };
 		const scene = playing(t, waits, { config });
 		const gate = new Gate();
 		const first = new Watched(scene, gate, {
-			config: { ...scene.options.config, timeoutMs: 20_000, idleTimeoutMs: 0 },
+			config: { ...scene.options.config, timeoutMs: 0, idleTimeoutMs: 0 },
 		});
 		await gate.until(1);
 		const second = new Watched(scene, gate);
 		await second.queued(1);
-		await delay(1_700);
+		// Longer than both limits.
+		await delay(5_200);
 		gate.open();
 		await first.result();
 		await gate.until(1);
 		gate.open();
 		const result = await second.result();
 		assert.deepEqual(shape(result), completed);
-		assert.ok(single(result).durationMs < 1_500, `${single(result).durationMs} ms`);
+		assert.ok(single(result).durationMs < 5_000, `${single(result).durationMs} ms`);
 	});
 
 	it("starts nothing for those who are aborted while they wait", async (t) => {

@@ -1,9 +1,10 @@
 /** Many runs at once, and a JavaScript thread that notices nothing of them. */
 
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { describe, it } from "node:test";
 
-import { answers, inTime, Scene, shape, single, textOf } from "./scene.ts";
+import { answers, inTime, Scene, shape, single, textOf, until } from "./scene.ts";
 
 /** The longest gap between two turns of the event loop, looked at from within it. */
 function watchGaps(): () => number {
@@ -22,9 +23,12 @@ describe("32 runs at once", () => {
 	it("all complete, each with its own answer, id and session", async (t) => {
 		const scene = new Scene(
 			t,
-			'begin; sleep 0.3; said "$(cat $here/task >/dev/null; echo run $PI_SUBAGENT_RUN_ID)"; settled',
+			'begin; echo >> $here/up; gate go; said "$(cat $here/task >/dev/null; echo run $PI_SUBAGENT_RUN_ID)"; settled',
+			{ config: { maxConcurrent: 32, maxConcurrentPerUser: 32 } },
 		);
 		const handles = Array.from({ length: 32 }, () => scene.start());
+		await until(() => existsSync(scene.path("up")) && scene.read("up").length === 32, "32 children");
+		scene.open();
 		const results = await inTime(Promise.all(handles.map((handle) => handle.result())), "all results");
 		for (const [index, result] of results.entries()) {
 			assert.deepEqual(shape(result), [undefined, 0, "completed", false], textOf(result));
@@ -48,9 +52,8 @@ describe("32 runs at once", () => {
 		);
 		const outcomes = runs.map(async ([name]) => {
 			const piCommand = commands.get(name) ?? [];
-			const config = { idleTimeoutMs: name === "hangs" ? 1500 : 20_000, graceMs: 200 };
-			const handle = scene.start({ piCommand, config });
-			if (name === "aborted") setTimeout(() => handle.abort(), 200);
+			const config = { idleTimeoutMs: name === "hangs" ? 1500 : 0, graceMs: 200 };
+			const handle = scene.start({ piCommand, config }, () => name === "aborted" && handle.abort());
 			return single(await handle.result()).outcome;
 		});
 		assert.deepEqual(

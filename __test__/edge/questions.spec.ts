@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Answer, Question } from "../../index.js";
 import { check } from "./fault.ts";
 import { inTime, Scene, shape, single, textOf, until } from "./scene.ts";
-import { playing, toldOf, untilTold } from "./stand-in.ts";
+import { gate, playing, toldOf, untilTold } from "./stand-in.ts";
 
 const completed = [undefined, 0, "completed", false];
 const aborted = ["SUBAGENT_FAILED", 130, "aborted", true];
@@ -119,14 +119,16 @@ describe("a question", () => {
 		const questions = ["one", "two", "three"].map((id) => ({
 			event: { type: "extension_ui_request", id, method: "input", title: id },
 		}));
-		const scene = playing(t, [{ stream: "so far" }, ...questions, { sleep: 700 }, { say: "." }]);
+		const scene = playing(t, [{ stream: "so far" }, ...questions, gate(), { say: "." }]);
 		const [seen, atOnce] = [[] as string[], { now: 0, most: 0 }];
 		const result = await scene.run({}, undefined, {
 			ask: async ({ title }) => {
 				seen.push(title);
 				atOnce.most = Math.max(atOnce.most, ++atOnce.now);
+				// The next one is not asked meanwhile: nothing else shows that.
 				await delay(30);
 				atOnce.now--;
+				if (title === "three") scene.open();
 				return { value: `${title}!` };
 			},
 		});

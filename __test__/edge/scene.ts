@@ -26,7 +26,10 @@ export const patienceMs = 60_000;
 /** How often a state that nothing announces is looked at. */
 const lookEveryMs = 10;
 
-/** Shell functions that speak pi's event stream. A script also has `here`, the root of its scene. */
+/**
+ * Shell functions that speak pi's event stream. A script also has `here`, the root of its scene, and `gate`, which waits
+ * until the test opens it.
+ */
 const events = String.raw`
 begin() { printf '{"type":"session","version":3}\n{"type":"agent_start"}\n{"type":"turn_start"}\n'; }
 said() { # text [stopReason [more fields]]
@@ -40,7 +43,8 @@ tool_start() { printf '{"type":"tool_execution_start","toolCallId":"c1","toolNam
 tool_end() { printf '{"type":"tool_execution_end","toolCallId":"c1","toolName":"%s","result":{},"isError":false}\n' "$1"; }
 delta() { printf '{"type":"message_update","usage":{},"assistantMessageEvent":{"type":"text_delta","contentIndex":0,"delta":"%s"}}\n' "$1"; }
 settled() { printf '{"type":"agent_end","messages":[],"willRetry":false}\n{"type":"agent_settled","aborted":false}\n'; }
-hang() { exec sleep 60; }
+gate() { until test -e "$here/$1"; do sleep 0.02; done; }
+hang() { exec sleep 600; }
 `;
 
 /** A child that answers. */
@@ -100,6 +104,11 @@ export class Scene {
 		mkdirSync(dirname(path), { recursive: true });
 		writeFileSync(path, text);
 		return path;
+	}
+
+	/** Lets children go on that wait at this gate. */
+	open(gate = "go"): void {
+		this.write(gate, "");
 	}
 
 	path(name: string): string {

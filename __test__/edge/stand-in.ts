@@ -29,9 +29,13 @@ export function playing(test: TestContext, scenario: Scenario, change: Partial<R
 		...change,
 		config: { protocol: "rpc", graceMs: 1_000, ...change.config },
 	});
-	Object.assign(scene.options.env ?? {}, { FAKE_PI_LOG: scene.path("log"), ...scripted(scene, "scenario", scenario) });
+	const env = { FAKE_PI_LOG: scene.path("log"), HERE: scene.root, ...scripted(scene, "scenario", scenario) };
+	Object.assign(scene.options.env ?? {}, env);
 	return scene;
 }
+
+/** A step that lasts until the test opens the gate: `scene.open()`. */
+export const gate = (name = "go") => ({ await: `{env.HERE}/${name}` });
 
 /** The environment that has a child play this. */
 export function scripted(scene: Scene, name: string, scenario: Scenario): Record<string, string> {

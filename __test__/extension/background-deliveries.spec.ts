@@ -156,6 +156,7 @@ describe("deliveries", () => {
 		const { host, view } = await open();
 		host.idle = false;
 		view.send({ deliveries: message("a") });
+		// Longer than pi takes to start a turn. Nothing but time shows that no message follows.
 		await delay(1_500);
 		assert.equal(host.messages.length, 0);
 		host.idle = true;
@@ -201,17 +202,15 @@ describe("deliveries", () => {
 	it("without a user wait for the runs, and make the model go on with them", async () => {
 		const headless = { mode: "print", hasUI: false } as const;
 		const { host, view } = await open(() => headless);
-		let end = () => {};
-		view.over = () =>
-			new Promise<void>((resolve) => {
-				end = () => {
-					view.send({ deliveries: message("a", { triggerTurn: false }) });
-					resolve();
-				};
-			});
+		const [asked, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+		view.over = () => {
+			asked.resolve();
+			return over.promise;
+		};
 		const settling = host.emit("agent_before_settle", { entries: [], continue: false }, host.context(headless));
-		await delay(50);
-		end();
+		await asked.promise;
+		view.send({ deliveries: message("a", { triggerTurn: false }) });
+		over.resolve();
 		const [result] = (await settling) as [BeforeSettleResult];
 		assert.deepEqual([result.entries.length, result.continue], [1, true]);
 	});

@@ -222,6 +222,7 @@ describe("events", () => {
 		const over = { ...run, state: "ended", status: "success" } as const;
 		view.send({ runs: [over], ended: [over] });
 		const seconds = (performance.now() - began) / 1_000;
+		// Whatever was held back for a second would have come.
 		await delay(1_100);
 		const names = host.emitted.map(({ channel }) => channel.replace("subagent:", ""));
 		assert.deepEqual([names[0], names.at(-1)], ["started", "ended"]);

@@ -103,6 +103,7 @@ for (const version of piVersions) {
 				const both = await showsRuns(rpc, 2, from);
 				second.open();
 				await showsRuns(rpc, 0, both);
+				// Nothing but time shows that no message follows.
 				await delay(500);
 				assert.equal(announcementsIn(await sessionFile(rpc)).length, 1, "it waits for the model");
 				release.open();

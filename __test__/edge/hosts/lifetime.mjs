@@ -1,6 +1,6 @@
 /** Starts a run and then does what its second word says; prints what comes of it. */
 
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
@@ -28,22 +28,21 @@ const deeds = {
 		startRun(options);
 		await up();
 		await collect();
-		await delay(15_000);
+		await delay(600_000);
 	},
 	/** The same with callbacks. */
 	async "dropped with callbacks"() {
 		startRun(options, () => {}, { confirm: () => true });
 		await up();
 		await collect();
-		await delay(15_000);
+		await delay(600_000);
 	},
 	/** The result was asked for once and is not awaited by anybody any more. */
 	async "promise only"() {
 		const promise = startRun(options).result();
-		for (let round = 0; round < 20; round++) {
-			globalThis.gc?.();
-			await delay(10);
-		}
+		await up();
+		await collect();
+		writeFileSync(join(options.cwd, "..", "go"), "");
 		console.log((await promise).content[0]?.text);
 	},
 	/** Kept, not awaited: nothing keeps the process. */
@@ -78,7 +77,7 @@ const deeds = {
 		setImmediate(() => {
 			throw new Error("a mistake in the host");
 		});
-		await delay(15_000);
+		await delay(600_000);
 	},
 	/** Awaited: the process waits for it. */
 	async awaited() {

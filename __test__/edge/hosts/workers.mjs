@@ -20,8 +20,8 @@ function start(file, waits = true) {
  */
 function told(worker, kind) {
 	return new Promise((resolve, reject) => {
-		// Before its child says something a run tells that it begins.
-		worker.on("message", (message) => kind in message && message[kind] !== "(running...)" && resolve(message[kind]));
+		// Before its child says something a run tells in brackets that it waits or begins.
+		worker.on("message", (message) => kind in message && !message[kind].startsWith("(") && resolve(message[kind]));
 		worker.on("error", reject);
 	});
 }
