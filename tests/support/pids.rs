@@ -35,9 +35,7 @@ impl Pids {
             eventually(&format!("{label}: the end of process {pid}"), || !is_there(*pid)).await;
         }
     }
-}
 
-impl Pids {
     /// Ends those that are there, and says how many that were.
     pub(crate) fn kill(&self) -> usize {
         let there = self.0.iter().filter(|pid| is_there(**pid)).filter_map(|pid| Pid::from_raw(*pid));

@@ -1,4 +1,4 @@
 # Leaves once what it leaves behind has begun, which takes leave when asked to.
 trap 'exit 0' USR1
-sh -c 'trap "echo goodbye; exit 0" TERM; echo "pid $$"; kill -USR1 "$PPID"; while :; do sleep 0.05; done' &
+sh -c 'trap "echo goodbye; exit 0" TERM; echo "pid $$"; kill -USR1 "$PPID"; sleep 600 & wait' &
 while :; do sleep 0.05; done
