@@ -2,17 +2,17 @@
 
 use std::fs::OpenOptions;
 use std::io;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use pi_subagent_warden::{Ending, Mechanism, Options, Order, Report, Tally};
+use pi_subagent_warden::{Ending, Mechanism, Options, Order, Report, Stage, Tally};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
 
 use crate::cgroup::Cgroup;
-use crate::channel::{Channel, Heard};
+use crate::channel::{Channel, Heard, Parting};
 use crate::sandbox::Prepared;
-use crate::start::{Failure, start};
+use crate::start::{At as _, Failure, start};
 use crate::sys;
 use crate::tree::{Tree, descendants};
 use crate::usage::Meter;
@@ -79,28 +79,17 @@ struct Guard<'a> {
     asked: bool,
 }
 
-/// What decides about the clean-up once the tree is gone.
-pub(crate) struct After {
-    /// How the child itself ended.
-    pub ending: Ending,
-    /// Whether the host died first, so that the warden has to clean up.
-    pub host_gone: bool,
-    /// Whether the host has ordered to keep what the child leaves.
-    pub kept: bool,
-}
-
-/// Starts the child and guards its tree until no process is left. `held` lists the mechanisms already in force.
+/// Starts the child and guards its tree until no process is left. `held` lists the mechanisms already in force. Returns
+/// how the child itself ended.
 pub(crate) fn guard(
     options: &Options,
     channel: &Channel,
     stdin: OwnedFd,
     held: &[Mechanism],
-) -> Result<After, Failure> {
-    let failed = Failure::at(pi_subagent_warden::Stage::Warden);
-    let events = sys::child_events().map_err(&failed)?;
-    let nowhere = OpenOptions::new().write(true).open("/dev/null").map_err(&failed)?;
-    let sandbox = options.sandbox.as_ref().map(Prepared::new).transpose();
-    let sandbox = sandbox.map_err(Failure::at(pi_subagent_warden::Stage::Sandbox))?;
+) -> Result<(Ending, Parting), Failure> {
+    let events = sys::child_events().at(Stage::Warden)?;
+    let nowhere = OpenOptions::new().write(true).open("/dev/null").at(Stage::Warden)?;
+    let sandbox = options.sandbox.as_ref().map(Prepared::new).transpose().at(Stage::Sandbox)?;
     let cgroup = Cgroup::create().ok();
     let (child, applied) = start(&options.command, stdin, cgroup.as_ref(), sandbox)?;
     let cgroup = cgroup.filter(|_| applied.contains(&Mechanism::Cgroup));
@@ -131,7 +120,7 @@ pub(crate) fn guard(
     let parting = channel.part(&Report::Gone(Tally { left, ..guard.meter.tally() }));
     // A child that not even SIGKILL ended is reported as killed.
     let ending = guard.ending.unwrap_or(Ending::Signal { number: libc::SIGKILL, core: false });
-    Ok(After { ending, host_gone: parting.host_gone, kept: guard.kept || parting.kept })
+    Ok((ending, Parting { kept: guard.kept || parting.kept, ..parting }))
 }
 
 impl Guard<'_> {
@@ -165,7 +154,7 @@ impl Guard<'_> {
                 Ok(Some(process)) => {
                     self.meter.ended(&process);
                     // Once reaped, its id may belong to another process, so it is matched only once.
-                    if self.ending.is_none() && process.pid == self.child.as_raw_nonzero().get() {
+                    if self.ending.is_none() && process.pid == self.child {
                         self.child_ended(process.ending);
                     }
                 }
@@ -183,10 +172,14 @@ impl Guard<'_> {
         self.ending = Some(ending);
         self.channel.tell(&Report::Ended(ending));
         if !self.asked {
-            self.tree.ask();
-            self.asked = true;
+            self.ask();
         }
         self.leave_until(Instant::now() + LEFTOVER_GRACE);
+    }
+
+    fn ask(&mut self) {
+        self.tree.ask();
+        self.asked = true;
     }
 
     fn leave_until(&mut self, until: Instant) {
@@ -235,17 +228,13 @@ impl Guard<'_> {
             Phase::Leaving { until } => until.min(latest),
             Phase::Killing { .. } => latest.min(Instant::now() + KILL_AGAIN),
         };
-        let timeout = until.saturating_duration_since(Instant::now());
-        let timeout =
-            Timespec { tv_sec: timeout.as_secs().cast_signed(), tv_nsec: timeout.subsec_nanos().into() };
-        let channel = self.channel.as_fd();
-        let mut watched = vec![PollFd::new(events, PollFlags::IN)];
-        if !self.host_gone {
-            watched.push(PollFd::from_borrowed_fd(channel, PollFlags::IN));
-        }
+        let timeout = Timespec::try_from(until.saturating_duration_since(Instant::now())).ok();
+        let mut watched = [PollFd::new(events, PollFlags::IN), PollFd::new(self.channel, PollFlags::IN)];
+        // The socket of a host that has died is always readable.
+        let count = if self.host_gone { 1 } else { 2 };
         // After an interrupted or failed wait everything is checked, as after any other.
-        let _ = poll(&mut watched, Some(&timeout));
-        let host_spoke = watched.get(1).is_some_and(|fd| !fd.revents().is_empty());
+        let _ = poll(&mut watched[..count], timeout.as_ref());
+        let host_spoke = !watched[1].revents().is_empty();
         drain(events);
         if host_spoke {
             self.obey();
@@ -255,10 +244,7 @@ impl Guard<'_> {
     fn obey(&mut self) {
         loop {
             match self.channel.hear() {
-                Heard::Order(Order::Ask, _) => {
-                    self.tree.ask();
-                    self.asked = true;
-                }
+                Heard::Order(Order::Ask, _) => self.ask(),
                 Heard::Order(Order::Keep, _) => self.kept = true,
                 Heard::Order(Order::Kill, _) => self.kill(),
                 Heard::Order(Order::Start | Order::Leave, _) | Heard::Noise => {}
@@ -271,8 +257,7 @@ impl Guard<'_> {
     /// The host cannot send any more orders, so the tree is asked to exit now, and killed after the grace period.
     fn host_has_gone(&mut self) {
         self.host_gone = true;
-        self.tree.ask();
-        self.asked = true;
+        self.ask();
         self.leave_until(Instant::now() + self.options.grace);
     }
 }

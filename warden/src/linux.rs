@@ -1,14 +1,15 @@
 //! The warden's main program on Linux.
 
+use std::convert::Infallible;
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::process::exit;
 
 use pi_subagent_warden::{Abilities, Ending, Options, Report, Stage, remove_tree};
 
-use crate::channel::Channel;
-use crate::guard::{After, guard};
-use crate::start::Failure;
+use crate::channel::{Channel, Parting};
+use crate::guard::guard;
+use crate::start::{At as _, Failure};
 use crate::{cgroup, namespace, sandbox, sys};
 
 /// The exit code of a warden that could not do its work. A child's own code can be the same; the reports on the
@@ -25,42 +26,36 @@ pub(crate) fn main() {
     sys::block_signals();
     sys::close_from(3);
     let channel = Channel::from_stdin().unwrap_or_else(|error| refuse(&error));
-    match run(&options, &channel) {
-        Ok(()) => {}
-        Err(failure) => {
-            let last = Report::Failed { stage: failure.stage, errno: failure.errno() };
-            if channel.part(&last).host_gone {
-                clean_up(&options, false);
-            }
-            exit(UNABLE);
-        }
+    let Err(Failure { stage, errno }) = run(&options, &channel);
+    if channel.part(&Report::Failed { stage, errno }).host_gone {
+        clean_up(&options, false);
     }
+    exit(UNABLE);
 }
 
 /// Reports an error on standard error, where somebody who starts the warden by hand can see it.
-fn refuse(error: &dyn std::error::Error) -> ! {
+fn refuse(error: &dyn std::fmt::Display) -> ! {
     let _ = writeln!(io::stderr(), "pi-subagent-warden: {error}");
     exit(UNABLE)
 }
 
-fn run(options: &Options, channel: &Channel) -> Result<(), Failure> {
-    let failed = Failure::at(Stage::Warden);
+fn run(options: &Options, channel: &Channel) -> Result<Infallible, Failure> {
     // Leaves the host's group and terminal, so that no signal sent to those arrives here.
-    rustix::process::setsid().map_err(|error| failed(error.into()))?;
+    rustix::process::setsid().at(Stage::Warden)?;
     // Before anything can fail: if the socket is closed with a message unread, the host's next read fails before it
     // gets the last report.
     let stdin = channel.wait_for_start();
     let held = if options.pid_namespace { namespace::enter()? } else { Vec::new() };
     let this = Some(rustix::process::getpid());
-    rustix::process::set_child_subreaper(this).map_err(|error| failed(error.into()))?;
-    let after = match stdin {
+    rustix::process::set_child_subreaper(this).at(Stage::Warden)?;
+    let (ending, parting) = match stdin {
         Some(stdin) => guard(options, channel, stdin, &held)?,
-        None => After { ending: Ending::Code(UNABLE), host_gone: true, kept: false },
+        None => (Ending::Code(UNABLE), Parting { host_gone: true, kept: false }),
     };
-    if after.host_gone {
-        clean_up(options, after.kept);
+    if parting.host_gone {
+        clean_up(options, parting.kept);
     }
-    sys::die_like(after.ending)
+    sys::die_like(ending)
 }
 
 /// Removes what the host would have removed. Errors are ignored, because there is nobody to report them to.

@@ -4,19 +4,46 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::SplitAsciiWhitespace;
 
-/// An order from the host to its warden.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// Start the child. The message carries the descriptor that becomes the child's standard input.
-    Start,
-    /// Keep the paths of `unless_kept`: the child gets its work now, so it leaves something worth keeping.
-    Keep,
-    /// Ask every process of the tree to exit.
-    Ask,
-    /// Kill every process of the tree.
-    Kill,
-    /// Exit: the host has read the last report, and removes what the child leaves.
-    Leave,
+/// Defines an enum whose values each have a word that stands for them in a message.
+macro_rules! words {
+    (
+        $(#[$about:meta])*
+        pub enum $name:ident { $( $(#[$value_about:meta])* $value:ident = $word:literal, )+ }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name { $( $(#[$value_about])* $value, )+ }
+
+        impl $name {
+            /// The word for it.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $( Self::$value => $word, )+
+                }
+            }
+
+            fn from_word(word: &str) -> Option<Self> {
+                [$(Self::$value),+].into_iter().find(|value| value.as_str() == word)
+            }
+        }
+    };
+}
+
+words! {
+    /// An order from the host to its warden.
+    pub enum Order {
+        /// Start the child. The message carries the descriptor that becomes the child's standard input.
+        Start = "start",
+        /// Keep the paths of `unless_kept`: the child gets its work now, so it leaves something worth keeping.
+        Keep = "keep",
+        /// Ask every process of the tree to exit.
+        Ask = "ask",
+        /// Kill every process of the tree.
+        Kill = "kill",
+        /// Exit: the host has read the last report, and removes what the child leaves.
+        Leave = "leave",
+    }
 }
 
 /// A report from a warden to its host. After [`Report::Failed`] or [`Report::Gone`] the warden exits as soon as it gets
@@ -44,30 +71,32 @@ pub enum Report {
     Gone(Tally),
 }
 
-/// A kernel mechanism that holds or restricts a tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mechanism {
-    /// Landlock, which refuses writes.
-    Landlock,
-    /// A mount namespace in which all but the writable paths is mounted read-only.
-    MountNamespace,
-    /// A pid namespace that dies with the warden.
-    PidNamespace,
-    /// A control group that holds the tree.
-    Cgroup,
+words! {
+    /// A kernel mechanism that holds or restricts a tree.
+    pub enum Mechanism {
+        /// Landlock, which refuses writes.
+        Landlock = "landlock",
+        /// A mount namespace in which all but the writable paths is mounted read-only.
+        MountNamespace = "mount-ns",
+        /// A pid namespace that dies with the warden.
+        PidNamespace = "pid-ns",
+        /// A control group that holds the tree.
+        Cgroup = "cgroup",
+    }
 }
 
-/// The stage of a start that failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// Setting up the warden itself.
-    Warden,
-    /// Applying the sandbox.
-    Sandbox,
-    /// Creating the pid namespace.
-    Namespace,
-    /// Executing the program.
-    Exec,
+words! {
+    /// The stage of a start that failed.
+    pub enum Stage {
+        /// Setting up the warden itself.
+        Warden = "warden",
+        /// Applying the sandbox.
+        Sandbox = "sandbox",
+        /// Creating the pid namespace.
+        Namespace = "namespace",
+        /// Executing the program.
+        Exec = "exec",
+    }
 }
 
 /// How the child itself ended.
@@ -99,17 +128,18 @@ pub struct OverLimit {
     pub name: String,
 }
 
-/// The kinds of limits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LimitKind {
-    /// Resident memory, in bytes.
-    Memory,
-    /// Processes at the same time.
-    Processes,
-    /// CPU time, in seconds.
-    Cpu,
-    /// Open descriptors.
-    OpenFiles,
+words! {
+    /// The kinds of limits.
+    pub enum LimitKind {
+        /// Resident memory, in bytes.
+        Memory = "memoryBytes",
+        /// Processes at the same time.
+        Processes = "processes",
+        /// CPU time, in seconds.
+        Cpu = "cpuSeconds",
+        /// Open descriptors.
+        OpenFiles = "openFiles",
+    }
 }
 
 /// What a tree used from its start to its end.
@@ -126,81 +156,11 @@ pub struct Tally {
     pub left: u64,
 }
 
-/// Each value with the word that stands for it in a message.
-type Words<T> = &'static [(T, &'static str)];
-
-const ORDERS: Words<Order> = &[
-    (Order::Start, "start"),
-    (Order::Keep, "keep"),
-    (Order::Ask, "ask"),
-    (Order::Kill, "kill"),
-    (Order::Leave, "leave"),
-];
-
-const MECHANISMS: Words<Mechanism> = &[
-    (Mechanism::Landlock, "landlock"),
-    (Mechanism::MountNamespace, "mount-ns"),
-    (Mechanism::PidNamespace, "pid-ns"),
-    (Mechanism::Cgroup, "cgroup"),
-];
-
-const STAGES: Words<Stage> = &[
-    (Stage::Warden, "warden"),
-    (Stage::Sandbox, "sandbox"),
-    (Stage::Namespace, "namespace"),
-    (Stage::Exec, "exec"),
-];
-
-const LIMITS: Words<LimitKind> = &[
-    (LimitKind::Memory, "memoryBytes"),
-    (LimitKind::Processes, "processes"),
-    (LimitKind::Cpu, "cpuSeconds"),
-    (LimitKind::OpenFiles, "openFiles"),
-];
-
-fn word<T: Copy + PartialEq>(words: Words<T>, value: T) -> &'static str {
-    words.iter().find(|(known, _)| *known == value).map_or("", |(_, word)| word)
-}
-
-fn value<T: Copy>(words: Words<T>, word: &str) -> Option<T> {
-    words.iter().find(|(_, known)| *known == word).map(|(value, _)| *value)
-}
-
 impl Order {
-    /// The text of the message.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        word(ORDERS, self)
-    }
-
     /// Parses a message; `None` when this version does not know it.
     #[must_use]
     pub fn parse(message: &[u8]) -> Option<Self> {
-        value(ORDERS, std::str::from_utf8(message).ok()?)
-    }
-}
-
-impl Mechanism {
-    /// Its name in messages and results.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        word(MECHANISMS, self)
-    }
-}
-
-impl Stage {
-    /// Its name in messages.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        word(STAGES, self)
-    }
-}
-
-impl LimitKind {
-    /// The name of the setting under `limits`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        word(LIMITS, self)
+        Self::from_word(std::str::from_utf8(message).ok()?)
     }
 }
 
@@ -236,8 +196,8 @@ impl Report {
         }
         let mut words = text.split_ascii_whitespace();
         Some(match words.next()? {
-            "started" => Self::Started(words.filter_map(|word| value(MECHANISMS, word)).collect()),
-            "failed" => Self::Failed { stage: value(STAGES, words.next()?)?, errno: number(&mut words)? },
+            "started" => Self::Started(words.filter_map(Mechanism::from_word).collect()),
+            "failed" => Self::Failed { stage: Stage::from_word(words.next()?)?, errno: number(&mut words)? },
             "ended" => Self::Ended(match words.next()? {
                 "code" => Ending::Code(number(&mut words)?),
                 "signal" => {
@@ -246,7 +206,7 @@ impl Report {
                 _ => return None,
             }),
             "over" => Self::OverLimit(OverLimit {
-                limit: value(LIMITS, words.next()?)?,
+                limit: LimitKind::from_word(words.next()?)?,
                 value: number(&mut words)?,
                 allowed: number(&mut words)?,
                 pid: number(&mut words)?,

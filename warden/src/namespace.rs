@@ -1,6 +1,5 @@
 //! Puts the tree into a pid namespace.
 
-use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
 
@@ -8,10 +7,10 @@ use pi_subagent_warden::{Ability, Ending, Mechanism, Stage};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal};
 use rustix::thread::UnshareFlags;
 
-use crate::start::Failure;
+use crate::start::{At as _, Failure};
 use crate::sys::trial::in_a_fork;
 use crate::sys::{self, Forked};
 
@@ -19,21 +18,19 @@ use crate::sys::{self, Forked};
 /// process in the namespace. The process that the host started stays outside and waits; when it ends, the namespace
 /// dies with it.
 pub(crate) fn enter() -> Result<Vec<Mechanism>, Failure> {
-    let failed = Failure::at(Stage::Namespace);
-    let raw = |error: rustix::io::Errno| failed(error.into());
-    unshare().map_err(&failed)?;
+    unshare().at(Stage::Namespace)?;
     // The pipe stays open as long as the process outside lives. Inside the namespace that process has no id that
     // could be checked.
-    let (outside, lives) = pipe_with(PipeFlags::CLOEXEC).map_err(raw)?;
-    match sys::fork().map_err(&failed)? {
+    let (outside, lives) = pipe_with(PipeFlags::CLOEXEC).at(Stage::Namespace)?;
+    match sys::fork().at(Stage::Namespace)? {
         Forked::Parent(pid) => stand_for(pid, &lives),
         Forked::Child => {
             drop(lives);
-            rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(raw)?;
+            rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).at(Stage::Namespace)?;
             if has_hung_up(&outside) {
-                return Err(failed(io::ErrorKind::NotFound.into()));
+                return Err(io::ErrorKind::NotFound).at(Stage::Namespace);
             }
-            show_own_processes().map_err(&failed)?;
+            show_own_processes().at(Stage::Namespace)?;
             Ok(vec![Mechanism::PidNamespace])
         }
     }
@@ -47,7 +44,7 @@ fn has_hung_up(pipe: &OwnedFd) -> bool {
 
 /// Waits for the process inside, and ends as it ended. Closes everything but the pipe that shows it is alive: other
 /// open descriptors would keep the child's output and the host's socket from ending.
-fn stand_for(pid: i32, lives: &OwnedFd) -> ! {
+fn stand_for(pid: Pid, lives: &OwnedFd) -> ! {
     let _ = rustix::stdio::dup2_stdin(lives);
     sys::close_from(1);
     loop {
@@ -61,15 +58,11 @@ fn stand_for(pid: i32, lives: &OwnedFd) -> ! {
 
 /// Root needs no user namespace. Anybody else gets one that maps only the own user and group, unchanged.
 fn unshare() -> io::Result<()> {
-    let (user, group) = (rustix::process::getuid(), rustix::process::getgid());
     let wanted = UnshareFlags::NEWPID | UnshareFlags::NEWNS;
-    if user.is_root() && sys::unshare(wanted).is_ok() {
+    if rustix::process::getuid().is_root() && sys::unshare(wanted).is_ok() {
         return Ok(());
     }
-    sys::unshare(wanted | UnshareFlags::NEWUSER)?;
-    fs::write("/proc/self/setgroups", "deny")?;
-    fs::write("/proc/self/uid_map", format!("{0} {0} 1", user.as_raw()))?;
-    fs::write("/proc/self/gid_map", format!("{0} {0} 1", group.as_raw()))
+    sys::unshare_with_user(wanted)
 }
 
 /// Mounts a `/proc` that shows the ids of this namespace. The old one shows the ids of the outer namespace.

@@ -9,7 +9,6 @@
 //! The sandbox knows nothing of agents, hosts or messages. It does not cover the network, nor the sockets of other
 //! processes of the same user.
 
-mod calls;
 mod capabilities;
 mod landlock;
 mod mounts;

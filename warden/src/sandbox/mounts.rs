@@ -10,11 +10,12 @@ use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags,
     fsconfig_create, fsconfig_set_string, fsmount, fsopen, mount_change, move_mount, open_tree,
 };
-use rustix::process::{getegid, geteuid};
+use rustix::thread::UnshareFlags;
 
 use super::place::Place;
-use crate::sys::mount::{Extent, set_read_only, set_writable, unshare_mounts};
+use crate::sys::sandbox::{set_tree_read_only, set_writable};
 use crate::sys::trial::in_a_fork;
+use crate::sys::{unshare, unshare_with_user};
 
 /// Whether the layer is in force.
 #[derive(Debug)]
@@ -35,7 +36,7 @@ pub(super) enum Layer {
 /// When it failed after a step that cannot be undone. This process must not go on then.
 pub(super) fn enter(places: &[Place]) -> io::Result<Layer> {
     // With a mount namespace alone, a failure before it is read-only changes nothing that a program could notice.
-    if unshare_mounts(false).is_ok() {
+    if unshare(UnshareFlags::NEWNS).is_ok() {
         return arrange(places).map_or_else(|error| Ok(Layer::LeftOut(error)), Arranged::close);
     }
     // A user namespace cannot be left again, and some systems grant one that can do nothing. So a fork tries first.
@@ -47,13 +48,7 @@ pub(super) fn enter(places: &[Place]) -> io::Result<Layer> {
 
 /// Sets the layer up for a process without rights over mounts.
 fn alone(places: &[Place]) -> io::Result<Layer> {
-    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
-    unshare_mounts(true)?;
-    // The kernel allows an unprivileged process to map a group only after `setgroups` is denied, as it could drop
-    // unmapped groups otherwise.
-    std::fs::write("/proc/self/setgroups", "deny")?;
-    std::fs::write("/proc/self/uid_map", format!("{user} {user} 1\n"))?;
-    std::fs::write("/proc/self/gid_map", format!("{group} {group} 1\n"))?;
+    unshare_with_user(UnshareFlags::NEWNS)?;
     arrange(places)?.close()
 }
 
@@ -112,11 +107,11 @@ fn own_terminals() -> io::Result<()> {
 impl Arranged {
     /// Makes everything read-only except the writable places.
     fn close(self) -> io::Result<Layer> {
-        if let Err(error) = set_read_only(self.root.as_fd(), Extent::Tree) {
+        if let Err(error) = set_tree_read_only(self.root.as_fd()) {
             return Ok(Layer::LeftOut(error));
         }
         for mount in &self.writable {
-            set_writable(mount.as_fd(), Extent::One)?;
+            set_writable(mount.as_fd())?;
         }
         Ok(Layer::Entered { own_terminals: self.own_terminals })
     }

@@ -5,12 +5,11 @@ use std::io;
 use pi_subagent_warden::{Mechanism, Sandbox};
 use rustix::io::Errno;
 
+use super::capabilities;
 use super::landlock::{OLDEST, restrict};
 use super::mounts::{self, Layer};
 use super::place::Place;
-use super::{calls, capabilities};
-use crate::sys::landlock::abi;
-use crate::sys::mount::close_others_on_exec;
+use crate::sys::sandbox::{close_others_on_exec, landlock_abi, refuse_mount_calls};
 
 /// A sandbox whose writable paths are open, ready to be entered.
 #[derive(Debug)]
@@ -27,7 +26,7 @@ impl Prepared {
     /// `ENOSYS` or `EOPNOTSUPP` when the kernel has no Landlock, or one that is too old; an error for a writable path
     /// that is missing, a symbolic link, or neither a file nor a directory.
     pub(crate) fn new(sandbox: &Sandbox) -> io::Result<Self> {
-        if abi()? < OLDEST {
+        if landlock_abi()? < OLDEST {
             return Err(Errno::OPNOTSUPP.into());
         }
         let places = sandbox.writable.iter().map(|path| Place::open(path)).collect::<io::Result<_>>()?;
@@ -48,7 +47,7 @@ impl Prepared {
         capabilities::give_up()?;
         let own_terminals = matches!(layer, Some(Layer::Entered { own_terminals: true }));
         restrict(&self.places, own_terminals)?;
-        calls::refuse()?;
+        refuse_mount_calls()?;
         let mut mechanisms = vec![Mechanism::Landlock];
         if matches!(layer, Some(Layer::Entered { .. })) {
             mechanisms.push(Mechanism::MountNamespace);

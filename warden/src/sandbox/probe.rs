@@ -4,16 +4,15 @@ use std::io;
 
 use pi_subagent_warden::Ability;
 
-use super::calls;
 use super::landlock::{OLDEST, restrict};
 use super::mounts::{self, Layer};
 use super::place::Place;
-use crate::sys::landlock::abi;
+use crate::sys::sandbox::{landlock_abi, refuse_mount_calls};
 use crate::sys::trial::in_a_fork;
 
 /// Landlock's ABI version, if it is new enough and can be applied.
 pub(crate) fn landlock() -> Ability<u32> {
-    let version = match abi() {
+    let version = match landlock_abi() {
         Ok(version) => version,
         Err(error) => {
             return Ability::No(match error.raw_os_error() {
@@ -28,7 +27,7 @@ pub(crate) fn landlock() -> Ability<u32> {
             "Landlock ABI {version} cannot stop files from being truncated; ABI {OLDEST} (Linux 6.2) can"
         ));
     }
-    match in_a_fork(|| restrict(&[], false).and_then(|()| calls::refuse())) {
+    match in_a_fork(|| restrict(&[], false).and_then(|()| refuse_mount_calls())) {
         Ok(()) => Ability::Yes(version),
         Err(error) => Ability::No(format!("Landlock cannot be applied: {error}")),
     }

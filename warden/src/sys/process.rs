@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::time::Duration;
 
 use pi_subagent_warden::Ending;
+use rustix::process::{Pid, Resource, Rlimit, getegid, geteuid, setrlimit};
 use rustix::thread::UnshareFlags;
 
 /// The two sides of a fork.
@@ -15,13 +16,13 @@ pub(crate) enum Forked {
     /// In the new process.
     Child,
     /// In the old process, with the id of the new one.
-    Parent(i32),
+    Parent(Pid),
 }
 
 /// A process that has ended and been reaped.
 pub(crate) struct Reaped {
     /// Its id, which the kernel may reuse from now on.
-    pub pid: i32,
+    pub pid: Pid,
     /// How it ended.
     pub ending: Ending,
     /// CPU time of the process and of the children it had waited for.
@@ -33,11 +34,15 @@ pub(crate) struct Reaped {
 /// Forks this process.
 pub(crate) fn fork() -> io::Result<Forked> {
     // SAFETY: the program has one thread, so the child's copy of memory holds no lock that nobody would release.
-    match unsafe { libc::fork() } {
-        -1 => Err(io::Error::last_os_error()),
-        0 => Ok(Forked::Child),
-        pid => Ok(Forked::Parent(pid)),
+    forked(unsafe { libc::fork() }.into())
+}
+
+fn forked(pid: libc::c_long) -> io::Result<Forked> {
+    let pid = i32::try_from(pid).map_err(|_| io::ErrorKind::Other)?;
+    if pid < 0 {
+        return Err(io::Error::last_os_error());
     }
+    Ok(Pid::from_raw(pid).map_or(Forked::Child, Forked::Parent))
 }
 
 /// Defined here because the C library's constant has a type that cannot hold the value.
@@ -55,12 +60,7 @@ pub(crate) fn fork_into(group: BorrowedFd<'_>) -> io::Result<Forked> {
     };
     // SAFETY: without shared memory this is a fork, and the program has one thread; the structure is alive during the
     // call, and its size is passed with it.
-    let pid = unsafe { libc::syscall(libc::SYS_clone3, &raw const arguments, size_of::<CloneArguments>()) };
-    match i32::try_from(pid).map_err(|_| io::ErrorKind::Other)? {
-        -1 => Err(io::Error::last_os_error()),
-        0 => Ok(Forked::Child),
-        pid => Ok(Forked::Parent(pid)),
-    }
+    forked(unsafe { libc::syscall(libc::SYS_clone3, &raw const arguments, size_of::<CloneArguments>()) })
 }
 
 /// The kernel's `struct clone_args`, up to the last field needed.
@@ -167,11 +167,10 @@ fn wait4(options: i32) -> io::Result<Option<Reaped>> {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: both pointers are to live variables of the right types.
     let pid = unsafe { libc::wait4(-1, &raw mut status, options, usage.as_mut_ptr()) };
-    match pid {
-        -1 => return Err(io::Error::last_os_error()),
-        0 => return Ok(None),
-        _ => {}
+    if pid < 0 {
+        return Err(io::Error::last_os_error());
     }
+    let Some(pid) = Pid::from_raw(pid) else { return Ok(None) };
     // SAFETY: all bits zero is a valid value, and the call has filled it.
     let usage = unsafe { usage.assume_init() };
     let ending = if libc::WIFSIGNALED(status) {
@@ -193,6 +192,18 @@ pub(crate) fn unshare(namespaces: UnshareFlags) -> io::Result<()> {
     Ok(unsafe { rustix::thread::unshare_unsafe(namespaces) }?)
 }
 
+/// Moves this process into new namespaces and into a user namespace, which anybody may do on most systems. It maps only
+/// the own user and group, unchanged.
+pub(crate) fn unshare_with_user(namespaces: UnshareFlags) -> io::Result<()> {
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+    unshare(namespaces | UnshareFlags::NEWUSER)?;
+    // The kernel allows an unprivileged process to map a group only after `setgroups` is denied, as it could drop
+    // unmapped groups otherwise.
+    std::fs::write("/proc/self/setgroups", "deny")?;
+    std::fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+    std::fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
+}
+
 fn duration(time: libc::timeval) -> Duration {
     let micros = u32::try_from(time.tv_usec).unwrap_or(0);
     Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), micros * 1000)
@@ -211,12 +222,8 @@ pub(crate) fn die_like(ending: Ending) -> ! {
     let code = match ending {
         Ending::Code(code) => code,
         Ending::Signal { number, .. } => {
-            let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-            // SAFETY: the pointer is to a live variable. The limit keeps this process from writing a core dump of its
-            // own.
-            unsafe {
-                libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
-            }
+            // Keeps this process from writing a core dump of its own.
+            let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
             unblock_signals();
             // SAFETY: takes no pointers.
             unsafe {

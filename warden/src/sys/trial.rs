@@ -7,6 +7,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, kill_process, pidfd_open, waitpid};
 
+use super::process::{Forked, fork};
+
 /// How long an attempt may take. It needs well below a millisecond; the rest is for a machine under load.
 const PATIENCE: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
 /// The exit code of an attempt that failed without an error number, or with one that no exit code can carry.
@@ -14,21 +16,18 @@ const NAMELESS: i32 = 255;
 
 /// Runs `attempt` in a fork of this process and returns its result. The process must have a single thread.
 pub(crate) fn in_a_fork(attempt: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
-    // SAFETY: the caller has one thread, so nothing in the fork waits for a lock that a missing thread holds.
-    let pid = unsafe { libc::fork() };
-    if pid == 0 {
-        let code = match catch_unwind(AssertUnwindSafe(attempt)) {
-            Ok(Ok(())) => 0,
-            Ok(Err(error)) => {
-                error.raw_os_error().filter(|code| (1..NAMELESS).contains(code)).unwrap_or(NAMELESS)
-            }
-            Err(_) => NAMELESS,
-        };
-        // SAFETY: ends the fork without the exit handlers and buffers that belong to the original.
-        unsafe { libc::_exit(code) }
+    if let Forked::Parent(pid) = fork()? {
+        return answer(pid);
     }
-    let pid = Pid::from_raw(pid).filter(|_| pid > 0).ok_or_else(io::Error::last_os_error)?;
-    answer(pid)
+    let code = match catch_unwind(AssertUnwindSafe(attempt)) {
+        Ok(Ok(())) => 0,
+        Ok(Err(error)) => {
+            error.raw_os_error().filter(|code| (1..NAMELESS).contains(code)).unwrap_or(NAMELESS)
+        }
+        Err(_) => NAMELESS,
+    };
+    // SAFETY: ends the fork without the exit handlers and buffers that belong to the original.
+    unsafe { libc::_exit(code) }
 }
 
 fn answer(pid: Pid) -> io::Result<()> {
