@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use pi_subagent_native::process::{
-    Activity, Cancel, ChildCommand, Guardian, Input, Mechanism, Observer, Sandbox, SuperviseLimits,
+    Activity, Cancel, ChildCommand, Guardian, Input, Mechanism, Observer, Options, Sandbox, SuperviseLimits,
     Supervised, supervise,
 };
 use serde_json::{Value, json};
@@ -142,14 +142,14 @@ impl Host {
 
     fn guardian(&self, way: Way) -> Option<Guardian> {
         let sandbox = |metadata| Some(Sandbox { writable: vec![self.folder.clone()], metadata });
-        let warden = Guardian { program: self.warden.clone(), ..Guardian::default() };
-        Some(match way {
+        let options = match way {
             Way::Plain => return None,
-            Way::Warden => warden,
-            Way::PidNamespace => Guardian { pid_namespace: true, ..warden },
-            Way::ReadOnly => Guardian { sandbox: sandbox(false), ..warden },
-            Way::Metadata => Guardian { sandbox: sandbox(true), ..warden },
-        })
+            Way::Warden => Options::default(),
+            Way::PidNamespace => Options { pid_namespace: true, ..Options::default() },
+            Way::ReadOnly => Options { sandbox: sandbox(false), ..Options::default() },
+            Way::Metadata => Options { sandbox: sandbox(true), ..Options::default() },
+        };
+        Some(Guardian { program: self.warden.clone(), options })
     }
 }
 

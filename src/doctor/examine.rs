@@ -8,7 +8,7 @@ use super::check::{Check, Status};
 use super::disk::{directories, disk};
 use super::guards::{sandbox, supervision};
 use crate::config::Config;
-use crate::process::{ChildCommand, Guardian, capture};
+use crate::process::{ChildCommand, Guardian, Options, capture};
 use crate::run::admit::listing::{Listed, list};
 use crate::run::admit::pi::{Origin, PiProgram, PiVersion};
 use crate::run::{CallSettings, HostCapabilities, HostContext};
@@ -114,7 +114,7 @@ async fn child_command(
     // A missing directory is a mistake of the call, not of pi.
     let cwd = if cwd.is_dir() { cwd.to_path_buf() } else { std::env::temp_dir() };
     let guardian =
-        capabilities.warden().map(|warden| Guardian { program: warden.into(), ..Guardian::default() });
+        capabilities.warden().map(|warden| Guardian { program: warden.into(), options: Options::default() });
     let command = ChildCommand { program: pi.program.clone(), args, cwd, env: context.env.clone(), guardian };
     let said = match capture(command, VERSION_TIMEOUT, VERSION_BYTES).await {
         Ok(captured) if captured.is_success() => captured,

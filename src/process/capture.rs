@@ -5,8 +5,9 @@ use std::time::Duration;
 use super::cancel::Cancel;
 use super::command::ChildCommand;
 use super::error::SpawnError;
+use super::idle_timer::Activity;
 use super::input::Input;
-use super::observer::{Activity, Observer};
+use super::observer::Observer;
 use super::outcome::Outcome;
 use super::supervise::{SuperviseLimits, supervise};
 

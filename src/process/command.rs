@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use super::error::SpawnError;
+use super::error::{SpawnError, SpawnStage};
 use super::guardian::Guardian;
 use super::{platform, program};
 
@@ -35,7 +35,7 @@ impl ChildCommand {
     /// Looks up the program. Blocks on file system access.
     pub(super) fn locate(&self) -> Result<Located<'_>, SpawnError> {
         let cwd = std::path::absolute(&self.cwd)
-            .map_err(|source| SpawnError::Cwd { path: self.cwd.clone(), source })?;
+            .map_err(|source| SpawnError::new(SpawnStage::Cwd, "cannot be used", &self.cwd, source))?;
         match program::locate(&self.program, &cwd, program::search_path(&self.env)) {
             Ok(program) => Ok(Located { command: self, program, cwd }),
             // A missing directory makes everything in it look missing, so it is reported first.

@@ -5,142 +5,99 @@ use std::path::{Path, PathBuf};
 
 /// Why a child did not start. Nothing is left running.
 ///
-/// The source of each is the operating system's error.
+/// The source is the operating system's error.
 #[derive(Debug, thiserror::Error)]
-#[expect(
-    missing_docs,
-    reason = "each variant's message says what it is; the fields are the path at fault and the cause"
-)]
-pub enum SpawnError {
-    #[error("working directory `{}` does not exist", path.display())]
-    CwdMissing { path: PathBuf, source: io::Error },
-    #[error("working directory `{}` is not a directory", path.display())]
-    CwdNotDirectory { path: PathBuf, source: io::Error },
-    #[error("working directory `{}` may not be entered by this user", path.display())]
-    CwdDenied { path: PathBuf, source: io::Error },
-    #[error("working directory `{}` cannot be used", path.display())]
-    Cwd { path: PathBuf, source: io::Error },
+#[error("{} `{}` {problem}", stage.words().1, path.display())]
+pub struct SpawnError {
+    stage: SpawnStage,
+    path: PathBuf,
+    problem: &'static str,
+    source: io::Error,
+}
 
-    #[error("program `{}` is in no directory of PATH", path.display())]
-    NotInPath { path: PathBuf, source: io::Error },
-    #[error("program `{}` does not exist", path.display())]
-    ProgramMissing { path: PathBuf, source: io::Error },
-    #[error("program `{}` is a directory", path.display())]
-    ProgramIsDirectory { path: PathBuf, source: io::Error },
-    #[error("program `{}` may not be executed by this user", path.display())]
-    NotExecutable { path: PathBuf, source: io::Error },
+/// The stage of a start that failed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum SpawnStage {
+    Cwd,
+    /// Finding the program.
+    Executable,
+    /// Executing it.
+    Exec,
+    Sandbox,
+    Warden,
+}
 
-    #[error("program `{}` needs an interpreter that does not exist", path.display())]
-    InterpreterMissing { path: PathBuf, source: io::Error },
-    #[error("program `{}` has no format that this system can execute", path.display())]
-    ExecFormat { path: PathBuf, source: io::Error },
-    #[error("program `{}` is open for writing", path.display())]
-    Busy { path: PathBuf, source: io::Error },
-    #[error("program `{}` cannot start while so many files are open", path.display())]
-    TooManyFiles { path: PathBuf, source: io::Error },
-    #[error("program `{}` cannot start while so many processes and threads run", path.display())]
-    TooManyProcesses { path: PathBuf, source: io::Error },
-    #[error("program `{}` cannot take arguments and an environment of this size", path.display())]
-    ArgumentsTooLong { path: PathBuf, source: io::Error },
-    #[error("program `{}` cannot take an argument or a variable with a NUL in it", path.display())]
-    InvalidArgument { path: PathBuf, source: io::Error },
-    #[error("program `{}` cannot be started", path.display())]
-    Exec { path: PathBuf, source: io::Error },
-
-    #[error("the read-only sandbox of `{}` cannot be set up", path.display())]
-    Sandbox { path: PathBuf, source: io::Error },
-    #[error("the warden `{}` cannot guard a child", path.display())]
-    Warden { path: PathBuf, source: io::Error },
+impl SpawnStage {
+    /// The code of the stage, and what its messages call the path.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Cwd => ("cwd", "working directory"),
+            Self::Executable => ("executable", "program"),
+            Self::Exec => ("exec", "program"),
+            Self::Sandbox => ("sandbox", "the read-only sandbox of"),
+            Self::Warden => ("warden", "the warden"),
+        }
+    }
 }
 
 impl SpawnError {
+    pub(super) fn new(stage: SpawnStage, problem: &'static str, path: &Path, source: io::Error) -> Self {
+        Self { stage, path: path.into(), problem, source }
+    }
+
     /// The stage that failed: `cwd`, `executable`, `exec`, `sandbox` or `warden`.
     #[must_use]
     pub fn stage(&self) -> &'static str {
-        match self {
-            Self::CwdMissing { .. }
-            | Self::CwdNotDirectory { .. }
-            | Self::CwdDenied { .. }
-            | Self::Cwd { .. } => "cwd",
-            Self::NotInPath { .. }
-            | Self::ProgramMissing { .. }
-            | Self::ProgramIsDirectory { .. }
-            | Self::NotExecutable { .. } => "executable",
-            Self::InterpreterMissing { .. }
-            | Self::ExecFormat { .. }
-            | Self::Busy { .. }
-            | Self::TooManyFiles { .. }
-            | Self::TooManyProcesses { .. }
-            | Self::ArgumentsTooLong { .. }
-            | Self::InvalidArgument { .. }
-            | Self::Exec { .. } => "exec",
-            Self::Sandbox { .. } => "sandbox",
-            Self::Warden { .. } => "warden",
-        }
+        self.stage.words().0
     }
 
     /// The directory or program at fault; a bare name if the program is in no directory of `PATH`.
     #[must_use]
     pub fn path(&self) -> &Path {
-        self.parts().0
+        &self.path
     }
 
     /// The operating system's error.
     #[must_use]
     pub fn os_error(&self) -> &io::Error {
-        self.parts().1
-    }
-
-    fn parts(&self) -> (&Path, &io::Error) {
-        match self {
-            Self::CwdMissing { path, source }
-            | Self::CwdNotDirectory { path, source }
-            | Self::CwdDenied { path, source }
-            | Self::Cwd { path, source }
-            | Self::NotInPath { path, source }
-            | Self::ProgramMissing { path, source }
-            | Self::ProgramIsDirectory { path, source }
-            | Self::NotExecutable { path, source }
-            | Self::InterpreterMissing { path, source }
-            | Self::ExecFormat { path, source }
-            | Self::Busy { path, source }
-            | Self::TooManyFiles { path, source }
-            | Self::TooManyProcesses { path, source }
-            | Self::ArgumentsTooLong { path, source }
-            | Self::InvalidArgument { path, source }
-            | Self::Exec { path, source }
-            | Self::Sandbox { path, source }
-            | Self::Warden { path, source } => (path, source),
-        }
+        &self.source
     }
 
     /// Classifies an error of inspecting or entering the working directory.
-    pub(super) fn from_cwd(path: PathBuf, source: io::Error) -> Self {
-        match source.kind() {
-            io::ErrorKind::NotFound => Self::CwdMissing { path, source },
-            io::ErrorKind::NotADirectory => Self::CwdNotDirectory { path, source },
-            io::ErrorKind::PermissionDenied => Self::CwdDenied { path, source },
-            _ => Self::Cwd { path, source },
-        }
+    pub(super) fn from_cwd(path: &Path, source: io::Error) -> Self {
+        let problem = match source.kind() {
+            io::ErrorKind::NotFound => "does not exist",
+            io::ErrorKind::NotADirectory => "is not a directory",
+            io::ErrorKind::PermissionDenied => "may not be entered by this user",
+            _ => "cannot be used",
+        };
+        Self::new(SpawnStage::Cwd, problem, path, source)
+    }
+
+    /// The program may not be executed, or not even be looked at.
+    pub(super) fn not_executable(path: &Path, source: io::Error) -> Self {
+        Self::new(SpawnStage::Executable, "may not be executed by this user", path, source)
     }
 
     /// Classifies an error of starting `path`, which is an existing file that may be executed.
-    pub(super) fn from_exec(path: PathBuf, source: io::Error) -> Self {
-        if super::platform::is_too_many_files(&source) {
-            return Self::TooManyFiles { path, source };
-        }
-        if super::platform::is_exec_format(&source) {
-            return Self::ExecFormat { path, source };
-        }
-        match source.kind() {
-            io::ErrorKind::NotFound => Self::InterpreterMissing { path, source },
-            io::ErrorKind::PermissionDenied => Self::NotExecutable { path, source },
-            io::ErrorKind::ExecutableFileBusy => Self::Busy { path, source },
-            io::ErrorKind::WouldBlock => Self::TooManyProcesses { path, source },
-            io::ErrorKind::ArgumentListTooLong => Self::ArgumentsTooLong { path, source },
-            io::ErrorKind::InvalidInput => Self::InvalidArgument { path, source },
-            _ => Self::Exec { path, source },
-        }
+    pub(super) fn from_exec(path: &Path, source: io::Error) -> Self {
+        let problem = match source.kind() {
+            _ if super::platform::is_too_many_files(&source) => "cannot start while so many files are open",
+            _ if super::platform::is_exec_format(&source) => "has no format that this system can execute",
+            io::ErrorKind::NotFound => "needs an interpreter that does not exist",
+            io::ErrorKind::PermissionDenied => return Self::not_executable(path, source),
+            io::ErrorKind::ExecutableFileBusy => "is open for writing",
+            io::ErrorKind::WouldBlock => "cannot start while so many processes and threads run",
+            io::ErrorKind::ArgumentListTooLong => "cannot take arguments and an environment of this size",
+            io::ErrorKind::InvalidInput => "cannot take an argument or a variable with a NUL in it",
+            _ => "cannot be started",
+        };
+        Self::new(SpawnStage::Exec, problem, path, source)
+    }
+
+    /// The warden cannot do its work.
+    pub(super) fn from_warden(path: &Path, source: io::Error) -> Self {
+        Self::new(SpawnStage::Warden, "cannot guard a child", path, source)
     }
 }
 
@@ -154,8 +111,8 @@ mod tests {
     fn each_system_error_has_its_stage_and_message() {
         let os = |errno: Errno| io::Error::from_raw_os_error(errno.raw_os_error());
         let row = |error: SpawnError| format!("{}: {error}\n", error.stage());
-        let exec = |errno| row(SpawnError::from_exec("/opt/pi".into(), os(errno)));
-        let cwd = |errno| row(SpawnError::from_cwd("/srv/gone".into(), os(errno)));
+        let exec = |errno| row(SpawnError::from_exec(Path::new("/opt/pi"), os(errno)));
+        let cwd = |errno| row(SpawnError::from_cwd(Path::new("/srv/gone"), os(errno)));
         let table = [
             cwd(Errno::NOENT),
             cwd(Errno::NOTDIR),

@@ -2,11 +2,23 @@
 
 use std::time::{Duration, Instant};
 
-use super::observer::Activity;
-
 /// How long settled work may resume before its input ends, which tells the child to exit. A pi before 0.84 reports
 /// that it is done and announces a retry right after.
 const SETTLING: Duration = Duration::from_millis(250);
+
+/// What an observer concludes from the output so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Activity {
+    /// The chunk was a sign of life, which restarts the silence clock.
+    pub alive: bool,
+    /// The longest silence from now on; `None` pauses the clock. The end of a pause restarts it.
+    pub silence: Option<Duration>,
+    /// The work is done: the child should exit soon, and a limit reached afterwards is no failure. Work that resumes
+    /// clears this again.
+    pub settled: bool,
+    /// How long the child may stay for a last word after its work settled. The silence limit still applies meanwhile.
+    pub stay: Option<Duration>,
+}
 
 /// What did not happen in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::mem::take;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 /// The most bytes that may wait for a child that does not read. Tasks are kilobytes; a thousand of them fit.
 const MAX_WAITING: usize = 16 * 1024 * 1024;
@@ -27,22 +27,20 @@ impl Input {
     /// An input that starts with these bytes and stays open until [`Input::end`].
     #[must_use]
     pub fn open(bytes: Vec<u8>) -> Self {
-        let queue = Queue { waiting: bytes, ended: false, reader: None };
-        Self(Arc::new(Mutex::new(queue)))
+        Self(Arc::new(Mutex::new(Queue { waiting: bytes, ..Queue::default() })))
     }
 
     /// An input of exactly these bytes, then end of file.
     #[must_use]
     pub fn once(bytes: Vec<u8>) -> Self {
-        let queue = Queue { waiting: bytes, ended: true, reader: None };
-        Self(Arc::new(Mutex::new(queue)))
+        Self(Arc::new(Mutex::new(Queue { waiting: bytes, ended: true, ..Queue::default() })))
     }
 
     /// Appends bytes. Returns `false`, and takes none of them, when the input has ended or more than 16 MiB would
     /// wait unread.
     #[must_use]
     pub fn write(&self, bytes: &[u8]) -> bool {
-        let mut queue = self.lock();
+        let mut queue = self.0.lock();
         if queue.ended || queue.waiting.len() + bytes.len() > MAX_WAITING {
             return false;
         }
@@ -53,7 +51,7 @@ impl Input {
 
     /// Ends the input after the bytes already written.
     pub fn end(&self) {
-        let mut queue = self.lock();
+        let mut queue = self.0.lock();
         queue.ended = true;
         queue.wake();
     }
@@ -67,18 +65,18 @@ impl Input {
     /// Whether the input has ended and accepts no more bytes.
     #[must_use]
     pub fn has_ended(&self) -> bool {
-        self.lock().ended
+        self.0.lock().ended
     }
 
     /// How many bytes wait here; those already taken for writing do not count.
     #[must_use]
     pub fn unwritten(&self) -> usize {
-        self.lock().waiting.len()
+        self.0.lock().waiting.len()
     }
 
     /// Moves the waiting bytes into `bytes`. Ready with `false` when none wait and none will come.
     pub(super) fn poll_take(&self, bytes: &mut Vec<u8>, context: &Context<'_>) -> Poll<bool> {
-        let mut queue = self.lock();
+        let mut queue = self.0.lock();
         if !queue.waiting.is_empty() {
             *bytes = take(&mut queue.waiting);
             return Poll::Ready(true);
@@ -88,10 +86,6 @@ impl Input {
         }
         queue.reader = Some(context.waker().clone());
         Poll::Pending
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.0.lock()
     }
 }
 

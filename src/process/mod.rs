@@ -18,7 +18,7 @@
 //! | when does the loop stop waiting, and how is the child ended | `supervise`, `idle_timer`, `cancel` |
 //! | who reads the output, what may the child read, who moves the bytes | `observer`, `input`, `streams` |
 //! | how did it end | `outcome` |
-//! | who kills and reaps the tree | `tree`; `warden/` behind a warden, `platform/` without one and for what differs between systems |
+//! | who kills and reaps the tree | `tree`, `signaller`; `warden/` behind a warden, `platform/` without one and for what differs between systems |
 //! | short helper programs, programs that outlive this one | `capture`, `detached` |
 //!
 //! `warden/`: `link` talks to one warden, `follow` serves all of them on one thread, `sweep` kills what a killed
@@ -36,6 +36,7 @@ mod observer;
 mod outcome;
 mod platform;
 mod program;
+mod signaller;
 mod streams;
 mod supervise;
 mod tree;
@@ -47,13 +48,14 @@ pub use command::ChildCommand;
 pub use detached::Detached;
 pub use error::SpawnError;
 pub use guardian::{Guardian, Supervision};
+pub use idle_timer::Activity;
 pub use input::Input;
-pub use observer::{Activity, Observer};
+pub use observer::Observer;
 pub use outcome::{Outcome, Supervised, exit_code, exit_signal, signal_name};
 pub use program::{check_cwd, resolve_program, search_path};
 pub use streams::Pipes;
 pub use supervise::{Started, SuperviseLimits, start, supervise};
-pub use tree::{ProcessTree, Vitals};
+pub use tree::Vitals;
 pub use warden::{
-    Abilities, Ability, LimitKind, Limits, Mechanism, OverLimit, ProbeError, Sandbox, Tally, probe,
+    Abilities, Ability, LimitKind, Limits, Mechanism, Options, OverLimit, ProbeError, Sandbox, Tally, probe,
 };

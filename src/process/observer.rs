@@ -1,9 +1,15 @@
-//! The reader of a child's output, and what it concludes from it.
+//! The observer reads a child's output; the intake feeds it.
 
+use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use tokio::select;
 use tokio::sync::Notify;
+use tokio::time::sleep;
+
+use super::idle_timer::{Activity, IdleTimer};
+use super::streams::Streams;
 
 /// Reads a child's standard output as it arrives.
 pub trait Observer: Send {
@@ -24,16 +30,69 @@ pub trait Observer: Send {
     }
 }
 
-/// What an observer concludes from the output so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Activity {
-    /// The chunk was a sign of life, which restarts the silence clock.
-    pub alive: bool,
-    /// The longest silence from now on; `None` pauses the clock. The end of a pause restarts it.
-    pub silence: Option<Duration>,
-    /// The work is done: the child should exit soon, and a limit reached afterwards is no failure. Work that resumes
-    /// clears this again.
-    pub settled: bool,
-    /// How long the child may stay for a last word after its work settled. The silence limit still applies meanwhile.
-    pub stay: Option<Duration>,
+/// Feeds the child's output to the observer, and the clock with what the observer concludes.
+pub(super) struct Intake<'a> {
+    pub(super) streams: Streams,
+    pub(super) observer: &'a mut dyn Observer,
+    pub(super) idle_timer: IdleTimer,
+}
+
+impl Intake<'_> {
+    /// Shows the observer what was read last.
+    pub(super) fn observe(&mut self) {
+        let activity = self.observer.stdout(self.streams.chunk());
+        self.update(activity);
+    }
+
+    /// Asks the observer for its activity when nothing was read.
+    pub(super) fn look(&mut self) {
+        let activity = self.observer.stdout(&[]);
+        self.update(activity);
+    }
+
+    fn update(&mut self, activity: Activity) {
+        self.idle_timer.update(activity, Instant::now());
+        if self.streams.input_has_ended() {
+            self.idle_timer.dismiss();
+        }
+    }
+
+    /// Reads on until `event` resolves.
+    pub(super) async fn pump<T>(&mut self, event: impl Future<Output = T>) -> T {
+        let mut event = pin!(event);
+        loop {
+            if let Some(value) = self.read_or(event.as_mut()).await {
+                return value;
+            }
+        }
+    }
+
+    /// Reads on until the work is settled or `ended` resolves.
+    pub(super) async fn pump_until_settled(&mut self, ended: impl Future) {
+        let mut ended = pin!(ended);
+        while !self.idle_timer.is_settled() && self.read_or(ended.as_mut()).await.is_none() {}
+    }
+
+    /// Reads to the end of the output, for at most `bound`. Returns whether it got there.
+    pub(super) async fn drain(&mut self, bound: Duration) -> bool {
+        self.streams.close_stdin();
+        let mut bound = pin!(sleep(bound));
+        while !self.streams.is_done() {
+            if self.read_or(bound.as_mut()).await.is_some() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Reads once, or returns the value of `event` if that comes first. Waits for the event when there is nothing to
+    /// read any more.
+    async fn read_or<T>(&mut self, event: Pin<&mut impl Future<Output = T>>) -> Option<T> {
+        select! {
+            biased;
+            value = event => return Some(value),
+            more = self.streams.next(), if !self.streams.is_done() => if more { self.observe() },
+        }
+        None
+    }
 }

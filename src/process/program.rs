@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use super::error::SpawnError;
+use super::error::{SpawnError, SpawnStage};
 use super::platform;
 
 /// The value of `PATH` in an environment; Windows ignores the case of the name. The last entry wins, as it does when
@@ -38,8 +38,13 @@ pub(super) fn locate(program: &Path, cwd: &Path, path: Option<&OsStr>) -> Result
         return Ok(cwd.join(program));
     }
     search(program.as_os_str(), path).map_err(|candidate| match candidate {
-        Some(path) => SpawnError::NotExecutable { path, source: io::ErrorKind::PermissionDenied.into() },
-        None => SpawnError::NotInPath { path: program.into(), source: io::ErrorKind::NotFound.into() },
+        Some(path) => SpawnError::not_executable(&path, io::ErrorKind::PermissionDenied.into()),
+        None => SpawnError::new(
+            SpawnStage::Executable,
+            "is in no directory of PATH",
+            program,
+            io::ErrorKind::NotFound.into(),
+        ),
     })
 }
 
@@ -73,7 +78,7 @@ fn search(name: &OsStr, path: Option<&OsStr>) -> Result<PathBuf, Option<PathBuf>
 /// Finds out what kept `program` from starting. The system reports a missing directory and a missing program with the
 /// same error, so the directory is checked first.
 pub(super) fn diagnose(program: &Path, cwd: &Path, error: io::Error) -> SpawnError {
-    check_cwd(cwd).err().unwrap_or_else(|| blame_program(program.into(), error))
+    check_cwd(cwd).err().unwrap_or_else(|| blame_program(program, error))
 }
 
 /// Checks that a directory can be the working directory of a child.
@@ -85,22 +90,20 @@ pub fn check_cwd(cwd: &Path) -> Result<(), SpawnError> {
     let usable = fs::metadata(cwd).and_then(|found| {
         if found.is_dir() { platform::may_enter(cwd) } else { Err(io::ErrorKind::NotADirectory.into()) }
     });
-    usable.map_err(|error| SpawnError::from_cwd(cwd.into(), error))
+    usable.map_err(|error| SpawnError::from_cwd(cwd, error))
 }
 
-fn blame_program(path: PathBuf, error: io::Error) -> SpawnError {
-    match fs::metadata(&path) {
-        Err(source) if is_missing(&source) => SpawnError::ProgramMissing { path, source },
+fn blame_program(path: &Path, error: io::Error) -> SpawnError {
+    match fs::metadata(path).map_err(|refused| (refused.kind(), refused)) {
+        // `NotADirectory`: a file stands where the path needs a directory, so nothing can exist below it.
+        Err((io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, missing)) => {
+            SpawnError::new(SpawnStage::Executable, "does not exist", path, missing)
+        }
         // A file that may not even be looked at may not be executed either.
-        Err(source) => SpawnError::NotExecutable { path, source },
-        Ok(found) if found.is_dir() => SpawnError::ProgramIsDirectory { path, source: error },
+        Err((_, refused)) => SpawnError::not_executable(path, refused),
+        Ok(found) if found.is_dir() => SpawnError::new(SpawnStage::Executable, "is a directory", path, error),
         Ok(_) => SpawnError::from_exec(path, error),
     }
-}
-
-fn is_missing(error: &io::Error) -> bool {
-    // `NotADirectory`: a file stands where the path needs a directory, so nothing can exist below it.
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 #[cfg(all(test, unix))]

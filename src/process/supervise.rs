@@ -6,15 +6,16 @@ use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use tokio::select;
-use tokio::time::{sleep, sleep_until, timeout};
+use tokio::time::{sleep, timeout};
 
 use super::cancel::{Cancel, CancelReason};
 use super::command::ChildCommand;
 use super::error::SpawnError;
 use super::idle_timer::{Expired, IdleTimer};
 use super::input::Input;
-use super::observer::{Activity, Observer};
+use super::observer::{Intake, Observer};
 use super::outcome::{Outcome, Supervised};
+use super::signaller::Known;
 use super::streams::{Pipes, Streams};
 use super::tree::{ProcessTree, Vitals};
 
@@ -133,8 +134,8 @@ impl Started {
         self.tree.id()
     }
 
-    /// Tells the warden not to remove [`Guardian::unless_kept`](crate::process::Guardian::unless_kept) if this
-    /// process dies first. Call it before the child gets its work. Does nothing without a warden.
+    /// Tells the warden not to remove [`Options::unless_kept`](crate::process::Options::unless_kept) if this process
+    /// dies first. Call it before the child gets its work. Does nothing without a warden.
     pub fn keep(&self) {
         self.tree.keep();
     }
@@ -186,28 +187,28 @@ impl Started {
         if input.has_ended() {
             idle_timer.dismiss();
         }
-        let streams = Streams::new(pipes, input).map_err(|source| SpawnError::from_exec(program, source))?;
-        let mut run = Run { tree, intake: Intake { streams, observer, idle_timer } };
+        let streams = Streams::new(pipes, input).map_err(|source| SpawnError::from_exec(&program, source))?;
+        let mut intake = Intake { streams, observer, idle_timer };
 
-        let end = run.watch(&limits, Instant::now(), cancel).await;
+        let end = watch(&tree, &mut intake, limits.hard, cancel).await;
         let status = match &end {
             End::Left(status) => *status,
-            End::Outstayed => run.intake.pump(terminate(&run.tree, limits.grace, cancel)).await,
-            _ => run.interrupt(limits.grace, cancel).await,
+            End::Outstayed => intake.pump(terminate(&tree, limits.grace, cancel)).await,
+            _ => interrupt(&tree, &mut intake, limits.grace, cancel).await,
         };
-        run.intake.pump(run.tree.cleared()).await;
-        let complete = run.intake.drain(limits.drain).await;
+        intake.pump(tree.cleared()).await;
+        let complete = intake.drain(limits.drain).await;
 
-        let outcome = run.outcome(end, status);
+        let known = tree.known();
         Ok(Supervised {
-            outcome,
+            outcome: outcome(end, status, &known, intake.idle_timer.is_settled()),
             status,
             complete,
-            supervision: Some(run.tree.supervision()),
-            gone: run.tree.is_gone(),
-            mechanisms: run.tree.mechanisms().to_vec(),
-            tally: run.tree.tally(),
-            stderr: run.intake.streams.into_stderr(),
+            supervision: Some(tree.supervision),
+            gone: known.is_gone(),
+            mechanisms: known.mechanisms,
+            tally: known.tally,
+            stderr: intake.streams.into_stderr(),
             duration: since.elapsed(),
         })
     }
@@ -229,7 +230,7 @@ async fn terminate(tree: &ProcessTree, grace: Duration, cancel: &Cancel) -> Opti
     ended.await
 }
 
-/// Why [`Run::watch`] stopped.
+/// Why [`watch`] stopped.
 enum End {
     Left(Option<ExitStatus>),
     Outstayed,
@@ -238,161 +239,91 @@ enum End {
     Cancelled(CancelReason),
 }
 
-struct Run<'a> {
-    tree: ProcessTree,
-    intake: Intake<'a>,
+/// Ends the child: first with the observer's own interrupt, then with a signal, then by force.
+async fn interrupt(
+    tree: &ProcessTree,
+    intake: &mut Intake<'_>,
+    grace: Duration,
+    cancel: &Cancel,
+) -> Option<ExitStatus> {
+    let since = Instant::now();
+    // A host that shuts down has no time for the interrupt.
+    let is_leaving = cancel.reason() == Some(CancelReason::Shutdown);
+    if !intake.streams.input_has_begun() {
+        // The child has no work yet and must not begin any.
+        intake.streams.close_stdin();
+    } else if !is_leaving && intake.observer.interrupt() {
+        let polite = (grace / 2).min(INTERRUPT_WAIT);
+        drop(timeout(polite, intake.pump_until_settled(tree.ended())).await);
+    }
+    intake.streams.end_input();
+    let rest = grace.saturating_sub(since.elapsed());
+    intake.pump(terminate(tree, rest, cancel)).await
 }
 
-impl Run<'_> {
-    /// Ends the child: first with the observer's own interrupt, then with a signal, then by force.
-    async fn interrupt(&mut self, grace: Duration, cancel: &Cancel) -> Option<ExitStatus> {
-        let since = Instant::now();
-        // A host that shuts down has no time for the interrupt.
-        let is_leaving = cancel.reason() == Some(CancelReason::Shutdown);
-        if !self.intake.streams.input_has_begun() {
-            // The child has no work yet and must not begin any.
-            self.intake.streams.close_stdin();
-        } else if !is_leaving && self.intake.observer.interrupt() {
-            let ended = self.tree.ended();
-            let polite = (grace / 2).min(INTERRUPT_WAIT);
-            drop(timeout(polite, self.intake.pump_until_settled(ended)).await);
-        }
-        self.intake.streams.end_input();
-        let rest = grace.saturating_sub(since.elapsed());
-        self.intake.pump(terminate(&self.tree, rest, cancel)).await
-    }
-
-    fn outcome(&self, end: End, status: Option<ExitStatus>) -> Outcome {
-        match (end, self.tree.over_limit()) {
-            // Settled work cannot fail any more, not even when its leftover processes exceed a limit.
-            (End::Left(status), over) if self.intake.idle_timer.is_settled() => {
-                Outcome::Settled { status, lingered: over.is_some() }
-            }
-            (End::Left(_), Some(over)) => Outcome::OverLimit(over),
-            (End::Left(_), None) if self.tree.is_orphaned() => Outcome::Orphaned,
-            (End::Left(None), None) => Outcome::Lost,
-            (End::Left(Some(status)), None) => Outcome::Exited(status),
-            (End::Outstayed, _) => Outcome::Settled { status, lingered: true },
-            (End::Silent(limit), _) => Outcome::IdleTimeout { limit },
-            (End::Overran(limit), _) => Outcome::HardTimeout { limit },
-            (End::Cancelled(reason), _) => Outcome::Cancelled(reason),
-        }
-    }
-
-    /// Reads until there is a reason to stop, and returns it. Does not act on it.
-    ///
-    /// `biased` polls the branches in order. Output comes before silence, so that bytes already in the pipe count. A
-    /// flood would starve the branches after it, so exit and silence are also checked after each chunk.
-    async fn watch(&mut self, limits: &SuperviseLimits, started: Instant, cancel: &Cancel) -> End {
-        let Self { tree, intake } = self;
-        let hard_deadline = limits.hard.and_then(|limit| started.checked_add(limit).zip(Some(limit)));
-        let mut hard = pin!(sleep_until(hard_deadline.map_or(started, |(deadline, _)| deadline).into()));
-        let mut overdue = pin!(sleep_until(started.into()));
-        let mut cancelled = pin!(cancel.cancelled());
-        let mut ended = pin!(tree.ended());
-        // An observer without news gets a `Notify` that never fires.
-        let news = intake.observer.news().unwrap_or_default();
-        loop {
-            let deadline = intake.idle_timer.deadline();
-            if let Some(deadline) =
-                deadline.map(Into::into).filter(|deadline| *deadline != overdue.deadline())
-            {
-                overdue.as_mut().reset(deadline);
-            }
-            select! {
-                biased;
-                reason = &mut cancelled => return End::Cancelled(reason),
-                () = &mut hard, if hard_deadline.is_some() => {
-                    let limit = hard_deadline.map(|(_, limit)| limit).unwrap_or_default();
-                    // Settled work cannot fail any more: the child has only stayed too long.
-                    return if intake.idle_timer.is_settled() { End::Outstayed } else { End::Overran(limit) };
-                }
-                more = intake.streams.next(), if !intake.streams.is_done() => {
-                    if more {
-                        intake.observe();
-                    }
-                    if tree.has_ended() {
-                        return End::Left(ended.await);
-                    }
-                }
-                () = news.notified() => intake.look(),
-                () = &mut overdue, if deadline.is_some() => {}
-                status = &mut ended => return End::Left(status),
-            }
-            match intake.idle_timer.overdue(Instant::now()) {
-                Some(Expired::Linger) => return End::Outstayed,
-                Some(Expired::Resumption) => {
-                    intake.streams.end_input();
-                    intake.idle_timer.dismiss();
-                }
-                Some(Expired::Silence(limit)) => return End::Silent(limit),
-                None => {}
-            }
-        }
+fn outcome(end: End, status: Option<ExitStatus>, known: &Known, is_settled: bool) -> Outcome {
+    match (end, known.over_limit.clone()) {
+        // Settled work cannot fail any more, not even when its leftover processes exceed a limit.
+        (End::Left(_), over) if is_settled => Outcome::Settled { status, lingered: over.is_some() },
+        (End::Left(_), Some(over)) => Outcome::OverLimit(over),
+        (End::Left(_), None) if known.orphaned => Outcome::Orphaned,
+        (End::Left(status), None) => status.map_or(Outcome::Lost, Outcome::Exited),
+        (End::Outstayed, _) => Outcome::Settled { status, lingered: true },
+        (End::Silent(limit), _) => Outcome::IdleTimeout { limit },
+        (End::Overran(limit), _) => Outcome::HardTimeout { limit },
+        (End::Cancelled(reason), _) => Outcome::Cancelled(reason),
     }
 }
 
-/// Feeds the child's output to the observer.
-struct Intake<'a> {
-    streams: Streams,
-    observer: &'a mut dyn Observer,
-    idle_timer: IdleTimer,
-}
-
-impl Intake<'_> {
-    fn observe(&mut self) {
-        let activity = self.observer.stdout(self.streams.chunk());
-        self.update(activity);
-    }
-
-    /// Asks the observer for its activity when nothing was read.
-    fn look(&mut self) {
-        let activity = self.observer.stdout(&[]);
-        self.update(activity);
-    }
-
-    fn update(&mut self, activity: Activity) {
-        self.idle_timer.update(activity, Instant::now());
-        if self.streams.input_has_ended() {
-            self.idle_timer.dismiss();
+/// Reads until there is a reason to stop, and returns it. Does not act on it.
+///
+/// `biased` polls the branches in order. Output comes before silence, so that bytes already in the pipe count. A
+/// flood would starve the branches after it, so exit and silence are also checked after each chunk.
+async fn watch(
+    tree: &ProcessTree,
+    intake: &mut Intake<'_>,
+    hard_limit: Option<Duration>,
+    cancel: &Cancel,
+) -> End {
+    let mut hard = pin!(sleep(hard_limit.unwrap_or(Duration::MAX)));
+    let mut overdue = pin!(sleep(Duration::ZERO));
+    let mut cancelled = pin!(cancel.cancelled());
+    let mut ended = pin!(tree.ended());
+    // An observer without news gets a `Notify` that never fires.
+    let news = intake.observer.news().unwrap_or_default();
+    loop {
+        let deadline = intake.idle_timer.deadline();
+        if let Some(deadline) = deadline.map(Into::into).filter(|deadline| *deadline != overdue.deadline()) {
+            overdue.as_mut().reset(deadline);
         }
-    }
-
-    /// Reads on until the work is settled or `ended` resolves.
-    async fn pump_until_settled<T>(&mut self, ended: impl Future<Output = T>) {
-        let mut ended = pin!(ended);
-        while !self.idle_timer.is_settled() {
-            select! {
-                biased;
-                _ = &mut ended => return,
-                more = self.streams.next(), if !self.streams.is_done() => if more { self.observe() },
+        select! {
+            biased;
+            reason = &mut cancelled => return End::Cancelled(reason),
+            () = &mut hard => {
+                // Settled work cannot fail any more: the child has only stayed too long.
+                let is_settled = intake.idle_timer.is_settled();
+                return if is_settled { End::Outstayed } else { End::Overran(hard_limit.unwrap_or_default()) };
             }
-        }
-    }
-
-    /// Reads on until `event` resolves.
-    async fn pump<T>(&mut self, event: impl Future<Output = T>) -> T {
-        let mut event = pin!(event);
-        loop {
-            select! {
-                biased;
-                value = &mut event => return value,
-                more = self.streams.next(), if !self.streams.is_done() => if more { self.observe() },
+            more = intake.streams.next(), if !intake.streams.is_done() => {
+                if more {
+                    intake.observe();
+                }
+                if tree.has_ended() {
+                    return End::Left(ended.await);
+                }
             }
+            () = news.notified() => intake.look(),
+            () = &mut overdue, if deadline.is_some() => {}
+            status = &mut ended => return End::Left(status),
         }
-    }
-
-    /// Reads to the end of the output, for at most `bound`. Returns whether it got there.
-    async fn drain(&mut self, bound: Duration) -> bool {
-        self.streams.close_stdin();
-        let mut bound = pin!(sleep(bound));
-        while !self.streams.is_done() {
-            select! {
-                biased;
-                () = &mut bound => return false,
-                more = self.streams.next() => if more { self.observe() },
+        match intake.idle_timer.overdue(Instant::now()) {
+            Some(Expired::Linger) => return End::Outstayed,
+            Some(Expired::Resumption) => {
+                intake.streams.end_input();
+                intake.idle_timer.dismiss();
             }
+            Some(Expired::Silence(limit)) => return End::Silent(limit),
+            None => {}
         }
-        true
     }
 }

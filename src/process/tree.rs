@@ -11,10 +11,11 @@ use tokio::time::timeout;
 
 use super::command::ChildCommand;
 use super::error::SpawnError;
-use super::guardian::Supervision;
+use super::guardian::{Guardian, Supervision};
 use super::platform::Group;
+use super::signaller::{Known, Signaller};
 use super::streams::Pipes;
-use super::warden::{self, Link, Mechanism, News, OverLimit, Tally};
+use super::warden::{self, Tally};
 
 /// How long a killed tree may take to end. The kernel needs milliseconds, unless a process hangs in a system call
 /// that cannot be interrupted; a stopped warden is given up sooner. After that the tree is left to its thread, and no
@@ -37,17 +38,11 @@ static STARTING: Semaphore = Semaphore::const_new(4);
 /// Threads of this module start the child, wait for it, end what it leaves behind, and reap it. So none of that can
 /// block a task or get lost with one, even while the runtime shuts down. Children behind wardens share one thread; a
 /// child without one has its own, because not every system can wait for many.
-pub struct ProcessTree {
-    keeper: Keeper,
+pub(super) struct ProcessTree {
+    signaller: Arc<dyn Signaller>,
     known: watch::Receiver<Known>,
-    mechanisms: Vec<Mechanism>,
-}
-
-/// What signals the processes of a tree.
-#[derive(Clone)]
-enum Keeper {
-    Group(Arc<Group>),
-    Warden(Arc<Link>),
+    /// How reliably the tree is ended.
+    pub(super) supervision: Supervision,
 }
 
 /// A live view of what a tree uses.
@@ -70,22 +65,6 @@ impl Vitals {
     }
 }
 
-/// What is known of a tree so far.
-#[derive(Clone, Debug, Default)]
-struct Known {
-    /// The child has ended; other processes of its tree may still run.
-    ended: bool,
-    /// Its exit status, if it is known.
-    status: Option<ExitStatus>,
-    /// The rest of the tree has ended too.
-    gone: bool,
-    over_limit: Option<OverLimit>,
-    tally: Option<Tally>,
-    /// The latest tally of a tree that still runs.
-    so_far: Option<Tally>,
-    orphaned: bool,
-}
-
 impl ProcessTree {
     /// Starts a program. The caller has to serve its pipes.
     ///
@@ -94,7 +73,7 @@ impl ProcessTree {
     /// # Errors
     ///
     /// When the program did not start; nothing is left running then.
-    pub async fn spawn(command: ChildCommand) -> Result<(Self, Pipes), SpawnError> {
+    pub(super) async fn spawn(command: ChildCommand) -> Result<(Self, Pipes), SpawnError> {
         let program = command.program.clone();
         let turn = STARTING.acquire().await;
         let (sender, started) = oneshot::channel();
@@ -102,84 +81,43 @@ impl ProcessTree {
             .name("subagent-child".into())
             .stack_size(STACK_BYTES)
             .spawn(move || guard(&command, sender, turn))
-            .map_err(|source| SpawnError::from_exec(program.clone(), source))?;
+            .map_err(|source| SpawnError::from_exec(&program, source))?;
         started.await.unwrap_or_else(|_| {
             let source = io::Error::other("the thread that was to start it has panicked");
-            Err(SpawnError::Exec { path: program, source })
+            Err(SpawnError::from_exec(&program, source))
         })
     }
 
     /// The process id of the child, or of its warden if it has one.
-    #[must_use]
-    pub fn id(&self) -> u32 {
-        match &self.keeper {
-            Keeper::Group(group) => group.id(),
-            Keeper::Warden(link) => link.id(),
-        }
-    }
-
-    /// How reliably the tree is ended.
-    #[must_use]
-    pub fn supervision(&self) -> Supervision {
-        match &self.keeper {
-            Keeper::Group(_) => Supervision::BARE,
-            Keeper::Warden(_) => Supervision::by(&self.mechanisms),
-        }
-    }
-
-    /// The kernel mechanisms that hold the tree.
-    #[must_use]
-    pub fn mechanisms(&self) -> &[Mechanism] {
-        &self.mechanisms
-    }
-
-    /// The resource limit that the tree has exceeded, if any.
-    #[must_use]
-    pub fn over_limit(&self) -> Option<OverLimit> {
-        self.known.borrow().over_limit.clone()
-    }
-
-    /// What the tree has used, once it is gone; `None` without a warden.
-    #[must_use]
-    pub fn tally(&self) -> Option<Tally> {
-        self.known.borrow().tally
+    pub(super) fn id(&self) -> u32 {
+        self.signaller.id()
     }
 
     /// A live view of what the tree uses.
-    #[must_use]
-    pub fn vitals(&self) -> Vitals {
+    pub(super) fn vitals(&self) -> Vitals {
         Vitals(self.known.clone())
     }
 
-    /// Whether the whole tree is gone, as far as can be known.
-    #[must_use]
-    pub fn is_gone(&self) -> bool {
-        let known = self.known.borrow();
-        known.gone && known.tally.is_none_or(|tally| tally.left == 0)
-    }
-
-    /// Whether the warden was killed, so that nobody saw how the tree ended.
-    #[must_use]
-    pub fn is_orphaned(&self) -> bool {
-        self.known.borrow().orphaned
+    /// What is known of it by now.
+    pub(super) fn known(&self) -> Known {
+        self.known.borrow().clone()
     }
 
     /// Waits until the child itself has ended. `None` when its status is unknown. Cancel safe.
-    pub fn ended(&self) -> impl Future<Output = Option<ExitStatus>> + Send + use<> {
+    pub(super) fn ended(&self) -> impl Future<Output = Option<ExitStatus>> + Send + use<> {
         let mut known = self.known.clone();
         // Without a sender the thread has panicked, and nothing is known.
         async move { known.wait_for(|known| known.ended).await.ok().and_then(|known| known.status) }
     }
 
     /// Whether the child itself has ended.
-    #[must_use]
-    pub fn has_ended(&self) -> bool {
+    pub(super) fn has_ended(&self) -> bool {
         self.known.borrow().ended
     }
 
     /// Waits, after the child has ended, until the processes it left behind have ended too. They are asked to exit
     /// and killed soon after, without a call from here. Bounded; cancel safe.
-    pub async fn cleared(&self) {
+    pub(super) async fn cleared(&self) {
         let mut known = self.known.clone();
         drop(timeout(GONE_WAIT, known.wait_for(|known| known.gone)).await);
     }
@@ -189,11 +127,8 @@ impl ProcessTree {
     /// Dropping the future stops the escalation where it is.
     ///
     /// Output has to be read meanwhile, or a child that writes before it exits cannot finish.
-    pub async fn terminate(&self, grace: Duration) -> Option<ExitStatus> {
-        match &self.keeper {
-            Keeper::Group(group) => group.ask(),
-            Keeper::Warden(link) => link.ask(),
-        }
+    pub(super) async fn terminate(&self, grace: Duration) -> Option<ExitStatus> {
+        self.signaller.ask();
         if let Ok(status) = timeout(grace, self.ended()).await {
             return status;
         }
@@ -201,21 +136,14 @@ impl ProcessTree {
         timeout(GONE_WAIT, self.ended()).await.ok().flatten()
     }
 
-    /// Tells the warden not to remove `Guardian::unless_kept` if this process dies first. Does nothing without a
-    /// warden.
-    pub fn keep(&self) {
-        match &self.keeper {
-            Keeper::Group(_) => {}
-            Keeper::Warden(link) => link.keep(),
-        }
+    /// Tells the warden not to remove `Options::unless_kept` if this process dies first. Does nothing without a warden.
+    pub(super) fn keep(&self) {
+        self.signaller.keep();
     }
 
     /// Kills the whole tree at once. Does nothing once it is gone.
-    pub fn kill(&self) {
-        match &self.keeper {
-            Keeper::Group(group) => group.kill(),
-            Keeper::Warden(link) => link.kill(),
-        }
+    pub(super) fn kill(&self) {
+        self.signaller.kill();
     }
 }
 
@@ -229,21 +157,16 @@ type Started = oneshot::Sender<Result<(ProcessTree, Pipes), SpawnError>>;
 
 /// Starts a child. A child without a warden is also waited for, cleared up after and reaped here. Blocks.
 fn guard(command: &ChildCommand, started: Started, turn: Result<SemaphorePermit<'static>, AcquireError>) {
-    let (known, watch) = watch::channel(Known::default());
-    let known = Arc::new(known);
-    let child = start(command, &known);
-    drop(turn);
-    let (keeper, pipes, mechanisms) = match child {
-        Ok(child) => child,
-        Err(error) => {
-            drop(started.send(Err(error)));
-            return;
-        }
+    let (known, watched) = watch::channel(Known::default());
+    let child = match &command.guardian {
+        Some(guardian) => start_guarded(command, guardian, known, watched).map(|child| (child, None)),
+        None => start_group(command, watched).map(|(child, group)| (child, Some((group, known)))),
     };
-    let tree = ProcessTree { keeper: keeper.clone(), known: watch, mechanisms };
+    drop(turn);
+    let (child, group) = child.map_or_else(|error| (Err(error), None), |(child, group)| (Ok(child), group));
     // If the caller waits no more, this drops the tree, which kills it.
-    drop(started.send(Ok((tree, pipes))));
-    if let Keeper::Group(group) = keeper {
+    drop(started.send(child));
+    if let Some((group, known)) = group {
         let status = group.wait();
         known.send_modify(|known| known.end(status));
         group.clear();
@@ -252,39 +175,25 @@ fn guard(command: &ChildCommand, started: Started, turn: Result<SemaphorePermit<
 }
 
 /// Blocks until the child has executed its program.
-fn start(
+fn start_guarded(
     command: &ChildCommand,
-    known: &Arc<watch::Sender<Known>>,
-) -> Result<(Keeper, Pipes, Vec<Mechanism>), SpawnError> {
-    let located = command.locate()?;
-    if let Some(guardian) = &command.guardian {
-        let known = Arc::clone(known);
-        let tell = Box::new(move |news| known.send_modify(|known| known.learn(news)));
-        let (link, pipes, mechanisms) =
-            warden::start(command, guardian, &located.program, &located.cwd, tell)?;
-        return Ok((Keeper::Warden(link), pipes, mechanisms));
-    }
-    let mut child = located.start()?;
-    let pipes = Pipes::of(&mut child);
-    Ok((Keeper::Group(Arc::new(Group::new(child))), pipes, Vec::new()))
+    guardian: &Guardian,
+    known: watch::Sender<Known>,
+    watched: watch::Receiver<Known>,
+) -> Result<(ProcessTree, Pipes), SpawnError> {
+    let (signaller, pipes) = warden::start(&command.locate()?, guardian, known)?;
+    let supervision = Supervision::by(&watched.borrow().mechanisms);
+    Ok((ProcessTree { signaller, known: watched, supervision }, pipes))
 }
 
-impl Known {
-    fn end(&mut self, status: Option<ExitStatus>) {
-        (self.ended, self.status) = (true, status);
-    }
-
-    fn learn(&mut self, news: News) {
-        match news {
-            News::Ended(status) => self.end(Some(status)),
-            News::OverLimit(over) => self.over_limit = Some(over),
-            News::Using(tally) => self.so_far = Some(tally),
-            News::Gone(tally) => self.tally = Some(tally),
-            News::Orphaned => {
-                self.orphaned = true;
-                self.ended = true;
-            }
-            News::Cleared => self.gone = true,
-        }
-    }
+/// Blocks until the child has executed its program.
+fn start_group(
+    command: &ChildCommand,
+    watched: watch::Receiver<Known>,
+) -> Result<((ProcessTree, Pipes), Arc<Group>), SpawnError> {
+    let mut child = command.locate()?.start()?;
+    let pipes = Pipes::of(&mut child);
+    let group = Arc::new(Group::new(child));
+    let signaller = Arc::clone(&group) as Arc<dyn Signaller>;
+    Ok(((ProcessTree { signaller, known: watched, supervision: Supervision::BARE }, pipes), group))
 }

@@ -11,12 +11,16 @@
 mod abilities;
 mod message;
 mod options;
+#[cfg(target_os = "linux")]
+mod proc_stat;
 #[cfg(unix)]
 mod remove;
 
 pub use abilities::{Abilities, Ability};
 pub use message::{Ending, LimitKind, Mechanism, Order, OverLimit, Report, Stage, Tally};
-pub use options::{BadOptions, Limits, Options, Sandbox};
+pub use options::{Limits, Options, Sandbox};
+#[cfg(target_os = "linux")]
+pub use proc_stat::{Stat, processes};
 #[cfg(unix)]
 pub use remove::remove_tree;
 

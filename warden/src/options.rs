@@ -21,7 +21,7 @@ pub struct Options {
     pub directory: Option<PathBuf>,
     /// Whether to give the tree its own pid namespace, which dies with the warden.
     pub pid_namespace: bool,
-    /// The path of the program, then its arguments.
+    /// The path of the program, then its arguments. Filled in when a child is started.
     pub command: Vec<OsString>,
 }
 
@@ -47,18 +47,6 @@ pub struct Limits {
     pub open_files: Option<u64>,
 }
 
-/// Arguments that the warden does not understand.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadOptions(pub String);
-
-impl std::fmt::Display for BadOptions {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for BadOptions {}
-
 const GRACE: &str = "--grace-ms";
 const READ_ONLY: &str = "--read-only";
 const METADATA: &str = "--metadata";
@@ -77,25 +65,26 @@ impl Options {
     /// Builds the arguments, without the program's own name.
     #[must_use]
     pub fn to_args(&self) -> Vec<OsString> {
+        let Limits { memory_bytes, processes, cpu_seconds, open_files } = self.limits;
+        let numbers = [
+            (GRACE, u64::try_from(self.grace.as_millis()).ok()),
+            (MEMORY, memory_bytes),
+            (PROCESSES, processes),
+            (CPU, cpu_seconds),
+            (OPEN_FILES, open_files),
+        ];
+        let paths = [
+            (SCRATCH, &self.scratch[..]),
+            (UNLESS_KEPT, &self.unless_kept),
+            (DIRECTORY, self.directory.as_slice()),
+            (WRITABLE, self.sandbox.as_ref().map_or(&[], |sandbox| &sandbox.writable)),
+        ];
         let mut args = Vec::new();
-        let mut pair = |name: &str, value: &OsStr| args.extend([name.into(), value.to_owned()]);
-        pair(GRACE, self.grace.as_millis().to_string().as_ref());
-        for (name, limit) in self.limits.named() {
-            if let Some(value) = limit {
-                pair(name, value.to_string().as_ref());
-            }
+        for (name, number) in numbers {
+            args.extend(number.into_iter().flat_map(|number| [name.into(), number.to_string().into()]));
         }
-        for path in &self.scratch {
-            pair(SCRATCH, path.as_os_str());
-        }
-        for path in &self.unless_kept {
-            pair(UNLESS_KEPT, path.as_os_str());
-        }
-        if let Some(path) = &self.directory {
-            pair(DIRECTORY, path.as_os_str());
-        }
-        for path in self.sandbox.iter().flat_map(|sandbox| &sandbox.writable) {
-            pair(WRITABLE, path.as_os_str());
+        for (name, paths) in paths {
+            args.extend(paths.iter().flat_map(|path| [name.into(), path.into()]));
         }
         let flags = [
             (READ_ONLY, self.sandbox.is_some()),
@@ -112,14 +101,13 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// For an unknown argument, a missing or malformed value, and a missing command.
-    pub fn from_args(args: impl IntoIterator<Item = OsString>) -> Result<Self, BadOptions> {
+    /// For an unknown argument, a missing or malformed value, and a missing command; in words.
+    pub fn from_args(args: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
         let mut args = args.into_iter();
         let (mut options, mut sandbox, mut read_only) = (Self::default(), Sandbox::default(), false);
         while let Some(arg) = args.next() {
-            let name =
-                arg.to_str().ok_or_else(|| BadOptions(format!("unknown argument {}", arg.display())))?;
-            let mut value = || args.next().ok_or_else(|| BadOptions(format!("{name} needs a value")));
+            let name = arg.to_str().ok_or_else(|| format!("unknown argument {}", arg.display()))?;
+            let mut value = || args.next().ok_or_else(|| format!("{name} needs a value"));
             match name {
                 GRACE => options.grace = Duration::from_millis(number(name, &value()?)?),
                 MEMORY => options.limits.memory_bytes = Some(number(name, &value()?)?),
@@ -137,31 +125,20 @@ impl Options {
                     options.command = args.by_ref().collect();
                     break;
                 }
-                unknown => return Err(BadOptions(format!("unknown argument {unknown}"))),
+                unknown => return Err(format!("unknown argument {unknown}")),
             }
         }
         if options.command.is_empty() {
-            return Err(BadOptions("a program is missing after --".into()));
+            return Err("a program is missing after --".into());
         }
         options.sandbox = read_only.then_some(sandbox);
         Ok(options)
     }
 }
 
-impl Limits {
-    fn named(&self) -> [(&'static str, Option<u64>); 4] {
-        [
-            (MEMORY, self.memory_bytes),
-            (PROCESSES, self.processes),
-            (CPU, self.cpu_seconds),
-            (OPEN_FILES, self.open_files),
-        ]
-    }
-}
-
-fn number(name: &str, value: &OsStr) -> Result<u64, BadOptions> {
-    let bad = || BadOptions(format!("{name} needs a number, not {}", value.display()));
-    value.to_str().and_then(|text| text.parse().ok()).ok_or_else(bad)
+fn number(name: &str, value: &OsStr) -> Result<u64, String> {
+    let number = value.to_str().and_then(|text| text.parse().ok());
+    number.ok_or_else(|| format!("{name} needs a number, not {}", value.display()))
 }
 
 #[cfg(test)]
@@ -201,7 +178,7 @@ mod tests {
             (vec![], "a program is missing after --"),
         ] {
             let parsed = Options::from_args(args.into_iter().map(OsString::from));
-            assert_eq!(parsed.map_err(|error| error.0), Err(complaint.into()));
+            assert_eq!(parsed, Err(complaint.into()));
         }
     }
 }

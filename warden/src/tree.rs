@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fs;
 
-use pi_subagent_warden::Mechanism;
+use pi_subagent_warden::{Mechanism, Stat, processes};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
 use crate::sys;
@@ -52,10 +52,9 @@ impl Tree {
 /// holds the process before it is checked again.
 fn send(pid: Pid, signal: Signal, tree: &HashSet<Pid>) {
     let Ok(held) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else { return };
-    let own = rustix::process::getpid();
-    let is_ours = Stat::of(pid)
-        .is_some_and(|stat| stat.state != b'Z' && (stat.parent == own || tree.contains(&stat.parent)));
-    if is_ours {
+    let is_parent = |parent: Pid| parent == rustix::process::getpid() || tree.contains(&parent);
+    let stat = Stat::of(pid.as_raw_pid()).filter(|stat| stat.alive);
+    if stat.and_then(|stat| Pid::from_raw(stat.parent)).is_some_and(is_parent) {
         let _ = rustix::process::pidfd_send_signal(&held, signal);
     }
 }
@@ -101,63 +100,13 @@ fn has_lists() -> bool {
 }
 
 fn children_by_parent(parent: Pid) -> Vec<Pid> {
-    let all = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = all.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?));
-    pids.filter(|pid| Stat::of(*pid).is_some_and(|stat| stat.parent == parent)).collect()
-}
-
-/// The fields of `/proc/<pid>/stat` that are needed here.
-pub(crate) struct Stat {
-    pub state: u8,
-    pub parent: Pid,
-    /// CPU time of the process and of the children it has waited for, in clock ticks.
-    pub cpu_ticks: u64,
-    /// Resident memory in pages.
-    pub rss_pages: u64,
-    pub name: String,
-}
-
-impl Stat {
-    pub(crate) fn of(pid: Pid) -> Option<Self> {
-        Self::parse(&fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?)
-    }
-
-    /// The fields follow the program's name, which may itself contain anything, parentheses too.
-    fn parse(stat: &[u8]) -> Option<Self> {
-        let text = String::from_utf8_lossy(stat);
-        let (open, close) = (text.find('(')?, text.rfind(')')?);
-        let fields: Vec<&str> = text.get(close + 1..)?.split_ascii_whitespace().collect();
-        let number = |index: usize| fields.get(index)?.parse::<u64>().ok();
-        // Numbered as in proc(5), where the state is the third field.
-        let ticks = [14, 15, 16, 17].into_iter().filter_map(|field| number(field - 3)).sum();
-        Some(Self {
-            state: *fields.first()?.as_bytes().first()?,
-            parent: Pid::from_raw(fields.get(1)?.parse().ok()?)?,
-            cpu_ticks: ticks,
-            rss_pages: number(24 - 3)?,
-            name: printable(text.get(open + 1..close)?),
-        })
-    }
-}
-
-fn printable(name: &str) -> String {
-    name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+    let is_child = |pid: &i32| Stat::of(*pid).is_some_and(|stat| stat.parent == parent.as_raw_pid());
+    processes().filter(is_child).filter_map(Pid::from_raw).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_process_is_parsed_whatever_its_name() {
-        let line = "41 (a) b\n(c) S 40 41 40 0 -1 4194304 1 0 0 0 5 6 7 8 20 0 1 0 99 1000 250 0 0";
-        let stat = Stat::parse(line.as_bytes()).expect("a line of the right shape");
-        assert_eq!((stat.state, stat.parent.as_raw_nonzero().get()), (b'S', 40));
-        assert_eq!((stat.cpu_ticks, stat.rss_pages, stat.name.as_str()), (26, 250, "a) b?(c"));
-        for short in ["", "41", "41 (x", "41 (x) S", "41 (x) S 1 2", "41 (x) S 0 1 1 0 -1 0"] {
-            assert!(Stat::parse(short.as_bytes()).is_none(), "{short}");
-        }
-    }
 
     #[test]
     fn own_children_are_found() {

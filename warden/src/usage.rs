@@ -3,11 +3,11 @@
 use std::fs;
 use std::time::Duration;
 
-use pi_subagent_warden::{LimitKind, Limits, OverLimit, Tally};
+use pi_subagent_warden::{LimitKind, Limits, OverLimit, Stat, Tally};
 use rustix::process::Pid;
 
 use crate::sys::Reaped;
-use crate::tree::{Stat, descendants};
+use crate::tree::descendants;
 
 /// Adds up what a tree uses, and compares it with its limits.
 pub(crate) struct Meter {
@@ -26,9 +26,8 @@ type Blame<'a> = &'a dyn Fn(&Share) -> u64;
 
 /// What one process uses at the time of a sample.
 struct Share {
-    pid: Pid,
-    parent: Pid,
-    name: String,
+    pid: i32,
+    stat: Stat,
     rss_bytes: u64,
     cpu_ms: u64,
     files: u64,
@@ -64,7 +63,7 @@ impl Meter {
         self.cpu_ms = millis(self.ended_cpu) + total(|share| share.cpu_ms);
         let cpu_seconds = self.cpu_ms.div_ceil(1000);
         let children =
-            |parent: &Share| shares.iter().filter(|share| share.parent == parent.pid).count() as u64;
+            |parent: &Share| shares.iter().filter(|share| share.stat.parent == parent.pid).count() as u64;
         let Limits { memory_bytes, processes, cpu_seconds: cpu_allowed, open_files } = self.limits;
         // Each limit with the measured value, the allowed value, and a process's share of it.
         let limits: [(LimitKind, u64, Option<u64>, Blame<'_>); 4] = [
@@ -76,8 +75,8 @@ impl Meter {
         limits.into_iter().find_map(|(limit, value, allowed, share)| {
             let allowed = allowed.filter(|allowed| value > *allowed)?;
             let offender = shares.iter().max_by_key(|process| share(process))?;
-            let pid = offender.pid.as_raw_nonzero().get().unsigned_abs();
-            Some(OverLimit { limit, value, allowed, pid, name: offender.name.clone() })
+            let (pid, name) = (offender.pid.unsigned_abs(), offender.stat.name.clone());
+            Some(OverLimit { limit, value, allowed, pid, name })
         })
     }
 
@@ -92,16 +91,16 @@ impl Meter {
     }
 
     fn share(&self, pid: Pid) -> Option<Share> {
-        let stat = Stat::of(pid).filter(|stat| stat.state != b'Z')?;
+        let pid = pid.as_raw_pid();
+        let stat = Stat::of(pid).filter(|stat| stat.alive)?;
         let count_files = self.limits.open_files.is_some();
-        let files = || fs::read_dir(format!("/proc/{}/fd", pid.as_raw_nonzero())).map_or(0, Iterator::count);
+        let files = || fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, Iterator::count);
         Some(Share {
             pid,
-            parent: stat.parent,
-            name: stat.name,
             rss_bytes: stat.rss_pages * self.page_bytes,
             cpu_ms: stat.cpu_ticks * 1000 / self.ticks_per_second,
             files: if count_files { files() as u64 } else { 0 },
+            stat,
         })
     }
 }

@@ -1,7 +1,5 @@
 //! What differs between operating systems: the same functions for Unix and Windows.
 
-#[cfg(target_os = "linux")]
-pub(super) mod proc_stat;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]

@@ -10,13 +10,14 @@ use std::process::{Child, Command, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
+#[cfg(target_os = "linux")]
+use pi_subagent_warden::{Stat, processes};
 use rustix::fs::Access;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
-#[cfg(target_os = "linux")]
-use super::proc_stat::{Stat, processes};
+use super::super::signaller::Signaller;
 
 /// How long the processes that a child leaves in its group may take to exit after SIGTERM. They were abandoned, so
 /// they have less to finish than a child at work.
@@ -54,18 +55,14 @@ pub(in crate::process) struct Group {
 struct State {
     /// `None` once reaped, here or by somebody else.
     child: Option<Child>,
-    asked: bool,
-    killed: bool,
+    /// Whether the group was asked to exit, or killed.
+    signalled: bool,
 }
 
 impl Group {
     pub(in crate::process) fn new(child: Child) -> Self {
         let leader = Pid::from_child(&child);
-        Self { leader, state: Mutex::new(State { child: Some(child), asked: false, killed: false }) }
-    }
-
-    pub(in crate::process) fn id(&self) -> u32 {
-        self.leader.as_raw_pid().unsigned_abs()
+        Self { leader, state: Mutex::new(State { child: Some(child), signalled: false }) }
     }
 
     /// Blocks until the leader has ended, and leaves it unreaped. `None` when somebody else has reaped it.
@@ -85,37 +82,18 @@ impl Group {
                 Ok(None) | Err(Errno::INTR) => {}
                 Err(_) => {
                     // The id is no longer reserved, so nothing may be sent to it.
-                    self.lock().child = None;
+                    self.state.lock().child = None;
                     return None;
                 }
             }
         }
     }
 
-    /// Asks every process of the group to exit. SIGCONT follows, because a stopped process would not act on SIGTERM.
-    pub(in crate::process) fn ask(&self) {
-        let mut state = self.lock();
-        state.asked = true;
-        self.send(&state, Signal::TERM);
-        self.send(&state, Signal::CONT);
-    }
-
-    /// Kills every process of the group.
-    pub(in crate::process) fn kill(&self) {
-        let mut state = self.lock();
-        state.killed = true;
-        self.send(&state, Signal::KILL);
-    }
-
     /// Call this after the leader has ended. Ends the processes it left in the group, politely first, then reaps it.
     /// Blocks for at most about twice [`LEFTOVER_GRACE`].
     pub(in crate::process) fn clear(&self) {
         if self.has_others() {
-            let unasked = {
-                let state = self.lock();
-                !state.asked && !state.killed
-            };
-            if unasked {
+            if !self.state.lock().signalled {
                 self.ask();
             }
             if !self.wait_alone() {
@@ -124,7 +102,7 @@ impl Group {
             }
         }
         self.kill();
-        if let Some(mut child) = self.lock().child.take() {
+        if let Some(mut child) = self.state.lock().child.take() {
             // It has ended already, so this returns at once.
             drop(child.wait());
         }
@@ -143,27 +121,31 @@ impl Group {
         true
     }
 
-    fn send(&self, state: &State, signal: Signal) {
+    fn send(&self, signals: &[Signal]) {
+        let mut state = self.state.lock();
+        state.signalled = true;
         if state.child.is_none() {
             return;
         }
-        // An error usually means that the group is already gone.
-        let _ = rustix::process::kill_process_group(self.leader, signal);
-        if rustix::process::getpgid(Some(self.leader)) != Ok(self.leader) {
-            // The leader has moved into another group.
-            let _ = rustix::process::kill_process(self.leader, signal);
+        for signal in signals {
+            // An error usually means that the group is already gone.
+            let _ = rustix::process::kill_process_group(self.leader, *signal);
+            if rustix::process::getpgid(Some(self.leader)) != Ok(self.leader) {
+                // The leader has moved into another group.
+                let _ = rustix::process::kill_process(self.leader, *signal);
+            }
         }
     }
 
     /// Whether the group has a living member besides the leader.
     #[cfg(target_os = "linux")]
     fn has_others(&self) -> bool {
-        if self.lock().child.is_none() {
+        if self.state.lock().child.is_none() {
             return false;
         }
         // Probing the group with a signal would count the leader, which is a zombie by now, so the members are looked
         // up.
-        let leader = self.id();
+        let leader = self.leader.as_raw_pid();
         let is_member = |pid| Stat::of(pid).is_some_and(|stat| stat.alive && stat.group == leader);
         processes().any(|pid| pid != leader && is_member(pid))
     }
@@ -171,11 +153,22 @@ impl Group {
     /// Whether the group has a living member besides the leader. The kernel does not count zombies here.
     #[cfg(not(target_os = "linux"))]
     fn has_others(&self) -> bool {
-        self.lock().child.is_some() && rustix::process::test_kill_process_group(self.leader).is_ok()
+        self.state.lock().child.is_some() && rustix::process::test_kill_process_group(self.leader).is_ok()
+    }
+}
+
+impl Signaller for Group {
+    fn id(&self) -> u32 {
+        self.leader.as_raw_pid().unsigned_abs()
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock()
+    /// SIGCONT follows, because a stopped process would not act on SIGTERM.
+    fn ask(&self) {
+        self.send(&[Signal::TERM, Signal::CONT]);
+    }
+
+    fn kill(&self) {
+        self.send(&[Signal::KILL]);
     }
 }
 

@@ -7,7 +7,9 @@ use std::process::{Child, Command, ExitStatus};
 use std::thread;
 use std::time::Duration;
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
+
+use super::super::signaller::Signaller;
 
 /// How often the child is polled for its exit: the standard library cannot wait and kill at the same time.
 const POLL: Duration = Duration::from_millis(10);
@@ -26,14 +28,10 @@ impl Group {
         Self { child: Mutex::new(child) }
     }
 
-    pub(in crate::process) fn id(&self) -> u32 {
-        self.lock().id()
-    }
-
     /// Blocks until the child has ended.
     pub(in crate::process) fn wait(&self) -> Option<ExitStatus> {
         loop {
-            match self.lock().try_wait() {
+            match self.child.lock().try_wait() {
                 Ok(Some(status)) => return Some(status),
                 Ok(None) => {}
                 Err(_) => return None,
@@ -42,20 +40,21 @@ impl Group {
         }
     }
 
-    /// Does nothing, as there is no polite signal: the child gets its grace period and is then killed.
-    #[expect(clippy::unused_self, reason = "the same function as on Unix")]
-    pub(in crate::process) fn ask(&self) {}
-
-    pub(in crate::process) fn kill(&self) {
-        // An error usually means that the child has already ended.
-        drop(self.lock().kill());
-    }
-
     #[expect(clippy::unused_self, reason = "the same function as on Unix")]
     pub(in crate::process) fn clear(&self) {}
+}
 
-    fn lock(&self) -> MutexGuard<'_, Child> {
-        self.child.lock()
+impl Signaller for Group {
+    fn id(&self) -> u32 {
+        self.child.lock().id()
+    }
+
+    /// Does nothing, as there is no polite signal: the child gets its grace period and is then killed.
+    fn ask(&self) {}
+
+    fn kill(&self) {
+        // An error usually means that the child has already ended.
+        drop(self.child.lock().kill());
     }
 }
 

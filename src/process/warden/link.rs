@@ -1,15 +1,17 @@
 //! One warden and the child behind it, on Linux.
 
+use std::ffi::OsString;
 use std::io::{self, IoSlice};
+use std::iter;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use parking_lot::{Mutex, MutexGuard};
-use pi_subagent_warden::{Ending, MAX_MESSAGE, Mechanism, Order, OverLimit, Report, Stage, Tally};
+use parking_lot::Mutex;
+use pi_subagent_warden::{Ending, MAX_MESSAGE, Options, Order, Report, Stage};
 use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{
@@ -17,12 +19,14 @@ use rustix::net::{
     recv, send, sendmsg, socketpair,
 };
 use rustix::pipe::{PipeFlags, pipe_with};
+use tokio::sync::watch;
 use uuid::Uuid;
 
-use super::super::command::ChildCommand;
-use super::super::error::SpawnError;
+use super::super::command::Located;
+use super::super::error::{SpawnError, SpawnStage};
 use super::super::guardian::Guardian;
 use super::super::program;
+use super::super::signaller::{Known, Signaller};
 use super::super::streams::Pipes;
 use super::sweep::{TREE, sweep};
 
@@ -34,7 +38,7 @@ const START_LIMIT: Duration = Duration::from_secs(10);
 const END_LIMIT: Duration = Duration::from_secs(3);
 
 /// The connection to one warden.
-pub(in crate::process) struct Link {
+pub(super) struct Link {
     socket: OwnedFd,
     warden: Mutex<Option<Child>>,
     warden_pid: u32,
@@ -42,6 +46,7 @@ pub(in crate::process) struct Link {
     cgroup: Option<PathBuf>,
     /// When the child ended or the kill was ordered; starts [`END_LIMIT`].
     ending: Mutex<Option<Instant>>,
+    known: watch::Sender<Known>,
 }
 
 /// What a read from the socket found.
@@ -53,30 +58,6 @@ enum Heard {
     End,
 }
 
-/// An event in the life of a tree.
-pub(in crate::process) enum News {
-    /// The child itself has ended.
-    Ended(ExitStatus),
-    /// The tree exceeded a limit, and the warden is ending it.
-    OverLimit(OverLimit),
-    /// What the tree has used so far.
-    Using(Tally),
-    /// The tree is gone, except for the processes that [`Tally::left`] counts.
-    Gone(Tally),
-    /// The warden was killed, and so was every process of its tree that could be found.
-    Orphaned,
-    /// The warden is reaped. This is the last event.
-    Cleared,
-}
-
-/// Whether more messages can come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reading {
-    Pending,
-    /// The warden has closed the socket: it has ended.
-    Ended,
-}
-
 impl Link {
     /// Starts the warden and, through it, the child. Blocks until the child has executed its program.
     ///
@@ -84,20 +65,21 @@ impl Link {
     /// would be needed for. The child's standard input travels over the socket. No descriptor of this process ever
     /// loses its close-on-exec flag; otherwise another child started at the same moment would inherit it.
     pub(super) fn start(
-        command: &ChildCommand,
+        Located { command, program, cwd }: &Located<'_>,
         guardian: &Guardian,
-        program: &Path,
-        cwd: &Path,
-    ) -> Result<(Self, Pipes, Vec<Mechanism>), SpawnError> {
-        let failed = |source| SpawnError::Warden { path: guardian.program.clone(), source };
+        known: watch::Sender<Known>,
+    ) -> Result<(Self, Pipes), SpawnError> {
+        let failed = |source| SpawnError::from_warden(&guardian.program, source);
         let raw = |error: Errno| failed(error.into());
         let (socket, theirs) =
             socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
                 .map_err(raw)?;
         let (reads, writes) = pipe_with(PipeFlags::CLOEXEC).map_err(raw)?;
         let marker = Uuid::new_v4().simple().to_string();
+        let words = iter::once(program.as_os_str()).chain(command.args.iter().map(OsString::as_os_str));
+        let options = Options { command: words.map(Into::into).collect(), ..guardian.options.clone() };
         let mut warden = Command::new(&guardian.program)
-            .args(guardian.arguments(program, &command.args))
+            .args(options.to_args())
             .current_dir(cwd)
             .env_clear()
             .envs(command.env.iter().map(|(name, value)| (name, value)))
@@ -112,72 +94,91 @@ impl Link {
                     program::check_cwd(cwd).err().unwrap_or_else(|| failed(source))
                 }
                 // Out of some resource, which would have stopped the program as well.
-                _ => SpawnError::from_exec(program.into(), source),
+                _ => SpawnError::from_exec(program, source),
             })?;
         let pipes = Pipes::new(writes.into(), &mut warden);
-        let warden_pid = warden.id();
         let mut link = Self {
-            cgroup: None,
             socket,
+            warden_pid: warden.id(),
             warden: Mutex::new(Some(warden)),
-            warden_pid,
             marker,
+            cgroup: None,
             ending: Mutex::default(),
+            known,
         };
-        let limited = set_socket_timeout(&link.socket, Timeout::Recv, Some(START_LIMIT));
-        let first = limited.and_then(|()| link.send_start(&reads));
+        let ordered = link.order_start(&reads);
         drop(reads);
-        let mut first = first.map(|()| link.hear(RecvFlags::empty()));
-        if let Ok(Heard::Report(Report::Grouped(path))) = first {
-            link.cgroup = Some(path);
-            first = Ok(link.hear(RecvFlags::empty()));
-        }
-        match first {
-            Ok(Heard::Report(Report::Started(mechanisms))) => Ok((link, pipes, mechanisms)),
-            Ok(Heard::Report(Report::Failed { stage, errno })) => {
-                link.give_up();
+        let answer = ordered.map(|()| link.first_answer());
+        let refused = match answer {
+            Ok(Some(Report::Started(mechanisms))) => {
+                link.known.send_modify(|known| known.mechanisms = mechanisms);
+                return Ok((link, pipes));
+            }
+            Ok(Some(Report::Failed { stage, errno })) => {
                 let source = io::Error::from_raw_os_error(errno);
-                Err(match stage {
+                match stage {
                     Stage::Exec => program::diagnose(program, cwd, source),
-                    Stage::Sandbox => SpawnError::Sandbox { path: program.into(), source },
+                    Stage::Sandbox => {
+                        SpawnError::new(SpawnStage::Sandbox, "cannot be set up", program, source)
+                    }
                     Stage::Warden | Stage::Namespace => failed(source),
-                })
+                }
             }
-            Err(error) => {
-                link.give_up();
-                Err(raw(error))
-            }
-            Ok(_) => {
-                link.give_up();
-                Err(failed(io::Error::other("it did not say that it has started anything")))
-            }
-        }
+            Ok(_) => failed(io::Error::other("it did not say that it has started anything")),
+            Err(error) => raw(error),
+        };
+        link.give_up();
+        Err(refused)
     }
 
-    /// The process id of the warden.
-    pub(in crate::process) fn id(&self) -> u32 {
-        self.warden_pid
-    }
-
-    /// Passes on what the warden has reported since the last call.
-    pub(super) fn read(&self, tell: &mut dyn FnMut(News)) -> Reading {
+    /// Waits for what the warden reports of the start; `None` when it reports nothing in time.
+    fn first_answer(&mut self) -> Option<Report> {
         loop {
-            match self.hear(RecvFlags::DONTWAIT) {
-                Heard::Report(Report::Ended(ending)) => {
-                    self.expect_the_end();
-                    tell(News::Ended(status(ending)));
-                }
-                Heard::Report(Report::OverLimit(over)) => tell(News::OverLimit(over)),
-                Heard::Report(Report::Using(tally)) => tell(News::Using(tally)),
-                Heard::Report(Report::Gone(tally)) => {
-                    self.order(Order::Leave);
-                    tell(News::Gone(tally));
-                }
-                Heard::Report(Report::Grouped(_) | Report::Started(_) | Report::Failed { .. }) => {}
-                Heard::Silence => return Reading::Pending,
-                Heard::End => return Reading::Ended,
+            match self.hear(RecvFlags::empty()) {
+                Heard::Report(Report::Grouped(path)) => self.cgroup = Some(path),
+                Heard::Report(report) => return Some(report),
+                Heard::Silence | Heard::End => return None,
             }
         }
+    }
+
+    /// Notes what the warden has reported since the last call. Returns whether more can come: `false` once the warden
+    /// has closed the socket, which means that it has ended.
+    pub(super) fn read(&self) -> bool {
+        loop {
+            let report = match self.hear(RecvFlags::DONTWAIT) {
+                Heard::Report(report) => report,
+                Heard::Silence => return true,
+                Heard::End => return false,
+            };
+            match report {
+                Report::Ended(_) => self.expect_the_end(),
+                Report::Gone(_) => self.order(Order::Leave),
+                _ => {}
+            }
+            self.known.send_modify(|known| match report {
+                Report::Ended(ending) => known.end(Some(status(ending))),
+                Report::OverLimit(over) => known.over_limit = Some(over),
+                Report::Using(tally) => known.so_far = Some(tally),
+                Report::Gone(tally) => known.tally = Some(tally),
+                Report::Grouped(_) | Report::Started(_) | Report::Failed { .. } => {}
+            });
+        }
+    }
+
+    /// Whether the warden has reported that its tree is gone, and is about to exit.
+    pub(super) fn is_gone(&self) -> bool {
+        self.known.borrow().tally.is_some()
+    }
+
+    /// What is left to do once the warden has ended. Blocks for up to two seconds when it was killed.
+    pub(super) fn end(&self) {
+        if !self.is_gone() {
+            self.sweep();
+            self.known.send_modify(|known| (known.orphaned, known.ended) = (true, true));
+        }
+        self.reap();
+        self.known.send_modify(|known| known.gone = true);
     }
 
     /// Becomes readable when there is something to [read](Link::read).
@@ -187,12 +188,12 @@ impl Link {
 
     /// Starts the clock of [`END_LIMIT`], unless it runs already.
     fn expect_the_end(&self) {
-        self.ending().get_or_insert_with(Instant::now);
+        self.ending.lock().get_or_insert_with(Instant::now);
     }
 
     /// Whether the warden takes longer to end its tree than it can need, because somebody has stopped it.
     pub(super) fn is_overdue(&self) -> bool {
-        self.ending().is_some_and(|since| since.elapsed() > END_LIMIT)
+        self.ending.lock().is_some_and(|since| since.elapsed() > END_LIMIT)
     }
 
     /// Cleans up after a start that failed.
@@ -204,29 +205,13 @@ impl Link {
 
     /// Kills what a dead warden has left behind. As long as the warden is not reaped, nobody else gets its process
     /// id, which is also the id of the session that it made for its tree.
-    pub(super) fn sweep(&self) {
-        sweep(&self.marker, self.warden_pid, self.cgroup.as_deref());
-    }
-
-    /// Tells the warden that the child gets its work now, so that it does not remove `Guardian::unless_kept`.
-    pub(in crate::process) fn keep(&self) {
-        self.order(Order::Keep);
-    }
-
-    /// Has the warden ask every process of the tree to exit.
-    pub(in crate::process) fn ask(&self) {
-        self.order(Order::Ask);
-    }
-
-    /// Has the warden kill every process of the tree.
-    pub(in crate::process) fn kill(&self) {
-        self.expect_the_end();
-        self.order(Order::Kill);
+    fn sweep(&self) {
+        sweep(&self.marker, self.warden_pid.cast_signed(), self.cgroup.as_deref());
     }
 
     /// Kills a warden that does not obey. The end of its socket then triggers the sweep of its tree.
     pub(super) fn abandon(&self) {
-        if let Some(warden) = &mut *self.warden() {
+        if let Some(warden) = &mut *self.warden.lock() {
             // An error usually means that it has already ended.
             drop(warden.kill());
         }
@@ -238,7 +223,9 @@ impl Link {
         let _ = send(&self.socket, order.as_str().as_bytes(), SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
     }
 
-    fn send_start(&self, stdin: &OwnedFd) -> Result<(), Errno> {
+    /// Orders the start of a child with this standard input, and limits how long its answer is waited for.
+    fn order_start(&self, stdin: &OwnedFd) -> Result<(), Errno> {
+        set_socket_timeout(&self.socket, Timeout::Recv, Some(START_LIMIT))?;
         let descriptors = [stdin.as_fd()];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut control = SendAncillaryBuffer::new(&mut space);
@@ -273,22 +260,33 @@ impl Link {
 
     /// Whether the warden has ended, perhaps just now. A reaped one has.
     pub(super) fn has_exited(&self) -> bool {
-        self.warden().as_mut().is_none_or(|warden| !matches!(warden.try_wait(), Ok(None)))
+        self.warden.lock().as_mut().is_none_or(|warden| !matches!(warden.try_wait(), Ok(None)))
     }
 
-    fn ending(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.ending.lock()
-    }
-
-    pub(super) fn reap(&self) {
-        let warden = self.warden().take();
+    fn reap(&self) {
+        let warden = self.warden.lock().take();
         if let Some(mut warden) = warden {
             drop(warden.wait());
         }
     }
+}
 
-    fn warden(&self) -> MutexGuard<'_, Option<Child>> {
-        self.warden.lock()
+impl Signaller for Link {
+    fn id(&self) -> u32 {
+        self.warden_pid
+    }
+
+    fn ask(&self) {
+        self.order(Order::Ask);
+    }
+
+    fn kill(&self) {
+        self.expect_the_end();
+        self.order(Order::Kill);
+    }
+
+    fn keep(&self) {
+        self.order(Order::Keep);
     }
 }
 

@@ -11,10 +11,10 @@ mod probe;
 mod sweep;
 
 #[cfg(not(target_os = "linux"))]
-pub(super) use elsewhere::{Link, News, start};
+pub(super) use elsewhere::start;
 #[cfg(target_os = "linux")]
 pub(super) use follow::start;
-#[cfg(target_os = "linux")]
-pub(super) use link::{Link, News};
-pub use pi_subagent_warden::{Abilities, Ability, LimitKind, Limits, Mechanism, OverLimit, Sandbox, Tally};
+pub use pi_subagent_warden::{
+    Abilities, Ability, LimitKind, Limits, Mechanism, Options, OverLimit, Sandbox, Tally,
+};
 pub use probe::{ProbeError, probe};

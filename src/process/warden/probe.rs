@@ -1,6 +1,6 @@
 //! Asks the warden what this machine allows.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_BYTES: usize = 16 * 1024;
 
 /// Results by program. Only successes are kept, so that a repaired installation is noticed.
-static FOUND: Mutex<Option<HashMap<PathBuf, Arc<Abilities>>>> = Mutex::new(None);
+static FOUND: Mutex<BTreeMap<PathBuf, Arc<Abilities>>> = Mutex::new(BTreeMap::new());
 
 /// Why there is no usable warden.
 #[derive(Debug, thiserror::Error)]
@@ -50,9 +50,8 @@ pub enum ProbeError {
 ///
 /// When there is no warden of this version at that path, or it cannot be run.
 pub async fn probe(warden: &Path) -> Result<Arc<Abilities>, ProbeError> {
-    let known = |map: &Option<HashMap<PathBuf, Arc<Abilities>>>| map.as_ref()?.get(warden).cloned();
-    if let Some(abilities) = known(&FOUND.lock()) {
-        return Ok(abilities);
+    if let Some(abilities) = FOUND.lock().get(warden) {
+        return Ok(Arc::clone(abilities));
     }
     let command = ChildCommand {
         program: warden.to_path_buf(),
@@ -72,7 +71,6 @@ pub async fn probe(warden: &Path) -> Result<Arc<Abilities>, ProbeError> {
         return Err(ProbeError::Version { path: path(), found: abilities.version });
     }
     let abilities = Arc::new(abilities);
-    let mut found = FOUND.lock();
-    found.get_or_insert_default().insert(path(), Arc::clone(&abilities));
+    FOUND.lock().insert(path(), Arc::clone(&abilities));
     Ok(abilities)
 }

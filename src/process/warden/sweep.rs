@@ -6,9 +6,8 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use pi_subagent_warden::{Stat, processes};
 use rustix::process::{Pid, PidfdFlags, Signal};
-
-use super::super::platform::proc_stat::{Stat, processes};
 
 /// The environment variable that marks the processes of a tree, so that they are found when their warden was killed.
 pub(super) const TREE: &str = "PI_SUBAGENT_TREE";
@@ -31,7 +30,7 @@ const TRUST_LOOKS: u32 = 20;
 ///
 /// A process that has left the session and cleared its environment is only found through the tree's control group, if
 /// there is one. The warden must not be reaped yet, so that nobody else gets its session id.
-pub(super) fn sweep(marker: &str, warden: u32, cgroup: Option<&Path>) {
+pub(super) fn sweep(marker: &str, warden: i32, cgroup: Option<&Path>) {
     if let Some(cgroup) = cgroup {
         // Kills everything in it at once, including what would not be found otherwise.
         let _ = fs::write(cgroup.join("cgroup.kill"), "1");
@@ -53,13 +52,13 @@ pub(super) fn sweep(marker: &str, warden: u32, cgroup: Option<&Path>) {
 
 /// Kills what it finds; returns whether that was anything. A process outside the tree is checked only once, so that a
 /// pass is shorter than the life of a process that forks and exits.
-fn kill_all(marker: &[u8], warden: u32, strangers: &mut HashSet<u32>) -> bool {
+fn kill_all(marker: &[u8], warden: i32, strangers: &mut HashSet<i32>) -> bool {
     let mut found = false;
     for number in processes() {
         if strangers.contains(&number) {
             continue;
         }
-        let Some(pid) = number.try_into().ok().and_then(Pid::from_raw) else { continue };
+        let Some(pid) = Pid::from_raw(number) else { continue };
         // Opened before it is checked, so that what is checked is what is killed.
         let Ok(held) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else { continue };
         if belongs(number, marker, warden) {
@@ -72,7 +71,7 @@ fn kill_all(marker: &[u8], warden: u32, strangers: &mut HashSet<u32>) -> bool {
     found
 }
 
-fn belongs(pid: u32, marker: &[u8], warden: u32) -> bool {
+fn belongs(pid: i32, marker: &[u8], warden: i32) -> bool {
     let environment = || fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     let carries = || environment().split(|byte| *byte == 0).any(|entry| is_marker(entry, marker));
     Stat::of(pid).is_some_and(|stat| stat.alive && (stat.session == warden || carries()))

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use super::files::RunFiles;
 use crate::agent::{DEPTH, MAX_DEPTH};
 use crate::config;
-use crate::process::{ChildCommand, Guardian, Limits, Sandbox, Supervision};
+use crate::process::{ChildCommand, Guardian, Limits, Options, Sandbox, Supervision};
 use crate::run::admit::admitted::AdmittedRun;
 use crate::run::admit::extensions::{Extensions, MCP, builtin_needed, may_download};
 use crate::run::admit::pi::{PiProgram, PiVersion};
@@ -172,8 +172,7 @@ impl Invocation<'_> {
             }
             SandboxPlan::Loose { .. } => None,
         };
-        Some(Guardian {
-            program: warden.clone()?,
+        let options = Options {
             sandbox,
             limits: Limits { memory_bytes, processes, cpu_seconds, open_files },
             scratch: self.files.scratch(),
@@ -181,7 +180,9 @@ impl Invocation<'_> {
             directory: Some(self.files.directory.clone()),
             pid_namespace: *supervision == Supervision::WardenNamespace,
             grace: config.grace,
-        })
+            command: Vec::new(),
+        };
+        Some(Guardian { program: warden.clone()?, options })
     }
 
     /// The environment variables that name the child's private directories.

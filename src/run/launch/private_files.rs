@@ -19,6 +19,7 @@ pub(crate) struct FilesError {
 
 /// What a child's private directories are created from.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(unix), expect(dead_code, reason = "only Unix has private directories"))]
 pub(crate) struct PrivateDirsSpec<'a> {
     /// The user's agent directory, which is copied.
     pub agent_dir: &'a Path,
