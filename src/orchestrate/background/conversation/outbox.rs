@@ -150,6 +150,17 @@ mod tests {
     }
 
     #[test]
+    fn a_delivery_expected_during_a_hand_out_stays_pending() {
+        let outbox = Outbox::default();
+        outbox.expect();
+        let by_then = outbox.pending().expect("noted");
+        assert!(outbox.hand_out(&mut Vec::new(), 8).expect("open").is_empty());
+        outbox.expect();
+        outbox.taken(by_then);
+        assert!(outbox.pending().is_some());
+    }
+
+    #[test]
     fn deliveries_that_did_not_fit_stay_pending() {
         let outbox = Outbox::default();
         outbox.expect();

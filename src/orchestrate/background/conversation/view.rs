@@ -202,3 +202,93 @@ impl Conversations {
         delivery.and_then(|delivery| view.outbox.take_in(delivery))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{Host, RunOutcome};
+
+    fn view() -> Arc<ConversationView> {
+        let context = HostContext {
+            agent_dir: "/agent".into(),
+            home: None,
+            env: Vec::new(),
+            config: None,
+            pi_command: None,
+            warden: None,
+            host: Host::default(),
+        };
+        let scope = ConversationScope {
+            cwd: "/project".into(),
+            context: Arc::new(context),
+            ends_with: Cancel::new(),
+        };
+        Arc::new(ConversationView::new("s".into(), scope, &[]))
+    }
+
+    fn kept(outcome: Option<RunOutcome>) -> BackgroundRun {
+        BackgroundRun { key: "k".into(), is_kept: true, outcome, ..BackgroundRun::default() }
+    }
+
+    #[test]
+    fn a_run_with_a_keeper_is_waited_for_until_its_delivery_is_expected() {
+        let view = view();
+        assert!(!view.has_kept() && !view.waits_for_keepers());
+        view.note_handed_over("k".into());
+        assert!(view.has_kept() && view.waits_for_keepers());
+        view.note_stored(&[kept(None)]);
+        assert!(view.has_kept() && view.waits_for_keepers(), "it is under way");
+        assert!(view.outbox.pending().is_none());
+        view.note_stored(&[kept(Some(RunOutcome::Completed))]);
+        assert!(!view.has_kept() && !view.waits_for_keepers());
+        assert!(view.outbox.pending().is_some());
+    }
+
+    #[test]
+    fn the_end_of_a_run_that_no_keeper_took_over_is_not_expected_again() {
+        let view = view();
+        view.note_stored(&[kept(Some(RunOutcome::Completed))]);
+        assert!(view.outbox.pending().is_none());
+    }
+
+    #[test]
+    fn numbers_refer_to_the_list_shown_last() {
+        let view = view();
+        view.set_listed(["a", "b"].map(str::to_owned).into_iter());
+        view.set_listed(["c"].map(str::to_owned).into_iter());
+        assert_eq!(view.listed(), ["c"]);
+    }
+
+    #[test]
+    fn a_conversation_is_open_until_its_newest_view_is_closed() {
+        let conversations = Conversations::default();
+        let (old, new) = (view(), view());
+        assert!(conversations.open(&old).is_empty());
+        old.outbox.expect();
+        conversations.open(&new);
+        assert!(old.outbox.is_closed() && !new.outbox.is_closed());
+        conversations.close(&old);
+        assert!(conversations.is_open("s"), "an older view does not close it");
+        assert!(conversations.is_any(|view| view.session() == "s"));
+        assert!(!conversations.is_any(ConversationView::has_live));
+        new.set_has_live(true);
+        assert!(conversations.is_any(ConversationView::has_live));
+        conversations.close(&new);
+        assert!(!conversations.is_open("s") && conversations.any().is_none());
+    }
+
+    #[test]
+    fn what_changes_in_the_store_is_read_again_by_every_conversation() {
+        let conversations = Conversations::default();
+        let view = view();
+        conversations.open(&view);
+        assert!(view.take_stale(), "nothing was read yet");
+        assert!(!view.take_stale());
+        conversations.invalidate(false);
+        assert!(view.take_stale() && view.outbox.pending().is_none());
+        conversations.invalidate(true);
+        assert!(view.take_stale() && view.outbox.pending().is_some());
+        assert!(conversations.hand_over("s", None).is_none());
+        assert!(view.take_stale());
+    }
+}
