@@ -41,14 +41,11 @@ pub(super) struct Open {
     pub generation: u32,
     /// How often the database was opened.
     pub connections: u32,
-    /// Former ids of this process.
-    pub former: Vec<String>,
     pub heartbeat: Heartbeat,
     /// When old rows were last pruned.
     pub pruned: Option<Instant>,
     /// Held because each copy of this addon brings its own copy of `SQLite`. File locks belong to the process, so each
     /// copy would release the locks of the other.
-    #[cfg(unix)]
     _only_copy: Option<LockFile>,
 }
 
@@ -75,19 +72,17 @@ impl Store {
         // mistake for a second copy.
         let alone = alone(&processes)?;
         #[cfg(unix)]
-        let only_copy = LockFile::try_take(&lock_of(&processes, &this_process()))?
-            .ok_or_else(|| StoreError::SecondCopy { path: path.clone() })?;
+        let only_copy = Some(
+            LockFile::try_take(&lock_of(&processes, &this_process()))?
+                .ok_or_else(|| StoreError::SecondCopy { path: path.clone() })?,
+        );
+        #[cfg(not(unix))]
+        let only_copy = None;
         let presence = Presence::show(&processes)?;
         let connected = connect(&path)?;
         presence.sweep();
         drop(alone);
-        Ok(Self::new(
-            path,
-            connected,
-            presence,
-            #[cfg(unix)]
-            Some(only_copy),
-        ))
+        Ok(Self::new(path, connected, presence, only_copy))
     }
 
     /// A store in memory with the same tables, for writes that the store on disk refuses at the moment. Only this
@@ -102,20 +97,14 @@ impl Store {
         let failed = |source| StoreError::Database { path: PathBuf::from(":memory:"), source };
         let mut connection = Connection::open_in_memory().map_err(failed)?;
         schema::migrate(&mut connection).map_err(failed)?;
-        Ok(Self::new(
-            path,
-            Connected { connection, aside: None },
-            Presence::unshared(),
-            #[cfg(unix)]
-            None,
-        ))
+        Ok(Self::new(path, Connected { connection, aside: None }, Presence::unshared(), None))
     }
 
     fn new(
         path: PathBuf,
         Connected { connection, aside }: Connected,
         presence: Presence,
-        #[cfg(unix)] only_copy: Option<LockFile>,
+        only_copy: Option<LockFile>,
     ) -> Self {
         let open = Mutex::new(Open {
             connection,
@@ -124,10 +113,8 @@ impl Store {
             is_lost: false,
             generation: 0,
             connections: 1,
-            former: Vec::new(),
             heartbeat: Heartbeat::default(),
             pruned: None,
-            #[cfg(unix)]
             _only_copy: only_copy,
         });
         Self(Arc::new(Inner { path, aside, open }))
@@ -154,8 +141,7 @@ impl Store {
 
     /// Reopens the database after its files were removed, or after another process has set it aside.
     pub(super) fn mend(&self, open: &mut Open) -> Result<(), StoreError> {
-        let directory = open.presence.directory().to_owned();
-        let presence = Presence::show(&directory)?;
+        let presence = open.presence.show_again()?;
         // Compared while the file is open, because the inode number of a deleted file is reused.
         if !open.is_lost && identity(&self.0.path) != open.identity {
             open.identity = None;
@@ -163,7 +149,7 @@ impl Store {
         // Closed before the file is opened again: closing later would release the locks of the new connection.
         open.is_lost = true;
         open.connection = Connection::open_in_memory().map_err(|source| self.failed(source))?;
-        let alone = alone(&directory)?;
+        let alone = alone(presence.directory())?;
         let mut connected = connect(&self.0.path)?;
         drop(alone);
         move_along(&mut connected.connection, open.presence.id(), presence.id())
@@ -174,7 +160,6 @@ impl Store {
         open.identity = found;
         open.is_lost = false;
         open.connection = connected.connection;
-        open.former.push(open.presence.id().to_owned());
         open.presence = presence;
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! The queue shared by all processes of one user.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use rusqlite::{Connection, TransactionBehavior, params};
@@ -122,7 +123,7 @@ impl Open {
         let seen = Rows::read(&self.connection, own, self.generation, &mut self.heartbeat, now)?;
         let waits = requests.iter().any(TicketRequest::is_waiting);
         let is_dead = |process: &&str| (waits || seen.waiting() > 0) && self.presence.is_gone(process);
-        let dead: Vec<_> = seen.others().filter(is_dead).collect();
+        let dead: Vec<_> = seen.others().into_iter().filter(is_dead).collect();
         let beats = waits && self.heartbeat.is_due(now);
         if leaving.is_empty() && dead.is_empty() && !beats && !seen.has_news_for(requests) {
             return Ok(seen);
@@ -193,12 +194,9 @@ impl Rows {
         self.all.iter().filter(|row| row.started).count()
     }
 
-    /// The other processes, each once.
-    fn others(&self) -> impl Iterator<Item = &str> {
-        let mut names: Vec<_> = self.all.iter().filter_map(|row| row.process.as_deref()).collect();
-        names.sort_unstable();
-        names.dedup();
-        names.into_iter()
+    /// The other processes.
+    fn others(&self) -> BTreeSet<&str> {
+        self.all.iter().filter_map(|row| row.process.as_deref()).collect()
     }
 
     /// How many tickets are started, beginning with `started`, once each ticket before this index has started if it

@@ -15,25 +15,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Pause between two attempts. `SQLite` has already waited in each of them.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// This process, as rows name it.
-#[derive(Clone, Copy)]
-pub(super) struct Own<'a> {
-    pub presence: &'a Presence,
-    pub former: &'a [String],
-}
-
-impl Own<'_> {
-    /// The id of this process.
-    pub(super) fn id(&self) -> &str {
-        self.presence.id()
-    }
-
-    /// The current id of a process. Callers may hold a former id of this one.
-    pub(super) fn current<'a>(&'a self, process: &'a str) -> &'a str {
-        if self.former.iter().any(|former| former == process) { self.id() } else { process }
-    }
-}
-
 impl Store {
     /// Reads without a transaction.
     pub(super) fn read<T>(
@@ -47,7 +28,7 @@ impl Store {
     /// Writes in one transaction, and waits up to five seconds for another process that holds the database.
     pub(super) fn write<T>(
         &self,
-        work: impl Fn(&Transaction<'_>, Own<'_>) -> rusqlite::Result<T>,
+        work: impl Fn(&Transaction<'_>, &Presence) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
         let since = Instant::now();
         loop {
@@ -65,11 +46,10 @@ impl Store {
 impl Open {
     fn transact<T>(
         &mut self,
-        work: impl Fn(&Transaction<'_>, Own<'_>) -> rusqlite::Result<T>,
+        work: impl Fn(&Transaction<'_>, &Presence) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<T> {
-        let own = Own { presence: &self.presence, former: &self.former };
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let done = work(&transaction, own)?;
+        let done = work(&transaction, &self.presence)?;
         transaction.commit()?;
         Ok(done)
     }

@@ -19,6 +19,8 @@ const ATTEMPTS: usize = 4;
 #[derive(Debug)]
 pub(in crate::store) struct Presence {
     id: String,
+    /// Former ids of this process.
+    former: Vec<String>,
     /// `None`: only this process sees the store.
     lock: Option<LockFile>,
     directory: PathBuf,
@@ -36,20 +38,45 @@ impl Presence {
         for _ in 0..ATTEMPTS {
             let id = Uuid::new_v4().simple().to_string();
             if let Some(lock) = LockFile::try_take(&lock_of(directory, &id))? {
-                return Ok(Self { id, lock: Some(lock), directory: directory.to_owned() });
+                return Ok(Self {
+                    id,
+                    former: Vec::new(),
+                    lock: Some(lock),
+                    directory: directory.to_owned(),
+                });
             }
         }
         Err(StoreError::Busy { path: directory.to_owned() })
     }
 
+    /// Shows it under another id, because its lock file may have been removed.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::show`].
+    pub(in crate::store) fn show_again(&self) -> Result<Self, StoreError> {
+        let former = self.former.iter().chain([&self.id]).cloned().collect();
+        Ok(Self { former, ..Self::show(&self.directory)? })
+    }
+
     /// For a store in memory, which no other process sees.
     pub(in crate::store) fn unshared() -> Self {
-        Self { id: Uuid::new_v4().simple().to_string(), lock: None, directory: PathBuf::new() }
+        Self {
+            id: Uuid::new_v4().simple().to_string(),
+            former: Vec::new(),
+            lock: None,
+            directory: PathBuf::new(),
+        }
     }
 
     /// The id of this process.
     pub(in crate::store) fn id(&self) -> &str {
         &self.id
+    }
+
+    /// The current id of a process. Callers may hold a former id of this one.
+    pub(in crate::store) fn current<'a>(&'a self, process: &'a str) -> &'a str {
+        if self.former.iter().any(|former| former == process) { &self.id } else { process }
     }
 
     /// Whether the lock file still exists.

@@ -6,7 +6,7 @@ use super::deliveries::{Delivery, add_delivery};
 use super::requests::forget_requests;
 use crate::store::error::StoreError;
 use crate::store::open::Store;
-use crate::store::transact::Own;
+use crate::store::presence::Presence;
 
 /// The columns of a run, in the order in which they are read.
 const COLUMNS: &str = "key, run_id, session_key, session, process, is_live, created_ms, ended_ms, archive_at_ms, \
@@ -108,7 +108,7 @@ impl Store {
         self.write(|transaction, own| {
             let mut live =
                 transaction.prepare("SELECT 1 FROM run WHERE key = ?1 AND is_live AND process = ?2")?;
-            if !live.exists([&run.key, from])? || !own.presence.is_gone(from) {
+            if !live.exists([&run.key, from])? || !own.is_gone(from) {
                 return Ok(false);
             }
             settle(transaction, own, run, delivery, false)?;
@@ -226,7 +226,7 @@ impl Store {
 
 fn settle(
     transaction: &Transaction<'_>,
-    own: Own<'_>,
+    own: &Presence,
     run: &StoredRun,
     delivery: Option<&Delivery>,
     claims: bool,
@@ -235,7 +235,11 @@ fn settle(
     delivery.map_or(Ok(()), |delivery| add_delivery(transaction, delivery, claims.then_some(own.id())))
 }
 
-pub(super) fn put_run(transaction: &Transaction<'_>, own: Own<'_>, run: &StoredRun) -> rusqlite::Result<()> {
+pub(super) fn put_run(
+    transaction: &Transaction<'_>,
+    own: &Presence,
+    run: &StoredRun,
+) -> rusqlite::Result<()> {
     let process = run.process.as_deref().map_or(own.id(), |process| own.current(process));
     transaction.execute(
         &format!(
