@@ -130,9 +130,8 @@ impl Claims {
 
     pub(super) fn begin_turn(&mut self) -> Turn {
         self.has_work = false;
-        // Those that have started are included, because the store may have lost them.
-        let asks = |held: &TicketRequest| held.state == TicketState::Waiting || held.ticket.is_some();
-        let asking = self.held.iter().filter(|(_, held)| asks(held));
+        // Those that have started are included, because the store may have lost them, or was not asked for them.
+        let asking = self.held.iter().filter(|(_, held)| held.state != TicketState::Refused);
         let (ids, requests) = asking.map(|(id, held)| (*id, *held)).unzip();
         let spare = self.held.values().filter(|held| is_early(held)).count();
         Turn { store: self.store.clone(), ids, requests, leaving: take(&mut self.leaving), spare }
@@ -292,5 +291,20 @@ mod tests {
         assert!(claims.is(1, TicketState::Started));
         assert!(!claims.add(2, 1, WhenFull::Wait), "the store is left alone");
         assert_eq!((claims.due_in(), claims.give_up("again")), (None, None));
+    }
+
+    #[test]
+    fn children_that_started_without_the_cap_are_counted_once_the_store_works() {
+        let mut claims = claims();
+        claims.add(1, 1, WhenFull::Wait);
+        claims.give_up("for a moment");
+        claims.paused_until = None;
+        assert_eq!(taken(&mut claims), 0);
+        claims.add(2, 1, WhenFull::Wait);
+        take_turn(&mut claims);
+        assert!(claims.is(1, TicketState::Started) && claims.is(2, TicketState::Waiting));
+        claims.give_back(1);
+        take_turn(&mut claims);
+        assert!(claims.is(2, TicketState::Started));
     }
 }
