@@ -14,7 +14,6 @@ import { playing, protocols, toldOf, untilTold } from "./stand-in.ts";
 const completed = [undefined, 0, "completed", false];
 const failed = ["SUBAGENT_FAILED", 1, "failed", true];
 const aborted = ["SUBAGENT_FAILED", 130, "aborted", true];
-const late = ["SUBAGENT_TIMEOUT", 124, "hard_timeout", true];
 
 /** What one message costs. */
 const usage = { input: 10, output: 5, cacheRead: 2, cacheWrite: 1, cost: 0.25 };
@@ -236,17 +235,8 @@ describe("a run of several attempts", () => {
 });
 
 describe("the hard limit", () => {
-	it("is that of all attempts together", async (t) => {
-		const scene = sceneOf(t, first(givesUp, [{ stream: "so far" }, "hang"]), { timeoutMs: 2_500 });
-		const started = performance.now();
-		const result = await scene.run();
-		assert.deepEqual([shape(result), single(result).attempts], [late, 2]);
-		assert.equal(single(result).error, "hard limit reached: 2500 ms (`timeoutMs`)");
-		assert.ok(performance.now() - started < 5_000);
-	});
-
 	it("leaves no room for a pause that would go beyond it", async (t) => {
-		const result = await sceneOf(t, givesUp, { timeoutMs: 5_000, retry: { backoffMs: 60_000 } }).run();
+		const result = await sceneOf(t, givesUp, { timeoutMs: 30_000, retry: { backoffMs: 60_000 } }).run();
 		assert.deepEqual([shape(result), single(result).attempts], [failed, 1]);
 	});
 

@@ -253,23 +253,23 @@ describe("a child that fails", () => {
 		"blank text": { script: "begin; said '  '; settled", is: failed(1), says: /no answer/ },
 		silence: {
 			script: hangs,
-			config: { idleTimeoutMs: 250, ...grace },
+			config: { idleTimeoutMs: 1500, ...grace },
 			is: ["SUBAGENT_TIMEOUT", 124, "idle_timeout"],
-			says: /250 ms.*`idleTimeoutMs`/,
+			says: /1500 ms.*`idleTimeoutMs`/,
 			keeps: true,
 		},
 		"a tool that runs for too long": {
 			script: "begin; delta 'so far'; tool_start bash; hang",
-			config: { idleTimeoutMs: 150, toolTimeoutMs: 500, ...grace },
+			config: { idleTimeoutMs: 1500, toolTimeoutMs: 500, ...grace },
 			is: ["SUBAGENT_TIMEOUT", 124, "idle_timeout"],
 			says: /500 ms.*tool.*`toolTimeoutMs`/,
 			keeps: true,
 		},
 		"hard limit": {
 			script: hangs,
-			config: { timeoutMs: 300, ...grace },
+			config: { timeoutMs: 1500, ...grace },
 			is: ["SUBAGENT_TIMEOUT", 124, "hard_timeout"],
-			says: /300 ms.*`timeoutMs`/,
+			says: /1500 ms.*`timeoutMs`/,
 			keeps: true,
 		},
 	};
@@ -308,14 +308,14 @@ describe("a child that fails", () => {
 
 describe("a child that takes its time", () => {
 	it("is not silent while a tool runs", async (t) => {
-		const script = "begin; tool_start bash; sleep 0.8; tool_end bash; said 'Done.'; settled";
-		const result = await new Scene(t, script, { config: { idleTimeoutMs: 300 } }).run();
+		const script = "begin; tool_start bash; sleep 1.5; tool_end bash; said 'Done.'; settled";
+		const result = await new Scene(t, script, { config: { idleTimeoutMs: 1000 } }).run();
 		assert.deepEqual(shape(result), [undefined, 0, "completed", false], textOf(result));
 	});
 
 	it("is not silent while it streams", async (t) => {
-		const script = "begin; for i in 1 2 3 4 5 6 7 8; do delta x; sleep 0.1; done; said 'Done.'; settled";
-		const result = await new Scene(t, script, { config: { idleTimeoutMs: 400 } }).run();
+		const script = "begin; for i in 1 2 3 4 5; do delta x; sleep 0.3; done; said 'Done.'; settled";
+		const result = await new Scene(t, script, { config: { idleTimeoutMs: 1000 } }).run();
 		assert.deepEqual(shape(result), [undefined, 0, "completed", false], textOf(result));
 	});
 
