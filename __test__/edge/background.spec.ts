@@ -561,16 +561,14 @@ describe("a store that cannot be used", () => {
 	it("for a while because somebody holds it gets what it has missed, and nothing is told twice", {
 		skip: noSqlite,
 	}, async (t) => {
-		const isHeld = "{env.HERE}/held";
-		const scene = backgroundScene(t, announces([{ await: isHeld }, { say: "x" }], [{ say: "The news." }]));
-		Object.assign(scene.options.env ?? {}, { HERE: scene.root });
+		const scene = backgroundScene(t, announces([gate(), { say: "x" }], [{ say: "The news." }]));
 		const there = Elsewhere.open(scene);
 		const { runId } = await there.started({ cleanup: "delete" });
 		assert.ok(sqlite);
 		// Longer than the host holds it for a turn, on a machine that is busy.
 		const store = new sqlite.DatabaseSync(scene.path("agent/subagents/runs.db"), { timeout: patienceMs });
 		store.exec("BEGIN EXCLUSIVE");
-		scene.write("held", "");
+		scene.open();
 		await there.heard();
 		assert.equal(there.notices.length, 1, there.notices.join("\n"));
 		store.exec("ROLLBACK");

@@ -303,7 +303,6 @@ describe("an early child that is not used leaves nothing", () => {
 
 	it("when it ends by itself, and its run has another", async (t) => {
 		const scene = sceneOf(t, [{ boot: [{ once: "{env.HERE}/first", do: [{ sleep: 100 }, { exit: 3 }] }] }, ...repeats]);
-		Object.assign(scene.options.env ?? {}, { HERE: scene.root });
 		const early = arriving(t, scene);
 		early.push('{"agent":"explorer"');
 		await booted(scene);

@@ -10,18 +10,12 @@ import { fileURLToPath } from "node:url";
 
 import { fakePi, type Scenario } from "./fault.ts";
 import { inTime, until } from "./scene.ts";
+import { eventsOf, type Json } from "./stand-in.ts";
 
 const [node = "", script = ""] = fakePi;
 const recordings = fileURLToPath(new URL("../../tests/inputs/streams/", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "psn-fake-rpc-"));
 after(() => rmSync(folder, { recursive: true }));
-
-type Json = Record<string, unknown>;
-const eventsOf = (stream: string): Json[] =>
-	stream
-		.split("\n")
-		.filter(Boolean)
-		.map((line) => JSON.parse(line));
 
 /** A stand-in that has been started, and the ways to talk to it. */
 class Talk {

@@ -12,7 +12,8 @@ import { fileURLToPath } from "node:url";
 import { collectOutput } from "../../index.js";
 import { assertNothingLeft, endAll, markVariable, survivors } from "../support/survivors.ts";
 import { fakePi, type Scenario } from "./fault.ts";
-import { inTime, until } from "./scene.ts";
+import { inTime, patienceMs, until } from "./scene.ts";
+import { eventsOf, type Json } from "./stand-in.ts";
 
 const [node = "", script = ""] = fakePi;
 const folder = mkdtempSync(join(tmpdir(), "psn-fake-pi-"));
@@ -30,17 +31,10 @@ function play(scenario: Scenario, { args = ["--mode", "json", "-p"], input = "th
 		input,
 		encoding: "utf8",
 		maxBuffer: 1 << 28,
-		timeout: 20_000,
+		timeout: patienceMs,
 		env: { ...process.env, FAKE_PI_SCENARIO: named, ...env },
 	});
 }
-
-type Json = Record<string, unknown>;
-const eventsOf = (stream: string): Json[] =>
-	stream
-		.split("\n")
-		.filter(Boolean)
-		.map((line) => JSON.parse(line));
 
 /** What an event is: its own type, that of what it carries, and whose message it is about. */
 function nameOf(event: Json): string {

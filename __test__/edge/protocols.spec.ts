@@ -245,7 +245,6 @@ describe("json and rpc come to the same", () => {
 
 async function play(test: TestContext, row: Row, protocol: Protocol): Promise<{ scene: Scene; result: ToolResult }> {
 	const scene = playing(test, row.scenario, { ...row.change, config: { ...row.config, protocol } });
-	Object.assign(scene.options.env ?? {}, { HERE: scene.root });
 	if (row.version) Object.assign(scene.options.env ?? {}, { FAKE_PI_VERSION: row.version });
 	const listeners = new Set<(update: ToolResult) => void>();
 	const updates: Updates = async (fits) => {

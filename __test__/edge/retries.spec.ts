@@ -35,7 +35,6 @@ function sceneOf(
 ) {
 	const retry = { backoffMs: 1, ...(config.retry as object) };
 	const scene = playing(t, scenario, { ...change, config: { ...config, retry } });
-	Object.assign(scene.options.env ?? {}, { HERE: scene.root });
 	return scene;
 }
 

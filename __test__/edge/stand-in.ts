@@ -19,8 +19,14 @@ export type Protocol = "json" | "rpc";
 
 export const protocols: readonly Protocol[] = ["json", "rpc"];
 
-/** A line of the stand-in's log. */
-export type Told = Record<string, unknown>;
+export type Json = Record<string, unknown>;
+
+/** The objects of a stream, one a line. */
+export const eventsOf = (stream: string): Json[] =>
+	stream
+		.split("\n")
+		.filter(Boolean)
+		.map((line) => JSON.parse(line));
 
 /** A scene that plays a scenario; the driving protocol is `rpc` unless the configuration says otherwise. */
 export function playing(test: TestContext, scenario: Scenario, change: Partial<RunOptions> = {}): Scene {
@@ -44,10 +50,11 @@ export function scripted(scene: Scene, name: string, scenario: Scenario): Record
 }
 
 /** What the children of a scene have told so far, in order. */
-export function told(scene: Scene): Told[] {
+export function told(scene: Scene): Json[] {
 	if (!existsSync(scene.path("log"))) return [];
-	const lines = readFileSync(scene.path("log"), "utf8").split("\n").slice(0, -1);
-	return lines.map((line) => JSON.parse(line) as Told);
+	const text = readFileSync(scene.path("log"), "utf8");
+	// Without a line that is still being written.
+	return eventsOf(text.slice(0, text.lastIndexOf("\n") + 1));
 }
 
 /** The values of one kind that the children of a scene have told so far. */

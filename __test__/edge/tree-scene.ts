@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 
 import type { RunOptions, ToolResult } from "../../index.js";
 import { Tree } from "../support/tree.ts";
+import { type Ended, untilEnded } from "./host.ts";
 import { inTime, Scene, until } from "./scene.ts";
 
 /** What watches over the child: the warden beside the addon, the same in a pid namespace, or only a process group. */
@@ -20,12 +21,9 @@ const wardenVariable = "PI_SUBAGENT_WARDEN";
 export const graceMs = 200;
 
 /** How a host ended. */
-export interface HostEnd {
-	code: number | null;
-	signal: NodeJS.Signals | null;
+export interface HostEnd extends Ended {
 	/** What it printed, when that was a result. */
 	result: ToolResult | undefined;
-	stderr: string;
 }
 
 export interface TreeSceneOptions {
@@ -94,7 +92,7 @@ export class TreeScene {
 			: words;
 		const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env });
 		this.#process = child;
-		this.#ended = untilEnded(child);
+		this.#ended = untilEnded(child).then((ended) => ({ ...ended, result: resultIn(ended.stdout) }));
 		this.#ended.catch(() => undefined);
 	}
 
@@ -127,19 +125,6 @@ export class TreeScene {
 		this.cut();
 		await this.tree.end();
 	}
-}
-
-async function untilEnded(child: ChildProcess): Promise<HostEnd> {
-	let [stdout, stderr] = ["", ""];
-	child.stdout?.on("data", (chunk) => (stdout += chunk));
-	child.stderr?.on("data", (chunk) => (stderr += chunk));
-	return await new Promise((resolve, reject) => {
-		child.once("error", reject);
-		child.once("exit", (code, signal) => {
-			// What it has printed is in the pipe by now; whoever it left behind does not hold this one.
-			setImmediate(() => resolve({ code, signal, result: resultIn(stdout), stderr }));
-		});
-	});
 }
 
 function resultIn(stdout: string): ToolResult | undefined {
