@@ -35,8 +35,9 @@ pub(crate) mod spec;
 mod state;
 
 pub use admit::{
-    AdmittedRun, CallSettings, Described, Extensions, HostCapabilities, Listed, Listing, Origin, PiError,
-    PiProgram, PiVersion, Refusal, describe, find_agents, list_agents, load_config, prepare, prepare_with,
+    AdmittedRun, CallSettings, Described, Extensions, HostCapabilities, InvalidConfig, Listed, Listing,
+    Origin, PiError, PiProgram, PiVersion, Refusal, describe, find_agents, list_agents, load_config, prepare,
+    prepare_with,
 };
 pub use background::{ActionOutcome, BackgroundRun, BackgroundStatus, Cleanup, LiveSnapshot};
 pub(crate) use blocking::blocking;

@@ -35,6 +35,6 @@ pub use extensions::Extensions;
 pub use listing::{Described, Listed, Listing, describe, list_agents};
 pub use pi::{Origin, PiError, PiProgram, PiVersion};
 pub use prepare::{prepare, prepare_with};
-pub use refusal::Refusal;
+pub use refusal::{InvalidConfig, Refusal};
 pub use resolve::find_agents;
 pub use settings::{CallSettings, load_config};

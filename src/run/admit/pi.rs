@@ -168,25 +168,14 @@ impl PiProgram {
     /// The hosting pi: an interpreter with its script, or an executable that is pi itself.
     fn host(context: &HostContext) -> Option<Self> {
         let executable = context.host.executable.clone()?;
-        let origin = Origin::Host;
         // A compiled pi names a script inside its own image, which does not exist on disk.
-        match context.host.script.as_ref().filter(|script| script.is_file()) {
-            Some(script) => {
-                let version = package_version(script);
-                version.is_some().then(|| Self {
-                    program: executable,
-                    args: vec![script.into()],
-                    version,
-                    origin,
-                })
-            }
-            None => is_pi_binary(&executable).then(|| Self {
-                version: package_version(&executable),
-                program: executable,
-                args: Vec::new(),
-                origin,
-            }),
-        }
+        let script = context.host.script.clone().filter(|script| script.is_file());
+        let version = package_version(script.as_ref().unwrap_or(&executable));
+        let is_compiled_pi =
+            || executable.file_stem().is_some_and(|stem| stem == "pi") && executable.is_file();
+        let is_pi = if script.is_some() { version.is_some() } else { is_compiled_pi() };
+        let args = script.into_iter().map(PathBuf::into_os_string).collect();
+        is_pi.then_some(Self { program: executable, args, version, origin: Origin::Host })
     }
 
     /// On Windows `pi` is a batch file. Uses the script behind it instead, if that is found.
@@ -213,10 +202,6 @@ impl PiProgram {
         words.extend(self.args.iter().map(|argument| argument.to_string_lossy().into_owned()));
         words.join(" ")
     }
-}
-
-fn is_pi_binary(executable: &Path) -> bool {
-    executable.file_stem().is_some_and(|stem| stem == "pi") && executable.is_file()
 }
 
 #[derive(Deserialize)]

@@ -139,7 +139,7 @@ impl Call<'_> {
     ) -> Result<Option<String>, Stop> {
         let refuse = |refusal| Stop::Refused(refusal, limits);
         let interactive = callbacks.is_interactive();
-        if self.question(resolved, interactive).await?.map_err(refuse)?.is_none() {
+        if self.question(resolved, interactive, limits).await?.is_none() {
             return Ok(None);
         }
         if !callbacks.is_reachable() {
@@ -147,8 +147,7 @@ impl Call<'_> {
         }
         // One question at a time: several calls of one message may ask about the same agent, and one answer is enough.
         let _turn = self.unless_aborted(ASKING.lock()).await?;
-        let question = self.question(resolved, interactive).await?.map_err(refuse)?;
-        let Some(request) = question else { return Ok(None) };
+        let Some(request) = self.question(resolved, interactive, limits).await? else { return Ok(None) };
         if !self.unless_aborted(callbacks.confirm(request)).await? {
             return Err(refuse(resolved.refused()));
         }
@@ -163,11 +162,12 @@ impl Call<'_> {
         &self,
         resolved: &Arc<ResolvedRun>,
         interactive: bool,
-    ) -> Result<Result<Option<ConfirmRequest>, Refusal>, Stop> {
+        limits: TruncateLimits,
+    ) -> Result<Option<ConfirmRequest>, Stop> {
         let (spec, decided, sanitizer) =
             (Arc::clone(&self.spec), Arc::clone(resolved), Arc::clone(&self.sanitizer));
         let question = blocking(move || decided.question(&spec.context, interactive, &sanitizer));
-        Ok(self.unless_aborted(question).await?)
+        self.unless_aborted(question).await?.map_err(|refusal| Stop::Refused(refusal, limits))
     }
 
     fn builder(&self, resolved: &ResolvedRun) -> ResultBuilder {

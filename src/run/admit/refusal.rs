@@ -3,7 +3,12 @@
 use crate::agent::UnknownAgent;
 use crate::process::SpawnError;
 use crate::run::result::{CallError, ErrorCode, Mode, RunDetails, ToolResult};
-use crate::text::{Sanitizer, TruncateLimits, chain};
+use crate::text::{Diagnostic, Sanitizer, TruncateLimits, chain};
+
+/// A value of the caller's own configuration is not valid.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("the caller's configuration is not valid: {0}")]
+pub struct InvalidConfig(pub(super) Diagnostic);
 
 /// Why a call is refused before anything about a child is decided.
 #[derive(Debug, thiserror::Error)]
@@ -46,8 +51,8 @@ pub enum Refusal {
     #[error("delegation is off until the configuration can be read: {0}")]
     BrokenConfig(String),
     /// A value of the caller's own configuration is not valid.
-    #[error("the caller's configuration is not valid: {0}")]
-    InvalidConfig(String),
+    #[error(transparent)]
+    InvalidConfig(#[from] InvalidConfig),
     /// The delegation is nested too deeply.
     #[error(transparent)]
     Depth(crate::agent::TooDeep),

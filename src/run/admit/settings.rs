@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::refusal::Refusal;
+use super::refusal::{InvalidConfig, Refusal};
 use crate::config::{self, Config, ConfigPaths, LoadedConfig};
 use crate::files::layout;
 use crate::process::{Cancel, CancelReason};
@@ -26,7 +26,7 @@ const READ_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Clone)]
 pub struct CallSettings {
     /// The configuration, or what is wrong with the caller's own values.
-    loaded: Result<Arc<LoadedConfig>, String>,
+    loaded: Result<Arc<LoadedConfig>, InvalidConfig>,
     sanitizer: Arc<Sanitizer>,
 }
 
@@ -34,7 +34,7 @@ impl CallSettings {
     /// Reads the settings of a call in a directory. Blocks.
     #[must_use]
     pub fn read(cwd: &Path, context: &HostContext) -> Self {
-        let loaded = load(cwd, context);
+        let loaded = load_config(cwd, context).map(Arc::new);
         let sanitizer = Arc::new(sanitizer(loaded.as_deref().ok(), context));
         Self { loaded, sanitizer }
     }
@@ -43,7 +43,7 @@ impl CallSettings {
     /// values of credentials files; the call goes on.
     pub async fn of(cwd: &Path, context: &Arc<HostContext>) -> Self {
         let (directory, host) = (cwd.to_path_buf(), Arc::clone(context));
-        let loaded = blocking(move || load(&directory, &host)).await;
+        let loaded = blocking(move || load_config(&directory, &host)).await.map(Arc::new);
         let (config, host) = (loaded.clone(), Arc::clone(context));
         let reading = blocking(move || sanitizer(config.as_deref().ok(), &host));
         let sanitizer = tokio::time::timeout(READ_TIMEOUT, reading).await;
@@ -78,7 +78,7 @@ impl CallSettings {
     ///
     /// When one of the caller's own values is not valid.
     pub fn loaded(&self) -> Result<&LoadedConfig, Refusal> {
-        self.loaded.as_deref().map_err(|error| Refusal::InvalidConfig(error.clone()))
+        self.loaded.as_deref().map_err(|error| error.clone().into())
     }
 
     /// The configuration in force; the defaults if the caller's own values are not valid.
@@ -101,7 +101,7 @@ impl CallSettings {
 /// # Errors
 ///
 /// When one of the caller's own values is not valid.
-pub fn load_config(cwd: &Path, context: &HostContext) -> Result<LoadedConfig, Refusal> {
+pub fn load_config(cwd: &Path, context: &HostContext) -> Result<LoadedConfig, InvalidConfig> {
     let locate = |dir: &Path| ConfigPaths::locate(dir, &context.agent_dir, context.home.as_deref());
     let mut paths = locate(cwd);
     if let Some(session) = context.host.cwd.as_deref().filter(|session| *session != cwd) {
@@ -109,18 +109,9 @@ pub fn load_config(cwd: &Path, context: &HostContext) -> Result<LoadedConfig, Re
     }
     let mut loaded = config::load(&paths);
     if let Some(object) = &context.config {
-        loaded.config = config::overlay(&loaded.config, object)
-            .map_err(|diagnostic| Refusal::InvalidConfig(diagnostic.to_string()))?;
+        loaded.config = config::overlay(&loaded.config, object).map_err(InvalidConfig)?;
     }
     Ok(loaded)
-}
-
-fn load(cwd: &Path, context: &HostContext) -> Result<Arc<LoadedConfig>, String> {
-    match load_config(cwd, context) {
-        Ok(loaded) => Ok(Arc::new(loaded)),
-        Err(Refusal::InvalidConfig(error)) => Err(error),
-        Err(refusal) => Err(refusal.to_string()),
-    }
 }
 
 /// The sanitizer of a call with this configuration. Blocks.

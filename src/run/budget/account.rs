@@ -60,15 +60,15 @@ static ACCOUNTS: Mutex<VecDeque<(String, SessionAccount)>> = Mutex::new(VecDeque
 /// The account of a session in this process; all callers share it. Calls `spent_before` for what the session has spent
 /// so far, in USD, when this process does not know: at first, and after 64 other sessions.
 pub fn account_of(session: &str, spent_before: impl FnOnce() -> f64) -> SessionAccount {
-    if let Some(account) = find(session) {
+    if let Some(account) = find(&mut ACCOUNTS.lock(), session) {
         return account;
     }
     // Without the lock, because `spent_before` may read a file.
     let account = SessionAccount::new(spent_before());
     let mut accounts = ACCOUNTS.lock();
     // Another thread may have been quicker, and its account may have been charged already.
-    if let Some((_, account)) = accounts.iter().find(|(name, _)| name == session) {
-        return account.clone();
+    if let Some(account) = find(&mut accounts, session) {
+        return account;
     }
     accounts.push_back((session.to_owned(), account.clone()));
     let mut surplus = accounts.len().saturating_sub(MAX_IDLE_SESSIONS);
@@ -80,8 +80,8 @@ pub fn account_of(session: &str, spent_before: impl FnOnce() -> f64) -> SessionA
     account
 }
 
-fn find(session: &str) -> Option<SessionAccount> {
-    let mut accounts = ACCOUNTS.lock();
+/// Finds an account, which is then the most recently used one.
+fn find(accounts: &mut VecDeque<(String, SessionAccount)>, session: &str) -> Option<SessionAccount> {
     let at = accounts.iter().position(|(name, _)| name == session)?;
     let entry = accounts.remove(at)?;
     let account = entry.1.clone();

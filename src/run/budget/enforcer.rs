@@ -1,44 +1,41 @@
 //! Enforces the budget of a run: counts what its child spends, tells it to wrap up, and ends it.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 use super::meter::{Meter, OverBudget, Spending, Stage};
-use crate::event::{Live, StopReason};
+use crate::event::{Live, StopReason, Usage};
 use crate::process::{Cancel, CancelReason};
 
 /// Checks the meter of a run at every message of its child.
 pub(in crate::run) struct BudgetEnforcer {
-    meter: Mutex<Meter>,
+    state: Mutex<State>,
     /// Cancels this run only, not its siblings.
     cancel: Cancel,
+}
+
+struct State {
+    meter: Meter,
     /// The assistant messages of the current attempt that were counted.
-    turns: AtomicU64,
-    is_wrapping_up: AtomicBool,
+    turns: u64,
+    is_wrapping_up: bool,
 }
 
 impl BudgetEnforcer {
     /// Creates an enforcer that ends its run through `cancel`.
     pub(in crate::run) fn new(meter: Meter, cancel: Cancel) -> Self {
-        Self {
-            meter: Mutex::new(meter),
-            cancel,
-            turns: AtomicU64::new(0),
-            is_wrapping_up: AtomicBool::new(false),
-        }
+        Self { state: Mutex::new(State { meter, turns: 0, is_wrapping_up: false }), cancel }
     }
 
     /// Why nothing more may be started, if the budget is exhausted.
     pub(in crate::run) fn refusal(&self) -> Option<OverBudget> {
-        self.lock().refusal()
+        self.state.lock().meter.refusal()
     }
 
     /// Begins another attempt: its usage is added to that of the earlier ones.
     pub(in crate::run) fn next_attempt(&self) {
-        self.lock().next_attempt();
-        self.turns.store(0, Ordering::Relaxed);
-        self.is_wrapping_up.store(false, Ordering::Relaxed);
+        let mut state = self.state.lock();
+        state.meter.next_attempt();
+        (state.turns, state.is_wrapping_up) = (0, false);
     }
 
     /// Counts what the child has spent. Near a bound, tells it to wrap up through `steer`; at the bound, ends the run.
@@ -46,17 +43,17 @@ impl BudgetEnforcer {
     /// Leaves a child alone that has given its answer, since it spends nothing more. Tells it to wrap up only between
     /// two turns, where the message costs no extra turn.
     pub(in crate::run) fn check(&self, live: &Live<'_>, steer: impl FnOnce(&str)) {
-        let mut meter = self.lock();
-        if self.turns.swap(live.usage.turns, Ordering::Relaxed) != live.usage.turns {
-            meter.record(live.usage);
+        let mut state = self.state.lock();
+        if state.turns != live.usage.turns {
+            state.turns = live.usage.turns;
+            state.meter.record(live.usage);
         }
         let is_answered = !live.streaming && live.stop_reason.is_some_and(StopReason::ends_turn);
         let is_between_turns = !live.streaming && live.stop_reason == Some(&StopReason::ToolUse);
-        match meter.stage() {
+        match state.meter.stage() {
             Stage::Over(over) if !is_answered => self.cancel.cancel(CancelReason::Bound(over.to_string())),
-            Stage::WrapUp(words)
-                if is_between_turns && !self.is_wrapping_up.swap(true, Ordering::Relaxed) =>
-            {
+            Stage::WrapUp(words) if is_between_turns && !state.is_wrapping_up => {
+                state.is_wrapping_up = true;
                 steer(&words);
             }
             Stage::Fine | Stage::WrapUp(_) | Stage::Over(_) => {}
@@ -65,160 +62,24 @@ impl BudgetEnforcer {
 
     /// What all attempts of the run have spent, in USD.
     pub(in crate::run) fn spent(&self) -> f64 {
-        self.lock().spent()
+        self.state.lock().meter.spent()
     }
 
     /// Whether optional work still fits the budget.
     pub(in crate::run) fn has_room(&self) -> bool {
-        self.cancel.reason().is_none() && matches!(self.lock().stage(), Stage::Fine)
+        self.cancel.reason().is_none() && matches!(self.state.lock().meter.stage(), Stage::Fine)
     }
 
     /// Counts the final usage of an attempt that has ended.
-    pub(in crate::run) fn record(&self, usage: &crate::event::Usage) {
-        self.lock().record(usage);
+    pub(in crate::run) fn record(&self, usage: &Usage) {
+        self.state.lock().meter.record(usage);
     }
 
     /// Watches for other runs that spend from the shared account of the session.
     pub(in crate::run) fn watch(&self) -> Spending {
-        self.lock().watch()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Meter> {
-        self.meter.lock()
+        self.state.lock().meter.watch()
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::Budget;
-    use crate::event::{Cost, Usage};
-    use crate::run::budget::account::SessionAccount;
-
-    const CALLS_A_TOOL: Option<&StopReason> = Some(&StopReason::ToolUse);
-
-    /// What a child has used after so many messages of a dollar each.
-    fn used(turns: u64) -> Usage {
-        #[expect(clippy::cast_precision_loss, reason = "a few turns")]
-        let cost = Cost { total: turns as f64, ..Cost::default() };
-        Usage { turns, cost, ..Usage::default() }
-    }
-
-    fn live<'a>(usage: &'a Usage, streaming: bool, stop_reason: Option<&'a StopReason>) -> Live<'a> {
-        Live {
-            text: "",
-            display_items: &[],
-            usage,
-            running_tools: 0,
-            settled: false,
-            finished: false,
-            model: None,
-            stop_reason,
-            streaming,
-            has_answer: false,
-        }
-    }
-
-    /// The enforcer of a run that may spend ten dollars.
-    fn enforcer() -> BudgetEnforcer {
-        let own = Budget { max_cost: Some(10.0), ..Budget::default() };
-        BudgetEnforcer::new(Meter::new(own, None), Cancel::new())
-    }
-
-    /// Whether this message has the child told to wrap up.
-    fn is_told(enforcer: &BudgetEnforcer, live: &Live<'_>) -> bool {
-        let mut told = false;
-        enforcer.check(live, |words| {
-            assert!(words.contains("USD") || words.contains('$'), "{words}");
-            told = true;
-        });
-        told
-    }
-
-    fn is_cancelled(enforcer: &BudgetEnforcer) -> bool {
-        enforcer.cancel.reason().is_some()
-    }
-
-    #[test]
-    fn a_child_is_told_once_per_attempt_and_only_between_two_turns() {
-        let enforcer = enforcer();
-        let (few, many) = (used(7), used(8));
-        assert!(!is_told(&enforcer, &live(&few, false, CALLS_A_TOOL)), "it has spent 70 %");
-        assert!(!is_told(&enforcer, &live(&many, true, CALLS_A_TOOL)), "it is speaking");
-        assert!(!is_told(&enforcer, &live(&many, false, Some(&StopReason::Stop))), "it has answered");
-        assert!(!is_told(&enforcer, &live(&many, false, None)), "it has said nothing");
-        assert!(is_told(&enforcer, &live(&many, false, CALLS_A_TOOL)));
-        assert!(!is_told(&enforcer, &live(&many, false, CALLS_A_TOOL)), "it was told");
-        enforcer.next_attempt();
-        let one = used(1);
-        assert!(is_told(&enforcer, &live(&one, false, CALLS_A_TOOL)), "the next child was not told");
-        assert!(!is_cancelled(&enforcer));
-    }
-
-    #[test]
-    fn a_run_ends_at_its_bound_unless_its_child_has_answered() {
-        for (label, streaming, stop, ends) in [
-            ("going on", false, CALLS_A_TOOL, true),
-            ("speaking", true, Some(&StopReason::Stop), true),
-            ("failed", false, Some(&StopReason::Error), true),
-            ("answered", false, Some(&StopReason::Stop), false),
-            ("answered up to its limit", false, Some(&StopReason::Length), false),
-        ] {
-            let enforcer = enforcer();
-            let all = used(10);
-            assert!(!is_told(&enforcer, &live(&all, streaming, stop)), "{label}");
-            assert_eq!(is_cancelled(&enforcer), ends, "{label}");
-            if ends {
-                let reason = enforcer.cancel.reason();
-                assert!(
-                    matches!(&reason, Some(CancelReason::Bound(why)) if why.contains("budget.maxCost")),
-                    "{reason:?}"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn each_turn_of_each_attempt_counts() {
-        let enforcer = enforcer();
-        for turns in 1..=3 {
-            enforcer.check(&live(&used(turns), false, CALLS_A_TOOL), |_| {});
-        }
-        assert!((enforcer.spent() - 3.0).abs() < f64::EPSILON, "{}", enforcer.spent());
-        enforcer.next_attempt();
-        enforcer.check(&live(&used(3), false, CALLS_A_TOOL), |_| {});
-        assert!((enforcer.spent() - 6.0).abs() < f64::EPSILON, "as many turns as the attempt before");
-        // What comes after the last message that was checked.
-        enforcer.record(&used(4));
-        assert!((enforcer.spent() - 7.0).abs() < f64::EPSILON, "{}", enforcer.spent());
-    }
-
-    #[test]
-    fn optional_work_has_room_below_the_warning_and_while_the_run_goes_on() {
-        let enforcer = enforcer();
-        assert!(enforcer.has_room());
-        enforcer.record(&used(8));
-        assert!(!enforcer.has_room(), "near the bound");
-        let cancelled = self::enforcer();
-        cancelled.cancel.cancel(CancelReason::Dropped);
-        assert!(!cancelled.has_room());
-    }
-
-    #[tokio::test]
-    async fn the_budget_of_the_session_refuses_runs_and_wakes_those_under_way() {
-        let account = SessionAccount::new(0.0);
-        let run = || {
-            let meter = Meter::new(Budget::default(), Some((account.clone(), 5.0)));
-            BudgetEnforcer::new(meter, Cancel::new())
-        };
-        let (first, second) = (run(), run());
-        assert_eq!(second.refusal(), None);
-        let mut spending = second.watch();
-        first.record(&used(5));
-        spending.changed().await;
-        let refusal = second.refusal().expect("nothing is left");
-        assert_eq!(refusal.setting(), "sessionBudget.maxCost");
-        second.check(&live(&used(0), false, CALLS_A_TOOL), |_| {});
-        assert!(is_cancelled(&second));
-    }
-}
+mod tests;

@@ -223,127 +223,18 @@ fn open_directory(parent: &Path, run_id: &str) -> Result<PathBuf, FilesError> {
 
 /// Creates the run's directory exclusively, so that two runs never share one.
 fn create_directory(parent: &Path, run_id: &str) -> Result<(PathBuf, String), FilesError> {
-    let failed = |path: &Path| {
-        let path = path.to_path_buf();
-        move |source| FilesError { path, source }
-    };
-    private::create_dir_all(parent).map_err(failed(parent))?;
+    private::create_dir_all(parent).map_err(FilesError::at(parent))?;
     let mut id = run_id.to_owned();
     for _ in 0..ID_ATTEMPTS {
         let directory = parent.join(&id);
         match private::create_dir(&directory) {
             Ok(()) => return Ok((directory, id)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => id = RunId::random(),
-            Err(error) => return Err(failed(&directory)(error)),
+            Err(error) => return Err(FilesError::at(&directory)(error)),
         }
     }
-    Err(failed(&parent.join(&id))(io::ErrorKind::AlreadyExists.into()))
+    Err(FilesError::at(&parent.join(&id))(io::ErrorKind::AlreadyExists.into()))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn create(parent: &Path, id: &str, persist: bool) -> Result<RunFiles, FilesError> {
-        let wanted = RunFilesSpec {
-            cwd: Path::new("/project"),
-            prompt: "You explore.",
-            session: persist,
-            private_dirs: None,
-            attempt: 1,
-            resumes: None,
-        };
-        RunFiles::create(parent, id, wanted)
-    }
-
-    #[test]
-    fn a_taken_run_id_is_drawn_again() {
-        let parent = tempfile::tempdir().expect("a temporary directory");
-        let first = create(parent.path(), "0badcafe", true).expect("the first run");
-        let second = create(parent.path(), "0badcafe", true).expect("the second run");
-        assert_eq!(first.run_id, "0badcafe");
-        assert_ne!(second.run_id, "0badcafe");
-    }
-
-    #[test]
-    fn only_the_session_outlives_the_run() {
-        let parent = tempfile::tempdir().expect("a temporary directory");
-        drop(create(parent.path(), "00000000", true).expect("a run that has no task"));
-        assert_eq!(fs::read_dir(parent.path()).expect("readable").count(), 0);
-        let mut files = create(parent.path(), "00000001", true).expect("a run");
-        files.keep_session();
-        let (prompt, session) = (files.prompt.clone(), files.session().expect("kept").to_path_buf());
-        assert!(prompt.is_file());
-        drop(files);
-        assert!(!prompt.exists());
-        let header: serde_json::Value =
-            serde_json::from_str(&fs::read_to_string(session).expect("the session")).expect("one JSON line");
-        assert_eq!((&header["type"], &header["cwd"]), (&"session".into(), &"/project".into()));
-    }
-
-    #[test]
-    fn a_run_without_a_session_leaves_nothing() {
-        let parent = tempfile::tempdir().expect("a temporary directory");
-        drop(create(parent.path(), "00000001", false).expect("a run"));
-        assert_eq!(fs::read_dir(parent.path()).expect("readable").count(), 0);
-    }
-
-    #[test]
-    fn a_run_that_is_continued_keeps_its_session_and_its_texts() {
-        let parent = tempfile::tempdir().expect("a temporary directory");
-        let mut first = create(parent.path(), "0badcafe", true).expect("a run");
-        first.keep_session();
-        let session = first.session().expect("kept").to_path_buf();
-        let text = first.keep_output("first").expect("written");
-        let directory = first.directory.clone();
-        drop(first);
-        let before = fs::read_to_string(&session).expect("readable");
-        let resumption = Resumption { run_id: "0badcafe".into(), directory: directory.clone(), session };
-        let wanted = |prompt| RunFilesSpec {
-            cwd: Path::new("/project"),
-            prompt,
-            session: false,
-            private_dirs: None,
-            attempt: 1,
-            resumes: Some(&resumption),
-        };
-        let elsewhere = parent.path().join("elsewhere");
-        for prompt in ["You explore.", "You explore again."] {
-            let again = RunFiles::create(&elsewhere, "ffffffff", wanted(prompt)).expect("continued");
-            assert_eq!((&*again.run_id, again.session()), ("0badcafe", Some(&*resumption.session)));
-            assert_eq!(again.writable(), std::slice::from_ref(&resumption.session));
-            assert_eq!(fs::read_to_string(&again.prompt).expect("readable"), prompt);
-            assert_ne!(again.keep_output("again").expect("written"), text);
-        }
-        assert!(!elsewhere.exists(), "nothing is made anew");
-        assert_eq!(fs::read_to_string(&resumption.session).expect("readable"), before);
-        assert_eq!(fs::read_to_string(text).expect("readable"), "first");
-        fs::create_dir(directory.join(layout::PROMPT)).expect("in the way");
-        RunFiles::create(&elsewhere, "ffffffff", wanted("")).expect_err("no place for the prompt");
-        assert!(resumption.session.exists(), "what failed has removed nothing");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn the_files_of_a_run_are_private() {
-        use std::os::unix::fs::PermissionsExt;
-        let parent = tempfile::tempdir().expect("a temporary directory");
-        let files = create(&parent.path().join("new"), "00000001", true).expect("a run");
-        let mode = |path: &Path| fs::metadata(path).expect("exists").permissions().mode() & 0o777;
-        let output = files.keep_output("text").expect("written");
-        assert_eq!(mode(&files.prompt), 0o600);
-        assert_eq!(mode(files.session().expect("kept")), 0o600);
-        assert_eq!(mode(&output), 0o600);
-        assert_eq!(mode(&parent.path().join("new")), 0o700);
-        assert_eq!(mode(&parent.path().join("new/00000001")), 0o700);
-    }
-
-    #[test]
-    fn a_directory_that_cannot_be_made_is_named() {
-        let parent = tempfile::tempdir().expect("a temporary directory");
-        let file = parent.path().join("file");
-        fs::write(&file, "").expect("written");
-        let error = create(&file.join("runs"), "00000001", true).expect_err("a file is no directory");
-        assert!(error.path.starts_with(&file), "{error}");
-    }
-}
+mod tests;

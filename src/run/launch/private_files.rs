@@ -17,6 +17,14 @@ pub(crate) struct FilesError {
     pub source: io::Error,
 }
 
+impl FilesError {
+    /// Names this path in an error of the system.
+    pub(super) fn at(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_path_buf();
+        move |source| Self { path, source }
+    }
+}
+
 /// What a child's private directories are created from.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix has private directories"))]
@@ -45,5 +53,5 @@ pub(crate) struct TokenUse {
 }
 
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), FilesError> {
-    private::write(path, bytes).map_err(|source| FilesError { path: path.to_path_buf(), source })
+    private::write(path, bytes).map_err(FilesError::at(path))
 }

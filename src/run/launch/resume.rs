@@ -31,19 +31,15 @@ pub(in crate::run) struct SessionLock {
 /// When there is no such session, or when another process is continuing it. Nothing is changed.
 pub(in crate::run) fn lock_session(resumption: &Resumption, cwd: &Path) -> Result<SessionLock, FilesError> {
     let Resumption { directory, session, .. } = resumption;
-    let failed = |path: &Path| {
-        let path = path.to_path_buf();
-        move |source| FilesError { path, source }
-    };
-    let found = fs::symlink_metadata(directory).map_err(failed(directory))?;
+    let found = fs::symlink_metadata(directory).map_err(FilesError::at(directory))?;
     if !found.is_dir() {
-        return Err(failed(directory)(wrong("it is not a directory")));
+        return Err(FilesError::at(directory)(wrong("it is not a directory")));
     }
-    let locked = lock(directory).map_err(failed(directory))?;
+    let locked = lock(directory).map_err(FilesError::at(directory))?;
     if session.parent() != Some(directory) {
-        return Err(failed(session)(wrong("it does not lie in the run's directory")));
+        return Err(FilesError::at(session)(wrong("it does not lie in the run's directory")));
     }
-    open(session).and_then(|mut file| make_ready(&mut file, cwd)).map_err(failed(session))?;
+    open(session).and_then(|mut file| make_ready(&mut file, cwd)).map_err(FilesError::at(session))?;
     Ok(locked)
 }
 

@@ -1,0 +1,121 @@
+//! What a run is said to have changed, in real repositories.
+
+use std::fs;
+
+use tempfile::TempDir;
+
+use super::*;
+
+/// A repository with one committed file. No configuration of this machine takes part.
+struct Repository(TempDir);
+
+impl Repository {
+    fn new() -> Self {
+        let this = Self(tempfile::tempdir().expect("a temporary directory"));
+        this.git(&["init", "-q"]);
+        this.write("kept.txt", "kept");
+        this.commit();
+        this
+    }
+
+    fn env() -> Vec<(OsString, OsString)> {
+        let path = std::env::var_os("PATH").expect("a search path");
+        let nothing = [("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1")];
+        nothing
+            .map(|(name, value)| (name.into(), value.into()))
+            .into_iter()
+            .chain([("PATH".into(), path)])
+            .collect()
+    }
+
+    fn git(&self, args: &[&str]) {
+        let done = std::process::Command::new("git")
+            .args(["-c", "user.name=n", "-c", "user.email=n@localhost"])
+            .args(args)
+            .env_clear()
+            .envs(Self::env())
+            .current_dir(&self.0)
+            .output()
+            .expect("git runs");
+        assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.0.path().join(name), text).expect("written");
+    }
+
+    fn commit(&self) {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "-qm", "all"]);
+    }
+
+    async fn look(&self) -> WorkTree {
+        WorkTree::look(self.0.path(), &Self::env()).await.expect("a work tree")
+    }
+}
+
+#[tokio::test]
+async fn a_change_is_whatever_differs_from_the_state_before() {
+    let repository = Repository::new();
+    repository.write("dirty.txt", "dirty before");
+    repository.write("cleaned.txt", "dirty before");
+    repository.write("left.txt", "dirty before, and left as it is");
+    fs::create_dir(repository.0.path().join("nested")).expect("a folder");
+    let before = repository.look().await;
+
+    assert_eq!(repository.look().await.changes().await, Some(vec![]), "nothing has changed");
+    repository.write("dirty.txt", "dirty, and longer now");
+    repository.write("nested/a  name.txt", "added");
+    fs::remove_file(repository.0.path().join("cleaned.txt")).expect("removed");
+    fs::remove_file(repository.0.path().join("kept.txt")).expect("removed");
+    let expected = ["cleaned.txt", "dirty.txt", "kept.txt", "nested/a  name.txt"].map(str::to_owned);
+    assert_eq!(before.changes().await, Some(expected.to_vec()));
+}
+
+#[tokio::test]
+async fn what_a_run_commits_is_changed_too() {
+    let repository = Repository::new();
+    let before = repository.look().await;
+    repository.write("committed.txt", "by the run");
+    repository.commit();
+    repository.write("kept.txt", "changed after the commit");
+    let expected = ["committed.txt", "kept.txt"].map(str::to_owned);
+    assert_eq!(before.changes().await, Some(expected.to_vec()));
+}
+
+#[tokio::test]
+async fn the_first_commit_of_a_repository_is_changed_too() {
+    let empty = Repository(tempfile::tempdir().expect("a temporary directory"));
+    empty.git(&["init", "-q"]);
+    let before = empty.look().await;
+    empty.write("first.txt", "by the run");
+    empty.commit();
+    empty.write("second.txt", "not committed");
+    let expected = ["first.txt", "second.txt"].map(str::to_owned);
+    assert_eq!(before.changes().await, Some(expected.to_vec()));
+}
+
+#[tokio::test]
+async fn a_long_list_of_changes_is_cut_and_says_how_many_more_there_are() {
+    for (number, last) in [(MAX_CHANGES, "f199"), (MAX_CHANGES + 2, "and 2 more")] {
+        let repository = Repository::new();
+        let before = repository.look().await;
+        (0..number).for_each(|file| repository.write(&format!("f{file:03}"), ""));
+        let changes = before.changes().await.expect("listed");
+        assert_eq!(changes.last().map(String::as_str), Some(last));
+    }
+}
+
+#[tokio::test]
+async fn a_look_writes_nothing_and_needs_a_repository() {
+    let repository = Repository::new();
+    // Its time says that the index is to be refreshed.
+    repository.write("kept.txt", "kept");
+    let index = repository.0.path().join(".git/index");
+    let before = fs::read(&index).expect("an index");
+    repository.look().await;
+    assert!(fs::read(&index).expect("an index") == before, "git refreshed the index");
+
+    let nothing = tempfile::tempdir().expect("a temporary directory");
+    assert!(WorkTree::look(nothing.path(), &Repository::env()).await.is_none());
+}
