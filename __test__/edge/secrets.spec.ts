@@ -6,26 +6,29 @@ import { homedir } from "node:os";
 import { describe, it } from "node:test";
 
 import type { RunOptions, ToolResult } from "../../index.js";
-import { hangs, inTime, Scene, single } from "./scene.ts";
+import { hangs, inTime, Scene, single, textOf } from "./scene.ts";
 
 /** Nothing about it looks like a secret: only who knows it can find it. */
 const known = "zebra-violin-41-cloud";
 
-/** Says a text everywhere a child can. */
+/** Says a text everywhere a child can, and waits until updates show it. */
 const leaks = (text: string) => `begin
-	delta 'delta ${text} '; sleep 0.15
-	called bash '{"command":"curl ${text}","${text}":{"deep":["${text}"]}}'; sleep 0.15
+	delta 'delta ${text} '; gate text
+	called bash '{"command":"curl ${text}","${text}":{"deep":["${text}"]}}'; gate call
 	tool_start '${text}'; tool_end '${text}'
 	echo 'stderr ${text}' >&2; echo 'noise ${text}'
-	said 'text ${text}' error ',"errorMessage":"error ${text}"'; sleep 0.15`;
+	said 'text ${text}' error ',"errorMessage":"error ${text}"'`;
 
 /** Every way to an end in which a text could come along. */
 const ends = { "a provider error": "settled", "an exit code": "exit 3", "a signal": "kill -SEGV $$", silence: "hang" };
 
 async function everything(scene: Scene, change: Partial<RunOptions>): Promise<string> {
 	const updates: ToolResult[] = [];
-	const result = await scene.run({ task: `use ${known}`, ...change }, (update) => updates.push(update));
-	assert.ok(updates.length > 1, `${updates.length} updates`);
+	const result = await scene.run({ task: `use ${known}`, ...change }, (update) => {
+		updates.push(update);
+		if (textOf(update).startsWith("delta")) scene.open("text");
+		if (update.details.streaming?.displayItems.length) scene.open("call");
+	});
 	return JSON.stringify([result, updates]);
 }
 
