@@ -12,12 +12,12 @@ import type { BackgroundRun } from "../../index.js";
 import { survivors } from "../support/survivors.ts";
 import { announces, backgroundScene, Elsewhere, filesOf, Here, type Spawn } from "./conversation.ts";
 import { inTime, isAlive, type Scene, until, untilGone } from "./scene.ts";
-import { toldOf, untilTold } from "./stand-in.ts";
+import { gate, toldOf, untilTold } from "./stand-in.ts";
 
 const LINUX = { skip: process.platform !== "linux" && "looks at processes in /proc" };
 
-/** A child that works for longer than its host lives, and then says its task. */
-const works = announces([{ stream: "so far" }, { sleep: 2_500 }, { say: "You said: {task}" }], [{ say: "The news." }]);
+/** A child that works until the test lets it end, and then says its task. */
+const works = announces([{ stream: "so far" }, gate(), { say: "You said: {task}" }], [{ say: "The news." }]);
 
 const stalls = [{ stream: "so far" }, "hang"];
 
@@ -59,6 +59,7 @@ describe("a run that is kept", LINUX, () => {
 		await inTime(left.end(), "the end of what is not kept");
 		await left.kill();
 		await gone.exit();
+		scene.open();
 		const here = Here.open(scene);
 		await until(() => here.messages.flatMap(({ runIds }) => runIds).length === 3, "three ends");
 		const told = here.messages.flatMap(({ runs }) => runs);
@@ -187,7 +188,7 @@ describe("a run that is kept", LINUX, () => {
 	it("ends at its limit, of which its keeper knows, and without a host", async (t) => {
 		const scene = keepScene(t);
 		const there = Elsewhere.open(scene);
-		const { runId } = await there.started({ ...kept, runTimeoutSeconds: 2 });
+		const { runId } = await there.started({ ...kept, runTimeoutSeconds: 4 });
 		const run = await there.run(runId, ({ pid }) => !!pid);
 		await there.kill();
 		await untilGone(run.pid ?? 0);
@@ -198,7 +199,7 @@ describe("a run that is kept", LINUX, () => {
 			[message.runIds, message.runs[0]?.status, message.runs[0]?.outcome],
 			[[runId], "timeout", "hard_timeout"],
 		);
-		assert.match(message.text, /^Status: timeout$[\s\S]*2000 ms[\s\S]*```text\nso far\n```/m);
+		assert.match(message.text, /^Status: timeout$[\s\S]*4000 ms[\s\S]*```text\nso far\n```/m);
 		await assertClean(scene, ...message.runs);
 	});
 });

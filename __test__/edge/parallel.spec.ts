@@ -6,7 +6,17 @@ import { describe, it } from "node:test";
 
 import type { ConfirmRequest, TaskProgress, ToolResult } from "../../index.js";
 import { inTime, type Scene, textOf } from "./scene.ts";
-import { type Around, outcomesOf, playing, type Several, startSeveral, told, toldOf, untilTold } from "./stand-in.ts";
+import {
+	type Around,
+	gate,
+	outcomesOf,
+	playing,
+	type Several,
+	startSeveral,
+	told,
+	toldOf,
+	untilTold,
+} from "./stand-in.ts";
 
 /** What a child does is in its task. */
 const obedient = [
@@ -92,12 +102,13 @@ describe("tasks side by side", () => {
 	});
 
 	it("all hear what is said to them", async (t) => {
-		const scene = playing(t, [{ stream: "so far" }, { sleep: 600 }, { say: "." }]);
+		const scene = playing(t, [{ stream: "so far" }, gate(), { say: "." }]);
 		const handle = startSeveral("parallel", scene, ["one", "two", "three"]);
 		await untilTold(scene, "task", 3);
 		assert.equal(handle.steer("hurry"), true);
+		assert.deepEqual(await untilTold(scene, "steering", 3), ["hurry", "hurry", "hurry"]);
+		scene.open();
 		await inTime(handle.result(), "the result");
-		assert.deepEqual(toldOf(scene, "steering"), ["hurry", "hurry", "hurry"]);
 	});
 
 	it("end with an abort, those that run and those that wait", async (t) => {
