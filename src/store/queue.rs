@@ -276,6 +276,8 @@ impl Rows {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     /// Builds a queue from words: `+` has started, a number waits under that cap, a number in parentheses waits in a
@@ -308,6 +310,26 @@ mod tests {
             let rows = rows(queue);
             assert_eq!(rows.started_before(index, rows.started()), expected, "{queue:?} before {index}");
         }
+    }
+
+    #[test]
+    fn a_ticket_that_waits_in_a_stopped_process_is_passed_over_and_a_started_one_counts() {
+        let connection = Connection::open_in_memory().expect("a database");
+        connection
+            .execute_batch(
+                "CREATE TABLE place (seq INTEGER PRIMARY KEY, process, started, cap, beat);
+                INSERT INTO place (process, started, cap, beat) VALUES
+                ('stopped', 0, 4, 7), ('stopped', 1, 4, 7), ('own', 0, 4, 7);",
+            )
+            .expect("tickets");
+        let mut heartbeat = Heartbeat::default();
+        let mut counts = |now| {
+            let rows = Rows::read(&connection, "own", 1, &mut heartbeat, now).expect("readable");
+            rows.all.iter().map(|row| row.counts).collect::<Vec<_>>()
+        };
+        let start = Instant::now();
+        assert_eq!(counts(start), [true, true, true]);
+        assert_eq!(counts(start + Duration::from_secs(60)), [false, true, true]);
     }
 
     #[test]
