@@ -23,6 +23,7 @@ pub(super) enum SpawnStage {
     Executable,
     /// Executing it.
     Exec,
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux has a sandbox"))]
     Sandbox,
     Warden,
 }

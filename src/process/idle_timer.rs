@@ -77,29 +77,27 @@ impl IdleTimer {
         self.settled
     }
 
-    /// When to stop waiting; `None` means never.
-    pub(super) fn deadline(&self) -> Option<Instant> {
-        let limit = match (self.settled, self.dismissed, self.stay) {
-            (true, true, _) => Some(self.linger),
+    /// What expires next, and when; `None` means never.
+    fn next(&self) -> Option<(Instant, Expired)> {
+        Some(match (self.settled, self.dismissed, self.stay) {
+            (true, true, _) => (self.since.checked_add(self.linger)?, Expired::Linger),
             (true, false, Some(stay)) => {
                 let silence = self.silence.and_then(|limit| self.heard.checked_add(limit));
-                return [self.since.checked_add(stay), silence].into_iter().flatten().min();
+                let sooner = [self.since.checked_add(stay), silence].into_iter().flatten().min();
+                (sooner?, Expired::Linger)
             }
-            (true, false, None) => Some(SETTLING.min(self.linger)),
-            (false, ..) => self.silence,
-        };
-        limit.and_then(|limit| self.since.checked_add(limit))
+            (true, false, None) => (self.since.checked_add(SETTLING.min(self.linger))?, Expired::Resumption),
+            (false, ..) => (self.since.checked_add(self.silence?)?, Expired::Silence(self.silence?)),
+        })
+    }
+
+    /// When to stop waiting; `None` means never.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.next().map(|(deadline, _)| deadline)
     }
 
     pub(super) fn overdue(&self, now: Instant) -> Option<Expired> {
-        if self.deadline()? > now {
-            return None;
-        }
-        Some(match (self.settled, self.dismissed, self.stay) {
-            (true, true, _) | (true, false, Some(_)) => Expired::Linger,
-            (true, false, None) => Expired::Resumption,
-            (false, ..) => Expired::Silence(self.silence?),
-        })
+        self.next().filter(|(deadline, _)| *deadline <= now).map(|(_, expired)| expired)
     }
 }
 

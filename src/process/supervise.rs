@@ -17,7 +17,7 @@ use super::observer::{Intake, Observer};
 use super::outcome::{Outcome, Supervised};
 use super::signaller::Known;
 use super::streams::{Pipes, Streams};
-use super::tree::{ProcessTree, Vitals};
+use super::tree::ProcessTree;
 
 /// The longest grace period of a child once its host shuts down.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
@@ -62,7 +62,7 @@ impl Default for SuperviseLimits {
 ///
 /// Dropping it kills the whole tree.
 pub struct Started {
-    tree: ProcessTree,
+    pub(crate) tree: ProcessTree,
     pipes: Pipes,
     program: PathBuf,
     since: Instant,
@@ -120,38 +120,6 @@ pub async fn supervise(
 }
 
 impl Started {
-    /// Waits until the child itself has ended. Cancel safe.
-    pub fn ended(&self) -> impl Future<Output = ()> + Send + use<> {
-        let ended = self.tree.ended();
-        async move {
-            ended.await;
-        }
-    }
-
-    /// The process id of the child, or of its warden if it has one.
-    #[must_use]
-    pub fn id(&self) -> u32 {
-        self.tree.id()
-    }
-
-    /// Tells the warden not to remove [`Options::unless_kept`](crate::process::Options::unless_kept) if this process
-    /// dies first. Call it before the child gets its work. Does nothing without a warden.
-    pub fn keep(&self) {
-        self.tree.keep();
-    }
-
-    /// A live view of what the tree uses.
-    #[must_use]
-    pub fn vitals(&self) -> Vitals {
-        self.tree.vitals()
-    }
-
-    /// Whether the child itself has ended.
-    #[must_use]
-    pub fn has_ended(&self) -> bool {
-        self.tree.has_ended()
-    }
-
     /// Kills the child, which has nothing to save yet, and waits until its tree is gone. Bounded.
     pub async fn discard(self) {
         self.tree.kill();

@@ -38,7 +38,7 @@ static STARTING: Semaphore = Semaphore::const_new(4);
 /// Threads of this module start the child, wait for it, end what it leaves behind, and reap it. So none of that can
 /// block a task or get lost with one, even while the runtime shuts down. Children behind wardens share one thread; a
 /// child without one has its own, because not every system can wait for many.
-pub(super) struct ProcessTree {
+pub(crate) struct ProcessTree {
     signaller: Arc<dyn Signaller>,
     known: watch::Receiver<Known>,
     /// How reliably the tree is ended.
@@ -89,12 +89,12 @@ impl ProcessTree {
     }
 
     /// The process id of the child, or of its warden if it has one.
-    pub(super) fn id(&self) -> u32 {
+    pub(crate) fn id(&self) -> u32 {
         self.signaller.id()
     }
 
     /// A live view of what the tree uses.
-    pub(super) fn vitals(&self) -> Vitals {
+    pub(crate) fn vitals(&self) -> Vitals {
         Vitals(self.known.clone())
     }
 
@@ -104,14 +104,14 @@ impl ProcessTree {
     }
 
     /// Waits until the child itself has ended. `None` when its status is unknown. Cancel safe.
-    pub(super) fn ended(&self) -> impl Future<Output = Option<ExitStatus>> + Send + use<> {
+    pub(crate) fn ended(&self) -> impl Future<Output = Option<ExitStatus>> + Send + use<> {
         let mut known = self.known.clone();
         // Without a sender the thread has panicked, and nothing is known.
         async move { known.wait_for(|known| known.ended).await.ok().and_then(|known| known.status) }
     }
 
     /// Whether the child itself has ended.
-    pub(super) fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         self.known.borrow().ended
     }
 
@@ -136,8 +136,9 @@ impl ProcessTree {
         timeout(GONE_WAIT, self.ended()).await.ok().flatten()
     }
 
-    /// Tells the warden not to remove `Options::unless_kept` if this process dies first. Does nothing without a warden.
-    pub(super) fn keep(&self) {
+    /// Tells the warden not to remove [`Options::unless_kept`](warden::Options::unless_kept) if this process dies first.
+    /// Call it before the child gets its work. Does nothing without a warden.
+    pub(crate) fn keep(&self) {
         self.signaller.keep();
     }
 

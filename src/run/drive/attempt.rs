@@ -32,7 +32,7 @@ impl ActiveRun<'_> {
         Booted { mut files, child, .. }: Booted,
     ) -> (RunFiles, Result<AttemptReport, String>) {
         files.keep_session();
-        child.keep();
+        child.tree.keep();
         let (config, resolved) = (self.admitted.config(), &self.admitted.resolved);
         let silence = SilenceLimits { idle: resolved.idle_timeout, tool: config.tool_timeout };
         let hard = resolved.timeout;

@@ -43,8 +43,8 @@ impl ChildFacts {
         Self {
             session_file: files.session().map(Arc::from),
             directory: (&*files.directory).into(),
-            pid: child.id(),
-            vitals: child.vitals(),
+            pid: child.tree.id(),
+            vitals: child.tree.vitals(),
         }
     }
 

@@ -101,7 +101,7 @@ impl AdmittedRun {
 
     /// Whether a child that was booted early is exactly the one that would be started now. Blocks.
     pub(in crate::run) fn fits(&self, booted: &Booted) -> bool {
-        !booted.child.has_ended()
+        !booted.child.tree.has_ended()
             && self.spec.overrides.resumes.is_none()
             && protocol_of(self.resolved.config.protocol).waits_for_task()
             && self.resolved.unmet.is_none()
@@ -122,7 +122,10 @@ impl Booted {
 
     /// Waits until the child has exited by itself. Cancel safe.
     pub fn ended(&self) -> impl Future<Output = ()> + Send + use<> {
-        self.child.ended()
+        let ended = self.child.tree.ended();
+        async move {
+            ended.await;
+        }
     }
 
     /// Ends the child and removes its files.

@@ -42,6 +42,7 @@ pub(crate) struct PrivateDirsSpec<'a> {
 }
 
 /// The login that a child's copy of the credentials relies on.
+#[cfg_attr(not(unix), expect(dead_code, reason = "only Unix has private directories"))]
 pub(crate) struct TokenUse {
     /// The user's agent directory.
     pub agent_dir: PathBuf,
