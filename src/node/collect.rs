@@ -7,7 +7,7 @@ use napi::bindgen_prelude::{Either, Env, PromiseRaw, Uint8Array};
 use napi_derive::napi;
 
 use super::result::{DisplayItem, RunUsage, number};
-use super::runtime::off_thread;
+use super::runtime::{off_thread, promise};
 use super::text::sanitizer_maker;
 use crate::event::{Collected, Collector};
 use crate::run::clean;
@@ -70,20 +70,23 @@ pub struct StreamCounts {
 /// ```
 #[napi(catch_unwind, ts_return_type = "Promise<CollectedOutput>")]
 pub fn collect_output(
-    env: &Env,
+    env: Env,
     jsonl: Either<String, Uint8Array>,
-) -> napi::Result<PromiseRaw<'_, CollectedOutput>> {
+) -> napi::Result<PromiseRaw<'static, CollectedOutput>> {
     let sanitizer = sanitizer_maker(None);
     // Copy: JavaScript may go on writing into its own buffer.
     let jsonl = match jsonl {
         Either::A(text) => text.into_bytes(),
         Either::B(bytes) => bytes.to_vec(),
     };
-    env.spawn_future(off_thread(move || {
-        let mut collector = Collector::new();
-        collector.push(&jsonl);
-        clean(collector.into_collected(), &sanitizer()).into()
-    }))
+    promise(
+        env,
+        off_thread(move || {
+            let mut collector = Collector::new();
+            collector.push(&jsonl);
+            clean(collector.into_collected(), &sanitizer()).into()
+        }),
+    )
 }
 
 /// Collects the event stream of `pi --mode json` from a file, whatever its size in at most 3 MiB of memory. Rejects
@@ -97,9 +100,9 @@ pub fn collect_output(
 /// console.log(output, usage?.cost);
 /// ```
 #[napi(catch_unwind, ts_return_type = "Promise<CollectedOutput>")]
-pub fn collect_output_file(env: &Env, path: String) -> napi::Result<PromiseRaw<'_, CollectedOutput>> {
+pub fn collect_output_file(env: Env, path: String) -> napi::Result<PromiseRaw<'static, CollectedOutput>> {
     let sanitizer = sanitizer_maker(None);
-    env.spawn_future(async move {
+    promise(env, async move {
         let folded = off_thread(move || {
             fold(&path)
                 .map_err(|error| napi::Error::from_reason(format!("cannot read `{path}`: {error}")))

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::agents::{Diagnostic, shown};
 use super::options::SurfaceOptions;
-use super::runtime::off_thread;
+use super::runtime::{off_thread, promise};
 use crate::config;
 use crate::run;
 
@@ -47,9 +47,9 @@ pub struct ConfigSource {
 /// console.log(values.maxConcurrent, broken?.message ?? "readable", diagnostics.length);
 /// ```
 #[napi(catch_unwind, ts_return_type = "Promise<LoadedConfig>")]
-pub fn load_config(env: &Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'_, LoadedConfig>> {
+pub fn load_config(env: Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'static, LoadedConfig>> {
     let (cwd, context) = options.into_context();
-    env.spawn_future(async move {
+    promise(env, async move {
         let loaded = off_thread(move || run::load_config(&cwd, &context)).await?;
         let loaded = loaded.map_err(|refusal| napi::Error::from_reason(refusal.to_string()))?;
         Ok(LoadedConfig {

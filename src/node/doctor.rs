@@ -5,7 +5,7 @@ use napi_derive::napi;
 use tokio::runtime::Handle;
 
 use super::options::SurfaceOptions;
-use super::runtime::off_thread;
+use super::runtime::{off_thread, promise};
 use crate::{doctor, run};
 
 /// Bytes of one message or hint: a program that fails can print a lot.
@@ -46,20 +46,23 @@ pub struct DoctorCheck {
 /// process.exitCode = ok ? 0 : 1;
 /// ```
 #[napi(catch_unwind, ts_return_type = "Promise<DoctorReport>")]
-pub fn doctor(env: &Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'_, DoctorReport>> {
+pub fn doctor(env: Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'static, DoctorReport>> {
     let (cwd, context) = options.into_context();
     // It reads files throughout, and a file system may hang: keep it off the threads that serve children.
-    env.spawn_future(off_thread(move || {
-        let settings = run::CallSettings::read(&cwd, &context);
-        let checks = Handle::current().block_on(doctor::doctor(&cwd, &context, &settings));
-        let ok = checks.iter().all(|check| check.status != doctor::Status::Error);
-        let clean = |text: &str| settings.sanitizer().sanitize(text).clip(MAX_MESSAGE).into_string();
-        let convert = |check: doctor::Check| DoctorCheck {
-            area: check.area.to_owned(),
-            status: check.status.as_str(),
-            message: clean(&check.message),
-            hint: check.hint.as_deref().map(clean),
-        };
-        DoctorReport { ok, checks: checks.into_iter().map(convert).collect() }
-    }))
+    promise(
+        env,
+        off_thread(move || {
+            let settings = run::CallSettings::read(&cwd, &context);
+            let checks = Handle::current().block_on(doctor::doctor(&cwd, &context, &settings));
+            let ok = checks.iter().all(|check| check.status != doctor::Status::Error);
+            let clean = |text: &str| settings.sanitizer().sanitize(text).clip(MAX_MESSAGE).into_string();
+            let convert = |check: doctor::Check| DoctorCheck {
+                area: check.area.to_owned(),
+                status: check.status.as_str(),
+                message: clean(&check.message),
+                hint: check.hint.as_deref().map(clean),
+            };
+            DoctorReport { ok, checks: checks.into_iter().map(convert).collect() }
+        }),
+    )
 }

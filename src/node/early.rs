@@ -5,6 +5,7 @@ use napi_derive::napi;
 use tokio::runtime::Handle;
 
 use super::options::EarlyOptions;
+use super::runtime::promise;
 use crate::orchestrate;
 
 /// A call whose arguments are still arriving; see `bootEarly`. Dropping it is the same as `end`.
@@ -55,9 +56,9 @@ impl EarlyCall {
 
     /// Ends the children that no run has claimed. Resolves when they are gone.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
-    pub fn end<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
+    pub fn end(&self, env: Env) -> napi::Result<PromiseRaw<'_, ()>> {
         let gone = self.0.end();
-        env.spawn_future(async move {
+        promise(env, async move {
             gone.await;
             Ok(())
         })

@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
-use napi::bindgen_prelude::{Env, PromiseRaw, spawn};
+use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
 use tokio::sync::watch;
 
 use super::callbacks::{HostCallbacks, JsCallbacks, UpdateSink, forward};
 use super::options::{CallRequest, ChainOptions, ParallelOptions, RunOptions};
 use super::result::ToolResult;
+use super::runtime::promise;
 use super::teardown::{EndOnDrop, end_with_thread};
 use crate::orchestrate::{self, Call, CallOrder};
 use crate::process::CancelReason;
-use crate::run::{self, Control, RunId, Steering};
+use crate::run::{self, Control, RunId, Steering, spawn_task};
 
 /// A call under way: one run, or several. The call is aborted when this handle and every promise of its result are
 /// garbage collected.
@@ -136,21 +137,20 @@ where
     Running: Future<Output = run::ToolResult> + Send + 'static,
 {
     let CallRequest { spec, host_id, is_aborted } = request;
-    let (run_id, control, order) = (RunId::draw(), Control::default(), CallOrder::now());
+    let (id, control, order) = (RunId::draw(), Control::default(), CallOrder::now());
     if is_aborted {
         control.cancel.cancel(CancelReason::Caller(None));
     }
-    let (finish, outcome) = watch::channel(None);
     let guard = Arc::new(EndOnDrop(control.cancel.clone()));
     end_with_thread(env, &guard)?;
-    let handle = RunHandle { run_id: run_id.clone(), steering: control.steering.clone(), guard, outcome };
-    spawn(async move {
-        let (updates, seen) = watch::channel(None);
-        let callbacks = Arc::new(JsCallbacks(host));
-        let call = Call { id: run_id, callbacks, control, updates, host_id, order };
-        // Join both, so that the last update comes before the result.
-        let both = async { tokio::join!(run(spec, call), forward(seen, on_update)) };
-        let result = tokio::spawn(both).await.map(|(result, ())| Arc::new(result));
+    let (finish, outcome) = watch::channel(None);
+    let handle = RunHandle { run_id: id.clone(), steering: control.steering.clone(), guard, outcome };
+    let (updates, seen) = watch::channel(None);
+    let call = Call { id, callbacks: Arc::new(JsCallbacks(host)), control, updates, host_id, order };
+    // Join both, so that the last update comes before the result.
+    let both = spawn_task(async move { tokio::join!(run(spec, call), forward(seen, on_update)).0 });
+    spawn_task(async move {
+        let result = both.await.map(Arc::new);
         finish.send_replace(Some(result.map_err(|error| error.to_string())));
     });
     Ok(handle)
@@ -168,9 +168,9 @@ impl RunHandle {
     /// Resolves with the result, whatever a user or a child did; calling it again gives the same. Rejects only for a
     /// bug in the addon.
     #[napi(catch_unwind, ts_return_type = "Promise<ToolResult>")]
-    pub fn result<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ToolResult>> {
+    pub fn result(&self, env: Env) -> napi::Result<PromiseRaw<'_, ToolResult>> {
         let (mut outcome, guard) = (self.outcome.clone(), Arc::clone(&self.guard));
-        env.spawn_future(async move {
+        promise(env, async move {
             let ended = outcome.wait_for(Option::is_some).await.map(|ended| ended.clone());
             drop(guard);
             match ended.ok().flatten() {
@@ -189,10 +189,10 @@ impl RunHandle {
 
     /// Ends the call because its host is going: children get at most two seconds to leave. Resolves when they are gone.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
-    pub fn close<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
+    pub fn close(&self, env: Env) -> napi::Result<PromiseRaw<'_, ()>> {
         self.guard.0.cancel(CancelReason::Shutdown);
         let mut outcome = self.outcome.clone();
-        env.spawn_future(async move {
+        promise(env, async move {
             let _ = outcome.wait_for(Option::is_some).await;
             Ok(())
         })

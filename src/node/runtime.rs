@@ -1,8 +1,10 @@
-//! The threads that the addon sets up when it is loaded.
+//! The threads that the addon sets up when it is loaded, and what runs on them.
 
 use std::panic::catch_unwind;
 
-use napi::bindgen_prelude::create_custom_tokio_runtime;
+use napi::bindgen_prelude::{Env, JsValue, PromiseRaw, ToNapiValue, Unknown, create_custom_tokio_runtime};
+
+use crate::run::{self, BoxFuture};
 
 /// These threads read children and do nothing else; two keep up with a machine full of them.
 const WORKER_THREADS: usize = 2;
@@ -30,9 +32,24 @@ fn init() {
     }
 }
 
+/// A promise of what `work` comes to. napi and tokio compile 6 KB for each type of future; boxed, they share one.
+pub(super) fn promise<T: ToNapiValue + Send + 'static>(
+    env: Env,
+    work: impl Future<Output = napi::Result<T>> + Send + 'static,
+) -> napi::Result<PromiseRaw<'static, T>> {
+    type Convert = Box<dyn FnOnce(&Env) -> napi::Result<Unknown<'_>> + Send>;
+    let work: BoxFuture<'static, napi::Result<Convert>> = Box::pin(async move {
+        let value = work.await?;
+        let convert: Convert = Box::new(move |env| value.into_unknown(env));
+        Ok(convert)
+    });
+    let promise = env.spawn_future_with_callback(work, |env, convert| convert(env))?.raw();
+    Ok(PromiseRaw::new(env.raw(), promise))
+}
+
 /// Runs work that keeps a core busy or waits for a disk where it delays neither JavaScript nor a child.
 pub(super) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> napi::Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| napi::Error::from_reason(error.to_string()))
+    run::off_thread(work).await.map_err(|error| napi::Error::from_reason(error.to_string()))
 }

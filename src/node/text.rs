@@ -4,7 +4,7 @@ use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
 
 use super::result::number;
-use super::runtime::off_thread;
+use super::runtime::{off_thread, promise};
 use crate::text::{self, Sanitizer, SanitizerOptions, TruncateLimits, auth_secrets, secret_values};
 
 /// What a sanitizer knows beside its rules.
@@ -41,6 +41,7 @@ pub struct ByteRange {
 
 /// How much of a text is kept. The limit that is reached first counts, and the marker counts within it.
 #[napi(object, object_to_js = false)]
+#[derive(Default)]
 pub struct OutputLimits {
     /// Bytes of UTF-8, from 0; `Infinity` is no limit.
     /// @default 51200
@@ -95,12 +96,12 @@ pub(super) fn sanitizer_maker(options: Option<SanitizeOptions>) -> impl FnOnce()
 /// ```
 #[napi(catch_unwind, ts_return_type = "Promise<string>")]
 pub fn sanitize_output(
-    env: &Env,
+    env: Env,
     text: String,
     options: Option<SanitizeOptions>,
-) -> napi::Result<PromiseRaw<'_, String>> {
+) -> napi::Result<PromiseRaw<'static, String>> {
     let sanitizer = sanitizer_maker(options);
-    env.spawn_future(off_thread(move || sanitizer().sanitize(&text).into_string()))
+    promise(env, off_thread(move || sanitizer().sanitize(&text).into_string()))
 }
 
 /// Lists the rules that would fire on a text, how often and where.
@@ -114,12 +115,12 @@ pub fn sanitize_output(
 /// ```
 #[napi(catch_unwind, ts_return_type = "Promise<Redaction[]>")]
 pub fn inspect_output(
-    env: &Env,
+    env: Env,
     text: String,
     options: Option<SanitizeOptions>,
-) -> napi::Result<PromiseRaw<'_, Vec<Redaction>>> {
+) -> napi::Result<PromiseRaw<'static, Vec<Redaction>>> {
     let sanitizer = sanitizer_maker(options);
-    env.spawn_future(off_thread(move || sanitizer().inspect(&text).into_iter().map(Into::into).collect()))
+    promise(env, off_thread(move || sanitizer().inspect(&text).into_iter().map(Into::into).collect()))
 }
 
 /// Keeps the head and the tail of a text, where conclusions stand. Rejects for a limit that is negative or NaN.
@@ -132,9 +133,13 @@ pub fn inspect_output(
 /// const { text, truncated } = await truncateOutput("word ".repeat(5000), limits);
 /// console.log(truncated, text);
 /// ```
-#[napi]
-pub async fn truncate_output(text: String, limits: Option<OutputLimits>) -> napi::Result<TruncatedOutput> {
-    truncated(text, limits, text::truncate).await
+#[napi(catch_unwind, ts_return_type = "Promise<TruncatedOutput>")]
+pub fn truncate_output(
+    env: Env,
+    text: String,
+    limits: Option<OutputLimits>,
+) -> napi::Result<PromiseRaw<'static, TruncatedOutput>> {
+    truncated(env, text, limits, text::truncate)
 }
 
 /// Keeps the head of a text. Rejects for a limit that is negative or NaN.
@@ -147,9 +152,13 @@ pub async fn truncate_output(text: String, limits: Option<OutputLimits>) -> napi
 /// const { text, keptLines, totalLines } = await truncateHead(versions, { maxLines: 9 });
 /// console.log(text, keptLines, totalLines);
 /// ```
-#[napi]
-pub async fn truncate_head(text: String, limits: Option<OutputLimits>) -> napi::Result<TruncatedOutput> {
-    truncated(text, limits, text::truncate_head).await
+#[napi(catch_unwind, ts_return_type = "Promise<TruncatedOutput>")]
+pub fn truncate_head(
+    env: Env,
+    text: String,
+    limits: Option<OutputLimits>,
+) -> napi::Result<PromiseRaw<'static, TruncatedOutput>> {
+    truncated(env, text, limits, text::truncate_head)
 }
 
 /// Keeps the tail of a text. Rejects for a limit that is negative or NaN.
@@ -161,27 +170,30 @@ pub async fn truncate_head(text: String, limits: Option<OutputLimits>) -> napi::
 /// const { text, keptBytes, totalBytes } = await truncateTail("word ".repeat(5000), { maxBytes: 1024 });
 /// console.log(text, keptBytes, totalBytes);
 /// ```
-#[napi]
-pub async fn truncate_tail(text: String, limits: Option<OutputLimits>) -> napi::Result<TruncatedOutput> {
-    truncated(text, limits, text::truncate_tail).await
+#[napi(catch_unwind, ts_return_type = "Promise<TruncatedOutput>")]
+pub fn truncate_tail(
+    env: Env,
+    text: String,
+    limits: Option<OutputLimits>,
+) -> napi::Result<PromiseRaw<'static, TruncatedOutput>> {
+    truncated(env, text, limits, text::truncate_tail)
 }
 
-async fn truncated(
+fn truncated(
+    env: Env,
     text: String,
     limits: Option<OutputLimits>,
     truncate: fn(&str, TruncateLimits, Option<&str>) -> text::Truncated,
-) -> napi::Result<TruncatedOutput> {
-    off_thread(move || {
+) -> napi::Result<PromiseRaw<'static, TruncatedOutput>> {
+    promise(env, async move {
+        let limits = limits.unwrap_or_default();
         let defaults = TruncateLimits::default();
-        let (bytes, lines, full_text) = limits
-            .map_or((None, None, None), |limits| (limits.max_bytes, limits.max_lines, limits.full_text));
-        let limits = TruncateLimits {
-            max_bytes: bytes.map_or(Ok(defaults.max_bytes), |bytes| limit("maxBytes", bytes))?,
-            max_lines: lines.map_or(Ok(defaults.max_lines), |lines| limit("maxLines", lines))?,
+        let bounds = TruncateLimits {
+            max_bytes: limit("maxBytes", limits.max_bytes, defaults.max_bytes)?,
+            max_lines: limit("maxLines", limits.max_lines, defaults.max_lines)?,
         };
-        Ok(truncate(&text, limits, full_text.as_deref()).into())
+        off_thread(move || truncate(&text, bounds, limits.full_text.as_deref()).into()).await
     })
-    .await?
 }
 
 /// A limit as a caller gives it; `Infinity` is none.
@@ -190,12 +202,15 @@ async fn truncated(
     clippy::cast_sign_loss,
     reason = "checked, and the cast saturates"
 )]
-fn limit(name: &str, value: f64) -> napi::Result<usize> {
-    if value >= 0.0 {
-        return Ok(value as usize);
+fn limit(name: &str, value: Option<f64>, default: usize) -> napi::Result<usize> {
+    match value {
+        None => Ok(default),
+        Some(value) if value >= 0.0 => Ok(value as usize),
+        Some(value) => {
+            let reason = format!("`{name}` is {value}; it must be a number from 0 on");
+            Err(napi::Error::new(napi::Status::InvalidArg, reason))
+        }
     }
-    let reason = format!("`{name}` is {value}; it must be a number from 0 on");
-    Err(napi::Error::new(napi::Status::InvalidArg, reason))
 }
 
 fn count(value: usize) -> f64 {

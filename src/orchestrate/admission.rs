@@ -15,7 +15,7 @@ use super::queue::{Group, Permit, Queue, Request, Ticket, UserCap, WaitStatus};
 use crate::process::{Cancel, CancelReason};
 use crate::run::{
     AdmittedRun, Booted, Control, HostCallbacks, Progress, ProgressSender, RunState, ToolResult, Watchers,
-    store_of,
+    off_thread, store_of,
 };
 use crate::text::figures::millis;
 
@@ -170,7 +170,7 @@ fn waiting(WaitStatus { position, held_until }: WaitStatus, since: Instant) -> P
 /// The limits that hold for this run. Waits for the disk at most.
 pub(super) async fn request(ready: &AdmittedRun, group: Option<(Group, usize)>) -> Request {
     let (config, agent_dir) = (ready.config(), ready.agent_dir().to_path_buf());
-    let store = tokio::task::spawn_blocking(move || store_of(&agent_dir)).await.ok().flatten();
+    let store = off_thread(move || store_of(&agent_dir)).await.ok().flatten();
     Request {
         provider: ready.provider().map(str::to_owned),
         max_concurrent: config.max_concurrent,

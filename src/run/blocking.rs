@@ -1,13 +1,35 @@
-//! Keeps blocking work off the threads that serve children.
+//! Keeps blocking work off the threads that serve children, and long work off its caller.
+//!
+//! Tokio compiles its machinery once for each type of work, about 3 KB every time. Boxed, all work has one type.
+
+use std::any::Any;
+
+use tokio::task::{JoinError, JoinHandle};
 
 use crate::process::{Cancel, CancelReason};
+use crate::run::callbacks::BoxFuture;
 
 /// Runs work that reads or writes files on a thread where it may block.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    match tokio::task::spawn_blocking(work).await {
+    match off_thread(work).await {
         Ok(value) => value,
         Err(error) => std::panic::resume_unwind(error.into_panic()),
     }
+}
+
+/// Like [`blocking`]; a panic of the work is an error.
+pub(crate) async fn off_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, JoinError> {
+    let work: Box<dyn FnOnce() -> Box<dyn Any + Send> + Send> = Box::new(move || Box::new(work()));
+    let value = tokio::task::spawn_blocking(work).await?;
+    Ok(*value.downcast().expect("it is what `work` returned"))
+}
+
+/// Starts a task that goes on without its caller.
+pub(crate) fn spawn_task<T: Send + 'static>(task: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
+    let task: BoxFuture<'static, T> = Box::pin(task);
+    tokio::spawn(task)
 }
 
 /// Waits for work that may hang in a file system, until the run is cancelled.

@@ -40,7 +40,7 @@ pub use admit::{
     prepare_with,
 };
 pub use background::{ActionOutcome, BackgroundRun, BackgroundStatus, Cleanup, LiveSnapshot};
-pub(crate) use blocking::blocking;
+pub(crate) use blocking::{blocking, off_thread, spawn_task};
 pub use budget::{Meter, OverBudget, SessionAccount, Spending, Stage, account_of, store_of};
 pub use callbacks::{Answer, BoxFuture, ChildQuestion, ConfirmRequest, HostCallbacks};
 pub use context::{Host, HostContext, HostTool};

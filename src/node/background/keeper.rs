@@ -8,6 +8,7 @@ use napi_derive::napi;
 
 use crate::node::callbacks::JsCallbacks;
 use crate::node::location::addon;
+use crate::node::runtime::promise;
 use crate::orchestrate::background;
 use crate::process::Detached;
 
@@ -39,8 +40,8 @@ pub(in crate::node) fn keeper() -> Option<Detached> {
 /// await keepRun();
 /// ```
 #[napi(catch_unwind, ts_return_type = "Promise<void>")]
-pub fn keep_run(env: &Env) -> napi::Result<PromiseRaw<'_, ()>> {
-    env.spawn_future(async move {
+pub fn keep_run(env: Env) -> napi::Result<PromiseRaw<'static, ()>> {
+    promise(env, async move {
         background::keep(Arc::new(JsCallbacks(None)), answer)
             .await
             .map_err(|error| napi::Error::from_reason(error.to_string()))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use napi::Status;
-use napi::bindgen_prelude::{Env, PromiseRaw, spawn};
+use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi::threadsafe_function::ThreadsafeFunction;
 use napi_derive::napi;
 use tokio::sync::watch;
@@ -14,11 +14,13 @@ use super::run::BackgroundRun;
 use super::transcript::{Transcript, TranscriptOptions};
 use crate::node::callbacks::{HostCallbacks, JsCallbacks, Returned, call};
 use crate::node::options::BackgroundOptions;
+use crate::node::runtime::promise;
 use crate::node::teardown::cancel_of_thread;
 use crate::orchestrate::background::{
     self, Ack, BackgroundService, ConversationView, Listener, background, close_conversation, commands,
     mark_delivered, open_conversation, stop_all, until_settled,
 };
+use crate::run::spawn_task;
 
 /// Receives events. Weak: an event does not keep the process alive.
 pub type EventSink = ThreadsafeFunction<BackgroundEvent, Returned, BackgroundEvent, Status, false, true>;
@@ -108,7 +110,7 @@ pub fn open_background(
     let service = background(&scope.context.agent_dir);
     let (opened, view) = watch::channel(None);
     let handle = BackgroundSession { service: Arc::clone(&service), session: session.clone(), view };
-    spawn(async move {
+    spawn_task(async move {
         let view = open_conversation(&service, session, scope, known, EventListener(on_event)).await;
         opened.send_replace(Some(view));
     });
@@ -126,8 +128,8 @@ pub fn open_background(
 /// await endBackground();
 /// ```
 #[napi(catch_unwind, ts_return_type = "Promise<void>")]
-pub fn end_background(env: &Env) -> napi::Result<PromiseRaw<'_, ()>> {
-    env.spawn_future(async move {
+pub fn end_background(env: Env) -> napi::Result<PromiseRaw<'static, ()>> {
+    promise(env, async move {
         background::close_all().await;
         Ok(())
     })
@@ -150,17 +152,27 @@ impl Listener for EventListener {
     }
 }
 
+impl BackgroundSession {
+    /// The service and the conversation, once it is open.
+    fn opened(
+        &self,
+    ) -> impl Future<Output = napi::Result<(Arc<BackgroundService>, Arc<ConversationView>)>> + use<> {
+        let (service, mut view) = (Arc::clone(&self.service), self.view.clone());
+        async move {
+            let view = view.wait_for(Option::is_some).await.ok().and_then(|view| view.clone());
+            let view = view.ok_or_else(|| napi::Error::from_reason("the addon is shutting down"))?;
+            Ok((service, view))
+        }
+    }
+}
+
 #[napi]
 impl BackgroundSession {
     /// The conversation's runs, newest first, at most 100. `all`: the runs of every conversation.
     #[napi(catch_unwind, ts_return_type = "Promise<BackgroundRun[]>")]
-    pub fn runs<'env>(
-        &self,
-        env: &'env Env,
-        all: Option<bool>,
-    ) -> napi::Result<PromiseRaw<'env, Vec<BackgroundRun>>> {
+    pub fn runs(&self, env: Env, all: Option<bool>) -> napi::Result<PromiseRaw<'_, Vec<BackgroundRun>>> {
         let (service, session) = (Arc::clone(&self.service), self.session.clone());
-        env.spawn_future(async move {
+        promise(env, async move {
             let runs = service.runs((all != Some(true)).then_some(session)).await;
             Ok(runs.into_iter().map(Into::into).collect())
         })
@@ -169,15 +181,15 @@ impl BackgroundSession {
     /// Runs what follows `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop` or `resume` with its arguments.
     /// Resolves with the report, also for a mistake. `host` answers the questions of a run that is resumed.
     #[napi(catch_unwind, ts_return_type = "Promise<CommandReport>")]
-    pub fn command<'env>(
+    pub fn command(
         &self,
-        env: &'env Env,
+        env: Env,
         line: String,
         host: Option<HostCallbacks>,
-    ) -> napi::Result<PromiseRaw<'env, CommandReport>> {
-        let (service, view) = (Arc::clone(&self.service), self.view.clone());
-        env.spawn_future(async move {
-            let view = opened(view).await.ok_or_else(shutting_down)?;
+    ) -> napi::Result<PromiseRaw<'_, CommandReport>> {
+        let opened = self.opened();
+        promise(env, async move {
+            let (service, view) = opened.await?;
             Ok(commands::answer(&service, &view, &line, Arc::new(JsCallbacks(host))).await.into())
         })
     }
@@ -192,16 +204,15 @@ impl BackgroundSession {
     /// The newest entries of a run's conversation. `key` is `BackgroundRun.key`. Rejects when there is no such run, or
     /// no readable file.
     #[napi(catch_unwind, ts_return_type = "Promise<Transcript>")]
-    pub fn transcript<'env>(
+    pub fn transcript(
         &self,
-        env: &'env Env,
+        env: Env,
         key: String,
         options: Option<TranscriptOptions>,
-    ) -> napi::Result<PromiseRaw<'env, Transcript>> {
-        let (service, view) = (Arc::clone(&self.service), self.view.clone());
-        let wanted = options.unwrap_or_default().into();
-        env.spawn_future(async move {
-            let view = opened(view).await.ok_or_else(shutting_down)?;
+    ) -> napi::Result<PromiseRaw<'_, Transcript>> {
+        let (opened, wanted) = (self.opened(), options.unwrap_or_default().into());
+        promise(env, async move {
+            let (service, view) = opened.await?;
             let read = commands::transcript(&service, &view, &key, wanted).await;
             let (transcript, version) = read.map_err(|error| napi::Error::from_reason(error.to_string()))?;
             Ok(Transcript::new(transcript, version))
@@ -211,27 +222,19 @@ impl BackgroundSession {
     /// Ends every run of the conversation, those in other processes too. Resolves with their number, after at most 10
     /// seconds.
     #[napi(catch_unwind, ts_return_type = "Promise<number>")]
-    pub fn stop_all<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, u32>> {
+    pub fn stop_all(&self, env: Env) -> napi::Result<PromiseRaw<'_, u32>> {
         let (service, session) = (Arc::clone(&self.service), self.session.clone());
-        env.spawn_future(
-            async move { Ok(u32::try_from(stop_all(&service, &session).await).unwrap_or(u32::MAX)) },
-        )
+        promise(env, async move { Ok(u32::try_from(stop_all(&service, &session).await).unwrap_or(u32::MAX)) })
     }
 
     /// Confirms that these deliveries are in the conversation. Resolves with false when that could not be stored: they
     /// may be offered again after a restart, so recognize them by their ids.
     #[napi(catch_unwind, ts_return_type = "Promise<boolean>")]
-    pub fn delivered<'env>(
-        &self,
-        env: &'env Env,
-        delivery_ids: Vec<String>,
-    ) -> napi::Result<PromiseRaw<'env, bool>> {
-        let (service, view) = (Arc::clone(&self.service), self.view.clone());
-        env.spawn_future(async move {
-            match opened(view).await {
-                Some(view) => Ok(mark_delivered(&service, &view, delivery_ids).await),
-                None => Ok(false),
-            }
+    pub fn delivered(&self, env: Env, delivery_ids: Vec<String>) -> napi::Result<PromiseRaw<'_, bool>> {
+        let opened = self.opened();
+        promise(env, async move {
+            let Ok((service, view)) = opened.await else { return Ok(false) };
+            Ok(mark_delivered(&service, &view, delivery_ids).await)
         })
     }
 
@@ -239,15 +242,11 @@ impl BackgroundSession {
     /// otherwise. Runs that take longer than `timeoutMs` milliseconds are ended as at a hard limit. Absent,
     /// `background.headlessWaitMs` holds, where 0 is no limit.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
-    pub fn settled<'env>(
-        &self,
-        env: &'env Env,
-        timeout_ms: Option<f64>,
-    ) -> napi::Result<PromiseRaw<'env, ()>> {
-        let (service, view) = (Arc::clone(&self.service), self.view.clone());
+    pub fn settled(&self, env: Env, timeout_ms: Option<f64>) -> napi::Result<PromiseRaw<'_, ()>> {
         let limit = timeout_ms.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok());
-        env.spawn_future(async move {
-            if let Some(view) = opened(view).await {
+        let opened = self.opened();
+        promise(env, async move {
+            if let Ok((service, view)) = opened.await {
                 until_settled(&service, &view, limit).await;
             }
             Ok(())
@@ -257,24 +256,15 @@ impl BackgroundSession {
     /// Closes the conversation: no event follows, unconfirmed deliveries wait until it is opened again, and its runs go
     /// on.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
-    pub fn close<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
-        let (service, view) = (Arc::clone(&self.service), self.view.clone());
-        env.spawn_future(async move {
-            if let Some(view) = opened(view).await {
+    pub fn close(&self, env: Env) -> napi::Result<PromiseRaw<'_, ()>> {
+        let opened = self.opened();
+        promise(env, async move {
+            if let Ok((service, view)) = opened.await {
                 close_conversation(&service, &view).await;
             }
             Ok(())
         })
     }
-}
-
-/// The view, once it is open.
-async fn opened(mut view: watch::Receiver<Option<Arc<ConversationView>>>) -> Option<Arc<ConversationView>> {
-    view.wait_for(Option::is_some).await.ok()?.clone()
-}
-
-fn shutting_down() -> napi::Error {
-    napi::Error::from_reason("the addon is shutting down")
 }
 
 impl From<background::BackgroundEvent> for BackgroundEvent {

@@ -14,7 +14,7 @@ use super::watch::watch_others;
 use crate::orchestrate::CallOrder;
 use crate::run::{
     ActionOutcome, BackgroundRun, CallSettings, HostCallbacks, LiveSnapshot, Resumption, RunId, RunOverrides,
-    RunSpec, Timeout, prepare_with,
+    RunSpec, Timeout, prepare_with, spawn_task,
 };
 
 /// How long `stop` waits for a run to end.
@@ -154,7 +154,7 @@ pub async fn resume(
     service.invalidate(false);
     watch_others(service);
     let service = Arc::clone(service);
-    tokio::spawn(async move {
+    spawn_task(async move {
         drive(&service, &live, Ok(ready), &config, &CallOrder::now(), &*callbacks).await;
     });
     Ok(ActionOutcome::Resumed)

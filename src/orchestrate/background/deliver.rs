@@ -16,7 +16,7 @@ use super::live_run::EndReason;
 use super::service::BackgroundService;
 use super::watch::{take_over_orphans, watch_others};
 use crate::present::{DeliveryBody, message};
-use crate::run::{BackgroundRun, blocking, load_config};
+use crate::run::{BackgroundRun, blocking, load_config, spawn_task};
 use crate::store::Delivery;
 
 /// Least time between two events.
@@ -60,7 +60,7 @@ pub async fn open_conversation(
     })
     .await;
     view.outbox.expect();
-    tokio::spawn(serve(Arc::clone(service), Arc::clone(&view), listener));
+    spawn_task(serve(Arc::clone(service), Arc::clone(&view), listener));
     watch_others(service);
     view
 }

@@ -10,7 +10,7 @@ use super::ending::Ending;
 use super::live_run::EndReason;
 use super::repository::{SEND, STOP};
 use super::service::BackgroundService;
-use crate::run::{BackgroundRun, CallSettings, HostContext, blocking};
+use crate::run::{BackgroundRun, CallSettings, HostContext, blocking, spawn_task};
 use crate::store::Request;
 use crate::transcript::{last_text, session_id};
 
@@ -36,7 +36,7 @@ struct Schedule {
 /// Starts watching, for as long as a conversation is open or a run is hosted here.
 pub(super) fn watch_others(service: &Arc<BackgroundService>) {
     if !std::mem::replace(&mut *service.is_watching.lock(), true) {
-        tokio::spawn(watch(Arc::clone(service)));
+        spawn_task(watch(Arc::clone(service)));
     }
 }
 

@@ -6,7 +6,7 @@ use crate::files::layout;
 use crate::process::{Cancel, ChildCommand, Started, check_cwd, start};
 use crate::run::admit::admitted::AdmittedRun;
 use crate::run::admit::pi::PiProgram;
-use crate::run::blocking::{blocking, unless_cancelled};
+use crate::run::blocking::{blocking, off_thread, unless_cancelled};
 use crate::run::drive::protocol::protocol_of;
 use crate::run::launch::private_files::{FilesError, PrivateDirsSpec};
 use crate::text::chain;
@@ -132,6 +132,6 @@ impl Booted {
     pub async fn discard(self) {
         let Self { files, child, .. } = self;
         child.discard().await;
-        drop(tokio::task::spawn_blocking(move || drop(files)).await);
+        drop(off_thread(move || drop(files)).await);
     }
 }

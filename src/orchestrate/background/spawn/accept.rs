@@ -16,7 +16,7 @@ use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::background::watch::watch_others;
 use crate::run::{
     AdmittedRun, Answer, BackgroundRun, BoxFuture, ChildQuestion, ConfirmRequest, ErrorCode, HostCallbacks,
-    RunId, ToolResult, blocking, prepare_with,
+    RunId, ToolResult, blocking, prepare_with, spawn_task,
 };
 
 /// What the model reads when a run was accepted.
@@ -42,7 +42,7 @@ pub async fn spawn(
     };
     let (sender, receipt) = oneshot::channel();
     let live = Arc::new(LiveRun::new(plan.record.clone(), &ends_with));
-    tokio::spawn(begin(Arc::clone(service), plan, live, order, callbacks, sender));
+    spawn_task(begin(Arc::clone(service), plan, live, order, callbacks, sender));
     receipt.await.unwrap_or_else(|_| Receipt::Error("the run could not be begun".to_owned()))
 }
 
