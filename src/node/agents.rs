@@ -7,7 +7,7 @@ use napi_derive::napi;
 use serde_json::Value;
 
 use super::options::SurfaceOptions;
-use super::runtime::off_thread;
+use super::runtime::{off_thread, promise};
 use crate::agent::{self, AgentDefinition, Shadowed, ToolPlan};
 use crate::run::{self, HostCapabilities, Listed};
 use crate::text;
@@ -83,7 +83,7 @@ pub struct Diagnostic {
     #[napi(ts_type = "\"error\" | \"warning\" | \"info\"")]
     pub severity: &'static str,
     /// Stable; match on this.
-    pub code: String,
+    pub code: &'static str,
     /// For people; may change between releases.
     pub message: String,
     /// The file.
@@ -112,15 +112,15 @@ pub struct ToolSurfaces {
 #[napi(object, object_from_js = false)]
 pub struct ToolSurface {
     /// The name that models call.
-    pub name: String,
+    pub name: &'static str,
     /// The name that people read.
-    pub label: String,
+    pub label: &'static str,
     /// For the model: what the tool does and, in `subagent`, which agents there are.
     pub description: String,
     /// One line for the list of tools in the system prompt.
-    pub prompt_snippet: String,
+    pub prompt_snippet: &'static str,
     /// Rules for the system prompt, one line each.
-    pub prompt_guidelines: Vec<String>,
+    pub prompt_guidelines: Vec<&'static str>,
     /// The JSON schema of the parameters.
     #[napi(ts_type = "Record<string, unknown>")]
     pub parameters: Value,
@@ -138,9 +138,9 @@ pub struct ToolSurface {
 /// for (const { severity, message } of diagnostics) console.error(severity, message);
 /// ```
 #[napi(catch_unwind, ts_return_type = "Promise<AgentCatalog>")]
-pub fn discover_agents(env: &Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'_, AgentCatalog>> {
+pub fn discover_agents(env: Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'static, AgentCatalog>> {
     let (cwd, context) = options.into_context();
-    env.spawn_future(async move {
+    promise(env, async move {
         let capabilities = HostCapabilities::look(&context).await;
         let listing = off_thread(move || run::list_agents(&cwd, &context, &capabilities)).await?;
         Ok(AgentCatalog {
@@ -162,9 +162,9 @@ pub fn discover_agents(env: &Env, options: SurfaceOptions) -> napi::Result<Promi
 /// console.log(delegationPolicy);
 /// ```
 #[napi(catch_unwind, ts_return_type = "Promise<ToolSurfaces>")]
-pub fn describe_tools(env: &Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'_, ToolSurfaces>> {
+pub fn describe_tools(env: Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'static, ToolSurfaces>> {
     let (cwd, context) = options.into_context();
-    env.spawn_future(async move {
+    promise(env, async move {
         let capabilities = HostCapabilities::look(&context).await;
         off_thread(move || surfaces_of(&cwd, &context, &capabilities)).await
     })
@@ -185,14 +185,9 @@ fn surfaces_of(cwd: &Path, context: &run::HostContext, capabilities: &HostCapabi
 
 impl From<agent::ToolSurface> for ToolSurface {
     fn from(tool: agent::ToolSurface) -> Self {
-        Self {
-            name: tool.name.to_owned(),
-            label: tool.label.to_owned(),
-            description: tool.description,
-            prompt_snippet: tool.prompt_snippet.to_owned(),
-            prompt_guidelines: tool.prompt_guidelines.into_iter().map(str::to_owned).collect(),
-            parameters: tool.parameters,
-        }
+        let agent::ToolSurface { name, label, description, prompt_snippet, prompt_guidelines, parameters } =
+            tool;
+        Self { name, label, description, prompt_snippet, prompt_guidelines, parameters }
     }
 }
 
@@ -225,29 +220,19 @@ impl From<Listed> for AgentInfo {
 }
 
 impl From<Shadowed> for ShadowedAgent {
-    fn from(shadowed: Shadowed) -> Self {
-        Self {
-            name: shadowed.name,
-            source: shadowed.source.as_str(),
-            path: shadowed.path.as_deref().map(shown),
-            by: shadowed.by.as_str(),
-        }
+    fn from(Shadowed { name, source, path, by }: Shadowed) -> Self {
+        Self { name, source: source.as_str(), path: path.as_deref().map(shown), by: by.as_str() }
     }
 }
 
 impl From<text::Diagnostic> for Diagnostic {
     fn from(diagnostic: text::Diagnostic) -> Self {
-        Self {
-            severity: diagnostic.severity.as_str(),
-            code: diagnostic.code.to_owned(),
-            message: diagnostic.message,
-            path: diagnostic.path.as_deref().map(shown),
-            line: diagnostic.line,
-            column: diagnostic.column,
-        }
+        let text::Diagnostic { severity, code, message, path, line, column } = diagnostic;
+        let path = path.as_deref().map(shown);
+        Self { severity: severity.as_str(), code, message, path, line, column }
     }
 }
 
-pub(super) fn shown(path: &std::path::Path) -> String {
+pub(super) fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }

@@ -15,7 +15,6 @@ const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
 
 /// A tool that the hosting pi has.
 #[napi(object, object_to_js = false)]
-#[derive(Clone)]
 pub struct HostTool {
     /// The name that models call.
     pub name: String,
@@ -23,48 +22,39 @@ pub struct HostTool {
     pub extension: Option<String>,
 }
 
-impl From<HostTool> for CoreTool {
-    fn from(tool: HostTool) -> Self {
-        Self { name: tool.name, extension: tool.extension }
+/// The host as it is now, from options and this process's environment. Call it on the JavaScript thread, the only one that
+/// may change the environment.
+pub(super) fn context_now(
+    agent_dir: Option<String>,
+    added: Option<HashMap<String, String>>,
+    config: Option<Value>,
+    pi_command: Option<Vec<String>>,
+    host: Host,
+) -> HostContext {
+    let mut env: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+    let mut set = |name: &str, value: OsString| {
+        env.retain(|(existing, _)| existing != name);
+        env.push((name.into(), value));
+    };
+    for (name, value) in added.into_iter().flatten() {
+        set(&name, value.into());
     }
-}
-
-/// The options that describe the host, whichever object they came in.
-pub(super) struct ContextParts {
-    pub(super) agent_dir: Option<String>,
-    pub(super) config: Option<Value>,
-    pub(super) env: Option<HashMap<String, String>>,
-    pub(super) pi_command: Option<Vec<String>>,
-    pub(super) host: Host,
-}
-
-impl ContextParts {
-    /// Reads this process's environment. Call it on the JavaScript thread, the only one that may change it.
-    pub(super) fn into_context(self) -> HostContext {
-        let mut env: Vec<(OsString, OsString)> = std::env::vars_os().collect();
-        for (name, value) in self.env.into_iter().flatten() {
-            env.retain(|(existing, _)| existing != name.as_str());
-            env.push((name.into(), value.into()));
-        }
-        let home = std::env::home_dir().filter(|home| home.is_absolute());
-        let chosen = self.agent_dir.map(|dir| absolute(&dir));
-        if let Some(dir) = &chosen {
-            // The child must find the models and credentials that its caller means.
-            env.retain(|(existing, _)| existing != AGENT_DIR);
-            env.push((AGENT_DIR.into(), dir.into()));
-        }
-        let configured = || {
-            let dir = env.iter().find(|(name, _)| name == AGENT_DIR).map(|(_, value)| PathBuf::from(value));
-            dir.filter(|dir| !dir.as_os_str().is_empty()).map(|dir| absolute(expand_home(dir, home.as_ref())))
-        };
-        // Without a home, use the root: a path below the working directory would belong to the project.
-        let default = || home.as_deref().unwrap_or(Path::new("/")).join(".pi").join("agent");
-        let agent_dir = chosen.or_else(configured).unwrap_or_else(default);
-        let Self { config, pi_command, host, .. } = self;
-        // A call finds its early child by comparing contexts; the caller's map has no order.
-        env.sort_unstable();
-        HostContext { agent_dir, home, warden: warden(&env), env, config, pi_command, host }
+    let home = std::env::home_dir().filter(|home| home.is_absolute());
+    let chosen = agent_dir.map(absolute);
+    if let Some(dir) = &chosen {
+        // The child must find the models and credentials that its caller means.
+        set(AGENT_DIR, dir.into());
     }
+    let configured = || {
+        let dir = env.iter().find(|(name, _)| name == AGENT_DIR).map(|(_, value)| PathBuf::from(value));
+        dir.filter(|dir| !dir.as_os_str().is_empty()).map(|dir| absolute(expand_home(dir, home.as_ref())))
+    };
+    // Without a home, use the root: a path below the working directory would belong to the project.
+    let default = || home.as_deref().unwrap_or(Path::new("/")).join(".pi").join("agent");
+    let agent_dir = chosen.or_else(configured).unwrap_or_else(default);
+    // A call finds its early child by comparing contexts; the caller's map has no order.
+    env.sort_unstable();
+    HostContext { agent_dir, home, warden: warden(&env), env, config, pi_command, host }
 }
 
 /// pi lets users write `~` in `PI_CODING_AGENT_DIR`.
@@ -76,7 +66,8 @@ fn expand_home(dir: PathBuf, home: Option<&PathBuf>) -> PathBuf {
 }
 
 pub(super) fn core_tools(tools: Option<Vec<HostTool>>) -> Option<Vec<CoreTool>> {
-    tools.map(|tools| tools.into_iter().map(Into::into).collect())
+    let core = |HostTool { name, extension }| CoreTool { name, extension };
+    tools.map(|tools| tools.into_iter().map(core).collect())
 }
 
 /// Resolves a relative path against this process's directory, not the child's.

@@ -1,7 +1,6 @@
 //! What JavaScript passes in, converted to what the core takes.
 
 use std::collections::HashMap;
-use std::mem::take;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,7 +8,7 @@ use napi_derive::napi;
 use serde_json::Value;
 
 use super::background::keeper::keeper;
-use super::context::{ContextParts, HostTool, absolute, core_tools};
+use super::context::{HostTool, absolute, context_now, core_tools};
 use crate::agent::Tool;
 use crate::orchestrate::background::{ConversationScope, KnownDeliveries, SpawnRequest};
 use crate::orchestrate::{TaskSpec, TasksSpec};
@@ -65,23 +64,23 @@ macro_rules! call_options {
         }
 
         impl $name {
-            /// The directory of the conversation, and the host as it is now.
-            pub(super) fn into_context(self) -> (PathBuf, HostContext) {
+            /// Takes what every call has: the directory of the conversation, and the host as it is now.
+            fn take_context(&mut self) -> (PathBuf, HostContext) {
                 let cwd = absolute(&self.cwd);
                 let host = Host {
-                    executable: self.host_executable.map(absolute),
-                    script: self.host_script.map(absolute),
+                    executable: self.host_executable.take().map(absolute),
+                    script: self.host_script.take().map(absolute),
                     cwd: Some(cwd.clone()),
-                    session_file: self.parent_session_file.map(absolute),
-                    session_id: self.session_id,
-                    model: self.model,
+                    session_file: self.parent_session_file.take().map(absolute),
+                    session_id: self.session_id.take(),
+                    model: self.model.take(),
                     model_from_extension: self.model_from_extension.unwrap_or(false),
-                    extension_providers: self.extension_providers.unwrap_or_default(),
-                    thinking: self.thinking,
-                    tools: core_tools(self.tools),
+                    extension_providers: self.extension_providers.take().unwrap_or_default(),
+                    thinking: self.thinking.take(),
+                    tools: core_tools(self.tools.take()),
                 };
                 let Self { agent_dir, config, env, pi_command, .. } = self;
-                (cwd, ContextParts { agent_dir, config, env, pi_command, host }.into_context())
+                (cwd, context_now(agent_dir.take(), env.take(), config.take(), pi_command.take(), host))
             }
         }
     )*};
@@ -211,12 +210,6 @@ pub struct SurfaceOptions {
     pub parent_session_file: Option<String>,
 }
 
-impl From<TaskOptions> for TaskSpec {
-    fn from(TaskOptions { agent, cwd, task }: TaskOptions) -> Self {
-        Self { agent, cwd, task }
-    }
-}
-
 /// A call, the id its host gave it, and whether the host has aborted it already.
 pub(super) struct CallRequest<T> {
     pub(super) spec: T,
@@ -226,68 +219,66 @@ pub(super) struct CallRequest<T> {
 
 impl RunOptions {
     pub(super) fn into_request(mut self) -> CallRequest<RunSpec> {
-        let (agent, task) = (take(&mut self.agent), take(&mut self.task));
-        let (host_id, is_aborted) = (self.call_id.take(), self.aborted == Some(true));
-        let (cwd, context) = self.into_context();
-        let spec = RunSpec {
-            agent,
-            task,
-            cwd,
-            context: Arc::new(context),
-            share: 1,
-            siblings: 1,
-            overrides: RunOverrides::default(),
-        };
-        CallRequest { spec, host_id, is_aborted }
+        let (cwd, context) = self.take_context();
+        let Self { agent, task, call_id: host_id, aborted, .. } = self;
+        let (context, overrides) = (Arc::new(context), RunOverrides::default());
+        let spec = RunSpec { agent, task, cwd, context, share: 1, siblings: 1, overrides };
+        CallRequest { spec, host_id, is_aborted: aborted == Some(true) }
     }
 }
 
 impl ParallelOptions {
     pub(super) fn into_request(mut self) -> CallRequest<TasksSpec> {
-        let tasks = take(&mut self.tasks);
-        let (host_id, is_aborted) = (self.call_id.take(), self.aborted == Some(true));
-        CallRequest { spec: tasks_spec(tasks, self.into_context()), host_id, is_aborted }
+        let spec = tasks_spec(self.take_context(), self.tasks);
+        CallRequest { spec, host_id: self.call_id, is_aborted: self.aborted == Some(true) }
     }
 }
 
 impl ChainOptions {
     pub(super) fn into_request(mut self) -> CallRequest<TasksSpec> {
-        let steps = take(&mut self.steps);
-        let (host_id, is_aborted) = (self.call_id.take(), self.aborted == Some(true));
-        CallRequest { spec: tasks_spec(steps, self.into_context()), host_id, is_aborted }
+        let spec = tasks_spec(self.take_context(), self.steps);
+        CallRequest { spec, host_id: self.call_id, is_aborted: self.aborted == Some(true) }
     }
 }
 
+fn tasks_spec((cwd, context): (PathBuf, HostContext), tasks: Vec<TaskOptions>) -> TasksSpec {
+    let tasks = tasks.into_iter().map(|TaskOptions { agent, cwd, task }| TaskSpec { agent, cwd, task });
+    TasksSpec { tasks: tasks.collect(), cwd, context: Arc::new(context) }
+}
+
 impl SpawnOptions {
-    pub(super) fn into_request(mut self) -> SpawnRequest {
+    /// The request; `ends_with` ends the run as the end of its host would.
+    pub(super) fn into_request(mut self, ends_with: Cancel) -> SpawnRequest {
+        let (cwd, context) = self.take_context();
         SpawnRequest {
-            agent: self.agent.take(),
-            label: self.label.take(),
-            model: self.child_model.take(),
-            thinking: self.child_thinking.take(),
+            agent: self.agent,
+            label: self.label,
+            model: self.child_model,
+            thinking: self.child_thinking,
             run_timeout_seconds: self.run_timeout_seconds,
-            cleanup: self.cleanup.take(),
-            models: self.models.take(),
+            cleanup: self.cleanup,
+            models: self.models,
+            ends_with: Some(ends_with),
             keeper: keeper(),
-            // Evaluated last: what is taken above is not part of the context.
-            ..{
-                let task = take(&mut self.task);
-                let (cwd, context) = self.into_context();
-                SpawnRequest::new(task, cwd, Arc::new(context))
-            }
+            ..SpawnRequest::new(self.task, cwd, Arc::new(context))
         }
+    }
+}
+
+impl SpawnableOptions {
+    /// The directory, and the host as it is now.
+    pub(super) fn into_context(mut self) -> (PathBuf, HostContext) {
+        self.take_context()
     }
 }
 
 impl BackgroundOptions {
     /// The conversation, where it is, and which deliveries it has.
     pub(super) fn into_parts(mut self, ends_with: Cancel) -> (String, ConversationScope, KnownDeliveries) {
-        let known = KnownDeliveries {
-            delivered: take(&mut self.delivered),
-            in_flight: self.in_flight.take().unwrap_or_default(),
-        };
-        let (cwd, context) = self.into_context();
+        let (cwd, context) = self.take_context();
         let session = context.session().unwrap_or_default().to_owned();
+        let Self { delivered, in_flight, .. } = self;
+        let known = KnownDeliveries { delivered, in_flight: in_flight.unwrap_or_default() };
         (session, ConversationScope { cwd, context: Arc::new(context), ends_with }, known)
     }
 }
@@ -295,14 +286,9 @@ impl BackgroundOptions {
 impl EarlyOptions {
     /// The call's id, whether it is a chain, the directory, and the host as it is now.
     pub(super) fn into_parts(mut self) -> (String, bool, PathBuf, HostContext) {
-        let (call_id, is_chain) = (take(&mut self.call_id), self.tool == Tool::Chain.as_str());
-        let (cwd, context) = self.into_context();
-        (call_id, is_chain, cwd, context)
+        let (cwd, context) = self.take_context();
+        (self.call_id, self.tool == Tool::Chain.as_str(), cwd, context)
     }
-}
-
-fn tasks_spec(tasks: Vec<TaskOptions>, (cwd, context): (PathBuf, HostContext)) -> TasksSpec {
-    TasksSpec { tasks: tasks.into_iter().map(Into::into).collect(), cwd, context: Arc::new(context) }
 }
 
 impl SurfaceOptions {
@@ -315,7 +301,6 @@ impl SurfaceOptions {
             tools: core_tools(self.tools),
             ..Host::default()
         };
-        let Self { agent_dir, config, env, pi_command, .. } = self;
-        (absolute(&self.cwd), ContextParts { agent_dir, config, env, pi_command, host }.into_context())
+        (absolute(&self.cwd), context_now(self.agent_dir, self.env, self.config, self.pi_command, host))
     }
 }

@@ -1,9 +1,8 @@
 //! A background run, as JavaScript sees it.
 
-use std::path::Path;
-
 use napi_derive::napi;
 
+use crate::node::agents::shown;
 use crate::node::result::{RunUsage, number};
 use crate::orchestrate::background;
 
@@ -52,15 +51,15 @@ pub struct BackgroundRun {
     /// Why it failed.
     pub error: Option<String>,
     /// When it was accepted.
-    pub created_ms: f64,
+    pub created_ms: i64,
     /// When it got its turn.
-    pub started_ms: Option<f64>,
+    pub started_ms: Option<i64>,
     /// When it ended.
-    pub ended_ms: Option<f64>,
+    pub ended_ms: Option<i64>,
     /// When its transcript will be archived.
-    pub archive_at_ms: Option<f64>,
+    pub archive_at_ms: Option<i64>,
     /// When its transcript was archived.
-    pub archived_ms: Option<f64>,
+    pub archived_ms: Option<i64>,
     /// What it has spent, earlier resumptions included.
     pub usage: RunUsage,
     /// The run's directory; absent before its child starts.
@@ -99,16 +98,6 @@ pub struct BackgroundRun {
     pub is_ours: bool,
 }
 
-fn path(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
-}
-
-/// Milliseconds since 1970 stay below 2^53 for longer than there are calendars.
-#[expect(clippy::cast_precision_loss, reason = "exact up to 2^53")]
-fn epoch_ms(ms: i64) -> f64 {
-    ms as f64
-}
-
 impl From<background::BackgroundRun> for BackgroundRun {
     fn from(run: background::BackgroundRun) -> Self {
         let (state, status) = (run.state(), run.status());
@@ -122,7 +111,7 @@ impl From<background::BackgroundRun> for BackgroundRun {
             task: run.task,
             model: run.model,
             thinking: run.thinking,
-            cwd: path(&run.cwd),
+            cwd: shown(&run.cwd),
             cleanup: run.cleanup.as_str(),
             is_kept: run.is_kept,
             state,
@@ -130,14 +119,14 @@ impl From<background::BackgroundRun> for BackgroundRun {
             status: status.map(background::BackgroundStatus::as_str),
             outcome: run.outcome.map(crate::run::RunOutcome::as_str),
             error: run.error,
-            created_ms: epoch_ms(run.created_ms),
-            started_ms: run.started_ms.map(epoch_ms),
-            ended_ms: run.ended_ms.map(epoch_ms),
-            archive_at_ms: run.archive_at_ms.map(epoch_ms),
-            archived_ms: run.archived_ms.map(epoch_ms),
+            created_ms: run.created_ms,
+            started_ms: run.started_ms,
+            ended_ms: run.ended_ms,
+            archive_at_ms: run.archive_at_ms,
+            archived_ms: run.archived_ms,
             usage: (&run.progress.usage).into(),
-            directory: run.directory.as_deref().map(path),
-            transcript: run.transcript.as_deref().map(path),
+            directory: run.directory.as_deref().map(shown),
+            transcript: run.transcript.as_deref().map(shown),
             child_session_id: run.child_session_id,
             result: run.result,
             partial: run.partial,

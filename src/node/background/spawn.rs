@@ -7,13 +7,14 @@ use napi_derive::napi;
 
 use crate::node::callbacks::{HostCallbacks, JsCallbacks};
 use crate::node::options::{SpawnOptions, SpawnableOptions};
-use crate::node::runtime::off_thread;
+use crate::node::runtime::{off_thread, promise};
 use crate::node::teardown::cancel_of_thread;
 use crate::orchestrate::background::{Receipt, ReceiptStatus, Spawnable, background, spawn, spawnable};
 use crate::run::HostCapabilities;
 
 /// The answer to a request for a background run.
 #[napi(object, object_from_js = false)]
+#[derive(Default)]
 pub struct SpawnReceipt {
     /// `forbidden`: a setting does not allow it, and `error` names it; `error`: the request cannot be met.
     #[napi(ts_type = "\"accepted\" | \"forbidden\" | \"error\"")]
@@ -48,13 +49,12 @@ pub struct SpawnReceipt {
 /// ```
 #[napi(catch_unwind, ts_return_type = "Promise<SpawnReceipt>")]
 pub fn spawn_session(
-    env: &Env,
+    env: Env,
     options: SpawnOptions,
     host: Option<HostCallbacks>,
-) -> napi::Result<PromiseRaw<'_, SpawnReceipt>> {
-    let mut request = options.into_request();
-    request.ends_with = Some(cancel_of_thread(*env)?);
-    env.spawn_future(async move {
+) -> napi::Result<PromiseRaw<'static, SpawnReceipt>> {
+    let request = options.into_request(cancel_of_thread(env)?);
+    promise(env, async move {
         let service = background(&request.context.agent_dir);
         Ok(spawn(&service, request, Arc::new(JsCallbacks(host))).await.into())
     })
@@ -95,9 +95,12 @@ pub struct SpawnableAgent {
 /// for (const { id, description } of agents) console.log(id === defaultAgent ? "*" : " ", id, description);
 /// ```
 #[napi(catch_unwind, ts_return_type = "Promise<SpawnableAgents>")]
-pub fn list_spawnable(env: &Env, options: SpawnableOptions) -> napi::Result<PromiseRaw<'_, SpawnableAgents>> {
+pub fn list_spawnable(
+    env: Env,
+    options: SpawnableOptions,
+) -> napi::Result<PromiseRaw<'static, SpawnableAgents>> {
     let (cwd, context) = options.into_context();
-    env.spawn_future(async move {
+    promise(env, async move {
         let capabilities = HostCapabilities::look(&context).await;
         let (agents, default_agent) = off_thread(move || spawnable(&cwd, &context, &capabilities)).await?;
         Ok(SpawnableAgents { agents: agents.into_iter().map(Into::into).collect(), default_agent })
@@ -114,11 +117,8 @@ impl From<Receipt> for SpawnReceipt {
     fn from(receipt: Receipt) -> Self {
         let refused = |status: ReceiptStatus, error| Self {
             status: status.as_str(),
-            run_id: None,
-            child_session_key: None,
-            note: None,
-            warnings: None,
             error: Some(error),
+            ..Self::default()
         };
         match receipt {
             Receipt::Accepted { run_id, session_key, note, warnings } => Self {

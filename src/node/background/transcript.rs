@@ -72,23 +72,14 @@ impl Transcript {
 impl From<Entry> for TranscriptEntry {
     fn from(entry: Entry) -> Self {
         let role = entry.role().as_str();
-        match entry {
-            Entry::User(text) => Self { role, text, name: None, is_error: None },
-            Entry::Assistant { text, model, error } => {
-                let is_error = error.is_some().then_some(true);
-                let text = match error {
-                    Some(error) if text.is_empty() => error,
-                    Some(error) => format!("{text}\n{error}"),
-                    None => text,
-                };
-                Self { role, text, name: model, is_error }
-            }
-            Entry::ToolCall { name, summary } => {
-                Self { role, text: summary, name: Some(name), is_error: None }
-            }
-            Entry::ToolResult { name, is_error, text } => {
-                Self { role, text, name: Some(name), is_error: is_error.then_some(true) }
-            }
-        }
+        let (text, name, is_error) = match entry {
+            Entry::User(text) => (text, None, false),
+            Entry::Assistant { text, model, error: None } => (text, model, false),
+            Entry::Assistant { text, model, error: Some(error) } if text.is_empty() => (error, model, true),
+            Entry::Assistant { text, model, error: Some(error) } => (format!("{text}\n{error}"), model, true),
+            Entry::ToolCall { name, summary } => (summary, Some(name), false),
+            Entry::ToolResult { name, is_error, text } => (text, Some(name), is_error),
+        };
+        Self { role, text, name, is_error: is_error.then_some(true) }
     }
 }
