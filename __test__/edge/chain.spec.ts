@@ -197,9 +197,9 @@ describe("a chain that is refused", () => {
 			["see {previous}", "two"],
 			{},
 			"INVALID_INPUT",
-			/^step 1: `\{previous\}`.*`\{\{previous\}\}`/,
+			/^step 1 cannot use `\{previous\}`.*`\{\{previous\}\}`/,
 		],
-		"a first step that speaks of itself": [["see {task}"], {}, "INVALID_INPUT", /^step 1: `\{task\}`/],
+		"a first step that speaks of itself": [["see {task}"], {}, "INVALID_INPUT", /^step 1 cannot use `\{task\}`/],
 		"a directory that is missing": [["one", { cwd: "missing" }], {}, "INVALID_INPUT", /^step 2: .*\/project\/missing/],
 	};
 	for (const [label, [several, config, code, message]] of Object.entries(rows)) {
