@@ -162,7 +162,7 @@ impl RunRepository {
     /// Claims the open deliveries of a session for this process. Also returns whether these are all of them.
     pub(super) fn claim_deliveries(&self, session: &str) -> (Vec<Delivery>, bool) {
         let _writing = self.writing.lock();
-        self.from_both(|store| store.offer(session))
+        self.ask_both(|store| store.offer(session))
     }
 
     /// Releases claimed deliveries that this process will not deliver.
@@ -175,7 +175,7 @@ impl RunRepository {
     /// stored: if not, the deliveries are offered again after a restart.
     pub(super) fn mark_delivered(&self, ids: &[String]) -> (Vec<BackgroundRun>, bool) {
         let writing = self.writing.lock();
-        let (keys, is_kept) = self.from_both(|store| store.delivered(ids));
+        let (keys, is_kept) = self.ask_both(|store| store.delivered(ids));
         if !is_kept {
             self.state.lock().unmarked.extend_from_slice(ids);
         }
@@ -240,7 +240,7 @@ impl RunRepository {
     }
 
     /// Asks memory, then disk. Returns what they say together, and whether each has answered.
-    fn from_both<T>(&self, ask: impl Fn(&Store) -> Result<Vec<T>, StoreError>) -> (Vec<T>, bool) {
+    fn ask_both<T>(&self, ask: impl Fn(&Store) -> Result<Vec<T>, StoreError>) -> (Vec<T>, bool) {
         let (mut all, mut is_complete) = (Vec::new(), true);
         for store in self.stores() {
             match ask(&store) {
