@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 
-use crate::event::{Arguments, StopReason, short_form};
+use crate::event::{Arguments, short_form};
 use crate::text::skim::{Kind, Sink, Verdict, Word};
 use crate::text::{HeadTail, Sanitizer};
 
@@ -17,16 +17,6 @@ const MAX_NAME: usize = 1024;
 const MAX_PARTS: usize = 256;
 /// Bytes of these parts together, roughly.
 const MAX_PARTS_BYTES: usize = 512 * 1024;
-
-/// The author of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    User,
-    Assistant,
-    ToolResult,
-    /// Not part of the conversation.
-    Other,
-}
 
 /// A part of a message, sanitized.
 pub(super) enum Part {
@@ -49,17 +39,6 @@ impl RawPart {
     }
 }
 
-/// The entry that an entry follows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) enum Parent {
-    /// Not given, as in files of version 1.
-    #[default]
-    Unsaid,
-    /// None: the first of its branch.
-    None,
-    Id(String),
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Container {
     Root,
@@ -68,8 +47,9 @@ enum Container {
     Part,
 }
 
+/// What is wanted of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Field {
+pub(super) enum Field {
     Type,
     Id,
     Parent,
@@ -89,6 +69,8 @@ enum Field {
 }
 
 impl Field {
+    const COUNT: usize = Self::PartArguments as usize + 1;
+
     fn of(container: Container, key: &str) -> Option<Self> {
         Some(match (container, key) {
             (Container::Root, "type") => Self::Type,
@@ -117,26 +99,17 @@ pub(super) struct Entry<'a> {
     sanitizer: &'a Sanitizer,
     /// The id that this entry must have to be on the branch; `None` when any will do.
     expected: Option<&'a str>,
-    pub(super) kind: String,
-    pub(super) id: Option<String>,
-    pub(super) parent: Parent,
-    pub(super) role: Option<Role>,
+    /// The short texts, by field.
+    values: [Option<String>; Field::COUNT],
     raw_parts: VecDeque<RawPart>,
     raw_bytes: usize,
     /// Older parts were left out.
     pub(super) is_cut: bool,
     pub(super) has_image: bool,
-    pub(super) tool_name: String,
     pub(super) is_error: bool,
-    pub(super) provider: String,
-    pub(super) model: String,
-    pub(super) stop_reason: Option<StopReason>,
-    pub(super) error: String,
     containers: Vec<Container>,
     field: Option<Field>,
     short: HeadTail,
-    part_type: String,
-    part_name: String,
     text: HeadTail,
     arguments: Arguments,
 }
@@ -146,46 +119,42 @@ impl<'a> Entry<'a> {
         Self {
             sanitizer,
             expected,
-            kind: String::new(),
-            id: None,
-            parent: Parent::Unsaid,
-            role: None,
+            values: Default::default(),
             raw_parts: VecDeque::new(),
             raw_bytes: 0,
             is_cut: false,
             has_image: false,
-            tool_name: String::new(),
             is_error: false,
-            provider: String::new(),
-            model: String::new(),
-            stop_reason: None,
-            error: String::new(),
             containers: Vec::new(),
             field: None,
             short: HeadTail::new(MAX_NAME),
-            part_type: String::new(),
-            part_name: String::new(),
             text: HeadTail::new(MAX_TEXT),
             arguments: Arguments::new(),
         }
     }
 
+    /// The text of a field; empty when it has none.
+    pub(super) fn get(&self, field: Field) -> &str {
+        self.values[field as usize].as_deref().unwrap_or_default()
+    }
+
+    /// The id of the entry that it follows; empty for the first of its branch, `None` in files of version 1.
+    pub(super) fn take_parent(&mut self) -> Option<String> {
+        self.values[Field::Parent as usize].take()
+    }
+
     /// Whether it is on another branch than the conversation.
     pub(super) fn is_elsewhere(&self) -> bool {
-        matches!((&self.id, self.expected), (Some(id), Some(expected)) if id != expected)
+        matches!((&self.values[Field::Id as usize], self.expected), (Some(id), Some(expected)) if id != expected)
     }
 
     /// The model as `provider/id`.
     pub(super) fn speaker(&self) -> Option<String> {
-        if self.model.is_empty() {
-            return None;
+        match (self.get(Field::Provider), self.get(Field::Model)) {
+            (_, "") => None,
+            ("", model) => Some(self.clean(model)),
+            (provider, model) => Some(self.clean(&format!("{provider}/{model}"))),
         }
-        let name = if self.provider.is_empty() {
-            self.model.clone()
-        } else {
-            format!("{}/{}", self.provider, self.model)
-        };
-        Some(self.clean(&name))
     }
 
     pub(super) fn clean(&self, text: &str) -> String {
@@ -194,8 +163,10 @@ impl<'a> Entry<'a> {
 
     /// Whether the rest of the line cannot matter.
     fn is_enough(&self) -> bool {
-        let says_nothing = self.role == Some(Role::Other) || !matches!(self.kind.as_str(), "" | "message");
-        self.is_elsewhere() || says_nothing && self.id.is_some() && self.parent != Parent::Unsaid
+        let says_nothing = !matches!(self.get(Field::Type), "" | "message")
+            || !matches!(self.get(Field::Role), "" | "user" | "assistant" | "toolResult");
+        let is_given = |field| self.values[field as usize].is_some();
+        self.is_elsewhere() || says_nothing && is_given(Field::Id) && is_given(Field::Parent)
     }
 
     fn enter(&mut self, container: Container) -> Verdict {
@@ -208,20 +179,22 @@ impl<'a> Entry<'a> {
     }
 
     fn begin_part(&mut self) {
-        self.part_type.clear();
-        self.part_name.clear();
+        self.values[Field::PartType as usize] = None;
+        self.values[Field::PartName as usize] = None;
         self.text.clear();
         self.arguments.clear();
     }
 
     fn end_part(&mut self) {
-        let part = match self.part_type.as_str() {
-            "text" if !self.text.is_blank() => RawPart::Text(self.text.to_text().0),
-            "toolCall" => {
+        let kind = self.values[Field::PartType as usize].take();
+        let part = match kind.as_deref() {
+            Some("text") if !self.text.is_blank() => RawPart::Text(self.text.to_text().0),
+            Some("toolCall") => {
+                let name = self.values[Field::PartName as usize].take().unwrap_or_default();
                 let arguments = self.arguments.take().unwrap_or(Value::Null);
-                RawPart::ToolCall { name: std::mem::take(&mut self.part_name), arguments }
+                RawPart::ToolCall { name, arguments }
             }
-            "image" => {
+            Some("image") => {
                 self.has_image = true;
                 return;
             }
@@ -305,31 +278,13 @@ impl Sink for Entry<'_> {
             self.arguments.text_end();
             return Verdict::Take;
         }
-        let short = self.short.to_text().0;
         match self.field {
-            Some(Field::Type) => self.kind = short,
-            Some(Field::Id) => self.id = Some(short),
-            Some(Field::Parent) => self.parent = Parent::Id(short),
-            Some(Field::Role) => {
-                self.role = Some(match short.as_str() {
-                    "user" => Role::User,
-                    "assistant" => Role::Assistant,
-                    "toolResult" => Role::ToolResult,
-                    _ => Role::Other,
-                });
-            }
             Some(Field::Content) => {
-                "text".clone_into(&mut self.part_type);
+                self.values[Field::PartType as usize] = Some("text".to_owned());
                 self.end_part();
             }
-            Some(Field::ToolName) => self.tool_name = short,
-            Some(Field::Provider) => self.provider = short,
-            Some(Field::Model) => self.model = short,
-            Some(Field::StopReason) => self.stop_reason = Some(short.as_str().into()),
-            Some(Field::Error) => self.error = short,
-            Some(Field::PartType) => self.part_type = short,
-            Some(Field::PartName) => self.part_name = short,
-            _ => {}
+            Some(field) => self.values[field as usize] = Some(self.short.to_text().0),
+            None => {}
         }
         self.verdict()
     }
@@ -340,7 +295,7 @@ impl Sink for Entry<'_> {
         }
         match (self.field, word) {
             (Some(Field::PartArguments), word) => self.arguments.word(word),
-            (Some(Field::Parent), Word::Null) => self.parent = Parent::None,
+            (Some(field @ Field::Parent), Word::Null) => self.values[field as usize] = Some(String::new()),
             (Some(Field::IsError), Word::Bool(value)) => self.is_error = value,
             _ => {}
         }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::lines::LinesFromEnd;
-use super::message::{Entry, Parent, Part, Role};
+use super::message::{Entry, Field, Part};
 use crate::event::StopReason;
 use crate::files::open::regular_no_follow;
 use crate::text::skim::{Skimmer, Status};
@@ -226,16 +226,9 @@ fn pass(
         }
         let said = if is_whole { said(&mut entry) } else { Vec::new() };
         is_cut |= is_whole && entry.is_cut;
-        let parent = entry.parent;
-        expected = match parent {
-            Parent::Id(id) if is_whole => Some(id),
-            Parent::None if is_whole => {
-                let _ = take(said);
-                break;
-            }
-            _ => None,
-        };
-        if !said.is_empty() && take(said).is_break() {
+        expected = entry.take_parent().filter(|_| is_whole);
+        let is_first = expected.as_ref().is_some_and(String::is_empty);
+        if (!said.is_empty() && take(said).is_break()) || is_first {
             break;
         }
     }
@@ -244,17 +237,17 @@ fn pass(
 
 /// The transcript entries of one message.
 fn said(entry: &mut Entry<'_>) -> Vec<TranscriptEntry> {
-    if entry.kind != "message" {
+    if entry.get(Field::Type) != "message" {
         return Vec::new();
     }
-    match entry.role {
-        Some(Role::User) => vec![TranscriptEntry::User(asked(whole_text(entry)))],
-        Some(Role::ToolResult) => {
-            let (name, text) = (entry.clean(&entry.tool_name), whole_text(entry));
+    match entry.get(Field::Role) {
+        "user" => vec![TranscriptEntry::User(asked(whole_text(entry)))],
+        "toolResult" => {
+            let (name, text) = (entry.clean(entry.get(Field::ToolName)), whole_text(entry));
             vec![TranscriptEntry::ToolResult { name, is_error: entry.is_error, text }]
         }
-        Some(Role::Assistant) => spoken(entry),
-        Some(Role::Other) | None => Vec::new(),
+        "assistant" => spoken(entry),
+        _ => Vec::new(),
     }
 }
 
@@ -296,8 +289,11 @@ fn spoken(entry: &mut Entry<'_>) -> Vec<TranscriptEntry> {
     for text in said.iter_mut().filter_map(TranscriptEntry::spoken_mut) {
         *text = bounded(text);
     }
-    let failure = entry.stop_reason.as_ref().filter(|reason| reason.is_failure());
-    let why = failure.filter(|_| entry.error.is_empty()).map_or(entry.error.as_str(), StopReason::as_str);
+    let reason = StopReason::from(entry.get(Field::StopReason));
+    let why = match entry.get(Field::Error) {
+        "" if reason.is_failure() => reason.as_str(),
+        error => error,
+    };
     if !why.is_empty() {
         let why = Some(entry.clean(why));
         match said.last_mut() {
