@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::time::Instant;
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use super::call::UpdateSender;
@@ -77,7 +77,7 @@ impl CallProgress {
     }
 
     fn change(&self, index: usize, change: impl FnOnce(&mut TaskProgress)) {
-        if let Some(task) = self.lock().get_mut(index) {
+        if let Some(task) = self.tasks.lock().get_mut(index) {
             change(&mut task.progress);
             task.seen = Instant::now();
         }
@@ -95,15 +95,11 @@ impl CallProgress {
 
     /// Sends the state as it is.
     pub(super) fn send(&self, updates: &UpdateSender) {
-        let tasks: Vec<TaskProgress> = self.lock().iter().map(Task::now).collect();
+        let tasks: Vec<TaskProgress> = self.tasks.lock().iter().map(Task::now).collect();
         let over = tasks.iter().filter(|task| matches!(task.state, TaskState::Ended(_))).count();
         let text = format!("({over} of {} tasks are over...)", tasks.len());
         let details = RunDetails { tasks, ..RunDetails::new(self.mode, Some(self.id.clone())) };
         updates.send_replace(Some(ToolResult { text, is_error: false, usage: None, details }));
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Task>> {
-        self.tasks.lock()
     }
 }
 

@@ -13,26 +13,19 @@ const MAX_WHY: usize = 400;
 #[must_use]
 pub fn action_report(run: &BackgroundRun, done: ActionOutcome) -> Report {
     let name = name(run);
-    match done {
-        ActionOutcome::Stopped => {
-            Report::sentence(Mark::Ok, format!("stopped {name} and everything it had started"))
-        }
-        ActionOutcome::Stopping => {
-            Report::sentence(Mark::Warning, format!("{name} was asked to end and has not ended yet"))
-        }
-        ActionOutcome::Steered => {
-            Report::sentence(Mark::Ok, format!("sent to {name}, which reads it before its next turn"))
-        }
-        ActionOutcome::PassedOn => Report::sentence(
+    let (mark, text) = match done {
+        ActionOutcome::Stopped => (Mark::Ok, format!("stopped {name} and everything it had started")),
+        ActionOutcome::Stopping => (Mark::Warning, format!("{name} was asked to end and has not ended yet")),
+        ActionOutcome::Steered => (Mark::Ok, format!("sent to {name}, which reads it before its next turn")),
+        ActionOutcome::PassedOn => (
             Mark::Ok,
             format!(
                 "passed on to the process that {name} lives in, for its child to read before its next turn"
             ),
         ),
-        ActionOutcome::Resumed => {
-            Report::sentence(Mark::Ok, format!("resumed {name}: it goes on in its own session"))
-        }
-    }
+        ActionOutcome::Resumed => (Mark::Ok, format!("resumed {name}: it goes on in its own session")),
+    };
+    Report::sentence(mark, text)
 }
 
 /// Reports how many runs `stop all` has ended.

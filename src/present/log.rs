@@ -7,7 +7,7 @@ use super::report::{Mark, Report, ReportLine};
 use super::run_words::{name, standing};
 use crate::run::BackgroundRun;
 use crate::text::{figures, one_line};
-use crate::transcript::{Transcript, TranscriptEntry, Wanted};
+use crate::transcript::{Transcript, TranscriptEntry};
 
 /// Lines of a conversation that a log shows by default.
 pub const DEFAULT_LOG_LINES: usize = 20;
@@ -17,12 +17,6 @@ pub const MAX_LOG_LINES: usize = 200;
 const MAX_LINE: usize = 1_000;
 /// How much of a tool's result is shown.
 const MAX_RESULT: usize = 160;
-
-/// How much of a transcript a log of that many lines needs.
-#[must_use]
-pub fn wanted_of(limit: usize, tools: bool) -> Wanted {
-    Wanted { entries: limit, tools }
-}
 
 /// The newest `limit` lines of a conversation. A tool's result takes one line; a text takes all of its lines.
 #[must_use]
@@ -35,13 +29,10 @@ pub fn log_report(
     let mut report = Report::new(format!("Log of {}: {}", name(run), standing(run, clock)));
     let transcript = match transcript {
         Ok(transcript) if !transcript.entries.is_empty() => transcript,
-        Ok(_) => return report.with(ReportLine::new(Mark::Info, "", nothing(run))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return report.with(ReportLine::new(Mark::Info, "", nothing(run)));
-        }
-        Err(error) => {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
             return Report::error(format!("the transcript{} cannot be read: {error}", path(run)));
         }
+        _ => return report.with(ReportLine::new(Mark::Info, "", nothing(run))),
     };
     // Collected newest first, because a text may have more lines than are wanted.
     let mut newest_first: Vec<ReportLine> = Vec::new();
@@ -61,7 +52,8 @@ pub fn log_report(
         newest_first.extend(shown.into_iter().rev());
     }
     if left_out > 0 || transcript.has_more {
-        let count = if transcript.has_more { "older lines".to_owned() } else { older(left_out) };
+        let known = (!transcript.has_more).then(|| figures::counted(left_out, "older line"));
+        let count = known.unwrap_or_else(|| "older lines".to_owned());
         let hint = if limit < MAX_LOG_LINES {
             format!("`/subagents log {} {MAX_LOG_LINES}` shows more", run.run_id)
         } else {
@@ -77,10 +69,6 @@ pub fn log_report(
 fn path(run: &BackgroundRun) -> String {
     let path = run.transcript.as_ref().map(|path| one_line(&path.to_string_lossy(), MAX_LINE));
     path.map(|path| format!(" {path}")).unwrap_or_default()
-}
-
-fn older(count: usize) -> String {
-    figures::counted(count, "older line")
 }
 
 fn nothing(run: &BackgroundRun) -> &'static str {

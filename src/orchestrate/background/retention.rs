@@ -75,20 +75,14 @@ impl Retention {
             return false;
         }
         let runs = self.repository.directories();
-        let paths: Vec<(PathBuf, Option<PathBuf>)> = runs
-            .iter()
-            .map(|run| PathBuf::from(&run.directory))
-            .map(|directory| {
-                let session_file = self.session_file_of(&directory);
-                (directory, session_file)
-            })
-            .collect();
+        let session_files: Vec<_> =
+            runs.iter().map(|run| self.session_file_of(Path::new(&run.directory))).collect();
         let candidates: Vec<_> = runs
             .iter()
-            .zip(&paths)
-            .map(|(run, (directory, session_file))| Candidate {
+            .zip(&session_files)
+            .map(|(run, session_file)| Candidate {
                 place: RunPlace {
-                    directory,
+                    directory: Path::new(&run.directory),
                     agent_dir: &self.agent_dir,
                     session_file: session_file.as_deref(),
                 },

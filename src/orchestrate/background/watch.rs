@@ -28,7 +28,7 @@ const MEASURE: Duration = Duration::from_secs(5 * 60);
 /// When each task was last done.
 struct Schedule {
     version: Option<i64>,
-    orphans: Instant,
+    orphans: Option<Instant>,
     archive: Option<Instant>,
     measure: Option<Instant>,
 }
@@ -41,7 +41,8 @@ pub(super) fn watch_others(service: &Arc<BackgroundService>) {
 }
 
 async fn watch(service: Arc<BackgroundService>) {
-    let mut schedule = Schedule { version: None, orphans: Instant::now(), archive: None, measure: None };
+    let mut schedule =
+        Schedule { version: None, orphans: Some(Instant::now()), archive: None, measure: None };
     let mut changes = service.registry.changes();
     while is_needed(&service) {
         changes.mark_unchanged();
@@ -82,15 +83,13 @@ async fn look(service: &Arc<BackgroundService>, schedule: &mut Schedule) {
     for request in &requests {
         obey(service, request);
     }
-    if schedule.orphans.elapsed() >= ORPHANS {
-        schedule.orphans = Instant::now();
+    if is_due(&mut schedule.orphans, ORPHANS) {
         let host = Arc::clone(service);
         if blocking(move || take_over_orphans(&host)).await {
             service.invalidate(true);
         }
     }
-    if schedule.archive.is_none_or(|archived| archived.elapsed() >= ARCHIVE) {
-        schedule.archive = Some(Instant::now());
+    if is_due(&mut schedule.archive, ARCHIVE) {
         let host = Arc::clone(service);
         blocking(move || {
             if host.repository.version().is_some() {
@@ -101,16 +100,23 @@ async fn look(service: &Arc<BackgroundService>, schedule: &mut Schedule) {
         .await;
         service.registry.notify();
     }
-    if schedule.measure.is_none_or(|measured| measured.elapsed() >= MEASURE) {
-        schedule.measure = Some(Instant::now());
-        if let Some(view) = service.conversations.any() {
-            let retention = service.retention.clone();
-            let scope = view.scope.clone();
-            if blocking(move || retention.keep_within_quota(&scope.cwd, &scope.context)).await {
-                service.invalidate(false);
-            }
+    if is_due(&mut schedule.measure, MEASURE)
+        && let Some(view) = service.conversations.any()
+    {
+        let (retention, scope) = (service.retention.clone(), view.scope.clone());
+        if blocking(move || retention.keep_within_quota(&scope.cwd, &scope.context)).await {
+            service.invalidate(false);
         }
     }
+}
+
+/// Whether a task was last done as long ago as `interval`, or never. If so, it counts as done now.
+fn is_due(last: &mut Option<Instant>, interval: Duration) -> bool {
+    let is_due = last.is_none_or(|last| last.elapsed() >= interval);
+    if is_due {
+        *last = Some(Instant::now());
+    }
+    is_due
 }
 
 fn obey(service: &BackgroundService, Request { key, action, text }: &Request) {

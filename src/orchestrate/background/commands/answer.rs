@@ -13,7 +13,7 @@ use crate::orchestrate::background::conversation::view::ConversationView;
 use crate::orchestrate::background::service::BackgroundService;
 use crate::present::{
     Clock, MAX_LISTED, Report, action_report, already_finished, info_report, list_report, log_report,
-    refused_report, stopped_all_report, wanted_of,
+    refused_report, stopped_all_report,
 };
 use crate::run::{BackgroundRun, CallSettings, HostCallbacks, blocking};
 use crate::transcript::{Transcript, Wanted, read_transcript};
@@ -59,7 +59,7 @@ async fn answer_on(
     let (action, done) = match command {
         RunCommand::Info => return info_report(run, clock),
         RunCommand::Log { limit, tools } => {
-            let transcript = read(view, run, wanted_of(limit, tools)).await;
+            let transcript = read(view, run, Wanted { entries: limit, tools }).await;
             return log_report(run, &transcript, limit, clock);
         }
         RunCommand::Stop if !run.is_live() => return already_finished(run, clock),

@@ -74,9 +74,8 @@ fn words(before: &str, given: &str, typed: &str, known: &[(&str, &str)]) -> Vec<
     known
         .map(|(word, description)| Completion {
             value: [before, given, word]
-                .iter()
+                .into_iter()
                 .filter(|part| !part.is_empty())
-                .copied()
                 .collect::<Vec<_>>()
                 .join(" "),
             label: (*word).to_owned(),

@@ -80,14 +80,12 @@ pub fn parse(line: &str) -> Result<Command, Report> {
     let Some(name) = words.next() else { return Ok(Command::List { all: false }) };
     match name.as_str() {
         "list" => {
-            let all = match words.next() {
+            let all = match words.next().as_deref() {
                 None => false,
-                Some(word) if word == "all" => true,
+                Some("all") => true,
                 Some(word) => {
-                    return Err(misuse(
-                        "list",
-                        format!("`list` takes nothing but `all`, not {}", quoted(&word)),
-                    ));
+                    let why = format!("`list` takes nothing but `all`, not {}", quoted(word));
+                    return Err(misuse("list", why));
                 }
             };
             words.end("list", Command::List { all })
