@@ -23,8 +23,8 @@ const late: Is = ["SUBAGENT_TIMEOUT", 124, "hard_timeout"];
 const killed: Is = ["SUBAGENT_FAILED", 137, "killed"];
 
 /** Short limits. Silence is longer than Node takes to start, which is silent, too. */
-const quick = { idleTimeoutMs: 1500, graceMs: 200 };
-const quickHard = { timeoutMs: 1500, graceMs: 200 };
+const quick = { idleTimeoutMs: 3000, graceMs: 200 };
+const quickHard = { timeoutMs: 3000, graceMs: 200 };
 
 /** A tree of everything that can get away. */
 const everyKind = { fork: ["plain", "group", "session", "daemon"] };
@@ -115,24 +115,24 @@ const faults = {
 		"with 255": { scenario: ["deaf", { exit: 255 }], is: failed(255), error: /^the child gave no reason$/ },
 	},
 	silent: {
-		"from the first moment": { scenario: "silent", config: quick, is: silent, error: /^no sign of life for 1500 ms/ },
+		"from the first moment": { scenario: "silent", config: quick, is: silent, error: /^no sign of life for 3000 ms/ },
 		"after half an answer": {
 			scenario: "stalls",
 			config: quick,
 			is: silent,
-			error: /^no sign of life for 1500 ms \(`idleTimeoutMs`\)$/,
+			error: /^no sign of life for 3000 ms \(`idleTimeoutMs`\)$/,
 			partial: "so far",
 		},
 		"but for noise": {
 			scenario: [{ stream: "so far" }, { repeat: [{ raw: "noise\n" }, { sleep: 20 }], times: 500 }],
 			config: quick,
 			is: silent,
-			error: /1500 ms/,
+			error: /3000 ms/,
 			partial: "so far",
 		},
 		"in a tool": {
 			scenario: [{ stream: "so far" }, { call: "bash", takesMs: 60_000 }],
-			config: { ...quick, idleTimeoutMs: 1000, toolTimeoutMs: 1500 },
+			config: { ...quick, toolTimeoutMs: 1500 },
 			is: silent,
 			error: /^no sign of life for 1500 ms while a tool ran \(`toolTimeoutMs`\)$/,
 			partial: "so far",
@@ -143,17 +143,15 @@ const faults = {
 			scenario: "stubborn",
 			config: quick,
 			is: silent,
-			error: /1500 ms/,
+			error: /3000 ms/,
 			partial: "so far",
-			withinMs: 5000,
 		},
 		"at the hard limit": {
 			scenario: "stubborn",
 			config: quickHard,
 			is: late,
-			error: /^hard limit reached: 1500 ms \(`timeoutMs`\)$/,
+			error: /^hard limit reached: 3000 ms \(`timeoutMs`\)$/,
 			partial: "so far",
-			withinMs: 5000,
 		},
 		"when aborted": {
 			scenario: "stubborn",
@@ -162,16 +160,14 @@ const faults = {
 			is: aborted,
 			error: /^cancelled by user: enough$/,
 			partial: "so far",
-			withinMs: 5000,
 		},
 		"and busy": {
-			scenario: [{ ignore: "SIGTERM" }, { stream: "so far" }, { spin: 60_000 }],
+			scenario: [{ ignore: "SIGTERM" }, { stream: "so far" }, { spin: 600_000 }],
 			config: { graceMs: 200 },
 			meanwhile: (handle) => handle.abort(),
 			is: aborted,
 			error: /^cancelled by user$/,
 			partial: "so far",
-			withinMs: 5000,
 		},
 	},
 	chatty: {
@@ -180,7 +176,7 @@ const faults = {
 			scenario: [{ stream: "so far" }, { fill: 1e12, with: '{"type":"queue_update"}\n' }],
 			config: quickHard,
 			is: late,
-			error: /1500 ms/,
+			error: /3000 ms/,
 			partial: "so far",
 			isFlood: true,
 		},
@@ -198,17 +194,15 @@ const faults = {
 		},
 	},
 	"answers then lingers": {
-		"and leaves when asked": { scenario: "lingers", is: completed, withinMs: 8000 },
+		"and leaves when asked": { scenario: "lingers", is: completed },
 		"and ignores SIGTERM": {
 			scenario: [{ ignore: "SIGTERM" }, { say: done }, "settle", "hang"],
 			config: { graceMs: 200 },
 			is: completed,
-			withinMs: 8000,
 		},
 		"and goes on talking": {
-			scenario: [{ say: done }, "settle", { repeat: [{ stream: "more" }, { sleep: 10 }], times: 3000 }],
+			scenario: [{ say: done }, "settle", { repeat: [{ stream: "more" }, { sleep: 10 }], times: 30_000 }],
 			is: completed,
-			withinMs: 8000,
 		},
 		"with an exit code": {
 			scenario: [{ say: done }, "settle", { exit: 7 }],
@@ -221,13 +215,11 @@ const faults = {
 		"its output closed": {
 			scenario: [{ say: done }, "settle", { close: ["stdout", "stderr"] }, "hang"],
 			is: completed,
-			withinMs: 8000,
 		},
 		"after a failure": {
 			scenario: [{ fail: "529: overloaded" }, "settle", "hang"],
 			is: failed(1),
 			error: /529: overloaded/,
-			withinMs: 8000,
 		},
 	},
 	"exits before settling": {
@@ -254,27 +246,24 @@ const faults = {
 			scenario: [{ stream: "so far" }, { close: ["stdout", "stderr"] }, "hang"],
 			config: quick,
 			is: silent,
-			error: /1500 ms/,
+			error: /3000 ms/,
 			partial: "so far",
 		},
 	},
 	"forks a tree": {
-		"in its own group": { scenario: [{ fork: "plain" }, { say: done }], is: completed, withinMs: 8000 },
+		"in its own group": { scenario: [{ fork: "plain" }, { say: done }], is: completed },
 		"in another group": {
 			scenario: [{ fork: "group" }, { say: done }],
 			is: completed,
-			withinMs: 8000,
 		},
 		"in another session": {
 			scenario: [{ fork: "session" }, { say: done }],
 			is: completed,
-			withinMs: 8000,
 		},
-		"as a daemon": { scenario: [{ fork: "daemon" }, { say: done }], is: completed, withinMs: 8000 },
+		"as a daemon": { scenario: [{ fork: "daemon" }, { say: done }], is: completed },
 		"of polite ones, without a pipe": {
 			scenario: [{ ...everyKind, polite: true, holds: "nothing" }, { say: done }],
 			is: completed,
-			withinMs: 8000,
 		},
 		"and dies": {
 			scenario: [everyKind, { stream: "so far" }, { die: "SIGKILL" }],
@@ -282,7 +271,6 @@ const faults = {
 			is: failed(137),
 			error: /^the child was killed by SIGKILL$/,
 			partial: "so far",
-			withinMs: 8000,
 		},
 		"and is aborted": {
 			scenario: [everyKind, { ignore: "SIGTERM" }, { stream: "so far" }, "hang"],
@@ -291,23 +279,20 @@ const faults = {
 			is: aborted,
 			error: /^cancelled by user$/,
 			partial: "so far",
-			withinMs: 8000,
 		},
 		"and overruns": {
 			scenario: [everyKind, { stream: "so far" }, "hang"],
 			config: quickHard,
 			is: late,
-			error: /1500 ms/,
+			error: /3000 ms/,
 			partial: "so far",
-			withinMs: 8000,
 		},
 		"and is silent": {
 			scenario: [everyKind, { stream: "so far" }, "hang"],
 			config: quick,
 			is: silent,
-			error: /1500 ms/,
+			error: /3000 ms/,
 			partial: "so far",
-			withinMs: 8000,
 		},
 		"whose branches fork": {
 			scenario: [
@@ -376,7 +361,7 @@ const faults = {
 			scenario: [{ stream: "so far" }, { raw: '{"type":"' }, { fill: 1e12 }],
 			config: quickHard,
 			is: late,
-			error: /1500 ms/,
+			error: /3000 ms/,
 			partial: "so far",
 			isFlood: true,
 		},
@@ -485,8 +470,8 @@ const faults = {
 		"of the newest pi": { scenario: "recovers", is: completed },
 		"of the oldest": { scenario: [{ version: "0.73.1" }, { retry: "500: try again" }, { say: done }], is: completed },
 		"with a long pause, which is no silence": {
-			scenario: [{ retry: "500: try again", delayMs: 2500 }, { say: done }],
-			config: { ...quick, idleTimeoutMs: 4000 },
+			scenario: [{ retry: "500: try again", delayMs: 3500 }, { say: done }],
+			config: { ...quick, idleTimeoutMs: 5000 },
 			is: completed,
 		},
 	},
@@ -513,7 +498,7 @@ const faults = {
 			scenario: [{ stream: "so far" }, { ask: "select", title: "Which?", options: ["a", "b"] }, { say: done }],
 			config: quick,
 			is: silent,
-			error: /1500 ms/,
+			error: /3000 ms/,
 			partial: "so far",
 		},
 	},
@@ -524,7 +509,6 @@ const faults = {
 			is: killed,
 			error: /^`limits\.memoryBytes` reached: \d+ of 268435456 \(largest: .+, process \d+\)$/,
 			partial: "so far",
-			withinMs: 15_000,
 		},
 		"below it, in another session": {
 			scenario: [{ stream: "so far" }, { child: [{ grow: 1 << 30, pauseMs: 50 }, "hang"], detached: true }, "hang"],
@@ -532,17 +516,15 @@ const faults = {
 			is: killed,
 			error: /^`limits\.memoryBytes` reached: \d+ of 268435456 \(largest: .+, process \d+\)$/,
 			partial: "so far",
-			withinMs: 15_000,
 		},
 	},
 	"uses up something else": {
 		"processor time": {
-			scenario: [{ stream: "so far" }, { spin: 60_000 }],
+			scenario: [{ stream: "so far" }, { spin: 600_000 }],
 			config: { limits: { cpuSeconds: 1 }, graceMs: 200 },
 			is: killed,
 			error: /^`limits\.cpuSeconds` reached: \d+ of 1 \(largest: .+, process \d+\)$/,
 			partial: "so far",
-			withinMs: 15_000,
 		},
 		"open files": {
 			scenario: [{ stream: "so far" }, { open: 500 }, "hang"],
@@ -550,7 +532,6 @@ const faults = {
 			is: killed,
 			error: /^`limits\.openFiles` reached: \d+ of 200 \(largest: .+, process \d+\)$/,
 			partial: "so far",
-			withinMs: 15_000,
 		},
 	},
 	"host killed": {
@@ -636,9 +617,8 @@ const faults = {
 			config: quick,
 			elsewhere: hosts.withJumpingClock,
 			is: silent,
-			error: /1500 ms/,
+			error: /3000 ms/,
 			partial: "so far",
-			withinMs: 10_000,
 			skip: hosts.lacksCompiler,
 		},
 		"to another beginning, with an answer": { elsewhere: hosts.inOtherTime, is: completed, skip: hosts.lacksTime },
@@ -647,9 +627,8 @@ const faults = {
 			config: quickHard,
 			elsewhere: hosts.inOtherTime,
 			is: late,
-			error: /1500 ms/,
+			error: /3000 ms/,
 			partial: "so far",
-			withinMs: 10_000,
 			skip: hosts.lacksTime,
 		},
 	},

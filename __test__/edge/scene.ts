@@ -18,13 +18,10 @@ import type { TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 
 import { type RunHandle, type RunOptions, type SingleResult, startRun, type ToolResult } from "../../index.js";
+import { patienceMs, eventually as until } from "../support/eventually.ts";
 import { assertNothingLeft, markVariable } from "../support/survivors.ts";
 
-/** Longer than any run here needs on any machine, shorter than a person waits for a stuck test. */
-export const patienceMs = 60_000;
-
-/** How often a state that nothing announces is looked at. */
-const lookEveryMs = 10;
+export { patienceMs, until };
 
 /**
  * Shell functions that speak pi's event stream. A script also has `here`, the root of its scene, and `gate`, which waits
@@ -174,15 +171,6 @@ export async function inTime<T>(promise: Promise<T>, what: string, limitMs = pat
 	} finally {
 		stop.abort();
 		late.catch(() => undefined);
-	}
-}
-
-/** Waits for a state that nothing announces. */
-export async function until(holds: () => boolean, what: string, limitMs = patienceMs): Promise<void> {
-	const deadline = performance.now() + limitMs;
-	while (!holds()) {
-		assert.ok(performance.now() < deadline, `${what} did not come`);
-		await delay(lookEveryMs);
 	}
 }
 

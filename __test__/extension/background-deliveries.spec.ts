@@ -8,6 +8,7 @@ import { after, afterEach, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { DeliveryMessage } from "../../extension/background-types.ts";
 import type { BeforeSettleResult, CustomMessage, PiContext } from "../../extension/pi.ts";
+import { eventually } from "../support/eventually.ts";
 import {
 	backgroundRun,
 	type HostDouble,
@@ -66,15 +67,6 @@ function message(id: string, more: Partial<DeliveryMessage> = {}): DeliveryMessa
 	};
 }
 
-/** Waits until it holds, and a little longer than the extension takes to look again. */
-async function until(holds: () => boolean, what: string): Promise<void> {
-	const deadline = performance.now() + 10_000;
-	while (!holds()) {
-		assert.ok(performance.now() < deadline, what);
-		await delay(20);
-	}
-}
-
 /** The turn that a message starts, from pi's point of view. */
 async function turn(host: HostDouble, { customType, details }: CustomMessage): Promise<void> {
 	host.idle = false;
@@ -97,13 +89,13 @@ describe("deliveries", () => {
 		rmSync(file);
 		view.send({ deliveries: message("a") });
 		assert.equal(host.messages.length, 0, "the session's first prompt may be on its way");
-		await until(() => begun !== undefined, "it is sent when that did not come");
+		await eventually(() => begun !== undefined, "it is sent when that did not come");
 		const [sent] = host.messages;
 		assert.deepEqual([sent?.triggerTurn, sent?.deliverAs, sent?.content], [true, "followUp", "Status: success\na"]);
 		await turn(host, sent ?? assert.fail());
 		assert.deepEqual(told(), [], "pi has not written the session yet");
 		writeFileSync(file, "");
-		await until(() => told().length > 0, "it counts once the file is there");
+		await eventually(() => told().length > 0, "it counts once the file is there");
 		assert.deepEqual([told(), host.messages.length], [["a"], 1]);
 		assert.deepEqual(
 			host.emitted
@@ -160,7 +152,7 @@ describe("deliveries", () => {
 		await delay(1_500);
 		assert.equal(host.messages.length, 0);
 		host.idle = true;
-		await until(() => host.messages.length === 1, "it is sent afterwards");
+		await eventually(() => host.messages.length === 1, "it is sent afterwards");
 	});
 
 	it("go before a prompt that is being sent", async () => {
@@ -225,7 +217,7 @@ describe("deliveries", () => {
 			view.send({ runs: [backgroundRun("run-a")] });
 			view.send({ deliveries: message("early", { triggerTurn: false }) });
 			// From now on the session is told at once.
-			await until(() => standing().length === 1, "the session has been open for long enough");
+			await eventually(() => standing().length === 1, "the session has been open for long enough");
 			await host.emit("session_shutdown", { reason });
 			assert.deepEqual([addon.ended, view.closed], [ended, closed], reason);
 			view.send({ deliveries: message("late", { triggerTurn: false }) });

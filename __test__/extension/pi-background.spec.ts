@@ -9,6 +9,7 @@ import {
 	announcementsIn,
 	backgroundStage,
 	type Children,
+	eventually,
 	hang,
 	type ModelRequest,
 	makeGate,
@@ -64,15 +65,6 @@ async function showsRuns(rpc: RpcSession, count: number, from = 0): Promise<numb
 
 function lastRequest(stage: Stage): ModelRequest | undefined {
 	return stage.server.requests.filter(({ isParent }) => isParent).at(-1);
-}
-
-/** Waits for what no event tells. */
-async function eventually(holds: () => boolean, what: string, limitMs = toldMs): Promise<void> {
-	const deadline = performance.now() + limitMs;
-	while (!holds()) {
-		assert.ok(performance.now() < deadline, what);
-		await delay(20);
-	}
 }
 
 for (const version of piVersions) {

@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import {
 	detailsOf,
+	eventually,
 	finish,
 	hang,
 	type ModelRequest,
@@ -33,18 +33,6 @@ export default () => {
 	writeFileSync(env.HOME + "/children/" + pid, "");
 };
 `;
-
-/** What happens outside this process can only be looked at again. */
-const lookEveryMs = 20;
-const limitMs = 30_000;
-
-async function eventually(holds: () => boolean, what: string): Promise<void> {
-	const deadline = performance.now() + limitMs;
-	while (!holds()) {
-		if (performance.now() > deadline) throw new Error(`not within ${limitMs} ms: ${what}`);
-		await delay(lookEveryMs);
-	}
-}
 
 /** A call whose arguments stop after `head` until the test goes on. */
 interface Scene {

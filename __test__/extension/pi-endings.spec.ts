@@ -6,6 +6,7 @@ import { describe, test } from "node:test";
 import {
 	call,
 	delegate,
+	eventually,
 	lastEnd,
 	makeGate,
 	onStage,
@@ -141,10 +142,7 @@ for (const version of piVersions) {
 }
 
 /** Waits until a command runs in the stage's world. */
-async function waitForProcess(stage: Stage, command: string, limitMs = 20_000): Promise<void> {
-	const deadline = performance.now() + limitMs;
-	while (!survivors(stage.world.mark).some((process) => process.command.startsWith(command))) {
-		if (performance.now() > deadline) throw new Error(`${command} was not started within ${limitMs} ms`);
-		await new Promise((resolve) => setTimeout(resolve, 20));
-	}
+async function waitForProcess(stage: Stage, command: string): Promise<void> {
+	const isThere = () => survivors(stage.world.mark).some((process) => process.command.startsWith(command));
+	await eventually(isThere, command);
 }

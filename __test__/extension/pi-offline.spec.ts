@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import {
+	eventually,
 	finish,
 	lastEnd,
 	makeGate,
@@ -29,14 +30,8 @@ import { piece } from "../support/pieces.ts";
 import { differences, type Snapshot, snapshot } from "../support/snapshot.ts";
 import { allows } from "../support/warden.ts";
 
-/** Longer than any step here takes, short enough for a test. */
-const patienceMs = 30_000;
-
 /** Several times what a pi that refreshes tokens at its start needs for it. */
 const restlessMs = 800;
-
-/** How often a state that nothing announces is looked at. */
-const lookEveryMs = 20;
 
 /** A login whose token has expired. */
 const stale = { gateway: { type: "oauth", access: "old", refresh: "first", expires: Date.now() - 60_000 } };
@@ -120,14 +115,6 @@ function files({ world }: Stage): Snapshot {
 function isUp({ world }: Stage): boolean {
 	const places = readdirSync(world.tmp).filter((name) => name.startsWith("pi-subagent-"));
 	return ["", ...places].some((name) => existsSync(join(world.tmp, name, "up")));
-}
-
-async function eventually(holds: () => boolean, what: string): Promise<void> {
-	const deadline = performance.now() + patienceMs;
-	while (!holds()) {
-		assert.ok(performance.now() < deadline, `not within ${patienceMs} ms: ${what}`);
-		await delay(lookEveryMs);
-	}
 }
 
 interface Case {

@@ -3,6 +3,7 @@
 export * from "./background.ts";
 export * from "./delegation.ts";
 export { EventLog, type PiEvent, type ToolEnd, type ToolUpdate } from "./event-log.ts";
+export { eventually } from "./eventually.ts";
 export { type JsonOptions, type JsonResult, type JsonSession, runJson, runPrint, startJson } from "./headless.ts";
 export { ModelServer, type Rule, type Script } from "./model-server.ts";
 export { type Finished, PiProcess, type Place, type StartOptions } from "./process.ts";

@@ -1,0 +1,18 @@
+/** Waiting for a state that nothing announces. */
+
+import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Longer than anything takes on any machine, shorter than a person waits for a stuck test. */
+export const patienceMs = 60_000;
+
+const lookEveryMs = 10;
+
+/** Waits until something holds, and fails when it does not in time. */
+export async function eventually(holds: () => boolean, what: string, limitMs = patienceMs): Promise<void> {
+	const deadline = performance.now() + limitMs;
+	while (!holds()) {
+		assert.ok(performance.now() < deadline, `${what} did not come`);
+		await delay(lookEveryMs);
+	}
+}
