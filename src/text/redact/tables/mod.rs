@@ -15,6 +15,11 @@ pub(in crate::text) mod vendor;
 pub(in crate::text) mod vendors;
 pub(in crate::text) mod words;
 
+/// Whether a list has a word, in capitals or small letters.
+pub(in crate::text) fn is_one_of(word: &str, words: &[&str]) -> bool {
+    words.iter().any(|other| other.eq_ignore_ascii_case(word))
+}
+
 /// The number of words in a text.
 const fn count(text: &str) -> usize {
     let bytes = text.as_bytes();

@@ -1,7 +1,8 @@
 //! The verdict: is a value a secret, from its name, its place and its look?
 
-use super::looks::{Look, has_digit, look};
+use super::looks::{Look, has_digit, look, segments};
 use super::name::NameKind;
+use crate::text::redact::tables::is_one_of;
 use crate::text::redact::tables::words::LABELS;
 
 /// How much of a value is read to judge it, in bytes.
@@ -106,18 +107,10 @@ fn is_bare(kind: NameKind, value: &str) -> bool {
 
 /// Whether a value only names the kind of value that belongs there: `"api_key"`, `"new-password"`, `"userToken"`.
 fn is_label(value: &str) -> bool {
-    let bytes = value.as_bytes();
-    let mut start = 0;
-    let mut all = true;
-    for at in 1..=bytes.len() {
-        if at == bytes.len() || !bytes[at].is_ascii_alphanumeric() || super::looks::starts_word(bytes, at) {
-            let word = value[start..at].trim_matches(|character: char| !character.is_ascii_alphanumeric());
-            let word = word.trim_end_matches(|character: char| character.is_ascii_digit());
-            all &= word.is_empty() || LABELS.iter().any(|label| label.eq_ignore_ascii_case(word));
-            start = at;
-        }
-    }
-    all
+    let is_digit = |character: char| character.is_ascii_digit();
+    segments(value)
+        .map(|word| word.trim_end_matches(is_digit))
+        .all(|word| word.is_empty() || is_one_of(word, LABELS))
 }
 
 /// Whether a value has no signs of code: operators, types with parameters, the beginning of an expression.

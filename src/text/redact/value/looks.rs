@@ -1,5 +1,6 @@
 //! What a value looks like, regardless of its name.
 
+use crate::text::redact::tables::is_one_of;
 use crate::text::redact::tables::words::{FILE_ENDINGS, LOOKUPS, PLACEHOLDERS, PLAIN, PROSE};
 
 /// What a value looks like.
@@ -85,7 +86,7 @@ fn words(value: &str) -> Look {
     let letters = bytes.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
     let is_name =
         bytes.iter().all(|&byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':'));
-    if is_placeholder_word(bytes) {
+    if is_one_of(value, PLACEHOLDERS) {
         return Look::Placeholder;
     }
     if letters == bytes.len() && one_case(bytes) {
@@ -97,13 +98,12 @@ fn words(value: &str) -> Look {
         };
     }
     if is_name {
-        let mut segments = Segments(bytes);
         let (mut count, mut wordy, mut worded_letters, mut placeholder) = (0, true, 0, false);
-        for segment in &mut segments {
+        for segment in segments(value) {
             count += 1;
-            wordy &= is_wordy(segment);
-            worded_letters += segment.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
-            placeholder |= is_placeholder_word(segment);
+            wordy &= is_wordy(segment.as_bytes());
+            worded_letters += segment.bytes().filter(u8::is_ascii_alphabetic).count();
+            placeholder |= is_one_of(segment, PLACEHOLDERS);
         }
         if wordy && worded_letters >= 3 * count.min(worded_letters) && worded_letters > 0 {
             let digits = bytes.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
@@ -125,30 +125,23 @@ fn words(value: &str) -> Look {
     }
 }
 
-/// Parts of an identifier: split at `_`, `-`, `.`, `:` and where a capital follows a small letter.
-struct Segments<'a>(&'a [u8]);
-
-impl<'a> Iterator for Segments<'a> {
-    type Item = &'a [u8];
-
-    fn next(&mut self) -> Option<&'a [u8]> {
-        while let [b'_' | b'-' | b'.' | b':', rest @ ..] = self.0 {
-            self.0 = rest;
+/// The words of an identifier, the last one first: split at what is no letter or digit, and where a new word begins by
+/// its case.
+pub(in crate::text) fn segments(value: &str) -> impl Iterator<Item = &str> {
+    let bytes = value.as_bytes();
+    let mut start = bytes.len();
+    std::iter::from_fn(move || {
+        start = bytes[..start].iter().rposition(u8::is_ascii_alphanumeric)?;
+        let end = start + 1;
+        while start > 0 && bytes[start - 1].is_ascii_alphanumeric() && !starts_word(bytes, start) {
+            start -= 1;
         }
-        if self.0.is_empty() {
-            return None;
-        }
-        let end = (1..self.0.len())
-            .find(|&at| !self.0[at].is_ascii_alphanumeric() || starts_word(self.0, at))
-            .unwrap_or(self.0.len());
-        let (segment, rest) = self.0.split_at(end);
-        self.0 = rest;
-        Some(segment)
-    }
+        Some(&value[start..end])
+    })
 }
 
 /// Whether a new word begins at `at` by its case: `clientSecret`, `DBPassword`.
-pub(in crate::text) fn starts_word(bytes: &[u8], at: usize) -> bool {
+fn starts_word(bytes: &[u8], at: usize) -> bool {
     let (last, this) = (bytes[at - 1], bytes[at]);
     let next_is_small = bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
     this.is_ascii_uppercase()
@@ -247,18 +240,12 @@ fn is_plain(value: &str) -> bool {
                 matches!(character, '|' | '?' | '[' | ']' | '&' | ' ' | ';' | ',' | ')' | '!' | '.')
             })
             .filter(|word| !word.is_empty())
-            .all(|word| PLAIN.iter().any(|plain| plain.eq_ignore_ascii_case(word)))
-}
-
-fn is_placeholder_word(segment: &[u8]) -> bool {
-    PLACEHOLDERS.iter().any(|word| word.as_bytes().eq_ignore_ascii_case(segment))
+            .all(|word| is_one_of(word, PLAIN))
 }
 
 /// Whether any word of a text is one that only sentences have.
 fn has_prose_word(value: &str) -> bool {
-    value
-        .split(|character: char| !character.is_alphanumeric())
-        .any(|word| PROSE.iter().any(|prose| prose.eq_ignore_ascii_case(word)))
+    value.split(|character: char| !character.is_alphanumeric()).any(|word| is_one_of(word, PROSE))
 }
 
 fn is_number(bytes: &[u8]) -> bool {

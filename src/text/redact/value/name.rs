@@ -1,6 +1,7 @@
 //! What the name of a value says about it.
 
-use super::looks::starts_word;
+use super::looks::segments;
+use crate::text::redact::tables::is_one_of;
 use crate::text::redact::tables::names::{
     KEY_NOT, KEY_OF, KEY_PERHAPS, PASSWORDS, SAYS, SAYS_NOT, SUFFIXES, TOKEN_NOT, TOKEN_OF,
 };
@@ -25,17 +26,14 @@ const WORDS: usize = 6;
 
 /// Judges a name such as `DB_PASSWORD`, `my-api-key`, `clientSecret` or `spring.datasource.password`.
 pub(in crate::text) fn name_kind(name: &str) -> NameKind {
-    let (words, count) = last_words(name);
-    let mut words = &words[..count];
-    while let [word, rest @ ..] = words {
-        if rest.is_empty() || !(is_one_of(word, SUFFIXES) || word.bytes().all(|byte| byte.is_ascii_digit())) {
-            break;
-        }
-        words = rest;
+    let mut words = segments(name).take(WORDS).peekable();
+    let Some(mut last) = words.next() else { return NameKind::Plain };
+    let is_suffix = |word: &str| is_one_of(word, SUFFIXES) || word.bytes().all(|byte| byte.is_ascii_digit());
+    while let Some(before) = words.next_if(|_| is_suffix(last)) {
+        last = before;
     }
-    let Some((last, before)) = words.split_first() else { return NameKind::Plain };
-    let last = last.trim_end_matches(|character: char| character.is_ascii_digit());
-    let before = before.first().copied().unwrap_or("");
+    let last = without_digits(last);
+    let before = words.next().unwrap_or_default();
     if is_one_of(last, PASSWORDS) || (ends_with(last, "password") || ends_with(last, "passwd")) {
         return NameKind::Password;
     }
@@ -90,57 +88,21 @@ fn key_kind(of: &str, is_glued: bool, name: &str) -> NameKind {
 
 /// Whether the name of an environment variable says key, token, secret, password or credential.
 pub(in crate::text) fn says_secret(name: &str) -> bool {
-    let mut rest = name.as_bytes();
-    while !rest.is_empty() {
-        let end = (1..rest.len())
-            .find(|&at| !rest[at].is_ascii_alphanumeric() || starts_word(rest, at))
-            .unwrap_or(rest.len());
-        let (word, tail) = rest.split_at(end);
-        let word = std::str::from_utf8(word).unwrap_or("").trim_start_matches(['_', '-', '.']);
-        let word = word.trim_end_matches(|character: char| character.is_ascii_digit());
+    segments(name).map(without_digits).any(|word| {
         let says = is_one_of(word, SAYS)
             || ["key", "token", "secret", "password", "credentials"]
                 .iter()
                 .any(|ending| ends_with(word, ending));
-        if says && !is_one_of(word, SAYS_NOT) {
-            return true;
-        }
-        rest = tail;
-    }
-    false
+        says && !is_one_of(word, SAYS_NOT)
+    })
 }
 
-/// The last words of a name, the very last first.
-fn last_words(name: &str) -> ([&str; WORDS], usize) {
-    let bytes = name.as_bytes();
-    let mut words = [""; WORDS];
-    let mut count = 0;
-    let mut end = bytes.len();
-    while end > 0 && count < WORDS {
-        let mut start = end;
-        while start > 0 && bytes[start - 1].is_ascii_alphanumeric() {
-            start -= 1;
-            if start > 0 && starts_word(bytes, start) {
-                break;
-            }
-        }
-        if start == end {
-            end = crate::text::floor_char_boundary(name, end - 1);
-            continue;
-        }
-        words[count] = &name[start..end];
-        count += 1;
-        end = start;
-    }
-    (words, count)
+fn without_digits(word: &str) -> &str {
+    word.trim_end_matches(|character: char| character.is_ascii_digit())
 }
 
 fn is(word: &str, other: &str) -> bool {
     word.eq_ignore_ascii_case(other)
-}
-
-fn is_one_of(word: &str, words: &[&str]) -> bool {
-    words.iter().any(|other| is(word, other))
 }
 
 fn ends_with(word: &str, ending: &str) -> bool {
