@@ -45,7 +45,11 @@ fn names_stay_and_values_go() {
             r#"{"b":"{\"password\":\"[REDACTED]\"}"}"#,
         ),
         ("escaped line end", r#""a\napi_key=k9x2m4p7q1\nb""#, r#""a\napi_key=[REDACTED]\nb""#),
-        ("label before a wide blank", "password = \"new-password\u{a0}\"", "password = \"new-password\u{a0}\""),
+        (
+            "label before a wide blank",
+            "password = \"new-password\u{a0}\"",
+            "password = \"new-password\u{a0}\"",
+        ),
         ("known value", "x Kn0wn-Value-77y", "x [REDACTED]y"),
         ("known value in JSON", r#""multi\nline-Kn0wn""#, r#""[REDACTED]""#),
         ("interrupted by a control sequence", "api_key=k9x2\x1b[1mm4p7q1\x1b[0m", "api_key=[REDACTED]"),

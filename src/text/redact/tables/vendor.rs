@@ -21,7 +21,8 @@ pub(in crate::text) struct Vendor {
     pub(in crate::text) keeps_prefix: bool,
     /// What tokens of the vendor's documentation end with.
     pub(in crate::text) documented: Option<&'static str>,
-    /// A made-up token with the first prefix. The addon has none, so that no scanner takes one for real.
+    /// What stands behind a prefix in a made-up token. Apart from its prefix no scanner of this repository takes it for a
+    /// real one.
     #[cfg(test)]
     pub(in crate::text) example: &'static str,
 }
