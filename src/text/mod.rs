@@ -10,7 +10,7 @@ pub mod lines;
 mod nearest;
 mod pattern;
 mod position;
-pub(crate) mod redact;
+mod redact;
 mod sanitize;
 mod secrets;
 pub mod skim;

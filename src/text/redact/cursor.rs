@@ -7,34 +7,34 @@ use std::ops::Range;
 const NAME_REACH: usize = 64;
 
 /// The text under scan. `floor` is the end of the last redaction: no rule judges what stands before it.
-pub(in crate::text) struct Cursor<'a> {
-    pub(in crate::text) text: &'a str,
-    pub(in crate::text) bytes: &'a [u8],
-    pub(in crate::text) floor: usize,
+pub(crate) struct Cursor<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) bytes: &'a [u8],
+    pub(crate) floor: usize,
     last_end: OnceCell<Option<usize>>,
 }
 
 impl<'a> Cursor<'a> {
-    pub(in crate::text) fn new(text: &'a str) -> Self {
+    pub(crate) fn new(text: &'a str) -> Self {
         Self { text, bytes: text.as_bytes(), floor: 0, last_end: OnceCell::new() }
     }
 
     /// Position of the last `-----END ` in the text. The search runs once, so that many keys without an end stay linear.
-    pub(in crate::text) fn last_end(&self) -> Option<usize> {
+    pub(crate) fn last_end(&self) -> Option<usize> {
         *self.last_end.get_or_init(|| memchr::memmem::rfind(self.bytes, b"-----END "))
     }
 
-    pub(in crate::text) fn byte(&self, at: usize) -> Option<u8> {
+    pub(crate) fn byte(&self, at: usize) -> Option<u8> {
         self.bytes.get(at).copied()
     }
 
     /// The byte before `at`; `None` at the start of the text and behind the last redaction.
-    pub(in crate::text) fn before(&self, at: usize) -> Option<u8> {
+    pub(crate) fn before(&self, at: usize) -> Option<u8> {
         if at > self.floor { Some(self.bytes[at - 1]) } else { None }
     }
 
     /// The whole name (letters, digits, `_`, `-`, `.`) around a trigger.
-    pub(in crate::text) fn name_around(&self, trigger: Range<usize>) -> Range<usize> {
+    pub(crate) fn name_around(&self, trigger: Range<usize>) -> Range<usize> {
         let lowest = trigger.start.saturating_sub(NAME_REACH).max(self.floor);
         let mut start = trigger.start;
         while start > lowest && is_name_byte(self.bytes[start - 1]) {
@@ -60,7 +60,7 @@ impl<'a> Cursor<'a> {
 
     /// Whether a token can begin at `at`: after nothing, a byte that is no letter or digit, an escaped line end, or a
     /// percent escape.
-    pub(in crate::text) fn is_token_start(&self, at: usize) -> bool {
+    pub(crate) fn is_token_start(&self, at: usize) -> bool {
         let Some(last) = at.checked_sub(1).map(|before| self.bytes[before]) else { return true };
         if !last.is_ascii_alphanumeric() {
             return true;
@@ -73,7 +73,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Position after spaces and tabs.
-    pub(in crate::text) fn skip_blanks(&self, at: usize) -> usize {
+    pub(crate) fn skip_blanks(&self, at: usize) -> usize {
         let mut end = at;
         // More blanks than this separate columns of a table, not a name from its value.
         while end < at + 32 && matches!(self.byte(end), Some(b' ' | b'\t')) {
@@ -83,7 +83,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// End of the line that `at` is on, at most `reach` bytes away; a CR before LF does not belong to the line.
-    pub(in crate::text) fn line_end(&self, at: usize, reach: usize) -> usize {
+    pub(crate) fn line_end(&self, at: usize, reach: usize) -> usize {
         let stop = self.bytes.len().min(at + reach);
         let end = memchr::memchr(b'\n', &self.bytes[at..stop]).map_or(stop, |length| at + length);
         let end = if end > at && self.bytes[end - 1] == b'\r' { end - 1 } else { end };
@@ -91,7 +91,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The part of the line before `at`, at most `reach` bytes.
-    pub(in crate::text) fn line_before(&self, at: usize, reach: usize) -> &'a [u8] {
+    pub(crate) fn line_before(&self, at: usize, reach: usize) -> &'a [u8] {
         let from = at.saturating_sub(reach).max(self.floor);
         let part = &self.bytes[from..at];
         memchr::memrchr(b'\n', part).map_or(part, |newline| &part[newline + 1..])
@@ -101,7 +101,7 @@ impl<'a> Cursor<'a> {
     ///
     /// Rules that look so far back take the first flag only. A redaction shortens the line and so brings more of it into
     /// reach, and a second pass must not find more than the first.
-    pub(in crate::text) fn options_of(&self, at: usize, program: &[u8]) -> Option<&'a [u8]> {
+    pub(crate) fn options_of(&self, at: usize, program: &[u8]) -> Option<&'a [u8]> {
         /// How far before its flag the name of a program is looked for.
         const REACH: usize = 512;
         let before = &self.bytes[at.saturating_sub(REACH)..at];
@@ -110,17 +110,17 @@ impl<'a> Cursor<'a> {
     }
 
     /// The last character boundary at or before `at`.
-    pub(in crate::text) fn floor_char(&self, at: usize) -> usize {
+    pub(crate) fn floor_char(&self, at: usize) -> usize {
         crate::text::floor_char_boundary(self.text, at)
     }
 
     /// Whether nothing but blanks follows on the line.
-    pub(in crate::text) fn ends_line(&self, at: usize) -> bool {
+    pub(crate) fn ends_line(&self, at: usize) -> bool {
         matches!(self.byte(self.skip_blanks(at)), None | Some(b'\n' | b'\r'))
     }
 
     /// An opening quote at `at`, with the backslashes before its mark.
-    pub(in crate::text) fn quote(&self, at: usize) -> Option<Quote> {
+    pub(crate) fn quote(&self, at: usize) -> Option<Quote> {
         let escapes = self.bytes[at..].iter().take(MAX_ESCAPES).take_while(|&&byte| byte == b'\\').count();
         match self.byte(at + escapes)? {
             mark @ (b'"' | b'\'' | b'`') => Some(Quote { escapes, mark }),
@@ -129,7 +129,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The quote that stands directly before `at`.
-    pub(in crate::text) fn quote_before(&self, at: usize) -> Option<Quote> {
+    pub(crate) fn quote_before(&self, at: usize) -> Option<Quote> {
         let mark = self.before(at).filter(|byte| matches!(byte, b'"' | b'\'' | b'`'))?;
         let escapes = self.bytes[self.floor..at - 1]
             .iter()
@@ -141,7 +141,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Whether the text ends before the word or string does that begins at `start`.
-    pub(in crate::text) fn word_is_open(&self, start: usize, ends: fn(u8) -> bool) -> bool {
+    pub(crate) fn word_is_open(&self, start: usize, ends: fn(u8) -> bool) -> bool {
         match self.quote(start) {
             Some(quote) => {
                 let end = self.string_end(start + quote.len(), quote, usize::MAX);
@@ -152,12 +152,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// End of the word or of the string content that begins at `start`. Both end with their line at the latest.
-    pub(in crate::text) fn word_end(
-        &self,
-        start: usize,
-        quote: Option<Quote>,
-        ends: fn(u8) -> bool,
-    ) -> usize {
+    pub(crate) fn word_end(&self, start: usize, quote: Option<Quote>, ends: fn(u8) -> bool) -> usize {
         match quote {
             Some(quote) => self.string_end(start, quote, usize::MAX).content,
             None => self.bytes[start..]
@@ -168,7 +163,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// End of the string whose content begins at `at`: its closing quote, the line end, or `at + reach`.
-    pub(in crate::text) fn string_end(&self, at: usize, quote: Quote, reach: usize) -> StringEnd {
+    pub(crate) fn string_end(&self, at: usize, quote: Quote, reach: usize) -> StringEnd {
         let stop = self.bytes.len().min(at.saturating_add(reach));
         let mut next = at;
         while let Some(length) = memchr::memchr2(quote.mark, b'\n', &self.bytes[next..stop]) {
@@ -196,19 +191,19 @@ const MAX_ESCAPES: usize = 16;
 
 /// A quote mark and the backslashes before it: `"` in text, `\"` in JSON inside a string, `\\\"` one level deeper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::text) struct Quote {
-    pub(in crate::text) escapes: usize,
-    pub(in crate::text) mark: u8,
+pub(crate) struct Quote {
+    pub(crate) escapes: usize,
+    pub(crate) mark: u8,
 }
 
 /// The end of a string, and whether a closing quote marks it.
-pub(in crate::text) struct StringEnd {
-    pub(in crate::text) content: usize,
-    pub(in crate::text) closed: bool,
+pub(crate) struct StringEnd {
+    pub(crate) content: usize,
+    pub(crate) closed: bool,
 }
 
 impl Quote {
-    pub(in crate::text) fn len(self) -> usize {
+    pub(crate) fn len(self) -> usize {
         self.escapes + 1
     }
 
@@ -220,6 +215,6 @@ impl Quote {
     }
 }
 
-pub(in crate::text) fn is_name_byte(byte: u8) -> bool {
+pub(crate) fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
 }

@@ -26,10 +26,10 @@ mod tables;
 mod triggers;
 mod value;
 
-pub(in crate::text) use rule::{Edit, REDACTED};
-pub(in crate::text) use scan::Scanner;
-pub(in crate::text) use triggers::{Trigger, Triggers};
-pub(in crate::text) use value::header::{header_kind, is_secret_header};
-pub(in crate::text) use value::judgement::is_secret_string;
-pub(in crate::text) use value::looks::{Look, look};
-pub(in crate::text) use value::name::{NameKind, name_kind, says_secret};
+pub(crate) use rule::{Edit, REDACTED};
+pub(crate) use scan::Scanner;
+pub(crate) use triggers::{Trigger, Triggers};
+pub(crate) use value::header::{header_kind, is_secret_header};
+pub(crate) use value::judgement::is_secret_string;
+pub(crate) use value::looks::{Look, look};
+pub(crate) use value::name::{NameKind, name_kind, says_secret};

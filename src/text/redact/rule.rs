@@ -7,13 +7,13 @@ use super::cursor::Cursor;
 use super::triggers::Trigger;
 
 /// The marker for a value whose kind is not known.
-pub(in crate::text) const REDACTED: &str = "[REDACTED]";
+pub(crate) const REDACTED: &str = "[REDACTED]";
 
 /// One kind of place in which a secret can stand.
 ///
 /// A rule is asked wherever one of its triggers stands. It reads a bounded stretch around it, so that the scan stays
 /// linear: without a finding, no byte is read more often than a constant before [`Found::resume`].
-pub(in crate::text) trait Rule: Send + Sync {
+pub(crate) trait Rule: Send + Sync {
     /// The words that call this rule.
     fn triggers(&self) -> Vec<Trigger>;
 
@@ -30,38 +30,34 @@ pub(in crate::text) trait Rule: Send + Sync {
 
 /// One replacement and the rule that asked for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::text) struct Edit {
-    pub(in crate::text) range: Range<usize>,
-    pub(in crate::text) with: Cow<'static, str>,
+pub(crate) struct Edit {
+    pub(crate) range: Range<usize>,
+    pub(crate) with: Cow<'static, str>,
     /// The name of the rule, such as `github_token`.
-    pub(in crate::text) rule: &'static str,
+    pub(crate) rule: &'static str,
 }
 
 impl Edit {
-    pub(in crate::text) fn new(
-        range: Range<usize>,
-        with: impl Into<Cow<'static, str>>,
-        rule: &'static str,
-    ) -> Self {
+    pub(crate) fn new(range: Range<usize>, with: impl Into<Cow<'static, str>>, rule: &'static str) -> Self {
         Self { range, with: with.into(), rule }
     }
 }
 
 /// What a rule says about a place.
-pub(in crate::text) struct Found {
+pub(crate) struct Found {
     /// The redaction, if any.
-    pub(in crate::text) edit: Option<Edit>,
+    pub(crate) edit: Option<Edit>,
     /// Where the scan goes on.
-    pub(in crate::text) resume: usize,
+    pub(crate) resume: usize,
 }
 
 impl Found {
-    pub(in crate::text) fn nothing(resume: usize) -> Self {
+    pub(crate) fn nothing(resume: usize) -> Self {
         Self { edit: None, resume }
     }
 
     /// A redaction; the scan goes on behind it.
-    pub(in crate::text) fn edit(edit: Edit) -> Self {
+    pub(crate) fn edit(edit: Edit) -> Self {
         let resume = edit.range.end;
         Self { edit: Some(edit), resume }
     }

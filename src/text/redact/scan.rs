@@ -18,7 +18,7 @@ const TORN_CHARS: usize = 8;
 const LONGEST_WORD: usize = 8 * 1024;
 
 /// The compiled rules.
-pub(in crate::text) struct Scanner {
+pub(crate) struct Scanner {
     triggers: Triggers,
     rules: Vec<Box<dyn Rule>>,
     /// For every trigger the index of its rule.
@@ -27,7 +27,7 @@ pub(in crate::text) struct Scanner {
 
 impl Scanner {
     /// `homes` are the directories that become `~`.
-    pub(in crate::text) fn new(homes: &[String]) -> Self {
+    pub(crate) fn new(homes: &[String]) -> Self {
         let rules = rules(homes);
         let mut words = Vec::new();
         let mut owners = Vec::new();
@@ -39,7 +39,7 @@ impl Scanner {
     }
 
     /// Adds an edit for everything that a rule redacts; they do not overlap.
-    pub(in crate::text) fn collect(&self, text: &str, edits: &mut Vec<Edit>) {
+    pub(crate) fn collect(&self, text: &str, edits: &mut Vec<Edit>) {
         self.ask(&mut Cursor::new(text), 0, |cursor, rule, trigger| {
             let Found { edit, resume } = rule.find(cursor, trigger);
             let Some(edit) = edit else { return Answer::Pass(resume) };
@@ -51,7 +51,7 @@ impl Scanner {
 
     /// For a text that goes on: where the part begins that waits, because what follows may show that it is a secret;
     /// the text's length when nothing waits.
-    pub(in crate::text) fn open_from(&self, text: &str) -> usize {
+    pub(crate) fn open_from(&self, text: &str) -> usize {
         let word = torn_word(text);
         // Without the word, what stands before it may be a key without its end.
         let mut open = word.min(pem::open_lines(text)).min(pem::open_lines(&text[..word]));

@@ -11,30 +11,30 @@ use std::ops::Range;
 const BITS: u32 = 14;
 
 /// The bytes that are hashed, and the shortest trigger.
-pub(in crate::text) const GRAM: usize = 3;
+pub(crate) const GRAM: usize = 3;
 
 /// Places that eight bytes have for a gram.
 const PLACES: usize = 8 - GRAM + 1;
 
 /// A word to find.
-pub(in crate::text) struct Trigger {
-    pub(in crate::text) word: Cow<'static, str>,
+pub(crate) struct Trigger {
+    pub(crate) word: Cow<'static, str>,
     /// Whether capitals and small letters count as the same.
-    pub(in crate::text) any_case: bool,
+    pub(crate) any_case: bool,
 }
 
 impl Trigger {
-    pub(in crate::text) fn exact(word: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn exact(word: impl Into<Cow<'static, str>>) -> Self {
         Self { word: word.into(), any_case: false }
     }
 
-    pub(in crate::text) fn any_case(word: &'static str) -> Self {
+    pub(crate) fn any_case(word: &'static str) -> Self {
         Self { word: word.into(), any_case: true }
     }
 }
 
 /// The words to find, compiled.
-pub(in crate::text) struct Triggers {
+pub(crate) struct Triggers {
     /// For every hash the number of its bucket, or 0.
     table: Box<[u8; 1 << BITS]>,
     /// The words of each bucket, the longest first; bucket 0 is empty.
@@ -58,7 +58,7 @@ impl Word {
 
 impl Triggers {
     /// The words are numbered in their order. Those that are too short to be found are passed over.
-    pub(in crate::text) fn new(words: impl IntoIterator<Item = Trigger>) -> Self {
+    pub(crate) fn new(words: impl IntoIterator<Item = Trigger>) -> Self {
         let words = words.into_iter().enumerate().map(|(number, trigger)| Word {
             bytes: trigger.word.as_bytes().into(),
             any_case: trigger.any_case,
@@ -82,7 +82,7 @@ impl Triggers {
     }
 
     /// The next place at or after `from` where a word stands.
-    pub(in crate::text) fn find(&self, bytes: &[u8], from: usize) -> Option<usize> {
+    pub(crate) fn find(&self, bytes: &[u8], from: usize) -> Option<usize> {
         let mut at = from;
         loop {
             at = self.candidate(bytes, at)?;
@@ -110,11 +110,7 @@ impl Triggers {
     }
 
     /// The words that stand at a place that was found, the longest first: their numbers and their ranges.
-    pub(in crate::text) fn words_at(
-        &self,
-        bytes: &[u8],
-        at: usize,
-    ) -> impl Iterator<Item = (usize, Range<usize>)> {
+    pub(crate) fn words_at(&self, bytes: &[u8], at: usize) -> impl Iterator<Item = (usize, Range<usize>)> {
         let found = self.bucket(bytes, at).iter().filter(move |word| word.stands_at(bytes, at));
         found.map(move |word| (word.number, at..at + word.bytes.len()))
     }
@@ -124,7 +120,7 @@ impl Triggers {
     }
 
     /// Every place where a word stands, overlapping ones included.
-    pub(in crate::text) fn find_all(&self, text: &str) -> impl Iterator<Item = Range<usize>> {
+    pub(crate) fn find_all(&self, text: &str) -> impl Iterator<Item = Range<usize>> {
         let bytes = text.as_bytes();
         let mut from = 0;
         std::iter::from_fn(move || {

@@ -18,7 +18,7 @@ use crate::text::redact::value::name::{NameKind, name_kind};
 const RULE: &str = "assignment";
 
 /// A name such as `api_key`, around one of its words, and the value that belongs to it.
-pub(in crate::text) struct Assignment;
+pub(crate) struct Assignment;
 
 impl Rule for Assignment {
     fn triggers(&self) -> Vec<Trigger> {
@@ -65,7 +65,7 @@ fn name_of(cursor: &Cursor<'_>, trigger: Range<usize>) -> Range<usize> {
 }
 
 /// Judges the value of a name in another language. Prose has such words too, so only a random value is redacted.
-pub(in crate::text) fn find_foreign(cursor: &Cursor<'_>, name: Range<usize>) -> Found {
+pub(crate) fn find_foreign(cursor: &Cursor<'_>, name: Range<usize>) -> Found {
     let nothing = Found::nothing(name.end);
     let Some(separator) = separator(cursor, &name) else { return nothing };
     let Some(found) = value(cursor, &name, &separator) else { return nothing };
@@ -79,11 +79,7 @@ pub(in crate::text) fn find_foreign(cursor: &Cursor<'_>, name: Range<usize>) -> 
 }
 
 /// Position of the value of a name whose verdict still depends on text that has not arrived.
-pub(in crate::text) fn open_value(
-    cursor: &Cursor<'_>,
-    name: Range<usize>,
-    is_foreign: bool,
-) -> Option<usize> {
+pub(crate) fn open_value(cursor: &Cursor<'_>, name: Range<usize>, is_foreign: bool) -> Option<usize> {
     /// No verdict reads more of a value than this, and no XML element is longer.
     const JUDGED: usize = 1024;
     let text = &cursor.text[name.clone()];

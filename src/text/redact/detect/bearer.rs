@@ -13,7 +13,7 @@ use crate::text::redact::value::looks::{Look, has_digit, look};
 const LEAST_BASIC: usize = 12;
 
 /// The token behind `Bearer`. Prose has ordinary words there.
-pub(in crate::text) struct Bearer;
+pub(crate) struct Bearer;
 
 impl Rule for Bearer {
     fn triggers(&self) -> Vec<Trigger> {
@@ -48,7 +48,7 @@ impl Rule for Bearer {
 }
 
 /// The credentials behind `Basic`. Words of prose do not have both cases and a digit.
-pub(in crate::text) struct Basic;
+pub(crate) struct Basic;
 
 impl Rule for Basic {
     fn triggers(&self) -> Vec<Trigger> {

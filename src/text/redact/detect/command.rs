@@ -9,7 +9,7 @@ use crate::text::redact::value::judgement::JUDGED;
 use crate::text::redact::value::looks::{Look, look};
 
 /// `mysql -psecret`, `sshpass -p secret`, `docker login -p secret` and their like.
-pub(in crate::text) struct PasswordFlag;
+pub(crate) struct PasswordFlag;
 
 impl Rule for PasswordFlag {
     /// The flags, with the blank before them.

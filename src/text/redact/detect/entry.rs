@@ -13,7 +13,7 @@ const GAP: usize = 64;
 const BLOCK: usize = 256;
 
 /// The separator of a name that is itself the value of a field `name` or `key`, when a field `value` comes next.
-pub(in crate::text) fn entry(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separator> {
+pub(crate) fn entry(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separator> {
     // Cheap, and nearly every name fails it.
     if !matches!(cursor.byte(name.end), Some(b'"' | b'\'' | b'\\' | b',' | b'\n' | b'\r')) {
         return None;

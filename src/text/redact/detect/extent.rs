@@ -8,17 +8,13 @@ use crate::text::redact::tables::words::{ELSEWHERE_TAGS, WRAPPERS};
 use crate::text::redact::value::judgement::JUDGED;
 
 /// A value, without its quotes; its range may end early, after the part that is judged.
-pub(in crate::text) struct Value {
-    pub(in crate::text) range: Range<usize>,
-    pub(in crate::text) quote: Option<Quote>,
+pub(crate) struct Value {
+    pub(crate) range: Range<usize>,
+    pub(crate) quote: Option<Quote>,
 }
 
 /// Finds the value that a separator leads to; `None` when there is none on this line.
-pub(in crate::text) fn value(
-    cursor: &Cursor<'_>,
-    name: &Range<usize>,
-    separator: &Separator,
-) -> Option<Value> {
+pub(crate) fn value(cursor: &Cursor<'_>, name: &Range<usize>, separator: &Separator) -> Option<Value> {
     if separator.tie == Tie::Element {
         return element(cursor, name, separator.value);
     }
@@ -58,7 +54,7 @@ fn after_tag(cursor: &Cursor<'_>, separator: &Separator) -> usize {
 }
 
 /// The range of a whole value, of which only the beginning was judged.
-pub(in crate::text) fn whole(
+pub(crate) fn whole(
     cursor: &Cursor<'_>,
     name: &Range<usize>,
     separator: &Separator,
@@ -168,7 +164,7 @@ fn unquoted_end(
 
 /// Whether the line is a setting: `NAME=value` of a shell or env file, or `name: value` on a line of its own. The value
 /// of a setting ends at the next blank, whatever signs it contains.
-pub(in crate::text) fn is_setting(cursor: &Cursor<'_>, name: &Range<usize>, separator: &Separator) -> bool {
+pub(crate) fn is_setting(cursor: &Cursor<'_>, name: &Range<usize>, separator: &Separator) -> bool {
     match separator.tie {
         Tie::Tight => !cursor.bytes[name.clone()].iter().any(u8::is_ascii_lowercase),
         Tie::Colon => leads_line(cursor, name.start),
@@ -178,7 +174,7 @@ pub(in crate::text) fn is_setting(cursor: &Cursor<'_>, name: &Range<usize>, sepa
 }
 
 /// Whether only blanks, a list dash or a comment sign stand before `at` on its line.
-pub(in crate::text) fn leads_line(cursor: &Cursor<'_>, at: usize) -> bool {
+pub(crate) fn leads_line(cursor: &Cursor<'_>, at: usize) -> bool {
     cursor
         .line_before(at, 64)
         .iter()

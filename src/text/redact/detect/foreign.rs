@@ -9,7 +9,7 @@ use crate::text::redact::tables::names::FOREIGN;
 use crate::text::redact::triggers::Trigger;
 
 /// `contraseña: x` and the like: what follows must be plainly a secret.
-pub(in crate::text) struct ForeignName;
+pub(crate) struct ForeignName;
 
 impl Rule for ForeignName {
     fn triggers(&self) -> Vec<Trigger> {

@@ -10,7 +10,7 @@ use crate::text::redact::value::header::{HeaderKind, is_secret_header};
 use crate::text::redact::value::judgement::JUDGED;
 
 /// Judges the value of a header.
-pub(in crate::text) fn header(
+pub(crate) fn header(
     cursor: &Cursor<'_>,
     name: &Range<usize>,
     separator: &Separator,

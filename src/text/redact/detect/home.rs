@@ -12,11 +12,11 @@ const RULE: &str = "home_directory";
 const SHARED: [&str; 4] = ["Shared", "Public", "Default", "All"];
 
 /// The home directories that are known by name.
-pub(in crate::text) struct KnownHome(Vec<String>);
+pub(crate) struct KnownHome(Vec<String>);
 
 impl KnownHome {
     /// Trailing separators are dropped, and what is shorter than three bytes is nobody's home.
-    pub(in crate::text) fn new(homes: &[String]) -> Self {
+    pub(crate) fn new(homes: &[String]) -> Self {
         let trimmed =
             homes.iter().map(|home| home.trim_end_matches(['/', '\\'])).filter(|home| home.len() > 2);
         let mut names: Vec<String> = Vec::new();
@@ -45,7 +45,7 @@ impl Rule for KnownHome {
 }
 
 /// `/home/ann`, `/Users/ann` and `C:\Users\ann`, whoever the user is.
-pub(in crate::text) struct UserHome;
+pub(crate) struct UserHome;
 
 impl Rule for UserHome {
     fn triggers(&self) -> Vec<Trigger> {

@@ -12,7 +12,7 @@ mod extent;
 mod foreign;
 mod header;
 mod home;
-pub(in crate::text) mod pem;
+pub(crate) mod pem;
 mod separator;
 mod url;
 mod vendor;
@@ -20,7 +20,7 @@ mod vendor;
 use super::rule::Rule;
 
 /// Every rule. `homes` are the directories that become `~`.
-pub(in crate::text) fn rules(homes: &[String]) -> Vec<Box<dyn Rule>> {
+pub(crate) fn rules(homes: &[String]) -> Vec<Box<dyn Rule>> {
     let mut rules: Vec<Box<dyn Rule>> = vec![
         Box::new(home::KnownHome::new(homes)),
         Box::new(home::UserHome),

@@ -24,7 +24,7 @@ const BODY: usize = 16;
 const LONGEST: usize = 8 * 1024;
 
 /// `-----BEGIN `: a key without its end is redacted to the end of the text, or of the string it stands in.
-pub(in crate::text) struct Begin;
+pub(crate) struct Begin;
 
 impl Rule for Begin {
     fn triggers(&self) -> Vec<Trigger> {
@@ -70,7 +70,7 @@ impl Rule for Begin {
 }
 
 /// An `-----END ` whose beginning is not in this text: the lines before it are the key.
-pub(in crate::text) struct End;
+pub(crate) struct End;
 
 impl Rule for End {
     fn triggers(&self) -> Vec<Trigger> {
@@ -112,7 +112,7 @@ impl Rule for End {
 
 /// Position of the lines of base64 at the end of a text, which an `-----END` may still show to be a private key; the
 /// text's length when there are none.
-pub(in crate::text) fn open_lines(text: &str) -> usize {
+pub(crate) fn open_lines(text: &str) -> usize {
     let from = text.len().saturating_sub(LONGEST);
     let bytes = &text.as_bytes()[from..];
     let last = memrchr(b'\n', bytes).map_or(0, |newline| newline + 1);

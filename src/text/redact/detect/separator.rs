@@ -14,7 +14,7 @@ const SENTENCE: usize = 64;
 
 /// How a value is tied to its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::text) enum Tie {
+pub(crate) enum Tie {
     /// `name=value`, nothing around the sign.
     Tight,
     /// `name = value`, `name := value`, `name => value`.
@@ -38,13 +38,13 @@ pub(in crate::text) enum Tie {
 }
 
 /// What follows a name: its tie, the position of the value, and the quote that closes the name.
-pub(in crate::text) struct Separator {
-    pub(in crate::text) tie: Tie,
-    pub(in crate::text) value: usize,
-    pub(in crate::text) name_quote: Option<Quote>,
+pub(crate) struct Separator {
+    pub(crate) tie: Tie,
+    pub(crate) value: usize,
+    pub(crate) name_quote: Option<Quote>,
 }
 
-pub(in crate::text) fn separator(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separator> {
+pub(crate) fn separator(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separator> {
     let mut at = name.end;
     let name_quote =
         cursor.quote(at).filter(|quote| quote.mark != b'`' || cursor.quote_before(name.start).is_some());

@@ -13,7 +13,7 @@ const RULE: &str = "url_credentials";
 const REACH: usize = 512;
 
 /// `://user:pass@` loses the password, an opaque `://token@` all of it.
-pub(in crate::text) struct UserInfo;
+pub(crate) struct UserInfo;
 
 impl Rule for UserInfo {
     fn triggers(&self) -> Vec<Trigger> {
@@ -64,7 +64,7 @@ impl Rule for UserInfo {
 }
 
 /// `curl … -u user:pass` loses the password.
-pub(in crate::text) struct CurlUser;
+pub(crate) struct CurlUser;
 
 impl Rule for CurlUser {
     fn triggers(&self) -> Vec<Trigger> {

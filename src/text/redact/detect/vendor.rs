@@ -10,7 +10,7 @@ use crate::text::redact::triggers::{GRAM, Trigger};
 use crate::text::redact::value::looks::{has_digit, has_upper, is_filled};
 
 /// One rule for each prefix of each row.
-pub(in crate::text) fn rules() -> impl Iterator<Item = Box<dyn Rule>> {
+pub(crate) fn rules() -> impl Iterator<Item = Box<dyn Rule>> {
     VENDORS.iter().flat_map(|row| {
         let rule = |prefix: &&'static str| -> Box<dyn Rule> { Box::new(VendorToken { row, prefix }) };
         row.prefixes.iter().map(rule)

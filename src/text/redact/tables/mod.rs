@@ -10,13 +10,13 @@ macro_rules! words {
     };
 }
 
-pub(in crate::text) mod names;
-pub(in crate::text) mod vendor;
-pub(in crate::text) mod vendors;
-pub(in crate::text) mod words;
+pub(crate) mod names;
+pub(crate) mod vendor;
+pub(crate) mod vendors;
+pub(crate) mod words;
 
 /// Whether a list has a word, in capitals or small letters.
-pub(in crate::text) fn is_one_of(word: &str, words: &[&str]) -> bool {
+pub(crate) fn is_one_of(word: &str, words: &[&str]) -> bool {
     words.iter().any(|other| other.eq_ignore_ascii_case(word))
 }
 

@@ -2,20 +2,20 @@
 
 /// Parts of names whose value may be a secret, whatever stands around them. The sign of `sig=` is part of its word
 /// because `sig` alone begins many others.
-pub(in crate::text) const TRIGGERS: &[&str] =
+pub(crate) const TRIGGERS: &[&str] =
     words!("key token secret pass pwd credential creds auth cookie sig= signature _pat jwt");
 
 /// Words that may follow the one that counts: `password2`, `API_KEY_PROD`, `secret_value`.
-pub(in crate::text) const SUFFIXES: &[&str] = words!(
+pub(crate) const SUFFIXES: &[&str] = words!(
     "prod production dev development staging stage test testing live sandbox local main backup old new
      current value val raw plain plaintext str string base64 b64 encoded hex v1 v2 v3 confirmation confirm
      again repeat base a b primary secondary"
 );
 
-pub(in crate::text) const PASSWORDS: &[&str] = words!("password passwd passphrase passcode pwd passwrd");
+pub(crate) const PASSWORDS: &[&str] = words!("password passwd passphrase passcode pwd passwrd");
 
 /// Before `key`: what makes it secret.
-pub(in crate::text) const KEY_OF: &[&str] = words!(
+pub(crate) const KEY_OF: &[&str] = words!(
     "api access secret private auth encryption encrypt decryption signing master account admin root aes hmac
      jwt webhook subscription consumer deploy license preshared psk unseal recovery shared integration ingest
      wireguard openai anthropic stripe sendgrid mailgun azure gemini mistral cohere deepseek groq openrouter
@@ -23,13 +23,13 @@ pub(in crate::text) const KEY_OF: &[&str] = words!(
 );
 
 /// Before `key`: what makes it a secret or the name of a place to store something.
-pub(in crate::text) const KEY_PERHAPS: &[&str] = words!(
+pub(crate) const KEY_PERHAPS: &[&str] = words!(
     "session app application client host function functions write server cookie token service google user
      storage crypto cipher hash project team bot license"
 );
 
 /// Before `key`: what makes it public or an index.
-pub(in crate::text) const KEY_NOT: &[&str] = words!(
+pub(crate) const KEY_NOT: &[&str] = words!(
     "public primary foreign partition sort cache row group unique index lookup hash object query state event
      hot short map dict sub arrow publishable pub i18n react translation shortcut return enter tab escape
      delete space home any registry dedupe idempotency routing composite natural range search site s3 widget
@@ -37,7 +37,7 @@ pub(in crate::text) const KEY_NOT: &[&str] = words!(
 );
 
 /// Before `token`: what makes it a credential.
-pub(in crate::text) const TOKEN_OF: &[&str] = words!(
+pub(crate) const TOKEN_OF: &[&str] = words!(
     "access auth refresh id bearer api session secret personal bot github gitlab gh gl npm slack discord
      telegram oauth jwt login user admin deploy service vault webhook pypi hf huggingface cloudflare
      digitalocean heroku vercel netlify sentry account app csrf xsrf private job ci codecov sonar security
@@ -46,22 +46,22 @@ pub(in crate::text) const TOKEN_OF: &[&str] = words!(
 );
 
 /// Before `token`: lexers, models and pages.
-pub(in crate::text) const TOKEN_NOT: &[&str] = words!(
+pub(crate) const TOKEN_NOT: &[&str] = words!(
     "next prev previous page continuation cancel cancellation abort start end eos bos pad unk sep cls mask
      stop current peek lookahead design color syntax max min per first last eof open close operator input
      output prompt completion special sync change"
 );
 
 /// Words of an environment variable that holds a secret.
-pub(in crate::text) const SAYS: &[&str] =
+pub(crate) const SAYS: &[&str] =
     words!("key keys token tokens secret secrets password passwd pass pwd passphrase credential credentials");
 
 /// Words that only end like one of them.
-pub(in crate::text) const SAYS_NOT: &[&str] = words!("monkey donkey turkey hockey whiskey jockey");
+pub(crate) const SAYS_NOT: &[&str] = words!("monkey donkey turkey hockey whiskey jockey");
 
 /// What other languages say for a password. Each word has the ending by which it is found: most begin with letters
 /// that begin many words of code.
-pub(in crate::text) const FOREIGN: [(&str, &str); 11] = [
+pub(crate) const FOREIGN: [(&str, &str); 11] = [
     ("nnwort", "kennwort"),
     ("seña", "contraseña"),
     ("enha", "senha"),

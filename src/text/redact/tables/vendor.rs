@@ -1,35 +1,35 @@
 //! What a row of the vendor table can say.
 
 /// A kind of token that is known by its shape: a prefix and enough of the right characters.
-pub(in crate::text) struct Vendor {
+pub(crate) struct Vendor {
     /// The name of the rule; the marker is the same in capitals, `[GITHUB_TOKEN_REDACTED]`.
-    pub(in crate::text) rule: &'static str,
+    pub(crate) rule: &'static str,
     /// What a token begins with. Case matters.
-    pub(in crate::text) prefixes: &'static [&'static str],
+    pub(crate) prefixes: &'static [&'static str],
     /// What stands behind the prefix.
-    pub(in crate::text) alphabet: Alphabet,
+    pub(crate) alphabet: Alphabet,
     /// The fewest bytes behind the prefix: a little below what the vendor hands out, so that a token that was cut is
     /// still one.
-    pub(in crate::text) least: usize,
+    pub(crate) least: usize,
     /// The most bytes behind the prefix; what is longer is something else.
-    pub(in crate::text) most: usize,
+    pub(crate) most: usize,
     /// What the part behind the prefix must have beside its length.
-    pub(in crate::text) needs: Needs,
+    pub(crate) needs: Needs,
     /// What must stand before the prefix.
-    pub(in crate::text) before: Before,
+    pub(crate) before: Before,
     /// Whether the prefix is no secret and stays, as the address of a webhook.
-    pub(in crate::text) keeps_prefix: bool,
+    pub(crate) keeps_prefix: bool,
     /// What tokens of the vendor's documentation end with.
-    pub(in crate::text) documented: Option<&'static str>,
+    pub(crate) documented: Option<&'static str>,
     /// What stands behind a prefix in a made-up token. Apart from its prefix no scanner of this repository takes it for a
     /// real one.
     #[cfg(test)]
-    pub(in crate::text) example: &'static str,
+    pub(crate) example: &'static str,
 }
 
 /// The bytes that a token is made of.
 #[derive(Clone, Copy)]
-pub(in crate::text) enum Alphabet {
+pub(crate) enum Alphabet {
     /// Letters and digits.
     Alnum,
     /// Letters, digits, `_`.
@@ -49,7 +49,7 @@ pub(in crate::text) enum Alphabet {
 }
 
 impl Alphabet {
-    pub(in crate::text) fn has(self, byte: u8) -> bool {
+    pub(crate) fn has(self, byte: u8) -> bool {
         match self {
             Self::Alnum => byte.is_ascii_alphanumeric(),
             Self::Word => byte.is_ascii_alphanumeric() || byte == b'_',
@@ -65,7 +65,7 @@ impl Alphabet {
 
 /// What tells a token from names and prose with the same prefix.
 #[derive(Clone, Copy)]
-pub(in crate::text) enum Needs {
+pub(crate) enum Needs {
     /// The prefix is enough.
     Nothing,
     /// A digit or a capital.
@@ -80,7 +80,7 @@ pub(in crate::text) enum Needs {
 
 /// What must stand before a prefix.
 #[derive(Clone, Copy)]
-pub(in crate::text) enum Before {
+pub(crate) enum Before {
     /// No letter and no digit.
     Boundary,
     /// No letter, no digit and no `-`: `x-sk-…` is a class name.

@@ -9,7 +9,7 @@ use super::vendor::Before::{BoundaryButDash, Digits};
 use super::vendor::Needs::{DigitAndCapital, DigitAndCapitalOrLength, DigitOrCapital, JwtParts};
 use super::vendor::{Vendor, token, webhook};
 
-pub(in crate::text) static VENDORS: &[Vendor] = &[
+pub(crate) static VENDORS: &[Vendor] = &[
     token("anthropic_key", &["sk-ant-"], Url, 16, "OhbVrpoiVgRV5IfLBcbf"),
     token("openrouter_key", &["sk-or-"], Url, 16, "noGMbJmTPSIAoCLrZ3aW"),
     token("openai_key", &["sk-proj-", "sk-svcacct-", "sk-admin-"], Url, 16, "ZkSBvrjn9Wvgfygw2wMq"),

@@ -1,7 +1,7 @@
 //! Values: the words and beginnings by which a value is told from what only stands in its place.
 
 /// Types, literals and answers: what stands behind `token:` in code, schemas, forms and status lines.
-pub(in crate::text) const PLAIN: &[&str] = words!(
+pub(crate) const PLAIN: &[&str] = words!(
     "string str text char varchar number int integer float double bool boolean bytes byte buffer any unknown
      void never object array list map set dict struct enum symbol function func fn required optional none
      null nil undefined nan true false yes no on off ok present missing absent empty unset valid invalid
@@ -13,35 +13,34 @@ pub(in crate::text) const PLAIN: &[&str] = words!(
 );
 
 /// Words that make an identifier a placeholder.
-pub(in crate::text) const PLACEHOLDERS: &[&str] =
+pub(crate) const PLACEHOLDERS: &[&str] =
     words!("your example placeholder insert replace todo xxx xxxx xxxxx redacted changeme");
 
 /// Words that only sentences have. None of them is likely in a passphrase of random words.
-pub(in crate::text) const PROSE: &[&str] = words!(
+pub(crate) const PROSE: &[&str] = words!(
     "is are was be been must should can cannot could will would may has have the a an of to in for with and
      or not at by from on if as your you this that it its no please enter required invalid incorrect least
      when per do does did we our use used via than into which new forgot confirm wrong"
 );
 
 /// What a value only says of the kind that belongs there: `api_key`, `new-password`, `userToken`.
-pub(in crate::text) const LABELS: &[&str] = words!(
+pub(crate) const LABELS: &[&str] = words!(
     "password passwd pass pwd passphrase token key secret api apikey access auth authorization client user
      new old current confirm repeat id field input label name header pw x private public refresh session
      credential credentials db env form login account hash test dummy fake mock"
 );
 
 /// Beginnings of a value that say that the secret is elsewhere.
-pub(in crate::text) const LOOKUPS: &[&str] = words!(
+pub(crate) const LOOKUPS: &[&str] = words!(
     "process.env import.meta os.environ os.getenv env. env( ENV[ env!( std::env Deno.env secrets. vault:
      op:// ref+ arn:aws file:// keychain: env:"
 );
 
 /// YAML tags that say the same.
-pub(in crate::text) const ELSEWHERE_TAGS: &[&str] =
-    words!("!ref !get !sub !import !env !secret !include !find");
+pub(crate) const ELSEWHERE_TAGS: &[&str] = words!("!ref !get !sub !import !env !secret !include !find");
 
 /// What is called with a secret in quotes: `String::from("x")`.
-pub(in crate::text) const WRAPPERS: &[&str] = &[
+pub(crate) const WRAPPERS: &[&str] = &[
     "String::from",
     "SecretString::from",
     "SecretString::new",
@@ -53,13 +52,13 @@ pub(in crate::text) const WRAPPERS: &[&str] = &[
 ];
 
 /// Files that are named where a secret could stand.
-pub(in crate::text) const FILE_ENDINGS: &[&str] = words!(
+pub(crate) const FILE_ENDINGS: &[&str] = words!(
     ".pem .key .pub .crt .cer .p12 .pfx .jks .json .yaml .yml .toml .txt .env .js .ts .rs .py .go .md .sock
      .gpg .csv .parquet .html .log .lock"
 );
 
 /// The first word of an `Authorization` header.
-pub(in crate::text) const SCHEMES: &[&str] = words!(
+pub(crate) const SCHEMES: &[&str] = words!(
     "bearer basic digest token apikey api-key key negotiate ntlm hawk oauth sso-key signature
      aws4-hmac-sha256 sharedkey genie bot"
 );

@@ -6,13 +6,13 @@ use crate::text::redact::tables::words::SCHEMES;
 
 /// A header that is redacted whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::text) enum HeaderKind {
+pub(crate) enum HeaderKind {
     Authorization,
     Cookie,
 }
 
 /// The kind of header that a name ends with: `Proxy-Authorization`, `HTTP_COOKIE`, `Set-Cookie`.
-pub(in crate::text) fn header_kind(name: &str) -> Option<HeaderKind> {
+pub(crate) fn header_kind(name: &str) -> Option<HeaderKind> {
     let ends = |ending: &str| {
         name.len() >= ending.len()
             && name.is_char_boundary(name.len() - ending.len())
@@ -26,12 +26,7 @@ pub(in crate::text) fn header_kind(name: &str) -> Option<HeaderKind> {
 }
 
 /// Whether the content of such a header is one, and not prose or code about it.
-pub(in crate::text) fn is_secret_header(
-    kind: HeaderKind,
-    content: &str,
-    is_alone: bool,
-    is_quoted: bool,
-) -> bool {
+pub(crate) fn is_secret_header(kind: HeaderKind, content: &str, is_alone: bool, is_quoted: bool) -> bool {
     let content = content.trim();
     let judged = &content[..crate::text::floor_char_boundary(content, JUDGED)];
     if content.is_empty() || is_marker(content) {

@@ -6,11 +6,11 @@ use crate::text::redact::tables::is_one_of;
 use crate::text::redact::tables::words::LABELS;
 
 /// How much of a value is read to judge it, in bytes.
-pub(in crate::text) const JUDGED: usize = 256;
+pub(crate) const JUDGED: usize = 256;
 
 /// Where a value stands, as far as it matters for the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::text) enum Place {
+pub(crate) enum Place {
     /// In quotes, or an XML element.
     Quoted,
     /// `NAME=value` in capitals, or `name=value` with a blank behind.
@@ -26,11 +26,11 @@ pub(in crate::text) enum Place {
 }
 
 /// Whether a whole JSON string under such a name is a secret.
-pub(in crate::text) fn is_secret_string(kind: NameKind, name: &str, value: &str) -> bool {
+pub(crate) fn is_secret_string(kind: NameKind, name: &str, value: &str) -> bool {
     is_secret(kind, name, value, Place::Quoted)
 }
 
-pub(in crate::text) fn is_secret(kind: NameKind, name: &str, value: &str, place: Place) -> bool {
+pub(crate) fn is_secret(kind: NameKind, name: &str, value: &str, place: Place) -> bool {
     let judged = &value[..crate::text::floor_char_boundary(value, JUDGED)];
     let look = look(judged);
     match (kind, look) {

@@ -5,7 +5,7 @@ use crate::text::redact::tables::words::{FILE_ENDINGS, LOOKUPS, PLACEHOLDERS, PL
 
 /// What a value looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::text) enum Look {
+pub(crate) enum Look {
     Empty,
     /// A marker of ours, a mask such as `****`, or `<your-api-key>`.
     Placeholder,
@@ -37,7 +37,7 @@ pub(in crate::text) enum Look {
 /// From this length on a mixture that is no identifier counts as random.
 const RANDOM_LENGTH: usize = 16;
 
-pub(in crate::text) fn look(value: &str) -> Look {
+pub(crate) fn look(value: &str) -> Look {
     let value = value.trim();
     let bytes = value.as_bytes();
     if bytes.is_empty() {
@@ -127,7 +127,7 @@ fn words(value: &str) -> Look {
 
 /// The words of an identifier, the last one first: split at what is no letter or digit, and where a new word begins by
 /// its case.
-pub(in crate::text) fn segments(value: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn segments(value: &str) -> impl Iterator<Item = &str> {
     let bytes = value.as_bytes();
     let mut start = bytes.len();
     std::iter::from_fn(move || {
@@ -173,11 +173,11 @@ fn one_case(bytes: &[u8]) -> bool {
     tail.iter().all(u8::is_ascii_lowercase) || bytes.iter().all(u8::is_ascii_uppercase)
 }
 
-pub(in crate::text) fn has_digit(bytes: &[u8]) -> bool {
+pub(crate) fn has_digit(bytes: &[u8]) -> bool {
     bytes.iter().any(u8::is_ascii_digit)
 }
 
-pub(in crate::text) fn has_upper(bytes: &[u8]) -> bool {
+pub(crate) fn has_upper(bytes: &[u8]) -> bool {
     bytes.iter().any(u8::is_ascii_uppercase)
 }
 
@@ -197,7 +197,7 @@ fn is_mask(value: &str) -> bool {
 }
 
 /// Whether a value is filled up with one character as a placeholder: `ghp_xxxxxxxx`.
-pub(in crate::text) fn is_filled(value: &[u8]) -> bool {
+pub(crate) fn is_filled(value: &[u8]) -> bool {
     const LEAST: usize = 8;
     let Some(last) = value.last().filter(|last| matches!(last, b'x' | b'X' | b'*' | b'.' | b'_' | b'0'))
     else {
@@ -208,7 +208,7 @@ pub(in crate::text) fn is_filled(value: &[u8]) -> bool {
 }
 
 /// Whether a value is a marker of the sanitizer; punctuation of a sentence may follow.
-pub(in crate::text) fn is_marker(value: &str) -> bool {
+pub(crate) fn is_marker(value: &str) -> bool {
     let value = value.trim_end_matches(['.', ',', ';', ')', '!', '?', ':']);
     value.starts_with('[')
         && value.ends_with("REDACTED]")
@@ -216,7 +216,7 @@ pub(in crate::text) fn is_marker(value: &str) -> bool {
 }
 
 /// Whether a value names the place of the secret: a variable, a template, a lookup.
-pub(in crate::text) fn is_reference(value: &str) -> bool {
+pub(crate) fn is_reference(value: &str) -> bool {
     let variable =
         value.strip_prefix(['$', '%', '@']).map(|rest| rest.trim_end_matches(['%', ';', ',', ')', '"']));
     variable.is_some_and(|name| {

@@ -8,7 +8,7 @@ use crate::text::redact::tables::names::{
 
 /// How likely a value with this name is a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::text) enum NameKind {
+pub(crate) enum NameKind {
     /// `DB_PASSWORD`, `pwd`: chosen by people, so the value may be a plain word.
     Password,
     /// `client_secret`, `x-api-key`, `accessToken`.
@@ -25,7 +25,7 @@ pub(in crate::text) enum NameKind {
 const WORDS: usize = 6;
 
 /// Judges a name such as `DB_PASSWORD`, `my-api-key`, `clientSecret` or `spring.datasource.password`.
-pub(in crate::text) fn name_kind(name: &str) -> NameKind {
+pub(crate) fn name_kind(name: &str) -> NameKind {
     let mut words = segments(name).take(WORDS).peekable();
     let Some(mut last) = words.next() else { return NameKind::Plain };
     let is_suffix = |word: &str| is_one_of(word, SUFFIXES) || word.bytes().all(|byte| byte.is_ascii_digit());
@@ -87,7 +87,7 @@ fn key_kind(of: &str, is_glued: bool, name: &str) -> NameKind {
 }
 
 /// Whether the name of an environment variable says key, token, secret, password or credential.
-pub(in crate::text) fn says_secret(name: &str) -> bool {
+pub(crate) fn says_secret(name: &str) -> bool {
     segments(name).map(without_digits).any(|word| {
         let says = is_one_of(word, SAYS)
             || ["key", "token", "secret", "password", "credentials"]
