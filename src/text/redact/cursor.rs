@@ -36,25 +36,14 @@ impl<'a> Cursor<'a> {
     /// The whole name (letters, digits, `_`, `-`, `.`) around a trigger.
     pub(crate) fn name_around(&self, trigger: Range<usize>) -> Range<usize> {
         let lowest = trigger.start.saturating_sub(NAME_REACH).max(self.floor);
-        let mut start = trigger.start;
-        while start > lowest && is_name_byte(self.bytes[start - 1]) {
-            start -= 1;
-        }
-        if start > 0
-            && self.bytes[start - 1] == b'\\'
-            && matches!(self.bytes[start], b'n' | b'r' | b't')
-            && start < trigger.start
-        {
+        let mut start = trigger.start - run_before(&self.bytes[lowest..trigger.start], is_name_byte);
+        let is_escape = start > 0 && self.bytes[start - 1] == b'\\';
+        if is_escape && start < trigger.start && matches!(self.bytes[start], b'n' | b'r' | b't') {
             start += 1; // An escaped line end inside a JSON string, not a letter of the name.
         }
-        let highest = self.bytes.len().min(trigger.end + NAME_REACH);
-        let mut end = trigger.end;
-        while end < highest && is_name_byte(self.bytes[end]) {
-            end += 1;
-        }
-        while end > trigger.end && matches!(self.bytes[end - 1], b'-' | b'.') {
-            end -= 1;
-        }
+        let after = &self.bytes[trigger.end..self.bytes.len().min(trigger.end + NAME_REACH)];
+        let after = &after[..after.iter().take_while(|&&byte| is_name_byte(byte)).count()];
+        let end = trigger.end + after.len() - run_before(after, |byte| matches!(byte, b'-' | b'.'));
         start..end
     }
 
@@ -128,38 +117,30 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Position behind the quote that opens at `at`, if there is one.
+    pub(crate) fn skip_quote(&self, at: usize) -> usize {
+        at + self.quote(at).map_or(0, Quote::len)
+    }
+
     /// The quote that stands directly before `at`.
     pub(crate) fn quote_before(&self, at: usize) -> Option<Quote> {
         let mark = self.before(at).filter(|byte| matches!(byte, b'"' | b'\'' | b'`'))?;
-        let escapes = self.bytes[self.floor..at - 1]
-            .iter()
-            .rev()
-            .take(MAX_ESCAPES)
-            .take_while(|&&byte| byte == b'\\')
-            .count();
-        Some(Quote { escapes, mark })
+        Some(Quote { escapes: escapes_before(&self.bytes[self.floor..at - 1]), mark })
+    }
+
+    /// The word or the string content that begins at `start`. A string ends with its line at the latest.
+    pub(crate) fn word(&self, start: usize, ends: fn(u8) -> bool) -> Range<usize> {
+        if let Some(quote) = self.quote(start) {
+            let start = start + quote.len();
+            return start..self.string_end(start, quote, usize::MAX).content;
+        }
+        let length = self.bytes[start..].iter().position(|&byte| ends(byte));
+        start..length.map_or(self.bytes.len(), |length| start + length)
     }
 
     /// Whether the text ends before the word or string does that begins at `start`.
     pub(crate) fn word_is_open(&self, start: usize, ends: fn(u8) -> bool) -> bool {
-        match self.quote(start) {
-            Some(quote) => {
-                let end = self.string_end(start + quote.len(), quote, usize::MAX);
-                !end.closed && end.content == self.bytes.len()
-            }
-            None => !self.bytes[start..].iter().any(|&byte| ends(byte)),
-        }
-    }
-
-    /// End of the word or of the string content that begins at `start`. Both end with their line at the latest.
-    pub(crate) fn word_end(&self, start: usize, quote: Option<Quote>, ends: fn(u8) -> bool) -> usize {
-        match quote {
-            Some(quote) => self.string_end(start, quote, usize::MAX).content,
-            None => self.bytes[start..]
-                .iter()
-                .position(|&byte| ends(byte))
-                .map_or(self.bytes.len(), |at| start + at),
-        }
+        self.word(start, ends).end == self.bytes.len()
     }
 
     /// End of the string whose content begins at `at`: its closing quote, the line end, or `at + reach`.
@@ -171,13 +152,7 @@ impl<'a> Cursor<'a> {
             if self.bytes[found] == b'\n' {
                 return StringEnd { content: found, closed: false };
             }
-            let escapes = self.bytes[next..found]
-                .iter()
-                .rev()
-                .take(MAX_ESCAPES)
-                .take_while(|&&byte| byte == b'\\')
-                .count();
-            if quote.is_closed_by(escapes) {
+            if quote.is_closed_by(escapes_before(&self.bytes[next..found])) {
                 return StringEnd { content: found - quote.escapes, closed: true };
             }
             next = found + 1;
@@ -215,6 +190,16 @@ impl Quote {
     }
 }
 
-pub(crate) fn is_name_byte(byte: u8) -> bool {
+/// Backslashes at the end of a text, as far as they are counted.
+fn escapes_before(text: &[u8]) -> usize {
+    run_before(&text[text.len().saturating_sub(MAX_ESCAPES)..], |byte| byte == b'\\')
+}
+
+/// How many bytes at the end of a text are of one kind.
+pub(crate) fn run_before(text: &[u8], is: impl Fn(u8) -> bool) -> usize {
+    text.iter().rev().take_while(|&&byte| is(byte)).count()
+}
+
+fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
 }

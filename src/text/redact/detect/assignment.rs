@@ -1,4 +1,4 @@
-//! `name=value`, `name: value` and their relatives.
+//! `name=value`, `name: value` and their relatives, and what other languages say for a password.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::header::header;
 use super::separator::{Separator, Tie, separator};
 use crate::text::redact::cursor::Cursor;
 use crate::text::redact::rule::{Edit, Found, REDACTED, Rule};
-use crate::text::redact::tables::names::TRIGGERS;
+use crate::text::redact::tables::names::{FOREIGN, TRIGGERS};
 use crate::text::redact::triggers::Trigger;
 use crate::text::redact::value::header::header_kind;
 use crate::text::redact::value::judgement::{Place, is_secret};
@@ -31,29 +31,40 @@ impl Rule for Assignment {
             return find_foreign(cursor, name);
         }
         let nothing = Found::nothing(name.end);
-        let Some(separator) = entry(cursor, &name).or_else(|| separator(cursor, &name)) else {
-            return nothing;
-        };
+        let Some(separator) = tied(cursor, &name) else { return nothing };
         let text = &cursor.text[name.clone()];
         if let Some(kind) = header_kind(text) {
-            return header(cursor, &name, &separator, kind).unwrap_or(nothing);
+            return header(cursor, &separator, kind).unwrap_or(nothing);
         }
         let kind = kind_of(cursor, &name, text);
         if kind == NameKind::Plain || (kind == NameKind::Query && separator.tie != Tie::Parameter) {
             return nothing;
         }
-        let Some(found) = value(cursor, &name, &separator) else { return nothing };
-        let content = &cursor.text[found.range.clone()];
-        let place = place(cursor, &name, &separator, &found);
-        if is_marker(content) || is_call(cursor, place, &found) || !is_secret(kind, text, content, place) {
-            return Found::nothing(name.end.max(separator.value.min(found.range.start)));
-        }
-        let range = whole(cursor, &name, &separator, &found);
-        Found::edit(Edit::new(range, REDACTED, RULE))
+        find_value(cursor, &separator, kind, None)
     }
 
     fn open_from(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Option<usize> {
-        open_value(cursor, name_of(cursor, trigger), false)
+        open_value(cursor, &name_of(cursor, trigger), false)
+    }
+}
+
+/// `contraseña: x` and what else other languages say for a password: what follows must be plainly a secret.
+pub(crate) struct ForeignName;
+
+impl Rule for ForeignName {
+    fn triggers(&self) -> Vec<Trigger> {
+        FOREIGN.iter().map(|(ending, _)| Trigger::any_case(ending)).collect()
+    }
+
+    fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
+        match whole_word(cursor, &trigger) {
+            Some(name) => find_foreign(cursor, name),
+            None => Found::nothing(trigger.end),
+        }
+    }
+
+    fn open_from(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Option<usize> {
+        whole_word(cursor, &trigger).and_then(|name| open_value(cursor, &name, true))
     }
 }
 
@@ -64,34 +75,55 @@ fn name_of(cursor: &Cursor<'_>, trigger: Range<usize>) -> Range<usize> {
     cursor.name_around(trigger.start..trigger.end - usize::from(is_signed))
 }
 
-/// Judges the value of a name in another language. Prose has such words too, so only a random value is redacted.
-pub(crate) fn find_foreign(cursor: &Cursor<'_>, name: Range<usize>) -> Found {
-    let nothing = Found::nothing(name.end);
-    let Some(separator) = separator(cursor, &name) else { return nothing };
-    let Some(found) = value(cursor, &name, &separator) else { return nothing };
+/// The word that ends with what was found, if it is one of those that were looked for.
+fn whole_word(cursor: &Cursor<'_>, ending: &Range<usize>) -> Option<Range<usize>> {
+    FOREIGN.iter().find_map(|(_, word)| {
+        let start = ending.end.checked_sub(word.len())?;
+        let found = cursor.bytes.get(start..ending.end)?;
+        (start >= cursor.floor && found.eq_ignore_ascii_case(word.as_bytes())).then_some(start..ending.end)
+    })
+}
+
+/// What ties a value to a name.
+fn tied(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separator> {
+    entry(cursor, name).or_else(|| separator(cursor, name))
+}
+
+/// Judges the value behind a separator.
+fn find_value(cursor: &Cursor<'_>, separator: &Separator, kind: NameKind, known: Option<Place>) -> Found {
+    let name = &separator.name;
+    let Some(found) = value(cursor, separator) else { return Found::nothing(name.end) };
     let content = &cursor.text[found.range.clone()];
-    let is_secret = is_secret(NameKind::Secret, &cursor.text[name.clone()], content, Place::Argument);
-    if is_marker(content) || !is_secret || is_call(cursor, Place::Argument, &found) {
-        return nothing;
+    let place = known.unwrap_or_else(|| place(cursor, separator, &found));
+    let is_secret = is_secret(kind, &cursor.text[name.clone()], content, place);
+    if is_marker(content) || is_call(cursor, place, &found) || !is_secret {
+        return Found::nothing(name.end.max(separator.value.min(found.range.start)));
     }
-    let range = whole(cursor, &name, &separator, &found);
-    Found::edit(Edit::new(range, REDACTED, RULE))
+    Found::edit(Edit::new(whole(cursor, separator, &found), REDACTED, RULE))
+}
+
+/// Judges the value of a name in another language. Prose has such words too, so only a random value is redacted.
+fn find_foreign(cursor: &Cursor<'_>, name: Range<usize>) -> Found {
+    match separator(cursor, &name) {
+        Some(separator) => find_value(cursor, &separator, NameKind::Secret, Some(Place::Argument)),
+        None => Found::nothing(name.end),
+    }
 }
 
 /// Position of the value of a name whose verdict still depends on text that has not arrived.
-pub(crate) fn open_value(cursor: &Cursor<'_>, name: Range<usize>, is_foreign: bool) -> Option<usize> {
+fn open_value(cursor: &Cursor<'_>, name: &Range<usize>, is_foreign: bool) -> Option<usize> {
     /// No verdict reads more of a value than this, and no XML element is longer.
     const JUDGED: usize = 1024;
     let text = &cursor.text[name.clone()];
-    let separator = entry(cursor, &name).or_else(|| separator(cursor, &name))?;
+    let separator = tied(cursor, name)?;
     let rest = cursor.bytes.get(separator.value..)?;
     let goes_on = rest.len() < JUDGED && !rest.contains(&b'\n');
     let is_open = if header_kind(text).is_some() {
         goes_on
-    } else if !is_foreign && kind_of(cursor, &name, text) == NameKind::Plain {
+    } else if !is_foreign && kind_of(cursor, name, text) == NameKind::Plain {
         false
     } else {
-        match value(cursor, &name, &separator) {
+        match value(cursor, &separator) {
             // The byte behind a value tells a value from a call.
             Some(found) => found.range.end + 1 >= cursor.bytes.len() && goes_on,
             None => goes_on,
@@ -118,7 +150,8 @@ fn kind_of(cursor: &Cursor<'_>, name: &Range<usize>, text: &str) -> NameKind {
     if length > 0 && name_kind(pair) == NameKind::Secret { NameKind::Secret } else { kind }
 }
 
-fn place(cursor: &Cursor<'_>, name: &Range<usize>, separator: &Separator, found: &Value) -> Place {
+fn place(cursor: &Cursor<'_>, separator: &Separator, found: &Value) -> Place {
+    let name = &separator.name;
     let ends = || {
         let end = found.range.end;
         cursor.ends_line(end)
@@ -131,7 +164,7 @@ fn place(cursor: &Cursor<'_>, name: &Range<usize>, separator: &Separator, found:
         Tie::Parameter => Place::Parameter,
         Tie::Blank => Place::Alone,
         Tie::Entry => Place::Setting,
-        Tie::Tight if is_setting(cursor, name, separator) => Place::Setting,
+        Tie::Tight if is_setting(cursor, separator) => Place::Setting,
         // `--password=x` can only be a value.
         Tie::Tight if cursor.byte(name.start) == Some(b'-') => Place::Parameter,
         // `password=x` with a blank behind is a shell, a log or a settings file; code goes on with a sign.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::text::redact::cursor::{Cursor, Quote};
+use crate::text::redact::cursor::Cursor;
 use crate::text::redact::rule::{Edit, Found, REDACTED, Rule};
 use crate::text::redact::triggers::Trigger;
 use crate::text::redact::value::judgement::JUDGED;
@@ -19,19 +19,17 @@ impl Rule for PasswordFlag {
 
     fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
         let nothing = Found::nothing(trigger.end - usize::from(cursor.bytes[trigger.end - 1] == b' '));
-        let Some(mut start) = value_start(cursor, &trigger) else { return nothing };
-        let quote = cursor.quote(start);
-        start += quote.map_or(0, Quote::len);
+        let Some(start) = value_start(cursor, &trigger) else { return nothing };
         // The whole value, however long: a second pass would take the rest of it for another one.
-        let end = cursor.word_end(start, quote, ends_word);
-        let judged = &cursor.text[start..cursor.floor_char(end.min(start + JUDGED))];
+        let value = cursor.word(start, ends_word);
+        let judged = &cursor.text[value.start..cursor.floor_char(value.end.min(value.start + JUDGED))];
         match look(judged) {
             Look::Empty | Look::Placeholder | Look::Reference | Look::Plain | Look::Path | Look::Url => {
                 nothing
             }
             // A port, or ports.
             Look::Number if judged.len() < 6 => nothing,
-            _ => Found::edit(Edit::new(start..end, REDACTED, "command_password")),
+            _ => Found::edit(Edit::new(value, REDACTED, "command_password")),
         }
     }
 

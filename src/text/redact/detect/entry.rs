@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::separator::{Separator, Tie};
-use crate::text::redact::cursor::Cursor;
+use crate::text::redact::cursor::{Cursor, Quote};
 
 /// Bytes between a name and the field of its value: a line end and indentation.
 const GAP: usize = 64;
@@ -20,28 +20,26 @@ pub(crate) fn entry(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separato
     }
     let name_quote = cursor.quote_before(name.start);
     if let Some(value) = default_of_variable(cursor, name) {
-        return Some(Separator { tie: Tie::Entry, value, name_quote });
+        return Some(Separator { name: name.clone(), tie: Tie::Entry, value, name_quote });
     }
-    let start = name.start - name_quote.map_or(0, crate::text::redact::cursor::Quote::len);
+    let start = name.start - name_quote.map_or(0, Quote::len);
     let before = without_mark(cursor.line_before(start, GAP).trim_ascii_end(), b":=")?;
     let before = before.strip_suffix(b"\"").unwrap_or(before).strip_suffix(b"\\").unwrap_or(before);
     ends_with_word(before.trim_ascii_end(), &[b"name", b"key"]).then_some(())?;
 
-    let mut at = name.end + cursor.quote(name.end).map_or(0, crate::text::redact::cursor::Quote::len);
+    let mut at = cursor.skip_quote(name.end);
     at += usize::from(cursor.byte(at) == Some(b','));
     let gap = &cursor.bytes[at..cursor.bytes.len().min(at + GAP)];
     let blank = gap.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
     if memchr::memchr_iter(b'\n', &gap[..blank]).nth(1).is_some() {
         return None;
     }
-    at += blank;
-    at += cursor.quote(at).map_or(0, crate::text::redact::cursor::Quote::len);
+    at = cursor.skip_quote(at + blank);
     let field = cursor.bytes.get(at..at + "value".len())?;
     field.eq_ignore_ascii_case(b"value").then_some(())?;
-    at += field.len();
-    at += cursor.quote(at).map_or(0, crate::text::redact::cursor::Quote::len);
-    at = cursor.skip_blanks(at);
+    at = cursor.skip_blanks(cursor.skip_quote(at + field.len()));
     matches!(cursor.byte(at), Some(b':' | b'=')).then(|| Separator {
+        name: name.clone(),
         tie: Tie::Entry,
         value: cursor.skip_blanks(at + 1),
         name_quote,

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::separator::{Separator, Tie};
-use crate::text::redact::cursor::{Cursor, Quote};
+use crate::text::redact::cursor::{Cursor, Quote, run_before};
 use crate::text::redact::tables::words::{ELSEWHERE_TAGS, WRAPPERS};
 use crate::text::redact::value::judgement::JUDGED;
 
@@ -14,12 +14,12 @@ pub(crate) struct Value {
 }
 
 /// Finds the value that a separator leads to; `None` when there is none on this line.
-pub(crate) fn value(cursor: &Cursor<'_>, name: &Range<usize>, separator: &Separator) -> Option<Value> {
+pub(crate) fn value(cursor: &Cursor<'_>, separator: &Separator) -> Option<Value> {
     if separator.tie == Tie::Element {
-        return element(cursor, name, separator.value);
+        return element(cursor, separator);
     }
     let at = after_tag(cursor, separator);
-    if let Some(start) = opening(cursor, name, separator, at) {
+    if let Some(start) = opening(cursor, separator, at) {
         return quoted(cursor, start);
     }
     if separator.tie == Tie::Colon
@@ -34,7 +34,7 @@ pub(crate) fn value(cursor: &Cursor<'_>, name: &Range<usize>, separator: &Separa
     if let Some(start) = after_wrapper(cursor, at) {
         return quoted(cursor, start);
     }
-    let end = unquoted_end(cursor, name, separator, at, JUDGED);
+    let end = unquoted_end(cursor, separator, at, JUDGED);
     (end > at).then_some(Value { range: at..end, quote: None })
 }
 
@@ -54,24 +54,19 @@ fn after_tag(cursor: &Cursor<'_>, separator: &Separator) -> usize {
 }
 
 /// The range of a whole value, of which only the beginning was judged.
-pub(crate) fn whole(
-    cursor: &Cursor<'_>,
-    name: &Range<usize>,
-    separator: &Separator,
-    judged: &Value,
-) -> Range<usize> {
+pub(crate) fn whole(cursor: &Cursor<'_>, separator: &Separator, judged: &Value) -> Range<usize> {
     let Range { start, end } = judged.range;
     if end - start < JUDGED / 2 || separator.tie == Tie::Element {
         return start..end;
     }
     match judged.quote {
         Some(quote) => start..cursor.string_end(start, quote, usize::MAX).content,
-        None => start..unquoted_end(cursor, name, separator, start, usize::MAX),
+        None => start..unquoted_end(cursor, separator, start, usize::MAX),
     }
 }
 
 /// Position of the quote that opens the value, behind a string prefix such as `b` or `f`.
-fn opening(cursor: &Cursor<'_>, name: &Range<usize>, separator: &Separator, at: usize) -> Option<usize> {
+fn opening(cursor: &Cursor<'_>, separator: &Separator, at: usize) -> Option<usize> {
     let at = match (cursor.byte(at)?, cursor.byte(at + 1)) {
         (b'b' | b'r' | b'f' | b'u' | b'L' | b'@', Some(b'"' | b'\'')) => at + 1,
         _ => at,
@@ -81,7 +76,8 @@ fn opening(cursor: &Cursor<'_>, name: &Range<usize>, separator: &Separator, at: 
     let follows = cursor.byte(at + quote.len());
     let closes =
         matches!(follows, None | Some(b')' | b',' | b';' | b']' | b'}' | b':' | b' ' | b'\n' | b'\r'));
-    let closes_names = separator.name_quote.is_none() && cursor.quote_before(name.start) == Some(quote);
+    let closes_names =
+        separator.name_quote.is_none() && cursor.quote_before(separator.name.start) == Some(quote);
     (!closes && !closes_names).then_some(at)
 }
 
@@ -120,24 +116,19 @@ fn after_wrapper(cursor: &Cursor<'_>, at: usize) -> Option<usize> {
     (rest.get(wrapper.len()) == Some(&b'(') && cursor.quote(quote).is_some()).then_some(quote)
 }
 
-fn element(cursor: &Cursor<'_>, name: &Range<usize>, at: usize) -> Option<Value> {
+fn element(cursor: &Cursor<'_>, separator: &Separator) -> Option<Value> {
+    let at = separator.value;
+    let name = &cursor.bytes[separator.name.clone()];
     let stop = cursor.line_end(at, JUDGED * 4);
     let end = at + memchr::memchr(b'<', &cursor.bytes[at..stop])?;
     let closing = cursor.bytes[end..].strip_prefix(b"</")?;
-    let is_same = closing.len() >= name.len() && closing[..name.len()] == cursor.bytes[name.clone()];
-    (is_same && end > at).then_some(Value { range: at..end, quote: None })
+    (closing.starts_with(name) && end > at).then_some(Value { range: at..end, quote: None })
 }
 
 /// End of a value without quotes.
-fn unquoted_end(
-    cursor: &Cursor<'_>,
-    name: &Range<usize>,
-    separator: &Separator,
-    at: usize,
-    reach: usize,
-) -> usize {
+fn unquoted_end(cursor: &Cursor<'_>, separator: &Separator, at: usize, reach: usize) -> usize {
     let is_parameter = separator.tie == Tie::Parameter;
-    let is_whole = is_setting(cursor, name, separator);
+    let is_whole = is_setting(cursor, separator);
     let stops = |byte: u8, next: Option<&u8>| match byte {
         b'"' | b'\'' | b'`' => true,
         b'\\' => matches!(next, None | Some(b'n' | b'r' | b't' | b'"' | b'\'' | b'\\')),
@@ -153,21 +144,17 @@ fn unquoted_end(
         .find(|&index| stops(bytes[index], bytes.get(index + 1)) && !(marker && bytes[index] == b']'))
         .unwrap_or(bytes.len());
     let value = &bytes[..length];
-    let trimmed = value.iter().rev().take_while(|byte| matches!(byte, b',' | b';' | b')' | b'.')).count();
-    at + length
-        - if is_whole {
-            trimmed.min(value.iter().rev().take_while(|byte| matches!(byte, b',' | b';' | b')')).count())
-        } else {
-            trimmed
-        }
+    // A full stop ends a sentence, but a setting has none.
+    let is_after = |byte| matches!(byte, b',' | b';' | b')') || (byte == b'.' && !is_whole);
+    at + length - run_before(value, is_after)
 }
 
 /// Whether the line is a setting: `NAME=value` of a shell or env file, or `name: value` on a line of its own. The value
 /// of a setting ends at the next blank, whatever signs it contains.
-pub(crate) fn is_setting(cursor: &Cursor<'_>, name: &Range<usize>, separator: &Separator) -> bool {
+pub(crate) fn is_setting(cursor: &Cursor<'_>, separator: &Separator) -> bool {
     match separator.tie {
-        Tie::Tight => !cursor.bytes[name.clone()].iter().any(u8::is_ascii_lowercase),
-        Tie::Colon => leads_line(cursor, name.start),
+        Tie::Tight => !cursor.bytes[separator.name.clone()].iter().any(u8::is_ascii_lowercase),
+        Tie::Colon => leads_line(cursor, separator.name.start),
         Tie::Entry => true,
         _ => false,
     }

@@ -10,25 +10,21 @@ use crate::text::redact::value::header::{HeaderKind, is_secret_header};
 use crate::text::redact::value::judgement::JUDGED;
 
 /// Judges the value of a header.
-pub(crate) fn header(
-    cursor: &Cursor<'_>,
-    name: &Range<usize>,
-    separator: &Separator,
-    kind: HeaderKind,
-) -> Option<Found> {
+pub(crate) fn header(cursor: &Cursor<'_>, separator: &Separator, kind: HeaderKind) -> Option<Found> {
     let is_line = separator.tie == Tie::Colon && separator.name_quote.is_none();
-    let found = value(cursor, name, separator);
+    let found = value(cursor, separator);
     let quote = found.as_ref().and_then(|found| found.quote);
     let range = match found {
         Some(found) if quote.is_some() => found.range,
         // `"Authorization: "` as the start of a concatenation has no value here.
-        _ if is_line => separator.value..line_value_end(cursor, name, separator.value, JUDGED),
+        _ if is_line => separator.value..line_value_end(cursor, &separator.name, separator.value, JUDGED),
         Some(found) => found.range,
         None => return None,
     };
     let content = cursor.text[range.clone()].trim_end();
-    let is_alone =
-        quote.is_some() || leads_line(cursor, name.start) || cursor.quote_before(name.start).is_some();
+    let is_alone = quote.is_some()
+        || leads_line(cursor, separator.name.start)
+        || cursor.quote_before(separator.name.start).is_some();
     if !is_secret_header(kind, content, is_alone, quote.is_some()) {
         return None;
     }
@@ -37,10 +33,10 @@ pub(crate) fn header(
     let end = if quote.is_none() && is_line && !is_cut {
         range.start + content.len()
     } else if quote.is_none() && is_line {
-        let whole = range.start..line_value_end(cursor, name, range.start, usize::MAX);
+        let whole = range.start..line_value_end(cursor, &separator.name, range.start, usize::MAX);
         range.start + cursor.text[whole].trim_end().len()
     } else {
-        whole_value(cursor, name, separator, &Value { range: range.clone(), quote }).end
+        whole_value(cursor, separator, &Value { range: range.clone(), quote }).end
     };
     Some(Found::edit(Edit::new(range.start..end, REDACTED, rule)))
 }

@@ -2,14 +2,13 @@
 //!
 //! Each file has one or two rules; [`rules`] lists them all. `assignment` is the largest: `separator` and `entry` say
 //! how a value is tied to its name, `extent` where the value begins and ends, and [`value`](super::value) whether it is
-//! a secret. `header` takes over for names such as `Authorization`, and `bearer` and `foreign` fall back on assignments.
+//! a secret. `header` takes over for names such as `Authorization`, and `bearer` falls back on assignments.
 
 mod assignment;
 mod bearer;
 mod command;
 mod entry;
 mod extent;
-mod foreign;
 mod header;
 mod home;
 pub(crate) mod pem;
@@ -32,7 +31,7 @@ pub(crate) fn rules(homes: &[String]) -> Vec<Box<dyn Rule>> {
         Box::new(bearer::Bearer),
         Box::new(bearer::Basic),
         Box::new(assignment::Assignment),
-        Box::new(foreign::ForeignName),
+        Box::new(assignment::ForeignName),
     ];
     rules.extend(vendor::rules());
     rules

@@ -37,8 +37,9 @@ pub(crate) enum Tie {
     Entry,
 }
 
-/// What follows a name: its tie, the position of the value, and the quote that closes the name.
+/// A name and what follows it: its tie, the position of the value, and the quote that closes the name.
 pub(crate) struct Separator {
+    pub(crate) name: Range<usize>,
     pub(crate) tie: Tie,
     pub(crate) value: usize,
     pub(crate) name_quote: Option<Quote>,
@@ -81,10 +82,10 @@ pub(crate) fn separator(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Sepa
         _ if is_flag => (Tie::Flag, next),
         _ => {
             let (tie, value) = blank_value(cursor, name, next)?;
-            return Some(Separator { tie, value, name_quote });
+            return Some(Separator { name: name.clone(), tie, value, name_quote });
         }
     };
-    Some(Separator { tie, value: cursor.skip_blanks(after), name_quote })
+    Some(Separator { name: name.clone(), tie, value: cursor.skip_blanks(after), name_quote })
 }
 
 /// Whether a name is a parameter of a query or of a connection string.

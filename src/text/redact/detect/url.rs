@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::text::redact::cursor::{Cursor, Quote};
+use crate::text::redact::cursor::Cursor;
 use crate::text::redact::rule::{Edit, Found, REDACTED, Rule};
 use crate::text::redact::triggers::Trigger;
 use crate::text::redact::value::looks::{Look, look};
@@ -76,11 +76,8 @@ impl Rule for CurlUser {
         if !is_of_curl(cursor, &trigger) {
             return nothing;
         }
-        let mut start = cursor.skip_blanks(trigger.end);
-        let quote = cursor.quote(start);
-        start += quote.map_or(0, Quote::len);
         // The whole value, however long: a second pass would take the rest of it for another one.
-        let end = cursor.word_end(start, quote, ends_url);
+        let Range { start, end } = cursor.word(cursor.skip_blanks(trigger.end), ends_url);
         let window = &cursor.bytes[start..end];
         let Some(colon) = memchr::memchr(b':', &window[..window.len().min(REACH)]) else { return nothing };
         let range = start + colon + 1..end;
