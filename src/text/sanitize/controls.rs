@@ -18,32 +18,24 @@ const BEL: u8 = 0x07;
 /// A text without control sequences, and what was removed from it.
 pub(super) struct Stripped<'a> {
     pub(super) text: Cow<'a, str>,
-    /// Removed pieces in input positions, in order.
-    pub(super) removed: Vec<Range<usize>>,
+    /// In order.
+    pub(super) removed: Vec<Removed>,
+}
+
+/// A piece of the input that was removed.
+pub(super) struct Removed {
+    /// Where it stood, as a position in the stripped text.
+    at: usize,
+    pub(super) input: Range<usize>,
 }
 
 impl Stripped<'_> {
     /// The range of the input that a range of the stripped text came from, including what was removed inside it.
-    pub(super) fn to_input(&self, range: &Range<usize>, offsets: &[usize]) -> Range<usize> {
-        // `offsets[i]` is the position in the stripped text at which `removed[i]` stood.
-        let shift =
-            |count: usize| self.removed[..count].last().map_or(0, |last| last.end - offsets[count - 1]);
-        let before_start = offsets.partition_point(|&at| at <= range.start);
-        let before_end = offsets.partition_point(|&at| at < range.end);
+    pub(super) fn to_input(&self, range: &Range<usize>) -> Range<usize> {
+        let shift = |count: usize| self.removed[..count].last().map_or(0, |last| last.input.end - last.at);
+        let before_start = self.removed.partition_point(|piece| piece.at <= range.start);
+        let before_end = self.removed.partition_point(|piece| piece.at < range.end);
         range.start + shift(before_start)..range.end + shift(before_end.max(before_start))
-    }
-
-    /// Where the removed pieces stood, in positions of the stripped text.
-    pub(super) fn offsets(&self) -> Vec<usize> {
-        let mut gone = 0;
-        self.removed
-            .iter()
-            .map(|piece| {
-                let at = piece.start - gone;
-                gone += piece.len();
-                at
-            })
-            .collect()
     }
 }
 
@@ -52,31 +44,24 @@ pub(super) fn strip(text: &str) -> Stripped<'_> {
     let bytes = text.as_bytes();
     let mut at = next_suspect(bytes, 0);
     let mut out: Option<String> = None;
-    let mut removed: Vec<Range<usize>> = Vec::new();
+    let mut removed: Vec<Removed> = Vec::new();
     let mut copied = 0;
     while at < bytes.len() {
-        let action = control_at(bytes, at);
-        match action {
-            Control::None(length) => at += length,
-            Control::LineEnd => {
-                let target = out.get_or_insert_with(|| String::with_capacity(bytes.len()));
-                target.push_str(&text[copied..at]);
-                target.push('\n');
-                at += 1;
-                copied = at;
-            }
-            Control::Remove(length) => {
-                let target = out.get_or_insert_with(|| String::with_capacity(bytes.len()));
-                target.push_str(&text[copied..at]);
-                match removed.last_mut() {
-                    Some(last) if last.end == at => last.end = at + length,
-                    _ => removed.push(at..at + length),
-                }
-                at += length;
-                copied = at;
+        let Some((length, with)) = control_at(&bytes[at..]) else {
+            at = next_suspect(bytes, at + 1);
+            continue;
+        };
+        let out = out.get_or_insert_with(|| String::with_capacity(bytes.len()));
+        out.push_str(&text[copied..at]);
+        if with.is_empty() {
+            match removed.last_mut() {
+                Some(last) if last.input.end == at => last.input.end += length,
+                _ => removed.push(Removed { at: out.len(), input: at..at + length }),
             }
         }
-        at = next_suspect(bytes, at);
+        out.push_str(with);
+        copied = at + length;
+        at = next_suspect(bytes, copied);
     }
     let text = match out {
         None => Cow::Borrowed(text),
@@ -88,31 +73,20 @@ pub(super) fn strip(text: &str) -> Stripped<'_> {
     Stripped { text, removed }
 }
 
-enum Control {
-    /// Harmless; so many bytes can be passed over.
-    None(usize),
-    /// A lone carriage return.
-    LineEnd,
-    /// A sequence of so many bytes.
-    Remove(usize),
-}
-
-fn control_at(bytes: &[u8], at: usize) -> Control {
-    let rest = &bytes[at..];
-    match rest {
-        [b'\n' | b'\t', ..] => Control::None(1),
-        [b'\r', b'\n', ..] => Control::None(2),
-        [b'\r', ..] => Control::LineEnd,
-        [ESC, ..] => Control::Remove(escape_length(rest)),
-        [0xc2, c1 @ 0x80..=0x9f, tail @ ..] => Control::Remove(match c1 {
-            0x9b => 2 + csi_length(tail),
-            0x90 | 0x98 | 0x9d..=0x9f => 2 + string_length(tail),
-            _ => 2,
-        }),
-        [0xe2, 0x80, 0xaa..=0xae, ..] | [0xe2, 0x81, 0xa6..=0xa9, ..] => Control::Remove(3),
-        [0x00..=0x1f | 0x7f, ..] => Control::Remove(1),
-        _ => Control::None(1),
-    }
+/// Length of the control sequence that a text begins with, and what takes its place.
+fn control_at(rest: &[u8]) -> Option<(usize, &'static str)> {
+    let length = match rest {
+        [b'\r', b'\n', ..] | [b'\n' | b'\t', ..] => return None,
+        [b'\r', ..] => return Some((1, "\n")),
+        [ESC, ..] => escape_length(rest),
+        [0xc2, 0x9b, tail @ ..] => 2 + csi_length(tail),
+        [0xc2, 0x90 | 0x98 | 0x9d..=0x9f, tail @ ..] => 2 + string_length(tail),
+        [0xc2, 0x80..=0x9f, ..] => 2,
+        [0xe2, 0x80, 0xaa..=0xae, ..] | [0xe2, 0x81, 0xa6..=0xa9, ..] => 3,
+        [0x00..=0x1f | 0x7f, ..] => 1,
+        _ => return None,
+    };
+    Some((length, ""))
 }
 
 /// Length of the escape sequence at the start of `rest`, ESC included.
@@ -206,10 +180,9 @@ mod tests {
     fn maps_positions_back() {
         let input = "\x1b[1mab\x1b[0mcd\x1b[2m";
         let stripped = strip(input);
-        let offsets = stripped.offsets();
         assert_eq!(stripped.text, "abcd");
-        assert_eq!(&input[stripped.to_input(&(0..2), &offsets)], "ab");
-        assert_eq!(&input[stripped.to_input(&(1..3), &offsets)], "b\x1b[0mc");
-        assert_eq!(&input[stripped.to_input(&(2..4), &offsets)], "cd");
+        assert_eq!(&input[stripped.to_input(&(0..2))], "ab");
+        assert_eq!(&input[stripped.to_input(&(1..3))], "b\x1b[0mc");
+        assert_eq!(&input[stripped.to_input(&(2..4))], "cd");
     }
 }

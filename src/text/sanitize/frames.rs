@@ -149,13 +149,10 @@ fn is_at_frame(rest: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::edits::{apply, settle};
-    use super::collect;
+    use crate::text::{Sanitizer, SanitizerOptions};
 
     fn folded(text: &str) -> String {
-        let mut edits = Vec::new();
-        collect(text, &mut edits);
-        apply(text, &settle(edits))
+        Sanitizer::new(SanitizerOptions::default()).sanitize(text).into_string()
     }
 
     fn lines(count: usize, line: impl Fn(usize) -> String) -> String {

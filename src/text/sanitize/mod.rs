@@ -4,13 +4,10 @@
 //! stack frames), settles overlaps and applies them once. Every step is linear in the text.
 
 mod controls;
-mod edits;
 mod frames;
 mod json;
 mod sanitized;
 mod sanitizer;
-mod settled;
 
 pub use sanitized::Sanitized;
-pub use sanitizer::{Redaction, Sanitizer, SanitizerOptions};
-pub use settled::settled_length;
+pub use sanitizer::{Redaction, Sanitizer, SanitizerOptions, settled_length};

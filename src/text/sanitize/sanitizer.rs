@@ -1,13 +1,14 @@
-//! The sanitizer: its options, and the steps of a pass.
+//! The sanitizer: its options, the steps of a pass, and how much of a text that goes on can be shown.
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use serde::Serialize;
 
 use super::controls::strip;
-use super::edits::{apply, settle};
 use super::{Sanitized, frames};
+use crate::text::floor_char_boundary;
 use crate::text::redact::{Edit, REDACTED, Scanner, Trigger, Triggers};
 use crate::text::secrets::is_fit;
 
@@ -17,6 +18,9 @@ const MOST_PASSES: usize = 6;
 
 /// Fewer bytes than this of a secret give nothing away.
 const LEAST_BEGUN: usize = 8;
+
+/// How much of the end of a text that goes on is looked at; nothing that waits is longer.
+const REACH: usize = 16 * 1024;
 
 /// Values that a sanitizer redacts beside what its rules find.
 #[derive(Clone, Debug, Default)]
@@ -102,13 +106,10 @@ impl Sanitizer {
     #[must_use]
     pub fn inspect(&self, text: &str) -> Vec<Redaction> {
         let stripped = strip(text);
-        let offsets = stripped.offsets();
         let mut hits: Vec<(&'static str, Range<usize>)> =
-            stripped.removed.iter().map(|range| ("control_sequence", range.clone())).collect();
+            stripped.removed.iter().map(|piece| ("control_sequence", piece.input.clone())).collect();
         hits.extend(
-            self.edits(&stripped.text)
-                .iter()
-                .map(|edit| (edit.rule, stripped.to_input(&edit.range, &offsets))),
+            self.edits(&stripped.text).iter().map(|edit| (edit.rule, stripped.to_input(&edit.range))),
         );
         hits.sort_by_key(|(_, range)| range.start);
         let mut redactions: Vec<Redaction> = Vec::new();
@@ -135,6 +136,56 @@ impl Sanitizer {
         frames::collect(text, &mut edits);
         settle(edits)
     }
+}
+
+/// How much of a text that goes on can be shown: what is left out at its end may be part of a secret that no rule
+/// recognizes before it is complete.
+///
+/// Whatever follows, eight characters in a row of a secret that the whole text has redacted are never in the part
+/// before this position, sanitized. What waits is the end of a long word, a value whose end is not there yet, and lines
+/// that may be those of a private key.
+#[must_use]
+pub fn settled_length(text: &str) -> usize {
+    static SCANNER: LazyLock<Scanner> = LazyLock::new(|| Scanner::new(&[]));
+    let from = floor_char_boundary(text, text.len().saturating_sub(REACH));
+    let stripped = strip(&text[from..]);
+    let open = SCANNER.open_from(&stripped.text);
+    if open == stripped.text.len() {
+        return text.len();
+    }
+    from + stripped.to_input(&(open..open)).start
+}
+
+/// Sorts the edits and resolves overlaps: the one that covers another wins, and two that overlap in part become one
+/// redaction of both. Of two equal ranges the earlier pushed stays.
+fn settle(mut edits: Vec<Edit>) -> Vec<Edit> {
+    edits.sort_by_key(|edit| (edit.range.start, usize::MAX - edit.range.end));
+    let mut settled: Vec<Edit> = Vec::with_capacity(edits.len());
+    for edit in edits {
+        match settled.last_mut() {
+            Some(last) if edit.range.start < last.range.end => {
+                if edit.range.end > last.range.end {
+                    last.range.end = edit.range.end;
+                    last.with = Cow::Borrowed(REDACTED);
+                }
+            }
+            _ => settled.push(edit),
+        }
+    }
+    settled
+}
+
+/// Applies settled edits.
+fn apply(text: &str, edits: &[Edit]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    for edit in edits {
+        out.push_str(&text[from..edit.range.start]);
+        out.push_str(&edit.with);
+        from = edit.range.end;
+    }
+    out.push_str(&text[from..]);
+    out
 }
 
 /// A value as it stands, as JSON writes it, and percent-encoded.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memmem, memrchr};
 
-use crate::text::redact::cursor::Cursor;
+use crate::text::redact::cursor::{Cursor, run_before};
 use crate::text::redact::rule::{Edit, Found, Rule};
 use crate::text::redact::triggers::Trigger;
 
@@ -80,21 +80,19 @@ impl Rule for End {
     fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
         let nothing = Found::nothing(trigger.end);
         let Some(label_end) = label_end(cursor, trigger.end) else { return nothing };
+        let before = &cursor.bytes[cursor.floor..trigger.start];
         let mut start = trigger.start;
         let mut longest = 0;
         // Backwards, line by line; an earlier end line, or anything else that is not base64, stops it.
         let mut line_end = trigger.start;
-        while line_end > cursor.floor {
-            let line_start =
-                memrchr(b'\n', &cursor.bytes[cursor.floor..line_end.saturating_sub(1).max(cursor.floor)])
-                    .map_or(cursor.floor, |newline| cursor.floor + newline + 1);
-            let line = &cursor.bytes[line_start..line_end];
+        for line in lines_from_end(before) {
             let content = line.trim_ascii();
-            let body = content.iter().rev().take_while(|&&byte| is_body_byte(byte) || byte == b'\\').count();
-            if body == content.len() && !(content.is_empty() && line_end != trigger.start) {
+            let body = run_before(content, is_body_byte);
+            let is_body = body == content.len() && (body > 0 || line_end == trigger.start);
+            if is_body {
                 longest = longest.max(body);
-                start = line_start + (line.len() - line.trim_ascii_start().len());
-                line_end = line_start;
+                start = line_end - line.trim_ascii_start().len();
+                line_end -= line.len();
                 continue;
             }
             if body >= BODY * 2 {
@@ -120,26 +118,24 @@ pub(crate) fn open_lines(text: &str) -> usize {
     let is_ending = bytes.len() > last && begins_end(&bytes[last..]);
     let mut start = if is_ending { last } else { bytes.len() };
     let mut longest = 0;
-    while start > 0 {
-        let line_end = if bytes[start - 1] == b'\n' { start - 1 } else { start };
-        let line_start = memrchr(b'\n', &bytes[..line_end]).map_or(0, |newline| newline + 1);
+    for line in lines_from_end(&bytes[..start]) {
         // A blank in the unfinished line shows that it is no line of a key.
-        let line = &bytes[line_start..line_end];
-        let line = if line_end < start { line.trim_ascii() } else { line.trim_ascii_start() };
-        let body = line.iter().rev().take_while(|&&byte| is_body_byte(byte) || byte == b'\\').count();
-        let is_header = [&b"Proc-Type:"[..], b"DEK-Info:"].iter().any(|header| line.starts_with(header));
-        if body == line.len() || is_header {
+        let whole = if line.ends_with(b"\n") { line.trim_ascii_end() } else { line };
+        let body = run_before(whole, is_body_byte);
+        let content = whole.trim_ascii_start();
+        let is_header = [&b"Proc-Type:"[..], b"DEK-Info:"].iter().any(|header| content.starts_with(header));
+        if body == content.len() || is_header {
             longest = longest.max(body);
-            start = line_start;
+            start -= line.len();
             continue;
         }
-        if let Some(begin) = memmem::find(&bytes[line_start..line_end], BEGIN) {
-            start = line_start + begin;
+        if let Some(begin) = memmem::find(line, BEGIN) {
+            start -= line.len() - begin;
             longest = longest.max(BODY);
         } else if body >= BODY {
             // The key may begin within a line.
             longest = longest.max(body);
-            start = line_end - body;
+            start -= line.len() - whole.len() + body;
         }
         break;
     }
@@ -170,7 +166,7 @@ fn body_end(cursor: &Cursor<'_>, label_end: usize) -> usize {
     while end < cursor.bytes.len() {
         let line_end = memchr(b'\n', &cursor.bytes[end..]).map_or(cursor.bytes.len(), |length| end + length);
         let line = cursor.bytes[end..line_end].trim_ascii();
-        let is_body = line.iter().all(|&byte| is_body_byte(byte) || byte == b'\\');
+        let is_body = line.iter().all(|&byte| is_body_byte(byte));
         if !is_body && memmem::find(line, b": ").is_none() {
             break;
         }
@@ -194,23 +190,27 @@ fn label_end(cursor: &Cursor<'_>, at: usize) -> Option<usize> {
 fn has_body(rest: &[u8]) -> bool {
     let mut rest = rest;
     loop {
-        let before = rest.len();
-        rest = rest.trim_ascii_start();
-        while let [b'\\', tail @ ..] = rest {
-            rest = tail;
-            if let [b'n' | b'r' | b't', tail @ ..] = rest {
-                rest = tail;
-            }
-        }
-        if rest.len() == before {
-            break;
-        }
+        rest = match rest {
+            [b'\\', b'n' | b'r' | b't', tail @ ..] | [b'\\', tail @ ..] => tail,
+            [blank, tail @ ..] if blank.is_ascii_whitespace() => tail,
+            _ => break,
+        };
     }
     let is_header =
         [&b"Proc-Type"[..], b"DEK-Info", b"Version:", b"Comment:"].iter().any(|name| rest.starts_with(name));
-    is_header || rest.iter().take(BODY).take_while(|&&byte| is_body_byte(byte)).count() == BODY
+    is_header || rest.iter().take(BODY).filter(|&&byte| is_base64(byte)).count() == BODY
 }
 
-fn is_body_byte(byte: u8) -> bool {
+/// The lines of a text with their line ends, the last one first.
+fn lines_from_end(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split_inclusive(|&byte| byte == b'\n').rev()
+}
+
+fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
+}
+
+/// Base64, or the backslash of an escaped line end.
+fn is_body_byte(byte: u8) -> bool {
+    is_base64(byte) || byte == b'\\'
 }
