@@ -5,6 +5,7 @@
 
 use memchr::memchr2;
 
+use super::floor_char_boundary;
 use super::unescape::{Step, Unescape};
 
 /// Containers entered at most; deeper ones are passed over.
@@ -163,8 +164,9 @@ impl Span {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum State {
+    #[default]
     Value,
     FirstElement,
     FirstKey,
@@ -179,7 +181,7 @@ enum State {
 }
 
 /// The tokenizer of one document.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Skimmer {
     state: State,
     /// One bit for each open container, the innermost lowest: set for an object.
@@ -193,22 +195,6 @@ pub struct Skimmer {
     word: Vec<u8>,
     /// The word at hand is longer than what is kept of it.
     long_word: bool,
-}
-
-impl Default for Skimmer {
-    fn default() -> Self {
-        Self {
-            state: State::Value,
-            objects: 0,
-            depth: 0,
-            unwanted: false,
-            text: Unescape::default(),
-            span: Span::default(),
-            key: String::new(),
-            word: Vec::new(),
-            long_word: false,
-        }
-    }
 }
 
 impl Skimmer {
@@ -318,12 +304,8 @@ impl Skimmer {
                 self.state = State::Word;
                 return Ok(0);
             }
-            (Verdict::Skip, Kind::String) => {
-                self.span = Span::string();
-                self.state = State::Span;
-            }
             (Verdict::Skip, _) => {
-                self.span = Span::container();
+                self.span = if kind == Kind::String { Span::string() } else { Span::container() };
                 self.state = State::Span;
             }
             (Verdict::Take, Kind::String) => {
@@ -358,12 +340,7 @@ impl Skimmer {
     fn key_text(&mut self, rest: &[u8], sink: &mut impl Sink) -> Result<usize, Status> {
         let key = &mut self.key;
         let step = self.text.feed(rest, &mut |part| {
-            for character in part.chars() {
-                if key.len() + character.len_utf8() > MAX_KEY {
-                    break;
-                }
-                key.push(character);
-            }
+            key.push_str(&part[..floor_char_boundary(part, MAX_KEY - key.len())]);
         });
         match step {
             Step::More => Ok(rest.len()),

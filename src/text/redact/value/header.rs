@@ -2,6 +2,8 @@
 
 use super::judgement::JUDGED;
 use super::looks::{Look, is_marker, is_reference, look};
+use super::name::ends_with;
+use crate::text::redact::tables::is_one_of;
 use crate::text::redact::tables::words::SCHEMES;
 
 /// A header that is redacted whole.
@@ -13,14 +15,9 @@ pub(crate) enum HeaderKind {
 
 /// The kind of header that a name ends with: `Proxy-Authorization`, `HTTP_COOKIE`, `Set-Cookie`.
 pub(crate) fn header_kind(name: &str) -> Option<HeaderKind> {
-    let ends = |ending: &str| {
-        name.len() >= ending.len()
-            && name.is_char_boundary(name.len() - ending.len())
-            && name[name.len() - ending.len()..].eq_ignore_ascii_case(ending)
-    };
     match () {
-        () if ends("authorization") => Some(HeaderKind::Authorization),
-        () if ends("cookie") || ends("cookie2") => Some(HeaderKind::Cookie),
+        () if ends_with(name, "authorization") => Some(HeaderKind::Authorization),
+        () if ends_with(name, "cookie") || ends_with(name, "cookie2") => Some(HeaderKind::Cookie),
         () => None,
     }
 }
@@ -60,7 +57,7 @@ pub(crate) fn is_secret_header(kind: HeaderKind, content: &str, is_alone: bool, 
                     _ => false,
                 };
             };
-            if !SCHEMES.iter().any(|scheme| scheme.eq_ignore_ascii_case(first)) {
+            if !is_one_of(first, SCHEMES) {
                 return false;
             }
             let rest = words.next();

@@ -105,7 +105,7 @@ fn is(word: &str, other: &str) -> bool {
     word.eq_ignore_ascii_case(other)
 }
 
-fn ends_with(word: &str, ending: &str) -> bool {
+pub(super) fn ends_with(word: &str, ending: &str) -> bool {
     strip_suffix(word, ending).is_some()
 }
 
