@@ -31,6 +31,11 @@ fn names_stay_and_values_go() {
             "curl -H 'Authorization: token k9x2m4' u",
             "curl -H 'Authorization: [REDACTED]' u",
         ),
+        (
+            "header with a long parameter",
+            &format!("Authorization: Digest response=\"{}\"\nb", "k9x2m4p7".repeat(50)),
+            "Authorization: [REDACTED]\nb",
+        ),
         ("cookie", "Set-Cookie: sid=k9x2m4; Path=/", "Set-Cookie: [REDACTED]"),
         ("bearer", "with Bearer k9x2m4p7q1.", "with Bearer [REDACTED]."),
         ("vendor", &format!("push {github} now"), "push [GITHUB_TOKEN_REDACTED] now"),

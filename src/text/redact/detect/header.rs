@@ -29,10 +29,7 @@ pub(crate) fn header(cursor: &Cursor<'_>, separator: &Separator, kind: HeaderKin
         return None;
     }
     let rule = if kind == HeaderKind::Cookie { "cookie" } else { "authorization" };
-    let is_cut = range.end + 4 > range.start + JUDGED;
-    let end = if quote.is_none() && is_line && !is_cut {
-        range.start + content.len()
-    } else if quote.is_none() && is_line {
+    let end = if quote.is_none() && is_line {
         let whole = range.start..line_value_end(cursor, &separator.name, range.start, usize::MAX);
         range.start + cursor.text[whole].trim_end().len()
     } else {
@@ -58,10 +55,8 @@ fn line_value_end(cursor: &Cursor<'_>, name: &Range<usize>, start: usize, reach:
                 };
                 let opens =
                     at > start && cursor.bytes[at - 1] == b'=' && around.is_none_or(|around| around != quote);
-                let end = cursor.string_end(at + quote.len(), quote, stop - at);
-                if !opens || !end.closed {
-                    return at;
-                }
+                let end = opens.then(|| cursor.string_end(at + quote.len(), quote, stop - at));
+                let Some(end) = end.filter(|end| end.closed) else { return at };
                 at = end.content + quote.len();
             }
             _ => at += 1,
