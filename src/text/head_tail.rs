@@ -173,21 +173,13 @@ impl HeadTail {
 
     /// The text and the number of bytes left out, which a note in the gap says, too. Cuts at whole words where it can.
     pub(crate) fn to_text(&self) -> (String, u64) {
-        let mut text = String::with_capacity(self.head.len() + self.tail.view().len() + 64);
         if !self.tail.is_cut() {
-            text.push_str(&self.head);
-            text.push_str(self.tail.view());
-            return (text, 0);
+            return ([&self.head, self.tail.view()].concat(), 0);
         }
         let head = before_torn_word(&self.head[..settled_length(&self.head)], cut_window(self.half));
         let tail = after_torn_word(self.tail.view(), cut_window(self.half));
         let omitted = self.head.len() as u64 + self.tail.pushed - (head.len() + tail.len()) as u64;
-        text.push_str(head);
-        text.push_str("\n[");
-        text.push_str(&omitted.to_string());
-        text.push_str(" bytes omitted]\n");
-        text.push_str(tail);
-        (text, omitted)
+        (format!("{head}\n[{omitted} bytes omitted]\n{tail}"), omitted)
     }
 
     /// Copies the newest text to another buffer, gap included.

@@ -122,13 +122,14 @@ fn cut(text: &str, limits: TruncateLimits, full_text: Option<&str>, keep: Keep) 
     if limits.max_lines == 0 {
         return Truncated { truncated: true, kept_lines: 0, kept_bytes: 0, ..whole };
     }
-    let marker = Marker::choose(limits, full_text, total_lines, text.len());
-    let room = limits.max_bytes - marker.most_bytes(total_lines, text.len());
+    let totals = [total_lines, total_lines, text.len(), text.len()];
+    let marker = Marker::choose(limits, full_text, totals);
+    let room = limits.max_bytes - marker.as_ref().map_or(0, |marker| marker.most_bytes(totals));
     // With more than one line the marker has one to itself.
     let lines =
-        if marker.is_shown() && limits.max_lines > 1 { limits.max_lines - 1 } else { limits.max_lines };
+        if marker.is_some() && limits.max_lines > 1 { limits.max_lines - 1 } else { limits.max_lines };
     // Head and tail joined without a marker would form words that are not in the input.
-    let keep = if keep == Keep::Both && !marker.is_shown() { Keep::Head } else { keep };
+    let keep = if keep == Keep::Both && marker.is_none() { Keep::Head } else { keep };
     let (head, tail) = parts(text, room, lines, keep);
     let kept_bytes = head.len() + tail.len();
     let shared = usize::from(
@@ -140,12 +141,16 @@ fn cut(text: &str, limits: TruncateLimits, full_text: Option<&str>, keep: Keep) 
     let kept_lines = (count_lines(head) + count_lines(tail)).saturating_sub(shared).min(total_lines);
     let mut out = String::with_capacity(limits.max_bytes.min(text.len()));
     out.push_str(head);
-    marker.write(
-        &mut out,
-        !tail.is_empty(),
-        [kept_lines, total_lines, kept_bytes, text.len()],
-        limits.max_lines > 1,
-    );
+    if let Some(marker) = marker {
+        let gap = if limits.max_lines > 1 { '\n' } else { ' ' };
+        if !out.is_empty() && !out.ends_with('\n') {
+            out.push(gap);
+        }
+        out.push_str(&marker.words([kept_lines, total_lines, kept_bytes, text.len()]));
+        if !tail.is_empty() {
+            out.push(gap);
+        }
+    }
     out.push_str(tail);
     Truncated { text: out, truncated: true, kept_lines, kept_bytes, ..whole }
 }
@@ -199,11 +204,8 @@ fn tail(text: &str, room: usize, lines: usize) -> &str {
     let mut start = ceil_char_boundary(text, text.len().saturating_sub(room));
     // The line end that closes the text does not begin a line.
     let inner = bytes.len().saturating_sub(1);
-    let by_lines = if start < inner {
-        memrchr_iter(b'\n', &bytes[start..inner]).nth(lines - 1).map(|newline| start + newline + 1)
-    } else {
-        None
-    };
+    let inner_lines = bytes.get(start..inner).unwrap_or_default();
+    let by_lines = memrchr_iter(b'\n', inner_lines).nth(lines - 1).map(|newline| start + newline + 1);
     if let Some(by_lines) = by_lines {
         return &text[by_lines..];
     }
@@ -226,55 +228,24 @@ fn count_lines(text: &str) -> usize {
 enum Marker<'a> {
     Full(Option<&'a str>),
     Short,
-    None,
 }
 
-const SHORT: &str = "[truncated]";
-
 impl<'a> Marker<'a> {
-    /// The most detailed marker that takes at most half of the bytes; of the shortest, one that fits at all.
-    fn choose(limits: TruncateLimits, full_text: Option<&'a str>, lines: usize, bytes: usize) -> Self {
+    /// The most detailed marker that fits the limit of bytes, if any does.
+    fn choose(limits: TruncateLimits, full_text: Option<&'a str>, totals: [usize; 4]) -> Option<Self> {
         let place = full_text.filter(|place| place.len() <= MOST_PLACE && !place.contains('\n'));
-        let fits = |marker: &Self| marker.most_bytes(lines, bytes) <= limits.max_bytes;
-        [Self::Full(place), Self::Full(None), Self::Short].into_iter().find(fits).unwrap_or(Self::None)
-    }
-
-    fn is_shown(&self) -> bool {
-        !matches!(self, Self::None)
+        let fits = |marker: &Self| marker.most_bytes(totals) <= limits.max_bytes;
+        [Self::Full(place), Self::Full(None), Self::Short].into_iter().find(fits)
     }
 
     /// The most bytes that it takes with its line ends: no number in it is larger than the totals.
-    fn most_bytes(&self, lines: usize, bytes: usize) -> usize {
-        match self {
-            Self::None => 0,
-            _ => self.words([lines, lines, bytes, bytes]).len() + 2,
-        }
+    fn most_bytes(&self, totals: [usize; 4]) -> usize {
+        self.words(totals).len() + 2
     }
 
     fn words(&self, [kept_lines, lines, kept_bytes, bytes]: [usize; 4]) -> String {
-        match self {
-            Self::None => String::new(),
-            Self::Short => SHORT.to_owned(),
-            Self::Full(place) => {
-                let place = place.map_or(String::new(), |place| format!("; full text: {place}"));
-                format!(
-                    "[truncated: kept {kept_lines} of {lines} lines, {kept_bytes} of {bytes} bytes{place}]"
-                )
-            }
-        }
-    }
-
-    fn write(&self, out: &mut String, has_tail: bool, numbers: [usize; 4], own_line: bool) {
-        if !self.is_shown() {
-            return;
-        }
-        let gap = if own_line { '\n' } else { ' ' };
-        if !out.is_empty() && !out.ends_with('\n') {
-            out.push(gap);
-        }
-        out.push_str(&self.words(numbers));
-        if has_tail {
-            out.push(gap);
-        }
+        let Self::Full(place) = self else { return "[truncated]".to_owned() };
+        let place = place.map_or(String::new(), |place| format!("; full text: {place}"));
+        format!("[truncated: kept {kept_lines} of {lines} lines, {kept_bytes} of {bytes} bytes{place}]")
     }
 }

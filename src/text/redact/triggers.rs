@@ -31,46 +31,35 @@ impl Trigger {
     pub(crate) fn any_case(word: &'static str) -> Self {
         Self { word: word.into(), any_case: true }
     }
+
+    fn stands_at(&self, bytes: &[u8], at: usize) -> bool {
+        let word = self.word.as_bytes();
+        // The case is looked at last: few words get so far.
+        bytes
+            .get(at..at + word.len())
+            .is_some_and(|found| found.eq_ignore_ascii_case(word) && (self.any_case || found == word))
+    }
 }
 
 /// The words to find, compiled.
 pub(crate) struct Triggers {
     /// For every hash the number of its bucket, or 0.
     table: Box<[u8; 1 << BITS]>,
-    /// The words of each bucket, the longest first; bucket 0 is empty.
-    buckets: Vec<Vec<Word>>,
-}
-
-struct Word {
-    bytes: Box<[u8]>,
-    any_case: bool,
-    number: usize,
-}
-
-impl Word {
-    fn stands_at(&self, bytes: &[u8], at: usize) -> bool {
-        // The case is looked at last: few words get so far.
-        bytes.get(at..at + self.bytes.len()).is_some_and(|found| {
-            found.eq_ignore_ascii_case(&self.bytes) && (self.any_case || *found == *self.bytes)
-        })
-    }
+    /// The words of each bucket and their numbers, the longest first; bucket 0 is empty.
+    buckets: Vec<Vec<(usize, Trigger)>>,
 }
 
 impl Triggers {
     /// The words are numbered in their order. Those that are too short to be found are passed over.
     pub(crate) fn new(words: impl IntoIterator<Item = Trigger>) -> Self {
-        let words = words.into_iter().enumerate().map(|(number, trigger)| Word {
-            bytes: trigger.word.as_bytes().into(),
-            any_case: trigger.any_case,
-            number,
-        });
-        let mut words: Vec<Word> = words.filter(|word| word.bytes.len() >= GRAM).collect();
-        words.sort_by_key(|word| usize::MAX - word.bytes.len());
+        let mut words: Vec<(usize, Trigger)> =
+            words.into_iter().enumerate().filter(|(_, trigger)| trigger.word.len() >= GRAM).collect();
+        words.sort_by_key(|(_, trigger)| usize::MAX - trigger.word.len());
         let mut table = Box::new([0; 1 << BITS]);
-        let mut buckets: Vec<Vec<Word>> = (0..=u8::MAX).map(|_| Vec::new()).collect();
+        let mut buckets: Vec<Vec<(usize, Trigger)>> = (0..=u8::MAX).map(|_| Vec::new()).collect();
         let mut last = 0;
         for word in words {
-            let slot = &mut table[hash(gram(&word.bytes))];
+            let slot = &mut table[hash(gram(word.1.word.as_bytes()))];
             if *slot == 0 {
                 // More grams than numbers share buckets evenly, so that each stays short.
                 last = last % u8::MAX + 1;
@@ -86,7 +75,7 @@ impl Triggers {
         let mut at = from;
         loop {
             at = self.candidate(bytes, at)?;
-            if self.bucket(bytes, at).iter().any(|word| word.stands_at(bytes, at)) {
+            if self.bucket(bytes, at).iter().any(|(_, word)| word.stands_at(bytes, at)) {
                 return Some(at);
             }
             at += 1;
@@ -111,11 +100,11 @@ impl Triggers {
 
     /// The words that stand at a place that was found, the longest first: their numbers and their ranges.
     pub(crate) fn words_at(&self, bytes: &[u8], at: usize) -> impl Iterator<Item = (usize, Range<usize>)> {
-        let found = self.bucket(bytes, at).iter().filter(move |word| word.stands_at(bytes, at));
-        found.map(move |word| (word.number, at..at + word.bytes.len()))
+        let found = self.bucket(bytes, at).iter().filter(move |(_, word)| word.stands_at(bytes, at));
+        found.map(move |(number, trigger)| (*number, at..at + trigger.word.len()))
     }
 
-    fn bucket(&self, bytes: &[u8], at: usize) -> &[Word] {
+    fn bucket(&self, bytes: &[u8], at: usize) -> &[(usize, Trigger)] {
         &self.buckets[usize::from(self.table[hash(gram(&bytes[at..]))])]
     }
 
