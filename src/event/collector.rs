@@ -12,9 +12,9 @@ use super::wire::fast::{Fast, Update};
 use super::wire::names::EventKind;
 use super::wire::record::Record;
 use crate::text::Tail;
+use crate::text::json::skim::{Skimmer, Status};
+use crate::text::json::unescape::LossyUtf8;
 use crate::text::lines::{Lines, Piece};
-use crate::text::skim::{Skimmer, Status};
-use crate::text::unescape::LossyUtf8;
 
 /// Bytes kept of the lines that are not JSON.
 const MAX_NOISE: usize = 8 * 1024;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! bytes ─ text::lines ─ wire::fast ───────────────────────┐
-//!            └───────── text::skim ─ wire::record ─ fold ─┴─ Live (under way) ─ Collected (at the end)
+//!            └─── text::json::skim ─ wire::record ─ fold ─┴─ Live (under way) ─ Collected (at the end)
 //! ```
 //!
 //! [`Collector`] drives this. It knows nothing of processes, and nothing in its results is sanitized.

@@ -11,7 +11,7 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use super::input::Input;
 use super::platform;
 use crate::text::HeadTail;
-use crate::text::unescape::LossyUtf8;
+use crate::text::json::unescape::LossyUtf8;
 
 /// The default capacity of a pipe, in bytes; larger reads gained nothing.
 const READ_BYTES: usize = 64 * 1024;

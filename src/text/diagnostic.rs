@@ -1,5 +1,6 @@
-//! Diagnostics for files that people write: where a mistake is and what would be right.
+//! What messages say: where a mistake in a file is, values as people wrote them, causes, and what would have been right.
 
+use std::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +9,9 @@ use serde::Serialize;
 
 /// Characters of a value that a message repeats.
 const QUOTED_CHARS: usize = 60;
+
+/// Longer input is no typing mistake, and the comparison takes quadratic time.
+const MAX_TYPED_CHARS: usize = 64;
 
 text_enum! {
     /// How bad a [`Diagnostic`] is.
@@ -106,6 +110,46 @@ pub(crate) fn one_line(text: &str, max_chars: usize) -> String {
     line
 }
 
+/// The messages of an error and of its sources, joined by `: `.
+pub(crate) fn chain(error: &dyn Error) -> String {
+    let mut said = error.to_string();
+    let mut sentence = said.clone();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        // A wrapper that only forwards the message of its source says nothing new.
+        if more != said {
+            sentence.push_str(": ");
+            sentence.push_str(&more);
+            said = more;
+        }
+        cause = error.source();
+    }
+    sentence
+}
+
+/// The candidate with the smallest edit distance to `name`, if that is small enough for a typing mistake.
+///
+/// Ignores case. The first of several equally near candidates wins.
+pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let chars = name.chars().count();
+    if chars == 0 || chars > MAX_TYPED_CHARS {
+        return None;
+    }
+    let name = name.to_lowercase();
+    let mut best: Option<(usize, &str)> = None;
+    for candidate in candidates {
+        let distance = strsim::osa_distance(&name, &candidate.to_lowercase());
+        let longer = chars.max(candidate.chars().count());
+        // A third of the letters may be wrong, but never so many that nothing typed is left.
+        let near = distance <= (longer / 3).max(1) && distance < chars.min(candidate.chars().count());
+        if near && best.is_none_or(|(least, _)| distance < least) {
+            best = Some((distance, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,5 +177,24 @@ mod tests {
         assert_eq!(diagnostic.to_string(), "wrong");
         let placed = diagnostic.in_file(Path::new("/a/b.md")).at(3, 7);
         assert_eq!(placed.to_string(), "/a/b.md:3:7: wrong");
+    }
+
+    #[test]
+    fn only_a_slip_of_the_finger_gets_a_suggestion() {
+        let names = ["explorer", "researcher", "reviewer", "qa"];
+        for (typed, expected) in [
+            ("exploer", Some("explorer")),
+            ("Explorer", Some("explorer")),
+            ("reveiwer", Some("reviewer")),
+            ("review", Some("reviewer")),
+            ("qa1", Some("qa")),
+            ("z", None),
+            ("worker", None),
+            ("planner", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(typed, names), expected, "{typed}");
+        }
+        assert_eq!(nearest(&"explorer".repeat(20), names), None);
     }
 }

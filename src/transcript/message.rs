@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde_json::Value;
 
 use crate::event::{Arguments, short_form};
-use crate::text::skim::{Kind, Sink, Verdict, Word};
+use crate::text::json::skim::{Kind, Sink, Verdict, Word};
 use crate::text::{HeadTail, Sanitizer};
 
 /// Bytes kept of one text: head and tail. The note in the gap must still fit into an

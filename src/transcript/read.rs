@@ -8,7 +8,7 @@ use super::lines::LinesFromEnd;
 use super::message::{Entry, Field, Part};
 use crate::event::StopReason;
 use crate::files::open::regular_no_follow;
-use crate::text::skim::{Skimmer, Status};
+use crate::text::json::skim::{Skimmer, Status};
 use crate::text::{Sanitizer, TruncateLimits, text_enum, truncate};
 
 /// Bytes of one text; the file keeps all of it.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Number, Value};
 
 use crate::text::HeadTail;
-use crate::text::skim::{Kind, Verdict, Word};
+use crate::text::json::skim::{Kind, Verdict, Word};
 
 /// Bytes kept of one string: head and tail.
 const MAX_STRING: usize = 16 * 1024;

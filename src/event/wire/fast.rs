@@ -3,8 +3,8 @@
 //! A line whose frame differs in a single byte goes to the tokenizer, which must come to the same state.
 
 use crate::text::Tail;
-use crate::text::skim::Span;
-use crate::text::unescape::{Step, Unescape};
+use crate::text::json::skim::Span;
+use crate::text::json::unescape::{Step, Unescape};
 
 /// What a recognised line holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

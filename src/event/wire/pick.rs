@@ -4,7 +4,7 @@ use super::names::{Container, EventKind, Field, PartKind, UpdateKind};
 use super::record::{Record, short_name};
 use crate::event::usage::{Usage, amount, count};
 use crate::text::Mark;
-use crate::text::skim::{Kind, Sink, Verdict, Word};
+use crate::text::json::skim::{Kind, Sink, Verdict, Word};
 
 fn finish_if(is_enough: bool) -> Verdict {
     if is_enough { Verdict::Finish } else { Verdict::Take }

@@ -1,6 +1,12 @@
-//! Parser options for JSON whose positions matter.
+//! JSON read as its bytes arrive, and how strictly files are read.
+//!
+//! `skim` asks about each value of a document and hands out those that are wanted; `unescape` decodes the inside of one
+//! string, and bytes to text.
 
 use jsonc_parser::ParseOptions;
+
+pub mod skim;
+pub mod unescape;
 
 /// Strict JSON: what pi and other programs would refuse is refused here too.
 pub(crate) const STRICT: ParseOptions = ParseOptions {

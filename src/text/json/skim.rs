@@ -5,8 +5,8 @@
 
 use memchr::memchr2;
 
-use super::floor_char_boundary;
 use super::unescape::{Step, Unescape};
+use crate::text::floor_char_boundary;
 
 /// Containers entered at most; deeper ones are passed over.
 const MAX_DEPTH: u32 = 64;
