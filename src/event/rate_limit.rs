@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use regex_lite::Regex;
+use regex::Regex;
 
 /// Longer times count as this one: the next request then learns how long the limit still lasts.
 const MAX_DELAY: Duration = Duration::from_secs(60 * 60);
@@ -31,7 +31,7 @@ impl RateLimit {
 
 static IS_RATE_LIMIT: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
-        r"(?i)\b429\b|rate[ _-]?limit|too[ _-]?many[ _-]?(?:requests|tokens)|throttl|usage[ _-]?limit",
+        r"(?i-u)\b429\b|rate[ _-]?limit|too[ _-]?many[ _-]?(?:requests|tokens)|throttl|usage[ _-]?limit",
         r"|\bquota|resource[ _-]?(?:has been )?exhausted"
     ))
     .expect("the pattern is constant")
@@ -41,7 +41,7 @@ static IS_RATE_LIMIT: LazyLock<Regex> = LazyLock::new(|| {
 /// after words that are sure to mean a delay.
 static BEFORE_DELAY: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
-        r"(?i)(?:(?P<sure>(?:re)?try(?:ing)?(?: (?:your|the|this) request)?(?: again)?[ _-]?(?:in|after|delay)",
+        r"(?i-u)(?:(?P<sure>(?:re)?try(?:ing)?(?: (?:your|the|this) request)?(?: again)?[ _-]?(?:in|after|delay)",
         r"|resets?[ _-]?(?:in|after)|reset[ _-]?delay)",
         r"|available(?: again)? (?:in|after)|wait(?:ing)?(?: for)?|requested(?: a)?)",
         r#"(?:[ _-]?(?P<unit>ms|milliseconds|seconds|secs|s|minutes))?["'\s:=~]*"#,
