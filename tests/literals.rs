@@ -42,9 +42,9 @@ fn every_choice_in_the_types_is_the_list_that_the_code_has() {
     let texts = |texts: &'static [&'static str]| texts.iter().copied().collect::<Literals>();
     let states = [TaskState::Waiting]
         .into_iter()
-        .chain(RunState::ALL.iter().copied().map(TaskState::Live))
-        .chain(RunOutcome::ALL.iter().copied().map(TaskState::Ended));
-    let marks = Mark::ALL.iter().filter(|mark| **mark != Mark::None);
+        .chain(RunState::TEXTS.iter().filter_map(|text| RunState::parse(text)).map(TaskState::Live))
+        .chain(RunOutcome::TEXTS.iter().filter_map(|text| RunOutcome::parse(text)).map(TaskState::Ended));
+    let marks = Mark::TEXTS.iter().copied().filter(|mark| *mark != Mark::None.as_str());
     let delegating = [Tool::Subagent, Tool::Parallel, Tool::Chain];
     let expected = [
         ("AgentInfo.source", texts(Source::TEXTS)),
@@ -58,7 +58,7 @@ fn every_choice_in_the_types_is_the_list_that_the_code_has() {
         ("DoctorCheck.status", texts(CheckStatus::TEXTS)),
         ("EarlyOptions.tool", delegating.into_iter().map(Tool::as_str).collect()),
         ("Question.method", texts(QuestionMethod::TEXTS)),
-        ("ReportLine.mark", marks.map(|mark| mark.as_str()).collect()),
+        ("ReportLine.mark", marks.collect()),
         ("RunDetails.mode", texts(Mode::TEXTS)),
         ("ShadowedAgent.by", texts(Source::TEXTS)),
         ("ShadowedAgent.source", texts(Source::TEXTS)),

@@ -13,7 +13,7 @@ pub(crate) fn framer(stream: &[u8]) {
         if is_begun { vec![b""] } else { whole.unwrap_or(stream).split(|byte| *byte == b'\n').collect() };
     let mut draw = Draw::from(stream);
     for most in [1, 2, 7, 4096] {
-        let mut framer = Lines::new();
+        let mut framer = Lines::default();
         let mut lines = vec![Vec::new()];
         for chunk in draw.chunks(stream, most) {
             for piece in framer.pieces(chunk) {

@@ -1,32 +1,23 @@
 //! From bytes to state.
 
 use super::collected::{Collected, Counts};
-use super::display::DisplayItem;
 use super::fold::State;
-use super::question::Question;
+use super::live::Live;
+use super::noise::Noise;
+use super::question::{Question, Response};
 use super::rate_limit::RateLimit;
-use super::response::Response;
-use super::stop_reason::StopReason;
-use super::usage::Usage;
 use super::wire::fast::{Fast, Update};
-use super::wire::names::EventKind;
-use super::wire::record::Record;
-use crate::text::Tail;
+use super::wire::names::{EventKind, is_unknown};
+use super::wire::reader::Reader;
 use crate::text::json::skim::{Skimmer, Status};
-use crate::text::json::unescape::LossyUtf8;
 use crate::text::lines::{Lines, Piece};
-
-/// Bytes kept of the lines that are not JSON.
-const MAX_NOISE: usize = 8 * 1024;
-/// Bytes kept of one such line, so that a long one does not displace the others.
-const MAX_NOISE_LINE: usize = 2 * 1024;
 
 /// Folds the event stream of a child, in chunks of any size, into a small state.
 ///
 /// Any chunking of the same bytes gives the same state. No line is too long: memory stays below 3 MiB whatever the
 /// stream holds, and at about 100 KiB while messages are short. An event counts when its line is complete; a line
 /// that breaks off or is not JSON changes nothing and does not disturb the next.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Collector {
     lines: Lines,
     line: Line,
@@ -34,22 +25,20 @@ pub struct Collector {
     /// the record was passed over.
     last_byte: u8,
     skimmer: Skimmer,
-    record: Record,
+    reader: Reader,
     fast: Fast,
     state: State,
     /// The state at the end of the work, while a further prompt is under way.
     before: Option<Box<State>>,
     counts: Counts,
-    noise: Tail,
-    noise_room: usize,
-    noise_is_cut: bool,
-    utf8: LossyUtf8,
+    noise: Noise,
 }
 
 /// What is known of the current line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Line {
     /// Nothing but white space so far.
+    #[default]
     Blank,
     /// A record that is being read.
     Json,
@@ -70,58 +59,11 @@ pub struct Progress {
     pub changed: bool,
 }
 
-/// A view of a running child.
-#[derive(Debug, Clone, Copy)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the run")]
-pub struct Live<'a> {
-    /// The newest assistant text: of the message under way once it says something, else of the last that did. The
-    /// newest 64 KiB. Neither this nor `display_items` shows anything of an epilogue.
-    pub text: &'a str,
-    /// The newest texts and tool calls, oldest first; 48 KiB as JSON at most.
-    pub display_items: &'a [DisplayItem],
-    /// Sums over the assistant messages so far.
-    pub usage: &'a Usage,
-    /// Tools that are running.
-    pub running_tools: usize,
-    /// The work is done. On pi before 0.84 this can become false again when a retry is announced.
-    pub settled: bool,
-    /// The work is done, and nothing is taken up again by itself: a pi from 0.84 on has said so.
-    pub finished: bool,
-    /// `provider/model` of the first assistant message.
-    pub model: Option<&'a str>,
-    /// Why the last assistant message that ended did so.
-    pub stop_reason: Option<&'a StopReason>,
-    /// An assistant message is under way.
-    pub streaming: bool,
-    /// There is an answer.
-    pub has_answer: bool,
-}
-
-impl Default for Collector {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Collector {
     /// The state before the first byte.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            lines: Lines::new(),
-            line: Line::Blank,
-            last_byte: 0,
-            skimmer: Skimmer::default(),
-            record: Record::new(),
-            fast: Fast::default(),
-            state: State::new(),
-            before: None,
-            counts: Counts::default(),
-            noise: Tail::new(MAX_NOISE),
-            noise_room: 0,
-            noise_is_cut: false,
-            utf8: LossyUtf8::default(),
-        }
+        Self::default()
     }
 
     /// Takes the next bytes of the stream, cut anywhere.
@@ -151,19 +93,7 @@ impl Collector {
     /// The state so far; cheap.
     #[must_use]
     pub fn live(&self) -> Live<'_> {
-        let shown = self.before.as_deref().unwrap_or(&self.state);
-        Live {
-            text: shown.live_text(),
-            display_items: shown.items.as_slice(),
-            usage: &self.state.usage,
-            running_tools: self.state.running_tools(),
-            settled: self.state.is_settled(),
-            finished: self.state.is_finished(),
-            model: self.state.model.as_deref(),
-            stop_reason: self.state.stop_reason(),
-            streaming: self.state.is_streaming,
-            has_answer: self.state.has_answer(),
-        }
+        self.state.live(self.before.as_deref().unwrap_or(&self.state))
     }
 
     /// Keeps what follows apart from what there is, because a further prompt begins after the work. Sums go on. The second
@@ -202,9 +132,9 @@ impl Collector {
     #[must_use]
     pub fn into_collected(mut self) -> Collected {
         self.finish();
-        let noise = self.noise.view_from_word().trim_end_matches('\n').to_owned();
-        // Frees the buffers of the record before the result is built.
-        drop(self.record);
+        let noise = self.noise.to_text();
+        // Frees its buffers before the result is built.
+        drop(self.reader);
         let Some(before) = self.before else { return self.state.into_collected(self.counts, noise) };
         let epilogue = self.state.into_collected(Counts::default(), String::new());
         let mut collected = before.into_collected(self.counts, noise);
@@ -217,7 +147,7 @@ impl Collector {
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.skimmer.memory_bytes()
-            + self.record.memory_bytes()
+            + self.reader.memory_bytes()
             + self.fast.memory_bytes()
             + self.state.memory_bytes()
             + self.before.as_ref().map_or(0, |before| before.memory_bytes())
@@ -227,7 +157,7 @@ impl Collector {
 
     /// Tries to read a whole line as a `message_update`.
     fn known_line(&mut self, line: &[u8], progress: &mut Progress) -> bool {
-        let delta = &mut self.record.delta;
+        let delta = &mut self.reader.record.delta;
         match self.fast.message_update(line, delta) {
             Some(Update::TextDelta) => {
                 progress.changed |= self.state.fold_delta(delta);
@@ -257,11 +187,10 @@ impl Collector {
             self.line = if first == b'{' { Line::Json } else { Line::Noise };
             self.last_byte = 0;
             self.skimmer.reset();
-            self.noise_room = MAX_NOISE_LINE;
-            self.noise_is_cut = false;
+            self.noise.begin_line();
         }
         if self.line == Line::Json {
-            match self.skimmer.feed(bytes, &mut self.record) {
+            match self.skimmer.feed(bytes, &mut self.reader) {
                 Status::More => return,
                 Status::Finished => self.line = Line::Passed,
                 Status::Broken => self.line = Line::Broken,
@@ -273,13 +202,7 @@ impl Collector {
                     self.last_byte = last;
                 }
             }
-            Line::Noise => {
-                self.noise_is_cut |= bytes.len() > self.noise_room;
-                let bytes = &bytes[..bytes.len().min(self.noise_room)];
-                self.noise_room -= bytes.len();
-                let noise = &mut self.noise;
-                self.utf8.feed(bytes, &mut |part| noise.push(part));
-            }
+            Line::Noise => self.noise.push(bytes),
             _ => {}
         }
     }
@@ -288,30 +211,23 @@ impl Collector {
         let is_whole = match std::mem::replace(&mut self.line, Line::Blank) {
             Line::Blank => return,
             Line::Noise => {
-                self.counts.lines += 1;
-                self.counts.invalid_lines += 1;
-                let noise = &mut self.noise;
-                self.utf8.flush(&mut |part| noise.push(part));
-                if self.noise_is_cut {
-                    noise.strip_torn_word();
-                } else {
-                    noise.strip('\r');
-                }
-                noise.push("\n");
-                return;
+                self.noise.end_line();
+                false
             }
             Line::Json => self.skimmer.is_complete(),
             Line::Passed => has_end || self.last_byte == b'}',
             Line::Broken => false,
         };
-        if let Some(kind) = self.record.kind.filter(|_| is_whole) {
+        let record = &mut self.reader.record;
+        if let Some(kind) = record.kind.filter(|_| is_whole) {
+            let is_unknown = kind == EventKind::Other && is_unknown(&record.other_kind);
+            self.counts.unknown_events += u64::from(is_unknown);
+            progress.changed |= self.state.fold(kind, record);
             self.count_event(progress);
-            self.counts.unknown_events += u64::from(kind == EventKind::Unknown);
-            progress.changed |= self.state.fold(kind, &mut self.record);
         } else {
             self.counts.lines += 1;
             self.counts.invalid_lines += 1;
         }
-        self.record.clear();
+        self.reader.clear();
     }
 }

@@ -34,10 +34,6 @@ pub(super) struct DisplayItems {
 }
 
 impl DisplayItems {
-    pub(super) const fn new() -> Self {
-        Self { items: Vec::new(), sizes: Vec::new() }
-    }
-
     pub(super) fn push(&mut self, mut item: DisplayItem) {
         let mut size = json_bytes(&item);
         if size > MAX_JSON_BYTES
@@ -63,11 +59,6 @@ impl DisplayItems {
     pub(super) fn append(&mut self, other: &mut Self) {
         other.items.drain(..).for_each(|item| self.push(item));
         other.sizes.clear();
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.items.clear();
-        self.sizes.clear();
     }
 
     pub(super) fn as_slice(&self) -> &[DisplayItem] {

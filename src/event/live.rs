@@ -1,8 +1,39 @@
-//! The newest assistant text, for live updates and for runs that end without an answer.
+//! What can be seen of a run under way, and the newest assistant text, which also runs that end without an answer show.
 
+use super::display::DisplayItem;
+use super::stop_reason::StopReason;
+use super::usage::Usage;
 use super::wire::record::MAX_LIVE;
 use crate::text::{HeadTail, Tail, settled_length};
 
+/// A view of a running child.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the run")]
+pub struct Live<'a> {
+    /// The newest assistant text: of the message under way once it says something, else of the last that did. The
+    /// newest 64 KiB. Neither this nor `display_items` shows anything of an epilogue.
+    pub text: &'a str,
+    /// The newest texts and tool calls, oldest first; 48 KiB as JSON at most.
+    pub display_items: &'a [DisplayItem],
+    /// Sums over the assistant messages so far.
+    pub usage: &'a Usage,
+    /// Tools that are running.
+    pub running_tools: usize,
+    /// The work is done. On pi before 0.84 this can become false again when a retry is announced.
+    pub settled: bool,
+    /// The work is done, and nothing is taken up again by itself: a pi from 0.84 on has said so.
+    pub finished: bool,
+    /// `provider/model` of the first assistant message.
+    pub model: Option<&'a str>,
+    /// Why the last assistant message that ended did so.
+    pub stop_reason: Option<&'a StopReason>,
+    /// An assistant message is under way.
+    pub streaming: bool,
+    /// There is an answer.
+    pub has_answer: bool,
+}
+
+/// The newest assistant text.
 #[derive(Debug)]
 pub(super) struct LiveText {
     text: Tail,
@@ -14,11 +45,13 @@ pub(super) struct LiveText {
     block_begins: bool,
 }
 
-impl LiveText {
-    pub(super) const fn new() -> Self {
+impl Default for LiveText {
+    fn default() -> Self {
         Self { text: Tail::new(MAX_LIVE), is_under_way: false, is_answer: false, block_begins: false }
     }
+}
 
+impl LiveText {
     pub(super) fn view(&self) -> &str {
         let text = self.text.view_from_word();
         if self.is_under_way { &text[..settled_length(text)] } else { text }

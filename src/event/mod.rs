@@ -9,13 +9,14 @@
 //!
 //! | Question | File |
 //! |---|---|
-//! | How do bytes get to the state, and what can be seen of it? | `collector` |
+//! | How do bytes get to the state? | `collector` |
 //! | What does an event change? | `fold` |
 //! | What is left at the end of the stream? | `collected` |
 //! | Which fields of a record are wanted? | `wire/` |
-//! | What text is shown while a message streams? | `live` |
+//! | What can be seen while a run is under way? | `live` |
 //! | Which texts and tool calls are shown, and as which line? | `display`, `short_form` |
-//! | What waits to be taken, and what do questions and responses hold? | `pending`, `question`, `response` |
+//! | What waits to be taken, and what do questions and responses hold? | `pending`, `question` |
+//! | What is kept of lines that are no events? | `noise` |
 //! | What was used, why did a message end, how long must a provider be left alone? | `usage`, `stop_reason`, `rate_limit` |
 
 mod collected;
@@ -23,21 +24,21 @@ mod collector;
 mod display;
 mod fold;
 mod live;
+mod noise;
 mod pending;
 mod question;
 mod rate_limit;
-mod response;
 mod short_form;
 mod stop_reason;
 mod usage;
 mod wire;
 
 pub use collected::{Collected, Counts, Retry};
-pub use collector::{Collector, Live, Progress};
+pub use collector::{Collector, Progress};
 pub use display::DisplayItem;
-pub use question::{Question, QuestionMethod};
+pub use live::Live;
+pub use question::{Question, QuestionMethod, Response};
 pub use rate_limit::RateLimit;
-pub use response::Response;
 pub use short_form::short_form;
 pub use stop_reason::StopReason;
 pub use usage::{Cost, Usage};

@@ -2,27 +2,27 @@
 
 use std::collections::VecDeque;
 
-/// The newest items that were pushed and not taken yet.
+/// The newest items that were pushed and not taken yet: at most `MOST` with `MOST_BYTES` together, and a single one of any
+/// size.
 #[derive(Debug)]
-pub(super) struct Pending<T> {
+pub(super) struct Pending<T, const MOST: usize, const MOST_BYTES: usize> {
     items: VecDeque<(T, usize)>,
     bytes: usize,
-    most: usize,
-    most_bytes: usize,
 }
 
-impl<T> Pending<T> {
-    /// Holds at most `most` items with `most_bytes` together; a single item always fits.
-    pub(super) const fn new(most: usize, most_bytes: usize) -> Self {
-        Self { items: VecDeque::new(), bytes: 0, most, most_bytes }
+impl<T, const MOST: usize, const MOST_BYTES: usize> Default for Pending<T, MOST, MOST_BYTES> {
+    fn default() -> Self {
+        Self { items: VecDeque::new(), bytes: 0 }
     }
+}
 
+impl<T, const MOST: usize, const MOST_BYTES: usize> Pending<T, MOST, MOST_BYTES> {
     /// Adds an item of this size and returns the older ones that it displaced.
     pub(super) fn push(&mut self, item: T, bytes: usize) -> Vec<T> {
         self.items.push_back((item, bytes));
         self.bytes += bytes;
         let mut dropped = Vec::new();
-        while self.items.len() > 1 && (self.items.len() > self.most || self.bytes > self.most_bytes) {
+        while self.items.len() > 1 && (self.items.len() > MOST || self.bytes > MOST_BYTES) {
             if let Some((item, bytes)) = self.items.pop_front() {
                 self.bytes -= bytes;
                 dropped.push(item);
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn the_oldest_makes_room() {
-        let mut pending = Pending::new(3, 100);
+        let mut pending = Pending::<u32, 3, 100>::default();
         let cases: &[(u32, usize, &[u32])] = &[
             (1, 10, &[]),
             (2, 10, &[]),

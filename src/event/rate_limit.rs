@@ -11,7 +11,7 @@ const MAX_DELAY: Duration = Duration::from_secs(60 * 60);
 const MAX_BARE_SECONDS: f64 = 31.0 * 86_400.0;
 
 /// A provider's refusal because of too many requests or tokens, with the time to wait.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RateLimit {
     /// How long to send no request, from when the event was written; at most an hour.
     pub delay: Duration,

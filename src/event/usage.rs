@@ -41,17 +41,6 @@ pub struct Cost {
 }
 
 impl Usage {
-    /// Nothing was used.
-    pub(super) const ZERO: Self = Self {
-        input: 0,
-        output: 0,
-        cache_read: 0,
-        cache_write: 0,
-        total_tokens: 0,
-        cost: Cost { input: 0.0, output: 0.0, cache_read: 0.0, cache_write: 0.0, total: 0.0 },
-        turns: 0,
-    };
-
     /// Tokens sent, those that a cache served included.
     #[must_use]
     pub fn sent(&self) -> u64 {

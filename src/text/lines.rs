@@ -19,32 +19,22 @@ pub struct Piece<'a> {
 /// have come with an earlier chunk.
 #[derive(Debug, Clone, Default)]
 pub struct Lines {
-    /// How much of the mark the stream began with, until a byte that is not part of it came.
-    mark: Option<usize>,
+    /// How much of the mark the stream began with; all of it once no mark can come any more.
+    mark: usize,
 }
 
 impl Lines {
-    /// The state at the start of a stream.
-    #[must_use]
-    pub fn new() -> Self {
-        Self { mark: Some(0) }
-    }
-
     /// The pieces of one more chunk, in order.
     pub fn pieces<'a>(&mut self, mut chunk: &'a [u8]) -> Pieces<'a> {
         let mut replay: &[u8] = &[];
-        if let Some(seen) = &mut self.mark {
-            while *seen < BOM.len() && chunk.first() == Some(&BOM[*seen]) {
-                *seen += 1;
-                chunk = &chunk[1..];
-            }
-            if *seen == BOM.len() {
-                self.mark = None;
-            } else if !chunk.is_empty() {
-                // Not a mark after all: the bytes held back belong to the line.
-                replay = &BOM[..*seen];
-                self.mark = None;
-            }
+        while self.mark < BOM.len() && chunk.first() == Some(&BOM[self.mark]) {
+            self.mark += 1;
+            chunk = &chunk[1..];
+        }
+        if self.mark < BOM.len() && !chunk.is_empty() {
+            // Not a mark after all: the bytes held back belong to the line.
+            replay = &BOM[..self.mark];
+            self.mark = BOM.len();
         }
         Pieces { replay, rest: chunk }
     }
@@ -81,7 +71,7 @@ mod tests {
     use super::*;
 
     fn joined(stream: &[u8], size: usize) -> Vec<Vec<u8>> {
-        let mut lines = Lines::new();
+        let mut lines = Lines::default();
         let mut all = vec![Vec::new()];
         for chunk in stream.chunks(size) {
             for piece in lines.pieces(chunk) {

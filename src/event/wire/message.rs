@@ -3,7 +3,6 @@
 use super::arguments::Arguments;
 use super::names::PartKind;
 use crate::event::display::{DisplayItem, DisplayItems};
-use crate::event::stop_reason::StopReason;
 use crate::event::usage::Usage;
 use crate::text::{HeadTail, Mark};
 
@@ -13,107 +12,53 @@ const MAX_TEXT: usize = 1024 * 1024;
 const MAX_DISPLAY_TEXT: usize = 4 * 1024;
 
 /// The wanted fields of a `message`.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(in crate::event) struct Message {
     pub(in crate::event) is_assistant: Option<bool>,
     pub(in crate::event) is_system: bool,
+    pub(in crate::event) content: Content,
+    pub(super) part: Part,
+    pub(in crate::event) provider: Option<String>,
+    pub(in crate::event) model: Option<String>,
+    pub(in crate::event) usage: Usage,
+    pub(in crate::event) stop_reason: Option<String>,
+    pub(in crate::event) error: Option<String>,
+}
+
+/// What is kept of the content of a message.
+#[derive(Debug)]
+pub(in crate::event) struct Content {
     pub(in crate::event) text: HeadTail,
     text_parts: u32,
     pub(in crate::event) has_tool_call: bool,
     pub(in crate::event) items: DisplayItems,
-    pub(in crate::event) provider: Option<String>,
-    pub(in crate::event) model: Option<String>,
-    pub(in crate::event) usage: Usage,
-    pub(in crate::event) stop_reason: Option<StopReason>,
-    pub(in crate::event) error: Option<String>,
 }
 
 /// The current part of the content.
 #[derive(Debug)]
-pub(in crate::event) struct Part {
-    pub(in crate::event) kind: PartKind,
+pub(super) struct Part {
+    pub(super) kind: PartKind,
     /// State of the message's text before this part.
-    pub(in crate::event) mark: Mark,
-    pub(in crate::event) has_text: bool,
-    pub(in crate::event) text: HeadTail,
-    pub(in crate::event) name: Option<String>,
-    pub(in crate::event) arguments: Arguments,
+    mark: Mark,
+    has_text: bool,
+    text: HeadTail,
+    pub(super) name: Option<String>,
+    pub(super) arguments: Arguments,
 }
 
-impl Message {
-    pub(in crate::event) const fn new() -> Self {
+impl Default for Content {
+    fn default() -> Self {
         Self {
-            is_assistant: None,
-            is_system: false,
             text: HeadTail::new(MAX_TEXT),
             text_parts: 0,
             has_tool_call: false,
-            items: DisplayItems::new(),
-            provider: None,
-            model: None,
-            usage: Usage::ZERO,
-            stop_reason: None,
-            error: None,
+            items: DisplayItems::default(),
         }
-    }
-
-    pub(in crate::event) fn take_text(&mut self) -> HeadTail {
-        std::mem::replace(&mut self.text, HeadTail::new(MAX_TEXT))
-    }
-
-    pub(in crate::event) fn clear(&mut self) {
-        self.is_assistant = None;
-        self.is_system = false;
-        self.clear_content();
-        self.provider = None;
-        self.model = None;
-        self.usage = Usage::ZERO;
-        self.stop_reason = None;
-        self.error = None;
-    }
-
-    pub(in crate::event) fn clear_content(&mut self) {
-        // Long answers are rare, so their buffers are freed.
-        self.text = HeadTail::new(MAX_TEXT);
-        self.text_parts = 0;
-        self.has_tool_call = false;
-        self.items.clear();
-    }
-
-    /// Call before the text of another block.
-    pub(in crate::event) fn begin_text(&mut self) {
-        if self.text_parts > 0 {
-            self.text.push("\n");
-        }
-    }
-
-    /// Adds a finished part of the content.
-    pub(in crate::event) fn part_ended(&mut self, part: &mut Part) {
-        match part.kind {
-            PartKind::Text if part.has_text => {
-                self.text_parts += 1;
-                if !part.text.is_empty() {
-                    self.items.push(DisplayItem::Text { text: part.text.to_text().0 });
-                }
-            }
-            PartKind::ToolCall => {
-                self.text.rewind(part.mark);
-                self.has_tool_call = true;
-                let name = part.name.take().unwrap_or_default();
-                let args = part.arguments.take().unwrap_or_default();
-                self.items.push(DisplayItem::ToolCall { name, args });
-            }
-            PartKind::Text | PartKind::Other => self.text.rewind(part.mark),
-        }
-    }
-
-    pub(in crate::event) fn memory_bytes(&self) -> usize {
-        self.text.memory_bytes() + self.items.memory_bytes()
     }
 }
 
-impl Part {
-    pub(in crate::event) const fn new() -> Self {
+impl Default for Part {
+    fn default() -> Self {
         Self {
             kind: PartKind::Other,
             mark: Mark::START,
@@ -123,8 +68,11 @@ impl Part {
             arguments: Arguments::new(),
         }
     }
+}
 
-    pub(in crate::event) fn clear(&mut self, mark: Mark) {
+impl Part {
+    /// Keeps its buffers.
+    fn clear(&mut self, mark: Mark) {
         self.kind = PartKind::Other;
         self.mark = mark;
         self.has_text = false;
@@ -132,8 +80,63 @@ impl Part {
         self.name = None;
         self.arguments.clear();
     }
+}
 
-    pub(in crate::event) fn memory_bytes(&self) -> usize {
-        self.text.memory_bytes() + self.arguments.memory_bytes()
+impl Message {
+    /// Call before the content.
+    pub(super) fn begin_content(&mut self) {
+        // Long answers are rare, so their buffers are freed.
+        self.content = Content::default();
+        self.part.clear(Mark::START);
+    }
+
+    /// Call before a part of the content.
+    pub(super) fn begin_part(&mut self) {
+        self.part.clear(self.content.text.mark());
+    }
+
+    /// Call before the text of a part.
+    pub(super) fn begin_text(&mut self) {
+        // The last of two keys of the same name counts.
+        self.content.text.rewind(self.part.mark);
+        if self.content.text_parts > 0 {
+            self.content.text.push("\n");
+        }
+        self.part.text.clear();
+        self.part.has_text = true;
+    }
+
+    /// Adds to the text of the part.
+    pub(super) fn text(&mut self, part: &str) {
+        self.content.text.push(part);
+        self.part.text.push(part);
+    }
+
+    /// Call after a part of the content.
+    pub(super) fn end_part(&mut self) {
+        let (content, part) = (&mut self.content, &mut self.part);
+        match part.kind {
+            PartKind::Text if part.has_text => {
+                content.text_parts += 1;
+                if !part.text.is_empty() {
+                    content.items.push(DisplayItem::Text { text: part.text.to_text().0 });
+                }
+            }
+            PartKind::ToolCall => {
+                content.text.rewind(part.mark);
+                content.has_tool_call = true;
+                let name = part.name.take().unwrap_or_default();
+                let args = part.arguments.take().unwrap_or_default();
+                content.items.push(DisplayItem::ToolCall { name, args });
+            }
+            PartKind::Text | PartKind::Other => content.text.rewind(part.mark),
+        }
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.content.text.memory_bytes()
+            + self.content.items.memory_bytes()
+            + self.part.text.memory_bytes()
+            + self.part.arguments.memory_bytes()
     }
 }

@@ -1,0 +1,58 @@
+//! What a child prints beside its events.
+
+use crate::text::Tail;
+use crate::text::json::unescape::LossyUtf8;
+
+/// Bytes kept of the lines that are not JSON.
+const MAX_NOISE: usize = 8 * 1024;
+/// Bytes kept of one such line, so that a long one does not displace the others.
+const MAX_LINE: usize = 2 * 1024;
+
+/// The newest lines that are not JSON.
+#[derive(Debug)]
+pub(super) struct Noise {
+    text: Tail,
+    /// Bytes that may still be kept of the current line.
+    room: usize,
+    is_cut: bool,
+    utf8: LossyUtf8,
+}
+
+impl Default for Noise {
+    fn default() -> Self {
+        Self { text: Tail::new(MAX_NOISE), room: 0, is_cut: false, utf8: LossyUtf8::default() }
+    }
+}
+
+impl Noise {
+    pub(super) fn begin_line(&mut self) {
+        self.room = MAX_LINE;
+        self.is_cut = false;
+    }
+
+    /// Adds part of a line.
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        self.is_cut |= bytes.len() > self.room;
+        let bytes = &bytes[..bytes.len().min(self.room)];
+        self.room -= bytes.len();
+        self.utf8.feed(bytes, &mut |part| self.text.push(part));
+    }
+
+    pub(super) fn end_line(&mut self) {
+        self.utf8.flush(&mut |part| self.text.push(part));
+        if self.is_cut {
+            self.text.strip_torn_word();
+        } else {
+            self.text.strip('\r');
+        }
+        self.text.push("\n");
+    }
+
+    pub(super) fn to_text(&self) -> String {
+        self.text.view_from_word().trim_end_matches('\n').to_owned()
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.text.memory_bytes()
+    }
+}

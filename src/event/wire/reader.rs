@@ -1,0 +1,253 @@
+//! The sink of the skimmer: takes the wanted values of a record.
+
+use super::arguments::Arguments;
+use super::field::{Container, Field};
+use super::names::{EventKind, PartKind, UpdateKind};
+use super::record::{MAX_NAME, Record};
+use crate::event::usage::{Usage, amount, count};
+use crate::text::json::skim::{Kind, Sink, Verdict, Word};
+use crate::text::{HeadTail, floor_char_boundary};
+
+/// Bytes kept of an error message and of every other short string.
+const MAX_SHORT: usize = 8 * 1024;
+/// Bytes kept of a title, a message, a placeholder and a prefill each; the rest of 16 KiB is room for the note
+/// that says how much is missing.
+const MAX_LONG: usize = 16 * 1024 - 64;
+
+/// Reads records, one after the other.
+#[derive(Debug)]
+pub(in crate::event) struct Reader {
+    /// What was read of the current record.
+    pub(in crate::event) record: Record,
+    /// Containers that are open, outermost first.
+    containers: Vec<Container>,
+    field: Option<Field>,
+    /// The current string, unless the record or a long string takes it.
+    short: HeadTail,
+    /// The current long string.
+    long: HeadTail,
+}
+
+impl Default for Reader {
+    fn default() -> Self {
+        Self {
+            record: Record::default(),
+            containers: Vec::new(),
+            field: None,
+            short: HeadTail::new(MAX_SHORT),
+            long: HeadTail::new(MAX_LONG),
+        }
+    }
+}
+
+impl Reader {
+    /// Prepares for the next record.
+    pub(in crate::event) fn clear(&mut self) {
+        self.record.clear();
+        self.containers.clear();
+        self.field = None;
+    }
+
+    pub(in crate::event) fn memory_bytes(&self) -> usize {
+        self.record.memory_bytes() + self.short.memory_bytes() + self.long.memory_bytes()
+    }
+
+    fn enter(&mut self, container: Container) -> Verdict {
+        self.containers.push(container);
+        Verdict::Take
+    }
+
+    /// The arguments of a tool call, if a container in them is open.
+    fn open_arguments(&mut self) -> Option<&mut Arguments> {
+        Some(&mut self.record.message.part.arguments).filter(|arguments| arguments.is_open())
+    }
+
+    /// The arguments of a tool call, if the current value belongs to them.
+    fn arguments(&mut self) -> Option<&mut Arguments> {
+        let is_whole = matches!(self.field, Some(Field::PartArguments));
+        Some(&mut self.record.message.part.arguments).filter(|arguments| is_whole || arguments.is_open())
+    }
+
+    fn long_text(&mut self) -> String {
+        let (text, omitted) = self.long.to_text();
+        self.record.control().is_cut |= omitted > 0;
+        text
+    }
+}
+
+/// The beginning of a string, as long as a name may be.
+fn name(text: &HeadTail) -> &str {
+    let head = text.head();
+    &head[..floor_char_boundary(head, MAX_NAME)]
+}
+
+impl Sink for Reader {
+    fn key(&mut self, key: &str) -> Verdict {
+        if let Some(arguments) = self.open_arguments() {
+            return arguments.key(key);
+        }
+        let Some(&container) = self.containers.last() else { return Verdict::Skip };
+        self.field = Field::of(container, key);
+        match (self.field, self.record.kind) {
+            (None, _) | (Some(Field::Content | Field::Usage), Some(EventKind::MessageStart)) => Verdict::Skip,
+            // Only the older, cumulative form goes on after the delta, with the whole message so far, twice.
+            (Some(Field::Partial), _) | (Some(Field::Message), Some(EventKind::MessageUpdate)) => {
+                if self.record.has_whole_delta() { Verdict::Finish } else { Verdict::Skip }
+            }
+            (Some(_), _) => Verdict::Take,
+        }
+    }
+
+    fn value(&mut self, kind: Kind) -> Verdict {
+        if let Some(arguments) = self.open_arguments() {
+            return arguments.value(kind);
+        }
+        let record = &mut self.record;
+        match self.containers.last() {
+            None if kind == Kind::Object => return self.enter(Container::Root),
+            None => return Verdict::Finish,
+            Some(Container::Content) if kind == Kind::Object => {
+                record.message.begin_part();
+                return self.enter(Container::Part);
+            }
+            Some(Container::Content) => return Verdict::Skip,
+            Some(Container::Options) => {
+                self.field = Some(Field::Option);
+                if !record.control().begin_option(kind == Kind::String) {
+                    return Verdict::Skip;
+                }
+            }
+            Some(_) => {}
+        }
+        let Some(field) = self.field else { return Verdict::Skip };
+        match (field, kind) {
+            (Field::Message, Kind::Object) => {
+                record.begin_message();
+                return self.enter(Container::Message);
+            }
+            (Field::Update, Kind::Object) => {
+                record.update = None;
+                record.has_delta = false;
+                record.delta.clear();
+                return self.enter(Container::Update);
+            }
+            (Field::Content, Kind::Array) => {
+                record.message.begin_content();
+                return self.enter(Container::Content);
+            }
+            (Field::Usage, Kind::Object) => {
+                record.message.usage = Usage::default();
+                return self.enter(Container::Usage);
+            }
+            (Field::Cost, Kind::Object) => return self.enter(Container::Cost),
+            (Field::Data, Kind::Object) => return self.enter(Container::Data),
+            (Field::Options, Kind::Array) => {
+                record.control().begin_options();
+                return self.enter(Container::Options);
+            }
+            (Field::PartArguments, _) => {
+                record.message.part.arguments.clear();
+                return record.message.part.arguments.value(kind);
+            }
+            (Field::Data, _) | (_, Kind::Object | Kind::Array) => return Verdict::Skip,
+            (Field::Content, Kind::String) => {
+                record.message.begin_content();
+                record.message.part.kind = PartKind::Text;
+                record.message.begin_text();
+            }
+            (Field::PartText, Kind::String) => record.message.begin_text(),
+            (Field::Delta, Kind::String) => record.delta.clear(),
+            (Field::Message | Field::Option | Field::Long(_), Kind::String) => self.long.clear(),
+            (_, Kind::String) => self.short.clear(),
+            (_, Kind::Word) => {}
+        }
+        Verdict::Take
+    }
+
+    fn text(&mut self, part: &str) {
+        if let Some(arguments) = self.arguments() {
+            return arguments.text(part);
+        }
+        match self.field {
+            Some(Field::PartText | Field::Content) => self.record.message.text(part),
+            Some(Field::Delta) => self.record.delta.push(part),
+            Some(Field::Message | Field::Option | Field::Long(_)) => self.long.push(part),
+            _ => self.short.push(part),
+        }
+    }
+
+    fn text_end(&mut self) -> Verdict {
+        if let Some(arguments) = self.arguments() {
+            arguments.text_end();
+            return Verdict::Take;
+        }
+        match self.field {
+            Some(Field::Type) => {
+                let kind = EventKind::of(self.short.head());
+                self.record.kind = Some(kind);
+                self.record.other_kind.clear();
+                if kind == EventKind::Other {
+                    self.record.other_kind.push_str(name(&self.short));
+                }
+            }
+            Some(Field::Role) => {
+                self.record.message.is_assistant = Some(self.short.head() == "assistant");
+                self.record.message.is_system = self.short.head() == "system";
+            }
+            Some(Field::UpdateType) => {
+                let update = UpdateKind::parse(self.short.head());
+                self.record.update = Some(update.unwrap_or(UpdateKind::Other));
+            }
+            Some(Field::Delta) => {
+                self.record.has_delta = true;
+                return Verdict::Take;
+            }
+            Some(Field::PartType) => {
+                let kind = PartKind::parse(self.short.head());
+                self.record.message.part.kind = kind.unwrap_or(PartKind::Other);
+            }
+            Some(Field::Content) => self.record.message.end_part(),
+            Some(Field::Id) => self.record.control().id = Some(name(&self.short).to_owned()),
+            Some(Field::Name(slot)) => *slot(&mut self.record) = Some(name(&self.short).to_owned()),
+            Some(Field::Short(slot)) => *slot(&mut self.record) = Some(self.short.to_text().0),
+            Some(Field::Message) => self.record.control().message = Some(self.long_text()),
+            Some(Field::Long(slot)) => *slot(&mut self.record) = Some(self.long_text()),
+            Some(Field::Option) => {
+                let option = self.long_text();
+                self.record.control().option(option);
+            }
+            _ => {}
+        }
+        if self.record.is_enough() { Verdict::Finish } else { Verdict::Take }
+    }
+
+    fn word(&mut self, word: Word<'_>) {
+        if let Some(arguments) = self.arguments() {
+            return arguments.word(word);
+        }
+        let record = &mut self.record;
+        match (self.field, word) {
+            (Some(Field::Flag(slot)), Word::Bool(value)) => *slot(record) = Some(value),
+            (Some(Field::Number(slot)), Word::Number(number)) => *slot(record) = Some(count(number)),
+            (Some(Field::Id), Word::Number(number)) => record.control().id = Some(number.to_owned()),
+            (Some(Field::Tokens(slot)), Word::Number(number)) => {
+                *slot(&mut record.message.usage) = count(number);
+            }
+            (Some(Field::Amount(slot)), Word::Number(number)) => {
+                *slot(&mut record.message.usage.cost) = amount(number);
+            }
+            (Some(Field::Cost), Word::Number(number)) => record.message.usage.cost.total = amount(number),
+            _ => {}
+        }
+    }
+
+    fn close(&mut self) {
+        if let Some(arguments) = self.open_arguments() {
+            return arguments.close();
+        }
+        self.field = None;
+        if self.containers.pop() == Some(Container::Part) {
+            self.record.message.end_part();
+        }
+    }
+}
