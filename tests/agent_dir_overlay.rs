@@ -10,6 +10,9 @@ use pi_subagent_native::credentials::{GiveBack, PrivateAgentDir, Refused, has_en
 use pi_subagent_native::files::layout::credentials_of;
 use serde_json::{Value, json};
 
+/// How long these tests wait for a lock that is free.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 struct Scene {
     root: tempfile::TempDir,
 }
@@ -136,14 +139,14 @@ fn a_refreshed_token_is_written_to_the_file_that_it_came_from() {
     let read = |path: PathBuf| -> Value {
         serde_json::from_slice(&fs::read(path).expect("readable")).expect("JSON")
     };
-    assert_eq!(private.give_back("b").expect("written"), GiveBack::Returned);
+    assert_eq!(private.give_back("b", PATIENCE).expect("written"), GiveBack::Returned);
     assert_eq!(fs::read_to_string(scene.main()).expect("readable"), main, "not the user's own");
     assert_eq!(read(scene.own()), json!({"b": fresh["b"]}));
     assert_eq!(fs::metadata(scene.own()).expect("there").permissions().mode() & 0o777, 0o600);
-    assert_eq!(private.give_back("a").expect("written"), GiveBack::Returned);
+    assert_eq!(private.give_back("a", PATIENCE).expect("written"), GiveBack::Returned);
     assert_eq!(read(scene.main()), json!({"a": fresh["a"], "b": login("main-b", 1_000_000)}));
     assert_eq!(
-        private.give_back("b").expect("read"),
+        private.give_back("b", PATIENCE).expect("read"),
         GiveBack::Refused(Refused::Overtaken),
         "once is enough"
     );

@@ -12,6 +12,8 @@ use pi_subagent_native::credentials::{
 use rustix::fs::{CWD, Mode};
 use serde_json::{Value, json};
 
+/// How long these tests wait for a lock that is free.
+const PATIENCE: Duration = Duration::from_secs(30);
 /// How long these tests wait for a lock that stays taken.
 const SHORT: Duration = Duration::from_millis(150);
 
@@ -98,7 +100,7 @@ fn giving_back_a_refreshed_token_changes_no_other_byte() {
         "extra": "changed", "key": "!evil", "env": {"X": "y"},
     }, "new": {"type": "api_key", "key": "!evil"}});
     write_child(&private, &child);
-    assert_eq!(private.give_back("p").expect("written"), GiveBack::Returned);
+    assert_eq!(private.give_back("p", PATIENCE).expect("written"), GiveBack::Returned);
     let after = before
         .replace("old-refresh", "new-refresh")
         .replace("old-access", "new-access")
@@ -112,7 +114,7 @@ fn only_the_token_of_the_used_provider_is_given_back() {
     let scene = Scene::with(&json!({"p": entry(), "q": entry()}).to_string());
     let private = scene.create();
     write_child(&private, &json!({"p": refreshed(), "q": refreshed()}));
-    assert_eq!(private.give_back("p").expect("written"), GiveBack::Returned);
+    assert_eq!(private.give_back("p", PATIENCE).expect("written"), GiveBack::Returned);
     let after: Value = serde_json::from_str(&scene.text()).expect("JSON");
     assert_eq!(after["q"], entry());
 }
@@ -122,7 +124,7 @@ fn an_unchanged_token_is_not_written() {
     let scene = Scene::new();
     let private = scene.create();
     let before = fs::metadata(scene.auth()).expect("there");
-    assert_eq!(private.give_back("p").expect("read"), GiveBack::Unchanged);
+    assert_eq!(private.give_back("p", PATIENCE).expect("read"), GiveBack::Unchanged);
     let after = fs::metadata(scene.auth()).expect("there");
     assert_eq!((after.ino(), after.mtime_nsec()), (before.ino(), before.mtime_nsec()));
 }
@@ -194,7 +196,7 @@ fn an_entry_that_is_no_refreshed_token_is_refused() {
         let scene = Scene::new();
         let private = scene.create();
         write_child(&private, &child);
-        assert_eq!(private.give_back("p").expect("decided"), expected, "{label}");
+        assert_eq!(private.give_back("p", PATIENCE).expect("decided"), expected, "{label}");
         assert_eq!(scene.text(), host().to_string(), "{label}");
     }
 }
@@ -209,7 +211,7 @@ fn a_provider_without_a_login_gets_no_token() {
         let scene = Scene::with(&auth.to_string());
         let private = scene.create();
         write_child(&private, &json!({"p": refreshed()}));
-        let given = private.give_back("p").expect("decided");
+        let given = private.give_back("p", PATIENCE).expect("decided");
         assert_eq!(given, GiveBack::Refused(Refused::NotLoggedIn), "{label}");
         assert_eq!(scene.text(), auth.to_string(), "{label}");
     }
@@ -227,7 +229,7 @@ fn a_token_never_overwrites_a_change_by_the_user() {
         let private = scene.create();
         write_child(&private, &json!({"p": refreshed()}));
         fs::write(scene.auth(), now.to_string()).expect("written");
-        let given = private.give_back("p").expect("decided");
+        let given = private.give_back("p", PATIENCE).expect("decided");
         assert_eq!(given, GiveBack::Refused(Refused::Overtaken), "{label}");
         assert_eq!(scene.text(), now.to_string(), "{label}");
     }
@@ -240,7 +242,7 @@ fn a_token_never_overwrites_a_change_by_the_user() {
         let private = scene.create();
         write_child(&private, &json!({"p": refreshed()}));
         fs::write(scene.auth(), &now).expect("written");
-        let given = private.give_back("p").expect("decided");
+        let given = private.give_back("p", PATIENCE).expect("decided");
         assert_eq!(given, GiveBack::Refused(Refused::Overtaken), "{label}");
         assert_eq!(scene.text(), now, "{label}");
     }
@@ -248,7 +250,7 @@ fn a_token_never_overwrites_a_change_by_the_user() {
     let private = scene.create();
     write_child(&private, &json!({"p": refreshed()}));
     fs::remove_file(scene.auth()).expect("removed");
-    assert_eq!(private.give_back("p").expect("decided"), GiveBack::Refused(Refused::Overtaken));
+    assert_eq!(private.give_back("p", PATIENCE).expect("decided"), GiveBack::Refused(Refused::Overtaken));
     assert!(!scene.auth().exists());
 }
 
@@ -278,7 +280,7 @@ fn a_hostile_file_is_refused_without_hanging() {
         let path = private.path().join("auth.json");
         fs::remove_file(&path).expect("removed");
         plant(&path);
-        let given = private.give_back("p").expect("decided");
+        let given = private.give_back("p", PATIENCE).expect("decided");
         assert_eq!(given, GiveBack::Refused(Refused::Unreadable), "{label}");
         assert_eq!(scene.text(), host().to_string(), "{label}");
     }
@@ -292,7 +294,7 @@ fn a_directory_put_in_the_place_of_the_private_one_is_not_read() {
     fs::rename(private.path(), &moved).expect("moved");
     fs::create_dir(private.path()).expect("made");
     write_child(&private, &json!({"p": refreshed()}));
-    assert_eq!(private.give_back("p").expect("decided"), GiveBack::Unchanged);
+    assert_eq!(private.give_back("p", PATIENCE).expect("decided"), GiveBack::Unchanged);
 }
 
 #[test]
@@ -307,7 +309,7 @@ fn giving_back_keeps_links_owner_and_mode() {
     let before = fs::metadata(&dotfiles).expect("there");
     let private = scene.create();
     write_child(&private, &json!({"p": refreshed()}));
-    assert_eq!(private.give_back("p").expect("written"), GiveBack::Returned);
+    assert_eq!(private.give_back("p", PATIENCE).expect("written"), GiveBack::Returned);
     assert_eq!(fs::read_link(scene.auth()).expect("a link"), dotfiles);
     let after = fs::metadata(&dotfiles).expect("there");
     let owner_and_mode = |found: &fs::Metadata| (found.uid(), found.gid(), found.mode());
@@ -323,7 +325,7 @@ fn giving_back_keeps_hard_links() {
     let private = scene.create();
     // Shorter than the old text, so that something of it could be left at the end.
     write_child(&private, &json!({"p": with(refreshed(), json!({"access": "a", "refresh": "r"}))}));
-    assert_eq!(private.give_back("p").expect("written"), GiveBack::Returned);
+    assert_eq!(private.give_back("p", PATIENCE).expect("written"), GiveBack::Returned);
     assert_eq!(fs::read_to_string(&other).expect("readable"), scene.text());
     let after: Value = serde_json::from_str(&scene.text()).expect("JSON");
     assert_eq!(after["p"]["access"], "a");
@@ -335,16 +337,16 @@ fn a_live_lock_is_waited_for_and_never_stolen() {
     let private = scene.create();
     write_child(&private, &json!({"p": refreshed()}));
     fs::create_dir(scene.lock()).expect("made");
-    let error = private.give_back_within("p", SHORT).expect_err("it is held");
+    let error = private.give_back("p", SHORT).expect_err("it is held");
     assert!(matches!(error, GiveBackError::Lock(LockError::Busy { .. })), "{error}");
     assert!(scene.lock().exists());
     assert_eq!(scene.text(), host().to_string());
     // A time ahead of the clock is how pi finds out what the file system can tell.
     age(&scene, Duration::from_secs(25));
-    private.give_back_within("p", SHORT).expect_err("still held");
+    private.give_back("p", SHORT).expect_err("still held");
 
     std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| private.give_back("p"));
+        let waiting = scope.spawn(|| private.give_back("p", PATIENCE));
         // Nothing can be seen of a thread that waits but that it does not end.
         std::thread::sleep(SHORT);
         assert!(!waiting.is_finished(), "it is still held");
@@ -366,7 +368,7 @@ fn the_lock_of_a_dead_holder_is_taken_over() {
     write_child(&private, &json!({"p": refreshed()}));
     fs::create_dir(scene.lock()).expect("made");
     age(&scene, Duration::from_secs(31));
-    assert_eq!(private.give_back_within("p", SHORT).expect("written"), GiveBack::Returned);
+    assert_eq!(private.give_back("p", SHORT).expect("written"), GiveBack::Returned);
     assert!(!scene.lock().exists());
 }
 

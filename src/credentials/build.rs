@@ -1,6 +1,6 @@
 //! Creates a private agent directory and removes it again.
 
-use std::fs::{self};
+use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::symlink;
@@ -10,14 +10,15 @@ use pi_subagent_warden::remove_tree;
 use rustix::fs::CWD;
 use serde_json::Value;
 
-use super::auth_file::Credentials;
+use super::auth_file::{Credentials, read_settled};
 use super::layout::{AUTH, Content, Treatment, treatment};
-use super::read::{MAX_COPIED, read_file, read_settled};
-use crate::files::open::directory_no_follow_at;
+use crate::files::open::{self, directory_no_follow_at};
 use crate::files::private::{create_dir, write_new};
 
 /// Entries of the user's agent directory that are read; real ones have far fewer.
 const MAX_ENTRIES: usize = 4096;
+/// The largest file that is copied, in bytes; the cached model lists of many providers have a few megabytes.
+const MAX_COPIED: u64 = 16 * 1024 * 1024;
 /// The lists in pi's settings that may hold paths.
 const PATH_LISTS: [&str; 5] = ["packages", "extensions", "skills", "prompts", "themes"];
 /// The key of the token that refreshes an MCP server's access token.
@@ -154,7 +155,7 @@ impl PrivateAgentDir {
             self.copied = Credentials::parse(&bytes).unwrap_or_default();
             return Ok(bytes);
         }
-        let bytes = read_file(original, MAX_COPIED)?;
+        let bytes = open::read(open::regular(original)?, MAX_COPIED)?;
         match content {
             Content::Settings => Ok(anchored(&bytes, real).unwrap_or(bytes)),
             Content::McpTokens => without_refresh(&bytes),

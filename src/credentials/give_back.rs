@@ -4,13 +4,12 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use super::auth_file::{Credentials, with_token};
+use super::auth_file::{Credentials, MAX_CREDENTIALS, read_credentials, replace, with_token};
 use super::build::PrivateAgentDir;
 use super::layout::AUTH;
-use super::lock::{AuthLock, LockError, PATIENCE};
-use super::read::{MAX_CREDENTIALS, read_file, read_hostile};
-use super::replace::replace;
+use super::lock::{AuthLock, LockError};
 use super::token::{Token, UnusableToken};
+use crate::files::open;
 
 /// What became of a child's token.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,21 +71,12 @@ impl PrivateAgentDir {
     ///
     /// Copies only the strings `access` and `refresh` and the number `expires`, only into an `oauth` entry that has not
     /// changed since it was copied, only when `expires` is later, and under pi's own lock. Every other byte of the
-    /// user's file stays. Blocks for at most 35 s, while another process holds the lock.
+    /// user's file stays. Blocks for at most `patience`, while another process holds the lock.
     ///
     /// # Errors
     ///
     /// When the user's file cannot be locked, read or written; it is then unchanged.
-    pub fn give_back(&self, provider: &str) -> Result<GiveBack, GiveBackError> {
-        self.give_back_within(provider, PATIENCE)
-    }
-
-    /// As [`Self::give_back`], but waits for the lock at most for `patience`.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Self::give_back`].
-    pub fn give_back_within(&self, provider: &str, patience: Duration) -> Result<GiveBack, GiveBackError> {
+    pub fn give_back(&self, provider: &str, patience: Duration) -> Result<GiveBack, GiveBackError> {
         match self.token_of_child(provider) {
             Ok(Some(token)) => self.hand_over(provider, &token, patience),
             Ok(None) => Ok(GiveBack::Unchanged),
@@ -96,8 +86,9 @@ impl PrivateAgentDir {
 
     fn token_of_child(&self, provider: &str) -> Result<Option<Token>, Refused> {
         let copied = self.origin(provider).1.oauth(provider).ok_or(Refused::NotLoggedIn)?;
+        let file = open::regular_no_follow_at(&self.directory, AUTH);
         let file =
-            read_hostile(&self.directory, AUTH, MAX_CREDENTIALS).map_err(|_error| Refused::Unreadable)?;
+            file.and_then(|file| open::read(file, MAX_CREDENTIALS)).map_err(|_| Refused::Unreadable)?;
         let child = Credentials::parse(&file).ok_or(Refused::Unreadable)?;
         let entry = child.oauth(provider).ok_or(Refused::OtherType)?;
         if Token::is_same(copied, entry) {
@@ -118,7 +109,7 @@ impl PrivateAgentDir {
             lock => lock?,
         };
         let failed = |source| GiveBackError::Io { path: lock.file().to_owned(), source };
-        let bytes = read_file(lock.file(), MAX_CREDENTIALS).map_err(failed)?;
+        let bytes = read_credentials(lock.file()).map_err(failed)?;
         let current = Credentials::parse(&bytes);
         let entry = current.as_ref().and_then(|current| current.entry(provider));
         if entry != copied.entry(provider) {

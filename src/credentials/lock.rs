@@ -146,18 +146,18 @@ struct Held {
 impl Held {
     fn take(path: &Path) -> Result<Self, LockError> {
         let failed = |source| LockError::Io { path: path.to_owned(), source };
-        match fs::create_dir(path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                remove_stale(path).map_err(failed)?;
-                match fs::create_dir(path) {
-                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                        return Err(LockError::Busy { path: path.to_owned() });
-                    }
-                    made => made.map_err(failed)?,
-                }
-            }
-            made => made.map_err(failed)?,
+        let is_taken = |made: &io::Result<()>| {
+            made.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists)
+        };
+        let mut made = fs::create_dir(path);
+        if is_taken(&made) {
+            remove_stale(path).map_err(failed)?;
+            made = fs::create_dir(path);
         }
+        if is_taken(&made) {
+            return Err(LockError::Busy { path: path.to_owned() });
+        }
+        made.map_err(failed)?;
         let found = fs::symlink_metadata(path).map_err(failed)?;
         Ok(Self { path: path.to_owned(), identity: Identity::of(&found) })
     }

@@ -22,9 +22,8 @@
 //! | `refresh` | whether the user's token outlives the run, and who refreshes it |
 //! | `give_back` | when and how a token is copied back |
 //! | `token` | which tokens are acceptable |
-//! | `auth_file` | how `auth.json` is parsed, and edited without touching other bytes |
+//! | `auth_file` | how `auth.json` is read, parsed, edited without touching other bytes, and replaced |
 //! | `lock` | how pi's lock on `auth.json` is taken |
-//! | `read`, `replace` | how files are read within bounds, and `auth.json` is replaced |
 //!
 //! This module knows nothing of children, sandboxes or configuration: callers pass paths, a provider and a point in
 //! time. Everything blocks, except the refresh. Unix only, because only there are sandboxes.
@@ -35,9 +34,7 @@ mod give_back;
 mod layout;
 mod lock;
 mod overlay;
-mod read;
 mod refresh;
-mod replace;
 mod token;
 
 pub use build::{AgentDirError, LeftOut, PrivateAgentDir};

@@ -7,10 +7,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::auth_file::Credentials;
+use super::auth_file::{Credentials, read_settled};
 use super::build::{AgentDirError, LeftOut, Overlay, PrivateAgentDir};
 use super::layout::AUTH;
-use super::read::read_settled;
 use crate::files::private::write_new;
 
 /// Permission bits that a credentials file must not have: any access for group and others.

@@ -2,15 +2,14 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime};
 
 use parking_lot::Mutex as Memory;
 use tokio::sync::Mutex;
 
-use super::auth_file::Credentials;
+use super::auth_file::{Credentials, read_credentials};
 use super::layout::AUTH;
-use super::read::{MAX_CREDENTIALS, read_file};
 use super::token::{expires_of, millis};
 
 /// pi refreshes a token that expires within this time. So would the child, that long before the token's end.
@@ -58,28 +57,28 @@ pub async fn refresh_before_copy<F: Future<Output = bool>>(
     if is_enough(current().await) {
         return Freshness::Enough;
     }
-    let asked = asked(real, provider);
-    let mut asked = asked.lock().await;
+    let last = last_refresh(real, provider);
+    let mut last = last.lock().await;
     let before = current().await;
     if is_enough(before) {
         return Freshness::Enough;
     }
     let Some(expires) = before else { return Freshness::Enough };
     let now = SystemTime::now();
-    if asked.is_some_and(|asked| asked.is_recent(expires, now)) {
+    if last.is_some_and(|last| last.is_recent(expires, now)) {
         return Freshness::Short;
     }
     let valid_for = (until + PI_MARGIN).duration_since(now).unwrap_or_default();
     let done = tokio::time::timeout(PATIENCE, refresh(valid_for)).await.unwrap_or(false);
     let after = current().await;
-    *asked = after.map(|expires| Asked { at: millis(now), expires });
+    *last = after.map(|expires| LastRefresh { at: millis(now), expires });
     if done && after.is_some() && is_enough(after) { Freshness::Refreshed } else { Freshness::Short }
 }
 
 /// When the user's token for a provider expires, in milliseconds since 1970. `None` without a login, or when the token
 /// cannot be refreshed.
 fn expiry(real: &Path, provider: &str) -> Option<f64> {
-    let credentials = Credentials::parse(&read_file(&real.join(AUTH), MAX_CREDENTIALS).ok()?)?;
+    let credentials = Credentials::parse(&read_credentials(&real.join(AUTH)).ok()?)?;
     let entry = credentials.oauth(provider)?;
     let refreshable = entry.get("refresh").and_then(|value| value.as_str()).is_some_and(|it| !it.is_empty());
     expires_of(entry).filter(|_| refreshable)
@@ -88,25 +87,23 @@ fn expiry(real: &Path, provider: &str) -> Option<f64> {
 /// The last refresh of a provider's token: when it was tried, and when the token that was there afterwards expires,
 /// both in milliseconds since 1970.
 #[derive(Clone, Copy, Debug)]
-struct Asked {
+struct LastRefresh {
     at: f64,
     expires: f64,
 }
 
-impl Asked {
+impl LastRefresh {
     #[expect(clippy::float_cmp, reason = "the same number read twice is the same token")]
     fn is_recent(self, expires: f64, now: SystemTime) -> bool {
         expires == self.expires && millis(now) < self.at + (self.expires - self.at) / 2.0
     }
 }
 
-/// The last refresh for one provider in one agent directory. The holder of the lock may refresh.
-type Turn = Arc<Mutex<Option<Asked>>>;
+/// The last refresh for a provider in an agent directory. The holder of the lock may refresh.
+type SharedRefresh = Arc<Mutex<Option<LastRefresh>>>;
 
-/// The entry for a provider. The map has one per provider that the user is logged in to.
-fn asked(real: &Path, provider: &str) -> Turn {
-    static ASKED: Memory<Option<HashMap<(PathBuf, String), Turn>>> = Memory::new(None);
-    let mut turns = ASKED.lock();
-    let turns = turns.get_or_insert_default();
-    Arc::clone(turns.entry((real.to_owned(), provider.to_owned())).or_default())
+fn last_refresh(real: &Path, provider: &str) -> SharedRefresh {
+    /// One per provider that the user is logged in to.
+    static LAST: LazyLock<Memory<HashMap<(PathBuf, String), SharedRefresh>>> = LazyLock::new(Memory::default);
+    Arc::clone(LAST.lock().entry((real.to_owned(), provider.to_owned())).or_default())
 }

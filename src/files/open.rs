@@ -1,7 +1,7 @@
-//! Opens paths that somebody else may have put there.
+//! Opens paths that somebody else may have put there, and reads within bounds.
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Read as _};
 #[cfg(unix)]
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
@@ -49,6 +49,21 @@ pub fn regular_no_follow(path: &Path) -> io::Result<File> {
 pub fn regular_no_follow_at(directory: impl AsFd, path: impl AsRef<Path>) -> io::Result<File> {
     let flags = OFlags::RDONLY | CAREFUL | OFlags::NOFOLLOW;
     only_regular(openat(directory, path.as_ref(), flags, Mode::empty())?.into())
+}
+
+/// Reads a whole file. One of more than `most` bytes is an error; it is never cut.
+///
+/// # Errors
+///
+/// When it cannot be read, or is larger.
+pub fn read(file: File, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let is_larger = file.metadata()?.len() > most;
+    // It may grow meanwhile.
+    if is_larger || file.take(most + 1).read_to_end(&mut bytes)? as u64 > most {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {most} bytes")));
+    }
+    Ok(bytes)
 }
 
 /// Opens a directory in `parent`. Refuses a link in its place.

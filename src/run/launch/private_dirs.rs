@@ -112,7 +112,7 @@ impl PrivateDirs {
     /// Copies a provider's refreshed token back into the user's credentials. Blocks. Returns a notice for the user if
     /// that failed.
     pub(in crate::run) fn give_back(&self, provider: &str, patience: Duration) -> Option<String> {
-        match self.agent.give_back_within(provider, patience) {
+        match self.agent.give_back(provider, patience) {
             // Without a login there is nothing to lose: most providers are used with a key.
             Ok(GiveBack::Unchanged | GiveBack::Returned | GiveBack::Refused(Refused::NotLoggedIn)) => None,
             Ok(GiveBack::Refused(why)) => {
