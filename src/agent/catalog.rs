@@ -1,16 +1,20 @@
 //! The agents that exist, and which definition wins when several share a name.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::definition::{AgentDefinition, Source};
-use super::error::UnknownAgent;
 use super::parse::Parsed;
-use crate::text::{Diagnostic, Severity, nearest};
+use crate::text::{Code, Diagnostic, Position, Severity, nearest, one_line};
 
-const NAME_DUPLICATE: &str = "AGENT_NAME_DUPLICATE";
+const NAME_DUPLICATE: Code = (Severity::Warning, "AGENT_NAME_DUPLICATE");
+/// Names listed in a message; a longer list would crowd out the message itself.
+const LISTED: usize = 100;
+/// The longest valid name, plus a few characters to show that a name is too long.
+const SHOWN_NAME_CHARS: usize = 80;
 
 /// The result of discovery.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +39,31 @@ pub struct Shadowed {
     pub path: Option<PathBuf>,
     /// The source that wins.
     pub by: Source,
+}
+
+/// No agent has this name. The calling model reads the message.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct UnknownAgent {
+    /// The requested name.
+    pub name: String,
+    /// All agents, in catalog order.
+    pub available: Vec<String>,
+    /// The agent that was probably meant.
+    pub nearest: Option<String>,
+}
+
+impl fmt::Display for UnknownAgent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let listed = self.available.iter().take(LISTED).map(String::as_str).collect::<Vec<_>>().join(", ");
+        write!(f, "Unknown agent: {}. Available agents: {listed}", one_line(&self.name, SHOWN_NAME_CHARS))?;
+        if let Some(more) = self.available.len().checked_sub(LISTED).filter(|more| *more > 0) {
+            write!(f, " and {more} more")?;
+        }
+        match &self.nearest {
+            Some(nearest) => write!(f, ". Did you mean `{nearest}`?"),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Catalog {
@@ -99,9 +128,5 @@ fn duplicate(agent: &AgentDefinition, first: &AgentDefinition) -> Diagnostic {
         agent.name,
         file.to_string_lossy()
     );
-    let diagnostic = Diagnostic::new(Severity::Warning, NAME_DUPLICATE, message).at(1, 1);
-    match &agent.path {
-        Some(path) => diagnostic.in_file(path),
-        None => diagnostic,
-    }
+    Diagnostic::new(NAME_DUPLICATE, message, agent.path.as_deref(), Some(Position::START))
 }

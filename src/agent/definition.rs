@@ -7,13 +7,14 @@ use crate::text::text_enum;
 
 text_enum! {
     /// Where a definition comes from, ordered by precedence, lowest first.
-    #[derive(PartialOrd, Ord, Hash)]
+    #[derive(Default, PartialOrd, Ord, Hash)]
     pub enum Source {
         /// Part of this package.
         Builtin = "builtin",
         /// The user's own agent directory.
         User = "user",
         /// The project's directory. Its author may be somebody else than the user.
+        #[default]
         Project = "project",
     }
 }
@@ -45,7 +46,7 @@ text_enum! {
 pub const THINKING_LEVELS: &[&str] = &["off", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 /// One agent, as its file declares it. [`super::plan_tools`] and the configuration decide what a child really gets.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct AgentDefinition {
     /// Matches `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`.
     pub name: String,

@@ -1,4 +1,5 @@
-//! Finds agent definitions on disk. Never fails: a file that cannot be read becomes a diagnostic.
+//! Finds agent definitions: those of this package, and those on disk. Never fails: a file that cannot be read becomes a
+//! diagnostic.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,11 +10,10 @@ use std::time::{Duration, SystemTime};
 
 use parking_lot::Mutex;
 
-use super::builtin;
 use super::catalog::Catalog;
 use super::definition::Source;
 use super::parse::{MAX_FILE_BYTES, Parsed, READ_FAILED, parse};
-use crate::text::{Diagnostic, Severity};
+use crate::text::{Code, Diagnostic, Position, Severity};
 
 /// Agent files read from one directory. A model could not tell more agents apart, and each file costs a read.
 const MAX_FILES: usize = 256;
@@ -25,7 +25,19 @@ const MAX_CACHED_PROMPT_BYTES: usize = 32 * 1024;
 /// A file changed more recently than this is read again each time: a second change could carry the same timestamp.
 const SETTLED: Duration = Duration::from_secs(2);
 
-const DIRECTORY_TOO_LARGE: &str = "AGENT_DIRECTORY_TOO_LARGE";
+const DIRECTORY_TOO_LARGE: Code = (Severity::Warning, "AGENT_DIRECTORY_TOO_LARGE");
+
+/// The agents that come with this package, in listing order. They are compiled in, so no directory can replace them.
+static BUILTIN: LazyLock<Vec<Parsed>> = LazyLock::new(|| {
+    let files = [
+        include_str!("../../agents/explorer.md"),
+        include_str!("../../agents/researcher.md"),
+        include_str!("../../agents/reviewer.md"),
+        include_str!("../../agents/implementer.md"),
+        include_str!("../../agents/tester.md"),
+    ];
+    files.map(|file| parse(file.as_bytes(), Source::Builtin, None)).into()
+});
 
 /// Where to look.
 #[derive(Clone, Debug)]
@@ -44,7 +56,7 @@ pub fn discover(options: &DiscoverOptions) -> Catalog {
     let mut diagnostics = Vec::new();
     let user_dir = options.agent_dir.join("agents");
     let project_dir = project_directory(options, &user_dir, &mut diagnostics);
-    let mut files = builtin::all();
+    let mut files = BUILTIN.clone();
     files.extend(directory(&user_dir, Source::User, &mut diagnostics));
     if let Some(dir) = project_dir {
         files.extend(directory(&dir, Source::Project, &mut diagnostics));
@@ -88,8 +100,8 @@ fn directory(dir: &Path, source: Source, diagnostics: &mut Vec<Diagnostic>) -> V
     let mut paths = Vec::new();
     for (index, entry) in entries.enumerate() {
         if index == MAX_ENTRIES {
-            diagnostics
-                .push(too_large(dir, &format!("has more than {MAX_ENTRIES} entries; the rest is ignored")));
+            let message = format!("has more than {MAX_ENTRIES} entries; the rest is ignored");
+            diagnostics.push(too_large(dir, message));
             break;
         }
         match entry {
@@ -108,7 +120,7 @@ fn directory(dir: &Path, source: Source, diagnostics: &mut Vec<Diagnostic>) -> V
             "has {} agent files; only the first {MAX_FILES} by name are read, `{first_left_out}` is not",
             paths.len()
         );
-        diagnostics.push(too_large(dir, &message));
+        diagnostics.push(too_large(dir, message));
         paths.truncate(MAX_FILES);
     }
     paths.iter().filter_map(|path| file(path, source)).collect()
@@ -165,15 +177,15 @@ fn reason(error: &io::Error) -> String {
 }
 
 fn unreadable(path: &Path, reason: &str) -> Diagnostic {
-    Diagnostic::new(Severity::Error, READ_FAILED, format!("cannot be read: {reason}")).in_file(path).at(1, 1)
+    Diagnostic::new(READ_FAILED, format!("cannot be read: {reason}"), Some(path), Some(Position::START))
 }
 
 fn broken(path: &Path, reason: &str) -> Parsed {
     Parsed { agent: None, diagnostics: vec![unreadable(path, reason)] }
 }
 
-fn too_large(dir: &Path, message: &str) -> Diagnostic {
-    Diagnostic::new(Severity::Warning, DIRECTORY_TOO_LARGE, message).in_file(dir).at(1, 1)
+fn too_large(dir: &Path, message: String) -> Diagnostic {
+    Diagnostic::new(DIRECTORY_TOO_LARGE, message, Some(dir), Some(Position::START))
 }
 
 /// Identifies one version of a file.
@@ -240,4 +252,18 @@ pub(crate) fn project_directories(cwd: &Path, home: Option<&Path>) -> Vec<PathBu
 /// Resolves links and `..` as far as the path exists.
 pub(crate) fn canonical(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_builtin_is_readonly_and_without_a_diagnostic() {
+        for file in BUILTIN.iter().cloned() {
+            assert_eq!(file.diagnostics, []);
+            let agent = file.agent.expect("a builtin is an agent");
+            assert!(agent.readonly && agent.tools.is_some() && !agent.prompt.is_empty(), "{}", agent.name);
+        }
+    }
 }

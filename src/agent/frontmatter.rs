@@ -88,7 +88,7 @@ pub(super) fn read(text: &str) -> Result<Option<Document>, SyntaxError> {
     if opening.is_none_or(|opening| opening.trim_end() != "---") {
         return Ok(None);
     }
-    let (start, first_line) = (Position { line: line - 1, column: 1 }, line);
+    let start = Position::new(line - 1, 1);
     let mut length = 0;
     let Some(closing) = lines.find(|candidate| {
         let closes = candidate.trim_end() == "---";
@@ -101,11 +101,11 @@ pub(super) fn read(text: &str) -> Result<Option<Document>, SyntaxError> {
     let yaml = &text[offset..offset + length];
     let body = text[offset + length + closing.len()..].trim();
     let body = body.split('\n').map(|line| line.trim_end_matches('\r')).collect::<Vec<_>>().join("\n");
-    let fields = fields(yaml, first_line, start)?;
+    let fields = fields(yaml, start)?;
     Ok(Some(Document { fields, start, body }))
 }
 
-fn fields(yaml: &str, first_line: u32, start: Position) -> Result<Vec<Field>, SyntaxError> {
+fn fields(yaml: &str, start: Position) -> Result<Vec<Field>, SyntaxError> {
     let fail = |at, message| Err(SyntaxError { at, message });
     if yaml.len() > MAX_FRONTMATTER_BYTES {
         let message =
@@ -119,7 +119,7 @@ fn fields(yaml: &str, first_line: u32, start: Position) -> Result<Vec<Field>, Sy
     let value = match Expand(&budget).deserialize(serde_yaml::Deserializer::from_str(yaml)) {
         Ok(value) => value,
         Err(error) => {
-            let at = error.location().map_or(start, |place| place_of_byte(yaml, place.index(), first_line));
+            let at = error.location().map_or(start, |place| place_of_byte(yaml, place.index(), start));
             return fail(at, reason(&error));
         }
     };
@@ -140,7 +140,7 @@ fn fields(yaml: &str, first_line: u32, start: Position) -> Result<Vec<Field>, Sy
             other => other.to_string().trim_matches('`').to_owned(),
         };
         let seen = fields.iter().any(|field| field.name == name);
-        let (key_at, value_at) = locate(yaml, &name, usize::from(seen), first_line).unwrap_or((start, start));
+        let (key_at, value_at) = locate(yaml, &name, usize::from(seen), start).unwrap_or((start, start));
         if seen {
             return fail(key_at, format!("{} is given twice; keep one of them", quoted(&name)));
         }
@@ -150,10 +150,14 @@ fn fields(yaml: &str, first_line: u32, start: Position) -> Result<Vec<Field>, Sy
 }
 
 /// Counts lines at LF only, as an editor does. The YAML parser also ends lines at a lone CR and at Unicode separators.
-fn place_of_byte(yaml: &str, index: usize, first_line: u32) -> Position {
+fn place_of_byte(yaml: &str, index: usize, start: Position) -> Position {
     let yaml = yaml.trim_end_matches(['\r', '\n']);
-    let Position { line, column } = LineIndex::new(yaml).position(index);
-    Position { line: first_line + line - 1, column }
+    in_file(start, LineIndex::new(yaml).position(index))
+}
+
+/// A place in the frontmatter as one in the file, in which it starts after the line of `start`.
+fn in_file(start: Position, place: Position) -> Position {
+    Position { line: start.line + place.line, ..place }
 }
 
 /// The parser's message without its positions, which count from the frontmatter and not from the file.
@@ -164,7 +168,7 @@ fn reason(error: &serde_yaml::Error) -> String {
 }
 
 /// Finds the position of the `nth` field of this name and of its value. Only fields in block style have positions.
-fn locate(yaml: &str, name: &str, nth: usize, first_line: u32) -> Option<(Position, Position)> {
+fn locate(yaml: &str, name: &str, nth: usize, start: Position) -> Option<(Position, Position)> {
     let indent_of = |line: &str| line.len() - line.trim_start_matches(' ').len();
     let indent = yaml
         .lines()
@@ -176,12 +180,10 @@ fn locate(yaml: &str, name: &str, nth: usize, first_line: u32) -> Option<(Positi
         .filter(|(_, line)| indent_of(line) == indent)
         .filter_map(|(index, line)| Some((index, line, after_key(&line[indent..], name)?)))
         .nth(nth)?;
-    let line_number = first_line + number(index);
     let value = after.trim_start();
-    let key_at = Position { line: line_number, column: number(indent + 1) };
+    let key_at = in_file(start, Position::new(index + 1, indent + 1));
     let column = line[..line.len() - value.len()].chars().count() + 1;
-    let value_at =
-        if value.is_empty() { key_at } else { Position { line: line_number, column: number(column) } };
+    let value_at = if value.is_empty() { key_at } else { in_file(start, Position::new(index + 1, column)) };
     Some((key_at, value_at))
 }
 
@@ -194,11 +196,6 @@ fn after_key<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     };
     let after = rest.trim_start().strip_prefix(':')?;
     (after.is_empty() || after.starts_with(char::is_whitespace)).then_some(after)
-}
-
-/// Converts a line or column number. The file is at most 256 KiB, so it fits.
-fn number(value: usize) -> u32 {
-    u32::try_from(value).unwrap_or(u32::MAX)
 }
 
 /// What alias expansion may still produce. It is counted while expanding, so that a YAML bomb stops after a few

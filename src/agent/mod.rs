@@ -10,7 +10,7 @@
 //! | File | Answers |
 //! |---|---|
 //! | `definition` | what an agent is |
-//! | `builtin`, `discover` | which definitions exist, and in which directories |
+//! | `discover` | which definitions exist, and in which directories |
 //! | `frontmatter`, `parse` | what a file says, and what is wrong with it |
 //! | `catalog` | which definition a name refers to |
 //! | `consent` | whether the user has confirmed a project's agent |
@@ -18,25 +18,24 @@
 //! | `policy` | which declared tools a child gets, and why not the others |
 //! | `surface` | the tools' descriptions and schemas, and the delegation policy |
 
-mod builtin;
 mod catalog;
 mod consent;
 mod definition;
 mod depth;
 mod discover;
-mod error;
 mod frontmatter;
 mod parse;
 mod policy;
 mod surface;
 
-pub use catalog::{Catalog, Shadowed};
+pub use catalog::{Catalog, Shadowed, UnknownAgent};
 pub use consent::Consent;
 pub use definition::{AgentDefinition, Context, SandboxMode, Source, THINKING_LEVELS};
 pub use depth::{DEPTH, Depth, MAX_DEPTH, TooDeep, depth_from_env};
 pub use discover::{DiscoverOptions, discover};
 pub(crate) use discover::{canonical, project_directories};
-pub use error::{NoToolsLeft, UnknownAgent};
 pub use parse::{Parsed, parse};
-pub use policy::{DropReason, DroppedTool, ToolPlan, ToolPolicy, is_free_of_side_effects, plan_tools};
+pub use policy::{
+    DropReason, DroppedTool, NoToolsLeft, ToolPlan, ToolPolicy, is_free_of_side_effects, plan_tools,
+};
 pub use surface::{DELEGATION_HEADING, Surface, TaskLimits, Tool, ToolSurface, surface};

@@ -7,9 +7,9 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use super::definition::{AgentDefinition, Context, SandboxMode, Source, THINKING_LEVELS};
-use super::frontmatter::{self, Document, Field, Yaml};
+use super::frontmatter::{self, Document, Field, SyntaxError, Yaml};
 use super::policy::{is_tool_name, pi_tool_name};
-use crate::text::{Diagnostic, LineIndex, Position, Severity, nearest, one_line, quoted};
+use crate::text::{Code, Diagnostic, LineIndex, Position, Severity, nearest, one_line, quoted, suggestion};
 
 /// Largest agent file. A prompt of this size already fills a third of a context window.
 pub(super) const MAX_FILE_BYTES: usize = 256 * 1024;
@@ -24,31 +24,41 @@ const MAX_LIST_ITEMS: usize = 256;
 const MAX_TEXT_CHARS: usize = 1024;
 /// Longest timeout that an agent may set: a week.
 const MAX_TIMEOUT_MS: i64 = 7 * 24 * 60 * 60 * 1000;
-const FIELDS: [&str; 15] = [
-    "name",
-    "description",
-    "readonly",
-    "tools",
-    "model",
-    "thinking",
-    "timeoutMs",
-    "idleTimeoutMs",
-    "maxTurns",
-    "maxCost",
-    "sandbox",
-    "launcher",
-    "extensions",
-    "context",
-    "skills",
+
+/// Reads one field into the definition.
+type Read = fn(&mut Reader<'_>, &Field, &mut AgentDefinition);
+
+const FIELDS: [(&str, Read); 15] = [
+    ("name", |reader, field, agent| agent.name = reader.name(field).unwrap_or_default()),
+    ("description", |reader, field, agent| reader.description(field, agent)),
+    ("readonly", |reader, field, agent| agent.readonly = reader.readonly(field).unwrap_or_default()),
+    ("tools", |reader, field, agent| agent.tools = reader.tools(field)),
+    ("model", |reader, field, agent| agent.model = reader.inheritable(field)),
+    ("thinking", |reader, field, agent| {
+        let level = reader.inheritable(field);
+        agent.thinking = level.and_then(|level| reader.choice(field, level, THINKING_LEVELS));
+    }),
+    ("timeoutMs", |reader, field, agent| agent.timeout = reader.milliseconds(field)),
+    ("idleTimeoutMs", |reader, field, agent| agent.idle_timeout = reader.milliseconds(field)),
+    ("maxTurns", |reader, field, agent| agent.max_turns = reader.turns(field)),
+    ("maxCost", |reader, field, agent| agent.max_cost = reader.cost(field)),
+    ("sandbox", |reader, field, agent| {
+        let mode = reader.text(field).and_then(|mode| reader.choice(field, mode, SandboxMode::TEXTS));
+        agent.sandbox = mode.and_then(|mode| SandboxMode::parse(&mode));
+    }),
+    ("launcher", |reader, field, agent| agent.launcher = reader.text(field)),
+    ("extensions", |reader, field, agent| agent.extensions = reader.list(field, SYNTAX)),
+    ("context", |reader, field, agent| agent.context = reader.context(field)),
+    ("skills", |reader, field, agent| agent.skills = reader.skills(field)),
 ];
 
-const NAME_MISSING: &str = "FRONTMATTER_NAME_MISSING";
-const READONLY_INVALID: &str = "FRONTMATTER_READONLY_INVALID";
-const TOOLS_INVALID: &str = "FRONTMATTER_TOOLS_INVALID";
-const SYNTAX: &str = "FRONTMATTER_SYNTAX";
-const FIELD_IGNORED: &str = "FRONTMATTER_FIELD_IGNORED";
+const NAME_MISSING: Code = (Severity::Error, "FRONTMATTER_NAME_MISSING");
+const READONLY_INVALID: Code = (Severity::Error, "FRONTMATTER_READONLY_INVALID");
+const TOOLS_INVALID: Code = (Severity::Error, "FRONTMATTER_TOOLS_INVALID");
+const SYNTAX: Code = (Severity::Error, "FRONTMATTER_SYNTAX");
+const FIELD_IGNORED: Code = (Severity::Info, "FRONTMATTER_FIELD_IGNORED");
 /// The file, or the directory that should hold it, cannot be read.
-pub(super) const READ_FAILED: &str = "AGENT_FILE_READ_FAILED";
+pub(super) const READ_FAILED: Code = (Severity::Error, "AGENT_FILE_READ_FAILED");
 
 /// The result of parsing a file. With neither agent nor diagnostics, the file is something else, a README for instance.
 #[derive(Clone, Debug, Default)]
@@ -63,9 +73,39 @@ pub struct Parsed {
 #[must_use]
 pub fn parse(bytes: &[u8], source: Source, path: Option<&Path>) -> Parsed {
     let mut reader = Reader { path, diagnostics: Vec::new() };
-    let agent = reader.agent(bytes, source);
+    let agent = match document(bytes) {
+        Ok(document) => document.map(|document| reader.definition(document, bytes, source)),
+        Err((code, error)) => {
+            reader.report(code, error.at, error.message);
+            None
+        }
+    };
     let agent = agent.filter(|_| reader.diagnostics.iter().all(|found| found.severity != Severity::Error));
     Parsed { agent, diagnostics: reader.diagnostics }
+}
+
+/// The content of a file; `None` without frontmatter, which means that the file is no agent.
+fn document(bytes: &[u8]) -> Result<Option<Document>, (Code, SyntaxError)> {
+    let unreadable = |at, message| Err((READ_FAILED, SyntaxError { at, message }));
+    if bytes.len() > MAX_FILE_BYTES {
+        let message = format!("the file has more than {MAX_FILE_BYTES} bytes, the most an agent may have");
+        return unreadable(Position::START, message);
+    }
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        return unreadable(Position::START, "the file is UTF-16; expected UTF-8".to_owned());
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) => frontmatter::read(text).map_err(|error| (SYNTAX, error)),
+        Err(error) => {
+            let text = String::from_utf8_lossy(bytes);
+            // Without frontmatter it is not an agent, whatever its encoding.
+            if frontmatter::read(&text) == Ok(None) {
+                return Ok(None);
+            }
+            let at = LineIndex::new(&text).position(error.valid_up_to());
+            unreadable(at, "this byte is not UTF-8".to_owned())
+        }
+    }
 }
 
 struct Reader<'a> {
@@ -74,111 +114,29 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn agent(&mut self, bytes: &[u8], source: Source) -> Option<AgentDefinition> {
-        let start = Position::START;
-        if bytes.len() > MAX_FILE_BYTES {
-            let message =
-                format!("the file has more than {MAX_FILE_BYTES} bytes, the most an agent may have");
-            self.report(Severity::Error, READ_FAILED, start, message);
-            return None;
-        }
-        if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
-            let message = "the file is UTF-16; expected UTF-8".to_owned();
-            self.report(Severity::Error, READ_FAILED, start, message);
-            return None;
-        }
-        let document = match std::str::from_utf8(bytes) {
-            Ok(text) => frontmatter::read(text),
-            // Without frontmatter the file is not an agent, whatever its encoding.
-            Err(error) => {
-                let text = String::from_utf8_lossy(bytes);
-                if frontmatter::read(&text) != Ok(None) {
-                    let at = LineIndex::new(&text).position(error.valid_up_to());
-                    self.report(Severity::Error, READ_FAILED, at, "this byte is not UTF-8".to_owned());
-                }
-                return None;
-            }
-        };
-        match document {
-            Ok(None) => None,
-            Ok(Some(document)) => Some(self.definition(document, bytes, source)),
-            Err(error) => {
-                self.report(Severity::Error, SYNTAX, error.at, error.message);
-                None
-            }
-        }
-    }
-
     fn definition(&mut self, document: Document, bytes: &[u8], source: Source) -> AgentDefinition {
         let mut agent = AgentDefinition {
-            name: String::new(),
-            description: String::new(),
             source,
             path: self.path.map(Path::to_path_buf),
-            readonly: false,
-            tools: None,
-            model: None,
-            thinking: None,
-            timeout: None,
-            idle_timeout: None,
-            max_turns: None,
-            max_cost: None,
-            sandbox: None,
-            launcher: None,
-            extensions: None,
-            context: None,
-            skills: None,
             prompt: document.body,
             content_hash: hash(bytes),
+            ..AgentDefinition::default()
         };
         if !document.fields.iter().any(|field| field.name == "name") {
             let message = "`name` is missing; expected a field such as `name: my-agent`".to_owned();
-            self.report(Severity::Error, NAME_MISSING, document.start, message);
+            self.report(NAME_MISSING, document.start, message);
         }
         for field in &document.fields {
-            self.field(field, &mut agent);
+            if let Some((_, read)) = FIELDS.iter().find(|(name, _)| *name == field.name) {
+                read(self, field, &mut agent);
+            } else {
+                let hint = suggestion(nearest(&field.name, FIELDS.map(|(name, _)| name)));
+                let message =
+                    format!("{} is not a field of an agent and is ignored{hint}", quoted(&field.name));
+                self.report(FIELD_IGNORED, field.key_at, message);
+            }
         }
         agent
-    }
-
-    fn field(&mut self, field: &Field, agent: &mut AgentDefinition) {
-        match field.name.as_str() {
-            "name" => agent.name = self.name(field).unwrap_or_default(),
-            "description" => {
-                if let Some(text) = self.prose(field) {
-                    if agent.prompt.is_empty() {
-                        text.trim().clone_into(&mut agent.prompt);
-                    }
-                    agent.description = one_line(&text, MAX_DESCRIPTION_CHARS);
-                }
-            }
-            "readonly" => agent.readonly = self.readonly(field).unwrap_or_default(),
-            "tools" => agent.tools = self.tools(field),
-            "model" => agent.model = self.inheritable(field),
-            "thinking" => {
-                agent.thinking =
-                    self.inheritable(field).and_then(|level| self.choice(field, level, THINKING_LEVELS));
-            }
-            "timeoutMs" => agent.timeout = self.milliseconds(field),
-            "idleTimeoutMs" => agent.idle_timeout = self.milliseconds(field),
-            "maxTurns" => agent.max_turns = self.turns(field),
-            "maxCost" => agent.max_cost = self.cost(field),
-            "sandbox" => {
-                let mode = self.text(field).and_then(|mode| self.choice(field, mode, SandboxMode::TEXTS));
-                agent.sandbox = mode.and_then(|mode| SandboxMode::parse(&mode));
-            }
-            "launcher" => agent.launcher = self.text(field),
-            "extensions" => agent.extensions = self.list(field, SYNTAX),
-            "context" => agent.context = self.context(field),
-            "skills" => agent.skills = self.skills(field),
-            other => {
-                let meant = nearest(other, FIELDS)
-                    .map(|known| format!("; did you mean `{known}`?"))
-                    .unwrap_or_default();
-                let message = format!("{} is not a field of an agent and is ignored{meant}", quoted(other));
-                self.report(Severity::Info, FIELD_IGNORED, field.key_at, message);
-            }
-        }
     }
 
     fn name(&mut self, field: &Field) -> Option<String> {
@@ -186,17 +144,31 @@ impl Reader<'_> {
             "a name of at most 64 letters, digits, `.`, `_` and `-` that starts with a letter or a digit";
         match &field.value {
             Yaml::Text(name) if is_agent_name(name) => Some(name.clone()),
-            Yaml::Text(_) => self.wrong(field, NAME_MISSING, expected),
-            other => {
-                let quoting = match other {
-                    Yaml::Bool(_) | Yaml::Integer(_) | Yaml::Float(_) => {
-                        ", in quotes when it reads as another type"
-                    }
-                    _ => "",
-                };
-                self.wrong(field, NAME_MISSING, &format!("{expected}{quoting}"))
-            }
+            Yaml::Bool(_) | Yaml::Integer(_) | Yaml::Float(_) => self.wrong(
+                field,
+                NAME_MISSING,
+                &format!("{expected}, in quotes when it reads as another type"),
+            ),
+            _ => self.wrong(field, NAME_MISSING, expected),
         }
+    }
+
+    fn description(&mut self, field: &Field, agent: &mut AgentDefinition) {
+        let text = match &field.value {
+            Yaml::Text(text) => text.clone(),
+            Yaml::Null => String::new(),
+            Yaml::Bool(_) | Yaml::Integer(_) | Yaml::Float(_) => {
+                field.value.to_string().trim_matches('`').to_owned()
+            }
+            Yaml::List(_) | Yaml::Map(_) => {
+                self.wrong::<()>(field, SYNTAX, "one line of text");
+                return;
+            }
+        };
+        if agent.prompt.is_empty() {
+            text.trim().clone_into(&mut agent.prompt);
+        }
+        agent.description = one_line(&text, MAX_DESCRIPTION_CHARS);
     }
 
     fn readonly(&mut self, field: &Field) -> Option<bool> {
@@ -219,7 +191,7 @@ impl Reader<'_> {
                     "`tools` names {}; expected plain tool names such as `read, grep`, or `mcp__server__*`",
                     quoted(&declared)
                 );
-                self.report(Severity::Error, TOOLS_INVALID, field.value_at, message);
+                self.report(TOOLS_INVALID, field.value_at, message);
             } else if !tools.iter().any(|known| known == tool) {
                 tools.push(tool.to_owned());
             }
@@ -228,7 +200,7 @@ impl Reader<'_> {
     }
 
     /// A list of texts, or one comma-separated text.
-    fn list(&mut self, field: &Field, code: &'static str) -> Option<Vec<String>> {
+    fn list(&mut self, field: &Field, code: Code) -> Option<Vec<String>> {
         let expected = "names with commas between them or a list of names; `[]` for none";
         let items = match &field.value {
             Yaml::Text(text) => {
@@ -242,7 +214,7 @@ impl Reader<'_> {
                         Yaml::Text(text) if !text.trim().is_empty() => names.push(text.trim().to_owned()),
                         other => {
                             let message = format!("`{}` holds {other}; expected {expected}", field.name);
-                            self.report(Severity::Error, code, field.value_at, message);
+                            self.report(code, field.value_at, message);
                             return None;
                         }
                     }
@@ -257,21 +229,10 @@ impl Reader<'_> {
                 field.name,
                 items.len()
             );
-            self.report(Severity::Error, code, field.value_at, message);
+            self.report(code, field.value_at, message);
             return None;
         }
         Some(items)
-    }
-
-    fn prose(&mut self, field: &Field) -> Option<String> {
-        match &field.value {
-            Yaml::Text(text) => Some(text.clone()),
-            Yaml::Null => Some(String::new()),
-            Yaml::Bool(_) | Yaml::Integer(_) | Yaml::Float(_) => {
-                Some(field.value.to_string().trim_matches('`').to_owned())
-            }
-            Yaml::List(_) | Yaml::Map(_) => self.wrong(field, SYNTAX, "one line of text"),
-        }
     }
 
     fn text(&mut self, field: &Field) -> Option<String> {
@@ -348,25 +309,21 @@ impl Reader<'_> {
             Yaml::Text(_) | Yaml::List(_) => {
                 let message =
                     format!("`skills` is {} and is ignored; expected `true` or `false`", field.value);
-                self.report(Severity::Info, FIELD_IGNORED, field.key_at, message);
+                self.report(FIELD_IGNORED, field.key_at, message);
                 None
             }
             _ => self.wrong(field, SYNTAX, "`true` or `false`"),
         }
     }
 
-    fn wrong<T>(&mut self, field: &Field, code: &'static str, expected: &str) -> Option<T> {
+    fn wrong<T>(&mut self, field: &Field, code: Code, expected: &str) -> Option<T> {
         let message = format!("`{}` is {}; expected {expected}", field.name, field.value);
-        self.report(Severity::Error, code, field.value_at, message);
+        self.report(code, field.value_at, message);
         None
     }
 
-    fn report(&mut self, severity: Severity, code: &'static str, at: Position, message: String) {
-        let diagnostic = Diagnostic::new(severity, code, message).at(at.line, at.column);
-        self.diagnostics.push(match self.path {
-            Some(path) => diagnostic.in_file(path),
-            None => diagnostic,
-        });
+    fn report(&mut self, code: Code, at: Position, message: String) {
+        self.diagnostics.push(Diagnostic::new(code, message, self.path, Some(at)));
     }
 }
 

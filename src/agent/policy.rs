@@ -6,7 +6,6 @@ use std::fmt;
 use serde::Serialize;
 
 use super::definition::AgentDefinition;
-use super::error::NoToolsLeft;
 use crate::text::{covers, overlaps};
 
 /// Tools that change nothing, in the order in which a child gets them.
@@ -134,6 +133,25 @@ impl fmt::Display for DropReason {
             Self::NeverInChild => "a child never delegates",
             Self::NotInSnapshot => "it was not allowed when the run was asked for",
         })
+    }
+}
+
+/// This pi has none of the tools that the agent could have used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct NoToolsLeft {
+    /// The agent's name.
+    pub agent: String,
+    /// The missing tools; any one of them would let the agent run.
+    pub missing: Vec<String>,
+}
+
+impl fmt::Display for NoToolsLeft {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (tools, them) = match &self.missing[..] {
+            [only] => (only.clone(), "it"),
+            several => (format!("one of {}", several.join(", ")), "them"),
+        };
+        write!(f, "agent `{}` needs {tools}; install a package that provides {them}", self.agent)
     }
 }
 

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::keys::{Key, Kind};
-use super::located::{Json, Located, Member};
-use crate::text::{Position, nearest, quoted};
+use super::located::{Json, Located, Member, Mistake};
+use crate::text::{nearest, quoted, suggestion};
 
 /// No list needs more entries.
 const MAX_ITEMS: usize = 256;
@@ -15,17 +15,18 @@ const NEVER_LSP: [&str; 3] = ["rename", "codeaction", "restart"];
 /// Prefix of the variables that this package sets for its children.
 const RESERVED_ENV: &str = "PI_SUBAGENT_";
 const PLACEHOLDERS: [&str; 6] = ["argv", "cwd", "project", "runId", "agent", "env"];
-const LAUNCHER_FIELDS: [&str; 7] = ["command", "cwd", "env", "quote", "fetch", "cancel", "maxConcurrent"];
-
-/// A value that cannot be used.
-#[derive(Debug)]
-pub(super) struct Wrong {
-    pub(super) at: Option<Position>,
-    pub(super) message: String,
-}
+const LAUNCHER_FIELDS: [(&str, Kind); 7] = [
+    ("command", Kind::Command),
+    ("cwd", Kind::Text),
+    ("env", Kind::TextList),
+    ("quote", Kind::Choice(&["sh"])),
+    ("fetch", Kind::Command),
+    ("cancel", Kind::Command),
+    ("maxConcurrent", Kind::Integer { min: 1, max: 4096 }),
+];
 
 /// Checks a value and converts it to the form used for merging.
-pub(super) fn check(key: &Key, value: &Located) -> Result<Value, Wrong> {
+pub(super) fn check(key: &Key, value: &Located) -> Result<Value, Mistake> {
     let checked = Checker { path: key.path }.value(key.kind, value)?;
     let inherits = key.default == "null" && checked == json!("inherit");
     Ok(if inherits { Value::Null } else { checked })
@@ -36,96 +37,77 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    fn value(&self, kind: Kind, value: &Located) -> Result<Value, Wrong> {
-        match (kind, &value.json) {
-            (Kind::Bool, Json::Bool(found)) => Ok(json!(found)),
-            (Kind::Bool, _) => self.wrong(value, "`true` or `false`"),
-            (Kind::Integer { min, max }, _) => self.integer(value, min, max),
-            (Kind::Amount, Json::Number(found))
-                if found.as_f64().is_some_and(|amount| (0.0..1e12).contains(&amount)) =>
-            {
-                Ok(json!(found))
+    fn value(&self, kind: Kind, value: &Located) -> Result<Value, Mistake> {
+        let checked = match (kind, &value.json) {
+            (Kind::Bool, Json::Bool(found)) => Some(json!(found)),
+            (Kind::Integer { min, max }, Json::Number(number)) => {
+                let found = number.as_u64().or_else(|| number.as_f64().and_then(whole));
+                found.filter(|found| (min..=max).contains(found)).map(|found| json!(found))
             }
-            (Kind::Amount, _) => self.wrong(value, "an amount in USD such as 0.5, 0 for no limit"),
-            (Kind::Choice(choices), Json::Text(text)) if choices.contains(&text.as_str()) => Ok(json!(text)),
-            (Kind::Choice(choices), _) => self.wrong(value, &format!("one of {}", listed(choices))),
-            (Kind::Text, Json::Text(text)) if is_line(text) && !text.starts_with('-') => Ok(json!(text)),
-            (Kind::Text, _) => self.wrong(value, "one line of text that does not start with `-`"),
-            (Kind::TextList, _) => self.list(value, "a list of names", is_line),
+            (Kind::Amount, Json::Number(found)) => {
+                let amount = found.as_f64().filter(|amount| (0.0..1e12).contains(amount));
+                amount.map(|_| json!(found))
+            }
+            (Kind::Choice(choices) | Kind::ChoiceOrList(choices), Json::Text(text)) => {
+                choices.contains(&text.as_str()).then(|| json!(text))
+            }
+            (Kind::Text, Json::Text(text)) => (is_line(text) && !text.starts_with('-')).then(|| json!(text)),
+            (Kind::TextList | Kind::ChoiceOrList(_), Json::List(items)) => {
+                return self.list(kind, value, items, is_line);
+            }
             (Kind::Command, Json::List(items)) if !items.is_empty() => {
-                self.list(value, "a program and its arguments, such as [\"node\", \"cli.js\"]", is_argument)
+                return self.list(kind, value, items, is_argument);
             }
-            (Kind::Command, _) => {
-                self.wrong(value, "a program and its arguments, such as [\"node\", \"cli.js\"]")
-            }
-            (Kind::Environment, Json::Object(members)) => self.environment(value, members),
-            (Kind::Environment, _) => self.wrong(value, "an object of names and texts"),
-            (Kind::LspActions, Json::List(items)) => self.lsp_actions(value, items),
-            (Kind::LspActions, _) => self.wrong(value, "a list of names"),
-            (Kind::ChoiceOrList(choices), Json::Text(text)) if choices.contains(&text.as_str()) => {
-                Ok(json!(text))
-            }
-            (Kind::ChoiceOrList(choices), Json::List(_)) => {
-                self.list(value, &format!("{} or a list of paths", listed(choices)), is_line)
-            }
-            (Kind::ChoiceOrList(choices), _) => {
-                self.wrong(value, &format!("{} or a list of paths", listed(choices)))
-            }
-            (Kind::Launchers, Json::Object(members)) => self.launchers(value, members),
-            (Kind::Launchers, _) => self.wrong(value, "an object of launchers by name"),
-        }
-    }
-
-    fn integer(&self, value: &Located, min: u64, max: u64) -> Result<Value, Wrong> {
-        let found = match &value.json {
-            Json::Number(number) => number.as_u64().or_else(|| number.as_f64().and_then(whole)),
+            (Kind::LspActions, Json::List(items)) => return self.lsp_actions(value, items),
+            (Kind::Environment, Json::Object(members)) => return self.environment(value, members),
+            (Kind::Launchers, Json::Object(members)) => return self.launchers(value, members),
             _ => None,
         };
-        match found.filter(|found| (min..=max).contains(found)) {
-            Some(found) => Ok(json!(found)),
-            None => self.wrong(value, &format!("a whole number from {min} to {max}")),
-        }
+        checked.map_or_else(|| self.wrong(value, &expected(kind)), Ok)
     }
 
-    fn list(&self, value: &Located, expected: &str, fits: fn(&str) -> bool) -> Result<Value, Wrong> {
-        let Json::List(items) = &value.json else { return self.wrong(value, expected) };
+    fn list(
+        &self,
+        kind: Kind,
+        value: &Located,
+        items: &[Located],
+        fits: fn(&str) -> bool,
+    ) -> Result<Value, Mistake> {
         self.at_most(value, items.len())?;
         let texts = items.iter().map(|item| match &item.json {
             Json::Text(text) if fits(text) => Ok(json!(text)),
-            _ => self.holds(item, expected),
+            _ => self.holds(item, &expected(kind)),
         });
         texts.collect::<Result<Vec<_>, _>>().map(Value::Array)
     }
 
-    fn environment(&self, value: &Located, members: &[Member]) -> Result<Value, Wrong> {
+    fn environment(&self, value: &Located, members: &[Member]) -> Result<Value, Mistake> {
         self.at_most(value, members.len())?;
         let mut variables = Map::new();
         for Member { name, name_at, value } in members {
-            let fail = |message| Err(Wrong { at: *name_at, message });
+            let (at, path, shown) = (*name_at, self.path, quoted(name));
             if name.starts_with(RESERVED_ENV) {
-                return fail(format!(
-                    "`{}` names {}; names that start with `{RESERVED_ENV}` are set for each child",
-                    self.path,
-                    quoted(name)
-                ));
+                let message = format!(
+                    "`{path}` names {shown}; names that start with `{RESERVED_ENV}` are set for each child"
+                );
+                return Err(Mistake { at, message });
             }
             let is_name = !name.is_empty() && !name.contains(|c: char| c == '=' || c.is_control());
             let Json::Text(text) = &value.json else {
-                return self.holds(value, &format!("a text for {}", quoted(name)));
+                return self.holds(value, &format!("a text for {shown}"));
             };
             if !is_name || text.contains('\0') || text.len() > MAX_TEXT_BYTES {
-                return fail(format!(
-                    "`{}` sets {}; expected a name without `=` and at most {MAX_TEXT_BYTES} bytes without NUL",
-                    self.path,
-                    quoted(name)
-                ));
+                let message = format!(
+                    "`{path}` sets {shown}; expected a name without `=` and at most {MAX_TEXT_BYTES} bytes without NUL"
+                );
+                return Err(Mistake { at, message });
             }
             variables.insert(name.clone(), json!(text));
         }
         Ok(Value::Object(variables))
     }
 
-    fn lsp_actions(&self, value: &Located, items: &[Located]) -> Result<Value, Wrong> {
+    fn lsp_actions(&self, value: &Located, items: &[Located]) -> Result<Value, Mistake> {
         for item in items {
             if let Json::Text(text) = &item.json {
                 let plain: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
@@ -135,25 +117,25 @@ impl Checker<'_> {
                         self.path,
                         quoted(text)
                     );
-                    return Err(Wrong { at: item.at, message });
+                    return Err(Mistake { at: item.at, message });
                 }
             }
         }
-        self.list(value, "a list of names", |text| {
+        self.list(Kind::LspActions, value, items, |text| {
             !text.is_empty()
                 && text.len() <= 64
                 && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_/.".contains(c))
         })
     }
 
-    fn launchers(&self, value: &Located, members: &[Member]) -> Result<Value, Wrong> {
+    fn launchers(&self, value: &Located, members: &[Member]) -> Result<Value, Mistake> {
         self.at_most(value, members.len())?;
         let mut launchers = Map::new();
         for Member { name, name_at, value } in members {
             if !is_line(name) || launchers.contains_key(name) {
                 let message =
                     format!("`{}` holds {}; expected each name once, on one line", self.path, quoted(name));
-                return Err(Wrong { at: *name_at, message });
+                return Err(Mistake { at: *name_at, message });
             }
             let path = format!("{}.{name}", self.path);
             launchers.insert(name.clone(), Checker { path: &path }.launcher(value)?);
@@ -161,37 +143,25 @@ impl Checker<'_> {
         Ok(Value::Object(launchers))
     }
 
-    fn launcher(&self, value: &Located) -> Result<Value, Wrong> {
+    fn launcher(&self, value: &Located) -> Result<Value, Mistake> {
         let Json::Object(members) = &value.json else {
             return self.wrong(value, "an object with a `command`");
         };
         let mut launcher = Map::new();
         for Member { name, name_at, value } in members {
             let path = format!("{}.{name}", self.path);
-            let field = Checker { path: &path };
-            let checked = match name.as_str() {
-                "command" | "fetch" | "cancel" => field.value(Kind::Command, value)?,
-                "cwd" => field.value(Kind::Text, value)?,
-                "env" => field.value(Kind::TextList, value)?,
-                "quote" => field.value(Kind::Choice(&["sh"]), value)?,
-                "maxConcurrent" => field.value(Kind::Integer { min: 1, max: 4096 }, value)?,
-                other => {
-                    let meant =
-                        nearest(other, LAUNCHER_FIELDS).map(|known| format!("; did you mean `{known}`?"));
-                    let message = format!(
-                        "{} is not a field of a launcher{}",
-                        quoted(&path),
-                        meant.unwrap_or_default()
-                    );
-                    return Err(Wrong { at: *name_at, message });
-                }
+            let Some((_, kind)) = LAUNCHER_FIELDS.iter().find(|(known, _)| known == name) else {
+                let meant = suggestion(nearest(name, LAUNCHER_FIELDS.map(|(known, _)| known)));
+                let message = format!("{} is not a field of a launcher{meant}", quoted(&path));
+                return Err(Mistake { at: *name_at, message });
             };
+            let checked = Checker { path: &path }.value(*kind, value)?;
             if let Some(unknown) = unknown_placeholder(&checked) {
                 let message = format!(
                     "`{path}` has the placeholder `{{{unknown}}}`; expected one of {}",
                     listed(&PLACEHOLDERS)
                 );
-                return Err(Wrong { at: value.at, message });
+                return Err(Mistake { at: value.at, message });
             }
             launcher.insert(name.clone(), checked);
         }
@@ -203,34 +173,51 @@ impl Checker<'_> {
                 "`{}` needs a `command` with `{{argv}}` in it, where the child's arguments go",
                 self.path
             );
-            return Err(Wrong { at: value.at, message });
+            return Err(Mistake { at: value.at, message });
         }
         Ok(Value::Object(launcher))
     }
 
-    fn at_most(&self, value: &Located, items: usize) -> Result<(), Wrong> {
+    fn at_most(&self, value: &Located, items: usize) -> Result<(), Mistake> {
         if items <= MAX_ITEMS {
             return Ok(());
         }
-        Err(Wrong {
+        Err(Mistake {
             at: value.at,
             message: format!("`{}` has {items} entries; expected at most {MAX_ITEMS}", self.path),
         })
     }
 
-    fn wrong<T>(&self, value: &Located, expected: &str) -> Result<T, Wrong> {
-        Err(Wrong {
+    fn wrong<T>(&self, value: &Located, expected: &str) -> Result<T, Mistake> {
+        Err(Mistake {
             at: value.at,
             message: format!("`{}` is {}; expected {expected}", self.path, shown(&value.json)),
         })
     }
 
-    fn holds<T>(&self, item: &Located, expected: &str) -> Result<T, Wrong> {
-        Err(Wrong {
+    fn holds<T>(&self, item: &Located, expected: &str) -> Result<T, Mistake> {
+        Err(Mistake {
             at: item.at,
             message: format!("`{}` holds {}; expected {expected}", self.path, shown(&item.json)),
         })
     }
+}
+
+/// What would be a right value.
+fn expected(kind: Kind) -> String {
+    let expected = match kind {
+        Kind::Bool => "`true` or `false`",
+        Kind::Integer { min, max } => return format!("a whole number from {min} to {max}"),
+        Kind::Amount => "an amount in USD such as 0.5, 0 for no limit",
+        Kind::Choice(choices) => return format!("one of {}", listed(choices)),
+        Kind::ChoiceOrList(choices) => return format!("{} or a list of paths", listed(choices)),
+        Kind::Text => "one line of text that does not start with `-`",
+        Kind::TextList | Kind::LspActions => "a list of names",
+        Kind::Command => "a program and its arguments, such as [\"node\", \"cli.js\"]",
+        Kind::Environment => "an object of names and texts",
+        Kind::Launchers => "an object of launchers by name",
+    };
+    expected.to_owned()
 }
 
 /// An unknown `{placeholder}` in a launcher's text, if there is one.
@@ -283,8 +270,7 @@ fn whole(number: f64) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::keys::KEYS;
-    use super::super::values::Values;
+    use super::super::keys::{KEYS, Values};
     use super::*;
 
     #[test]

@@ -1,6 +1,9 @@
-//! All configuration keys: type, bounds, default, whether the key has an effect yet, and what a project may do to it.
+//! All configuration keys: type, bounds, default, whether the key has an effect yet, and what a project may do to it;
+//! and the settings by key, the form in which files are merged.
 
-use super::settings::{EarlyBoot, NonInteractivePolicy, OnExit, ProjectAgentPolicy, Protocol};
+use serde_json::{Value, json};
+
+use super::settings::{Config, EarlyBoot, NonInteractivePolicy, OnExit, ProjectAgentPolicy, Protocol};
 use crate::agent::{Context, SandboxMode, THINKING_LEVELS};
 
 /// The type of a value.
@@ -86,7 +89,7 @@ const fn works(path: &'static str, kind: Kind, default: &'static str, project: T
 }
 
 const fn later(path: &'static str, kind: Kind, default: &'static str, project: Tighten) -> Key {
-    Key { path, kind, default, in_force: false, project }
+    Key { in_force: false, ..works(path, kind, default, project) }
 }
 
 /// All keys, also those without an effect yet: a file written for a later release is still checked.
@@ -170,6 +173,46 @@ pub(super) fn key(path: &str) -> Option<&'static Key> {
 /// Whether `path` is a group of keys, which is an object in the file.
 pub(super) fn is_group(path: &str) -> bool {
     KEYS.iter().any(|key| key.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('.')))
+}
+
+/// A value for each key: the JSON object that a [`Config`] is written as.
+#[derive(Clone, Debug)]
+pub(super) struct Values(Value);
+
+impl Default for Values {
+    fn default() -> Self {
+        let mut values = Self(json!({}));
+        for key in KEYS {
+            let default = serde_json::from_str(key.default).expect("a test reads the default of every key");
+            values.set(key.path, default);
+        }
+        values
+    }
+}
+
+impl Values {
+    pub(super) fn of(config: &Config) -> Self {
+        Self(serde_json::to_value(config).expect("the settings have text keys and finite numbers only"))
+    }
+
+    pub(super) fn of_key(&self, path: &str) -> &Value {
+        path.split('.').fold(&self.0, |group, name| &group[name])
+    }
+
+    /// `value` must have passed the check of this key.
+    pub(super) fn set(&mut self, path: &'static str, value: Value) {
+        *path.split('.').fold(&mut self.0, |group, name| &mut group[name]) = value;
+    }
+
+    pub(super) fn into_config(self) -> Config {
+        serde_json::from_value(self.0).expect("the check of each key admits only what its field reads")
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Values::default().into_config()
+    }
 }
 
 #[cfg(test)]

@@ -33,31 +33,32 @@ pub(super) struct Member {
     pub(super) value: Located,
 }
 
-/// A syntax error.
-pub(super) struct Malformed {
-    pub(super) at: Position,
+/// What is wrong with a text, or with a value in it.
+#[derive(Debug)]
+pub(super) struct Mistake {
+    pub(super) at: Option<Position>,
     pub(super) message: String,
 }
 
 /// Parses the text of a file.
-pub(super) fn parse(text: &str) -> Result<Located, Malformed> {
+pub(super) fn parse(text: &str) -> Result<Located, Mistake> {
     let lines = LineIndex::new(text);
     let parsed = parse_to_ast(text, &CollectOptions::default(), &STRICT).map_err(|error| {
         let message = error.kind().to_string();
         let mut chars = message.chars();
         let message = chars.next().into_iter().flat_map(char::to_lowercase).chain(chars).collect();
-        Malformed { at: lines.position(error.range().start), message }
+        Mistake { at: Some(lines.position(error.range().start)), message }
     })?;
     // The parser above reports positions; `serde_json` enforces every rule of JSON.
     if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
-        let at = Position::new(error.line(), error.column().max(1));
+        let at = Some(Position::new(error.line(), error.column().max(1)));
         let message = error.to_string();
         let what = message.split(" at line ").next().unwrap_or_default().to_owned();
-        return Err(Malformed { at, message: what });
+        return Err(Mistake { at, message: what });
     }
     match parsed.value {
         Some(value) => Ok(located(&lines, value)),
-        None => Err(Malformed { at: Position::START, message: "the file is empty".to_owned() }),
+        None => Err(Mistake { at: Some(Position::START), message: "the file is empty".to_owned() }),
     }
 }
 
@@ -126,10 +127,7 @@ mod tests {
             let read = parse(&text);
             prop_assert_eq!(read.is_ok(), serde_json::from_str::<Value>(&text).is_ok());
             let lines = u32::try_from(text.split('\n').count()).expect("a short text");
-            let at = match read {
-                Ok(value) => value.at.expect("a file has places"),
-                Err(error) => error.at,
-            };
+            let at = read.map_or_else(|mistake| mistake.at, |value| value.at).expect("a file has places");
             prop_assert!((1..=lines).contains(&at.line) && at.column >= 1);
         }
     }

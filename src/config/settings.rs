@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::units::{amount_or_none, count_or_none, millis, millis_or_none, minutes, minutes_or_none};
+use super::units::{Limit, Millis, MillisLimit, Minutes, MinutesLimit};
 use crate::agent::{Context, SandboxMode};
 use crate::text::{TruncateLimits, text_enum};
 
@@ -20,16 +20,16 @@ pub struct Config {
     /// How deep delegation may nest.
     pub max_depth: u32,
     /// Hard timeout of a run; `None` is no limit.
-    #[serde(rename = "timeoutMs", with = "millis_or_none")]
+    #[serde(rename = "timeoutMs", with = "MillisLimit")]
     pub timeout: Option<Duration>,
     /// Idle timeout of a run; `None` is no limit.
-    #[serde(rename = "idleTimeoutMs", with = "millis_or_none")]
+    #[serde(rename = "idleTimeoutMs", with = "MillisLimit")]
     pub idle_timeout: Option<Duration>,
     /// Idle timeout while a tool runs; `None` is no limit.
-    #[serde(rename = "toolTimeoutMs", with = "millis_or_none")]
+    #[serde(rename = "toolTimeoutMs", with = "MillisLimit")]
     pub tool_timeout: Option<Duration>,
     /// Grace period between the polite signal and the kill.
-    #[serde(rename = "graceMs", with = "millis")]
+    #[serde(rename = "graceMs", with = "Millis")]
     pub grace: Duration,
     /// Agents that are not readonly keep their write tools.
     pub allow_write: bool,
@@ -46,7 +46,7 @@ pub struct Config {
     /// Retries after a transient failure.
     pub retry: Retry,
     /// How much of a child's answer reaches the model.
-    pub output: Output,
+    pub output: TruncateLimits,
     /// How the child is driven.
     pub protocol: Protocol,
     /// Default model of children; `None` inherits.
@@ -100,7 +100,7 @@ pub struct Config {
     /// What happens to background runs when pi exits.
     pub background: Background,
     /// When transcripts are archived; `None` is never.
-    #[serde(rename = "archiveAfterMinutes", with = "minutes_or_none")]
+    #[serde(rename = "archiveAfterMinutes", with = "MinutesLimit")]
     pub archive_after: Option<Duration>,
     /// Most bytes of all run directories together; 0 is no limit.
     pub quota_bytes: u64,
@@ -141,26 +141,8 @@ pub struct Retry {
     /// Includes the first attempt.
     pub max_attempts: u32,
     /// Pause before the second attempt; doubles with each further one.
-    #[serde(rename = "backoffMs", with = "millis")]
+    #[serde(rename = "backoffMs", with = "Millis")]
     pub backoff: Duration,
-}
-
-/// How much of a child's answer reaches the model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Output {
-    /// At most this many bytes.
-    pub max_bytes: usize,
-    /// At most this many lines.
-    pub max_lines: usize,
-}
-
-impl Output {
-    /// As limits for the truncator.
-    #[must_use]
-    pub fn limits(&self) -> TruncateLimits {
-        TruncateLimits { max_bytes: self.max_bytes, max_lines: self.max_lines }
-    }
 }
 
 text_enum! {
@@ -211,13 +193,13 @@ pub struct Sandbox {
 #[serde(rename_all = "camelCase")]
 pub struct Budget {
     /// In USD.
-    #[serde(with = "amount_or_none")]
+    #[serde(with = "Limit")]
     pub max_cost: Option<f64>,
     /// All kinds of tokens together.
-    #[serde(with = "count_or_none")]
+    #[serde(with = "Limit")]
     pub max_tokens: Option<u64>,
     /// Assistant messages of the model.
-    #[serde(with = "count_or_none")]
+    #[serde(with = "Limit")]
     pub max_turns: Option<u64>,
 }
 
@@ -226,7 +208,7 @@ pub struct Budget {
 #[serde(rename_all = "camelCase")]
 pub struct SessionBudget {
     /// In USD.
-    #[serde(with = "amount_or_none")]
+    #[serde(with = "Limit")]
     pub max_cost: Option<f64>,
 }
 
@@ -235,16 +217,16 @@ pub struct SessionBudget {
 #[serde(rename_all = "camelCase")]
 pub struct Limits {
     /// Resident memory.
-    #[serde(with = "count_or_none")]
+    #[serde(with = "Limit")]
     pub memory_bytes: Option<u64>,
     /// Processes.
-    #[serde(with = "count_or_none")]
+    #[serde(with = "Limit")]
     pub processes: Option<u64>,
     /// CPU time.
-    #[serde(with = "count_or_none")]
+    #[serde(with = "Limit")]
     pub cpu_seconds: Option<u64>,
     /// Open files.
-    #[serde(with = "count_or_none")]
+    #[serde(with = "Limit")]
     pub open_files: Option<u64>,
 }
 
@@ -264,7 +246,7 @@ pub struct Spare {
     /// How many.
     pub count: u32,
     /// How long they are kept.
-    #[serde(rename = "minutes", with = "minutes")]
+    #[serde(rename = "minutes", with = "Minutes")]
     pub keep: Duration,
     /// Whether a finished child is kept as a spare.
     pub reuse: bool,
@@ -285,7 +267,7 @@ pub struct Background {
     /// What happens to them when pi exits.
     pub on_exit: OnExit,
     /// How long pi waits for them when it has no interface; `None` does not wait.
-    #[serde(rename = "headlessWaitMs", with = "millis_or_none")]
+    #[serde(rename = "headlessWaitMs", with = "MillisLimit")]
     pub headless_wait: Option<Duration>,
 }
 

@@ -4,67 +4,57 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-macro_rules! durations {
-    ($($name:ident, $optional:ident, $millis:literal)*) => { $(
-        pub(super) mod $name {
-            use super::*;
+/// A duration, as a number of units of this many milliseconds.
+pub(super) struct Unit<const MILLIS: u64>;
 
-            pub(in crate::config) fn serialize<S: Serializer>(value: &Duration, to: S) -> Result<S::Ok, S::Error> {
-                to.serialize_u64(u64::try_from(value.as_millis() / $millis).unwrap_or(u64::MAX))
-            }
+pub(super) type Millis = Unit<1>;
+pub(super) type Minutes = Unit<60_000>;
 
-            pub(in crate::config) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
-                u64::deserialize(from).map(|value| Duration::from_millis(value.saturating_mul($millis)))
-            }
-        }
+impl<const MILLIS: u64> Unit<MILLIS> {
+    pub(super) fn serialize<S: Serializer>(value: &Duration, to: S) -> Result<S::Ok, S::Error> {
+        u64::try_from(value.as_millis()).unwrap_or(u64::MAX).div_euclid(MILLIS).serialize(to)
+    }
 
-        pub(super) mod $optional {
-            use super::*;
-
-            #[expect(clippy::ref_option, reason = "the signature is serde's")]
-            pub(in crate::config) fn serialize<S: Serializer>(
-                value: &Option<Duration>,
-                to: S,
-            ) -> Result<S::Ok, S::Error> {
-                super::$name::serialize(&value.unwrap_or_default(), to)
-            }
-
-            pub(in crate::config) fn deserialize<'de, D: Deserializer<'de>>(
-                from: D,
-            ) -> Result<Option<Duration>, D::Error> {
-                super::$name::deserialize(from).map(|value| (!value.is_zero()).then_some(value))
-            }
-        }
-    )* };
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+        u64::deserialize(from).map(|value| Duration::from_millis(value.saturating_mul(MILLIS)))
+    }
 }
 
-macro_rules! limits {
-    ($($optional:ident, $number:ty)*) => { $(
-        pub(super) mod $optional {
-            use super::*;
+/// A duration that is a limit, in the same units.
+pub(super) struct UnitLimit<const MILLIS: u64>;
 
-            #[expect(clippy::ref_option, reason = "the signature is serde's")]
-            pub(in crate::config) fn serialize<S: Serializer>(
-                value: &Option<$number>,
-                to: S,
-            ) -> Result<S::Ok, S::Error> {
-                value.unwrap_or_default().serialize(to)
-            }
+pub(super) type MillisLimit = UnitLimit<1>;
+pub(super) type MinutesLimit = UnitLimit<60_000>;
 
-            pub(in crate::config) fn deserialize<'de, D: Deserializer<'de>>(
-                from: D,
-            ) -> Result<Option<$number>, D::Error> {
-                <$number>::deserialize(from).map(|value| (value > <$number>::default()).then_some(value))
-            }
-        }
-    )* };
+impl<const MILLIS: u64> UnitLimit<MILLIS> {
+    #[expect(clippy::ref_option, reason = "the signature is serde's")]
+    pub(super) fn serialize<S: Serializer>(value: &Option<Duration>, to: S) -> Result<S::Ok, S::Error> {
+        Unit::<MILLIS>::serialize(&value.unwrap_or_default(), to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+        Unit::<MILLIS>::deserialize(from).map(|value| Some(value).filter(|value| !value.is_zero()))
+    }
 }
 
-durations! {
-    millis, millis_or_none, 1
-    minutes, minutes_or_none, 60_000
-}
-limits! {
-    count_or_none, u64
-    amount_or_none, f64
+/// A number that is a limit.
+pub(super) struct Limit;
+
+impl Limit {
+    #[expect(clippy::ref_option, reason = "the signature is serde's")]
+    pub(super) fn serialize<T, S>(value: &Option<T>, to: S) -> Result<S::Ok, S::Error>
+    where
+        T: Copy + Default + Serialize,
+        S: Serializer,
+    {
+        value.unwrap_or_default().serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, T, D>(from: D) -> Result<Option<T>, D::Error>
+    where
+        T: Default + PartialOrd + Deserialize<'de>,
+        D: Deserializer<'de>,
+    {
+        T::deserialize(from).map(|value| Some(value).filter(|value| *value > T::default()))
+    }
 }

@@ -47,7 +47,7 @@ pub async fn chain(spec: TasksSpec, call: Call) -> ToolResult {
         never = progress.forward(&call.updates) => match never {},
     };
     progress.send(&call.updates);
-    one_after_the_other(&id, results, config.output.limits())
+    one_after_the_other(&id, results, config.output)
 }
 
 async fn run_all(

@@ -34,7 +34,7 @@ pub async fn parallel(spec: TasksSpec, call: Call) -> ToolResult {
     let agents = runs.iter().map(|run| run.agent().to_owned());
     let progress =
         Arc::new(CallProgress::new(Mode::Parallel, id.clone(), agents, TaskState::Live(RunState::Queued)));
-    let (count, limits) = (runs.len(), config.output.limits());
+    let (count, limits) = (runs.len(), config.output);
     let group = Some((group_of(call.host_id.as_deref()), config.parallel_concurrency));
     let admission = Admission { host_id: call.host_id.as_deref(), group, order: &call.order };
     let queued = admission.enter(&runs, &call.control.cancel).await;

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use super::position::Position;
 use super::text_enum::text_enum;
 use serde::Serialize;
 
@@ -25,6 +26,9 @@ text_enum! {
         Info = "info",
     }
 }
+
+/// How bad a [`Diagnostic`] is, and its stable code.
+pub(crate) type Code = (Severity, &'static str);
 
 /// A mistake in a file that a person wrote, or something worth knowing about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -48,25 +52,10 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// A diagnostic without a file or position.
-    #[must_use]
-    pub fn new(severity: Severity, code: &'static str, message: impl Into<String>) -> Self {
-        Self { severity, code, message: message.into(), path: None, line: None, column: None }
-    }
-
-    /// The same, in this file.
-    #[must_use]
-    pub fn in_file(mut self, path: &Path) -> Self {
-        self.path = Some(path.to_path_buf());
-        self
-    }
-
-    /// The same, at this line and column, both counted from 1.
-    #[must_use]
-    pub fn at(mut self, line: u32, column: u32) -> Self {
-        self.line = Some(line);
-        self.column = Some(column);
-        self
+    /// A diagnostic about a place in a file, as far as they are known.
+    pub(crate) fn new(code: Code, message: String, path: Option<&Path>, at: Option<Position>) -> Self {
+        let ((severity, code), path) = (code, path.map(Path::to_path_buf));
+        Self { severity, code, message, path, line: at.map(|at| at.line), column: at.map(|at| at.column) }
     }
 }
 
@@ -128,6 +117,11 @@ pub(crate) fn chain(error: &dyn Error) -> String {
     sentence
 }
 
+/// The end of a message about a misspelled name; empty when nothing is near.
+pub(crate) fn suggestion(nearest: Option<&str>) -> String {
+    nearest.map(|meant| format!("; did you mean {}?", quoted(meant))).unwrap_or_default()
+}
+
 /// The candidate with the smallest edit distance to `name`, if that is small enough for a typing mistake.
 ///
 /// Ignores case. The first of several equally near candidates wins.
@@ -173,10 +167,14 @@ mod tests {
 
     #[test]
     fn a_diagnostic_reads_as_a_place_and_a_message() {
-        let diagnostic = Diagnostic::new(Severity::Error, "CODE", "wrong");
-        assert_eq!(diagnostic.to_string(), "wrong");
-        let placed = diagnostic.in_file(Path::new("/a/b.md")).at(3, 7);
-        assert_eq!(placed.to_string(), "/a/b.md:3:7: wrong");
+        let reads = |path: Option<&str>, at| {
+            let code = (Severity::Error, "CODE");
+            Diagnostic::new(code, "wrong".to_owned(), path.map(Path::new), at).to_string()
+        };
+        let at = Some(Position { line: 3, column: 7 });
+        assert_eq!(reads(None, None), "wrong");
+        assert_eq!(reads(Some("/a/b.md"), None), "/a/b.md: wrong");
+        assert_eq!(reads(Some("/a/b.md"), at), "/a/b.md:3:7: wrong");
     }
 
     #[test]

@@ -29,8 +29,8 @@ pub mod template;
 mod text_enum;
 mod truncate;
 
+pub(crate) use diagnostic::{Code, chain, nearest, one_line, quoted, suggestion};
 pub use diagnostic::{Diagnostic, Severity};
-pub(crate) use diagnostic::{chain, nearest, one_line, quoted};
 pub(crate) use head_tail::{HeadTail, Mark, Tail};
 pub(crate) use json::STRICT;
 pub(crate) use pattern::{covers, overlaps};

@@ -4,6 +4,7 @@
 //! a CRLF, and falls on a line end where one is near.
 
 use memchr::{memchr, memchr_iter, memrchr, memrchr_iter};
+use serde::{Deserialize, Serialize};
 
 use super::position::{ceil_char_boundary, floor_char_boundary};
 
@@ -14,7 +15,8 @@ const RESUME_REACH: usize = 4096;
 const MOST_PLACE: usize = 4096;
 
 /// The most that a text may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct TruncateLimits {
     /// Bytes of UTF-8.
     pub max_bytes: usize,

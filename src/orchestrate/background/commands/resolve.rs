@@ -3,7 +3,7 @@
 use super::parse::Target;
 use crate::present::{Mark, Report, ReportLine, mark, state, who};
 use crate::run::BackgroundRun;
-use crate::text::{nearest, one_line, quoted};
+use crate::text::{nearest, one_line, quoted, suggestion};
 
 /// Most runs listed in an error.
 const MAX_NAMED: usize = 8;
@@ -73,8 +73,8 @@ fn matching<'a>(name: &str, runs: &'a [BackgroundRun]) -> Vec<&'a BackgroundRun>
 
 fn unknown(name: &str, runs: &[BackgroundRun]) -> Report {
     let names = runs.iter().flat_map(|run| run.label.as_deref().into_iter().chain([run.run_id.as_str()]));
-    let meant = nearest(name, names).map(|meant| format!("; did you mean {}?", quoted(meant)));
-    some_of(format!("there is no run {}{}", quoted(name), meant.unwrap_or_default()), runs.iter())
+    let meant = suggestion(nearest(name, names));
+    some_of(format!("there is no run {}{meant}", quoted(name)), runs.iter())
 }
 
 /// A report of why the name is not clear, with the candidates.

@@ -1,7 +1,7 @@
 //! The subcommands and their usage.
 
 use crate::present::{Mark, Report, ReportLine};
-use crate::text::{nearest, quoted};
+use crate::text::{nearest, quoted, suggestion};
 
 /// A subcommand.
 pub(super) struct Subcommand {
@@ -45,8 +45,7 @@ pub fn usage_report(unknown: Option<&str>) -> Report {
     let mut report = match unknown {
         None => Report::new("Sub-agents: /subagents <what>"),
         Some(name) => {
-            let meant = nearest(name, SUBCOMMANDS.iter().map(|known| known.name));
-            let hint = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
+            let hint = suggestion(nearest(name, SUBCOMMANDS.iter().map(|known| known.name)));
             Report::error(format!("there is no subcommand {}{hint}", quoted(name)))
         }
     };

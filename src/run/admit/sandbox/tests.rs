@@ -1,31 +1,10 @@
 //! Which children are sandboxed, and what their reports say.
 
 use super::*;
-use crate::agent::Source;
 use crate::config::Sandbox;
 
 fn agent(readonly: bool, sandbox: Option<SandboxMode>) -> AgentDefinition {
-    AgentDefinition {
-        name: "own".into(),
-        description: String::new(),
-        source: Source::User,
-        path: None,
-        readonly,
-        tools: None,
-        model: None,
-        thinking: None,
-        timeout: None,
-        idle_timeout: None,
-        max_turns: None,
-        max_cost: None,
-        sandbox,
-        launcher: None,
-        extensions: None,
-        context: None,
-        skills: None,
-        prompt: String::new(),
-        content_hash: String::new(),
-    }
+    AgentDefinition { name: "own".into(), readonly, sandbox, ..AgentDefinition::default() }
 }
 
 fn config(mode: SandboxMode, allow_write: bool) -> Config {

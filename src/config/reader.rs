@@ -1,0 +1,200 @@
+//! Reads the text of one file, or the object of a caller: checks every key, and merges it into the settings.
+
+use std::path::Path;
+
+use super::check::{check, shown};
+use super::keys::{KEYS, Key, Tighten, Values, is_group, key};
+use super::located::{Json, Located, Member, parse};
+use super::tighten::{Tightened, tighten};
+use crate::text::{Code, Diagnostic, Position, Severity, nearest, quoted, suggestion, text_enum};
+
+/// A file with more problems is probably not a configuration file.
+pub(super) const MAX_DIAGNOSTICS: usize = 100;
+const ROOT: &str = "subagents";
+/// A group that may also be written as a single value, which then sets this member.
+const SHORTHAND: (&str, &str) = ("sandbox", "sandbox.mode");
+
+const SYNTAX: Code = (Severity::Error, "CONFIG_SYNTAX");
+pub(super) const READ_FAILED: Code = (Severity::Error, "CONFIG_READ_FAILED");
+const VALUE_INVALID: Code = (Severity::Error, "CONFIG_VALUE_INVALID");
+const KEY_UNKNOWN: Code = (Severity::Warning, "CONFIG_KEY_UNKNOWN");
+const KEY_DUPLICATE: Code = (Severity::Error, "CONFIG_KEY_DUPLICATE");
+const NOT_IN_FORCE: Code = (Severity::Info, "CONFIG_KEY_NOT_IN_FORCE");
+const PROJECT_REFUSED: Code = (Severity::Warning, "CONFIG_PROJECT_REFUSED");
+
+text_enum! {
+    /// Whose configuration file it is.
+    pub enum Origin {
+        /// The user's own.
+        User = "user",
+        /// The project's.
+        Project = "project",
+    }
+}
+
+/// Merges the settings of one origin.
+pub(super) struct Reader<'a> {
+    /// `None`: an in-process caller.
+    file: Option<(Origin, &'a Path)>,
+    values: &'a mut Values,
+    /// What is ignored or has no effect yet.
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn of_file(origin: Origin, path: &'a Path, values: &'a mut Values) -> Self {
+        Self { file: Some((origin, path)), values, diagnostics: Vec::new() }
+    }
+
+    pub(super) fn of_caller(values: &'a mut Values) -> Self {
+        Self { file: None, values, diagnostics: Vec::new() }
+    }
+
+    /// Fails when the text of the file cannot be parsed.
+    pub(super) fn text(&mut self, text: &str) -> Result<(), Diagnostic> {
+        let root = parse(text).map_err(|error| {
+            self.diagnostic(SYNTAX, error.at, format!("the file is not valid JSON: {}", error.message))
+        })?;
+        let Json::Object(members) = &root.json else {
+            let message = format!("the file is {}; expected {{ \"{ROOT}\": {{ … }} }}", shown(&root.json));
+            return Err(self.diagnostic(SYNTAX, root.at, message));
+        };
+        let mut found = None;
+        for member in members {
+            if member.name != ROOT {
+                self.outside(member);
+            } else if found.is_some() {
+                self.duplicate(ROOT, member.name_at);
+            } else {
+                found = Some(&member.value);
+            }
+        }
+        match found {
+            None => {}
+            Some(Located { json: Json::Object(members), .. }) => self.object("", members),
+            Some(other) => {
+                let message = format!("`{ROOT}` is {}; expected an object", shown(&other.json));
+                return Err(self.diagnostic(SYNTAX, other.at, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails when the settings of a caller are no object.
+    pub(super) fn settings(&mut self, root: &Located) -> Result<(), Diagnostic> {
+        let Json::Object(members) = &root.json else {
+            let message = format!("the configuration is {}; expected an object", shown(&root.json));
+            return Err(self.diagnostic(VALUE_INVALID, None, message));
+        };
+        // A caller may also pass the whole content of a file.
+        match &members[..] {
+            [Member { name, value: Located { json: Json::Object(inner), .. }, .. }] if name == ROOT => {
+                self.object("", inner);
+            }
+            _ => self.object("", members),
+        }
+        Ok(())
+    }
+
+    /// A member next to `subagents`.
+    fn outside(&mut self, member: &Member) {
+        let hint = if key(&member.name).is_some() || is_group(&member.name) {
+            format!("; it belongs inside `{ROOT}`")
+        } else {
+            suggestion(nearest(&member.name, [ROOT]))
+        };
+        let message = format!("{} is ignored; the file holds one key, `{ROOT}`{hint}", quoted(&member.name));
+        self.report(KEY_UNKNOWN, member.name_at, message);
+    }
+
+    fn object(&mut self, group: &str, members: &[Member]) {
+        for (index, Member { name, name_at, value }) in members.iter().enumerate() {
+            let path = if group.is_empty() { name.clone() } else { format!("{group}.{name}") };
+            // Otherwise a member named `a.b` would pass for the member `b` of `a`.
+            let known = if name.contains('.') { None } else { key(&path) };
+            let is_group = !name.contains('.') && is_group(&path);
+            if members[..index].iter().any(|earlier| earlier.name == *name) {
+                self.duplicate(&path, *name_at);
+            } else if let Some(key) = known {
+                self.value(key, value, *name_at);
+            } else if let (Json::Object(members), true) = (&value.json, is_group) {
+                self.object(&path, members);
+            } else if let (true, Some(key)) = (path == SHORTHAND.0, key(SHORTHAND.1)) {
+                self.value(key, value, *name_at);
+            } else if !is_group {
+                self.unknown(&path, *name_at);
+            } else if !self.is_unset(value) {
+                let message = format!("`{path}` is {}; expected an object", shown(&value.json));
+                self.report(VALUE_INVALID, value.at, message);
+            }
+        }
+    }
+
+    /// A caller leaves a setting unchanged by `null`.
+    fn is_unset(&self, value: &Located) -> bool {
+        self.file.is_none() && matches!(value.json, Json::Null)
+    }
+
+    fn value(&mut self, key: &'static Key, value: &Located, name_at: Option<Position>) {
+        if self.is_unset(value) {
+            return;
+        }
+        let is_project = matches!(self.file, Some((Origin::Project, _)));
+        if is_project && key.project == Tighten::Never {
+            let message =
+                format!("`{}` is ignored: a project file may not set it, only the user's own may", key.path);
+            return self.report(PROJECT_REFUSED, name_at, message);
+        }
+        let checked = match check(key, value) {
+            Ok(checked) => checked,
+            Err(mistake) => return self.report(VALUE_INVALID, mistake.at.or(value.at), mistake.message),
+        };
+        if !key.in_force {
+            let message = format!("`{}` is understood and not yet in force in this version", key.path);
+            self.report(NOT_IN_FORCE, name_at, message);
+        }
+        if !is_project {
+            return self.values.set(key.path, checked);
+        }
+        match tighten(key, self.values.of_key(key.path), checked) {
+            Tightened::Whole(taken) => self.values.set(key.path, taken),
+            Tightened::Partly(taken, why) => {
+                self.values.set(key.path, taken);
+                self.report(PROJECT_REFUSED, value.at, format!("`{}` is cut: {why}", key.path));
+            }
+            Tightened::Refused(why) => {
+                let message = format!("`{}` is {} and is ignored: {why}", key.path, shown(&value.json));
+                self.report(PROJECT_REFUSED, value.at, message);
+            }
+        }
+    }
+
+    fn unknown(&mut self, path: &str, at: Option<Position>) {
+        let hint = if let Some((group, name)) = path.split_once('.').filter(|_| key(path).is_some()) {
+            format!("; written as `\"{group}\": {{ \"{name}\": … }}` it is")
+        } else {
+            let last = |path: &'static str| path.rsplit('.').next().unwrap_or(path);
+            let typed = path.rsplit('.').next().unwrap_or(path);
+            let near = nearest(path, KEYS.iter().map(|key| key.path)).or_else(|| {
+                let name = nearest(typed, KEYS.iter().map(|key| last(key.path)))?;
+                KEYS.iter().map(|key| key.path).find(|path| last(path) == name)
+            });
+            suggestion(near)
+        };
+        self.report(KEY_UNKNOWN, at, format!("{} is not a known key{hint}", quoted(path)));
+    }
+
+    fn duplicate(&mut self, path: &str, at: Option<Position>) {
+        self.report(KEY_DUPLICATE, at, format!("{} is given twice; the first one counts", quoted(path)));
+    }
+
+    fn report(&mut self, code: Code, at: Option<Position>, message: String) {
+        if self.diagnostics.len() < MAX_DIAGNOSTICS {
+            self.diagnostics.push(self.diagnostic(code, at, message));
+        }
+    }
+
+    fn diagnostic(&self, code: Code, at: Option<Position>, message: String) -> Diagnostic {
+        Diagnostic::new(code, message, self.file.map(|(_, path)| path), at)
+    }
+}
