@@ -11,11 +11,11 @@ use pi_subagent_native::config::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-struct HostContext {
+struct Scene {
     root: TempDir,
 }
 
-impl HostContext {
+impl Scene {
     fn new() -> Self {
         let root = tempfile::tempdir().expect("a temporary directory");
         fs::create_dir_all(root.path().join("agent")).expect("an agent directory");
@@ -61,7 +61,7 @@ impl HostContext {
 
 #[test]
 fn no_file_means_defaults() {
-    let loaded = HostContext::new().load();
+    let loaded = Scene::new().load();
     assert_eq!(loaded.config, Config::default());
     assert!(loaded.diagnostics.is_empty() && loaded.broken.is_none());
     assert_eq!(loaded.sources.len(), 1);
@@ -119,34 +119,34 @@ fn every_mistake_is_reported_with_its_position_and_the_expected_value() {
     ];
     let mut text = String::new();
     for (label, content) in cases {
-        writeln!(text, "## {label}\n{}", HostContext::new().user(content).told()).expect("a string grows");
+        writeln!(text, "## {label}\n{}", Scene::new().user(content).told()).expect("a string grows");
     }
     insta::assert_snapshot!("config_mistakes", text);
 }
 
 #[test]
 fn what_a_project_may_not_set_is_reported_and_ignored() {
-    let context = HostContext::new().user(r#"{ "subagents": { "timeoutMs": 1000, "tools": { "allow": ["read"] } } }"#).project(
+    let scene = Scene::new().user(r#"{ "subagents": { "timeoutMs": 1000, "tools": { "allow": ["read"] } } }"#).project(
         "{ \"subagents\": {\n  \"piCommand\": [\"evil\"],\n  \"env\": { \"NODE_OPTIONS\": \"-r evil\" },\n  \
          \"model\": \"x/y\",\n  \"inheritExtensions\": \"all\",\n  \"launchers\": {},\n  \"launcher\": \"x\",\n  \
          \"injectDelegationPolicy\": false,\n  \"allowWrite\": true,\n  \"maxDepth\": 3,\n  \"timeoutMs\": 0,\n  \
          \"projectAgentPolicy\": \"allow\",\n  \"nonInteractivePolicy\": \"allow\",\n  \"sandbox\": \"off\",\n  \
          \"tools\": { \"allow\": [\"read\", \"bash\"] }\n} }",
     );
-    insta::assert_snapshot!("config_project_refused", context.told());
+    insta::assert_snapshot!("config_project_refused", scene.told());
     let mut expected = Config { timeout: Some(Duration::from_secs(1)), ..Config::default() };
     expected.tools.allow = Some(vec!["read".into()]);
-    assert_eq!(context.load().config, expected);
+    assert_eq!(scene.load().config, expected);
 }
 
 #[test]
 fn a_project_may_tighten() {
-    let context = HostContext::new().user(r#"{ "subagents": { "allowWrite": true, "tools": { "deny": ["edit"] } } }"#).project(
+    let scene = Scene::new().user(r#"{ "subagents": { "allowWrite": true, "tools": { "deny": ["edit"] } } }"#).project(
         r#"{ "subagents": { "allowWrite": false, "enabled": false, "timeoutMs": 5000, "maxDepth": 0,
             "projectAgentPolicy": "deny", "output": { "maxLines": 100 }, "tools": { "deny": ["bash"] },
             "allowedLspActions": ["hover"], "budget": { "maxCost": 0.5 }, "sandbox": { "mode": "required" } } }"#,
     );
-    let loaded = context.load();
+    let loaded = scene.load();
     let config = &loaded.config;
     assert!(!config.allow_write && !config.enabled);
     assert_eq!((config.timeout, config.max_depth), (Some(Duration::from_secs(5)), 0));
@@ -165,8 +165,7 @@ fn a_project_may_tighten() {
 
 #[test]
 fn one_wrong_value_does_not_cost_the_others() {
-    let loaded =
-        HostContext::new().user(r#"{ "subagents": { "maxDepth": "x", "allowWrite": true } }"#).load();
+    let loaded = Scene::new().user(r#"{ "subagents": { "maxDepth": "x", "allowWrite": true } }"#).load();
     assert!(loaded.config.allow_write && loaded.broken.is_none());
     assert_eq!(loaded.config.max_depth, 1);
 }
@@ -174,8 +173,8 @@ fn one_wrong_value_does_not_cost_the_others() {
 #[test]
 fn a_file_that_cannot_be_read_is_broken_and_not_missing() {
     for label in ["directory", "link to nothing", "not UTF-8", "too large", "nested too deep"] {
-        let context = HostContext::new();
-        let path = context.root.path().join("agent/subagents.json");
+        let scene = Scene::new();
+        let path = scene.root.path().join("agent/subagents.json");
         match label {
             "directory" => fs::create_dir(&path).expect("a directory"),
             #[cfg(unix)]
@@ -185,14 +184,14 @@ fn a_file_that_cannot_be_read_is_broken_and_not_missing() {
             "nested too deep" => fs::write(&path, "[".repeat(100_000)).expect("a file"),
             _ => continue,
         }
-        let loaded = context.load();
+        let loaded = scene.load();
         assert!(loaded.broken.is_some() && loaded.diagnostics.len() == 1, "{label}");
     }
 }
 
 #[test]
 fn a_broken_project_file_is_broken_too() {
-    let loaded = HostContext::new().user(r#"{ "subagents": { "maxDepth": 0 } }"#).project("{").load();
+    let loaded = Scene::new().user(r#"{ "subagents": { "maxDepth": 0 } }"#).project("{").load();
     let broken = loaded.broken.expect("the project's file is broken");
     assert!(broken.path.is_some_and(|path| path.ends_with("project/.pi/subagents.json")));
     assert_eq!((broken.line, broken.code), (Some(1), "CONFIG_SYNTAX"));
@@ -201,31 +200,31 @@ fn a_broken_project_file_is_broken_too() {
 
 #[test]
 fn a_byte_order_mark_is_no_mistake() {
-    let loaded = HostContext::new().user("\u{feff}{ \"subagents\": { \"maxDepth\": 0 } }\r\n").load();
+    let loaded = Scene::new().user("\u{feff}{ \"subagents\": { \"maxDepth\": 0 } }\r\n").load();
     assert_eq!((loaded.config.max_depth, loaded.diagnostics.len()), (0, 0));
 }
 
 #[test]
 fn the_nearest_project_file_counts_and_the_repository_is_the_limit() {
-    let context = HostContext::new();
-    let root = fs::canonicalize(context.root.path()).expect("it exists");
+    let scene = Scene::new();
+    let root = fs::canonicalize(scene.root.path()).expect("it exists");
     fs::create_dir_all(root.join("project/a/b")).expect("directories");
     fs::create_dir_all(root.join(".pi")).expect("a directory");
     fs::write(root.join(".pi/subagents.json"), "{}").expect("a file outside the repository");
-    assert_eq!(context.paths("project/a/b").projects, Vec::<std::path::PathBuf>::new());
+    assert_eq!(scene.paths("project/a/b").projects, Vec::<std::path::PathBuf>::new());
 
     fs::write(root.join("project/.pi/subagents.json"), "{}").expect("a file at its root");
-    assert_eq!(context.paths("project/a/b").projects, [root.join("project/.pi/subagents.json")]);
+    assert_eq!(scene.paths("project/a/b").projects, [root.join("project/.pi/subagents.json")]);
 
     fs::create_dir_all(root.join("project/a/.pi")).expect("a directory");
     fs::write(root.join("project/a/.pi/subagents.json"), "{}").expect("a nearer file");
-    assert_eq!(context.paths("project/a/b").projects, [root.join("project/a/.pi/subagents.json")]);
+    assert_eq!(scene.paths("project/a/b").projects, [root.join("project/a/.pi/subagents.json")]);
 }
 
 #[test]
 fn the_users_own_file_is_never_the_projects() {
-    let context = HostContext::new();
-    let root = fs::canonicalize(context.root.path()).expect("it exists");
+    let scene = Scene::new();
+    let root = fs::canonicalize(scene.root.path()).expect("it exists");
     fs::create_dir_all(root.join(".pi")).expect("a directory");
     fs::create_dir_all(root.join("work")).expect("a directory");
     fs::write(root.join(".pi/subagents.json"), r#"{ "subagents": { "allowWrite": true } }"#).expect("a file");
@@ -236,10 +235,8 @@ fn the_users_own_file_is_never_the_projects() {
 
 #[test]
 fn an_in_process_caller_may_loosen_and_gets_the_first_mistake_as_an_error() {
-    let config = HostContext::new()
-        .user(r#"{ "subagents": { "timeoutMs": 1000, "allowWrite": false } }"#)
-        .load()
-        .config;
+    let config =
+        Scene::new().user(r#"{ "subagents": { "timeoutMs": 1000, "allowWrite": false } }"#).load().config;
     let changed = overlay(
         &config,
         &json!({ "allowWrite": true, "timeoutMs": 0, "model": null, "output": null,
@@ -275,7 +272,7 @@ fn the_example_of_the_launchers_is_right() {
         "build-box": { "command": ["ssh", "-T", "build-box", "--", "{argv}"], "cwd": "/srv/work/{project}", "quote": "sh" },
         "k8s": { "command": ["kubectl", "run", "{runId}", "-i", "--", "{argv}"], "cancel": ["kubectl", "delete", "pod", "{runId}"],
                  "env": ["OPENAI_API_KEY"], "maxConcurrent": 50 } } } }"#;
-    let loaded = HostContext::new().user(text).load();
+    let loaded = Scene::new().user(text).load();
     assert_eq!(
         loaded.diagnostics.iter().map(|found| found.code).collect::<Vec<_>>(),
         ["CONFIG_KEY_NOT_IN_FORCE"]

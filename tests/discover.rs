@@ -9,12 +9,12 @@ use tempfile::TempDir;
 const BUILTINS: [&str; 5] = ["explorer", "researcher", "reviewer", "implementer", "tester"];
 
 /// `home/agent` is pi's agent directory, `home/code/project` a repository.
-struct HostContext {
+struct Scene {
     root: TempDir,
     home: PathBuf,
 }
 
-impl HostContext {
+impl Scene {
     fn new() -> Self {
         let root = tempfile::tempdir().expect("a temporary directory");
         let home = fs::canonicalize(root.path()).expect("it exists").join("home");
@@ -63,7 +63,7 @@ impl HostContext {
 
 #[test]
 fn without_any_file_there_are_the_builtins_in_their_order() {
-    let catalog = HostContext::new().discover();
+    let catalog = Scene::new().discover();
     let names: Vec<_> = catalog.agents.iter().map(|agent| agent.name.as_str()).collect();
     assert_eq!(names, BUILTINS);
     assert!(catalog.agents.iter().all(|agent| agent.source == Source::Builtin && agent.path.is_none()));
@@ -82,23 +82,23 @@ fn directories_that_do_not_exist_are_no_mistake() {
 
 #[test]
 fn the_list_is_builtins_then_user_then_project_by_name() {
-    let context = HostContext::new();
-    context.agent("agent/agents/1.md", "zeta");
-    context.agent("agent/agents/2.markdown", "beta");
-    context.agent("code/project/.pi/agents/1.md", "yes");
-    context.agent("code/project/.pi/agents/2.md", "alpha");
-    let catalog = context.discover();
+    let scene = Scene::new();
+    scene.agent("agent/agents/1.md", "zeta");
+    scene.agent("agent/agents/2.markdown", "beta");
+    scene.agent("code/project/.pi/agents/1.md", "yes");
+    scene.agent("code/project/.pi/agents/2.md", "alpha");
+    let catalog = scene.discover();
     let names: Vec<_> = catalog.agents.iter().skip(5).map(|agent| agent.name.as_str()).collect();
     assert_eq!(names, ["beta", "zeta", "alpha", "yes"]);
 }
 
 #[test]
 fn the_project_hides_the_user_and_the_user_hides_the_builtin() {
-    let context = HostContext::new();
-    context.agent("agent/agents/e.md", "explorer");
-    context.agent("agent/agents/own.md", "own");
-    context.agent("code/project/.pi/agents/e.md", "explorer");
-    let catalog = context.discover();
+    let scene = Scene::new();
+    scene.agent("agent/agents/e.md", "explorer");
+    scene.agent("agent/agents/own.md", "own");
+    scene.agent("code/project/.pi/agents/e.md", "explorer");
+    let catalog = scene.discover();
     let explorers: Vec<_> = catalog.agents.iter().filter(|agent| agent.name == "explorer").collect();
     assert_eq!(explorers.len(), 1);
     assert_eq!(explorers[0].source, Source::Project);
@@ -109,82 +109,82 @@ fn the_project_hides_the_user_and_the_user_hides_the_builtin() {
 
 #[test]
 fn a_folder_named_agents_in_a_project_means_nothing() {
-    let context = HostContext::new();
-    context.agent("code/project/agents/explorer.md", "explorer");
-    assert_eq!(context.found_in("code/project"), []);
+    let scene = Scene::new();
+    scene.agent("code/project/agents/explorer.md", "explorer");
+    assert_eq!(scene.found_in("code/project"), []);
 }
 
 #[test]
 fn the_project_is_the_nearest_directory_up_to_the_repository_or_home() {
-    let context = HostContext::new();
-    context.agent("code/.pi/agents/x.md", "beyond-the-repository");
-    assert_eq!(context.found_in("code/project/a/b"), []);
+    let scene = Scene::new();
+    scene.agent("code/.pi/agents/x.md", "beyond-the-repository");
+    assert_eq!(scene.found_in("code/project/a/b"), []);
 
-    context.agent("code/project/.agents/x.md", "plain");
-    assert_eq!(context.found_in("code/project/a/b"), [("plain".to_owned(), Source::Project)]);
+    scene.agent("code/project/.agents/x.md", "plain");
+    assert_eq!(scene.found_in("code/project/a/b"), [("plain".to_owned(), Source::Project)]);
 
-    context.agent("code/project/.pi/agents/x.md", "pi");
+    scene.agent("code/project/.pi/agents/x.md", "pi");
     assert_eq!(
-        context.found_in("code/project/a/b"),
+        scene.found_in("code/project/a/b"),
         [("pi".to_owned(), Source::Project)],
         "`.pi/agents` comes first"
     );
 
-    context.agent("code/project/a/.agents/x.md", "nearer");
-    assert_eq!(context.found_in("code/project/a/b"), [("nearer".to_owned(), Source::Project)]);
+    scene.agent("code/project/a/.agents/x.md", "nearer");
+    assert_eq!(scene.found_in("code/project/a/b"), [("nearer".to_owned(), Source::Project)]);
 
-    fs::create_dir_all(context.home.join("loose/a")).expect("a directory outside any repository");
-    fs::create_dir_all(context.root.path().join(".pi/agents")).expect("a directory above home");
-    fs::write(context.root.path().join(".pi/agents/x.md"), "---\nname: above-home\n---\n").expect("an agent");
-    assert_eq!(context.found_in("loose/a"), []);
-    context.agent(".pi/agents/x.md", "in-home");
-    assert_eq!(context.found_in("loose/a"), [("in-home".to_owned(), Source::Project)]);
+    fs::create_dir_all(scene.home.join("loose/a")).expect("a directory outside any repository");
+    fs::create_dir_all(scene.root.path().join(".pi/agents")).expect("a directory above home");
+    fs::write(scene.root.path().join(".pi/agents/x.md"), "---\nname: above-home\n---\n").expect("an agent");
+    assert_eq!(scene.found_in("loose/a"), []);
+    scene.agent(".pi/agents/x.md", "in-home");
+    assert_eq!(scene.found_in("loose/a"), [("in-home".to_owned(), Source::Project)]);
 }
 
 #[test]
 fn the_users_own_directory_is_never_a_project() {
-    let context = HostContext::new();
-    context.agent(".pi/agents/x.md", "mine");
+    let scene = Scene::new();
+    scene.agent(".pi/agents/x.md", "mine");
     let catalog = discover(&DiscoverOptions {
-        cwd: context.home.join("code"),
-        agent_dir: context.home.join(".pi"),
-        home: Some(context.home.clone()),
+        cwd: scene.home.join("code"),
+        agent_dir: scene.home.join(".pi"),
+        home: Some(scene.home.clone()),
     });
     assert_eq!(catalog.find("mine").expect("it exists").source, Source::User);
 }
 
 #[test]
 fn of_two_files_with_one_name_the_first_by_file_name_counts() {
-    let context = HostContext::new();
-    context.agent("agent/agents/b.md", "same");
-    context.agent("agent/agents/a.md", "same");
-    let catalog = context.discover();
+    let scene = Scene::new();
+    scene.agent("agent/agents/b.md", "same");
+    scene.agent("agent/agents/a.md", "same");
+    let catalog = scene.discover();
     let agent = catalog.find("same").expect("it exists");
     assert!(agent.path.as_ref().is_some_and(|path| path.ends_with("a.md")));
     assert_eq!(
-        context.told(&catalog),
+        scene.told(&catalog),
         "Warning AGENT_NAME_DUPLICATE /agent/agents/b.md:1:1: agent `same` is already defined in `a.md`; this file is ignored"
     );
 }
 
 #[test]
 fn a_broken_definition_hides_nothing() {
-    let context = HostContext::new();
-    context.file("code/project/.pi/agents/e.md", "---\nname: explorer\nreadonly: perhaps\n---\n");
-    let catalog = context.discover();
+    let scene = Scene::new();
+    scene.file("code/project/.pi/agents/e.md", "---\nname: explorer\nreadonly: perhaps\n---\n");
+    let catalog = scene.discover();
     assert_eq!(catalog.find("explorer").expect("the builtin").source, Source::Builtin);
     assert_eq!(catalog.diagnostics.len(), 1);
 }
 
 #[test]
 fn other_files_and_directories_are_passed_over() {
-    let context = HostContext::new();
-    context.file("agent/agents/README.md", "# How to write agents\n");
-    context.agent("agent/agents/notes.txt", "text");
-    context.agent("agent/agents/deep/inner.md", "inner");
-    context.agent("agent/agents/folder.md/inner.md", "inner");
-    let catalog = context.discover();
-    assert_eq!((catalog.agents.len(), context.told(&catalog).as_str()), (5, ""));
+    let scene = Scene::new();
+    scene.file("agent/agents/README.md", "# How to write agents\n");
+    scene.agent("agent/agents/notes.txt", "text");
+    scene.agent("agent/agents/deep/inner.md", "inner");
+    scene.agent("agent/agents/folder.md/inner.md", "inner");
+    let catalog = scene.discover();
+    assert_eq!((catalog.agents.len(), scene.told(&catalog).as_str()), (5, ""));
 }
 
 #[cfg(target_os = "linux")]
@@ -192,10 +192,10 @@ fn other_files_and_directories_are_passed_over() {
 fn links_are_followed_and_unreadable_entries_are_reported() {
     use std::os::unix::fs::symlink;
 
-    let context = HostContext::new();
-    context.agent("elsewhere/linked.md", "linked");
-    let agents = context.home.join("agent/agents");
-    symlink(context.home.join("elsewhere/linked.md"), agents.join("linked.md")).expect("a link");
+    let scene = Scene::new();
+    scene.agent("elsewhere/linked.md", "linked");
+    let agents = scene.home.join("agent/agents");
+    symlink(scene.home.join("elsewhere/linked.md"), agents.join("linked.md")).expect("a link");
     symlink("nowhere.md", agents.join("dangling.md")).expect("a link");
     symlink("loop.md", agents.join("loop.md")).expect("a link");
     symlink("/dev/zero", agents.join("endless.md")).expect("a link");
@@ -207,22 +207,22 @@ fn links_are_followed_and_unreadable_entries_are_reported() {
         0,
     )
     .expect("a pipe");
-    context.file("code/project/.pi/agents", "not a directory");
-    let catalog = context.discover();
+    scene.file("code/project/.pi/agents", "not a directory");
+    let catalog = scene.discover();
     assert!(catalog.find("linked").is_ok());
-    insta::assert_snapshot!("discover_unreadable", context.told(&catalog));
+    insta::assert_snapshot!("discover_unreadable", scene.told(&catalog));
 }
 
 #[test]
 fn a_directory_with_too_many_agents_is_read_in_part() {
-    let context = HostContext::new();
+    let scene = Scene::new();
     for index in 0..300 {
-        context.agent(&format!("agent/agents/{index:03}.md"), &format!("agent-{index:03}"));
+        scene.agent(&format!("agent/agents/{index:03}.md"), &format!("agent-{index:03}"));
     }
-    let catalog = context.discover();
+    let catalog = scene.discover();
     assert_eq!(catalog.agents.len(), 5 + 256);
     assert_eq!(
-        context.told(&catalog),
+        scene.told(&catalog),
         "Warning AGENT_DIRECTORY_TOO_LARGE /agent/agents:1:1: has 300 agent files; only the first 256 by name are read, \
          `256.md` is not"
     );
@@ -230,31 +230,30 @@ fn a_directory_with_too_many_agents_is_read_in_part() {
 
 #[test]
 fn a_changed_file_is_read_again_and_an_unchanged_one_gives_the_same() {
-    let context = HostContext::new();
-    context.agent("agent/agents/a.md", "first");
-    assert_eq!(context.found_in("code/project").len(), 1);
-    assert_eq!(context.found_in("code/project")[0].0, "first");
+    let scene = Scene::new();
+    scene.agent("agent/agents/a.md", "first");
+    assert_eq!(scene.found_in("code/project").len(), 1);
+    assert_eq!(scene.found_in("code/project")[0].0, "first");
     // The same length, within the same tick of the clock.
-    context.agent("agent/agents/a.md", "other");
-    assert_eq!(context.found_in("code/project")[0].0, "other");
+    scene.agent("agent/agents/a.md", "other");
+    assert_eq!(scene.found_in("code/project")[0].0, "other");
 
-    let old =
-        fs::File::options().append(true).open(context.home.join("agent/agents/a.md")).expect("the file");
+    let old = fs::File::options().append(true).open(scene.home.join("agent/agents/a.md")).expect("the file");
     old.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(3600))
         .expect("an old file");
     drop(old);
-    assert_eq!(context.found_in("code/project"), context.found_in("code/project"));
-    context.agent("agent/agents/a.md", "third");
-    assert_eq!(context.found_in("code/project")[0].0, "third");
-    fs::remove_file(context.home.join("agent/agents/a.md")).expect("the file");
-    assert_eq!(context.found_in("code/project"), []);
+    assert_eq!(scene.found_in("code/project"), scene.found_in("code/project"));
+    scene.agent("agent/agents/a.md", "third");
+    assert_eq!(scene.found_in("code/project")[0].0, "third");
+    fs::remove_file(scene.home.join("agent/agents/a.md")).expect("the file");
+    assert_eq!(scene.found_in("code/project"), []);
 }
 
 #[test]
 fn an_unknown_name_is_answered_with_those_that_exist() {
-    let context = HostContext::new();
-    context.agent("agent/agents/a.md", "zeta");
-    let catalog = context.discover();
+    let scene = Scene::new();
+    scene.agent("agent/agents/a.md", "zeta");
+    let catalog = scene.discover();
     let told = |name: &str| catalog.find(name).expect_err("no such agent").to_string();
     insta::assert_snapshot!(
         "unknown_agent",
@@ -272,57 +271,55 @@ fn an_unknown_name_is_answered_with_those_that_exist() {
 
 #[test]
 fn a_confirmation_is_bound_to_file_and_content() {
-    let context = HostContext::new();
-    context.agent("code/project/.pi/agents/a.md", "a");
-    context.agent("code/project/.pi/agents/b.md", "b");
-    let (a, b) = (
-        context.home.join("code/project/.pi/agents/a.md"),
-        context.home.join("code/project/.pi/agents/b.md"),
-    );
-    let consent = Consent::new(&context.home.join("agent"));
+    let scene = Scene::new();
+    scene.agent("code/project/.pi/agents/a.md", "a");
+    scene.agent("code/project/.pi/agents/b.md", "b");
+    let (a, b) =
+        (scene.home.join("code/project/.pi/agents/a.md"), scene.home.join("code/project/.pi/agents/b.md"));
+    let consent = Consent::new(&scene.home.join("agent"));
     assert!(!consent.is_confirmed(&a, "1"));
     consent.remember(&a, "1").expect("the directory can be written");
     consent.remember(&a, "1").expect("twice is once");
-    assert!(Consent::new(&context.home.join("agent")).is_confirmed(&a, "1"), "another process");
+    assert!(Consent::new(&scene.home.join("agent")).is_confirmed(&a, "1"), "another process");
     assert!(!consent.is_confirmed(&a, "2") && !consent.is_confirmed(&b, "1"));
-    assert!(!consent.is_confirmed(&context.home.join("missing.md"), "1"));
+    assert!(!consent.is_confirmed(&scene.home.join("missing.md"), "1"));
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        let link = context.home.join("link.md");
+        let link = scene.home.join("link.md");
         std::os::unix::fs::symlink(&a, &link).expect("a link");
         assert!(consent.is_confirmed(&link, "1"), "the same file by another name");
-        let file = context.home.join("agent/subagents/confirmed-agents.json");
+        let file = scene.home.join("agent/subagents/confirmed-agents.json");
         assert_eq!(fs::metadata(&file).expect("the file").permissions().mode() & 0o777, 0o600);
     }
-    let left: Vec<_> = fs::read_dir(context.home.join("agent/subagents")).expect("a directory").collect();
+    let left: Vec<_> = fs::read_dir(scene.home.join("agent/subagents")).expect("a directory").collect();
     assert_eq!(left.len(), 1, "no draft stays behind");
 }
 
 #[test]
 fn malformed_confirmations_are_set_aside_and_ignored() {
-    let context = HostContext::new();
-    context.agent("code/project/.pi/agents/a.md", "a");
-    context.file("agent/subagents/confirmed-agents.json", "{ \"confirmed\": [ {");
-    let a = context.home.join("code/project/.pi/agents/a.md");
-    let consent = Consent::new(&context.home.join("agent"));
+    let scene = Scene::new();
+    scene.agent("code/project/.pi/agents/a.md", "a");
+    scene.file("agent/subagents/confirmed-agents.json", "{ \"confirmed\": [ {");
+    let a = scene.home.join("code/project/.pi/agents/a.md");
+    let consent = Consent::new(&scene.home.join("agent"));
     assert!(!consent.is_confirmed(&a, "1"));
     consent.remember(&a, "1").expect("a new file");
     assert!(consent.is_confirmed(&a, "1"));
-    let aside = fs::read_to_string(context.home.join("agent/subagents/confirmed-agents.json.corrupt"));
+    let aside = fs::read_to_string(scene.home.join("agent/subagents/confirmed-agents.json.corrupt"));
     assert_eq!(aside.expect("the old file"), "{ \"confirmed\": [ {");
 }
 
 #[test]
 fn confirmations_are_bounded_and_the_oldest_go_first() {
-    let context = HostContext::new();
-    context.agent("code/project/.pi/agents/a.md", "a");
-    let a = context.home.join("code/project/.pi/agents/a.md");
+    let scene = Scene::new();
+    scene.agent("code/project/.pi/agents/a.md", "a");
+    let a = scene.home.join("code/project/.pi/agents/a.md");
     let entry = |hash: usize| serde_json::json!({ "path": a, "sha256": hash.to_string() });
     let full: Vec<_> = (0..1000).map(entry).collect();
     let text = serde_json::json!({ "confirmed": full }).to_string();
-    context.file("agent/subagents/confirmed-agents.json", &text);
-    let consent = Consent::new(&context.home.join("agent"));
+    scene.file("agent/subagents/confirmed-agents.json", &text);
+    let consent = Consent::new(&scene.home.join("agent"));
     consent.remember(&a, "new").expect("written");
     assert!(
         !consent.is_confirmed(&a, "0") && consent.is_confirmed(&a, "1") && consent.is_confirmed(&a, "new")
