@@ -65,6 +65,9 @@ const scenario = [
 	{ when: "^fails", do: [{ fail: "the model is out" }], else: [{ say: "Done: {task}" }] },
 ];
 
+/** The word under which each way to end here is told. */
+const statuses: Record<string, string> = { completed: "success", failed: "error", interrupted: "unknown" };
+
 type Line = Record<string, unknown>;
 
 /** One home for all hosts. */
@@ -201,12 +204,12 @@ function check(place: Place): Omit<Figures, "kills" | "seconds"> {
 	checkStore(place, told);
 	assert.deepEqual(linesOf(join(place.root, "sessions/bystander.jsonl")), [], "another conversation was told");
 	const offered = of("offered");
-	const statuses = [...told.values()];
+	const words = [...told.values()];
 	const delivered = new Set(of("delivered"));
 	return {
 		accepted: accepted.length,
 		told: Object.fromEntries(
-			[...new Set(statuses)].sort().map((status) => [status, statuses.filter((other) => other === status).length]),
+			[...new Set(words)].sort().map((word) => [word, words.filter((other) => other === word).length]),
 		),
 		unseen: [...told.keys()].filter((run) => !accepted.includes(run)).length,
 		offeredAgain: offered.length - new Set(offered).size,
@@ -226,7 +229,8 @@ function checkStore(place: Place, told: Map<string, string>): void {
 		assert.deepEqual(ask("PRAGMA integrity_check"), ["ok"]);
 		assert.deepEqual(ask("SELECT run_id FROM run WHERE is_live"), []);
 		assert.deepEqual(ask("SELECT id FROM delivery WHERE delivered_ms IS NULL"), []);
-		const kept = ask("SELECT run_id || ' ' || json_extract(body, '$.status') FROM run");
+		const rows = database.prepare("SELECT run_id, json_extract(body, '$.outcome') AS outcome FROM run").all();
+		const kept = rows.map(({ run_id, outcome }) => `${run_id} ${statuses[`${outcome}`]}`);
 		assert.deepEqual(kept.sort(), [...told].map(([run, status]) => `${run} ${status}`).sort());
 	} finally {
 		database.close();
