@@ -152,8 +152,23 @@ class Round {
 				}
 			}
 		}
-		// One that was somebody else at every look may write on until it has run out of turns.
-		rmSync(this.#place, { recursive: true, force: true, maxRetries: 10 });
+		removeAll(this.#place);
+	}
+}
+
+/**
+ * Removes a directory into which a process that was another one at every look may write until it has run out of turns.
+ * Node tries again to remove a directory, but not what has come into it meanwhile.
+ *
+ * @param {string} path
+ */
+function removeAll(path) {
+	for (const deadline = performance.now() + 10_000; ; ) {
+		try {
+			return rmSync(path, { recursive: true, force: true });
+		} catch (error) {
+			if (performance.now() > deadline) throw error;
+		}
 	}
 }
 
