@@ -30,15 +30,15 @@ const looks = 5;
  * The ways to end a run: what the host does (see `hosts/tree.mjs`), what is done to it, and the word by which it says when
  * that was.
  *
- * @type {Record<string, { deed: string, signal?: NodeJS.Signals, since?: string, child?: string }>}
+ * @type {Record<string, { deed: string, signal?: NodeJS.Signals, since?: string, stays?: true, child?: string }>}
  */
 const ways = {
 	"SIGKILL to the host": { deed: "wait", signal: "SIGKILL" },
 	"SIGTERM to the host": { deed: "wait", signal: "SIGTERM" },
 	"process.exit() of the host": { deed: "exit", since: "exit" },
 	// A child that leaves when it is asked to gives the others half a second; one that stays forces the end at once.
-	"an abort, from the call": { deed: "abort", since: "aborted", child: "trap '' TERM; sleep 60" },
-	"an abort, from the result": { deed: "abort", since: "result", child: "trap '' TERM; sleep 60" },
+	"an abort, from the call": { deed: "abort", since: "aborted", stays: true },
+	"an abort, from the result": { deed: "abort", since: "result", stays: true },
 	"the child's own end, from the result": { deed: "wait", since: "result", child: "exit 0" },
 };
 
@@ -72,15 +72,16 @@ class Round {
 	/**
 	 * @param {string} deed
 	 * @param {string} child what it does once its tree is up
+	 * @param {boolean} stays whether it stays when it is asked to leave, from its first moment on
 	 */
-	async start(deed, child) {
+	async start(deed, child, stays) {
 		const [project, tree] = ["project", "tree"].map((name) => join(this.#place, name));
 		for (const path of [join(project, ".git"), tree, join(this.#place, "agent")]) mkdirSync(path, { recursive: true });
 		const pi = join(this.#place, "pi.sh");
 		const program = join(tests, "support", "programs", "tree.bash");
 		const event = '{"type":"agent_start"}';
 		const climb = `bash '${program}' '${tree}' &\nuntil test -e '${tree}/up'; do sleep 0.01; done`;
-		writeFileSync(pi, `cat > /dev/null\necho '${event}'\n${climb}\n${child}\n`);
+		writeFileSync(pi, `${stays ? "trap '' TERM\n" : ""}cat > /dev/null\necho '${event}'\n${climb}\n${child}\n`);
 		const options = {
 			...{ agent: "explorer", task: "look", cwd: project, agentDir: join(this.#place, "agent") },
 			...{ piCommand: ["/bin/sh", pi], env: { [mark]: this.#mark } },
@@ -177,10 +178,10 @@ function removeAll(path) {
  *
  * @param {(typeof ways)[string]} way
  */
-async function measure({ deed, signal, since, child = "sleep 60" }) {
+async function measure({ deed, signal, since, stays = false, child = "sleep 60" }) {
 	const round = new Round();
 	try {
-		await round.start(deed, child);
+		await round.start(deed, child, stays);
 		let began = signal && round.signal(signal);
 		let listed = round.listed();
 		let known = listed;
