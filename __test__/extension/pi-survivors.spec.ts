@@ -156,7 +156,8 @@ for (const version of piVersions) {
 				const second = await startStaying(stage);
 				second.pi.kill("SIGKILL");
 				await second.pi.finished;
-				assert.equal(commands(stage).length, 2, "the child and what got away");
+				// The child may have left by itself, because its input has ended.
+				assert.ok(isOut(commands(stage)), "what got away is left");
 			});
 		});
 

@@ -122,6 +122,8 @@ function childSteps(request: ModelRequest, gates: Gates): Step[] {
 		return [price, say("`test/main.test.ts` only starts it. What is missing so far:"), hang()];
 	}
 	if (is(tasks["dead code"])) {
+		// However late the run is ended, it does not get to another turn.
+		if (turn >= MOST_TURNS) return [price, hang()];
 		const paths = ["src", "test", ".", "src/main.ts", "src/config.ts", "README.md", "test/main.test.ts"];
 		const path = paths[turn % paths.length] ?? ".";
 		return [price, say("Nothing yet."), call(path.includes(".ts") || path.includes(".md") ? "read" : "ls", { path })];
