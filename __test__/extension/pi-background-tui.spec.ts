@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { eventually } from "../support/eventually.ts";
 import {
 	backgroundStage,
 	hang,
@@ -95,6 +96,8 @@ for (const version of piVersions) {
 				const rpc = startRpc(stage.world);
 				assert.match(await told(rpc, "/stop"), /Nothing is running/);
 				await rpc.prompt(spawn({ task: "wait", label: "a" }, { task: "wait", label: "b" }));
+				const atWork = () => stage.server.requests.filter(({ isParent }) => !isParent).length;
+				await eventually(() => atWork() === 2, "the work of both");
 				const list = await told(rpc, "/subagents list");
 				assert.match(list, /^[●◐] #1 {2}\w{8} · explorer "b" · [\s\S]*^[●◐] #2 {2}\w{8} · explorer "a" · /m);
 				assert.equal((await told(rpc, "/subagents")).split("\n").length, list.split("\n").length, "bare lists");
