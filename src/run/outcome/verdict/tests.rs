@@ -1,6 +1,7 @@
 //! Every end of a child, as a row: what is observed, and the verdict on it.
 
 use std::os::unix::process::ExitStatusExt as _;
+use std::time::Instant;
 
 use super::*;
 use crate::process::LimitKind;
@@ -12,14 +13,8 @@ const PROVIDER: &str = "the model's provider reported an error: 500: overloaded"
 fn report(outcome: Outcome) -> AttemptReport {
     let supervised = Supervised {
         outcome,
-        status: None,
-        complete: true,
-        supervision: None,
-        mechanisms: Vec::new(),
-        gone: true,
-        tally: None,
-        stderr: String::new(),
         duration: Duration::ZERO,
+        ..Supervised::never_started(CancelReason::Dropped, Instant::now())
     };
     AttemptReport {
         supervised,
