@@ -8,7 +8,7 @@
  * compiler, in every child anew, which makes its start slower by half and leaves a file in the temporary directory.
  */
 
-/** @import { PiApi, ToolCallEvent, ToolCallVerdict } from "./pi.ts" */
+/** @import { PiApi, ToolCallEvent, ToolCallVerdict } from "./host/pi.ts" */
 
 /** Language-server actions that change files or the server; no configuration allows them. */
 const NEVER_ALLOWED_LSP_ACTIONS = new Set(["rename", "codeaction", "restart"]);

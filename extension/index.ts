@@ -4,27 +4,27 @@
  */
 
 import type { EarlyCall, ToolSurfaces } from "../index.js";
-import { announce, withPolicy } from "./announce.ts";
-import { registerAnnouncementRenderer } from "./announcement.ts";
-import { Background } from "./background.ts";
-import { BackgroundHost } from "./background-host.ts";
-import type { BackgroundEvent } from "./background-types.ts";
-import { stopClocks } from "./card-state.ts";
+import { BackgroundHost } from "./background/callbacks.ts";
+import { Deliveries } from "./background/deliveries.ts";
+import { Background } from "./background/registry.ts";
+import type { BackgroundEvent } from "./background/types.ts";
+import { registerAnnouncementRenderer } from "./cards/announcement.ts";
+import { stopClocks } from "./cards/state.ts";
 import childGuard from "./child-guard.cjs";
-import { registerCommands } from "./commands.ts";
-import { shareCompiledCode } from "./compile-cache.ts";
-import { Deliveries } from "./deliveries.ts";
-import { EarlyCalls } from "./early.ts";
-import { RunEvents } from "./events.ts";
-import { callOptions, placeOptions, surfaceOptions } from "./host.ts";
-import { loadAddon } from "./native.ts";
-import type { PiApi, PiContext } from "./pi.ts";
-import { rememberedSurfaces, rememberSurfaces } from "./remembered.ts";
-import { Runs } from "./runs.ts";
-import { SessionTools } from "./session-tools.ts";
-import { surfacesWithoutAddon } from "./surface.ts";
-import { SubagentTools, type ToolName } from "./tools.ts";
-import { showWidget } from "./widget.ts";
+import { registerCommands } from "./commands/commands.ts";
+import { shareCompiledCode } from "./host/compile-cache.ts";
+import { RunEvents } from "./host/events.ts";
+import { loadAddon } from "./host/native.ts";
+import { announce, withPolicy } from "./host/notices.ts";
+import { callOptions, placeOptions, surfaceOptions } from "./host/options.ts";
+import type { PiApi, PiContext } from "./host/pi.ts";
+import { rememberedSurfaces, rememberSurfaces } from "./host/remembered.ts";
+import { Runs } from "./host/runs.ts";
+import { surfacesWithoutAddon } from "./host/surface.ts";
+import { EarlyCalls } from "./tools/early.ts";
+import { SubagentTools, type ToolName } from "./tools/run-tools.ts";
+import { SessionTools } from "./tools/session-tools.ts";
+import { showWidget } from "./ui/widget.ts";
 
 export default function subagentNative(pi: PiApi): void {
 	if (process.env.PI_SUBAGENT_CHILD === "1") {

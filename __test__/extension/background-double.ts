@@ -1,6 +1,6 @@
 /** Background runs without the addon: a session whose runs and transcripts a test writes. */
 
-import { Background } from "../../extension/background.ts";
+import { Background } from "../../extension/background/registry.ts";
 import type {
 	BackgroundEvent,
 	BackgroundOptions,
@@ -8,8 +8,8 @@ import type {
 	BackgroundSession,
 	CommandReport,
 	Transcript,
-} from "../../extension/background-types.ts";
-import type { Native } from "../../extension/native.ts";
+} from "../../extension/background/types.ts";
+import type { Native } from "../../extension/host/native.ts";
 
 let made = 0;
 

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { after, afterEach, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { announcementLines, announcementOf } from "../../extension/announcement.ts";
-import type { BackgroundRun, DeliveryMessage } from "../../extension/background-types.ts";
-import type { ToolRenderContext } from "../../extension/pi.ts";
-import { lineWidth, unstyled } from "../../extension/spans.ts";
+import type { BackgroundRun, DeliveryMessage } from "../../extension/background/types.ts";
+import { announcementLines, announcementOf } from "../../extension/cards/announcement.ts";
+import type { ToolRenderContext } from "../../extension/host/pi.ts";
+import { lineWidth, unstyled } from "../../extension/ui/spans.ts";
 import { answer, backgroundRun, type LoadedExtension, PackageCopies, USAGE } from "./package-copy.ts";
 
 const copies = new PackageCopies();

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it, mock } from "node:test";
-import { stopClocks } from "../../extension/card-state.ts";
-import type { CardDetails, TaskProgress, TaskState } from "../../extension/progress.ts";
-import { plainText } from "../../extension/spans.ts";
-import { textWidth } from "../../extension/width.ts";
+import { stopClocks } from "../../extension/cards/state.ts";
+import type { CardDetails, TaskProgress, TaskState } from "../../extension/host/details.ts";
+import { plainText } from "../../extension/ui/spans.ts";
+import { textWidth } from "../../extension/ui/width.ts";
 import type { DisplayItem, SingleResult } from "../../index.js";
 import { Card, pass } from "./drawn-card.ts";
 import { USAGE } from "./package-copy.ts";

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { homedir } from "node:os";
 import { afterEach, describe, it, mock } from "node:test";
-import { stopClocks } from "../../extension/card-state.ts";
-import type { CardDetails, LiveRun } from "../../extension/progress.ts";
-import { shortForm } from "../../extension/short-forms.ts";
-import { plainText, unstyled } from "../../extension/spans.ts";
-import { textWidth } from "../../extension/width.ts";
+import { stopClocks } from "../../extension/cards/state.ts";
+import type { CardDetails, LiveRun } from "../../extension/host/details.ts";
+import { plainText, unstyled } from "../../extension/ui/spans.ts";
+import { shortForm } from "../../extension/ui/tool-calls.ts";
+import { textWidth } from "../../extension/ui/width.ts";
 import type { DisplayItem, RunDetails, SingleResult } from "../../index.js";
 import { Card, pass } from "./drawn-card.ts";
 import { answer, USAGE } from "./package-copy.ts";

@@ -1,10 +1,9 @@
 /** A card as pi holds and draws it, without pi. */
 
 import { mock } from "node:test";
-
-import type { CardDetails } from "../../extension/progress.ts";
-import { renderers } from "../../extension/render.ts";
-import { plainText } from "../../extension/spans.ts";
+import { renderers } from "../../extension/cards/render.ts";
+import type { CardDetails } from "../../extension/host/details.ts";
+import { plainText } from "../../extension/ui/spans.ts";
 
 const COLOURED = {
 	fg: (color: string, text: string) => `\u001b[3${color.length % 8}m${text}\u001b[39m`,

@@ -1,10 +1,9 @@
 /** The panel as pi holds and draws it, without pi. */
 
 import { mock } from "node:test";
-
-import { openPanel } from "../../extension/panel.ts";
-import type { Keybindings, PiApi, PiContext, Screen, Terminal, Theme } from "../../extension/pi.ts";
-import { plainText } from "../../extension/spans.ts";
+import type { Keybindings, PiApi, PiContext, Screen, Terminal, Theme } from "../../extension/host/pi.ts";
+import { openPanel } from "../../extension/panel/open.ts";
+import { plainText } from "../../extension/ui/spans.ts";
 import type { BackgroundDouble } from "./background-double.ts";
 import { HostDouble } from "./package-copy.ts";
 

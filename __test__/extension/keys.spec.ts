@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { keysOf } from "../../extension/keys.ts";
-import { LineInput } from "../../extension/line-input.ts";
+import { keysOf } from "../../extension/ui/keys.ts";
+import { LineInput } from "../../extension/ui/line-input.ts";
 
 const ESC = "\u001b";
 

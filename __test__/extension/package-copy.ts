@@ -13,8 +13,8 @@ import type {
 	SpawnableAgents,
 	SpawnOptions,
 	SpawnReceipt,
-} from "../../extension/background-types.ts";
-import type { Native } from "../../extension/native.ts";
+} from "../../extension/background/types.ts";
+import type { Native } from "../../extension/host/native.ts";
 import type {
 	Command,
 	CommandContext,
@@ -25,7 +25,7 @@ import type {
 	SendOptions,
 	SessionEntry,
 	ToolDefinition,
-} from "../../extension/pi.ts";
+} from "../../extension/host/pi.ts";
 import type {
 	ChainOptions,
 	EarlyCall,

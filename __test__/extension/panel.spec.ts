@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it, mock } from "node:test";
 
-import type { BackgroundRun, Transcript } from "../../extension/background-types.ts";
-import { plainText } from "../../extension/spans.ts";
-import { textWidth } from "../../extension/width.ts";
+import type { BackgroundRun, Transcript } from "../../extension/background/types.ts";
+import { plainText } from "../../extension/ui/spans.ts";
+import { textWidth } from "../../extension/ui/width.ts";
 import { aRun, BackgroundDouble, over, report } from "./background-double.ts";
 import { KEYS, PanelDouble, passing, settle } from "./drawn-panel.ts";
 

@@ -19,7 +19,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { refreshToken } from "../../extension/refresh.ts";
+import { refreshToken } from "../../extension/host/refresh.ts";
 import type { SingleResult } from "../../index.js";
 import {
 	type Children,

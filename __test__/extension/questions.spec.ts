@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { DialogOptions, PiContext } from "../../extension/pi.ts";
-import { answerWith, confirmWith, Dialogs } from "../../extension/questions.ts";
+import type { DialogOptions, PiContext } from "../../extension/host/pi.ts";
+import { answerWith, confirmWith, Dialogs } from "../../extension/ui/questions.ts";
 import type { Question } from "../../index.js";
 import { HostDouble } from "./package-copy.ts";
 

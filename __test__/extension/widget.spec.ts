@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it, mock } from "node:test";
 
-import type { Terminal, Widget } from "../../extension/pi.ts";
-import { plainText } from "../../extension/spans.ts";
-import { showWidget } from "../../extension/widget.ts";
-import { textWidth } from "../../extension/width.ts";
+import type { Terminal, Widget } from "../../extension/host/pi.ts";
+import { plainText } from "../../extension/ui/spans.ts";
+import { showWidget } from "../../extension/ui/widget.ts";
+import { textWidth } from "../../extension/ui/width.ts";
 import { aRun, BackgroundDouble, over } from "./background-double.ts";
 import { HostDouble } from "./package-copy.ts";
 

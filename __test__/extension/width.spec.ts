@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { clip, lineWidth, oneLine, plainText, unstyled, wrap } from "../../extension/spans.ts";
-import { characters, textWidth } from "../../extension/width.ts";
+import { clip, lineWidth, oneLine, plainText, unstyled, wrap } from "../../extension/ui/spans.ts";
+import { characters, textWidth } from "../../extension/ui/width.ts";
 
 describe("columns", () => {
 	const widths: [text: string, columns: number][] = [

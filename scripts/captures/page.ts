@@ -2,7 +2,7 @@
 
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { KEYS } from "../../extension/panel-keys.ts";
+import { KEYS } from "../../extension/panel/keys.ts";
 import { newestPi, root } from "../lib/places.mjs";
 import { type Look, looks, type Scene } from "./scene.ts";
 import { scenes } from "./scenes.ts";

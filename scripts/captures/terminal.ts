@@ -1,6 +1,6 @@
 /** Reads what `tmux capture-pane -e` prints: text with colours, no cursor movements. */
 
-import { characters, characterWidth } from "../../extension/width.ts";
+import { characters, characterWidth } from "../../extension/ui/width.ts";
 
 /** `#rrggbb`; without a colour, the terminal's own. */
 export interface Style {

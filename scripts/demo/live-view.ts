@@ -1,8 +1,8 @@
 /** The live card in plain text: each tool call as a line of its own, and in a terminal one line that keeps moving. */
 
-import { duration, usageParts } from "../../extension/figures.ts";
-import { shortForm } from "../../extension/short-forms.ts";
-import { unstyled } from "../../extension/spans.ts";
+import { duration, usageParts } from "../../extension/ui/figures.ts";
+import { unstyled } from "../../extension/ui/spans.ts";
+import { shortForm } from "../../extension/ui/tool-calls.ts";
 import type { RunDetails } from "../../index.js";
 
 /** How often the moving line is drawn; the clock in it counts seconds. */

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { relative } from "node:path";
 
 import { type JsonResult, piCommand, startJson, type ToolEnd } from "../../__test__/support/pi.ts";
-import { duration, usageParts } from "../../extension/figures.ts";
+import { duration, usageParts } from "../../extension/ui/figures.ts";
 import type { RunDetails } from "../../index.js";
 import { runMain, SetupProblem } from "../lib/problem.mjs";
 import { bold, dim, green, red } from "../lib/progress.mjs";

@@ -1,0 +1,257 @@
+/**
+ * Brings the ends of background runs into the conversation, each once, and tells the addon when it stands there.
+ *
+ * Nothing is put into pi's own queue of follow-ups: Escape empties that, an abort over RPC leaves it full for the next
+ * prompt, and nobody can see which of the two has happened. What comes while the model works is held here, and joins the
+ * session at a moment at which pi appends it at once: before the prompt that is being sent, where the run would come to
+ * rest, or when it has.
+ */
+
+import { existsSync } from "node:fs";
+import { announcementOf, deliveredIn } from "../cards/announcement.ts";
+import type { BeforeSettleEvent, BeforeSettleResult, PiApi, PiContext } from "../host/pi.ts";
+import type { Background } from "./registry.ts";
+import type { DeliveryMessage } from "./types.ts";
+
+/** How often is looked whether something can go out that could not before. */
+const LOOK_MS = 250;
+/** After a session was opened no turn is started for so long: its first prompt may be on its way. */
+const OPENING_MS = 1_000;
+/** How long pi may take from a prompt to the turn; one of ours in between would have the prompt refused. */
+const PREFLIGHT_MS = 5_000;
+/** After this time a message that should have started a turn has not: pi has refused it. */
+const REFUSED_MS = 30_000;
+/** Attempts before a message is left to the next opening of the session; a disk can be full. */
+const ATTEMPTS = 3;
+
+interface Outgoing {
+	message: DeliveryMessage;
+	attempts: number;
+	/** When it was handed to pi. */
+	sentAt?: number;
+}
+
+export class Deliveries {
+	private readonly pi: PiApi;
+	private readonly background: Background;
+	private readonly arrived: (message: DeliveryMessage) => void;
+	private context: PiContext | undefined;
+	/** Still to be handed to pi, oldest first. */
+	private held: Outgoing[] = [];
+	/** Handed to pi, and not seen in the session yet. */
+	private sent: Outgoing[] = [];
+	/** In the session, and not known to be in its file. */
+	private unwritten: string[] = [];
+	/** Everything that this session was given. */
+	private readonly known = new Set<string>();
+	private timer: NodeJS.Timeout | undefined;
+	private openedAt = 0;
+	private promptedAt = Number.NEGATIVE_INFINITY;
+	private signal: AbortSignal | undefined;
+	private stopReason: string | undefined;
+
+	/** `arrived` hears of each message that stands in the session. */
+	constructor(pi: PiApi, background: Background, arrived: (message: DeliveryMessage) => void) {
+		this.pi = pi;
+		this.background = background;
+		this.arrived = arrived;
+	}
+
+	/** Begins with a session. Returns the ids of the deliveries that stand in it. */
+	open(context: PiContext): string[] {
+		this.forget();
+		this.context = context;
+		this.openedAt = performance.now();
+		const ids = deliveredIn(context.sessionManager.getEntries());
+		for (const id of ids) this.known.add(id);
+		return [...ids];
+	}
+
+	/** Ends with the session: what does not stand in it is the addon's again. */
+	close(): void {
+		this.verify();
+		this.forget();
+	}
+
+	private forget(): void {
+		clearInterval(this.timer);
+		this.timer = undefined;
+		this.context = undefined;
+		this.held = [];
+		this.sent = [];
+		this.unwritten = [];
+		this.known.clear();
+		this.promptedAt = Number.NEGATIVE_INFINITY;
+	}
+
+	/** Takes a message from the addon. */
+	add(message: DeliveryMessage): void {
+		if (!this.context || message.deliveryIds.every((id) => this.known.has(id))) return;
+		for (const id of message.deliveryIds) this.known.add(id);
+		this.held.push({ message, attempts: 0 });
+		this.whileOpen(() => this.look());
+	}
+
+	/** A prompt has come, and pi prepares its turn. */
+	prompted(): void {
+		this.promptedAt = performance.now();
+	}
+
+	/** The prompt's turn is about to start: what is held goes before it. */
+	beforeStart(): void {
+		this.prompted();
+		this.handOver(this.held.splice(0), false);
+	}
+
+	started(context: PiContext): void {
+		this.promptedAt = Number.NEGATIVE_INFINITY;
+		this.signal = context.signal;
+	}
+
+	/** A message has ended; pi adds it to the session when its handlers are through. */
+	messageEnded({ role, stopReason }: { role: string; stopReason?: string }): void {
+		if (role === "assistant") this.stopReason = stopReason;
+		if (this.sent.length > 0 || this.unwritten.length > 0) setImmediate(() => this.whileOpen(() => this.verify()));
+	}
+
+	/** The run would come to rest: what is held joins the session, and the model goes on with it. */
+	async beforeSettle(event: BeforeSettleEvent, context: PiContext): Promise<BeforeSettleResult | undefined> {
+		if (!context.hasUI) await this.runsEnded();
+		this.verify();
+		const outgoing = this.held.splice(0);
+		if (outgoing.length === 0) return undefined;
+		const now = performance.now();
+		for (const each of outgoing) this.sent.push({ ...each, attempts: each.attempts + 1, sentAt: now });
+		this.watch();
+		const drafts = outgoing.map(({ message }) => ({ type: "custom_message", ...announcementOf(message) }));
+		return {
+			entries: [...event.entries, ...drafts],
+			continue: event.continue || !context.hasUI || outgoing.some(({ message }) => message.triggerTurn),
+		};
+	}
+
+	/** The run has come to rest: what was sent and does not stand in the session goes out again. */
+	settled(aborted: boolean | undefined): void {
+		this.verify();
+		this.held.unshift(...this.sent.splice(0));
+		// Whoever has stopped the model, or has lost it, gets the news and no turn.
+		const isOver = aborted || this.signal?.aborted || this.stopReason === "aborted" || this.stopReason === "error";
+		this.handOver(this.held.splice(0), !isOver);
+		this.signal = undefined;
+	}
+
+	/** Without a user pi leaves after a command: waits for the runs that it has started, and for what the model says. */
+	async drain(waitForIdle: () => Promise<void>): Promise<void> {
+		await this.runsEnded();
+		this.handOver(this.held.splice(0), true);
+		await waitForIdle();
+	}
+
+	/** Waits for the session's runs. A signal to pi ends the wait, because pi waits for its handlers first. */
+	private async runsEnded(): Promise<void> {
+		const { session } = this.background;
+		if (!session) return;
+		const { promise, resolve } = Promise.withResolvers<void>();
+		const signals = ["SIGTERM", "SIGHUP"] as const;
+		for (const signal of signals) process.once(signal, resolve);
+		try {
+			await Promise.race([session.settled(), promise]);
+		} finally {
+			for (const signal of signals) process.off(signal, resolve);
+		}
+		// Events take another way than promises, and may be behind them.
+		await new Promise((behind) => setImmediate(behind));
+	}
+
+	/** Sends what can go out now, and looks again later when there is more. */
+	private look(): void {
+		this.verify();
+		if (this.mayStart()) {
+			this.requeueRefused();
+			this.handOver(this.held.splice(0), true);
+		}
+		this.watch();
+	}
+
+	/** Whether a turn may be started: none is under way or being prepared. Without a user, there are better moments. */
+	private mayStart(): boolean {
+		const now = performance.now();
+		const isQuiet = now - this.openedAt >= OPENING_MS && now - this.promptedAt >= PREFLIGHT_MS;
+		return isQuiet && this.context?.hasUI === true && this.context.isIdle();
+	}
+
+	private requeueRefused(): void {
+		const now = performance.now();
+		const refused = this.sent.filter(({ sentAt = now }) => now - sentAt > REFUSED_MS);
+		this.sent = this.sent.filter((each) => !refused.includes(each));
+		this.held.unshift(...refused);
+	}
+
+	/** Hands messages to pi; the last one starts a turn where one of them wants that. */
+	private handOver(outgoing: readonly Outgoing[], mayTurn: boolean): void {
+		const now = performance.now();
+		const isPatient = this.context?.hasUI === true;
+		const triggerTurn = mayTurn && (!isPatient || outgoing.some(({ message }) => message.triggerTurn));
+		for (const [index, each] of outgoing.entries()) {
+			const { message, attempts } = each;
+			if (attempts >= ATTEMPTS) continue;
+			const isLast = index === outgoing.length - 1;
+			this.sent.push({ message, attempts: attempts + 1, sentAt: now });
+			const starts = isLast && triggerTurn && attempts + 1 < ATTEMPTS;
+			this.pi.sendMessage(announcementOf(message), { triggerTurn: starts, ...(starts && { deliverAs: "followUp" }) });
+		}
+		if (outgoing.length > 0) this.verify();
+		this.watch();
+	}
+
+	/** Looks which of the messages stand in the session, and whether that is written. */
+	private verify(): void {
+		const { context, sent } = this;
+		if (!context || (sent.length === 0 && this.unwritten.length === 0)) return;
+		if (sent.length > 0) {
+			const ids = deliveredIn(context.sessionManager.getEntries());
+			const standing = sent.filter(({ message }) => message.deliveryIds.every((id) => ids.has(id)));
+			this.sent = sent.filter((each) => !standing.includes(each));
+			for (const { message } of standing) {
+				this.unwritten.push(...message.deliveryIds);
+				this.arrived(message);
+			}
+		}
+		const file = context.sessionManager.getSessionFile();
+		// pi writes a new session with its first answer, and from then on each entry as it comes.
+		if (this.unwritten.length === 0 || (file !== undefined && !existsSync(file))) return;
+		const ids = this.unwritten.splice(0);
+		// When the addon cannot note it, the ids in the session tell at the next opening.
+		this.background.session?.delivered(ids).catch(() => undefined);
+	}
+
+	/** A pi that has left the session without a word throws for everything that belonged to it. */
+	private whileOpen(does: () => void): void {
+		try {
+			does();
+		} catch {
+			// Whatever else went wrong is tried again with the next look.
+			if (this.isStale()) this.forget();
+		}
+	}
+
+	private isStale(): boolean {
+		try {
+			this.context?.isIdle();
+			return false;
+		} catch {
+			return true;
+		}
+	}
+
+	private watch(): void {
+		const isWaiting = this.held.length > 0 || this.sent.length > 0 || this.unwritten.length > 0;
+		if (!isWaiting || !this.context) {
+			clearInterval(this.timer);
+			this.timer = undefined;
+		} else if (!this.timer) {
+			this.timer = setInterval(() => this.whileOpen(() => this.look()), LOOK_MS);
+			this.timer.unref();
+		}
+	}
+}

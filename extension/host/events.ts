@@ -1,0 +1,130 @@
+/**
+ * Tells other extensions about background runs, over `pi.events`. What each event carries is written down in
+ * `docs/events.md`; it is sanitized by the addon and bounded here.
+ */
+
+import type { BackgroundRun, DeliveryMessage } from "../background/types.ts";
+import type { PiApi } from "./pi.ts";
+
+/** A run is told about at most this often while it works. */
+const UPDATE_MS = 1_000;
+/** Characters of a task or of the text that is being written. */
+const MAX_TEXT_CHARACTERS = 500;
+/** Characters of a result. */
+const MAX_RESULT_CHARACTERS = 4_000;
+
+export type RunEventName = "subagent:started" | "subagent:update" | "subagent:ended";
+
+/** What an event says of its run. */
+export interface RunEvent {
+	runId: string;
+	sessionKey: string;
+	label?: string;
+	agent: string;
+	task: string;
+	state: BackgroundRun["state"];
+	/** Its place in the queue, from 1. */
+	position?: number;
+	status?: BackgroundRun["status"];
+	outcome?: string;
+	error?: string;
+	model?: string;
+	createdMs: number;
+	startedMs?: number;
+	endedMs?: number;
+	usage: BackgroundRun["usage"];
+	lastTool?: string;
+	/** The end of what the child writes. */
+	text?: string;
+	transcript?: string;
+}
+
+/** What `subagent:delivered` says. */
+export interface DeliveredEvent {
+	runIds: string[];
+	deliveryIds: string[];
+	runs: (RunEvent & { result?: string })[];
+}
+
+interface Told {
+	at: number;
+	what: string;
+}
+
+export class RunEvents {
+	private readonly events: PiApi["events"];
+	/** What was said last of each run under way. */
+	private readonly told = new Map<string, Told>();
+	private newest: readonly BackgroundRun[] = [];
+	private timer: NodeJS.Timeout | undefined;
+
+	constructor({ events }: PiApi) {
+		this.events = events;
+	}
+
+	started(runs: readonly BackgroundRun[]): void {
+		for (const run of runs) this.tell("subagent:started", run);
+	}
+
+	ended(runs: readonly BackgroundRun[]): void {
+		for (const run of runs) {
+			this.told.delete(run.runId);
+			this.events.emit("subagent:ended", eventOf(run));
+		}
+	}
+
+	/** Tells what is new of the runs under way, of each when it is due. */
+	update(runs: readonly BackgroundRun[]): void {
+		this.newest = runs;
+		const now = performance.now();
+		let waits = false;
+		for (const run of runs) {
+			const last = this.told.get(run.runId);
+			if (run.state === "ended" || last?.what === JSON.stringify(eventOf(run))) continue;
+			// One that is not known yet was under way when the session was opened.
+			if (!last || now - last.at >= UPDATE_MS) this.tell("subagent:update", run);
+			else waits = true;
+		}
+		if (waits && !this.timer) {
+			this.timer = setTimeout(() => {
+				this.timer = undefined;
+				this.update(this.newest);
+			}, UPDATE_MS);
+			this.timer.unref();
+		}
+	}
+
+	delivered({ runIds, deliveryIds, runs }: DeliveryMessage): void {
+		const told = runs.map((run) => ({ ...eventOf(run), result: run.result?.slice(0, MAX_RESULT_CHARACTERS) }));
+		this.events.emit("subagent:delivered", { runIds, deliveryIds, runs: told.map(present) });
+	}
+
+	/** Says no more: the session is closed. */
+	close(): void {
+		clearTimeout(this.timer);
+		this.timer = undefined;
+		this.newest = [];
+		this.told.clear();
+	}
+
+	private tell(name: RunEventName, run: BackgroundRun): void {
+		const event = eventOf(run);
+		this.told.set(run.runId, { at: performance.now(), what: JSON.stringify(event) });
+		this.events.emit(name, event);
+	}
+}
+
+function eventOf(run: BackgroundRun): RunEvent {
+	const { runId, sessionKey, label, agent, state, position, status, outcome, error, model } = run;
+	const { createdMs, startedMs, endedMs, usage, lastTool, transcript } = run;
+	return present({
+		...{ runId, sessionKey, label, agent, task: run.task.slice(0, MAX_TEXT_CHARACTERS), state, position, status },
+		...{ outcome, error: error?.slice(0, MAX_TEXT_CHARACTERS), model, createdMs, startedMs, endedMs },
+		...{ usage, lastTool, text: run.text?.slice(-MAX_TEXT_CHARACTERS), transcript },
+	}) as unknown as RunEvent;
+}
+
+/** Absent, not undefined: whoever gets it may send it on as JSON. */
+function present(event: object): object {
+	return Object.fromEntries(Object.entries(event).filter(([, value]) => value !== undefined));
+}

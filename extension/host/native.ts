@@ -1,0 +1,45 @@
+/** Loads the addon when it is first needed. A pi whose extension fails to load ends, so a failure is a value here. */
+
+import { createRequire } from "node:module";
+
+/** What the extension calls in the addon. */
+export type Native = Pick<
+	typeof import("../../index.js"),
+	| "startRun"
+	| "startParallel"
+	| "startChain"
+	| "bootEarly"
+	| "spawnSession"
+	| "openBackground"
+	| "endBackground"
+	| "listSpawnable"
+	| "describeTools"
+	| "discoverAgents"
+	| "doctor"
+>;
+
+/** The addon, or what is missing and what to do about it. */
+export type Addon = { native: Native; problem?: undefined } | { native?: undefined; problem: string };
+
+let loaded: Native | undefined;
+
+/** Returns the addon. A failure is not remembered: after a repair the next call works. */
+export function loadAddon(): Addon {
+	if (loaded) return { native: loaded };
+	try {
+		loaded = createRequire(import.meta.url)("../../index.js") as Native;
+		return { native: loaded };
+	} catch (error) {
+		return { problem: describe(error) };
+	}
+}
+
+function describe(error: unknown): string {
+	const reason = error instanceof Error ? error.message : String(error);
+	const platform = `${process.platform}-${process.arch}, Node ${process.versions.node}`;
+	return (
+		`the native addon of pi-subagent-native could not be loaded (${platform}): ${reason.split("\n", 1)[0]}. ` +
+		"Install the package again with `pi install npm:pi-subagent-native`, with optional dependencies allowed; " +
+		"in a checkout run `npm run setup`."
+	);
+}

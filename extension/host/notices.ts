@@ -1,0 +1,34 @@
+/** What is said without being asked: configuration mistakes to the user, the delegation policy to the model. */
+
+import { writeSync } from "node:fs";
+import type { ToolSurfaces } from "../../index.js";
+import type { PiContext } from "./pi.ts";
+
+const STDERR = 2;
+
+/** Shown already since this module was loaded; `/reload` loads it again. */
+const shown = new Set<string>();
+
+/** Shows each notice once: in pi's UI, else on stderr, which no mode uses for its output. */
+export function announce(notices: readonly string[], context: PiContext): void {
+	const fresh = notices.filter((notice) => !shown.has(notice));
+	if (fresh.length === 0) return;
+	for (const notice of fresh) shown.add(notice);
+	const text = `pi-subagent-native: ${fresh.join("\n")}`;
+	if (context.hasUI) context.ui.notify(text, "warning");
+	else complain(text);
+}
+
+function complain(text: string): void {
+	try {
+		writeSync(STDERR, `${text}\n`);
+	} catch {
+		// Nobody reads it; a notice is no reason to end pi's start.
+	}
+}
+
+/** The system prompt with the delegation policy, or nothing when it is there already or not wanted. */
+export function withPolicy(systemPrompt: string, surfaces: ToolSurfaces | undefined): string | undefined {
+	const policy = surfaces?.delegationPolicy;
+	return !policy || systemPrompt.includes(policy) ? undefined : `${systemPrompt}\n\n${policy}`;
+}

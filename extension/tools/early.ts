@@ -1,0 +1,122 @@
+/**
+ * Tells the addon of calls that still arrive, so that it can boot a child while the model writes the task. What may be
+ * booted, and when, the addon decides. Nothing here may fail into pi: without an early child a call just takes longer.
+ */
+
+import type { EarlyCall } from "../../index.js";
+import type { MessageEndEvent, MessageUpdateEvent, PiContext } from "../host/pi.ts";
+import { isToolName, type ToolName } from "./run-tools.ts";
+
+/** Announces a call; nothing when no child can be booted for it. */
+export type Boot = (tool: ToolName, callId: string, context: PiContext) => EarlyCall | undefined;
+
+/** A call without a name or an id by then is waited for no longer; the name of its agent would have been in there. */
+const MAX_HELD_CHARS = 16_384;
+
+/** A call on its way. */
+interface Arriving {
+	/** Set once its name and id are known. */
+	call: EarlyCall | undefined;
+	/** Arguments that came before. */
+	held: string;
+	/** Whether any arguments came. */
+	begun: boolean;
+}
+
+export class EarlyCalls {
+	private readonly boot: Boot;
+	/** Calls of the message under way, by their place in it: several may arrive in turns. */
+	private readonly arriving = new Map<number, Arriving>();
+	/** Announced calls that are not over, by id. */
+	private readonly announced = new Map<string, EarlyCall>();
+	/** Ends of children that nobody uses. */
+	private readonly ending = new Set<Promise<void>>();
+
+	constructor(boot: Boot) {
+		this.boot = boot;
+	}
+
+	/** Takes a piece of the message under way. */
+	update({ assistantMessageEvent: piece }: MessageUpdateEvent, context: PiContext): void {
+		if (!piece.type.startsWith("toolcall_") || piece.contentIndex === undefined) return;
+		const index = piece.contentIndex;
+		if (piece.type === "toolcall_start") this.arriving.set(index, { call: undefined, held: "", begun: false });
+		const arriving = this.arriving.get(index);
+		if (!arriving) return;
+		try {
+			if (this.take(arriving, piece, index, context) && piece.type !== "toolcall_end") return;
+		} catch {
+			// The call runs without an early child.
+		}
+		this.arriving.delete(index);
+	}
+
+	/** A message is complete. Of one that failed, was aborted or cut, pi executes no call. */
+	messageEnded({ message }: MessageEndEvent): void {
+		if (message.role !== "assistant") return;
+		this.arriving.clear();
+		if (["error", "aborted", "length"].includes(message.stopReason ?? "")) this.clear();
+	}
+
+	/** A call is over: executed, refused or invalid. */
+	finished(callId: string): void {
+		const call = this.announced.get(callId);
+		this.announced.delete(callId);
+		if (!call) return;
+		const gone = end(call).finally(() => this.ending.delete(gone));
+		this.ending.add(gone);
+	}
+
+	/** No call that was announced will be executed any more. */
+	clear(): void {
+		this.arriving.clear();
+		for (const callId of [...this.announced.keys()]) this.finished(callId);
+	}
+
+	/** Ends what nobody will use because pi is going, and waits until it is gone. */
+	async close(): Promise<void> {
+		this.clear();
+		await Promise.all(this.ending);
+	}
+
+	/** Says whether more of this call is of interest. */
+	private take(
+		arriving: Arriving,
+		{ type, delta, partial, toolCall }: MessageUpdateEvent["assistantMessageEvent"],
+		index: number,
+		context: PiContext,
+	): boolean {
+		let json = delta ?? "";
+		// Some providers hand out a call whole, without deltas.
+		if (type === "toolcall_end" && !arriving.begun) json = JSON.stringify(toolCall?.arguments) ?? "";
+		if (json !== "") arriving.begun = true;
+		if (!arriving.call) {
+			json = arriving.held + json;
+			const { name = "", id = "" } = partial?.content[index] ?? {};
+			if (name !== "" && !isToolName(name)) return false;
+			if (!isToolName(name) || id === "") {
+				arriving.held = json;
+				return json.length <= MAX_HELD_CHARS;
+			}
+			arriving.call = this.announce(name, id, context);
+		}
+		if (json !== "") arriving.call?.push(json);
+		return arriving.call !== undefined;
+	}
+
+	private announce(tool: ToolName, callId: string, context: PiContext): EarlyCall | undefined {
+		// Some providers count their calls anew in each message.
+		this.finished(callId);
+		const call = this.boot(tool, callId, context);
+		if (call) this.announced.set(callId, call);
+		return call;
+	}
+}
+
+async function end(call: EarlyCall): Promise<void> {
+	try {
+		await call.end();
+	} catch {
+		// The addon ends what nobody uses by itself, only later.
+	}
+}
