@@ -1,0 +1,37 @@
+/** Text on its way to a terminal: foreign text made safe, lines cut and wrapped by pi's own measure. */
+
+import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+
+const ELLIPSIS = "…";
+
+/** Terminal control sequences: OSC and other strings, CSI, and two-character escapes. Strings first, they share a start. */
+const ESCAPES =
+	// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
+	/\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[PX^_][^\u001b]*(?:\u001b\\)?|[\u001b\u009b]\[?[0-?]*[ -/]*[@-~]/g;
+
+/** What no terminal should get from foreign text: control characters, and marks that reorder the line. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
+const CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g;
+
+/** Foreign text that is safe to draw: lines end with LF, tabs are spaces, control sequences are gone. */
+export function plainText(text: string): string {
+	return text.toWellFormed().replace(/\r\n?/g, "\n").replace(/\t/g, "   ").replace(ESCAPES, "").replace(CONTROLS, "");
+}
+
+/** The same on one line, with runs of blanks folded. */
+export function oneLine(text: string): string {
+	return plainText(text).replace(/\s+/g, " ").trim();
+}
+
+/** Cuts a styled line to `width` columns; what is missing shows as an ellipsis. */
+export function clip(line: string, width: number): string {
+	return width > 0 ? truncateToWidth(line, width, ELLIPSIS) : "";
+}
+
+/** Wraps styled text. What follows the first line stands below the end of `lead`, which is a mark or an indentation. */
+export function wrap(text: string, width: number, lead = ""): string[] {
+	const indent = visibleWidth(lead);
+	const lines = wrapTextWithAnsi(text, Math.max(1, width - indent));
+	const margin = " ".repeat(indent);
+	return lines.map((line, index) => (index === 0 ? lead : margin) + line);
+}
