@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { after, afterEach, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { announcementOf } from "../../extension/background/announcement.ts";
 import type { BackgroundRun, DeliveryMessage } from "../../extension/background/types.ts";
-import { announcementLines, announcementOf } from "../../extension/cards/announcement.ts";
+import { announcementLines } from "../../extension/cards/announcement.ts";
 import type { ToolRenderContext } from "../../extension/host/pi.ts";
 import { lineWidth, unstyled } from "../../extension/ui/spans.ts";
 import { answer, backgroundRun, type LoadedExtension, PackageCopies, USAGE } from "./package-copy.ts";

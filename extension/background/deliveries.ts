@@ -8,8 +8,8 @@
  */
 
 import { existsSync } from "node:fs";
-import { announcementOf, deliveredIn } from "../cards/announcement.ts";
 import type { BeforeSettleEvent, BeforeSettleResult, PiApi, PiContext } from "../host/pi.ts";
+import { announcementOf, deliveredIn } from "./announcement.ts";
 import type { Background } from "./registry.ts";
 import type { DeliveryMessage } from "./types.ts";
 

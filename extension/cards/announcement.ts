@@ -1,8 +1,8 @@
-/** The message that tells a conversation how its background runs ended: as data in the session, and as it is drawn. */
+/** The message that tells a conversation how its background runs ended, as it is drawn. */
 
-import type { BackgroundRun, DeliveryMessage } from "../background/types.ts";
+import { ANNOUNCEMENT, type AnnouncedRun, announcementIn } from "../background/announcement.ts";
 import type { RunOutcome } from "../host/details.ts";
-import type { CustomMessage, PiApi, RenderedMessage, SessionEntry } from "../host/pi.ts";
+import type { PiApi, RenderedMessage } from "../host/pi.ts";
 import { duration } from "../ui/figures.ts";
 import { type Line, oneLine, type Span } from "../ui/spans.ts";
 import { shortPath } from "../ui/tool-calls.ts";
@@ -11,72 +11,8 @@ import { type Mark, mark, outcomeWords, type ShownState, WARNING } from "./marks
 import { component } from "./render.ts";
 import { ANSWER_LINES, answerLines, type Extent } from "./result.ts";
 
-/** Type of the messages that announce. Sessions keep it: it must not change. */
-export const ANNOUNCEMENT = "subagent-announcement";
-
-/** Characters of results kept beside the text for the model: for drawing, in every session for good. */
-const MAX_RESULT_CHARACTERS = 16_000;
 /** Lines of a result in a collapsed message that announces several, and of one that is not whole. */
 const SHORT_ANSWER_LINES = 3;
-
-/** What of a run is drawn. */
-type AnnouncedRun = Pick<BackgroundRun, "runId" | "sessionKey" | "agent" | "usage"> &
-	Partial<
-		Pick<
-			BackgroundRun,
-			| ("label" | "status" | "outcome" | "error" | "model" | "startedMs" | "endedMs")
-			| ("result" | "partial" | "notes" | "transcript")
-		>
-	>;
-
-/** Kept in the session: whoever opens it sees by the ids what has been delivered. */
-interface AnnouncementDetails {
-	deliveryIds: string[];
-	runIds: string[];
-	runs: AnnouncedRun[];
-}
-
-/** The message as pi takes it. */
-export function announcementOf({ deliveryIds, runIds, text, runs }: DeliveryMessage): CustomMessage {
-	const room = Math.floor(MAX_RESULT_CHARACTERS / Math.max(1, runs.length));
-	const details: AnnouncementDetails = { deliveryIds, runIds, runs: runs.map((run) => announced(run, room)) };
-	return { customType: ANNOUNCEMENT, content: text, display: true, details };
-}
-
-function announced(run: BackgroundRun, room: number): AnnouncedRun {
-	const { runId, sessionKey, label, agent, status, outcome, model, startedMs, endedMs, usage, transcript } = run;
-	const kept = {
-		runId,
-		sessionKey,
-		label,
-		agent,
-		status,
-		outcome,
-		model,
-		startedMs,
-		endedMs,
-		usage,
-		transcript,
-	};
-	const { result, partial, error, notes } = run;
-	return { ...kept, error, notes, result: result?.slice(0, room), partial: partial?.slice(0, room) } as AnnouncedRun;
-}
-
-/** The ids of the deliveries that stand in a session. */
-export function deliveredIn(entries: readonly SessionEntry[]): Set<string> {
-	const ids = new Set<string>();
-	for (const { customType, details } of entries) {
-		if (customType !== ANNOUNCEMENT) continue;
-		for (const id of detailsOf(details)?.deliveryIds ?? []) ids.add(String(id));
-	}
-	return ids;
-}
-
-function detailsOf(details: unknown): AnnouncementDetails | undefined {
-	const isOurs =
-		typeof details === "object" && details !== null && "deliveryIds" in details && Array.isArray(details.deliveryIds);
-	return isOurs ? (details as AnnouncementDetails) : undefined;
-}
 
 export function registerAnnouncementRenderer(pi: PiApi): void {
 	pi.registerMessageRenderer(ANNOUNCEMENT, (message, { expanded, keyText }, theme) => {
@@ -88,9 +24,9 @@ export function registerAnnouncementRenderer(pi: PiApi): void {
 
 /** One block for each run: who, how it ended, what it says. */
 export function announcementLines(message: RenderedMessage, extent: Extent, width: number): Line[] {
-	const runs = detailsOf(message.details)?.runs;
-	// What a later release has written is shown as it reads.
-	if (!Array.isArray(runs) || runs.length === 0) return paragraph(textOf(message), width, "toolOutput");
+	const runs = announcementIn(message.details)?.runs;
+	// What another release has written, or anybody else, is shown as it reads.
+	if (!runs || runs.length === 0) return paragraph(textOf(message), width, "toolOutput");
 	return runs.flatMap((run, index) => [...(index > 0 ? [[]] : []), ...runLines(run, runs.length, extent, width)]);
 }
 

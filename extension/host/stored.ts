@@ -1,0 +1,59 @@
+/**
+ * Reads back what we keep in sessions. A session outlives releases and is anybody's file: another extension may use our
+ * names, a line may be cut, a person may edit it. So a value is checked as a whole, and one that is not ours is `undefined`:
+ * whoever draws it falls back to the text that stands beside it.
+ */
+
+export type Check = (value: unknown) => boolean;
+
+/** Says of stored data what it is. Releases before 0.2 wrote neither; another version may mean anything by the fields. */
+export interface Stamp {
+	kind: string;
+	version: number;
+}
+
+export const isText: Check = (value) => typeof value === "string";
+export const isFlag: Check = (value) => typeof value === "boolean";
+/** JSON can spell infinity, as `1e999`. */
+export const isNumber: Check = (value) => Number.isFinite(value);
+
+export function oneOf(words: readonly string[]): Check {
+	const known = new Set<unknown>(words);
+	return (value) => known.has(value);
+}
+
+export function maybe(check: Check): Check {
+	return (value) => value === undefined || check(value);
+}
+
+export function listOf(check: Check): Check {
+	return (value) => Array.isArray(value) && value.every(check);
+}
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+	typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** An object whose fields fit. Fields that are not named may hold anything, and must not be read. */
+export function shape<T>(checks: { readonly [Name in keyof T]?: Check }): Check {
+	const fields = Object.entries<Check | undefined>(checks);
+	return (value) => isObject(value) && fields.every(([name, check]) => !check || check(value[name]));
+}
+
+/** Returns the value itself where it is one of ours. The same object is drawn many times and checked once. */
+export function decoder<T extends object>({ kind, version }: Stamp, check: Check): (value: unknown) => T | undefined {
+	const checked = new WeakMap<object, boolean>();
+	const fits = (value: Record<string, unknown>) => {
+		try {
+			const isUnstamped = value.kind === undefined && value.version === undefined;
+			return (isUnstamped || (value.kind === kind && value.version === version)) && check(value);
+		} catch {
+			return false;
+		}
+	};
+	return (value) => {
+		if (!isObject(value)) return undefined;
+		const isOurs = checked.get(value) ?? fits(value);
+		checked.set(value, isOurs);
+		return isOurs ? (value as T) : undefined;
+	};
+}
