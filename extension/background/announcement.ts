@@ -1,7 +1,8 @@
 /** The message that tells a conversation how its background runs ended, as data in the session. */
 
+import { isUsage } from "../host/details.ts";
 import type { CustomMessage, SessionEntry } from "../host/pi.ts";
-import { type Check, decoder, isNumber, isObject, isText, listOf, maybe, shape } from "../host/stored.ts";
+import { decoder, isNumber, isObject, isText, listOf, maybe, shape } from "../host/stored.ts";
 import type { BackgroundRun, DeliveryMessage } from "./types.ts";
 
 /** Type of the messages that announce. Sessions keep it: it must not change. */
@@ -31,13 +32,14 @@ export interface AnnouncementDetails {
 	runs: AnnouncedRun[];
 }
 
-const isUsage: Check = shape<AnnouncedRun["usage"]>({
-	...{ input: isNumber, output: isNumber, cacheRead: isNumber, cacheWrite: isNumber, cost: isNumber, turns: isNumber },
-});
-
 const isAnnounced = shape<AnnouncedRun>({
 	...{ runId: isText, sessionKey: isText, agent: isText, usage: isUsage, label: maybe(isText) },
-	...{ status: maybe(isText), outcome: maybe(isText), error: maybe(isText), model: maybe(isText) },
+	...{
+		status: maybe(isText),
+		outcome: maybe(isText),
+		error: maybe(isText),
+		model: maybe(isText),
+	},
 	...{ startedMs: maybe(isNumber), endedMs: maybe(isNumber), result: maybe(isText), partial: maybe(isText) },
 	...{ notes: maybe(listOf(isText)), transcript: maybe(isText) },
 });

@@ -39,7 +39,7 @@ export const WARNING: Mark = { text: "⚠", color: "warning" };
 
 /** A stored session can name a state that only a later release knows. */
 export function mark(state: ShownState): Mark {
-	return MARKS[state] ?? WARNING;
+	return Object.hasOwn(MARKS, state) ? MARKS[state] : WARNING;
 }
 
 /** Whether a child is at work, or about to be. */

@@ -1,6 +1,6 @@
 /** Connects pi's tool renderers with the cards. */
 
-import type { CardDetails } from "../host/details.ts";
+import { runDetailsIn } from "../host/details.ts";
 import type { Component, Theme, ToolDefinition, ToolRenderContext } from "../host/pi.ts";
 import { type Line, paint } from "../ui/spans.ts";
 import { bodyLines as bodyOfOne, type CardInput, headLines as headOfOne } from "./card.ts";
@@ -36,7 +36,7 @@ export function renderers(tool: string): Renderers {
 		/** Draws the lower part: how it goes, and what came of it. */
 		renderResult(result, _options, theme, context: ToolRenderContext & { args?: unknown }) {
 			const state = cardState(context);
-			noteResult(state, cardDetails(result.details), context);
+			noteResult(state, runDetailsIn(result.details), context);
 			const { args } = context;
 			return component(theme, (width) => {
 				const text = result.content.map((part) => part.text ?? "").join("\n");
@@ -80,11 +80,4 @@ function surroundings(text: string, context: ToolRenderContext): Omit<ManyInput,
 
 function field(args: unknown, name: string): unknown {
 	return typeof args === "object" && args !== null ? (args as Record<string, unknown>)[name] : undefined;
-}
-
-/** Details of these tools; a result that pi made itself, as for invalid arguments, has none. */
-function cardDetails(details: unknown): CardDetails | undefined {
-	const isOurs =
-		typeof details === "object" && details !== null && "results" in details && Array.isArray(details.results);
-	return isOurs ? (details as CardDetails) : undefined;
 }

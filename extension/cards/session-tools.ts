@@ -1,6 +1,7 @@
 /** Cards of the tools for work in the background: one line each, more when expanded or when something is wrong. */
 
 import type { SpawnableAgents, SpawnReceipt } from "../background/types.ts";
+import { agentsIn, receiptIn } from "../host/details.ts";
 import type { RenderedOutput, ToolDefinition, ToolRenderContext } from "../host/pi.ts";
 import { type Line, oneLine, type Span } from "../ui/spans.ts";
 import { clipped, headLine, PREVIEW_CHARACTERS, paragraph } from "./lines.ts";
@@ -23,8 +24,7 @@ export const spawnRenderers: Renderers = {
 	},
 	renderResult(result, _options, theme, context: ToolRenderContext & { args?: unknown }) {
 		const state = context.state as Shared;
-		state.receipt =
-			field(result.details, "status") === undefined ? ({} as SpawnReceipt) : (result.details as SpawnReceipt);
+		state.receipt = receiptIn(result.details) ?? ({} as SpawnReceipt);
 		state.isOver = !context.isPartial;
 		const { args } = context;
 		return component(theme, (width) => spawnBody(args, state, textOf(result), context, width));
@@ -47,8 +47,8 @@ export const agentsRenderers: Renderers = {
 	},
 	renderResult(result, _options, theme, context) {
 		const state = context.state as Shared;
-		const agents = field(result.details, "agents");
-		if (Array.isArray(agents)) state.agents = result.details as SpawnableAgents;
+		const agents = agentsIn(result.details);
+		if (agents) state.agents = agents;
 		state.isOver = !context.isPartial;
 		return component(theme, (width) => {
 			if (context.isError) return paragraph(problemOf(result.details, textOf(result)), width, "error");
