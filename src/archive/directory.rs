@@ -40,15 +40,11 @@ impl Directory {
         let Some(mut parent) = step(openat(CWD, base, flags, Mode::empty()))? else { return Ok(None) };
         let Some((name, between)) = way.split_last() else { return Ok(None) };
         for part in between {
-            let Some(next) = step(directory_no_follow_at(&parent, *part))? else {
-                return Ok(None);
-            };
+            let Some(next) = step(directory_no_follow_at(&parent, *part))? else { return Ok(None) };
             parent = next;
         }
-        let Some(fd) = step(directory_no_follow_at(&parent, *name))? else {
-            return Ok(None);
-        };
-        Ok(Some(Self { fd, parent, name: (*name).to_owned() }))
+        let fd = step(directory_no_follow_at(&parent, *name))?;
+        Ok(fd.map(|fd| Self { fd, parent, name: (*name).to_owned() }))
     }
 
     /// The run's files, sorted by name, with their sizes in bytes. Ignores links and everything else that is not a
@@ -83,12 +79,11 @@ impl Directory {
         Ok(unlinkat(&self.fd, name, AtFlags::empty())?)
     }
 
-    /// Removes the directory if it is empty, and returns whether it is gone.
-    pub(super) fn remove_if_empty(self) -> io::Result<bool> {
+    /// Removes the directory if it is empty.
+    pub(super) fn remove_if_empty(self) -> io::Result<()> {
         match unlinkat(&self.parent, &self.name, AtFlags::REMOVEDIR) {
-            Ok(()) | Err(Errno::NOENT) => Ok(true),
             // Systems differ in the error; and whatever has replaced the directory meanwhile stays.
-            Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Ok(false),
+            Ok(()) | Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }

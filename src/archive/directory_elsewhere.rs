@@ -41,14 +41,9 @@ impl Directory {
         let mut files = Vec::new();
         for entry in fs::read_dir(&self.0)?.take(MAX_ENTRIES) {
             let entry = entry?;
-            let Some(name) = entry.file_name().to_str().filter(|name| is_ours(name)).map(str::to_owned)
-            else {
-                continue;
-            };
-            match entry.metadata() {
-                Ok(found) if found.is_file() => files.push((name, found.len())),
-                _ => (),
-            }
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let found = entry.metadata().ok().filter(fs::Metadata::is_file);
+            files.extend(found.filter(|_| is_ours(&name)).map(|found| (name, found.len())));
         }
         files.sort_unstable();
         Ok(files)
@@ -67,11 +62,11 @@ impl Directory {
         fs::remove_file(self.0.join(name))
     }
 
-    /// Removes the directory if it is empty, and returns whether it is gone.
-    pub(super) fn remove_if_empty(self) -> io::Result<bool> {
-        if fs::read_dir(&self.0)?.next().is_some() {
-            return Ok(false);
+    /// Removes the directory if it is empty.
+    pub(super) fn remove_if_empty(self) -> io::Result<()> {
+        match fs::remove_dir(&self.0) {
+            Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => Err(error),
+            _ => Ok(()),
         }
-        fs::remove_dir(&self.0).map(|()| true)
     }
 }

@@ -13,5 +13,5 @@ mod retain;
 mod usage;
 
 pub use place::{ArchiveError, RunPlace};
-pub use retain::{Candidate, Freed, Removed, archive, keep_within, remove};
+pub use retain::{Candidate, archive, keep_within, remove};
 pub use usage::{DiskUse, disk_use, run_directories};

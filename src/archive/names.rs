@@ -18,12 +18,9 @@ pub(super) fn is_said(name: &str) -> bool {
 /// Whether this is `<before><after>` or `<before>-<number><after>`.
 fn is_numbered(name: &str, before: &str, after: &str) -> bool {
     let number = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
-    number.is_some_and(|number| {
-        number.is_empty()
-            || number
-                .strip_prefix('-')
-                .is_some_and(|number| (1..=9).contains(&number.len()) && is_number(number))
-    })
+    let is_number =
+        |text: &str| (1..=9).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+    number.is_some_and(|number| number.is_empty() || number.strip_prefix('-').is_some_and(is_number))
 }
 
 /// Whether this is the name of an archived file.
@@ -42,10 +39,6 @@ pub(super) fn is_ours(name: &str) -> bool {
 /// The archived name of a file; `number` is above 1 where the name without it is taken.
 pub(super) fn aside(name: &str, time: &str, number: u32) -> String {
     if number > 1 { format!("{name}{ASIDE}{time}-{number}") } else { format!("{name}{ASIDE}{time}") }
-}
-
-fn is_number(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]

@@ -97,7 +97,7 @@ impl Retention {
                 self.repository.amend(&BackgroundRun { archived_ms, ..run }) == Some(true)
             })
         };
-        let removed = keep_within(quota, &candidates, goes).removed;
+        let removed = keep_within(quota, &candidates, goes);
         for run in removed.iter().filter_map(|&at| self.repository.run(&runs[at].key)) {
             self.repository.amend(&BackgroundRun { directory: None, transcript: None, ..run });
         }
