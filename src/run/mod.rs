@@ -45,7 +45,7 @@ pub use budget::{Meter, OverBudget, SessionAccount, Spending, Stage, account_of,
 pub use callbacks::{Answer, BoxFuture, ChildQuestion, ConfirmRequest, HostCallbacks};
 pub use context::{Host, HostContext, HostTool};
 pub(crate) use drive::UPDATE_INTERVAL;
-pub use drive::{Control, Steering, Watchers, execute};
+pub use drive::{Control, Steering, Watchers};
 pub use launch::Booted;
 pub use outcome::clean;
 pub use progress::{Progress, ProgressSender, Resources, TaskProgress};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pi_subagent_native::run::{
-    Control, Progress, RunId, RunOverrides, RunSpec, ToolResult, Watchers, execute,
+    Control, Progress, RunId, RunOverrides, RunSpec, ToolResult, Watchers, prepare,
 };
 use serde_json::Value;
 use tempfile::TempDir;
@@ -43,7 +43,12 @@ impl Scene {
         progress: &watch::Sender<Progress>,
     ) -> ToolResult {
         let watchers = Watchers { progress, rate_limited: &|_| {} };
-        let run = execute(self.spec.clone(), RunId::draw(), watchers, user, control);
+        let run = async {
+            match prepare(self.spec.clone(), RunId::draw(), user, &control.cancel).await {
+                Ok(admitted) => Box::pin(admitted.run(None, watchers, user, control)).await,
+                Err(result) => result,
+            }
+        };
         tokio::time::timeout(PATIENCE, run).await.expect("the run ends")
     }
 

@@ -9,7 +9,6 @@ use super::control::{Control, Watchers};
 use crate::agent::is_free_of_side_effects;
 use crate::process::{CancelReason, Outcome};
 use crate::run::admit::admitted::AdmittedRun;
-use crate::run::admit::prepare;
 use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::budget::account::{account_of, note, spent_before, take_notice};
 use crate::run::budget::enforcer::BudgetEnforcer;
@@ -21,7 +20,6 @@ use crate::run::outcome::retry::{Limited, backoff, may_retry};
 use crate::run::outcome::verdict::{RunReport, Verdict};
 use crate::run::progress::Progress;
 use crate::run::result::ToolResult;
-use crate::run::spec::{RunId, RunSpec};
 use crate::run::state::RunState;
 
 /// The longest pause that a run makes at a provider's request, while it keeps its permit. If the provider asks for
@@ -32,22 +30,6 @@ const CHANGES_AFTER_ABORT: Duration = Duration::from_secs(1);
 
 /// All spending without a session shares one account.
 const NO_SESSION: &str = "";
-
-/// Runs one agent on one task. Whatever a user or a child can cause ends in a result, never in an error.
-///
-/// Dropping the future ends the child and everything that it has started.
-pub async fn execute(
-    spec: RunSpec,
-    run_id: RunId,
-    watchers: Watchers<'_>,
-    callbacks: &dyn HostCallbacks,
-    control: &Control,
-) -> ToolResult {
-    match prepare(spec, run_id, callbacks, &control.cancel).await {
-        Ok(admitted) => Box::pin(admitted.run(None, watchers, callbacks, control)).await,
-        Err(result) => result,
-    }
-}
 
 impl AdmittedRun {
     /// Runs to the result. Uses the child in `early` if it is exactly the one that would be started now, and ends it

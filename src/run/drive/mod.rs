@@ -30,5 +30,4 @@ mod shared_collector;
 mod updates;
 
 pub use control::{Control, Steering, Watchers};
-pub use execute::execute;
 pub(crate) use updates::UPDATE_INTERVAL;
