@@ -2,11 +2,12 @@
 #![cfg(unix)]
 
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-use pi_subagent_native::credentials::{AgentDirError, PrivateAgentDir, remove_tree};
+use pi_subagent_native::credentials::{PrivateAgentDir, remove_tree};
 use rustix::fs::{CWD, Mode, mkdirat};
 use serde_json::{Value, json};
 
@@ -172,7 +173,7 @@ fn an_existing_directory_is_not_reused() {
     fs::create_dir(scene.at()).expect("made");
     fs::write(scene.at().join("mine"), "").expect("written");
     let error = PrivateAgentDir::create(&scene.real(), &scene.at()).expect_err("it exists");
-    assert!(matches!(error, AgentDirError::Write { .. }), "{error}");
+    assert_eq!((error.path, error.source.kind()), (scene.at(), ErrorKind::AlreadyExists));
     assert_eq!(names(&scene.at()), ["mine"]);
 }
 

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::directory::Directory;
 use super::names::is_run_id;
-use crate::files::layout;
+use crate::files::{FileError, layout};
 
 /// The stated directory of a run, and what is needed to check it.
 #[derive(Clone, Copy, Debug)]
@@ -30,14 +30,8 @@ pub enum ArchiveError {
         path: PathBuf,
     },
     /// The directory cannot be read or changed.
-    #[error("cannot use `{path}`")]
-    Io {
-        /// The directory.
-        path: PathBuf,
-        /// The system's error.
-        #[source]
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Io(#[from] FileError),
 }
 
 impl RunPlace<'_> {
@@ -76,7 +70,7 @@ impl RunPlace<'_> {
     }
 
     pub(super) fn failed(&self, source: io::Error) -> ArchiveError {
-        ArchiveError::Io { path: self.directory.to_owned(), source }
+        FileError::at(self.directory)(source).into()
     }
 }
 

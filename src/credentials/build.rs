@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::auth_file::{Credentials, read_settled};
 use super::layout::{AUTH, Content, Treatment, treatment};
+use crate::files::FileError;
 use crate::files::open::{self, directory_no_follow_at};
 use crate::files::private::{create_dir, write_new};
 
@@ -23,29 +24,6 @@ const MAX_COPIED: u64 = 16 * 1024 * 1024;
 const PATH_LISTS: [&str; 5] = ["packages", "extensions", "skills", "prompts", "themes"];
 /// The key of the token that refreshes an MCP server's access token.
 const MCP_REFRESH: &str = "refresh_token";
-
-/// A private agent directory could not be created. Nothing of it is left.
-#[derive(Debug, thiserror::Error)]
-pub enum AgentDirError {
-    /// The user's directory exists, but cannot be read.
-    #[error("cannot read the agent directory `{path}`")]
-    Read {
-        /// The user's directory.
-        path: PathBuf,
-        /// The system's error.
-        #[source]
-        source: io::Error,
-    },
-    /// A file, a link or the directory itself could not be written.
-    #[error("cannot write `{path}`")]
-    Write {
-        /// The path in the private directory.
-        path: PathBuf,
-        /// The system's error.
-        #[source]
-        source: io::Error,
-    },
-}
 
 /// A file, or an entry of one, that the child does without because it could not be copied.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,13 +69,13 @@ impl PrivateAgentDir {
     ///
     /// # Errors
     ///
-    /// When the user's directory cannot be listed or `at` cannot be written.
-    pub fn create(real: &Path, at: &Path) -> Result<Self, AgentDirError> {
-        let unreadable = |source| AgentDirError::Read { path: real.to_owned(), source };
-        let real = std::path::absolute(real).map_err(unreadable)?;
+    /// When the user's directory cannot be listed or `at` cannot be written. Nothing of it is left.
+    pub fn create(real: &Path, at: &Path) -> Result<Self, FileError> {
+        let unreadable = FileError::at(real);
+        let real = std::path::absolute(real).map_err(&unreadable)?;
         let names = names_in(&real).map_err(unreadable)?;
-        let unwritable = |source| AgentDirError::Write { path: at.to_owned(), source };
-        create_dir(at).map_err(unwritable)?;
+        let unwritable = FileError::at(at);
+        create_dir(at).map_err(&unwritable)?;
         let directory = directory_no_follow_at(CWD, at).map_err(|error| {
             let _ = fs::remove_dir(at);
             unwritable(error.into())
@@ -129,17 +107,15 @@ impl PrivateAgentDir {
         &self.left_out
     }
 
-    fn add(&mut self, real: &Path, name: &Path) -> Result<(), AgentDirError> {
+    fn add(&mut self, real: &Path, name: &Path) -> Result<(), FileError> {
         let (original, own) = (real.join(name), self.path.join(name));
         let content = match treatment(name.as_os_str()) {
             Treatment::LeaveOut => return Ok(()),
-            Treatment::Link => {
-                return symlink(&original, &own).map_err(|source| AgentDirError::Write { path: own, source });
-            }
+            Treatment::Link => return symlink(&original, &own).map_err(FileError::at(&own)),
             Treatment::Copy(content) => content,
         };
         match self.copy_of(&original, content, real) {
-            Ok(bytes) => write_new(&own, &bytes).map_err(|source| AgentDirError::Write { path: own, source }),
+            Ok(bytes) => write_new(&own, &bytes).map_err(FileError::at(&own)),
             // Removed meanwhile, or a dangling link: pi would not see it either.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => {

@@ -8,8 +8,9 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::auth_file::{Credentials, read_settled};
-use super::build::{AgentDirError, LeftOut, Overlay, PrivateAgentDir};
+use super::build::{LeftOut, Overlay, PrivateAgentDir};
 use super::layout::AUTH;
+use crate::files::FileError;
 use crate::files::private::write_new;
 
 /// Permission bits that a credentials file must not have: any access for group and others.
@@ -25,7 +26,7 @@ impl PrivateAgentDir {
     /// # Errors
     ///
     /// When the copy cannot be written.
-    pub fn lay_over(&mut self, path: &Path) -> Result<(), AgentDirError> {
+    pub fn lay_over(&mut self, path: &Path) -> Result<(), FileError> {
         let credentials = match read(path) {
             Ok(credentials) => credentials,
             Err(error) => {
@@ -38,7 +39,7 @@ impl PrivateAgentDir {
             self.leave_out(path, format!("its entry for `{provider}` is no credential that pi takes"));
         }
         let own = self.path().join(AUTH);
-        let failed = |source| AgentDirError::Write { path: own.clone(), source };
+        let failed = FileError::at(&own);
         match fs::remove_file(&own) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
             _ => write_new(&own, &self.copied.with(&credentials)).map_err(failed)?,

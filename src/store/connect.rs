@@ -12,7 +12,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::error::StoreError;
 use super::schema;
-use crate::files::private;
+use crate::files::{FileError, private};
 
 /// How long one statement waits for another process. A transaction takes microseconds; a process that holds the
 /// database longer is stopped, or somebody uses a database tool.
@@ -55,7 +55,7 @@ pub(super) struct Connected {
 pub(super) fn connect(path: &Path) -> Result<Connected, StoreError> {
     match open(path) {
         Err(StoreError::Database { source, .. }) if is_damage(&source) => {
-            let aside = set_aside(path).map_err(|source| StoreError::Io { path: path.to_owned(), source })?;
+            let aside = set_aside(path).map_err(FileError::at(path))?;
             Ok(Connected { connection: open(path)?, aside: Some(aside) })
         }
         opened => Ok(Connected { connection: opened?, aside: None }),
@@ -64,7 +64,7 @@ pub(super) fn connect(path: &Path) -> Result<Connected, StoreError> {
 
 fn open(path: &Path) -> Result<Connection, StoreError> {
     let failed = |source| StoreError::Database { path: path.to_owned(), source };
-    make_private(path).map_err(|source| StoreError::Io { path: path.to_owned(), source })?;
+    make_private(path).map_err(FileError::at(path))?;
     // Our own mutex guards the connection; without `SQLITE_OPEN_URI` a path is always taken literally.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;

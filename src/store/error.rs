@@ -3,20 +3,15 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::files::FileError;
 use crate::text::chain;
 
 /// The store cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// A file or directory cannot be created or read.
-    #[error("cannot use `{path}`")]
-    Io {
-        /// The file or directory.
-        path: PathBuf,
-        /// The cause.
-        #[source]
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Io(#[from] FileError),
     /// The file system does not support locks, which show processes which others are alive.
     #[error("`{path}` cannot be locked: a local file system is needed")]
     Locking {

@@ -12,7 +12,7 @@ use super::connect::{Connected, connect, is_remote};
 use super::error::StoreError;
 use super::presence::{Heartbeat, LockFile, Presence, identity, lock_of};
 use super::schema;
-use crate::files::{layout, private};
+use crate::files::{FileError, layout, private};
 
 /// How long to wait while another process opens the database, which takes milliseconds. Only one process migrates, and
 /// if it is stopped meanwhile, it holds up all others.
@@ -63,8 +63,7 @@ impl Store {
         let directory = agent_dir.join(layout::SUBAGENTS);
         let path = layout::store(agent_dir);
         let processes = directory.join("processes");
-        private::create_dir_all(&processes)
-            .map_err(|source| StoreError::Io { path: processes.clone(), source })?;
+        private::create_dir_all(&processes).map_err(FileError::at(&processes))?;
         if is_remote(&processes) {
             return Err(StoreError::NotShared { path });
         }

@@ -41,7 +41,7 @@ impl Retention {
         let Some(directory) = &run.directory else { return };
         let session_file = run.session_file.as_deref();
         let place = RunPlace { directory, agent_dir: &self.agent_dir, session_file };
-        if let Err(error @ ArchiveError::Io { .. }) = archive(&place, now) {
+        if let Err(error @ ArchiveError::Io(_)) = archive(&place, now) {
             let run_id = &run.run_id;
             let why = chain(&error);
             self.repository.notify_user(format!("the transcript of run {run_id} cannot be archived: {why}"));

@@ -2,13 +2,13 @@
 
 use super::command_line::Invocation;
 use super::files::{RunFiles, RunFilesSpec};
-use crate::files::layout;
+use crate::files::{FileError, layout};
 use crate::process::{Cancel, ChildCommand, Started, check_cwd, start};
 use crate::run::admit::admitted::AdmittedRun;
 use crate::run::admit::pi::PiProgram;
 use crate::run::blocking::{blocking, off_thread, unless_cancelled};
 use crate::run::drive::protocol::protocol_of;
-use crate::run::launch::private_files::{FilesError, PrivateDirsSpec};
+use crate::run::launch::private_files::PrivateDirsSpec;
 use crate::text::chain;
 
 /// A started child that has no task yet. Dropping it ends the child and removes its files, including its session.
@@ -81,7 +81,7 @@ impl AdmittedRun {
             attempt,
             resumes: spec.overrides.resumes.as_ref(),
         };
-        let failed = |error: FilesError| format!("session directory: {}", chain(&error));
+        let failed = |error: FileError| format!("session directory: {}", chain(&error));
         let files = RunFiles::create(&parent, &self.builder.run_id.get(), wanted).map_err(failed)?;
         let command = self.command(&pi, &files)?;
         Ok((files, command, prompt))

@@ -9,9 +9,9 @@ use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
 
 use super::private_dirs::PrivateDirs;
-use super::private_files::{FilesError, PrivateDirsSpec, write_private};
+use super::private_files::{PrivateDirsSpec, write_private};
 use super::resume::{SessionLock, lock_session};
-use crate::files::{layout, private};
+use crate::files::{FileError, layout, private};
 use crate::run::spec::{Resumption, RunId};
 
 /// How many run ids are tried. With 32 random bits and thousands of runs, even the second is rare.
@@ -80,7 +80,7 @@ impl RunFiles {
         parent: &Path,
         run_id: &str,
         wanted: RunFilesSpec<'_>,
-    ) -> Result<Self, FilesError> {
+    ) -> Result<Self, FileError> {
         let lock = wanted.resumes.map(|resumption| lock_session(resumption, wanted.cwd)).transpose()?;
         let (directory, run_id) = match wanted.resumes {
             Some(Resumption { directory, run_id, .. }) => (directory.clone(), run_id.clone()),
@@ -114,7 +114,7 @@ impl RunFiles {
         }
     }
 
-    fn write_all(&mut self, wanted: RunFilesSpec<'_>) -> Result<(), FilesError> {
+    fn write_all(&mut self, wanted: RunFilesSpec<'_>) -> Result<(), FileError> {
         write_private(&self.prompt, wanted.prompt.as_bytes())?;
         write_private(&self.guard, GUARD.as_bytes())?;
         if self.lock.is_some() {
@@ -185,7 +185,7 @@ impl RunFiles {
     /// # Errors
     ///
     /// When it cannot be written, for instance on a full disk.
-    pub(in crate::run) fn keep_output(&self, text: &str) -> Result<PathBuf, FilesError> {
+    pub(in crate::run) fn keep_output(&self, text: &str) -> Result<PathBuf, FileError> {
         let path = self.free_output();
         match write_private(&path, text.as_bytes()) {
             Ok(()) => Ok(path),
@@ -213,27 +213,27 @@ impl Drop for RunFiles {
 
 /// Opens the directory of a run that had an earlier attempt. Creates it again if that attempt, without a session, has
 /// left none.
-fn open_directory(parent: &Path, run_id: &str) -> Result<PathBuf, FilesError> {
+fn open_directory(parent: &Path, run_id: &str) -> Result<PathBuf, FileError> {
     let path = parent.join(run_id);
     match private::create_dir(&path) {
-        Err(source) if source.kind() != io::ErrorKind::AlreadyExists => Err(FilesError { path, source }),
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(FileError::at(&path)(error)),
         _ => Ok(path),
     }
 }
 
 /// Creates the run's directory exclusively, so that two runs never share one.
-fn create_directory(parent: &Path, run_id: &str) -> Result<(PathBuf, String), FilesError> {
-    private::create_dir_all(parent).map_err(FilesError::at(parent))?;
+fn create_directory(parent: &Path, run_id: &str) -> Result<(PathBuf, String), FileError> {
+    private::create_dir_all(parent).map_err(FileError::at(parent))?;
     let mut id = run_id.to_owned();
     for _ in 0..ID_ATTEMPTS {
         let directory = parent.join(&id);
         match private::create_dir(&directory) {
             Ok(()) => return Ok((directory, id)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => id = RunId::random(),
-            Err(error) => return Err(FilesError::at(&directory)(error)),
+            Err(error) => return Err(FileError::at(&directory)(error)),
         }
     }
-    Err(FilesError::at(&parent.join(&id))(io::ErrorKind::AlreadyExists.into()))
+    Err(FileError::at(&parent.join(&id))(io::ErrorKind::AlreadyExists.into()))
 }
 
 #[cfg(test)]

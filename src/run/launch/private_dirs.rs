@@ -7,12 +7,11 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::private_files::{FilesError, PrivateDirsSpec, TokenUse};
+use super::private_files::{PrivateDirsSpec, TokenUse};
 use crate::credentials::{
-    AgentDirError, GiveBack, PrivateAgentDir, Refused, has_entry, needs_refresh, refresh_before_copy,
-    remove_tree,
+    GiveBack, PrivateAgentDir, Refused, has_entry, needs_refresh, refresh_before_copy, remove_tree,
 };
-use crate::files::private;
+use crate::files::{FileError, private};
 use crate::run::blocking::blocking;
 use crate::run::callbacks::HostCallbacks;
 use crate::run::context::COMPILE_CACHE;
@@ -49,23 +48,18 @@ impl PrivateDirs {
     /// # Errors
     ///
     /// When one of them cannot be created. Nothing of them is left.
-    pub(in crate::run) fn create(run: &Path, wanted: PrivateDirsSpec<'_>) -> Result<Self, FilesError> {
+    pub(in crate::run) fn create(run: &Path, wanted: PrivateDirsSpec<'_>) -> Result<Self, FileError> {
         let PrivateDirsSpec { agent_dir, credentials, is_sandboxed, temporaries, compile_cache } = wanted;
-        let failed = |error| match error {
-            AgentDirError::Read { path, source } | AgentDirError::Write { path, source } => {
-                FilesError { path, source }
-            }
-        };
-        let mut agent = PrivateAgentDir::create(agent_dir, &run.join(AGENT)).map_err(failed)?;
+        let mut agent = PrivateAgentDir::create(agent_dir, &run.join(AGENT))?;
         if let Some(credentials) = credentials {
-            agent.lay_over(credentials).map_err(failed)?;
+            agent.lay_over(credentials)?;
         }
         if !is_sandboxed {
             return Ok(Self { temporary: None, agent });
         }
         let make = |path: PathBuf| match private::create_dir(&path) {
             Ok(()) => Ok(path),
-            Err(source) => Err(FilesError { path, source }),
+            Err(error) => Err(FileError::at(&path)(error)),
         };
         // Only used if this call creates it: nobody else can have put a directory there.
         let short = temporaries.zip(run.file_name()).and_then(|(temporaries, id)| {

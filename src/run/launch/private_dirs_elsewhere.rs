@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::private_files::{FilesError, PrivateDirsSpec, TokenUse};
+use super::private_files::{PrivateDirsSpec, TokenUse};
+use crate::files::FileError;
 use crate::run::callbacks::HostCallbacks;
 
 /// Has no values: on these systems no child has private directories.
@@ -11,8 +12,8 @@ use crate::run::callbacks::HostCallbacks;
 pub(in crate::run) enum PrivateDirs {}
 
 impl PrivateDirs {
-    pub(in crate::run) fn create(run: &Path, _wanted: PrivateDirsSpec<'_>) -> Result<Self, FilesError> {
-        Err(FilesError { path: run.to_path_buf(), source: std::io::ErrorKind::Unsupported.into() })
+    pub(in crate::run) fn create(run: &Path, _wanted: PrivateDirsSpec<'_>) -> Result<Self, FileError> {
+        Err(FileError::at(run)(std::io::ErrorKind::Unsupported.into()))
     }
 
     pub(in crate::run) fn clear(_run: &Path) {}

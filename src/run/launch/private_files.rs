@@ -1,29 +1,9 @@
 //! What private files and directories are made from, and how their errors name the path.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::files::private;
-
-/// A file or directory of the run could not be created.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot use `{path}`")]
-pub(crate) struct FilesError {
-    /// The path that could not be written or read.
-    pub path: PathBuf,
-    /// The system's error.
-    #[source]
-    pub source: io::Error,
-}
-
-impl FilesError {
-    /// Names this path in an error of the system.
-    pub(super) fn at(path: &Path) -> impl FnOnce(io::Error) -> Self {
-        let path = path.to_path_buf();
-        move |source| Self { path, source }
-    }
-}
+use crate::files::{FileError, private};
 
 /// What a child's private directories are created from.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +33,6 @@ pub(crate) struct TokenUse {
     pub until: SystemTime,
 }
 
-pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), FilesError> {
-    private::write(path, bytes).map_err(FilesError::at(path))
+pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    private::write(path, bytes).map_err(FileError::at(path))
 }

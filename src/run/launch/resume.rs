@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::private_files::FilesError;
+use crate::files::FileError;
 use crate::files::open::refuse_links;
 use crate::run::spec::Resumption;
 
@@ -29,17 +29,17 @@ pub(in crate::run) struct SessionLock {
 /// # Errors
 ///
 /// When there is no such session, or when another process is continuing it. Nothing is changed.
-pub(in crate::run) fn lock_session(resumption: &Resumption, cwd: &Path) -> Result<SessionLock, FilesError> {
+pub(in crate::run) fn lock_session(resumption: &Resumption, cwd: &Path) -> Result<SessionLock, FileError> {
     let Resumption { directory, session, .. } = resumption;
-    let found = fs::symlink_metadata(directory).map_err(FilesError::at(directory))?;
+    let found = fs::symlink_metadata(directory).map_err(FileError::at(directory))?;
     if !found.is_dir() {
-        return Err(FilesError::at(directory)(wrong("it is not a directory")));
+        return Err(FileError::at(directory)(wrong("it is not a directory")));
     }
-    let locked = lock(directory).map_err(FilesError::at(directory))?;
+    let locked = lock(directory).map_err(FileError::at(directory))?;
     if session.parent() != Some(directory) {
-        return Err(FilesError::at(session)(wrong("it does not lie in the run's directory")));
+        return Err(FileError::at(session)(wrong("it does not lie in the run's directory")));
     }
-    open(session).and_then(|mut file| make_ready(&mut file, cwd)).map_err(FilesError::at(session))?;
+    open(session).and_then(|mut file| make_ready(&mut file, cwd)).map_err(FileError::at(session))?;
     Ok(locked)
 }
 

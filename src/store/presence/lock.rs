@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::exclusive::{lock, remove};
+use crate::files::FileError;
 use crate::store::error::StoreError;
 
 /// The extension of lock files.
@@ -82,17 +83,16 @@ pub(in crate::store) fn lock_of(directory: &Path, name: &str) -> PathBuf {
 
 /// Interprets the error of a lock attempt.
 fn refused(path: &Path, source: io::Error) -> StoreError {
-    let path = path.to_owned();
     // The errors of file systems without locks: no locks, not supported, not implemented.
     #[cfg(unix)]
     {
         use rustix::io::Errno;
         let unsupported = [Errno::NOLCK, Errno::OPNOTSUPP, Errno::NOSYS, Errno::INVAL];
         if Errno::from_io_error(&source).is_some_and(|error| unsupported.contains(&error)) {
-            return StoreError::Locking { path, source };
+            return StoreError::Locking { path: path.to_owned(), source };
         }
     }
-    StoreError::Io { path, source }
+    FileError::at(path)(source).into()
 }
 
 #[cfg(all(test, unix))]

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
 use super::lock::{EXTENSION, LockFile, is_free, lock_of};
-use crate::files::private;
+use crate::files::{FileError, private};
 use crate::store::error::StoreError;
 
 /// How many ids are tried. A UUID does not repeat, but a file system may lose the new file at once.
@@ -33,8 +33,7 @@ impl Presence {
     ///
     /// When the directory cannot be used or does not support locks.
     pub(in crate::store) fn show(directory: &Path) -> Result<Self, StoreError> {
-        private::create_dir_all(directory)
-            .map_err(|source| StoreError::Io { path: directory.to_owned(), source })?;
+        private::create_dir_all(directory).map_err(FileError::at(directory))?;
         for _ in 0..ATTEMPTS {
             let id = Uuid::new_v4().simple().to_string();
             if let Some(lock) = LockFile::try_take(&lock_of(directory, &id))? {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn create(parent: &Path, id: &str, persist: bool) -> Result<RunFiles, FilesError> {
+fn create(parent: &Path, id: &str, persist: bool) -> Result<RunFiles, FileError> {
     let wanted = RunFilesSpec {
         cwd: Path::new("/project"),
         prompt: "You explore.",
