@@ -24,11 +24,8 @@ pub struct RunPlace<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     /// The path is not where the runs of this conversation have their directories, or is not a directory.
-    #[error("`{path}` is not the directory of a run, and is left alone")]
-    Foreign {
-        /// The stated path.
-        path: PathBuf,
-    },
+    #[error("`{0}` is not the directory of a run, and is left alone")]
+    Foreign(PathBuf),
     /// The directory cannot be read or changed.
     #[error(transparent)]
     Io(#[from] FileError),
@@ -37,7 +34,7 @@ pub enum ArchiveError {
 impl RunPlace<'_> {
     /// Opens the directory. `None` when it is gone.
     pub(super) fn open(&self) -> Result<Option<Directory>, ArchiveError> {
-        let foreign = || ArchiveError::Foreign { path: self.directory.to_owned() };
+        let foreign = || ArchiveError::Foreign(self.directory.to_owned());
         let id = self.directory.file_name().and_then(OsStr::to_str).filter(|name| is_run_id(name));
         let id = id.ok_or_else(foreign)?;
         if !self.directory.is_absolute() || has_way_up(self.directory) {

@@ -49,11 +49,8 @@ pub enum GiveBackError {
     #[error("the user's credentials cannot be locked")]
     Lock(#[from] LockError),
     /// Another process took the lock over before the token was written.
-    #[error("the lock on `{path}` was lost")]
-    LockLost {
-        /// The user's credentials file.
-        path: PathBuf,
-    },
+    #[error("the lock on `{0}` was lost")]
+    LockLost(PathBuf),
     /// The file cannot be read or written.
     #[error("cannot replace `{path}`")]
     Io {
@@ -119,7 +116,7 @@ impl PrivateAgentDir {
             return Ok(GiveBack::Refused(Refused::Overtaken));
         };
         if !lock.is_ours() {
-            return Err(GiveBackError::LockLost { path: lock.file().to_owned() });
+            return Err(GiveBackError::LockLost(lock.file().to_owned()));
         }
         replace(lock.file(), &bytes, text.as_bytes()).map_err(failed)?;
         Ok(GiveBack::Returned)

@@ -28,11 +28,8 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// Another process held the lock the whole time.
-    #[error("`{path}` is held by another process")]
-    Busy {
-        /// The lock directory.
-        path: PathBuf,
-    },
+    #[error("`{0}` is held by another process")]
+    Busy(PathBuf),
     /// The lock cannot be created or examined.
     #[error("cannot lock `{path}`")]
     Io {
@@ -67,10 +64,10 @@ impl AuthLock {
         let mut pause = FIRST_PAUSE;
         loop {
             match Self::attempt(&file, &named) {
-                Err(LockError::Busy { path }) => {
+                Err(LockError::Busy(path)) => {
                     let left = deadline.saturating_duration_since(Instant::now());
                     if left.is_zero() {
-                        return Err(LockError::Busy { path });
+                        return Err(LockError::Busy(path));
                     }
                     thread::sleep(pause.min(left));
                     pause = (pause * 2).min(LONGEST_PAUSE);
@@ -155,7 +152,7 @@ impl Held {
             made = fs::create_dir(path);
         }
         if is_taken(&made) {
-            return Err(LockError::Busy { path: path.to_owned() });
+            return Err(LockError::Busy(path.to_owned()));
         }
         made.map_err(failed)?;
         let found = fs::symlink_metadata(path).map_err(failed)?;

@@ -75,13 +75,13 @@ fn open(path: &Path) -> Result<Connection, StoreError> {
         return Err(StoreError::Newer { path: path.to_owned(), found, known: schema::newest() });
     }
     if connection.is_readonly("main").map_err(failed)? {
-        return Err(StoreError::ReadOnly { path: path.to_owned() });
+        return Err(StoreError::ReadOnly(path.to_owned()));
     }
     check(path, &connection).map_err(failed)?;
     let mode: String =
         connection.query_row("PRAGMA journal_mode = WAL", (), |row| row.get(0)).map_err(failed)?;
     if !mode.eq_ignore_ascii_case("wal") {
-        return Err(StoreError::NotShared { path: path.to_owned() });
+        return Err(StoreError::NotShared(path.to_owned()));
     }
     // Commits survive the end of the process in any case; only a power loss may cost the last ones.
     connection.pragma_update(None, "synchronous", "NORMAL").map_err(failed)?;

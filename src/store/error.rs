@@ -22,17 +22,11 @@ pub enum StoreError {
         source: io::Error,
     },
     /// Another process has held the store for too long.
-    #[error("`{path}` is held by another process")]
-    Busy {
-        /// The lock file.
-        path: PathBuf,
-    },
+    #[error("`{0}` is held by another process")]
+    Busy(PathBuf),
     /// A second copy of this addon in the same process uses the database.
-    #[error("another copy of this addon in the same process uses `{path}`")]
-    SecondCopy {
-        /// The database.
-        path: PathBuf,
-    },
+    #[error("another copy of this addon in the same process uses `{0}`")]
+    SecondCopy(PathBuf),
     /// A newer release wrote the database; it is left untouched.
     #[error("`{path}` has version {found}, and this release knows versions up to {known}")]
     Newer {
@@ -44,17 +38,11 @@ pub enum StoreError {
         known: i64,
     },
     /// The database can be read but not written.
-    #[error("`{path}` cannot be written")]
-    ReadOnly {
-        /// The database.
-        path: PathBuf,
-    },
+    #[error("`{0}` cannot be written")]
+    ReadOnly(PathBuf),
     /// The file system cannot share the database between processes.
-    #[error("`{path}` cannot be shared between processes here: a local file system is needed")]
-    NotShared {
-        /// The database.
-        path: PathBuf,
-    },
+    #[error("`{0}` cannot be shared between processes here: a local file system is needed")]
+    NotShared(PathBuf),
     /// `SQLite` reports another error.
     #[error("cannot use the database `{path}`")]
     Database {

@@ -65,7 +65,7 @@ impl Store {
         let processes = directory.join("processes");
         private::create_dir_all(&processes).map_err(FileError::at(&processes))?;
         if is_remote(&processes) {
-            return Err(StoreError::NotShared { path });
+            return Err(StoreError::NotShared(path));
         }
         // Held to the end: a sweep takes each lock for a moment, which a process that is about to take its own would
         // mistake for a second copy.
@@ -73,7 +73,7 @@ impl Store {
         #[cfg(unix)]
         let only_copy = Some(
             LockFile::try_take(&lock_of(&processes, &this_process()))?
-                .ok_or_else(|| StoreError::SecondCopy { path: path.clone() })?,
+                .ok_or_else(|| StoreError::SecondCopy(path.clone()))?,
         );
         #[cfg(not(unix))]
         let only_copy = None;

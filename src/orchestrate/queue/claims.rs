@@ -211,7 +211,7 @@ mod tests {
     }
 
     fn locked() -> StoreError {
-        StoreError::Busy { path: "runs.db".into() }
+        StoreError::Busy("runs.db".into())
     }
 
     #[test]

@@ -87,11 +87,8 @@ pub enum PiError {
     #[error("`piCommand` is empty; it needs at least a program")]
     EmptyCommand,
     /// The program is neither a name nor an absolute path.
-    #[error("`{program}` is relative; the program of `piCommand` must be a name in PATH or an absolute path")]
-    RelativeProgram {
-        /// The word as configured.
-        program: String,
-    },
+    #[error("`{0}` is relative; the program of `piCommand` must be a name in PATH or an absolute path")]
+    RelativeProgram(String),
     /// A word names a file in the child's working directory.
     #[error(
         "`{word}` names a file of `{cwd}`; `piCommand` must name files by absolute paths, or a clone could supply them"
@@ -103,11 +100,8 @@ pub enum PiError {
         cwd: String,
     },
     /// A configured program does not exist.
-    #[error("`{program}` was not found; `piCommand` must name a program that exists")]
-    Configured {
-        /// The word as configured.
-        program: String,
-    },
+    #[error("`{0}` was not found; `piCommand` must name a program that exists")]
+    Configured(String),
     /// No host is known and `PATH` has no pi.
     #[error("`pi` was not found in PATH; install pi or set `subagents.piCommand`")]
     NotInPath,
@@ -139,7 +133,7 @@ impl PiProgram {
         let is_name =
             Path::new(program).components().count() == 1 && !program.contains(std::path::MAIN_SEPARATOR);
         if !is_name && !Path::new(program).is_absolute() {
-            return Err(PiError::RelativeProgram { program: program.clone() });
+            return Err(PiError::RelativeProgram(program.clone()));
         }
         // The child starts in the project, so such a word would run a file of the project.
         if let Some(word) = args.iter().find(|word| Path::new(word).is_relative() && cwd.join(word).is_file())
@@ -150,7 +144,7 @@ impl PiProgram {
             });
         }
         let resolved = process::resolve_program(program.as_ref(), process::search_path(&context.env))
-            .ok_or_else(|| PiError::Configured { program: program.clone() })?;
+            .ok_or_else(|| PiError::Configured(program.clone()))?;
         let version = args
             .iter()
             .map(Path::new)

@@ -48,7 +48,7 @@ impl LockFile {
                 return Ok(taken);
             }
             if since.elapsed() >= patience {
-                return Err(StoreError::Busy { path: path.to_owned() });
+                return Err(StoreError::Busy(path.to_owned()));
             }
             thread::sleep(PAUSE);
         }

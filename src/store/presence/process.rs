@@ -45,7 +45,7 @@ impl Presence {
                 });
             }
         }
-        Err(StoreError::Busy { path: directory.to_owned() })
+        Err(StoreError::Busy(directory.to_owned()))
     }
 
     /// Shows it under another id, because its lock file may have been removed.
