@@ -42,5 +42,5 @@ pub use give_back::{GiveBack, GiveBackError, Refused};
 pub use lock::{AuthLock, LockError};
 pub use overlay::has_entry;
 pub use pi_subagent_warden::remove_tree;
-pub use refresh::{Freshness, needs_refresh, refresh_before_copy};
+pub use refresh::{needs_refresh, refresh_before_copy};
 pub use token::UnusableToken;

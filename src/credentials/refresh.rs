@@ -17,18 +17,6 @@ const PI_MARGIN: Duration = Duration::from_secs(5 * 60);
 /// How long a refresh may take: pi waits 30 s for its lock and 15 s for the provider.
 const PATIENCE: Duration = Duration::from_secs(50);
 
-/// Whether a provider's token outlives the run when it is copied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Freshness {
-    /// The token outlives the run, or there is none that could be refreshed.
-    Enough,
-    /// The token was refreshed and now outlives the run.
-    Refreshed,
-    /// The token expires during the run, and the child has to refresh it: the refresh failed, was tried for another run
-    /// not long ago, or gave a token that lives shorter than the run may last.
-    Short,
-}
-
 /// Whether the user's token for a provider expires before `until`, or within five minutes after it, when pi would
 /// refresh it by then. Blocks to read a file.
 #[must_use]
@@ -40,39 +28,29 @@ pub fn needs_refresh(real: &Path, provider: &str, until: SystemTime) -> bool {
 /// the others wait for it. After that, the same token is not refreshed again before half of its remaining life is over,
 /// because some tokens never live as long as a run may last.
 ///
-/// `refresh` has pi refresh the token unless it is valid for the given time, and returns whether the new token is
-/// stored.
-pub async fn refresh_before_copy<F: Future<Output = bool>>(
+/// `refresh` has pi refresh the token unless it is valid for the given time. The token may expire during the run all the
+/// same: then the child refreshes it.
+pub async fn refresh_before_copy<F: Future>(
     real: &Path,
     provider: &str,
     until: SystemTime,
     refresh: impl FnOnce(Duration) -> F,
-) -> Freshness {
-    let current = || {
+) {
+    let expiry = || {
         let (real, provider) = (real.to_owned(), provider.to_owned());
         async move { tokio::task::spawn_blocking(move || expiry(&real, &provider)).await.ok().flatten() }
     };
-    let limit = millis(until + PI_MARGIN);
-    let is_enough = |expires: Option<f64>| expires.is_none_or(|expires| expires > limit);
-    if is_enough(current().await) {
-        return Freshness::Enough;
-    }
     let last = last_refresh(real, provider);
     let mut last = last.lock().await;
-    let before = current().await;
-    if is_enough(before) {
-        return Freshness::Enough;
-    }
-    let Some(expires) = before else { return Freshness::Enough };
-    let now = SystemTime::now();
+    let (now, needed) = (SystemTime::now(), until + PI_MARGIN);
+    // Another run may have refreshed it meanwhile.
+    let Some(expires) = expiry().await.filter(|expires| *expires <= millis(needed)) else { return };
     if last.is_some_and(|last| last.is_recent(expires, now)) {
-        return Freshness::Short;
+        return;
     }
-    let valid_for = (until + PI_MARGIN).duration_since(now).unwrap_or_default();
-    let done = tokio::time::timeout(PATIENCE, refresh(valid_for)).await.unwrap_or(false);
-    let after = current().await;
-    *last = after.map(|expires| LastRefresh { at: millis(now), expires });
-    if done && after.is_some() && is_enough(after) { Freshness::Refreshed } else { Freshness::Short }
+    let valid_for = needed.duration_since(now).unwrap_or_default();
+    drop(tokio::time::timeout(PATIENCE, refresh(valid_for)).await);
+    *last = expiry().await.map(|expires| LastRefresh { at: millis(now), expires });
 }
 
 /// When the user's token for a provider expires, in milliseconds since 1970. `None` without a login, or when the token

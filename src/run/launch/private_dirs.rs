@@ -142,7 +142,7 @@ impl TokenUse {
             blocking(move || (self.needs_refresh(), self)).await;
         if is_needed {
             let refresh = |valid_for| host.refresh(&provider, valid_for);
-            let _ = refresh_before_copy(&agent_dir, &provider, until, refresh).await;
+            refresh_before_copy(&agent_dir, &provider, until, refresh).await;
         }
     }
 }
