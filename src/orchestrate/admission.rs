@@ -169,7 +169,7 @@ fn waiting(WaitStatus { position, held_until }: WaitStatus, since: Instant) -> P
 
 /// The limits that hold for this run. Waits for the disk at most.
 pub(super) async fn request(ready: &AdmittedRun, group: Option<(Group, usize)>) -> Request {
-    let (config, agent_dir) = (ready.config(), ready.agent_dir().to_path_buf());
+    let (config, agent_dir) = (ready.config(), ready.spec.context.agent_dir.clone());
     let store = off_thread(move || store_of(&agent_dir)).await.ok().flatten();
     Request {
         provider: ready.provider().map(str::to_owned),

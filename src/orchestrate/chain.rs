@@ -37,7 +37,7 @@ pub async fn chain(spec: TasksSpec, call: Call) -> ToolResult {
         Ok(prepared) => prepared,
         Err(result) => return *result,
     };
-    let agents = steps.iter().map(|step| step.agent().to_owned());
+    let agents = steps.iter().map(|step| step.resolved.agent.name.clone());
     // It has no placeholder, so this only turns escaped braces into plain ones.
     let first_task = filled(&first_task, "", "");
     let progress = CallProgress::new(Mode::Chain, id.clone(), agents, TaskState::Waiting);
@@ -66,7 +66,7 @@ async fn run_all(
             Some(Stop::Failed(number)) => step.skipped(&format!("step {number} failed")),
             None => {
                 let task = match results.last() {
-                    Some(before) => filled(step.task(), answer(before), first_task),
+                    Some(before) => filled(&step.spec.task, answer(before), first_task),
                     None => first_task.to_owned(),
                 };
                 step.set_task(task);

@@ -31,7 +31,7 @@ pub async fn parallel(spec: TasksSpec, call: Call) -> ToolResult {
         Ok(prepared) => prepared,
         Err(result) => return *result,
     };
-    let agents = runs.iter().map(|run| run.agent().to_owned());
+    let agents = runs.iter().map(|run| run.resolved.agent.name.clone());
     let progress =
         Arc::new(CallProgress::new(Mode::Parallel, id.clone(), agents, TaskState::Live(RunState::Queued)));
     let (count, limits) = (runs.len(), config.output);

@@ -69,8 +69,8 @@ impl LiveRun {
     pub(super) fn note_prepared(&self, ready: &AdmittedRun) {
         self.change(|run| {
             run.tools = ready.tools().to_vec();
-            run.model = ready.model().map(str::to_owned);
-            run.thinking = ready.thinking().map(str::to_owned);
+            run.model.clone_from(&ready.resolved.model);
+            run.thinking.clone_from(&ready.resolved.thinking);
         });
     }
 

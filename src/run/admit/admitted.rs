@@ -1,6 +1,5 @@
 //! A run that may start, and what others may ask about it.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -15,13 +14,12 @@ use crate::run::outcome::report::ResultBuilder;
 use crate::run::outcome::verdict::Verdict;
 use crate::run::result::ToolResult;
 use crate::run::spec::RunSpec;
-use crate::text::Sanitizer;
 
 /// A run that may start: everything about it is decided, nothing is started or spent.
 #[derive(Clone)]
 pub struct AdmittedRun {
-    pub(in crate::run) spec: Arc<RunSpec>,
-    pub(in crate::run) resolved: Arc<ResolvedRun>,
+    pub(crate) spec: Arc<RunSpec>,
+    pub(crate) resolved: Arc<ResolvedRun>,
     pub(in crate::run) plan: Arc<ToolPlan>,
     pub(in crate::run) builder: ResultBuilder,
 }
@@ -31,24 +29,6 @@ impl AdmittedRun {
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.resolved.config
-    }
-
-    /// The agent's name.
-    #[must_use]
-    pub fn agent(&self) -> &str {
-        &self.resolved.agent.name
-    }
-
-    /// pi's directory for agents, settings and sessions.
-    #[must_use]
-    pub fn agent_dir(&self) -> &Path {
-        &self.spec.context.agent_dir
-    }
-
-    /// The task.
-    #[must_use]
-    pub fn task(&self) -> &str {
-        &self.spec.task
     }
 
     /// The provider of the child's model, if known.
@@ -61,24 +41,6 @@ impl AdmittedRun {
     #[must_use]
     pub fn tools(&self) -> &[String] {
         &self.plan.tools
-    }
-
-    /// The child's model, if one was chosen.
-    #[must_use]
-    pub fn model(&self) -> Option<&str> {
-        self.resolved.model.as_deref()
-    }
-
-    /// The child's thinking level, if one was chosen.
-    #[must_use]
-    pub fn thinking(&self) -> Option<&str> {
-        self.resolved.thinking.as_deref()
-    }
-
-    /// The sanitizer for every text of the run.
-    #[must_use]
-    pub fn sanitizer(&self) -> &Arc<Sanitizer> {
-        &self.builder.sanitizer
     }
 
     /// Why the budget is exhausted, if it is.
@@ -102,7 +64,7 @@ impl AdmittedRun {
     pub(in crate::run) fn token_use(&self) -> Option<TokenUse> {
         let until = SystemTime::now().checked_add(self.resolved.timeout?)?;
         self.resolved.needs_private_dirs().then_some(TokenUse {
-            agent_dir: self.agent_dir().to_owned(),
+            agent_dir: self.spec.context.agent_dir.clone(),
             credentials: self.resolved.credentials.clone(),
             provider: self.provider()?.to_owned(),
             until,

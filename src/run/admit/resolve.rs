@@ -19,7 +19,7 @@ use crate::run::spec::{RunSpec, Timeout};
 
 /// A run with everything decided that does not depend on its child. Nothing here is looked up again later.
 #[derive(Debug)]
-pub(in crate::run) struct ResolvedRun {
+pub(crate) struct ResolvedRun {
     pub agent: Arc<AgentDefinition>,
     /// The configuration in force.
     pub config: Config,
@@ -36,7 +36,7 @@ pub(in crate::run) struct ResolvedRun {
     pub idle_timeout: Option<Duration>,
     /// What all attempts may use together.
     pub budget: Budget,
-    pub sandbox: SandboxPlan,
+    pub(in crate::run) sandbox: SandboxPlan,
     /// How the end of the child's process tree is ensured.
     pub supervision: Supervision,
     /// The warden's program, if there is one.

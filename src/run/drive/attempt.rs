@@ -7,12 +7,11 @@ use super::child::{Announcing, DrivenChild, SilenceLimits};
 use super::child_control::ChildControl;
 use super::protocol::protocol_of;
 use super::shared_collector::SharedCollector;
-use super::updates::{ChildFacts, Updates};
+use super::updates::Updates;
 use crate::process::{Outcome, SuperviseLimits};
 use crate::run::launch::boot::Booted;
 use crate::run::launch::files::RunFiles;
 use crate::run::outcome::verdict::AttemptReport;
-use crate::run::state::RunState;
 use crate::text::chain;
 
 /// How long a child that has finished its work may take to exit.
@@ -38,7 +37,7 @@ impl ActiveRun<'_> {
         let hard = resolved.timeout;
         let left = hard.map(|limit| limit.saturating_sub(self.started.elapsed()));
         let limits = SuperviseLimits { hard: left, grace: config.grace, linger: LINGER, drain: DRAIN };
-        let child_control = ChildControl::new(protocol_of(config.protocol), self.admitted.task());
+        let child_control = ChildControl::new(protocol_of(config.protocol), &self.admitted.spec.task);
         let _registered = self.steering.register(&child_control);
         let collector = SharedCollector::new();
         let rate_limited = |delay| {
@@ -53,9 +52,8 @@ impl ActiveRun<'_> {
             &rate_limited,
             if resolved.announces { Announcing::Wanted } else { Announcing::Never },
         );
-        let updates = Updates { run: self, attempt, child: ChildFacts::of(&child, &files) };
-        let starting = self.progress(RunState::Starting, attempt, self.earlier_usage().clone());
-        self.watchers.progress.send_replace(updates.child.within(starting));
+        let updates = Updates { run: self, attempt, vitals: child.tree.vitals() };
+        updates.first(child.tree.id(), &files);
         let supervised = {
             let drive =
                 child.drive(child_control.input.clone(), limits, silence.idle, &self.cancel, &mut observer);

@@ -51,7 +51,7 @@ impl ActiveRun<'_> {
         };
         ChildQuestion {
             run_id: self.admitted.builder.run_id.get(),
-            agent: self.admitted.agent().to_owned(),
+            agent: self.admitted.resolved.agent.name.clone(),
             question,
         }
     }

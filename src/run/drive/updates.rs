@@ -1,13 +1,12 @@
 //! Sends progress during a run: at most twenty times a second, newest state only, and the last one is never lost.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::active_run::ActiveRun;
 use super::shared_collector::SharedCollector;
 use crate::event::{DisplayItem, short_form};
-use crate::process::{Started, Vitals};
+use crate::process::Vitals;
 use crate::run::launch::files::RunFiles;
 use crate::run::outcome::clean::clean_items;
 use crate::run::progress::{Progress, Resources};
@@ -27,47 +26,25 @@ pub(super) struct Updates<'a> {
     pub run: &'a ActiveRun<'a>,
     /// The current attempt, counted from 1.
     pub attempt: u32,
-    pub child: ChildFacts,
-}
-
-/// The facts about a child that are known from its start.
-pub(super) struct ChildFacts {
-    session_file: Option<Arc<Path>>,
-    directory: Arc<Path>,
-    pid: u32,
-    vitals: Vitals,
-}
-
-impl ChildFacts {
-    pub(super) fn of(child: &Started, files: &RunFiles) -> Self {
-        Self {
-            session_file: files.session().map(Arc::from),
-            directory: (&*files.directory).into(),
-            pid: child.tree.id(),
-            vitals: child.tree.vitals(),
-        }
-    }
-
-    fn resources(&self) -> Option<Resources> {
-        self.vitals.tally().map(Into::into)
-    }
-
-    /// Adds these facts to a progress.
-    pub(super) fn within(&self, progress: Progress) -> Progress {
-        Progress {
-            session_file: self.session_file.clone(),
-            directory: Some(Arc::clone(&self.directory)),
-            pid: Some(self.pid),
-            resources: self.resources(),
-            ..progress
-        }
-    }
+    pub vitals: Vitals,
 }
 
 impl Updates<'_> {
+    /// Sends what is known of a child from its start. Later updates keep it.
+    pub(super) fn first(&self, pid: u32, files: &RunFiles) {
+        let usage = self.run.earlier_usage().clone();
+        self.run.watchers.progress.send_replace(Progress {
+            session_file: files.session().map(Arc::from),
+            directory: Some((&*files.directory).into()),
+            pid: Some(pid),
+            resources: self.resources(),
+            ..self.run.progress(RunState::Starting, self.attempt, usage)
+        });
+    }
+
     /// Sends progress until it is dropped. Cancel safe: [`Updates::last`] sends what is still pending.
     pub(super) async fn forward(&self, child: &SharedCollector) {
-        let mut vitals = self.child.vitals.clone();
+        let mut vitals = self.vitals.clone();
         loop {
             tokio::select! {
                 biased;
@@ -77,7 +54,7 @@ impl Updates<'_> {
                 }
                 () = vitals.changed() => {
                     self.run.watchers.progress.send_if_modified(|progress| {
-                        progress.resources = self.child.resources();
+                        progress.resources = self.resources();
                         // Nobody waits for the result of a run that announces it, so its watchers want to see that it is
                         // alive. For others a change of this alone sends no update.
                         self.run.admitted.resolved.announces
@@ -89,14 +66,9 @@ impl Updates<'_> {
 
     /// Sends a last update if something changed since the previous one.
     pub(super) fn last(&self, child: &SharedCollector) {
-        if child.take_changed() {
-            self.run.watchers.progress.send_replace(self.snapshot(child));
+        if !child.take_changed() {
+            return;
         }
-    }
-
-    /// The current state.
-    #[must_use]
-    fn snapshot(&self, child: &SharedCollector) -> Progress {
         // Copied under the lock and sanitized outside it, to hold the lock only briefly.
         let (text, items, mut usage, model, silent) = child.view(|collector, silent| {
             let live = collector.live();
@@ -106,14 +78,23 @@ impl Updates<'_> {
         usage.add(self.run.earlier_usage());
         let (sanitizer, share) = (self.run.sanitizer(), self.run.admitted.spec.siblings.max(1));
         let items = clean_items(&items, sanitizer);
-        self.child.within(Progress {
+        let progress = Progress {
             text: newest(&sanitizer.sanitize_growing(&text), TEXT_BYTES / share).into(),
             last_tool: items.iter().rev().find_map(tool_line).map(Into::into),
             display_items: Arc::from(bounded(items, ITEM_BYTES / share)),
             since_event_ms: millis(silent),
             model: model.map(|model| sanitizer.sanitize(&model).into_string()),
+            resources: self.resources(),
             ..self.run.progress(RunState::Running, self.attempt, usage)
-        })
+        };
+        self.run.watchers.progress.send_modify(|shown| {
+            let Progress { session_file, directory, pid, .. } = std::mem::take(shown);
+            *shown = Progress { session_file, directory, pid, ..progress };
+        });
+    }
+
+    fn resources(&self) -> Option<Resources> {
+        self.vitals.tally().map(Into::into)
     }
 }
 
