@@ -1,6 +1,6 @@
 /** A throw-away copy of the package whose addon is a stub, so that the extension runs without native code. */
 
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -40,6 +40,7 @@ import type {
 } from "../../index.js";
 
 const EXTENSION = fileURLToPath(new URL("../../extension", import.meta.url));
+const MODULES = fileURLToPath(new URL("../../node_modules", import.meta.url));
 
 function tool(name: string): ToolSurface {
 	const description = `The tool ${name}.`;
@@ -431,6 +432,10 @@ export interface CallOptions {
 export class PackageCopies {
 	private readonly root = mkdtempSync(join(tmpdir(), "pi-subagent-native-extension-"));
 	private count = 0;
+
+	constructor() {
+		symlinkSync(MODULES, join(this.root, "node_modules"), "junction");
+	}
 
 	remove(): void {
 		rmSync(this.root, { recursive: true, force: true });

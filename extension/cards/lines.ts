@@ -1,10 +1,10 @@
 /** What the lines of a card are made of. */
 
 import type { DisplayItem, RunUsage } from "../../index.js";
-import type { Color } from "../host/pi.ts";
 import { usageParts } from "../ui/figures.ts";
 import { markdown } from "../ui/markdown.ts";
 import { clip, type Line, lineWidth, oneLine, plainText, type Span, wrap } from "../ui/spans.ts";
+import type { Color } from "../ui/style.ts";
 import { shortForm } from "../ui/tool-calls.ts";
 
 /** Text looked at for a preview; an answer can be 50 KB and a card shows a few lines of it. */

@@ -1,7 +1,7 @@
 /** The rows of several tasks: which of them have one, and what is said of the others. */
 
-import type { Color } from "../host/pi.ts";
 import { type Line, oneLine, type Span, unstyled } from "../ui/spans.ts";
+import type { Color } from "../ui/style.ts";
 import { indented, remark, startOf } from "./lines.ts";
 import { isActive, isAhead, isOver, isTrouble, type ShownState } from "./marks.ts";
 import { type RowLayout, type RowParts, rowLayout, taskRow } from "./rows.ts";

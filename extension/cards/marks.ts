@@ -2,9 +2,9 @@
 
 import type { SingleResult } from "../../index.js";
 import type { RunOutcome, Standing, TaskState } from "../host/details.ts";
-import type { Color } from "../host/pi.ts";
 import { duration } from "../ui/figures.ts";
-import { oneLine } from "../ui/spans.ts";
+import type { Color } from "../ui/style.ts";
+import { oneLine } from "../ui/text.ts";
 
 export interface Mark {
 	text: string;

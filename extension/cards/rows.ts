@@ -1,9 +1,9 @@
 /** One line per task: columns for what is compared, the rest as far as the terminal reaches. */
 
-import type { Color } from "../host/pi.ts";
 import { duration, figuresOf } from "../ui/figures.ts";
 import { markdown } from "../ui/markdown.ts";
 import { clip, fitting, type Line, lineWidth, oneLine, type Span, unstyled } from "../ui/spans.ts";
+import type { Color } from "../ui/style.ts";
 import { shortForm } from "../ui/tool-calls.ts";
 import { textWidth } from "../ui/width.ts";
 import { newsOf, SEPARATOR } from "./lines.ts";

@@ -4,10 +4,10 @@ import type { RunUsage } from "../../index.js";
 
 /** `950`, `1.2k`, `34k`, `5.6M`. */
 export function tokens(count: number): string {
-	if (count < 1_000) return String(Math.round(count));
-	if (count < 10_000) return `${(count / 1_000).toFixed(1)}k`;
-	if (count < 1_000_000) return `${Math.round(count / 1_000)}k`;
-	if (count < 10_000_000) return `${(count / 1_000_000).toFixed(1)}M`;
+	if (count < 999.5) return String(Math.round(count));
+	if (count < 9_950) return `${(count / 1_000).toFixed(1)}k`;
+	if (count < 999_500) return `${Math.round(count / 1_000)}k`;
+	if (count < 9_950_000) return `${(count / 1_000_000).toFixed(1)}M`;
 	return `${Math.round(count / 1_000_000)}M`;
 }
 

@@ -1,6 +1,7 @@
 /** Styled text as data: laid out while it is still plain, so that no escape sequence is ever measured or cut. */
 
-import type { Color, Theme } from "../host/pi.ts";
+import type { Theme } from "../host/pi.ts";
+import type { Color } from "./style.ts";
 import { characters, characterWidth, textWidth } from "./width.ts";
 
 export interface Span {
@@ -149,7 +150,7 @@ export function paint(line: Line, theme: Theme): string {
 	return line
 		.map(({ text, color, bold }) => {
 			const weighted = bold ? theme.bold(text) : text;
-			return color ? theme.fg(color, weighted) : weighted;
+			return color ? theme.fg(color as "accent", weighted) : weighted;
 		})
 		.join("");
 }

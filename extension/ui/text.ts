@@ -1,8 +1,11 @@
 /** Text on its way to a terminal: foreign text made safe, lines cut and wrapped by pi's own measure. */
 
-import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { sliceByColumn, truncateToWidth, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 
 const ELLIPSIS = "…";
+/** What pi puts around an ellipsis takes away the ground that a line stands on; only what is written may end there. */
+const RESET = "\u001b[0m";
+const UNSTYLED = "\u001b[22;23;24;29;39m";
 
 /** Terminal control sequences: OSC and other strings, CSI, and two-character escapes. Strings first, they share a start. */
 const ESCAPES =
@@ -23,9 +26,34 @@ export function oneLine(text: string): string {
 	return plainText(text).replace(/\s+/g, " ").trim();
 }
 
+/** The first line that says something, on one line. */
+export function firstLine(text: string): string {
+	return oneLine(/\S.*/.exec(plainText(text))?.[0] ?? "");
+}
+
 /** Cuts a styled line to `width` columns; what is missing shows as an ellipsis. */
 export function clip(line: string, width: number): string {
-	return width > 0 ? truncateToWidth(line, width, ELLIPSIS) : "";
+	if (width <= 0) return "";
+	const cut = truncateToWidth(line, width, ELLIPSIS);
+	return cut === line ? line : restyled(cut, line);
+}
+
+/** A styled line, cut or filled to exactly `columns`. */
+export function cell(line: string, columns: number): string {
+	return columns > 0 ? restyled(truncateToWidth(line, columns, ELLIPSIS, true), line) : "";
+}
+
+function restyled(cut: string, line: string): string {
+	return cut.replace(RESET, "").replace(RESET, line.includes("\u001b") ? UNSTYLED : "");
+}
+
+/** A path cut from the left, since its end says most; a name is cut only where it has no room alone. */
+export function fitPath(path: string, width: number): string {
+	if (visibleWidth(path) <= width) return path;
+	const ends = [...path.matchAll(/[/\\]/g)].map(({ index }) => ELLIPSIS + path.slice(index));
+	const end = ends.find((short) => visibleWidth(short) <= width);
+	const room = Math.max(1, width) - 1;
+	return end ?? ELLIPSIS + sliceByColumn(path, visibleWidth(path) - room, room, true);
 }
 
 /** Wraps styled text. What follows the first line stands below the end of `lead`, which is a mark or an indentation. */
@@ -34,4 +62,9 @@ export function wrap(text: string, width: number, lead = ""): string[] {
 	const lines = wrapTextWithAnsi(text, Math.max(1, width - indent));
 	const margin = " ".repeat(indent);
 	return lines.map((line, index) => (index === 0 ? lead : margin) + line);
+}
+
+/** Moves lines to the right; blank ones stay empty. */
+export function indented(lines: readonly string[], columns: number): string[] {
+	return lines.map((line) => (line === "" ? line : " ".repeat(columns) + line));
 }

@@ -1,0 +1,79 @@
+/** Code in pi's colours for it. */
+
+import { load } from "./languages.cjs";
+import type { Color, Style } from "./style.ts";
+
+/** Longer code is drawn in one colour: it is a file, and somebody waits for the screen. */
+const MOST_CHARACTERS = 30_000;
+
+/** pi's colours for what highlight.js finds; the rest keeps the terminal's own. */
+const COLORS: Readonly<Record<string, Color>> = {
+	keyword: "syntaxKeyword",
+	built_in: "syntaxType",
+	literal: "syntaxNumber",
+	number: "syntaxNumber",
+	regexp: "syntaxString",
+	string: "syntaxString",
+	comment: "syntaxComment",
+	doctag: "syntaxComment",
+	meta: "muted",
+	function: "syntaxFunction",
+	title: "syntaxFunction",
+	class: "syntaxType",
+	type: "syntaxType",
+	tag: "syntaxPunctuation",
+	name: "syntaxKeyword",
+	attr: "syntaxVariable",
+	variable: "syntaxVariable",
+	params: "syntaxVariable",
+	operator: "syntaxOperator",
+	punctuation: "syntaxPunctuation",
+	addition: "toolDiffAdded",
+	deletion: "toolDiffRemoved",
+};
+
+/** The tree that highlight.js builds, as far as it is read. */
+interface Tree {
+	walk(builder: { openNode(node: { kind?: string }): void; addText(text: string): void; closeNode(): void }): void;
+}
+
+/** The lines of a block of code; in one colour when its language is unknown, as pi draws it. */
+export function highlighted(code: string, language: string | undefined, style: Style): string[] {
+	try {
+		const tree = code.length > MOST_CHARACTERS || !language ? undefined : treeOf(code, language);
+		if (tree) return colored(tree, style).split("\n");
+	} catch {
+		// A mistake of a grammar, or a package without the library: the code can still be read.
+	}
+	return code.split("\n").map((line) => style.fg("mdCodeBlock", line));
+}
+
+function treeOf(code: string, language: string): Tree | undefined {
+	const highlighter = load();
+	if (!highlighter.getLanguage(language)) return undefined;
+	return highlighter.highlight(code, { language, ignoreIllegals: true }).emitter as unknown as Tree;
+}
+
+function colored(tree: Tree, style: Style): string {
+	const colors: (Color | undefined)[] = [];
+	let drawn = "";
+	let run: { text: string; color: Color | undefined } = { text: "", color: undefined };
+	const flush = () => {
+		const { text, color } = run;
+		drawn += color ? text.replace(/[^\n]+/g, (line) => style.fg(color, line)) : text;
+	};
+	tree.walk({
+		openNode: ({ kind = "" }) => void colors.push(COLORS[kind] ?? COLORS[kind.split(/[.-]/)[0] ?? ""] ?? colors.at(-1)),
+		addText(text) {
+			const color = colors.at(-1);
+			if (color !== run.color) {
+				flush();
+				run = { text: "", color };
+			}
+			run.text += text;
+		},
+		closeNode: () => void colors.pop(),
+	});
+	flush();
+	return drawn;
+}
