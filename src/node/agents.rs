@@ -1,15 +1,17 @@
 //! The agents of a directory and the tools that offer them, as JavaScript sees them.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
 use serde_json::Value;
 
+use super::into_js::{IntoJs, object_into_js};
 use super::options::SurfaceOptions;
 use super::runtime::{off_thread, promise};
 use crate::agent::{self, AgentDefinition, Shadowed, ToolPlan};
-use crate::run::{self, HostCapabilities, Listed};
+use crate::run::{self, HostCapabilities, Listed, Listing};
 use crate::text;
 
 /// The agents of a directory.
@@ -143,11 +145,7 @@ pub fn discover_agents(env: Env, options: SurfaceOptions) -> napi::Result<Promis
     promise(env, async move {
         let capabilities = HostCapabilities::look(&context).await;
         let listing = off_thread(move || run::list_agents(&cwd, &context, &capabilities)).await?;
-        Ok(AgentCatalog {
-            agents: listing.agents.into_iter().map(Into::into).collect(),
-            shadowed: listing.shadowed.into_iter().map(Into::into).collect(),
-            diagnostics: listing.diagnostics.into_iter().map(Into::into).collect(),
-        })
+        Ok(listing.into_js())
     })
 }
 
@@ -177,62 +175,44 @@ fn surfaces_of(cwd: &Path, context: &run::HostContext, capabilities: &HostCapabi
     let surface = described.surface;
     ToolSurfaces {
         register: described.register,
-        tools: surface.tools.into_iter().map(Into::into).collect(),
+        tools: surface.tools.into_js(),
         delegation_policy: described.inject_policy.then_some(surface.delegation_policy),
         notices: described.notices.into_iter().map(clean).collect(),
     }
 }
 
-impl From<agent::ToolSurface> for ToolSurface {
-    fn from(tool: agent::ToolSurface) -> Self {
-        let agent::ToolSurface { name, label, description, prompt_snippet, prompt_guidelines, parameters } =
-            tool;
-        Self { name, label, description, prompt_snippet, prompt_guidelines, parameters }
-    }
-}
+object_into_js! { |listing: Listing| AgentCatalog { agents, shadowed, diagnostics } }
 
-impl From<Listed> for AgentInfo {
-    fn from(Listed { agent, plan }: Listed) -> Self {
-        let AgentDefinition { name, description, source, path, readonly, model, thinking, .. } = &*agent;
-        let runnable = plan.is_ok();
-        let (plan, problem) = match plan {
+impl IntoJs<AgentInfo> for Listed {
+    fn into_js(self) -> AgentInfo {
+        let AgentDefinition { name, description, source, path, readonly, model, thinking, .. } =
+            Arc::unwrap_or_clone(self.agent);
+        let (plan, problem) = match self.plan {
             Ok(plan) => (plan, None),
             Err(error) => (ToolPlan::default(), Some(error.to_string())),
         };
-        let dropped = plan
-            .dropped
-            .into_iter()
-            .map(|dropped| DroppedTool { reason: dropped.reason.to_string(), tool: dropped.tool });
-        Self {
-            name: name.clone(),
-            description: description.clone(),
+        AgentInfo {
+            name,
+            description,
             source: source.as_str(),
-            path: path.as_deref().map(shown),
-            readonly: *readonly,
+            path: path.into_js(),
+            readonly,
             tools: plan.tools,
-            dropped: dropped.collect(),
-            runnable,
+            dropped: plan.dropped.into_js(),
+            runnable: problem.is_none(),
             problem,
-            model: model.clone(),
-            thinking: thinking.clone(),
+            model,
+            thinking,
         }
     }
 }
 
-impl From<Shadowed> for ShadowedAgent {
-    fn from(Shadowed { name, source, path, by }: Shadowed) -> Self {
-        Self { name, source: source.as_str(), path: path.as_deref().map(shown), by: by.as_str() }
-    }
-}
+object_into_js! { |dropped: agent::DroppedTool| DroppedTool { tool, reason: dropped.reason.to_string() } }
 
-impl From<text::Diagnostic> for Diagnostic {
-    fn from(diagnostic: text::Diagnostic) -> Self {
-        let text::Diagnostic { severity, code, message, path, line, column } = diagnostic;
-        let path = path.as_deref().map(shown);
-        Self { severity: severity.as_str(), code, message, path, line, column }
-    }
-}
+object_into_js! { |hidden: Shadowed| ShadowedAgent { name, source, path, by } }
 
-pub(super) fn shown(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
-}
+object_into_js! { |diagnostic: text::Diagnostic| Diagnostic { severity, code, message, path, line, column } }
+
+object_into_js! { |tool: agent::ToolSurface| ToolSurface {
+    name, label, description, prompt_snippet, prompt_guidelines, parameters,
+} }

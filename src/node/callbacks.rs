@@ -10,7 +10,8 @@ use napi::threadsafe_function::{ThreadsafeFunction, UnknownReturnValue};
 use napi_derive::napi;
 use tokio::sync::watch;
 
-use super::result::{ToolResult, number};
+use super::into_js::{IntoJs, object_into_js};
+use super::result::ToolResult;
 use crate::run::{self, BoxFuture};
 use crate::text::figures::millis;
 
@@ -130,15 +131,14 @@ impl run::HostCallbacks for JsCallbacks {
     }
 
     fn confirm(&self, request: run::ConfirmRequest) -> BoxFuture<'_, bool> {
-        let run::ConfirmRequest { agent, path, title, message } = request;
         let sink = self.0.as_ref().and_then(|host| host.confirm.as_ref());
-        let answer = ask(sink, ConfirmRequest { agent, path, title, message });
+        let answer = ask(sink, request.into_js());
         Box::pin(async { answer.await.unwrap_or(false) })
     }
 
     fn ask(&self, question: run::ChildQuestion) -> BoxFuture<'_, run::Answer> {
         let sink = self.0.as_ref().and_then(|host| host.ask.as_ref());
-        let answer = ask(sink, question.into());
+        let answer = ask(sink, question.into_js());
         Box::pin(async {
             match answer.await {
                 Some(Answer { confirmed: Some(confirmed), .. }) => run::Answer::Confirmed(confirmed),
@@ -150,28 +150,25 @@ impl run::HostCallbacks for JsCallbacks {
 
     fn refresh<'a>(&'a self, provider: &'a str, valid_for: Duration) -> BoxFuture<'a, bool> {
         let request =
-            RefreshRequest { provider: provider.to_owned(), valid_for_ms: number(millis(valid_for)) };
+            RefreshRequest { provider: provider.to_owned(), valid_for_ms: millis(valid_for).into_js() };
         let sink = self.0.as_ref().and_then(|host| host.refresh.as_ref());
         let answer = ask(sink, request);
         Box::pin(async { answer.await.unwrap_or(false) })
     }
 }
 
-impl From<run::ChildQuestion> for Question {
-    fn from(run::ChildQuestion { run_id, agent, question }: run::ChildQuestion) -> Self {
-        Self {
-            run_id,
-            agent,
-            method: question.method.as_str(),
-            title: question.title,
-            message: question.message,
-            options: (!question.options.is_empty()).then_some(question.options),
-            placeholder: question.placeholder,
-            prefill: question.prefill,
-            timeout_ms: question.timeout.map(|timeout| number(millis(timeout))),
-        }
-    }
-}
+object_into_js! { |request: run::ConfirmRequest| ConfirmRequest { agent, path, title, message } }
+
+object_into_js! { |asked: run::ChildQuestion| Question {
+    run_id, agent,
+    method: asked.question.method,
+    title: asked.question.title,
+    message: asked.question.message,
+    options: asked.question.options,
+    placeholder: asked.question.placeholder,
+    prefill: asked.question.prefill,
+    timeout_ms: asked.question.timeout.map(millis),
+} }
 
 /// Passes updates on, one at a time. JavaScript gets the newest state each time it has taken one, and the last state in
 /// any case; parts that have not changed since the update before are left out. Promises are not waited for: one that
@@ -193,7 +190,7 @@ pub(super) async fn forward(mut updates: watch::Receiver<Option<run::ToolResult>
                 }
                 let Some(mut update) = updates.borrow_and_update().clone() else { continue };
                 update.leave_out_unchanged(before.as_ref());
-                match call(&sink, update.clone().into()).await {
+                match call(&sink, update.clone().into_js()).await {
                     Ok(None) => {}
                     Ok(promise) => returned = promise,
                     Err(_) => return,

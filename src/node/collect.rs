@@ -6,10 +6,11 @@ use std::io::Read;
 use napi::bindgen_prelude::{Either, Env, PromiseRaw, Uint8Array};
 use napi_derive::napi;
 
-use super::result::{DisplayItem, RunUsage, number};
+use super::into_js::{IntoJs, object_into_js};
+use super::result::{DisplayItem, RunUsage};
 use super::runtime::{off_thread, promise};
 use super::text::sanitizer_maker;
-use crate::event::{Collected, Collector};
+use crate::event::{Collected, Collector, Counts};
 use crate::run::clean;
 
 /// How much of a file is read at a time.
@@ -84,7 +85,7 @@ pub fn collect_output(
         off_thread(move || {
             let mut collector = Collector::new();
             collector.push(&jsonl);
-            clean(collector.into_collected(), &sanitizer()).into()
+            clean(collector.into_collected(), &sanitizer()).into_js()
         }),
     )
 }
@@ -106,7 +107,7 @@ pub fn collect_output_file(env: Env, path: String) -> napi::Result<PromiseRaw<'s
         let folded = off_thread(move || {
             fold(&path)
                 .map_err(|error| napi::Error::from_reason(format!("cannot read `{path}`: {error}")))
-                .map(|collector| clean(collector.into_collected(), &sanitizer()).into())
+                .map(|collector| clean(collector.into_collected(), &sanitizer()).into_js())
         });
         folded.await?
     })
@@ -125,27 +126,14 @@ fn fold(path: &str) -> std::io::Result<Collector> {
     }
 }
 
-impl From<Collected> for CollectedOutput {
-    fn from(collected: Collected) -> Self {
-        Self {
-            output: collected.text.unwrap_or_default(),
-            r#final: collected.settled,
-            usage: (&collected.usage).into(),
-            error: collected.error_message,
-            partial_output: collected.partial,
-            stop_reason: collected.stop_reason.map(|reason| reason.as_str().to_owned()),
-            model: collected.model,
-            last_event_type: collected.last_event,
-            display_items: collected.display_items.into_iter().map(Into::into).collect(),
-            omitted_bytes: number(collected.omitted_bytes),
-            counts: StreamCounts {
-                bytes: number(collected.counts.bytes),
-                lines: number(collected.counts.lines),
-                events: number(collected.counts.events),
-                unknown_events: number(collected.counts.unknown_events),
-                invalid_lines: number(collected.counts.invalid_lines),
-            },
-            noise: collected.noise,
-        }
-    }
-}
+object_into_js! { |collected: Collected| CollectedOutput {
+    output: collected.text.unwrap_or_default(),
+    r#final: collected.settled,
+    error: collected.error_message,
+    partial_output: collected.partial,
+    stop_reason: collected.stop_reason.map(|reason| reason.as_str().to_owned()),
+    last_event_type: collected.last_event,
+    usage, model, display_items, omitted_bytes, counts, noise,
+} }
+
+object_into_js! { |counts: Counts| StreamCounts { bytes, lines, events, unknown_events, invalid_lines } }

@@ -4,7 +4,8 @@ use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
 use serde_json::Value;
 
-use super::agents::{Diagnostic, shown};
+use super::agents::Diagnostic;
+use super::into_js::{IntoJs, object_into_js};
 use super::options::SurfaceOptions;
 use super::runtime::{off_thread, promise};
 use crate::config;
@@ -54,15 +55,11 @@ pub fn load_config(env: Env, options: SurfaceOptions) -> napi::Result<PromiseRaw
         let loaded = loaded.map_err(|refusal| napi::Error::from_reason(refusal.to_string()))?;
         Ok(LoadedConfig {
             values: serde_json::to_value(&loaded.config)?,
-            sources: loaded.sources.into_iter().map(Into::into).collect(),
-            diagnostics: loaded.diagnostics.into_iter().map(Into::into).collect(),
-            broken: loaded.broken.map(Into::into),
+            sources: loaded.sources.into_js(),
+            diagnostics: loaded.diagnostics.into_js(),
+            broken: loaded.broken.into_js(),
         })
     })
 }
 
-impl From<config::ConfigSource> for ConfigSource {
-    fn from(source: config::ConfigSource) -> Self {
-        Self { origin: source.origin.as_str(), path: shown(&source.path), present: source.present }
-    }
-}
+object_into_js! { |source: config::ConfigSource| ConfigSource { origin, path, present } }

@@ -7,6 +7,7 @@ use napi_derive::napi;
 use tokio::sync::watch;
 
 use super::callbacks::{HostCallbacks, JsCallbacks, UpdateSink, forward};
+use super::into_js::IntoJs;
 use super::options::{CallRequest, ChainOptions, ParallelOptions, RunOptions};
 use super::result::ToolResult;
 use super::runtime::promise;
@@ -174,7 +175,7 @@ impl RunHandle {
             let ended = outcome.wait_for(Option::is_some).await.map(|ended| ended.clone());
             drop(guard);
             match ended.ok().flatten() {
-                Some(Ok(result)) => Ok((*result).clone().into()),
+                Some(Ok(result)) => Ok((*result).clone().into_js()),
                 Some(Err(panic)) => Err(napi::Error::from_reason(panic)),
                 None => Err(napi::Error::from_reason("the addon is shutting down")),
             }

@@ -6,7 +6,7 @@
 //! options + context   what JavaScript passes in → RunSpec, TasksSpec, SpawnRequest, HostContext
 //! handle, early       calls: start, update, abort; children that boot while a call still arrives
 //! background/         runs that outlive their call
-//! result              the core's results and progress → the objects of `index.d.ts`
+//! result, into_js     the core's results and progress → the objects of `index.d.ts`
 //! ```
 //!
 //! | Question | File |
@@ -35,6 +35,7 @@ mod context;
 mod doctor;
 mod early;
 mod handle;
+mod into_js;
 mod location;
 mod options;
 mod result;

@@ -3,6 +3,7 @@
 use napi_derive::napi;
 use serde_json::Value;
 
+use super::into_js::{IntoJs, object_into_js};
 use crate::event;
 use crate::run;
 
@@ -270,161 +271,57 @@ pub struct PiCost {
     pub total: f64,
 }
 
-/// Counts stay exact in a JavaScript number up to 2^53, which no run reaches.
-#[expect(clippy::cast_precision_loss, reason = "counts and milliseconds stay below 2^53")]
-pub(super) fn number(count: u64) -> f64 {
-    count as f64
-}
+object_into_js! { |result: run::ToolResult| ToolResult {
+    content: vec![result.text], is_error, usage, details,
+} }
 
-impl From<run::ToolResult> for ToolResult {
-    fn from(result: run::ToolResult) -> Self {
-        Self {
-            content: vec![TextContent { kind: "text", text: result.text }],
-            is_error: result.is_error.then_some(true),
-            usage: result.usage.as_ref().map(Into::into),
-            details: result.details.into(),
+object_into_js! { |text: String| TextContent { kind: "text", text: text } }
+
+object_into_js! { |details: run::RunDetails| RunDetails { mode, run_id, results, error, streaming, tasks } }
+
+object_into_js! { |error: run::CallError| CallError { code, message } }
+
+object_into_js! { |progress: run::Progress| Streaming {
+    state, position, held_for_ms, attempt, display_items, usage, turn_count, elapsed_ms, since_event_ms, model,
+} }
+
+object_into_js! { |task: run::TaskProgress| TaskProgress {
+    agent, state: task.state.as_str(), error,
+    position: task.progress.position,
+    held_for_ms: task.progress.held_for_ms,
+    attempt: task.progress.attempt,
+    elapsed_ms: task.progress.elapsed_ms,
+    since_event_ms: task.progress.since_event_ms,
+    usage: task.progress.usage,
+    turn_count: task.progress.turn_count,
+    model: task.progress.model,
+    text: (!task.is_unchanged).then(|| task.progress.text.as_ref().to_owned()),
+    display_items: (!task.is_unchanged).then_some(task.progress.display_items),
+} }
+
+impl IntoJs<DisplayItem> for event::DisplayItem {
+    fn into_js(self) -> DisplayItem {
+        match self {
+            Self::Text { text } => DisplayItem::Text { text },
+            Self::ToolCall { name, args } => DisplayItem::ToolCall { name, args },
         }
     }
 }
 
-impl From<run::RunDetails> for RunDetails {
-    fn from(details: run::RunDetails) -> Self {
-        Self {
-            mode: details.mode.as_str(),
-            run_id: details.run_id,
-            results: details.results.into_iter().map(Into::into).collect(),
-            error: details.error.map(|error| CallError { code: error.code.as_str(), message: error.message }),
-            streaming: details.streaming.map(Into::into),
-            tasks: (!details.tasks.is_empty()).then(|| details.tasks.into_iter().map(Into::into).collect()),
-        }
-    }
-}
+object_into_js! { |single: run::SingleResult| SingleResult {
+    agent, task, exit_code, usage, error, session_file, output, outcome, attempts, duration_ms, model, stop_reason,
+    signal, timeout_reason, sandbox, supervision, resources, full_output_file, changes, diagnostics,
+    display_items: Some(single.display_items),
+} }
 
-impl From<run::Progress> for Streaming {
-    fn from(progress: run::Progress) -> Self {
-        Self {
-            state: progress.state.as_str(),
-            position: progress.position.map(queue_position),
-            held_for_ms: progress.held_for_ms.map(number),
-            attempt: progress.attempt,
-            display_items: items(&progress.display_items),
-            usage: (&progress.usage).into(),
-            turn_count: number(progress.turn_count),
-            elapsed_ms: number(progress.elapsed_ms),
-            since_event_ms: number(progress.since_event_ms),
-            model: progress.model,
-        }
-    }
-}
+object_into_js! { |resources: run::Resources| Resources { peak_rss_bytes, cpu_ms, processes } }
 
-impl From<run::TaskProgress> for TaskProgress {
-    fn from(task: run::TaskProgress) -> Self {
-        let run::TaskProgress { agent, state, progress, error, is_unchanged } = task;
-        Self {
-            agent,
-            state: state.as_str(),
-            position: progress.position.map(queue_position),
-            held_for_ms: progress.held_for_ms.map(number),
-            attempt: progress.attempt,
-            elapsed_ms: number(progress.elapsed_ms),
-            since_event_ms: number(progress.since_event_ms),
-            usage: (&progress.usage).into(),
-            turn_count: number(progress.turn_count),
-            model: progress.model,
-            error,
-            text: (!is_unchanged).then(|| progress.text.as_ref().to_owned()),
-            display_items: (!is_unchanged).then(|| items(&progress.display_items)),
-        }
-    }
-}
+object_into_js! { |report: run::SandboxReport| SandboxReport { enforced, mechanism, reason } }
 
-fn queue_position(position: usize) -> u32 {
-    u32::try_from(position).unwrap_or(u32::MAX)
-}
+object_into_js! { |usage: event::Usage| RunUsage {
+    input, output, cache_read, cache_write, cost: usage.cost.total, turns,
+} }
 
-fn items(items: &[event::DisplayItem]) -> Vec<DisplayItem> {
-    items.iter().cloned().map(Into::into).collect()
-}
+object_into_js! { |usage: event::Usage| PiUsage { input, output, cache_read, cache_write, total_tokens, cost } }
 
-impl From<event::DisplayItem> for DisplayItem {
-    fn from(item: event::DisplayItem) -> Self {
-        match item {
-            event::DisplayItem::Text { text } => Self::Text { text },
-            event::DisplayItem::ToolCall { name, args } => Self::ToolCall { name, args },
-        }
-    }
-}
-
-impl From<run::SingleResult> for SingleResult {
-    fn from(single: run::SingleResult) -> Self {
-        Self {
-            agent: single.agent,
-            task: single.task,
-            exit_code: single.exit_code,
-            usage: (&single.usage).into(),
-            error: single.error,
-            session_file: single.session_file,
-            output: single.output,
-            display_items: Some(single.display_items.into_iter().map(Into::into).collect()),
-            outcome: single.outcome.as_str(),
-            attempts: single.attempts,
-            duration_ms: number(single.duration_ms),
-            model: single.model,
-            stop_reason: single.stop_reason,
-            signal: single.signal,
-            timeout_reason: single.timeout_reason.map(run::TimeoutReason::as_str),
-            sandbox: single.sandbox.map(Into::into),
-            supervision: single.supervision,
-            resources: single.resources.map(Into::into),
-            full_output_file: single.full_output_file,
-            changes: single.changes,
-            diagnostics: (!single.diagnostics.is_empty()).then_some(single.diagnostics),
-        }
-    }
-}
-
-impl From<run::Resources> for Resources {
-    fn from(resources: run::Resources) -> Self {
-        let run::Resources { peak_rss_bytes, cpu_ms, processes } = resources;
-        let [peak_rss_bytes, cpu_ms, processes] = [peak_rss_bytes, cpu_ms, processes].map(number);
-        Self { peak_rss_bytes, cpu_ms, processes }
-    }
-}
-
-impl From<run::SandboxReport> for SandboxReport {
-    fn from(report: run::SandboxReport) -> Self {
-        Self { enforced: report.enforced, mechanism: report.mechanism, reason: report.reason }
-    }
-}
-
-impl From<&event::Usage> for RunUsage {
-    fn from(usage: &event::Usage) -> Self {
-        Self {
-            input: number(usage.input),
-            output: number(usage.output),
-            cache_read: number(usage.cache_read),
-            cache_write: number(usage.cache_write),
-            cost: usage.cost.total,
-            turns: number(usage.turns),
-        }
-    }
-}
-
-impl From<&event::Usage> for PiUsage {
-    fn from(usage: &event::Usage) -> Self {
-        Self {
-            input: number(usage.input),
-            output: number(usage.output),
-            cache_read: number(usage.cache_read),
-            cache_write: number(usage.cache_write),
-            total_tokens: number(usage.total_tokens),
-            cost: PiCost {
-                input: usage.cost.input,
-                output: usage.cost.output,
-                cache_read: usage.cost.cache_read,
-                cache_write: usage.cost.cache_write,
-                total: usage.cost.total,
-            },
-        }
-    }
-}
+object_into_js! { |cost: event::Cost| PiCost { input, output, cache_read, cache_write, total } }

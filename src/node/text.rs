@@ -1,9 +1,11 @@
 //! The sanitizer and the truncator, as JavaScript sees them.
 
+use std::ops::Range;
+
 use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
 
-use super::result::number;
+use super::into_js::{IntoJs, object_into_js};
 use super::runtime::{off_thread, promise};
 use crate::text::{self, Sanitizer, SanitizerOptions, TruncateLimits, auth_secrets, secret_values};
 
@@ -120,7 +122,7 @@ pub fn inspect_output(
     options: Option<SanitizeOptions>,
 ) -> napi::Result<PromiseRaw<'static, Vec<Redaction>>> {
     let sanitizer = sanitizer_maker(options);
-    promise(env, off_thread(move || sanitizer().inspect(&text).into_iter().map(Into::into).collect()))
+    promise(env, off_thread(move || sanitizer().inspect(&text).into_js()))
 }
 
 /// Keeps the head and the tail of a text, where conclusions stand. Rejects for a limit that is negative or NaN.
@@ -192,7 +194,7 @@ fn truncated(
             max_bytes: limit("maxBytes", limits.max_bytes, defaults.max_bytes)?,
             max_lines: limit("maxLines", limits.max_lines, defaults.max_lines)?,
         };
-        off_thread(move || truncate(&text, bounds, limits.full_text.as_deref()).into()).await
+        off_thread(move || truncate(&text, bounds, limits.full_text.as_deref()).into_js()).await
     })
 }
 
@@ -213,31 +215,10 @@ fn limit(name: &str, value: Option<f64>, default: usize) -> napi::Result<usize> 
     }
 }
 
-fn count(value: usize) -> f64 {
-    number(value as u64)
-}
+object_into_js! { |redaction: text::Redaction| Redaction { rule: redaction.rule.to_owned(), count, ranges } }
 
-impl From<text::Redaction> for Redaction {
-    fn from(redaction: text::Redaction) -> Self {
-        let range =
-            |range: std::ops::Range<usize>| ByteRange { start: count(range.start), end: count(range.end) };
-        Self {
-            rule: redaction.rule.to_owned(),
-            count: u32::try_from(redaction.count).unwrap_or(u32::MAX),
-            ranges: redaction.ranges.into_iter().map(range).collect(),
-        }
-    }
-}
+object_into_js! { |range: Range<usize>| ByteRange { start, end } }
 
-impl From<text::Truncated> for TruncatedOutput {
-    fn from(truncated: text::Truncated) -> Self {
-        Self {
-            text: truncated.text,
-            truncated: truncated.truncated,
-            kept_lines: count(truncated.kept_lines),
-            total_lines: count(truncated.total_lines),
-            kept_bytes: count(truncated.kept_bytes),
-            total_bytes: count(truncated.total_bytes),
-        }
-    }
-}
+object_into_js! { |truncated: text::Truncated| TruncatedOutput {
+    text, truncated, kept_lines, total_lines, kept_bytes, total_bytes,
+} }

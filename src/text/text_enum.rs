@@ -46,6 +46,12 @@ macro_rules! text_enum {
             }
         }
 
+        impl From<$name> for &'static str {
+            fn from(value: $name) -> Self {
+                value.as_str()
+            }
+        }
+
         impl ::serde::Serialize for $name {
             fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.serialize_str(self.as_str())

@@ -2,6 +2,7 @@
 
 use napi_derive::napi;
 
+use crate::node::into_js::object_into_js;
 use crate::orchestrate::background::commands;
 use crate::present::{self, Mark};
 
@@ -44,21 +45,13 @@ pub struct Completion {
     pub description: String,
 }
 
-impl From<present::Report> for CommandReport {
-    fn from(report: present::Report) -> Self {
-        let text = report.plain();
-        let lines = report.lines.into_iter().map(|line| ReportLine {
-            mark: (line.mark != Mark::None).then(|| line.mark.as_str()),
-            name: (!line.name.is_empty()).then_some(line.name),
-            text: line.text,
-            indent: (line.indent > 0).then_some(u32::from(line.indent)),
-        });
-        Self { is_error: report.is_error, title: report.title, lines: lines.collect(), text }
-    }
-}
+object_into_js! { |report: present::Report| CommandReport { text: report.plain(), is_error, title, lines } }
 
-impl From<commands::Completion> for Completion {
-    fn from(commands::Completion { value, label, description }: commands::Completion) -> Self {
-        Self { value, label, description }
-    }
-}
+object_into_js! { |line: present::ReportLine| ReportLine {
+    mark: (line.mark != Mark::None).then_some(line.mark),
+    name: (!line.name.is_empty()).then_some(line.name),
+    text,
+    indent: (line.indent > 0).then_some(u32::from(line.indent)),
+} }
+
+object_into_js! { |completion: commands::Completion| Completion { value, label, description } }

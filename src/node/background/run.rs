@@ -2,8 +2,8 @@
 
 use napi_derive::napi;
 
-use crate::node::agents::shown;
-use crate::node::result::{RunUsage, number};
+use crate::node::into_js::object_into_js;
+use crate::node::result::RunUsage;
 use crate::orchestrate::background;
 
 /// A run that goes on without its caller. All texts are sanitized; times are milliseconds since 1970 in UTC.
@@ -98,50 +98,17 @@ pub struct BackgroundRun {
     pub is_ours: bool,
 }
 
-impl From<background::BackgroundRun> for BackgroundRun {
-    fn from(run: background::BackgroundRun) -> Self {
-        let (state, status) = (run.state(), run.status());
-        Self {
-            key: run.key,
-            run_id: run.run_id,
-            session_key: run.session_key,
-            session: run.session,
-            label: run.label,
-            agent: run.agent,
-            task: run.task,
-            model: run.model,
-            thinking: run.thinking,
-            cwd: shown(&run.cwd),
-            cleanup: run.cleanup.as_str(),
-            is_kept: run.is_kept,
-            state,
-            position: run.progress.position.and_then(|position| u32::try_from(position).ok()),
-            status: status.map(background::BackgroundStatus::as_str),
-            outcome: run.outcome.map(crate::run::RunOutcome::as_str),
-            error: run.error,
-            created_ms: run.created_ms,
-            started_ms: run.started_ms,
-            ended_ms: run.ended_ms,
-            archive_at_ms: run.archive_at_ms,
-            archived_ms: run.archived_ms,
-            usage: (&run.progress.usage).into(),
-            directory: run.directory.as_deref().map(shown),
-            transcript: run.transcript.as_deref().map(shown),
-            child_session_id: run.child_session_id,
-            result: run.result,
-            partial: run.partial,
-            notes: (!run.notes.is_empty()).then_some(run.notes),
-            tools: run.tools,
-            sandbox: run.sandbox,
-            supervision: run.supervision,
-            pid: run.progress.pid,
-            cpu_ms: run.progress.cpu_ms.map(number),
-            rss_bytes: run.progress.rss_bytes.map(number),
-            processes: run.progress.processes.map(number),
-            last_tool: run.progress.last_tool,
-            text: run.progress.text,
-            times_resumed: run.times_resumed,
-            is_ours: run.is_ours,
-        }
-    }
-}
+object_into_js! { |run: background::BackgroundRun| BackgroundRun {
+    state: run.state(), status: run.status(),
+    key, run_id, session_key, session, label, agent, task, model, thinking, cwd, cleanup, is_kept, outcome, error,
+    created_ms, started_ms, ended_ms, archive_at_ms, archived_ms, directory, transcript, child_session_id, result,
+    partial, notes, tools, sandbox, supervision, times_resumed, is_ours,
+    position: run.progress.position,
+    usage: run.progress.usage,
+    pid: run.progress.pid,
+    cpu_ms: run.progress.cpu_ms,
+    rss_bytes: run.progress.rss_bytes,
+    processes: run.progress.processes,
+    last_tool: run.progress.last_tool,
+    text: run.progress.text,
+} }

@@ -13,6 +13,7 @@ use super::report::{CommandReport, Completion};
 use super::run::BackgroundRun;
 use super::transcript::{Transcript, TranscriptOptions};
 use crate::node::callbacks::{HostCallbacks, JsCallbacks, Returned, call};
+use crate::node::into_js::{IntoJs, object_into_js};
 use crate::node::options::BackgroundOptions;
 use crate::node::runtime::promise;
 use crate::node::teardown::cancel_of_thread;
@@ -139,7 +140,7 @@ struct EventListener(EventSink);
 
 impl Listener for EventListener {
     async fn notify(&mut self, event: background::BackgroundEvent) -> Ack {
-        let taken = match call(&self.0, event.into()).await {
+        let taken = match call(&self.0, event.into_js()).await {
             Ok(Some(promise)) => promise.await.map(drop),
             Ok(None) => Ok(()),
             Err(error) => Err(error),
@@ -172,10 +173,7 @@ impl BackgroundSession {
     #[napi(catch_unwind, ts_return_type = "Promise<BackgroundRun[]>")]
     pub fn runs(&self, env: Env, all: Option<bool>) -> napi::Result<PromiseRaw<'_, Vec<BackgroundRun>>> {
         let (service, session) = (Arc::clone(&self.service), self.session.clone());
-        promise(env, async move {
-            let runs = service.runs((all != Some(true)).then_some(session)).await;
-            Ok(runs.into_iter().map(Into::into).collect())
-        })
+        promise(env, async move { Ok(service.runs((all != Some(true)).then_some(session)).await.into_js()) })
     }
 
     /// Runs what follows `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop` or `resume` with its arguments.
@@ -190,7 +188,7 @@ impl BackgroundSession {
         let opened = self.opened();
         promise(env, async move {
             let (service, view) = opened.await?;
-            Ok(commands::answer(&service, &view, &line, Arc::new(JsCallbacks(host))).await.into())
+            Ok(commands::answer(&service, &view, &line, Arc::new(JsCallbacks(host))).await.into_js())
         })
     }
 
@@ -198,7 +196,7 @@ impl BackgroundSession {
     #[napi(catch_unwind)]
     pub fn complete(&self, prefix: String) -> Vec<Completion> {
         let Some(view) = self.view.borrow().clone() else { return Vec::new() };
-        commands::completions(&view, &prefix).into_iter().map(Into::into).collect()
+        commands::completions(&view, &prefix).into_js()
     }
 
     /// The newest entries of a run's conversation. `key` is `BackgroundRun.key`. Rejects when there is no such run, or
@@ -224,7 +222,7 @@ impl BackgroundSession {
     #[napi(catch_unwind, ts_return_type = "Promise<number>")]
     pub fn stop_all(&self, env: Env) -> napi::Result<PromiseRaw<'_, u32>> {
         let (service, session) = (Arc::clone(&self.service), self.session.clone());
-        promise(env, async move { Ok(u32::try_from(stop_all(&service, &session).await).unwrap_or(u32::MAX)) })
+        promise(env, async move { Ok(stop_all(&service, &session).await.into_js()) })
     }
 
     /// Confirms that these deliveries are in the conversation. Resolves with false when that could not be stored: they
@@ -267,26 +265,12 @@ impl BackgroundSession {
     }
 }
 
-impl From<background::BackgroundEvent> for BackgroundEvent {
-    fn from(event: background::BackgroundEvent) -> Self {
-        let runs = |runs: Vec<background::BackgroundRun>| {
-            (!runs.is_empty()).then(|| runs.into_iter().map(Into::into).collect())
-        };
-        Self {
-            runs: runs(event.runs),
-            started: runs(event.started),
-            ended: runs(event.ended),
-            deliveries: event.message.map(Into::into),
-            notices: (!event.notices.is_empty()).then_some(event.notices),
-        }
-    }
-}
+object_into_js! { |event: background::BackgroundEvent| BackgroundEvent {
+    runs, started, ended, notices, deliveries: event.message,
+} }
 
-impl From<background::DeliveryMessage> for DeliveryMessage {
-    fn from(message: background::DeliveryMessage) -> Self {
-        let background::DeliveryMessage { delivery_ids, runs, text, triggers_turn } = message;
-        let run_ids = runs.iter().map(|run| run.run_id.clone()).collect();
-        let runs = runs.into_iter().map(Into::into).collect();
-        Self { delivery_ids, run_ids, runs, text, trigger_turn: triggers_turn }
-    }
-}
+object_into_js! { |message: background::DeliveryMessage| DeliveryMessage {
+    run_ids: message.runs.iter().map(|run| run.run_id.clone()).collect::<Vec<_>>(),
+    trigger_turn: message.triggers_turn,
+    delivery_ids, runs, text,
+} }

@@ -6,6 +6,7 @@ use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
 
 use crate::node::callbacks::{HostCallbacks, JsCallbacks};
+use crate::node::into_js::{IntoJs, object_into_js};
 use crate::node::options::{SpawnOptions, SpawnableOptions};
 use crate::node::runtime::{off_thread, promise};
 use crate::node::teardown::cancel_of_thread;
@@ -56,7 +57,7 @@ pub fn spawn_session(
     let request = options.into_request(cancel_of_thread(env)?);
     promise(env, async move {
         let service = background(&request.context.agent_dir);
-        Ok(spawn(&service, request, Arc::new(JsCallbacks(host))).await.into())
+        Ok(spawn(&service, request, Arc::new(JsCallbacks(host))).await.into_js())
     })
 }
 
@@ -103,34 +104,30 @@ pub fn list_spawnable(
     promise(env, async move {
         let capabilities = HostCapabilities::look(&context).await;
         let (agents, default_agent) = off_thread(move || spawnable(&cwd, &context, &capabilities)).await?;
-        Ok(SpawnableAgents { agents: agents.into_iter().map(Into::into).collect(), default_agent })
+        Ok(SpawnableAgents { agents: agents.into_js(), default_agent })
     })
 }
 
-impl From<Spawnable> for SpawnableAgent {
-    fn from(Spawnable { id, description, source, readonly, model }: Spawnable) -> Self {
-        Self { id, description, source: source.as_str(), readonly, model }
-    }
-}
+object_into_js! { |agent: Spawnable| SpawnableAgent { id, description, source, readonly, model } }
 
-impl From<Receipt> for SpawnReceipt {
-    fn from(receipt: Receipt) -> Self {
-        let refused = |status: ReceiptStatus, error| Self {
+impl IntoJs<SpawnReceipt> for Receipt {
+    fn into_js(self) -> SpawnReceipt {
+        let refused = |status: ReceiptStatus, error| SpawnReceipt {
             status: status.as_str(),
             error: Some(error),
-            ..Self::default()
+            ..SpawnReceipt::default()
         };
-        match receipt {
-            Receipt::Accepted { run_id, session_key, note, warnings } => Self {
+        match self {
+            Self::Accepted { run_id, session_key, note, warnings } => SpawnReceipt {
                 status: ReceiptStatus::Accepted.as_str(),
                 run_id: Some(run_id),
                 child_session_key: Some(session_key),
                 note: Some(note),
-                warnings: (!warnings.is_empty()).then_some(warnings),
+                warnings: warnings.into_js(),
                 error: None,
             },
-            Receipt::Forbidden(error) => refused(ReceiptStatus::Forbidden, error),
-            Receipt::Error(error) => refused(ReceiptStatus::Error, error),
+            Self::Forbidden(error) => refused(ReceiptStatus::Forbidden, error),
+            Self::Error(error) => refused(ReceiptStatus::Error, error),
         }
     }
 }

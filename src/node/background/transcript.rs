@@ -2,7 +2,7 @@
 
 use napi_derive::napi;
 
-use crate::node::result::number;
+use crate::node::into_js::IntoJs;
 use crate::transcript::{self, TranscriptEntry as Entry, Wanted};
 
 /// Entries that are read unless told otherwise.
@@ -60,26 +60,21 @@ impl From<TranscriptOptions> for Wanted {
 impl Transcript {
     pub(super) fn new(read: transcript::Transcript, version: String) -> Self {
         let transcript::Transcript { entries, has_more, bytes } = read;
-        Self {
-            entries: entries.into_iter().map(Into::into).collect(),
-            has_more,
-            bytes: number(bytes),
-            version,
-        }
+        Self { entries: entries.into_js(), has_more, bytes: bytes.into_js(), version }
     }
 }
 
-impl From<Entry> for TranscriptEntry {
-    fn from(entry: Entry) -> Self {
-        let role = entry.role().as_str();
-        let (text, name, is_error) = match entry {
-            Entry::User(text) => (text, None, false),
-            Entry::Assistant { text, model, error: None } => (text, model, false),
-            Entry::Assistant { text, model, error: Some(error) } if text.is_empty() => (error, model, true),
-            Entry::Assistant { text, model, error: Some(error) } => (format!("{text}\n{error}"), model, true),
-            Entry::ToolCall { name, summary } => (summary, Some(name), false),
-            Entry::ToolResult { name, is_error, text } => (text, Some(name), is_error),
+impl IntoJs<TranscriptEntry> for Entry {
+    fn into_js(self) -> TranscriptEntry {
+        let role = self.role().as_str();
+        let (text, name, is_error) = match self {
+            Self::User(text) => (text, None, false),
+            Self::Assistant { text, model, error: None } => (text, model, false),
+            Self::Assistant { text, model, error: Some(error) } if text.is_empty() => (error, model, true),
+            Self::Assistant { text, model, error: Some(error) } => (format!("{text}\n{error}"), model, true),
+            Self::ToolCall { name, summary } => (summary, Some(name), false),
+            Self::ToolResult { name, is_error, text } => (text, Some(name), is_error),
         };
-        Self { role, text, name, is_error: is_error.then_some(true) }
+        TranscriptEntry { role, text, name, is_error: is_error.into_js() }
     }
 }
