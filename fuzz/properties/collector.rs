@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use pi_subagent_native::event::{Collected, Collector};
 
 use super::draw::Draw;
+use super::heap::held;
 
 /// The promise of the collector's documentation.
 const MOST_MEMORY: usize = 3 * 1024 * 1024;
@@ -31,11 +32,13 @@ pub(crate) fn collector(stream: &[u8]) {
 }
 
 fn collect<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> (String, Collected) {
+    let before = held();
     let mut collector = Collector::new();
     let mut events = 0;
     for chunk in chunks {
         events += u64::from(collector.push(chunk).events);
-        assert!(collector.memory_bytes() < MOST_MEMORY, "{} bytes held", collector.memory_bytes());
+        let held = held() - before;
+        assert!(held < MOST_MEMORY, "{held} bytes held");
     }
     let live = collector.live();
     assert!(live.text.len() <= MOST_LIVE, "{} bytes on show", live.text.len());

@@ -7,6 +7,7 @@ mod collector;
 mod draw;
 mod framer;
 mod frontmatter;
+mod heap;
 mod sanitizer;
 mod warden;
 

@@ -83,11 +83,10 @@ impl Control {
         is_wanted
     }
 
-    pub(super) fn option(&mut self, mut text: String) {
-        let end = floor_char_boundary(&text, MAX_OPTION);
+    pub(super) fn option(&mut self, text: &str) {
+        let end = floor_char_boundary(text, MAX_OPTION);
         self.is_cut |= end < text.len();
-        text.truncate(end);
-        self.options.push(text);
+        self.options.push(text[..end].to_owned());
     }
 
     /// Without names, which the record counts.

@@ -214,7 +214,7 @@ impl Sink for Reader {
             Some(Field::Long(slot)) => *slot(&mut self.record) = Some(self.long_text()),
             Some(Field::Option) => {
                 let option = self.long_text();
-                self.record.control().option(option);
+                self.record.control().option(&option);
             }
             _ => {}
         }

@@ -1,0 +1,43 @@
+//! How much memory is held, as the allocator sees it.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+thread_local! {
+    static HELD: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The bytes that this thread has allocated and not freed. Only the difference of two calls means something.
+pub(crate) fn held() -> usize {
+    HELD.get()
+}
+
+fn change(by: impl FnOnce(usize) -> usize) {
+    HELD.set(by(HELD.get()));
+}
+
+struct Counting;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+// SAFETY: every call is passed on as it is.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        change(|held| held.wrapping_add(layout.size()));
+        // SAFETY: the caller's promise holds for `System`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        change(|held| held.wrapping_sub(layout.size()));
+        // SAFETY: as above.
+        unsafe { System.dealloc(place, layout) }
+    }
+
+    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        change(|held| held.wrapping_add(size).wrapping_sub(layout.size()));
+        // SAFETY: as above.
+        unsafe { System.realloc(place, layout, size) }
+    }
+}
