@@ -143,18 +143,6 @@ impl Collector {
         collected
     }
 
-    /// Bytes of memory held, up to a small constant.
-    #[must_use]
-    pub fn memory_bytes(&self) -> usize {
-        self.skimmer.memory_bytes()
-            + self.reader.memory_bytes()
-            + self.fast.memory_bytes()
-            + self.state.memory_bytes()
-            + self.before.as_ref().map_or(0, |before| before.memory_bytes())
-            + self.noise.memory_bytes()
-            + size_of::<Self>()
-    }
-
     /// Tries to read a whole line as a `message_update`.
     fn known_line(&mut self, line: &[u8], progress: &mut Progress) -> bool {
         let delta = &mut self.reader.record.delta;

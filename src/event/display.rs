@@ -68,11 +68,6 @@ impl DisplayItems {
     pub(super) fn into_vec(self) -> Vec<DisplayItem> {
         self.items
     }
-
-    /// An estimate: what the items take as JSON, and the same again for the tree they are.
-    pub(super) fn memory_bytes(&self) -> usize {
-        2 * self.sizes.iter().sum::<usize>() + self.items.capacity() * size_of::<DisplayItem>()
-    }
 }
 
 /// An upper bound of what an item takes as JSON.

@@ -298,17 +298,6 @@ impl State {
         }
     }
 
-    pub(super) fn memory_bytes(&self) -> usize {
-        self.answer.as_ref().map_or(0, HeadTail::memory_bytes)
-            + self.live.memory_bytes()
-            + self.items.memory_bytes()
-            + self.running.iter().chain(&self.collected.tool_names).map(|name| name.len() + 64).sum::<usize>()
-            + self.responses.memory_bytes()
-            + self.questions.memory_bytes()
-            + self.dropped_questions.memory_bytes()
-            + self.last_name.capacity()
-    }
-
     pub(super) fn into_collected(self, counts: Counts, noise: String) -> Collected {
         let settled = self.is_settled();
         let last_event = self.last_kind.map(|kind| match kind {

@@ -100,8 +100,4 @@ impl LiveText {
     pub(super) fn disown(&mut self) {
         self.is_answer = false;
     }
-
-    pub(super) fn memory_bytes(&self) -> usize {
-        self.text.memory_bytes()
-    }
 }

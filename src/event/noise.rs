@@ -51,8 +51,4 @@ impl Noise {
     pub(super) fn to_text(&self) -> String {
         self.text.view_from_word().trim_end_matches('\n').to_owned()
     }
-
-    pub(super) fn memory_bytes(&self) -> usize {
-        self.text.memory_bytes()
-    }
 }

@@ -36,10 +36,6 @@ impl<T, const MOST: usize, const MOST_BYTES: usize> Pending<T, MOST, MOST_BYTES>
         self.bytes = 0;
         self.items.drain(..).map(|(item, _)| item).collect()
     }
-
-    pub(super) fn memory_bytes(&self) -> usize {
-        self.bytes + self.items.capacity() * size_of::<(T, usize)>()
-    }
 }
 
 #[cfg(test)]

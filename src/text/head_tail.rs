@@ -80,10 +80,6 @@ impl Tail {
         self.pushed = pushed;
     }
 
-    pub(crate) fn memory_bytes(&self) -> usize {
-        self.text.capacity()
-    }
-
     /// Appends the text of another buffer. If that one was cut, drops everything before the gap.
     pub(crate) fn append(&mut self, other: &Tail) {
         if other.is_cut() {
@@ -194,10 +190,6 @@ impl HeadTail {
         other.pushed += self.tail.pushed - self.tail.view().len() as u64;
         other.push(self.tail.view());
     }
-
-    pub(crate) fn memory_bytes(&self) -> usize {
-        self.head.capacity() + self.tail.memory_bytes()
-    }
 }
 
 /// Reserves room by doubling, but beyond `most` only what is needed.
@@ -249,7 +241,7 @@ mod tests {
             let mut tail = Tail::new(100);
             for piece in pieces(&text, size) {
                 tail.push(piece);
-                assert!(tail.memory_bytes() <= 135, "pieces of {size}: {}", tail.memory_bytes());
+                assert!(tail.text.capacity() <= 135, "pieces of {size}: {}", tail.text.capacity());
             }
             assert_eq!(tail.view(), &text[ceil_char_boundary(&text, text.len() - 100)..], "pieces of {size}");
             assert!(tail.is_cut());

@@ -93,11 +93,6 @@ impl Arguments {
         }
     }
 
-    pub(in crate::event) fn memory_bytes(&self) -> usize {
-        // The values are bounded; an entry of a map takes about so much beside its text.
-        self.text.memory_bytes() + self.spent + self.values * 128
-    }
-
     fn is_full(&self, more: usize) -> bool {
         self.values >= MAX_VALUES || self.spent + more >= MAX_TOTAL
     }

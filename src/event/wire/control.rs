@@ -88,19 +88,4 @@ impl Control {
         self.is_cut |= end < text.len();
         self.options.push(text[..end].to_owned());
     }
-
-    /// Without names, which the record counts.
-    pub(super) fn memory_bytes(&self) -> usize {
-        let texts = [
-            &self.error,
-            &self.retried_error,
-            &self.final_error,
-            &self.title,
-            &self.message,
-            &self.placeholder,
-            &self.prefill,
-        ];
-        texts.into_iter().flatten().map(String::len).sum::<usize>()
-            + self.options.iter().map(|option| option.len() + size_of::<String>()).sum::<usize>()
-    }
 }

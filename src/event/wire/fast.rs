@@ -54,10 +54,6 @@ impl Fast {
         (matches!(end, b"}}" | b"}}\r") || end.starts_with(br#","partial":"#)).then_some(Update::TextDelta)
     }
 
-    pub(in crate::event) fn memory_bytes(&self) -> usize {
-        self.usage.capacity()
-    }
-
     /// Where the object ends whose opening brace stands before `bytes`.
     fn usage_end(&mut self, bytes: &[u8]) -> Option<usize> {
         // The same bytes are the same object, whatever follows.

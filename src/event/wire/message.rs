@@ -132,11 +132,4 @@ impl Message {
             PartKind::Text | PartKind::Other => content.text.rewind(part.mark),
         }
     }
-
-    pub(super) fn memory_bytes(&self) -> usize {
-        self.content.text.memory_bytes()
-            + self.content.items.memory_bytes()
-            + self.part.text.memory_bytes()
-            + self.part.arguments.memory_bytes()
-    }
 }

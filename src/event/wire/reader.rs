@@ -48,10 +48,6 @@ impl Reader {
         self.field = None;
     }
 
-    pub(in crate::event) fn memory_bytes(&self) -> usize {
-        self.record.memory_bytes() + self.short.memory_bytes() + self.long.memory_bytes()
-    }
-
     fn enter(&mut self, container: Container) -> Verdict {
         self.containers.push(container);
         Verdict::Take

@@ -91,14 +91,6 @@ impl Record {
         &mut self.control
     }
 
-    pub(super) fn memory_bytes(&self) -> usize {
-        self.other_kind.capacity()
-            + self.message.memory_bytes()
-            + self.delta.memory_bytes()
-            + self.control.memory_bytes()
-            + 8 * MAX_NAME
-    }
-
     /// Whether the rest of the record holds nothing that is wanted.
     pub(super) fn is_enough(&self) -> bool {
         match self.kind {

@@ -212,12 +212,6 @@ impl Skimmer {
         self.state == State::End
     }
 
-    /// Bytes of memory held.
-    #[must_use]
-    pub fn memory_bytes(&self) -> usize {
-        self.key.capacity() + self.word.capacity()
-    }
-
     /// Reads more of the document. After anything but [`Status::More`] do not feed the rest.
     pub fn feed(&mut self, bytes: &[u8], sink: &mut impl Sink) -> Status {
         let mut at = 0;
