@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::collected::{Collected, Counts, Retry};
 use super::display::DisplayItems;
 use super::live::{Live, LiveText};
-use super::pending::Pending;
+use super::newest::Newest;
 use super::question::{Question, Response};
 use super::rate_limit::RateLimit;
 use super::stop_reason::StopReason;
@@ -51,9 +51,9 @@ pub(super) struct State {
     is_compacting: bool,
     /// An assistant message has begun and not ended.
     is_streaming: bool,
-    pub(super) responses: Pending<Response, MAX_RESPONSES, MAX_RESPONSE_BYTES>,
-    pub(super) questions: Pending<Question, MAX_QUESTIONS, MAX_QUESTION_BYTES>,
-    pub(super) dropped_questions: Pending<String, MAX_DROPPED, MAX_DROPPED_BYTES>,
+    pub(super) responses: Newest<Response, MAX_RESPONSES, MAX_RESPONSE_BYTES>,
+    pub(super) questions: Newest<Question, MAX_QUESTIONS, MAX_QUESTION_BYTES>,
+    pub(super) dropped_questions: Newest<String, MAX_DROPPED, MAX_DROPPED_BYTES>,
     pub(super) rate_limit: Option<RateLimit>,
 }
 
@@ -76,7 +76,7 @@ impl State {
     pub(super) fn live<'a>(&'a self, shown: &'a Self) -> Live<'a> {
         Live {
             text: shown.live.view(),
-            display_items: shown.items.as_slice(),
+            display_items: &shown.items.items,
             usage: &self.collected.usage,
             running_tools: self.running.len(),
             settled: self.is_settled(),
@@ -148,9 +148,7 @@ impl State {
                 false
             }
             EventKind::Response => {
-                let response = record.control().take_response();
-                let size = response.size();
-                self.responses.push(response, size);
+                self.responses.push(record.control().take_response());
                 false
             }
             EventKind::Other => {
@@ -232,7 +230,9 @@ impl State {
         let limit = collected.error_message.as_deref().and_then(|error| RateLimit::of(error, None));
         self.rate_limit = self.rate_limit.max(limit);
         let content = &mut message.content;
-        self.items.append(&mut content.items);
+        for item in content.items.take() {
+            self.items.push(item);
+        }
 
         let has_text = !content.text.is_blank();
         let is_answer = is_complete && !content.has_tool_call;
@@ -291,10 +291,8 @@ impl State {
 
     fn asked(&mut self, record: &mut Record) {
         let Some(question) = record.control().take_question() else { return };
-        let size = question.size();
-        for dropped in self.questions.push(question, size) {
-            let size = dropped.id.len();
-            self.dropped_questions.push(dropped.id, size);
+        for dropped in self.questions.push(question) {
+            self.dropped_questions.push(dropped.id);
         }
     }
 
@@ -309,7 +307,7 @@ impl State {
             text,
             omitted_bytes: omitted_bytes.unwrap_or_default(),
             partial: self.live.partial(),
-            display_items: self.items.into_vec(),
+            display_items: self.items.items,
             last_event,
             settled,
             counts,

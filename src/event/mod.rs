@@ -15,7 +15,7 @@
 //! | Which fields of a record are wanted? | `wire/` |
 //! | What can be seen while a run is under way? | `live` |
 //! | Which texts and tool calls are shown, and as which line? | `display`, `short_form` |
-//! | What waits to be taken, and what do questions and responses hold? | `pending`, `question` |
+//! | What is kept of many items, and what do questions and responses hold? | `newest`, `question` |
 //! | What is kept of lines that are no events? | `noise` |
 //! | What was used, why did a message end, how long must a provider be left alone? | `usage`, `stop_reason`, `rate_limit` |
 
@@ -24,8 +24,8 @@ mod collector;
 mod display;
 mod fold;
 mod live;
+mod newest;
 mod noise;
-mod pending;
 mod question;
 mod rate_limit;
 mod short_form;

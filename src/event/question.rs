@@ -1,7 +1,9 @@
 //! What a child says to its client in RPC mode: dialogs of extensions, which wait for an answer, and responses to commands.
 
-use crate::text::text_enum;
 use std::time::Duration;
+
+use super::newest::Measured;
+use crate::text::text_enum;
 
 text_enum! {
     /// What a dialog asks for.
@@ -41,9 +43,8 @@ pub struct Question {
     pub is_whole: bool,
 }
 
-impl Question {
-    /// Bytes of its texts.
-    pub(super) fn size(&self) -> usize {
+impl Measured for Question {
+    fn bytes(&self) -> usize {
         let texts = [&self.message, &self.placeholder, &self.prefill];
         self.id.len()
             + self.title.len()
@@ -68,9 +69,8 @@ pub struct Response {
     pub disposition: Option<String>,
 }
 
-impl Response {
-    /// Bytes of its texts.
-    pub(super) fn size(&self) -> usize {
+impl Measured for Response {
+    fn bytes(&self) -> usize {
         let texts = [&self.id, &self.error, &self.disposition];
         self.command.len() + texts.into_iter().flatten().map(String::len).sum::<usize>()
     }

@@ -127,7 +127,7 @@ impl Message {
                 content.has_tool_call = true;
                 let name = part.name.take().unwrap_or_default();
                 let args = part.arguments.take().unwrap_or_default();
-                content.items.push(DisplayItem::ToolCall { name, args });
+                content.items.push(DisplayItem::tool_call(name, args));
             }
             PartKind::Text | PartKind::Other => content.text.rewind(part.mark),
         }

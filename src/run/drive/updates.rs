@@ -110,7 +110,7 @@ fn tool_line(item: &DisplayItem) -> Option<String> {
 fn bounded(mut items: Vec<DisplayItem>, limit: usize) -> Vec<DisplayItem> {
     let mut room = limit;
     let keep = items.iter().rev().take_while(|item| {
-        let size = size_of_item(item);
+        let size = item.json_bytes();
         let fits = size <= room;
         room = room.saturating_sub(size);
         fits
@@ -118,13 +118,6 @@ fn bounded(mut items: Vec<DisplayItem>, limit: usize) -> Vec<DisplayItem> {
     let drop = items.len() - keep.count();
     items.drain(..drop);
     items
-}
-
-fn size_of_item(item: &DisplayItem) -> usize {
-    match item {
-        DisplayItem::Text { text } => json_len(text),
-        DisplayItem::ToolCall { name, args } => json_len(name) + args.to_string().len(),
-    }
 }
 
 /// The newest part of a text that fits as JSON, where a quote or a line end takes two bytes.

@@ -1,0 +1,87 @@
+//! The newest of many items.
+
+use std::mem::take;
+
+/// An item, and how much room it takes.
+pub(super) trait Measured {
+    fn bytes(&self) -> usize;
+}
+
+impl Measured for String {
+    fn bytes(&self) -> usize {
+        self.len()
+    }
+}
+
+/// The newest items that were pushed and not taken yet: at most `MOST` with `MOST_BYTES` together, and a single one of any
+/// size.
+#[derive(Debug, Clone)]
+pub(super) struct Newest<T, const MOST: usize, const MOST_BYTES: usize> {
+    /// Oldest first.
+    pub(super) items: Vec<T>,
+    sizes: Vec<usize>,
+}
+
+impl<T, const MOST: usize, const MOST_BYTES: usize> Default for Newest<T, MOST, MOST_BYTES> {
+    fn default() -> Self {
+        Self { items: Vec::new(), sizes: Vec::new() }
+    }
+}
+
+impl<T: Measured, const MOST: usize, const MOST_BYTES: usize> Newest<T, MOST, MOST_BYTES> {
+    /// Adds an item and returns the older ones that it displaced.
+    pub(super) fn push(&mut self, item: T) -> Vec<T> {
+        self.sizes.push(item.bytes());
+        self.items.push(item);
+        let mut bytes: usize = self.sizes.iter().sum();
+        let mut surplus = 0;
+        while self.items.len() - surplus > 1 && (self.items.len() - surplus > MOST || bytes > MOST_BYTES) {
+            bytes -= self.sizes[surplus];
+            surplus += 1;
+        }
+        self.sizes.drain(..surplus);
+        self.items.drain(..surplus).collect()
+    }
+
+    /// Takes all items.
+    pub(super) fn take(&mut self) -> Vec<T> {
+        self.sizes.clear();
+        take(&mut self.items)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An item of this name and size.
+    #[derive(Debug, PartialEq)]
+    struct Item(u32, usize);
+
+    impl Measured for Item {
+        fn bytes(&self) -> usize {
+            self.1
+        }
+    }
+
+    #[test]
+    fn the_oldest_makes_room() {
+        let mut newest = Newest::<Item, 3, 100>::default();
+        let cases: &[(u32, usize, &[u32])] = &[
+            (1, 10, &[]),
+            (2, 10, &[]),
+            (3, 10, &[]),
+            (4, 10, &[1]),
+            (5, 85, &[2, 3]),
+            (6, 1000, &[4, 5]),
+            (7, 1, &[6]),
+        ];
+        for (item, bytes, dropped) in cases {
+            let displaced: Vec<u32> = newest.push(Item(*item, *bytes)).iter().map(|item| item.0).collect();
+            assert_eq!(displaced, *dropped, "item {item}");
+        }
+        assert_eq!(newest.take(), [Item(7, 1)]);
+        assert!(newest.take().is_empty());
+        assert!(newest.push(Item(8, 99)).is_empty(), "what was taken takes no room");
+    }
+}
