@@ -6,7 +6,7 @@ use super::live::Live;
 use super::noise::Noise;
 use super::question::{Question, Response};
 use super::rate_limit::RateLimit;
-use super::wire::fast::{Fast, Update};
+use super::wire::fast::Fast;
 use super::wire::names::{EventKind, is_unknown};
 use super::wire::reader::Reader;
 use crate::text::json::skim::{Skimmer, Status};
@@ -145,20 +145,18 @@ impl Collector {
 
     /// Tries to read a whole line as a `message_update`.
     fn known_line(&mut self, line: &[u8], progress: &mut Progress) -> bool {
-        let delta = &mut self.reader.record.delta;
-        match self.fast.message_update(line, delta) {
-            Some(Update::TextDelta) => {
-                progress.changed |= self.state.fold_delta(delta);
-                delta.clear();
-            }
-            Some(Update::Other) => progress.changed |= self.state.pass_update(),
-            None => {
-                delta.clear();
-                return false;
-            }
+        let record = &mut self.reader.record;
+        record.update = self.fast.message_update(line, &mut record.delta);
+        let is_known = record.update.is_some();
+        if is_known {
+            progress.changed |= self.state.fold(EventKind::MessageUpdate, record);
         }
-        self.count_event(progress);
-        true
+        record.update = None;
+        record.delta.clear();
+        if is_known {
+            self.count_event(progress);
+        }
+        is_known
     }
 
     fn count_event(&mut self, progress: &mut Progress) {

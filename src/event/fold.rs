@@ -13,7 +13,7 @@ use super::rate_limit::RateLimit;
 use super::stop_reason::StopReason;
 use super::wire::names::{EventKind, UpdateKind};
 use super::wire::record::Record;
-use crate::text::{HeadTail, Tail};
+use crate::text::HeadTail;
 
 /// Running tools that are tracked; far more than a model starts.
 const MAX_RUNNING: usize = 256;
@@ -158,27 +158,13 @@ impl State {
         }
     }
 
-    /// Folds a text delta that was read without the tokenizer.
-    pub(super) fn fold_delta(&mut self, delta: &Tail) -> bool {
-        self.last_kind = Some(EventKind::MessageUpdate);
-        self.stream_began() | self.live.delta(delta)
-    }
-
-    /// Folds a `message_update` that holds nothing of use.
-    pub(super) fn pass_update(&mut self) -> bool {
-        self.last_kind = Some(EventKind::MessageUpdate);
-        self.stream_began()
-    }
-
     /// Notes that a message is under way; returns whether none was.
     fn stream_began(&mut self) -> bool {
         !replace(&mut self.is_streaming, true)
     }
 
     fn message_started(&mut self, record: &mut Record) -> bool {
-        // Only a pi that announces its end lets its system message be seen.
-        record.announces_end |= record.message.is_system;
-        if record.message.is_assistant != Some(true) {
+        if !record.is_from_assistant() {
             return false;
         }
         self.live.end();
@@ -211,9 +197,7 @@ impl State {
     }
 
     fn message_ended(&mut self, record: &mut Record) -> bool {
-        // Only a pi that announces its end lets its system message be seen.
-        record.announces_end |= record.message.is_system;
-        if record.message.is_assistant != Some(true) {
+        if !record.is_from_assistant() {
             return false;
         }
         self.learn_model(record);

@@ -109,18 +109,6 @@ pub(crate) struct HeadTail {
     tail: Tail,
 }
 
-/// A state of a [`HeadTail`] for [`HeadTail::rewind`].
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Mark {
-    head: usize,
-    tail: u64,
-}
-
-impl Mark {
-    /// Before the first push.
-    pub(crate) const START: Self = Self { head: 0, tail: 0 };
-}
-
 impl HeadTail {
     pub(crate) const fn new(limit: usize) -> Self {
         Self { half: limit / 2, head: String::new(), tail: Tail::new(limit / 2) }
@@ -152,14 +140,16 @@ impl HeadTail {
         self.tail.clear();
     }
 
-    pub(crate) fn mark(&self) -> Mark {
-        Mark { head: self.head.len(), tail: self.tail.pushed }
+    /// How many bytes were pushed.
+    pub(crate) fn pushed(&self) -> u64 {
+        self.head.len() as u64 + self.tail.pushed
     }
 
-    /// Undoes pushes since the mark; exact unless they displaced older text.
-    pub(crate) fn rewind(&mut self, mark: Mark) {
-        self.head.truncate(mark.head);
-        self.tail.rewind(mark.tail);
+    /// Undoes pushes since the total was `pushed`; exact unless they displaced older text.
+    pub(crate) fn rewind(&mut self, pushed: u64) {
+        // Nothing is pushed to the tail before the head is full.
+        self.head.truncate(usize::try_from(pushed).unwrap_or(usize::MAX));
+        self.tail.rewind(pushed - self.head.len() as u64);
     }
 
     /// The beginning: the whole text, unless it is longer than half the limit.
@@ -174,7 +164,7 @@ impl HeadTail {
         }
         let head = before_torn_word(&self.head[..settled_length(&self.head)], cut_window(self.half));
         let tail = after_torn_word(self.tail.view(), cut_window(self.half));
-        let omitted = self.head.len() as u64 + self.tail.pushed - (head.len() + tail.len()) as u64;
+        let omitted = self.pushed() - (head.len() + tail.len()) as u64;
         (format!("{head}\n[{omitted} bytes omitted]\n{tail}"), omitted)
     }
 
@@ -297,14 +287,14 @@ mod tests {
     fn a_rewind_takes_back_what_came_after_the_mark() {
         let mut clip = HeadTail::new(20);
         clip.push("0123456");
-        let mark = clip.mark();
+        let before = clip.pushed();
         clip.push("89abcdef");
-        clip.rewind(mark);
+        clip.rewind(before);
         assert_eq!(clip.to_text(), ("0123456".to_owned(), 0));
         clip.push("789abcdef");
-        let mark = clip.mark();
+        let before = clip.pushed();
         clip.push("g");
-        clip.rewind(mark);
+        clip.rewind(before);
         assert_eq!(clip.to_text(), ("0123456789abcdef".to_owned(), 0));
     }
 }

@@ -31,7 +31,7 @@ mod truncate;
 
 pub(crate) use diagnostic::{Code, chain, nearest, one_line, quoted, suggestion};
 pub use diagnostic::{Diagnostic, Severity};
-pub(crate) use head_tail::{HeadTail, Mark, Tail};
+pub(crate) use head_tail::{HeadTail, Tail};
 pub(crate) use json::STRICT;
 pub(crate) use pattern::{covers, overlaps};
 pub(crate) use position::{LineIndex, Position, ceil_char_boundary, floor_char_boundary};

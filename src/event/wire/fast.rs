@@ -2,18 +2,10 @@
 //!
 //! A line whose frame differs in a single byte goes to the tokenizer, which must come to the same state.
 
+use super::names::UpdateKind;
 use crate::text::Tail;
 use crate::text::json::skim::Span;
 use crate::text::json::unescape::{Step, Unescape};
-
-/// What a recognised line holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::event) enum Update {
-    /// The delta buffer holds a text delta.
-    TextDelta,
-    /// Nothing that is used.
-    Other,
-}
 
 /// Recognises updates.
 #[derive(Debug, Default)]
@@ -27,9 +19,9 @@ pub(in crate::event) struct Fast {
 const MAX_USAGE: usize = 1024;
 
 impl Fast {
-    /// Reads a complete line, without its LF, if it is an update as pi writes it. `delta` must be empty; when
-    /// nothing is returned, it may hold anything.
-    pub(in crate::event) fn message_update(&mut self, line: &[u8], delta: &mut Tail) -> Option<Update> {
+    /// Reads a complete line, without its LF, if it is an update as pi writes it. `delta` must be empty; unless a text
+    /// delta is returned, it may hold anything.
+    pub(in crate::event) fn message_update(&mut self, line: &[u8], delta: &mut Tail) -> Option<UpdateKind> {
         let mut rest = line.strip_prefix(br#"{"type":"message_update","#)?;
         if let Some(usage) = rest.strip_prefix(br#""usage":{"#) {
             rest = usage[self.usage_end(usage)?..].strip_prefix(b",")?;
@@ -39,7 +31,7 @@ impl Fast {
             // The tokenizer stops at the type, too.
             let known: [&[u8]; 4] =
                 [br#"thinking_delta""#, br#"toolcall_delta""#, br#"text_end""#, br#"thinking_end""#];
-            return known.iter().any(|name| rest.starts_with(name)).then_some(Update::Other);
+            return known.iter().any(|name| rest.starts_with(name)).then_some(UpdateKind::Other);
         };
         let digits = after.iter().take_while(|byte| byte.is_ascii_digit()).count();
         if digits == 0 || digits > 9 {
@@ -51,7 +43,8 @@ impl Fast {
         };
         let end = &rest[used..];
         // The older form repeats the whole message from here on, which is not needed.
-        (matches!(end, b"}}" | b"}}\r") || end.starts_with(br#","partial":"#)).then_some(Update::TextDelta)
+        (matches!(end, b"}}" | b"}}\r") || end.starts_with(br#","partial":"#))
+            .then_some(UpdateKind::TextDelta)
     }
 
     /// Where the object ends whose opening brace stands before `bytes`.

@@ -1,7 +1,6 @@
 //! Which fields of a record are wanted, and where their values go.
 
 use super::record::Record;
-use crate::event::usage::{Cost, Usage};
 
 /// A container that is entered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +17,7 @@ pub(super) enum Container {
 }
 
 /// Finds the place of a value.
-type Slot<From, To> = fn(&mut From) -> &mut To;
+type Slot<T> = fn(&mut Record) -> &mut T;
 
 /// A field that is wanted.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +29,6 @@ pub(super) enum Field {
     UpdateType,
     Delta,
     Partial,
-    Role,
     Content,
     PartType,
     PartText,
@@ -44,67 +42,68 @@ pub(super) enum Field {
     /// A text, or a number that is kept as written.
     Id,
     /// A name or an identifier.
-    Name(Slot<Record, Option<String>>),
+    Name(Slot<Option<String>>),
     /// A text that is short as a rule.
-    Short(Slot<Record, Option<String>>),
+    Short(Slot<Option<String>>),
     /// A text of a dialog, which may be long.
-    Long(Slot<Record, Option<String>>),
-    Flag(Slot<Record, Option<bool>>),
-    Number(Slot<Record, Option<u64>>),
-    Tokens(Slot<Usage, u64>),
-    Amount(Slot<Cost, f64>),
+    Long(Slot<Option<String>>),
+    Flag(Slot<Option<bool>>),
+    Number(Slot<Option<u64>>),
+    Tokens(Slot<u64>),
+    Amount(Slot<f64>),
 }
 
 impl Field {
     pub(super) fn of(container: Container, key: &str) -> Option<Self> {
+        use Container::{Cost, Data, Message, Part, Root, Update, Usage};
         Some(match (container, key) {
-            (Container::Root, "type") => Self::Type,
-            (Container::Root, "message") => Self::Message,
-            (Container::Root, "assistantMessageEvent") => Self::Update,
-            (Container::Root, "toolCallId") => Self::Name(|record| &mut record.tool_call_id),
-            (Container::Root, "toolName") => Self::Name(|record| &mut record.tool_name),
-            (Container::Root, "willRetry") => Self::Flag(|record| &mut record.will_retry),
-            (Container::Root, "attempt") => Self::Number(|record| &mut record.control().attempt),
-            (Container::Root, "delayMs") => Self::Number(|record| &mut record.control().delay_ms),
-            (Container::Root, "errorMessage") => Self::Short(|record| &mut record.control().retried_error),
-            (Container::Root, "finalError") => Self::Short(|record| &mut record.control().final_error),
-            (Container::Root, "id") => Self::Id,
-            (Container::Root, "command") => Self::Name(|record| &mut record.control().command),
-            (Container::Root, "success") => Self::Flag(|record| &mut record.control().success),
-            (Container::Root, "error") => Self::Short(|record| &mut record.control().error),
-            (Container::Root, "data") => Self::Data,
-            (Container::Data, "disposition") => Self::Name(|record| &mut record.control().disposition),
-            (Container::Root, "method") => Self::Name(|record| &mut record.control().method),
-            (Container::Root, "title") => Self::Long(|record| &mut record.control().title),
-            (Container::Root, "options") => Self::Options,
-            (Container::Root, "placeholder") => Self::Long(|record| &mut record.control().placeholder),
-            (Container::Root, "prefill") => Self::Long(|record| &mut record.control().prefill),
-            (Container::Root, "timeout") => Self::Number(|record| &mut record.control().timeout_ms),
-            (Container::Update, "type") => Self::UpdateType,
-            (Container::Update, "delta") => Self::Delta,
-            (Container::Update, "partial") => Self::Partial,
-            (Container::Message, "role") => Self::Role,
-            (Container::Message, "content") => Self::Content,
-            (Container::Message, "provider") => Self::Name(|record| &mut record.message.provider),
-            (Container::Message, "model") => Self::Name(|record| &mut record.message.model),
-            (Container::Message, "usage") => Self::Usage,
-            (Container::Message, "stopReason") => Self::Name(|record| &mut record.message.stop_reason),
-            (Container::Message, "errorMessage") => Self::Short(|record| &mut record.message.error),
-            (Container::Part, "type") => Self::PartType,
-            (Container::Part, "text") => Self::PartText,
-            (Container::Part, "name") => Self::Name(|record| &mut record.message.part.name),
-            (Container::Part, "arguments") => Self::PartArguments,
-            (Container::Usage, "input") => Self::Tokens(|usage| &mut usage.input),
-            (Container::Usage, "output") => Self::Tokens(|usage| &mut usage.output),
-            (Container::Usage, "cacheRead") => Self::Tokens(|usage| &mut usage.cache_read),
-            (Container::Usage, "cacheWrite") => Self::Tokens(|usage| &mut usage.cache_write),
-            (Container::Usage, "totalTokens") => Self::Tokens(|usage| &mut usage.total_tokens),
-            (Container::Usage, "cost") => Self::Cost,
-            (Container::Cost, "input") => Self::Amount(|cost| &mut cost.input),
-            (Container::Cost, "output") => Self::Amount(|cost| &mut cost.output),
-            (Container::Cost, "cacheRead") => Self::Amount(|cost| &mut cost.cache_read),
-            (Container::Cost, "cacheWrite") => Self::Amount(|cost| &mut cost.cache_write),
-            (Container::Cost, "total") => Self::Amount(|cost| &mut cost.total),
+            (Root, "type") => Self::Type,
+            (Root, "message") => Self::Message,
+            (Root, "assistantMessageEvent") => Self::Update,
+            (Root, "toolCallId") => Self::Name(|record| &mut record.tool_call_id),
+            (Root, "toolName") => Self::Name(|record| &mut record.tool_name),
+            (Root, "willRetry") => Self::Flag(|record| &mut record.will_retry),
+            (Root, "attempt") => Self::Number(|record| &mut record.control().attempt),
+            (Root, "delayMs") => Self::Number(|record| &mut record.control().delay_ms),
+            (Root, "errorMessage") => Self::Short(|record| &mut record.control().retried_error),
+            (Root, "finalError") => Self::Short(|record| &mut record.control().final_error),
+            (Root, "id") => Self::Id,
+            (Root, "command") => Self::Name(|record| &mut record.control().command),
+            (Root, "success") => Self::Flag(|record| &mut record.control().success),
+            (Root, "error") => Self::Short(|record| &mut record.control().error),
+            (Root, "data") => Self::Data,
+            (Data, "disposition") => Self::Name(|record| &mut record.control().disposition),
+            (Root, "method") => Self::Name(|record| &mut record.control().method),
+            (Root, "title") => Self::Long(|record| &mut record.control().title),
+            (Root, "options") => Self::Options,
+            (Root, "placeholder") => Self::Long(|record| &mut record.control().placeholder),
+            (Root, "prefill") => Self::Long(|record| &mut record.control().prefill),
+            (Root, "timeout") => Self::Number(|record| &mut record.control().timeout_ms),
+            (Update, "type") => Self::UpdateType,
+            (Update, "delta") => Self::Delta,
+            (Update, "partial") => Self::Partial,
+            (Message, "role") => Self::Name(|record| &mut record.message.role),
+            (Message, "content") => Self::Content,
+            (Message, "provider") => Self::Name(|record| &mut record.message.provider),
+            (Message, "model") => Self::Name(|record| &mut record.message.model),
+            (Message, "usage") => Self::Usage,
+            (Message, "stopReason") => Self::Name(|record| &mut record.message.stop_reason),
+            (Message, "errorMessage") => Self::Short(|record| &mut record.message.error),
+            (Part, "type") => Self::PartType,
+            (Part, "text") => Self::PartText,
+            (Part, "name") => Self::Name(|record| &mut record.message.part.name),
+            (Part, "arguments") => Self::PartArguments,
+            (Usage, "input") => Self::Tokens(|record| &mut record.message.usage.input),
+            (Usage, "output") => Self::Tokens(|record| &mut record.message.usage.output),
+            (Usage, "cacheRead") => Self::Tokens(|record| &mut record.message.usage.cache_read),
+            (Usage, "cacheWrite") => Self::Tokens(|record| &mut record.message.usage.cache_write),
+            (Usage, "totalTokens") => Self::Tokens(|record| &mut record.message.usage.total_tokens),
+            (Usage, "cost") => Self::Cost,
+            (Cost, "input") => Self::Amount(|record| &mut record.message.usage.cost.input),
+            (Cost, "output") => Self::Amount(|record| &mut record.message.usage.cost.output),
+            (Cost, "cacheRead") => Self::Amount(|record| &mut record.message.usage.cost.cache_read),
+            (Cost, "cacheWrite") => Self::Amount(|record| &mut record.message.usage.cost.cache_write),
+            (Cost, "total") => Self::Amount(|record| &mut record.message.usage.cost.total),
             _ => return None,
         })
     }

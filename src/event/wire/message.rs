@@ -4,7 +4,7 @@ use super::arguments::Arguments;
 use super::names::PartKind;
 use crate::event::display::{DisplayItem, DisplayItems};
 use crate::event::usage::Usage;
-use crate::text::{HeadTail, Mark};
+use crate::text::HeadTail;
 
 /// Bytes of text kept of one message: head and tail.
 const MAX_TEXT: usize = 1024 * 1024;
@@ -14,8 +14,7 @@ const MAX_DISPLAY_TEXT: usize = 4 * 1024;
 /// The wanted fields of a `message`.
 #[derive(Debug, Default)]
 pub(in crate::event) struct Message {
-    pub(in crate::event) is_assistant: Option<bool>,
-    pub(in crate::event) is_system: bool,
+    pub(super) role: Option<String>,
     pub(in crate::event) content: Content,
     pub(super) part: Part,
     pub(in crate::event) provider: Option<String>,
@@ -37,9 +36,9 @@ pub(in crate::event) struct Content {
 /// The current part of the content.
 #[derive(Debug)]
 pub(super) struct Part {
-    pub(super) kind: PartKind,
-    /// State of the message's text before this part.
-    mark: Mark,
+    pub(super) kind: Option<PartKind>,
+    /// How much the message's text had before this part.
+    mark: u64,
     has_text: bool,
     text: HeadTail,
     pub(super) name: Option<String>,
@@ -60,8 +59,8 @@ impl Default for Content {
 impl Default for Part {
     fn default() -> Self {
         Self {
-            kind: PartKind::Other,
-            mark: Mark::START,
+            kind: None,
+            mark: 0,
             has_text: false,
             text: HeadTail::new(MAX_DISPLAY_TEXT),
             name: None,
@@ -70,29 +69,17 @@ impl Default for Part {
     }
 }
 
-impl Part {
-    /// Keeps its buffers.
-    fn clear(&mut self, mark: Mark) {
-        self.kind = PartKind::Other;
-        self.mark = mark;
-        self.has_text = false;
-        self.text.clear();
-        self.name = None;
-        self.arguments.clear();
-    }
-}
-
 impl Message {
     /// Call before the content.
     pub(super) fn begin_content(&mut self) {
         // Long answers are rare, so their buffers are freed.
         self.content = Content::default();
-        self.part.clear(Mark::START);
+        self.part = Part::default();
     }
 
     /// Call before a part of the content.
     pub(super) fn begin_part(&mut self) {
-        self.part.clear(self.content.text.mark());
+        self.part = Part { mark: self.content.text.pushed(), ..Part::default() };
     }
 
     /// Call before the text of a part.
@@ -116,20 +103,20 @@ impl Message {
     pub(super) fn end_part(&mut self) {
         let (content, part) = (&mut self.content, &mut self.part);
         match part.kind {
-            PartKind::Text if part.has_text => {
+            Some(PartKind::Text) if part.has_text => {
                 content.text_parts += 1;
                 if !part.text.is_empty() {
                     content.items.push(DisplayItem::Text { text: part.text.to_text().0 });
                 }
             }
-            PartKind::ToolCall => {
+            Some(PartKind::ToolCall) => {
                 content.text.rewind(part.mark);
                 content.has_tool_call = true;
                 let name = part.name.take().unwrap_or_default();
                 let args = part.arguments.take().unwrap_or_default();
                 content.items.push(DisplayItem::tool_call(name, args));
             }
-            PartKind::Text | PartKind::Other => content.text.rewind(part.mark),
+            Some(PartKind::Text) | None => content.text.rewind(part.mark),
         }
     }
 }

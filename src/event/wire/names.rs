@@ -62,12 +62,9 @@ text_enum! {
 }
 
 text_enum! {
-    /// Type of a part of a message's content.
-    #[derive(Default)]
+    /// Type of a part of a message's content, if it is wanted.
     pub(in crate::event) enum PartKind {
         Text = "text",
         ToolCall = "toolCall",
-        #[default]
-        Other = "",
     }
 }

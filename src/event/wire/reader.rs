@@ -148,7 +148,7 @@ impl Sink for Reader {
             (Field::Data, _) | (_, Kind::Object | Kind::Array) => return Verdict::Skip,
             (Field::Content, Kind::String) => {
                 record.message.begin_content();
-                record.message.part.kind = PartKind::Text;
+                record.message.part.kind = Some(PartKind::Text);
                 record.message.begin_text();
             }
             (Field::PartText, Kind::String) => record.message.begin_text(),
@@ -186,10 +186,6 @@ impl Sink for Reader {
                     self.record.other_kind.push_str(name(&self.short));
                 }
             }
-            Some(Field::Role) => {
-                self.record.message.is_assistant = Some(self.short.head() == "assistant");
-                self.record.message.is_system = self.short.head() == "system";
-            }
             Some(Field::UpdateType) => {
                 let update = UpdateKind::parse(self.short.head());
                 self.record.update = Some(update.unwrap_or(UpdateKind::Other));
@@ -198,10 +194,7 @@ impl Sink for Reader {
                 self.record.has_delta = true;
                 return Verdict::Take;
             }
-            Some(Field::PartType) => {
-                let kind = PartKind::parse(self.short.head());
-                self.record.message.part.kind = kind.unwrap_or(PartKind::Other);
-            }
+            Some(Field::PartType) => self.record.message.part.kind = PartKind::parse(self.short.head()),
             Some(Field::Content) => self.record.message.end_part(),
             Some(Field::Id) => self.record.control().id = Some(name(&self.short).to_owned()),
             Some(Field::Name(slot)) => *slot(&mut self.record) = Some(name(&self.short).to_owned()),
@@ -226,12 +219,8 @@ impl Sink for Reader {
             (Some(Field::Flag(slot)), Word::Bool(value)) => *slot(record) = Some(value),
             (Some(Field::Number(slot)), Word::Number(number)) => *slot(record) = Some(count(number)),
             (Some(Field::Id), Word::Number(number)) => record.control().id = Some(number.to_owned()),
-            (Some(Field::Tokens(slot)), Word::Number(number)) => {
-                *slot(&mut record.message.usage) = count(number);
-            }
-            (Some(Field::Amount(slot)), Word::Number(number)) => {
-                *slot(&mut record.message.usage.cost) = amount(number);
-            }
+            (Some(Field::Tokens(slot)), Word::Number(number)) => *slot(record) = count(number),
+            (Some(Field::Amount(slot)), Word::Number(number)) => *slot(record) = amount(number),
             (Some(Field::Cost), Word::Number(number)) => record.message.usage.cost.total = amount(number),
             _ => {}
         }

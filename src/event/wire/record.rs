@@ -91,18 +91,27 @@ impl Record {
         &mut self.control
     }
 
+    /// Whether the message is the assistant's.
+    pub(in crate::event) fn is_from_assistant(&mut self) -> bool {
+        let role = self.message.role.as_deref();
+        // Only a pi that announces its end lets its system message be seen.
+        self.announces_end |= role == Some("system");
+        role == Some("assistant")
+    }
+
     /// Whether the rest of the record holds nothing that is wanted.
     pub(super) fn is_enough(&self) -> bool {
         match self.kind {
             None | Some(EventKind::RetryStart | EventKind::RetryEnd | EventKind::Response) => false,
-            Some(EventKind::MessageStart) => match self.message.is_assistant {
-                Some(true) => {
+            Some(EventKind::MessageStart) => match self.message.role.as_deref() {
+                Some("assistant") => {
                     self.knows_model || (self.message.provider.is_some() && self.message.model.is_some())
                 }
-                Some(false) => true,
-                None => false,
+                role => role.is_some(),
             },
-            Some(EventKind::MessageEnd) => self.message.is_assistant == Some(false),
+            Some(EventKind::MessageEnd) => {
+                self.message.role.as_deref().is_some_and(|role| role != "assistant")
+            }
             Some(EventKind::MessageUpdate) => {
                 matches!(self.update, Some(UpdateKind::TextStart | UpdateKind::Other))
             }
