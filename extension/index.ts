@@ -1,5 +1,6 @@
 /**
- * Entry point for pi. It imports nothing that can fail, because one extension that fails to load ends pi.
+ * Entry point for pi. It imports nothing that can fail, because one extension that fails to load ends pi. `/reload` calls
+ * the factory again and evaluates no module again.
  * In a child of this package only the guard is registered: a sub-agent delegates nothing.
  */
 
@@ -12,10 +13,11 @@ import { registerAnnouncementRenderer } from "./cards/announcement.ts";
 import { stopClocks } from "./cards/state.ts";
 import childGuard from "./child-guard.cjs";
 import { registerCommands } from "./commands/commands.ts";
+import { staleNotice } from "./host/build.ts";
 import { shareCompiledCode } from "./host/compile-cache.ts";
 import { RunEvents } from "./host/events.ts";
 import { loadAddon } from "./host/native.ts";
-import { announce, withPolicy } from "./host/notices.ts";
+import { Notices, withPolicy } from "./host/notices.ts";
 import { callOptions, placeOptions, surfaceOptions } from "./host/options.ts";
 import type { PiApi, PiContext } from "./host/pi.ts";
 import { rememberedSurfaces, rememberSurfaces } from "./host/remembered.ts";
@@ -37,6 +39,7 @@ export default function subagentNative(pi: PiApi): void {
 	const events = new RunEvents(pi);
 	const deliveries = new Deliveries(pi, background, (message) => events.delivered(message));
 	const tools = [new SubagentTools(pi, runs), new SessionTools(pi, host)];
+	const notices = new Notices();
 	const early = new EarlyCalls((tool, callId, context) => bootEarly(pi, tool, callId, context));
 	let surfaces: ToolSurfaces | undefined;
 	let hideWidget = () => {};
@@ -62,7 +65,7 @@ export default function subagentNative(pi: PiApi): void {
 		if (event.started) events.started(event.started);
 		if (event.runs) events.update(event.runs);
 		if (event.ended) events.ended(event.ended);
-		if (event.notices) announce(event.notices, context);
+		if (event.notices) notices.announce(event.notices, context);
 	}
 
 	/** Opens the background runs of the session; what of their ends stands in it already is not told again. */
@@ -74,7 +77,8 @@ export default function subagentNative(pi: PiApi): void {
 			const options = { ...placeOptions(pi, context), delivered };
 			background.open(native, options, (event) => heard(event, context));
 		} catch (error) {
-			announce([`background runs are not available: ${error instanceof Error ? error.message : error}`], context);
+			const problem = error instanceof Error ? error.message : error;
+			notices.announce([`background runs are not available: ${problem}`], context);
 		}
 	}
 
@@ -85,7 +89,8 @@ export default function subagentNative(pi: PiApi): void {
 		rememberSurfaces(surfaces);
 		if (surfaces.register) register(surfaces);
 		else if (remembered) switchOff(pi, remembered);
-		announce(surfaces.notices, context);
+		const stale = staleNotice();
+		notices.announce(stale ? [...surfaces.notices, stale] : surfaces.notices, context);
 		openBackground(context);
 		hideWidget();
 		if (context.mode === "tui") hideWidget = showWidget(context, background);

@@ -1,14 +1,15 @@
 #!/usr/bin/env node
 /**
- * Makes a fresh clone ready: checks the machine, installs what is needed below the clone, builds the addon and the
- * warden. Safe to run again and to interrupt; what is up to date is left alone. The demo, the tests and the benchmarks
- * call it by themselves.
+ * Makes a fresh clone ready: checks the machine, installs what is needed below the clone, builds the addon, the warden and
+ * the extension. Safe to run again and to interrupt; what is up to date is left alone. The demo, the tests and the
+ * benchmarks call it by themselves.
  */
 
 import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 import { buildAddon } from "./lib/addon.mjs";
+import { freshenBundle } from "./lib/bundle.mjs";
 import { checkMachine } from "./lib/checks.mjs";
 import { installDependencies } from "./lib/dependencies.mjs";
 import { withLock } from "./lib/install.mjs";
@@ -38,6 +39,7 @@ export async function setUp(wanted = {}) {
 	try {
 		return await withLock(async () => {
 			await installDependencies();
+			await freshenBundle();
 			const node = await installNodeForPi();
 			/** @type {Record<string, string>} */
 			const pi = {};

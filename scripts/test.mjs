@@ -11,7 +11,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { checkMachine } from "./lib/checks.mjs";
-import { checkLoader, checkPlatformPackages } from "./lib/generated.mjs";
+import { checkBundle, checkLoader, checkPlatformPackages } from "./lib/generated.mjs";
 import { runLanes } from "./lib/lanes.mjs";
 import { findNodeForPi } from "./lib/node-for-pi.mjs";
 import { newestPi, root } from "./lib/places.mjs";
@@ -65,6 +65,7 @@ const cargoSteps = [
 /** @type {Step[]} */
 const nodeSteps = [
 	{ part: "lint", lane: "node", name: "generated loader", check: checkLoader },
+	{ part: "lint", lane: "node", name: "generated extension", check: checkBundle },
 	{ part: "lint", lane: "node", name: "platform packages", check: checkPlatformPackages },
 	{ part: "lint", lane: "node", name: "size of the addon", check: checkAddonSize },
 	lint("types", () => [...packageProgram("typescript", "tsc"), "-p", root]),

@@ -11,7 +11,6 @@ const started: LoadedExtension[] = [];
 after(() => copies.remove());
 afterEach(async () => {
 	for (const { host } of started.splice(0)) await host.emit("session_shutdown");
-	delete (globalThis as Record<symbol, unknown>)[Symbol.for("pi-subagent-native.surfaces")];
 });
 
 async function start(): Promise<LoadedExtension> {

@@ -1,9 +1,9 @@
 /** A throw-away copy of the package whose addon is a stub, so that the extension runs without native code. */
 
-import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import type {
 	BackgroundEvent,
 	BackgroundOptions,
@@ -38,9 +38,7 @@ import type {
 	ToolSurface,
 	ToolSurfaces,
 } from "../../index.js";
-
-const EXTENSION = fileURLToPath(new URL("../../extension", import.meta.url));
-const MODULES = fileURLToPath(new URL("../../node_modules", import.meta.url));
+import { packageDir } from "../support/versions.ts";
 
 function tool(name: string): ToolSurface {
 	const description = `The tool ${name}.`;
@@ -417,6 +415,10 @@ export interface LoadedExtension {
 	host: HostDouble;
 	addon: StubAddon;
 	call(params?: unknown, options?: CallOptions): ReturnType<ToolDefinition["execute"]>;
+	/** Where the copy lies. */
+	folder: string;
+	/** What `/reload` does with a module that Node has loaded: the factory is called again. */
+	reload(): LoadedExtension;
 }
 
 export interface CallOptions {
@@ -433,10 +435,6 @@ export class PackageCopies {
 	private readonly root = mkdtempSync(join(tmpdir(), "pi-subagent-native-extension-"));
 	private count = 0;
 
-	constructor() {
-		symlinkSync(MODULES, join(this.root, "node_modules"), "junction");
-	}
-
 	remove(): void {
 		rmSync(this.root, { recursive: true, force: true });
 	}
@@ -444,7 +442,9 @@ export class PackageCopies {
 	/** Loads the extension; `brokenAddon` is the text of an `index.js` that cannot be loaded. */
 	async load(options: { brokenAddon?: string; addon?: StubAddon } = {}): Promise<LoadedExtension> {
 		const folder = join(this.root, String(++this.count));
-		cpSync(EXTENSION, join(folder, "extension"), { recursive: true });
+		mkdirSync(join(folder, "extensions"), { recursive: true });
+		const module = join(folder, "extensions", "index.mjs");
+		cpSync(join(packageDir, "extensions", "index.mjs"), module);
 		const addon = options.addon ?? new StubAddon();
 		const key = `stub-${folder}`;
 		(globalThis as Record<string, unknown>)[key] = addon;
@@ -452,21 +452,24 @@ export class PackageCopies {
 			join(folder, "index.js"),
 			options.brokenAddon ?? `module.exports = globalThis[${JSON.stringify(key)}];`,
 		);
-		const entry = pathToFileURL(join(folder, "extension/index.ts")).href;
-		const { default: start } = (await import(entry)) as { default: (pi: PiApi) => void };
-		const host = new HostDouble();
-		start(host);
-		const call: LoadedExtension["call"] = async (params = { agent: "explorer", task: "find it" }, given = {}) => {
-			const tool = host.tools.get(given.tool ?? "subagent");
-			if (!tool) throw new Error("the tool is not registered");
-			return await tool.execute(
-				given.id ?? "call-1",
-				params,
-				given.signal,
-				given.onUpdate,
-				given.context ?? host.context(),
-			);
-		};
-		return { host, addon, call };
+		const { default: factory } = (await import(pathToFileURL(module).href)) as { default: (pi: PiApi) => void };
+		return started(factory, { addon, folder });
 	}
+}
+
+function started(factory: (pi: PiApi) => void, copy: Pick<LoadedExtension, "addon" | "folder">): LoadedExtension {
+	const host = new HostDouble();
+	factory(host);
+	const call: LoadedExtension["call"] = async (params = { agent: "explorer", task: "find it" }, given = {}) => {
+		const tool = host.tools.get(given.tool ?? "subagent");
+		if (!tool) throw new Error("the tool is not registered");
+		return await tool.execute(
+			given.id ?? "call-1",
+			params,
+			given.signal,
+			given.onUpdate,
+			given.context ?? host.context(),
+		);
+	};
+	return { ...copy, host, call, reload: () => started(factory, copy) };
 }

@@ -166,9 +166,9 @@ for (const version of piVersions) {
 
 		before(async () => {
 			folder = mkdtempSync(join(tmpdir(), "psn-calls-"));
-			cpSync(join(packageDir, "extension"), join(folder, "extension"), { recursive: true });
+			cpSync(join(packageDir, "extensions"), join(folder, "extensions"), { recursive: true });
 			writeFileSync(join(folder, "index.js"), stub);
-			writeFileSync(join(folder, "package.json"), JSON.stringify({ pi: { extensions: ["./extension/index.ts"] } }));
+			writeFileSync(join(folder, "package.json"), JSON.stringify({ pi: { extensions: ["./extensions/index.mjs"] } }));
 			const script = (steps: Step[]) => (asked: ModelRequest) =>
 				asked.toolAnswers.length > 0 ? [say("Done.")] : steps;
 			const children = Object.fromEntries(Object.entries(cases).map(([word, { steps }]) => [word, script(steps)]));

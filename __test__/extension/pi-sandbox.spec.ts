@@ -265,72 +265,69 @@ async function attack(version: string, user: number | undefined, say: (line: str
 		assert.ok(target);
 		return target;
 	};
-	await onStage(
-		{ version, children: { attack: attacker(user, there, seen) }, transpilesAnew: user !== undefined },
-		async (stage: Stage) => {
-			const { world } = stage;
-			target = new Target(stage, user);
-			try {
-				// Outside the child the host itself writes there: its session with the run beside it, its list of models, our
-				// queue, and pi's lock on the credentials while they are copied, which changes the time of the directory itself.
-				const hosts = ["sessions", "models-store.json", "subagents"].map((name) => join(world.agentDir, name));
-				const look = () => {
-					const all = new Map(there().look(hosts));
-					all.delete(world.agentDir);
-					return all;
-				};
-				const before = look();
-				const who = user === undefined ? {} : { user };
-				const prompt = delegate({ agent: "explorer", task: "attack everything" });
-				const { log } = await runJson(world, prompt, { cwd: target.tree, env: target.env, limitMs, ...who });
-				const run = runOf(lastEnd(log));
+	await onStage({ version, children: { attack: attacker(user, there, seen) } }, async (stage: Stage) => {
+		const { world } = stage;
+		target = new Target(stage, user);
+		try {
+			// Outside the child the host itself writes there: its session with the run beside it, its list of models, our
+			// queue, and pi's lock on the credentials while they are copied, which changes the time of the directory itself.
+			const hosts = ["sessions", "models-store.json", "subagents"].map((name) => join(world.agentDir, name));
+			const look = () => {
+				const all = new Map(there().look(hosts));
+				all.delete(world.agentDir);
+				return all;
+			};
+			const before = look();
+			const who = user === undefined ? {} : { user };
+			const prompt = delegate({ agent: "explorer", task: "attack everything" });
+			const { log } = await runJson(world, prompt, { cwd: target.tree, env: target.env, limitMs, ...who });
+			const run = runOf(lastEnd(log));
 
-				assert.deepEqual([run.outcome, run.output], ["completed", "Every attempt was made."], run.error);
-				assert.deepEqual(seen.changes, [], "nothing has changed while the child was there");
-				assert.deepEqual(differences(before, look()), [], "nothing has changed after it");
-				assert.ok(target.hasVictim, "the process outside lives");
-				const mechanism = allows("mount-ns", user) ? ["landlock", "mount-ns"] : ["landlock"];
-				assert.equal(run.sandbox?.enforced, true);
-				assert.deepEqual(run.sandbox?.mechanism, mechanism, run.sandbox?.reason);
+			assert.deepEqual([run.outcome, run.output], ["completed", "Every attempt was made."], run.error);
+			assert.deepEqual(seen.changes, [], "nothing has changed while the child was there");
+			assert.deepEqual(differences(before, look()), [], "nothing has changed after it");
+			assert.ok(target.hasVictim, "the process outside lives");
+			const mechanism = allows("mount-ns", user) ? ["landlock", "mount-ns"] : ["landlock"];
+			assert.equal(run.sandbox?.enforced, true);
+			assert.deepEqual(run.sandbox?.mechanism, mechanism, run.sandbox?.reason);
 
-				const [readme = "", worked = "", attempted = "", plantedBy = ""] = seen.answers;
-				assert.equal(readme.trim(), "before");
-				const codes = codesIn(worked);
-				assert.deepEqual([...codes.keys()], [...worksFor(user), "npm_test"]);
-				const failed = [...codes].filter(([, code]) => code !== 0 && code !== missing);
-				assert.deepEqual(failed, [], worked);
-				assert.match(worked, /^\?\? notes\.txt$/m, "git status");
-				assert.match(worked, /^first$/m, "git log");
+			const [readme = "", worked = "", attempted = "", plantedBy = ""] = seen.answers;
+			assert.equal(readme.trim(), "before");
+			const codes = codesIn(worked);
+			assert.deepEqual([...codes.keys()], [...worksFor(user), "npm_test"]);
+			const failed = [...codes].filter(([, code]) => code !== 0 && code !== missing);
+			assert.deepEqual(failed, [], worked);
+			assert.match(worked, /^\?\? notes\.txt$/m, "git status");
+			assert.match(worked, /^first$/m, "git log");
 
-				const attempts = codesIn(attempted);
-				assert.deepEqual([...attempts.keys()], attemptsFor(user), attempted);
-				const made = [...attempts].filter(([, code]) => code !== missing);
-				const absent = [...attempts.keys()].filter((name) => attempts.get(name) === missing);
-				say(`${made.length} attempts were made, this machine lacks something for ${absent.join(", ") || "none"}`);
-				assert.ok(made.length >= enough);
-				assert.ok(!absent.some((name) => needScopes.includes(name)), "the processes outside were attacked");
+			const attempts = codesIn(attempted);
+			assert.deepEqual([...attempts.keys()], attemptsFor(user), attempted);
+			const made = [...attempts].filter(([, code]) => code !== missing);
+			const absent = [...attempts.keys()].filter((name) => attempts.get(name) === missing);
+			say(`${made.length} attempts were made, this machine lacks something for ${absent.join(", ") || "none"}`);
+			assert.ok(made.length >= enough);
+			assert.ok(!absent.some((name) => needScopes.includes(name)), "the processes outside were attacked");
 
-				const plants = codesIn(plantedBy);
-				assert.ok(plants.size > mayPlant.length, plantedBy);
-				const planted = [...plants].filter(([, code]) => code === 0).map(([name]) => name);
-				assert.deepEqual(planted.toSorted(), mayPlant.toSorted(), plantedBy);
+			const plants = codesIn(plantedBy);
+			assert.ok(plants.size > mayPlant.length, plantedBy);
+			const planted = [...plants].filter(([, code]) => code === 0).map(([name]) => name);
+			assert.deepEqual(planted.toSorted(), mayPlant.toSorted(), plantedBy);
 
-				// The session was written by the child, in the sandbox, and is all that stays of the run.
-				assert.deepEqual(readdirSync(seen.run), ["session.jsonl"]);
-				assert.deepEqual(
-					readdirSync(world.tmp).filter((name) => name.startsWith("pi-subagent-")),
-					[],
-				);
-				assert.equal(run.sessionFile, join(seen.run, "session.jsonl"));
-				for (const said of ["attack everything", "I work.", "remount", "Every attempt was made."]) {
-					assert.ok(conversation(run).includes(said), said);
-				}
-				assert.ok(!existsSync(`${world.agentDir}.old`));
-			} finally {
-				await target.end();
+			// The session was written by the child, in the sandbox, and is all that stays of the run.
+			assert.deepEqual(readdirSync(seen.run), ["session.jsonl"]);
+			assert.deepEqual(
+				readdirSync(world.tmp).filter((name) => name.startsWith("pi-subagent-")),
+				[],
+			);
+			assert.equal(run.sessionFile, join(seen.run, "session.jsonl"));
+			for (const said of ["attack everything", "I work.", "remount", "Every attempt was made."]) {
+				assert.ok(conversation(run).includes(said), said);
 			}
-		},
-	);
+			assert.ok(!existsSync(`${world.agentDir}.old`));
+		} finally {
+			await target.end();
+		}
+	});
 }
 
 /** Who attacks which pi. */

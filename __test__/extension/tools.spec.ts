@@ -11,10 +11,8 @@ async function start(...options: Parameters<PackageCopies["load"]>): Promise<Loa
 	return loaded;
 }
 
-/** Another test's surface would count as one from before a reload. */
 afterEach(async () => {
 	for (const { host } of started.splice(0)) await host.emit("session_shutdown");
-	delete (globalThis as Record<symbol, unknown>)[Symbol.for("pi-subagent-native.surfaces")];
 });
 after(() => copies.remove());
 
@@ -226,7 +224,8 @@ describe("registration", () => {
 
 		const before = await start();
 		await before.host.emit("session_start");
-		const reloaded = await start({ addon: off });
+		before.addon.surfaces = off.surfaces;
+		const reloaded = before.reload();
 		const names = SURFACES.tools.map(({ name }) => name);
 		assert.deepEqual([...reloaded.host.tools.keys()], names, "cards are drawn again before session_start");
 		reloaded.host.active.push("read");

@@ -1,8 +1,12 @@
 /** The installed versions of pi, and the Node that runs them. */
 
+import { freshenBundle } from "../../scripts/lib/bundle.mjs";
 import { findNodeForPi } from "../../scripts/lib/node-for-pi.mjs";
 import { findPi } from "../../scripts/lib/pi.mjs";
 import { newestPi, oldestPi, root } from "../../scripts/lib/places.mjs";
+
+// What pi loads is what the sources are now.
+await freshenBundle();
 
 /** This package, as `pi -e` and `pi install` take it. */
 export const packageDir: string = root;

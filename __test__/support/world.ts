@@ -2,7 +2,7 @@
 
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 
@@ -32,8 +32,6 @@ export interface WorldOptions {
 	root?: string;
 	/** A working directory instead of a fresh repository. */
 	cwd?: string;
-	/** pi transpiles extensions for this world alone; for a test that looks at what is kept of that. */
-	transpilesAnew?: boolean;
 }
 
 /** The world. `close` ends what runs in it, proves that nothing is left, and removes it. */
@@ -64,7 +62,6 @@ export class World implements Place {
 		this.mark = randomUUID();
 		this.extensions = options.extensions ?? [];
 		for (const folder of [this.agentDir, this.tmp, this.cwd]) mkdirSync(folder, { recursive: true });
-		if (!options.transpilesAnew) this.#shareTranspiled();
 		this.env = { ...this.#environment(), ...options.env };
 		this.#writeSettings(options);
 		if (!options.cwd) this.#makeRepository();
@@ -125,17 +122,6 @@ export class World implements Place {
 			PI_TELEMETRY: "0",
 			[markVariable]: this.mark,
 		};
-	}
-
-	/**
-	 * pi keeps what it makes of TypeScript in its directory for temporary files. Shared by all worlds of a version, because
-	 * this extension takes one and a half seconds of processor time, more than all the rest of a start.
-	 */
-	#shareTranspiled(): void {
-		const shared = join(setupDir, "transpiled", this.version);
-		mkdirSync(shared, { recursive: true });
-		const here = join(this.tmp, "jiti");
-		if (!existsSync(here)) symlinkSync(shared, here, "junction");
 	}
 
 	#writeSettings(options: WorldOptions): void {

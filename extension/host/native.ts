@@ -1,6 +1,7 @@
 /** Loads the addon when it is first needed. A pi whose extension fails to load ends, so a failure is a value here. */
 
 import { createRequire } from "node:module";
+import { packageFolder } from "./build.ts";
 
 /** What the extension calls in the addon. */
 export type Native = Pick<
@@ -27,7 +28,7 @@ let loaded: Native | undefined;
 export function loadAddon(): Addon {
 	if (loaded) return { native: loaded };
 	try {
-		loaded = createRequire(import.meta.url)("../../index.js") as Native;
+		loaded = createRequire(packageFolder)("./index.js") as Native;
 		return { native: loaded };
 	} catch (error) {
 		return { problem: describe(error) };

@@ -6,17 +6,18 @@ import type { PiContext } from "./pi.ts";
 
 const STDERR = 2;
 
-/** Shown already since this module was loaded; `/reload` loads it again. */
-const shown = new Set<string>();
+/** Shows notices, each once: in pi's UI, else on stderr, which no mode uses for its output. */
+export class Notices {
+	private readonly shown = new Set<string>();
 
-/** Shows each notice once: in pi's UI, else on stderr, which no mode uses for its output. */
-export function announce(notices: readonly string[], context: PiContext): void {
-	const fresh = notices.filter((notice) => !shown.has(notice));
-	if (fresh.length === 0) return;
-	for (const notice of fresh) shown.add(notice);
-	const text = `pi-subagent-native: ${fresh.join("\n")}`;
-	if (context.hasUI) context.ui.notify(text, "warning");
-	else complain(text);
+	announce(notices: readonly string[], context: PiContext): void {
+		const fresh = notices.filter((notice) => !this.shown.has(notice));
+		if (fresh.length === 0) return;
+		for (const notice of fresh) this.shown.add(notice);
+		const text = `pi-subagent-native: ${fresh.join("\n")}`;
+		if (context.hasUI) context.ui.notify(text, "warning");
+		else complain(text);
+	}
 }
 
 function complain(text: string): void {

@@ -4,9 +4,10 @@ import { realpathSync } from "node:fs";
 import { sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { HostTool, RunOptions, SurfaceOptions } from "../../index.js";
+import { packageFolder } from "./build.ts";
 import type { PiApi, PiContext, SourceInfo } from "./pi.ts";
 
-const OWN_FOLDER = fileURLToPath(new URL(".", import.meta.url));
+const OWN_FOLDER = fileURLToPath(new URL("extensions/", packageFolder));
 
 /** The file a tool or command comes from; absent for what is pi's own (`builtin:read`, `<builtin:read>`, `<inline:x>`). */
 function extensionFile({ path, source }: SourceInfo): string | undefined {

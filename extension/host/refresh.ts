@@ -6,6 +6,9 @@
  * same `auth.json` under the same lock, and the session's own notices the change there.
  */
 
+import { realpathSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+
 /** The part of `ctx.modelRegistry` that is needed; the same in pi 0.87.1 and 1.5.2. */
 export interface ProviderRegistry {
 	getRegisteredNativeProvider(provider: string): object | undefined;
@@ -24,12 +27,15 @@ interface Pi {
 	ModelRuntime?: { create(options: { refreshOnCreate: boolean }): Promise<ModelRuntime> };
 }
 
-/** Resolved by the pi that loads us. By a variable, because this package is checked without any pi. */
-const PI: string = "@earendil-works/pi-coding-agent";
+/** The library of the pi that runs us, beside its program. Node would find another one, or none. */
+function library(): string {
+	const program = realpathSync(process.argv[1] ?? "");
+	return new URL("index.js", pathToFileURL(program)).href;
+}
 
 /** What the extensions of this session have registered, a runtime of our own has to be told. */
 async function runtime(registry: ProviderRegistry, provider: string): Promise<ModelRuntime | undefined> {
-	const { ModelRuntime } = (await import(PI)) as Pi;
+	const { ModelRuntime } = (await import(library())) as Pi;
 	const own = await ModelRuntime?.create({ refreshOnCreate: false });
 	const native = registry.getRegisteredNativeProvider(provider);
 	const config = registry.getRegisteredProviderConfig(provider);

@@ -1,21 +1,16 @@
-/** The runs of a session, so that none outlives it. They pass from one load of the extension to the next. */
+/** The runs of a session, so that none outlives it. They pass from one call of the factory to the next. */
 
 import type { RunHandle } from "../../index.js";
 
-/** Where every load of the extension finds what the one before has left: modules are loaded anew. */
-const place: { [key: symbol]: Map<string, Set<RunHandle>> | undefined } = globalThis;
-const key = Symbol.for("pi-subagent-native.runs");
-
 /** Runs of sessions that are being reloaded, by the session's id. */
-const handedOver = place[key] ?? new Map<string, Set<RunHandle>>();
-place[key] = handedOver;
+const handedOver = new Map<string, Set<RunHandle>>();
 
 export class Runs {
 	private live = new Set<RunHandle>();
 
 	/** Keeps `handle` until its run is over. */
 	async settle<T>(handle: RunHandle, result: Promise<T>): Promise<T> {
-		// The set is what is handed over, so a run that ends later is forgotten by the next load as well.
+		// The set is what is handed over, so a run that ends later is forgotten after a reload as well.
 		const { live } = this;
 		live.add(handle);
 		try {
@@ -25,13 +20,13 @@ export class Runs {
 		}
 	}
 
-	/** Leaves the live runs to the next load of the extension in this session. */
+	/** Leaves the live runs to what `/reload` makes in this session. */
 	handOver(session: string): void {
 		handedOver.set(session, this.live);
 		this.live = new Set();
 	}
 
-	/** Takes over what the load before has left. */
+	/** Takes over what was there before a reload. */
 	takeOver(session: string): void {
 		this.live = handedOver.get(session) ?? this.live;
 		handedOver.delete(session);

@@ -2,29 +2,52 @@
 
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
+import { bundleFiles, writeBundle } from "./bundle.mjs";
 import { writePlatformPackages } from "./packages.mjs";
 import { root, setupDir } from "./places.mjs";
 import { SetupProblem } from "./problem.mjs";
 import { run } from "./programs.mjs";
 import { wardenName } from "./warden.mjs";
 
-const loader = ["index.js", "index.d.ts"];
-
 /**
- * The loader and its types. The build has just written them; git knows what was committed or staged.
+ * The addon's loader and its types. The build has just written them.
  *
  * @throws {SetupProblem}
  */
 export async function checkLoader() {
-	const how = "Run `npm run build` and commit both files.";
-	const known = await run(["git", "ls-files", "--error-unmatch", ...loader], { onOutput: () => {} });
-	if (known !== 0) throw new SetupProblem(`${loader.join(" and ")} are not under version control.`, how);
+	await checkCommitted("The generated loader", ["index.js", "index.d.ts"], "npm run build");
+}
+
+/**
+ * The module that pi loads, with its source map and the licences.
+ *
+ * @throws {SetupProblem}
+ */
+export async function checkBundle() {
+	await writeBundle();
+	await checkCommitted("The generated extension", bundleFiles, "npm run build:extension");
+}
+
+/**
+ * Fails unless files that were just written are those that git has, committed or staged.
+ *
+ * @param {string} what
+ * @param {string[]} files
+ * @param {string} build
+ * @throws {SetupProblem}
+ */
+async function checkCommitted(what, files, build) {
+	const how = `Run \`${build}\` and commit ${files.join(", ")}.`;
+	const known = await run(["git", "ls-files", "--error-unmatch", ...files], { onOutput: () => {} });
+	if (known !== 0) throw new SetupProblem(`${what} is not under version control.`, how);
 	let diff = "";
 	const keep = (/** @type {Buffer} */ chunk) => {
 		diff += chunk.toString();
 	};
-	const code = await run(["git", "--no-pager", "diff", "--exit-code", "--", ...loader], { onOutput: keep });
-	if (code !== 0) throw new SetupProblem("The generated loader is stale.", `${how}\n\n${diff}`);
+	const code = await run(["git", "--no-pager", "diff", "--exit-code", "--stat", "--patch", "--", ...files], {
+		onOutput: keep,
+	});
+	if (code !== 0) throw new SetupProblem(`${what} is stale.`, `${how}\n\n${diff}`);
 }
 
 /**

@@ -1,0 +1,30 @@
+/** Which build of the extension is loaded. Pi loads it once: what an update puts on disk comes with the next start. */
+
+import { readFileSync } from "node:fs";
+
+/** Version and hash of the module that pi loads, as its first line says; only the tests run the sources. */
+declare const BUILD: string | undefined;
+
+/** The folder of the package. */
+export const packageFolder = new URL(typeof BUILD === "undefined" ? "../../" : "../", import.meta.url);
+
+const FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
+
+/** Says that pi has to be started again, if the package on disk is no longer the one that is loaded. */
+export function staleNotice(): string | undefined {
+	if (typeof BUILD === "undefined") return undefined;
+	const onDisk = FIRST_LINE.exec(ownText());
+	// In the middle of an update there may be no module, or half of one.
+	if (!onDisk || onDisk[0].includes(` ${BUILD}.`)) return undefined;
+	const [version] = BUILD.split(" ");
+	const what = onDisk[1] === version ? "another build of it" : onDisk[1];
+	return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
+}
+
+function ownText(): string {
+	try {
+		return readFileSync(new URL(import.meta.url), "utf8");
+	} catch {
+		return "";
+	}
+}

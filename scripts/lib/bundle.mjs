@@ -1,0 +1,148 @@
+/**
+ * The module that pi loads: `extension/` and what it uses of pi's terminal library, in one file whose every import Node
+ * resolves alone. Whatever imports a package of pi's goes through pi's compiler, which trusts what it finds in a directory
+ * below the shared temporary one, and costs each start of pi more than all of ours.
+ */
+
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import { join, sep } from "node:path";
+
+import { root } from "./places.mjs";
+import { SetupProblem } from "./problem.mjs";
+import { writeWhole } from "./stamp.mjs";
+
+/** Where pi looks for a package's extensions. Any other path, and pi adds it to the package's name where it lists them. */
+const module = "extensions/index.mjs";
+
+/** What a build writes. The licences are those of what is in the module. */
+export const bundleFiles = [module, `${module}.map`, "extensions/THIRD-PARTY.md"];
+
+/** The oldest Node that pi runs on. */
+const target = "node22.19";
+
+/** The packages that may be in the module. They do nothing when they are imported, so what is not used is left out. */
+const bundled = /^(?:@earendil-works\/pi-tui|marked|get-east-asian-width|highlight\.js)(?:\/|$)/;
+
+/** Stands for the hash of the module in the module itself, and has its length: the source map counts columns. */
+const unknownBuild = "0".repeat(16);
+
+/** Builds the module unless it is newer than all that it is made of. For tests, which begin with this. */
+export async function freshenBundle() {
+	const newest = newestIn(join(root, "extension"), newestIn(join(root, "scripts", "lib", "bundle.mjs")));
+	const built = bundleFiles.map((path) => statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? 0);
+	if (Math.min(...built) < newest) await writeBundle();
+}
+
+/** Builds the module and writes it. Returns its size in bytes. */
+export async function writeBundle() {
+	const texts = await bundle();
+	for (const [path, text] of texts) writeWhole(join(root, path), text);
+	return Buffer.byteLength(texts.get(module) ?? "");
+}
+
+/**
+ * The text of each file. The same for the same sources, on any machine.
+ *
+ * @returns {Promise<Map<string, string>>}
+ * @throws {SetupProblem}
+ */
+async function bundle() {
+	// Not at the top: tests that only look whether the module is fresh have no use for it.
+	const { build } = await import("esbuild");
+	const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+	const name = `${version} ${unknownBuild}`;
+	const { outputFiles, metafile } = await build({
+		absWorkingDir: root,
+		entryPoints: ["extension/index.ts"],
+		outfile: module,
+		bundle: true,
+		write: false,
+		metafile: true,
+		format: "esm",
+		platform: "node",
+		target,
+		charset: "utf8",
+		legalComments: "none",
+		sourcemap: "linked",
+		// The sources are shipped, and text that is there twice is twice in the history.
+		sourcesContent: false,
+		banner: { js: `// pi-subagent-native ${name}. Generated from extension/ by \`npm run build:extension\`.` },
+		define: { BUILD: JSON.stringify(name) },
+		plugins: [onlyWhatNodeResolves],
+		logLevel: "silent",
+	}).catch((error) => {
+		throw new SetupProblem("The extension cannot be bundled.", error instanceof Error ? error.message : String(error));
+	});
+	const text = (/** @type {string} */ ending) => outputFiles.find(({ path }) => path.endsWith(ending))?.text ?? "";
+	const code = text(".mjs");
+	const id = createHash("sha256").update(code).digest("hex").slice(0, unknownBuild.length);
+	const inputs = Object.entries(metafile.outputs[module]?.inputs ?? {});
+	const used = inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([path]) => path);
+	return new Map([
+		[module, code.replaceAll(name, `${version} ${id}`)],
+		[`${module}.map`, `${text(".map").trimEnd()}\n`],
+		["extensions/THIRD-PARTY.md", licences(used)],
+	]);
+}
+
+/** @type {import("esbuild").Plugin} */
+const onlyWhatNodeResolves = {
+	name: "only what Node resolves",
+	setup({ onResolve, resolve }) {
+		onResolve({ filter: /.*/ }, async ({ path, importer, kind, resolveDir, pluginData }) => {
+			if (kind === "entry-point" || pluginData === onlyWhatNodeResolves) return undefined;
+			const isRelative = path.startsWith(".");
+			if (!isRelative && !isBuiltin(path) && !bundled.test(path)) {
+				return { errors: [{ text: `${importer} imports ${path}; only types of it may be imported` }] };
+			}
+			const found = await resolve(path, { kind, importer, resolveDir, pluginData: onlyWhatNodeResolves });
+			return isRelative && !importer.includes(`${sep}node_modules${sep}`) ? found : { ...found, sideEffects: false };
+		});
+	},
+};
+
+/**
+ * What the licences of the packages ask for: their notices.
+ *
+ * @param {string[]} files of the module
+ * @returns {string} Markdown
+ */
+function licences(files) {
+	const names = files.flatMap((file) => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []);
+	const sections = [...new Set(names)].sort().map((name) => {
+		const folder = join(root, "node_modules", name);
+		const { version, license, author } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+		const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+		if (!file && license !== "MIT")
+			throw new SetupProblem(`${name} ${version} comes without a licence.`, "Look for it.");
+		const text = file
+			? readFileSync(join(folder, file), "utf8")
+			: mit(typeof author === "string" ? author : author?.name);
+		return `## ${name} ${version}\n\n${text.replaceAll("\r\n", "\n").trim()}\n`;
+	});
+	const head =
+		"# What is part of index.mjs\n\nGenerated by `npm run build:extension`: the packages whose code is in it, and their licences.\n";
+	return [head, ...sections].join("\n");
+}
+
+/** For a package that only names it. @param {string} author */
+function mit(author) {
+	const own = readFileSync(join(root, "LICENSE"), "utf8");
+	return own.replace(/^Copyright .*$/m, `Copyright (c) ${author}`);
+}
+
+/**
+ * @param {string} path
+ * @param {number} [than] in milliseconds
+ * @returns {number}
+ */
+function newestIn(path, than = 0) {
+	if (!existsSync(path)) return than;
+	const found = statSync(path);
+	const newest = Math.max(than, found.mtimeMs);
+	return found.isDirectory()
+		? readdirSync(path).reduce((time, name) => newestIn(join(path, name), time), newest)
+		: newest;
+}
