@@ -170,7 +170,7 @@ export interface Answer {
 /** A change of a conversation's runs. A field is absent when there is nothing new for it. */
 export interface BackgroundEvent {
   /**
-   * All runs of the conversation, newest first, at most 100, brief: `task` has at most 200 bytes; `result`,
+   * All runs of the conversation, newest first, at most 100, those that a call waits for too, brief: `task` has at most 200 bytes; `result`,
    * `partial` and `notes` are absent.
    */
   runs?: Array<BackgroundRun>
@@ -327,6 +327,8 @@ export interface BackgroundRun {
   timesResumed: number
   /** True when it runs in this process. */
   isOurs: boolean
+  /** True when a call waits for it. It is listed until it ends, and never stored. */
+  isForeground: boolean
 }
 
 /**

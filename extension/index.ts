@@ -63,7 +63,7 @@ export default function subagentNative(pi: PiApi): void {
 		// First: other extensions hear of the rest, and one that fails must not keep a result from the conversation.
 		if (event.deliveries) deliveries.add(event.deliveries);
 		if (event.started) events.started(event.started);
-		if (event.runs) events.update(event.runs);
+		if (event.runs) events.update(event.runs.filter(({ isForeground }) => !isForeground));
 		if (event.ended) events.ended(event.ended);
 		if (event.notices) notices.announce(event.notices, context);
 	}

@@ -253,7 +253,7 @@ async fn a_listener_that_never_answers_gets_no_more_events_and_does_not_delay_cl
     let view = scene.open_to(Stuck(tell), KnownDeliveries::default()).await;
     let run = scene.spawn().await;
     let first = timeout(PATIENCE, told.recv()).await.expect("told in time").expect("it is open");
-    assert_eq!(first.runs[0].run_id, run.run_id);
+    assert_eq!(first.runs.expect("it is new")[0].run_id, run.run_id);
     close_conversation(&scene.service, &view).await;
     let last = timeout(PATIENCE, told.recv()).await.expect("the listener is let go");
     assert!(last.is_none(), "{last:?}");

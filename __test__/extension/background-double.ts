@@ -36,6 +36,7 @@ export function aRun(run: Partial<BackgroundRun> = {}): BackgroundRun {
 		tools: [],
 		timesResumed: 0,
 		isOurs: true,
+		isForeground: false,
 		...run,
 	};
 }

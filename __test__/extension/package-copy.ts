@@ -116,6 +116,7 @@ export function backgroundRun(runId: string, more: Partial<BackgroundRun> = {}):
 		tools: ["read"],
 		timesResumed: 0,
 		isOurs: true,
+		isForeground: false,
 		...more,
 	};
 }

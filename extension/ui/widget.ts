@@ -17,10 +17,10 @@ const MARGIN: Line = [{ text: " " }];
 
 /** Shows the runs under way from now on. Returns what takes the widget away. */
 export function showWidget(context: PiContext, background: Background): () => void {
-	let live = background.runs.filter(isLive);
+	let live = background.runs.filter(isShown);
 	let shown: RunsWidget | undefined;
 	const follow = (runs: readonly BackgroundRun[]) => {
-		live = runs.filter(isLive);
+		live = runs.filter(isShown);
 		if (live.length === 0) {
 			if (shown) context.ui.setWidget(WIDGET, undefined);
 			shown = undefined;
@@ -41,6 +41,11 @@ export function showWidget(context: PiContext, background: Background): () => vo
 		unsubscribe();
 		follow([]);
 	};
+}
+
+/** A run that a call waits for has a card. */
+function isShown(run: BackgroundRun): boolean {
+	return isLive(run) && !run.isForeground;
 }
 
 class RunsWidget implements Widget {

@@ -79,8 +79,13 @@ impl Admission<'_> {
         control: &Control,
         show: impl FnMut(Progress),
     ) -> ToolResult {
-        let queued = self.enter(slice::from_ref(&ready), &control.cancel).await.remove(0);
+        let queued = self.enter_one(&ready, &control.cancel).await;
         queued.run(ready, callbacks, control, show).await
+    }
+
+    /// Takes the place of a single run.
+    pub(super) async fn enter_one(self, ready: &AdmittedRun, cancel: &Cancel) -> Queued {
+        self.enter(slice::from_ref(ready), cancel).await.remove(0)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Several tasks one after the other, each with the answer of the one before.
 
 use super::admission::Admission;
+use super::background::run_listed;
 use super::call::{Call, TasksSpec};
 use super::call_progress::CallProgress;
 use super::prepare_all::{CallKind, prepare_all, refused};
@@ -98,7 +99,8 @@ async fn run(index: usize, step: AdmittedRun, progress: &CallProgress, call: &Ca
     let host_id = call.host_id.as_deref().filter(|_| index == 0);
     let admission = Admission { host_id, group: None, order: &call.order };
     let show = |now| progress.update(index, now);
-    admission.run(step, &*call.callbacks, &call.control, show).await
+    let queued = admission.enter_one(&step, &call.control.cancel).await;
+    run_listed(queued, step, &*call.callbacks, &call.control, show).await
 }
 
 fn answer(result: &ToolResult) -> &str {

@@ -6,6 +6,7 @@ use tokio::task::JoinSet;
 
 use super::admission::Admission;
 use super::arriving::group_of;
+use super::background::run_listed;
 use super::call::{Call, TasksSpec};
 use super::call_progress::CallProgress;
 use super::prepare_all::{CallKind, prepare_all};
@@ -44,7 +45,7 @@ pub async fn parallel(spec: TasksSpec, call: Call) -> ToolResult {
             (Arc::clone(&progress), Arc::clone(&call.callbacks), call.control.clone());
         running.spawn(async move {
             let show = |now| progress.update(index, now);
-            let result = queued.run(ready, &*callbacks, &control, show).await;
+            let result = run_listed(queued, ready, &*callbacks, &control, show).await;
             progress.finish(index, &result);
             (index, result)
         });

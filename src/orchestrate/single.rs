@@ -1,6 +1,7 @@
 //! One agent, one task.
 
 use super::admission::Admission;
+use super::background::run_listed;
 use super::call::Call;
 use crate::run::{Progress, RunDetails, RunSpec, ToolResult, prepare};
 
@@ -16,7 +17,8 @@ pub async fn single(spec: RunSpec, call: Call) -> ToolResult {
     };
     let admission = Admission { host_id: host_id.as_deref(), group: None, order: &order };
     let show = |progress| drop(updates.send_replace(Some(update_of(&id.get(), progress))));
-    admission.run(ready, &*callbacks, &control, show).await
+    let queued = admission.enter_one(&ready, &control.cancel).await;
+    run_listed(queued, ready, &*callbacks, &control, show).await
 }
 
 /// The update of a call with one run.

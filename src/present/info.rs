@@ -2,7 +2,7 @@
 
 use super::clock::Clock;
 use super::report::{Mark, Report, ReportLine};
-use super::run_words::{mark, name, standing};
+use super::run_words::{WAITED_FOR, mark, name, standing};
 use crate::run::{BackgroundRun, BackgroundStatus, Cleanup};
 use crate::text::{figures, one_line};
 
@@ -29,12 +29,18 @@ pub fn info_report(run: &BackgroundRun, clock: &Clock) -> Report {
     facts.maybe("sandbox", run.sandbox.as_deref());
     facts.maybe("supervision", run.supervision.as_deref());
     processes(&mut facts, run);
-    facts.say("session key", &run.session_key);
+    if run.is_foreground {
+        facts.say("foreground", WAITED_FOR);
+    } else {
+        facts.say("session key", &run.session_key);
+    }
     facts.say("session id", run.child_session_id.as_deref().unwrap_or("not known"));
     let transcript = run.transcript.as_ref().map(|path| path.to_string_lossy().into_owned());
     facts.say("transcript", transcript.as_deref().unwrap_or("none"));
     facts.maybe("files", run.directory.as_deref().map(|path| path.to_string_lossy()).as_deref());
-    kept(&mut facts, run, clock);
+    if !run.is_foreground {
+        kept(&mut facts, run, clock);
+    }
     facts.say("started by", &format!("session {}", run.session));
     for note in run.notes.iter().take(MAX_NOTES) {
         facts.say("note", note);

@@ -2,7 +2,7 @@
 
 use super::clock::Clock;
 use super::report::{Mark, Report, ReportLine};
-use super::run_words::{MAX_CELL, mark, spent, standing, who};
+use super::run_words::{MAX_CELL, WAITED_FOR, mark, spent, standing, who};
 use crate::run::BackgroundRun;
 use crate::text::one_line;
 
@@ -29,7 +29,8 @@ pub fn list_report(runs: &[BackgroundRun], all: bool, clock: &Clock) -> Report {
     for (index, run) in runs.iter().take(MAX_LISTED).enumerate() {
         report.lines.push(ReportLine::new(mark(run), format!("#{}", index + 1), what(run, clock)));
         let session = if all { format!(" · session {}", run.session) } else { String::new() };
-        let ids = format!("{}{session}", run.session_key);
+        let ids = if run.is_foreground { WAITED_FOR.to_owned() } else { run.session_key.clone() };
+        let ids = format!("{ids}{session}");
         report.lines.push(ReportLine::below(one_line(&ids, MAX_CELL)));
     }
     if let Some(more) = runs.len().checked_sub(MAX_LISTED).filter(|more| *more > 0) {

@@ -10,6 +10,9 @@ const MAX_NAME: usize = 60;
 /// Longest text in a line of a list.
 pub(super) const MAX_CELL: usize = 160;
 
+/// What tells a run of a call from one in the background.
+pub(super) const WAITED_FOR: &str = "a call waits for it";
+
 /// `explorer "find the code"`.
 pub(crate) fn who(run: &BackgroundRun) -> String {
     let agent = one_line(&run.agent, MAX_NAME);

@@ -179,6 +179,9 @@ pub struct BackgroundRun {
     /// Whether this process is its host.
     #[serde(skip)]
     pub is_ours: bool,
+    /// Whether a call waits for it. Such a run is never stored.
+    #[serde(skip)]
+    pub is_foreground: bool,
 }
 
 impl BackgroundRun {

@@ -96,13 +96,15 @@ pub struct BackgroundRun {
     pub times_resumed: u32,
     /// True when it runs in this process.
     pub is_ours: bool,
+    /// True when a call waits for it. It is listed until it ends, and never stored.
+    pub is_foreground: bool,
 }
 
 object_into_js! { |run: background::BackgroundRun| BackgroundRun {
     state: run.state(), status: run.status(),
     key, run_id, session_key, session, label, agent, task, model, thinking, cwd, cleanup, is_kept, outcome, error,
     created_ms, started_ms, ended_ms, archive_at_ms, archived_ms, directory, transcript, child_session_id, result,
-    partial, notes, tools, sandbox, supervision, times_resumed, is_ours,
+    partial, notes, tools, sandbox, supervision, times_resumed, is_ours, is_foreground,
     position: run.progress.position,
     usage: run.progress.usage,
     pid: run.progress.pid,

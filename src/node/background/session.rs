@@ -29,7 +29,7 @@ pub type EventSink = ThreadsafeFunction<BackgroundEvent, Returned, BackgroundEve
 /// A change of a conversation's runs. A field is absent when there is nothing new for it.
 #[napi(object, object_from_js = false)]
 pub struct BackgroundEvent {
-    /// All runs of the conversation, newest first, at most 100, brief: `task` has at most 200 bytes; `result`,
+    /// All runs of the conversation, newest first, at most 100, those that a call waits for too, brief: `task` has at most 200 bytes; `result`,
     /// `partial` and `notes` are absent.
     pub runs: Option<Vec<BackgroundRun>>,
     /// The runs that are new since the event before, brief; none of those from before the conversation was opened.

@@ -45,7 +45,7 @@ pub async fn stop(service: &BackgroundService, run: &BackgroundRun) -> Result<Ac
 
 /// Ends all runs of a conversation. Returns how many there were.
 pub async fn stop_all(service: &BackgroundService, session: &str) -> usize {
-    let hosted = service.registry.of_session(Some(session));
+    let hosted = service.registry.listed(Some(session));
     for live in &hosted {
         live.end(EndReason::Stopped);
     }

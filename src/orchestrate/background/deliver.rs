@@ -145,8 +145,8 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
         let pending = view.outbox.pending();
         let (message, batch) = next_message(&service, &view, pending).await;
         let mut event = diff.changes(brief_runs(&service, &view, &stored));
-        if !event.runs.is_empty() {
-            view.set_runs(&event.runs);
+        if let Some(runs) = &event.runs {
+            view.set_runs(runs);
         }
         // After the message, so that a notice about its runs arrives with it.
         event.notices = service.repository.take_notices();
@@ -200,7 +200,7 @@ fn brief_runs(
 ) -> Vec<BackgroundRun> {
     let runs = service.with_hosted(stored.to_vec(), Some(view.session()));
     let runs: Vec<_> = runs.into_iter().map(brief).collect();
-    view.set_has_live(runs.iter().any(BackgroundRun::is_live));
+    view.set_has_live(runs.iter().any(|run| run.is_live() && !run.is_foreground));
     runs
 }
 

@@ -1,4 +1,4 @@
-//! A background run hosted by this process.
+//! A run hosted by this process.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(super) enum EndReason {
     Waited(Duration),
 }
 
-/// A background run hosted by this process.
+/// A run hosted by this process: in the background, or one that a call waits for.
 pub(super) struct LiveRun {
     /// Ends the run and sends messages to its child.
     pub control: Control,
@@ -45,6 +45,16 @@ impl LiveRun {
             record: watch::Sender::new(record),
             reason: Mutex::default(),
         }
+    }
+
+    /// Creates a run that a call waits for: it ends with the call, and gets what is sent to the call's children.
+    pub(super) fn of_call(record: BackgroundRun, call: &Control) -> Self {
+        Self { control: call.of_one(), ..Self::new(record, &call.cancel) }
+    }
+
+    /// Whether a call waits for it.
+    pub(super) fn is_foreground(&self) -> bool {
+        self.record.borrow().is_foreground
     }
 
     /// The current record.

@@ -18,6 +18,7 @@
 //! | How does a run end, and what is delivered then? | `ending`: `Ending` |
 //! | What does a conversation show, and what is on its way into it? | `conversation`: [`ConversationView`], `Outbox`, [`BackgroundEvent`] |
 //! | What claims, delivers and releases deliveries? | `deliver` |
+//! | How are runs shown that a call waits for? | `foreground` |
 //! | When are transcripts archived and directories removed? | `retention`: `Retention` |
 //! | How does a run outlive its pi? | `spawn/request`: `Handoff`; `keeper`, `live_snapshot` |
 //! | What can a user do with a run, and type? | `actions`, [`commands`] |
@@ -28,6 +29,7 @@ mod conversation;
 mod deliver;
 mod drive;
 mod ending;
+mod foreground;
 mod keeper;
 mod live_run;
 mod live_snapshot;
@@ -43,6 +45,7 @@ pub use actions::{resume, send, stop, stop_all};
 pub use conversation::event::{Ack, BackgroundEvent, DeliveryMessage, Listener};
 pub use conversation::view::{ConversationScope, ConversationView};
 pub use deliver::{KnownDeliveries, close_conversation, mark_delivered, open_conversation, until_settled};
+pub(super) use foreground::run_listed;
 pub use keeper::keep;
 pub use service::{BackgroundService, background, close_all, ended};
 pub use spawn::{Receipt, ReceiptStatus, SpawnRequest, Spawnable, spawn, spawnable};

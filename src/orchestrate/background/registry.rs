@@ -19,16 +19,24 @@ impl RunRegistry {
         Self { runs: Mutex::default(), changes: watch::Sender::new(0) }
     }
 
+    /// How many run in the background.
     pub(super) fn len(&self) -> usize {
-        self.runs.lock().len()
+        self.runs.lock().values().filter(|live| !live.is_foreground()).count()
     }
 
     pub(super) fn get(&self, key: &str) -> Option<Arc<LiveRun>> {
         self.runs.lock().get(key).cloned()
     }
 
-    /// The runs of a session, or all of them, in no particular order.
+    /// The background runs of a session, or of all, in no particular order.
     pub(super) fn of_session(&self, session: Option<&str>) -> Vec<Arc<LiveRun>> {
+        let mut runs = self.listed(session);
+        runs.retain(|live| !live.is_foreground());
+        runs
+    }
+
+    /// The runs of a session, or of all, those that a call waits for too, in no particular order.
+    pub(super) fn listed(&self, session: Option<&str>) -> Vec<Arc<LiveRun>> {
         let of_session =
             |live: &&Arc<LiveRun>| session.is_none_or(|session| live.record().session == session);
         self.runs.lock().values().filter(of_session).cloned().collect()

@@ -113,7 +113,7 @@ impl BackgroundService {
     ) -> Vec<BackgroundRun> {
         let hosted: HashMap<_, _> = self
             .registry
-            .of_session(session)
+            .listed(session)
             .iter()
             .map(|live| live.record())
             .map(|run| (run.key.clone(), run))

@@ -13,7 +13,7 @@ use crate::run::launch::private_files::TokenUse;
 use crate::run::outcome::report::ResultBuilder;
 use crate::run::outcome::verdict::Verdict;
 use crate::run::result::ToolResult;
-use crate::run::spec::RunSpec;
+use crate::run::spec::{RunId, RunSpec};
 
 /// A run that may start: everything about it is decided, nothing is started or spent.
 #[derive(Clone)]
@@ -29,6 +29,18 @@ impl AdmittedRun {
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.resolved.config
+    }
+
+    /// The id of the run; it is drawn again when its directory already exists.
+    #[must_use]
+    pub fn id(&self) -> &RunId {
+        &self.builder.run_id
+    }
+
+    /// The first `bytes` of the task, without secrets.
+    #[must_use]
+    pub fn shown_task(&self, bytes: usize) -> String {
+        self.builder.sanitizer.sanitize(&self.spec.task).clip(bytes).into_string()
     }
 
     /// The provider of the child's model, if known.

@@ -26,9 +26,21 @@ pub struct Watchers<'a> {
     pub rate_limited: &'a (dyn Fn(Duration) + Sync),
 }
 
-/// Sends messages to the children of one call. Clones serve the same call.
+impl Control {
+    /// Controls one run of the call, which ends with the call and gets the messages to it.
+    #[must_use]
+    pub fn of_one(&self) -> Self {
+        Self { cancel: self.cancel.child(), steering: self.steering.of_one() }
+    }
+}
+
+/// Sends messages to the children of one call, or of one of its runs. Clones serve the same.
 #[derive(Clone, Debug, Default)]
-pub struct Steering(Arc<Mutex<Vec<ChildControl>>>);
+pub struct Steering {
+    open: Arc<Mutex<Vec<ChildControl>>>,
+    /// Of the call, if this serves one of its runs.
+    call: Option<Arc<Mutex<Vec<ChildControl>>>>,
+}
 
 /// Registers a child for messages. Dropping it ends the registration.
 pub(super) struct SteeringGuard {
@@ -41,9 +53,17 @@ impl Steering {
     /// took it: none works any more, or all are driven by the `json` protocol, which takes no messages.
     #[must_use]
     pub fn steer(&self, message: &str) -> bool {
-        let open = self.0.lock();
+        let open = self.open.lock();
         // Not `any`, which would stop at the first child.
         open.iter().filter(|child_control| child_control.steer(message)).count() > 0
+    }
+
+    fn of_one(&self) -> Self {
+        Self { open: Arc::default(), call: Some(Arc::clone(&self.open)) }
+    }
+
+    fn registered_in(&self) -> impl Iterator<Item = &Mutex<Vec<ChildControl>>> {
+        std::iter::once(&*self.open).chain(self.call.as_deref())
     }
 
     /// Registers a child until the returned value is dropped. `None` if it takes no messages.
@@ -51,14 +71,17 @@ impl Steering {
         if !child_control.takes_commands() {
             return None;
         }
-        self.0.lock().push(child_control.clone());
+        for open in self.registered_in() {
+            open.lock().push(child_control.clone());
+        }
         Some(SteeringGuard { steering: self.clone(), child_control: child_control.clone() })
     }
 }
 
 impl Drop for SteeringGuard {
     fn drop(&mut self) {
-        let mut open = self.steering.0.lock();
-        open.retain(|child_control| !child_control.input.is_same(&self.child_control.input));
+        for open in self.steering.registered_in() {
+            open.lock().retain(|child_control| !child_control.input.is_same(&self.child_control.input));
+        }
     }
 }

@@ -11,8 +11,9 @@ const TASK_BYTES: usize = 200;
 /// A change in the background runs of a conversation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BackgroundEvent {
-    /// All of its runs, newest first, without their long texts; empty if nothing has changed.
-    pub runs: Vec<BackgroundRun>,
+    /// All of its runs, newest first, without their long texts, those that a call waits for too; `None` if nothing has
+    /// changed.
+    pub runs: Option<Vec<BackgroundRun>>,
     /// New runs.
     pub started: Vec<BackgroundRun>,
     /// Runs that have ended.
@@ -62,7 +63,7 @@ impl RunDiff {
     pub(in super::super) fn changes(&mut self, runs: Vec<BackgroundRun>) -> BackgroundEvent {
         let mut event = BackgroundEvent::default();
         if let Some(before) = &self.0 {
-            for run in &runs {
+            for run in runs.iter().filter(|run| !run.is_foreground) {
                 let was_live = before.get(&run.key).map(BackgroundRun::is_live);
                 if was_live.is_none() || (was_live == Some(false) && run.is_live()) {
                     event.started.push(run.clone());
@@ -75,7 +76,7 @@ impl RunDiff {
         let before = self.0.get_or_insert_default();
         if runs.len() != before.len() || runs.iter().any(|run| before.get(&run.key) != Some(run)) {
             *before = runs.iter().map(|run| (run.key.clone(), run.clone())).collect();
-            event.runs = runs;
+            event.runs = Some(runs);
         }
         event
     }
@@ -111,7 +112,7 @@ mod tests {
         let mut diff = RunDiff::default();
         let mut counts = |runs| {
             let event = diff.changes(runs);
-            (event.runs.len(), event.started.len(), event.ended.len())
+            (event.runs.map_or(0, |runs| runs.len()), event.started.len(), event.ended.len())
         };
         assert_eq!(counts(Vec::new()), (0, 0, 0));
         for (state, expected) in [

@@ -1,0 +1,63 @@
+//! Runs that a call waits for, listed beside the background runs of their conversation while they last: people see them,
+//! read their transcripts, send them messages and stop them in the same way. Nothing about them is stored.
+
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use super::live_run::LiveRun;
+use super::registry::Registration;
+use super::service::{BackgroundService, background};
+use crate::orchestrate::admission::Queued;
+use crate::run::{AdmittedRun, BackgroundRun, Control, HostCallbacks, Progress, ToolResult, blocking};
+use crate::store::now_ms;
+
+/// Most bytes of a task that are shown.
+const TASK_BYTES: usize = 4 * 1024;
+
+/// Runs it as soon as it is admitted, listed meanwhile if its call belongs to a conversation; `show` gets its progress.
+pub(in crate::orchestrate) async fn run_listed(
+    queued: Queued,
+    ready: AdmittedRun,
+    callbacks: &dyn HostCallbacks,
+    control: &Control,
+    mut show: impl FnMut(Progress),
+) -> ToolResult {
+    let Some(record) = record(&ready) else { return queued.run(ready, callbacks, control, show).await };
+    let agent_dir = ready.spec.context.agent_dir.clone();
+    let service = blocking(move || background(&agent_dir)).await;
+    let live = Arc::new(LiveRun::of_call(record, control));
+    live.note_prepared(&ready);
+    let id = ready.id().clone();
+    let _registration = register(&service, &live);
+    let listed = |progress: Progress| {
+        live.update(&progress);
+        live.change(|run| run.run_id = id.get());
+        service.registry.notify();
+        show(progress);
+    };
+    queued.run(ready, callbacks, &live.control, listed).await
+}
+
+fn register<'a>(service: &'a BackgroundService, live: &Arc<LiveRun>) -> Registration<'a> {
+    service.registry.insert(live, usize::MAX);
+    service.registry.notify();
+    Registration { registry: &service.registry, key: live.key() }
+}
+
+fn record(ready: &AdmittedRun) -> Option<BackgroundRun> {
+    let session = ready.spec.context.session()?.to_owned();
+    Some(BackgroundRun {
+        key: Uuid::new_v4().to_string(),
+        run_id: ready.id().get(),
+        session,
+        agent: ready.resolved.agent.name.clone(),
+        task: ready.shown_task(TASK_BYTES),
+        cwd: ready.spec.cwd.clone(),
+        created_ms: now_ms(),
+        host_pid: Some(std::process::id()),
+        is_ours: true,
+        is_foreground: true,
+        ..BackgroundRun::default()
+    })
+}

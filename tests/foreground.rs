@@ -1,0 +1,174 @@
+//! Runs that a call waits for, as their conversation shows and reaches them. Their children are scripted.
+#![cfg(target_os = "linux")]
+
+#[path = "support/pids.rs"]
+#[expect(dead_code, reason = "only the waiting is used here")]
+mod pids;
+#[path = "support/stage.rs"]
+mod stage;
+
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use pi_subagent_native::orchestrate::background::{
+    Ack, BackgroundEvent, BackgroundRun, BackgroundService, ConversationScope, KnownDeliveries, Listener,
+    background, close_conversation, commands, open_conversation, send, stop, until_settled,
+};
+use pi_subagent_native::orchestrate::{Call, CallOrder, TaskSpec, TasksSpec, parallel};
+use pi_subagent_native::process::Cancel;
+use pi_subagent_native::run::{Control, Host, HostContext, RunId, RunOutcome, RunState, ToolResult};
+use pids::eventually;
+use serde_json::json;
+use stage::{PATIENCE, User, stage};
+use tempfile::TempDir;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+const SESSION: &str = "conversation";
+/// Works until it has heard a second command, and says what it was.
+const LISTENS: &str = "hear; begin; hear; said 'Heard you.'; settled; leave";
+
+struct Scene {
+    root: TempDir,
+    service: Arc<BackgroundService>,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let root = stage(LISTENS);
+        let service = background(&root.path().join("agent"));
+        Self { root, service }
+    }
+
+    fn context(&self) -> Arc<HostContext> {
+        let host = Host { session_id: Some(SESSION.into()), ..Host::default() };
+        Arc::new(HostContext { host, ..stage::context(self.root.path(), json!({ "graceMs": 200 })) })
+    }
+
+    fn scope(&self) -> ConversationScope {
+        let cwd = self.root.path().join("project");
+        ConversationScope { cwd, context: self.context(), ends_with: Cancel::new() }
+    }
+
+    /// A call of two tasks.
+    fn call(&self) -> JoinHandle<ToolResult> {
+        let task = |task: &str| TaskSpec { agent: "explorer".into(), cwd: None, task: task.into() };
+        let spec = TasksSpec {
+            tasks: vec![task("first"), task("second")],
+            cwd: self.root.path().join("project"),
+            context: self.context(),
+        };
+        let call = Call {
+            id: RunId::draw(),
+            callbacks: Arc::new(User::default()),
+            control: Control::default(),
+            updates: watch::channel(None).0,
+            host_id: None,
+            order: CallOrder::now(),
+        };
+        tokio::spawn(parallel(spec, call))
+    }
+
+    async fn runs(&self) -> Vec<BackgroundRun> {
+        self.service.runs(Some(SESSION.into())).await
+    }
+
+    /// The two runs of a call, once both of their children work, by their tasks.
+    async fn working(&self) -> Vec<BackgroundRun> {
+        let heard = self.root.path().join("heard");
+        eventually("both children", || {
+            fs::read_to_string(&heard).is_ok_and(|text| text.lines().count() == 2)
+        })
+        .await;
+        let is_working = |run: &BackgroundRun| run.progress.state == RunState::Running;
+        let look = async {
+            loop {
+                let mut runs = self.runs().await;
+                if runs.len() == 2 && runs.iter().all(is_working) {
+                    runs.sort_by(|one, other| one.task.cmp(&other.task));
+                    return runs;
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        timeout(PATIENCE, look).await.expect("both are listed")
+    }
+}
+
+/// Keeps what it hears.
+#[derive(Clone, Default)]
+struct Ear(Arc<Mutex<Vec<BackgroundEvent>>>);
+
+impl Listener for Ear {
+    async fn notify(&mut self, event: BackgroundEvent) -> Ack {
+        self.0.lock().push(event);
+        Ack::Accepted
+    }
+}
+
+fn outcomes(result: &ToolResult) -> Vec<RunOutcome> {
+    result.details.results.iter().map(|single| single.outcome).collect()
+}
+
+#[tokio::test]
+async fn one_task_of_a_call_is_stopped_and_another_is_sent_a_message() {
+    let scene = Scene::new();
+    let call = scene.call();
+    let runs = scene.working().await;
+    assert!(runs.iter().all(|run| run.is_foreground && run.is_ours && run.transcript.is_some()), "{runs:?}");
+    assert_eq!((runs[0].task.as_str(), runs[1].task.as_str()), ("first", "second"));
+    stop(&scene.service, &runs[0]).await.expect("it works");
+    assert!(!call.is_finished(), "the other one works on");
+    send(&scene.service, &runs[1], "enough", &scene.scope(), Arc::new(User::default()))
+        .await
+        .expect("it works");
+    let result = timeout(PATIENCE, call).await.expect("both are over").expect("no panic");
+    assert_eq!(outcomes(&result), [RunOutcome::Aborted, RunOutcome::Completed]);
+    assert!(scene.runs().await.is_empty(), "what is over is not listed");
+}
+
+#[tokio::test]
+async fn the_list_of_an_open_conversation_has_them_and_nothing_waits_for_them() {
+    let scene = Scene::new();
+    let ear = Ear::default();
+    let view = open_conversation(
+        &scene.service,
+        SESSION.into(),
+        scene.scope(),
+        KnownDeliveries::default(),
+        ear.clone(),
+    )
+    .await;
+    let call = scene.call();
+    let runs = scene.working().await;
+    let shows = |count| {
+        let ear = ear.clone();
+        let runs = move || Some(ear.0.lock().last()?.runs.as_ref()?.len());
+        eventually("the list of that length", move || runs() == Some(count))
+    };
+    shows(2).await;
+    let user = || Arc::new(User::default());
+    let list = commands::answer(&scene.service, &view, "list", user()).await.plain();
+    assert!(list.contains(&runs[0].run_id) && list.contains("a call waits for it"), "{list}");
+    let info =
+        commands::answer(&scene.service, &view, &format!("info {}", runs[1].run_id), user()).await.plain();
+    assert!(info.contains("second") && info.contains("a call waits for it"), "{info}");
+    timeout(PATIENCE, until_settled(&scene.service, &view, None)).await.expect("no background run is live");
+    timeout(PATIENCE, scene.service.close()).await.expect("there is nothing to end");
+    assert!(!call.is_finished(), "only background runs end");
+    let said = commands::answer(&scene.service, &view, "stop all", user()).await.plain();
+    assert!(said.contains("2 runs"), "{said}");
+    let result = timeout(PATIENCE, call).await.expect("both are over").expect("no panic");
+    assert_eq!(outcomes(&result), [RunOutcome::Aborted, RunOutcome::Aborted]);
+    shows(0).await;
+    let events = ear.0.lock();
+    let told = |event: &BackgroundEvent| {
+        event.started.is_empty() && event.ended.is_empty() && event.message.is_none()
+    };
+    assert!(events.iter().all(told), "its call has the result: {events:?}");
+    drop(events);
+    close_conversation(&scene.service, &view).await;
+}
