@@ -16,6 +16,7 @@ import { registerCommands } from "./commands/commands.ts";
 import { staleNotice } from "./host/build.ts";
 import { shareCompiledCode } from "./host/compile-cache.ts";
 import { RunEvents } from "./host/events.ts";
+import { guarded } from "./host/guarded.ts";
 import { loadAddon } from "./host/native.ts";
 import { Notices, withPolicy } from "./host/notices.ts";
 import { callOptions, placeOptions, surfaceOptions } from "./host/options.ts";
@@ -28,11 +29,12 @@ import { SubagentTools, type ToolName } from "./tools/run-tools.ts";
 import { SessionTools } from "./tools/session-tools.ts";
 import { showWidget } from "./ui/widget.ts";
 
-export default function subagentNative(pi: PiApi): void {
+export default function subagentNative(api: PiApi): void {
 	if (process.env.PI_SUBAGENT_CHILD === "1") {
-		childGuard(pi);
+		childGuard(api);
 		return;
 	}
+	const pi = guarded(api);
 	const runs = new Runs();
 	const background = new Background();
 	const host = new BackgroundHost();

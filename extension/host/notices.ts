@@ -14,10 +14,15 @@ export class Notices {
 		const fresh = notices.filter((notice) => !this.shown.has(notice));
 		if (fresh.length === 0) return;
 		for (const notice of fresh) this.shown.add(notice);
-		const text = `pi-subagent-native: ${fresh.join("\n")}`;
-		if (context.hasUI) context.ui.notify(text, "warning");
-		else complain(text);
+		say(fresh.join("\n"), context);
 	}
+}
+
+/** Shows a notice, however often it was shown already. */
+export function say(notice: string, context: PiContext): void {
+	const text = `pi-subagent-native: ${notice}`;
+	if (context.hasUI) context.ui.notify(text, "warning");
+	else complain(text);
 }
 
 function complain(text: string): void {

@@ -1,0 +1,245 @@
+/** Whatever fails in the extension, pi gets a line or nothing, and its user one notice. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { setTimeout as delay, setImmediate as later } from "node:timers/promises";
+import { visibleWidth } from "@earendil-works/pi-tui";
+import { guardedInterval, guardedTimeout } from "../../extension/host/guard.ts";
+import { guarded } from "../../extension/host/guarded.ts";
+import { GuardedComponent } from "../../extension/host/guarded-component.ts";
+import type { PiApi, PiContext } from "../../extension/host/pi.ts";
+import { HostDouble } from "./package-copy.ts";
+
+const theme = { fg: (_color: string, text: string) => text, bold: (text: string) => text };
+
+function fails(): never {
+	throw new Error("broken\u001b[2J\nby a test");
+}
+
+/** A session that has just begun. */
+async function opened(): Promise<{ host: HostDouble; pi: PiApi }> {
+	// What failed before is told to the session before.
+	await later();
+	const host = new HostDouble();
+	const pi = guarded<PiApi>(host);
+	pi.on("session_start", () => {});
+	await host.emit("session_start");
+	return { host, pi };
+}
+
+const drawn = (render: (width: number) => string[], invalidate = () => {}) =>
+	new GuardedComponent("a drawing", () => ({ render, invalidate }));
+
+describe("a component", () => {
+	it("that fails is one line, as wide as asked, that a terminal can show", async () => {
+		await opened();
+		const broken = drawn(fails);
+		for (const width of [0, 1, 7, 80, 400]) {
+			const lines = broken.render(width);
+			assert.equal(lines.length, 1);
+			assert.ok(visibleWidth(lines[0] ?? "") <= width, `${width}`);
+			assert.ok(!lines[0]?.includes("\n") && !lines[0]?.includes("[2J"));
+		}
+		assert.match(broken.render(80)[0] ?? "", /^✗ pi-subagent-native: a drawing failed: Error: broken by a test/);
+	});
+
+	it("never draws a line that is too wide, or something else than lines", async () => {
+		await opened();
+		assert.deepEqual(
+			drawn(() => ["a".repeat(9), "b\nc"])
+				.render(5)
+				.map(visibleWidth),
+			[5, 3],
+		);
+		for (const odd of [undefined, null, "text", [1], ["a", undefined], { length: 1 }, [["a"]]]) {
+			const [line, ...more] = drawn(() => odd as string[]).render(60);
+			assert.match(line ?? "", /^✗ /);
+			assert.deepEqual(more, []);
+		}
+	});
+
+	it("draws what it draws, also when its lines change in place", () => {
+		const lines = ["one", "two"];
+		const component = drawn(() => lines);
+		const first = component.render(10);
+		assert.deepEqual(first, ["one", "two"]);
+		lines[1] = "three and more";
+		lines.push("four");
+		assert.deepEqual(component.render(10).map(visibleWidth), [3, 10, 4]);
+		assert.deepEqual(component.render(20), ["one", "three and more", "four"]);
+		assert.deepEqual(first, ["one", "two"], "pi may keep what it got");
+	});
+
+	it("passes on what pi asks for, and only what there is", () => {
+		const calls: unknown[] = [];
+		const screen = {
+			focused: false,
+			wantsKeyRelease: true,
+			render: () => [],
+			invalidate: () => calls.push("invalidate"),
+			handleInput: (data: string) => calls.push(data),
+			handleMouse: () => ({ handled: true, target: "an inner part" }),
+			dispose: () => calls.push("dispose"),
+		};
+		const component = new GuardedComponent("a screen", () => screen);
+		component.focused = true;
+		component.handleInput("x");
+		component.invalidate();
+		component.dispose();
+		assert.deepEqual([screen.focused, component.focused, component.wantsKeyRelease], [true, true, true]);
+		assert.deepEqual(calls, ["x", "invalidate", "dispose"]);
+		assert.deepEqual(component.handleMouse({} as never), { handled: true });
+		const plain = { render: () => [], invalidate: () => {} };
+		const other = new GuardedComponent("a drawing", () => plain);
+		other.focused = true;
+		other.handleInput("x");
+		other.dispose();
+		assert.deepEqual([Object.keys(plain), other.handleMouse({} as never)], [["render", "invalidate"], undefined]);
+	});
+
+	it("that cannot be worked any more is closed by the next key", async () => {
+		await opened();
+		let closed = 0;
+		const close = () => closed++;
+		const screen = (part: object) =>
+			new GuardedComponent("a screen", () => ({ render: () => ["fine"], invalidate: () => {}, ...part }), close);
+		const deaf = screen({ handleInput: fails });
+		deaf.handleInput("x");
+		assert.equal(closed, 1);
+		const blind = screen({ render: fails });
+		blind.render(80);
+		blind.handleInput("x");
+		assert.equal(closed, 2);
+		const well = screen({ handleInput: () => {} });
+		well.render(80);
+		well.handleInput("x");
+		assert.equal(closed, 2);
+	});
+});
+
+describe("what is registered", () => {
+	it("fails for itself alone, and is told once in each session", async () => {
+		const { host, pi } = await opened();
+		const tool = { name: "t", label: "", description: "", parameters: {}, execute: async () => fails() };
+		pi.registerTool({ ...tool, renderCall: fails, renderResult: () => undefined as never });
+		pi.registerCommand("c", { description: "", getArgumentCompletions: fails, handler: async () => {} });
+		pi.registerMessageRenderer("m", fails);
+		pi.registerEntryRenderer("e", () => ({ render: fails, invalidate: fails }));
+		pi.on("agent_end", fails);
+		pi.on("agent_end", async () => await delay(1).then(fails));
+		pi.on("agent_before_settle", async (event) => ({ ...event, continue: true }));
+		const registered = host.tools.get("t") ?? assert.fail();
+		assert.match(registered.renderCall({}, theme, {} as never).render(80)[0] ?? "", /^✗ .*drawing `t` failed/);
+		assert.match(registered.renderResult({} as never, {} as never, theme, {} as never).render(80)[0] ?? "", /^✗ /);
+		assert.match(host.renderMessage?.({ content: "x" }, 80)[0] ?? "", /^✗ /);
+		assert.match(host.renderEntry?.({ data: 1 }, 80)[0] ?? "", /^✗ /);
+		assert.equal(host.commands.get("c")?.getArgumentCompletions(""), null);
+		assert.deepEqual(await host.emit("agent_end"), [undefined, undefined]);
+		assert.deepEqual(await host.emit("agent_before_settle", { entries: [] }), [{ entries: [], continue: true }]);
+		await later();
+		assert.equal(host.notes.length, 1, host.notes.join("\n"));
+		assert.match(host.notes[0] ?? "", /drawing `t` failed: Error: broken by a test \(.*guard\.spec\.ts:\d+:\d+\)/);
+		await host.emit("session_start", { reason: "new" });
+		await host.emit("agent_end");
+		await later();
+		assert.equal(host.notes.length, 2);
+		await assert.rejects(registered.execute("1", {}, undefined, undefined, host.context()), "pi tells the model");
+	});
+
+	it("gives a renderer its own component back, and pi the one it knows", () => {
+		const host = new HostDouble();
+		const seen: unknown[] = [];
+		const own = { render: () => ["own"], invalidate: () => {} };
+		guarded(host).registerTool({
+			...{ name: "t", label: "", description: "", parameters: {}, execute: async () => fails() },
+			renderCall(_args, _theme, context) {
+				seen.push((context as { lastComponent?: unknown }).lastComponent);
+				return own;
+			},
+			renderResult: fails,
+		});
+		const { renderCall } = host.tools.get("t") ?? assert.fail();
+		const first = renderCall({}, theme, {} as never);
+		assert.equal(renderCall({}, theme, { lastComponent: first } as never), first);
+		assert.deepEqual(seen, [undefined, own]);
+	});
+
+	it("leaves a message to pi when its renderer has nothing to draw", () => {
+		const host = new HostDouble();
+		let renderer: ((...args: never[]) => unknown) | undefined;
+		host.registerMessageRenderer = (_type, given) => {
+			renderer = given;
+		};
+		guarded(host).registerMessageRenderer("m", () => undefined);
+		assert.equal(renderer?.(), undefined);
+	});
+
+	it("says each time why a command has failed", async () => {
+		const { host, pi } = await opened();
+		pi.registerCommand("c", { description: "", getArgumentCompletions: () => null, handler: async () => fails() });
+		for (const time of [1, 2]) {
+			await host.commands.get("c")?.handler("", host.context());
+			assert.equal(host.notes.length, time);
+		}
+		assert.match(host.notes[0] ?? "", /\/c failed: Error: broken/);
+	});
+
+	it("still blocks a tool call by failing", async () => {
+		const { host, pi } = await opened();
+		pi.on("tool_call", fails);
+		await assert.rejects(host.emit("tool_call"));
+	});
+});
+
+describe("what is shown", () => {
+	it("is guarded in widgets and screens, and contexts stay as they are", async () => {
+		const { host, pi } = await opened();
+		const shown: unknown[] = [];
+		host.user.setWidget = (_key, content) => shown.push(content?.({ requestRender() {} }, theme));
+		host.user.custom = async (factory) => shown.push(factory({ requestRender() {} }, theme, {} as never, () => {}));
+		let given: PiContext | undefined;
+		pi.on("agent_start", (_event, context) => {
+			given = context;
+			context.ui.setWidget("w", fails);
+			context.ui.setWidget("w", undefined);
+			void context.ui.custom(() => ({ render: fails, invalidate: fails }) as never, {} as never);
+		});
+		await host.emit("agent_start");
+		const [widget, none, screen] = shown as GuardedComponent[];
+		assert.deepEqual([widget?.render(80).length, none, screen?.render(80).length], [1, undefined, 1]);
+		assert.equal(given?.cwd, "/project");
+		assert.equal(given?.sessionManager.getSessionId(), "session");
+		assert.equal("mode" in (given ?? {}), true);
+	});
+
+	it("throws like pi for a context that is stale", async () => {
+		const { host, pi } = await opened();
+		let given: PiContext | undefined;
+		pi.on("agent_start", (_event, context) => {
+			given = context;
+		});
+		const stale = Object.defineProperty(host.context(), "ui", { get: fails });
+		await host.emit("agent_start", {}, stale);
+		assert.throws(() => given?.ui);
+	});
+});
+
+describe("a timer", () => {
+	it("that fails ends nothing, and goes on", async () => {
+		const { host } = await opened();
+		let ticks = 0;
+		const interval = guardedInterval(
+			"a clock",
+			() => {
+				ticks++;
+				fails();
+			},
+			1,
+		);
+		guardedTimeout("a clock", fails, 1);
+		while (ticks < 3) await delay(1);
+		clearInterval(interval);
+		assert.deepEqual(host.notes.length, 1);
+		assert.match(host.notes[0] ?? "", /a clock failed/);
+	});
+});
