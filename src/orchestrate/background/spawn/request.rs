@@ -41,7 +41,6 @@ pub struct SpawnRequest {
     /// The working directory of the conversation.
     pub cwd: PathBuf,
     /// Agent directory, environment and host.
-    #[serde(with = "shared")]
     pub context: Arc<HostContext>,
     /// When it was made, no two requests of a process have the same time.
     pub created_ms: i64,
@@ -147,27 +146,5 @@ text_enum! {
         Forbidden = "forbidden",
         /// [`Receipt::Error`].
         Error = "error",
-    }
-}
-
-/// The host context of a request, for a keeper.
-mod shared {
-    use std::sync::Arc;
-
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    use crate::run::HostContext;
-
-    pub(super) fn serialize<S: Serializer>(
-        context: &Arc<HostContext>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        HostContext::serialize(context, serializer)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Arc<HostContext>, D::Error> {
-        HostContext::deserialize(deserializer).map(Arc::new)
     }
 }
