@@ -54,7 +54,7 @@ pub(super) async fn prepare_all(
         directory(&run, &call.control.cancel).await.map_err(|refusal| numbered(&refuse(refusal)))?;
         let (id, callbacks, cancel) = (RunId::draw(), &*call.callbacks, &call.control.cancel);
         let run = match settings_of(&run, &mut known, cancel).await {
-            Some(settings) => prepare_with(settings, run, id, callbacks, cancel).await,
+            Some(settings) => prepare_with(settings, run, id, callbacks, cancel, None).await,
             None => prepare(run, id, callbacks, cancel).await,
         };
         match run {

@@ -136,7 +136,7 @@ pub async fn resume(
     let config = settings.loaded().map_err(|refusal| refusal.to_string())?.config.clone();
     let live = Arc::new(LiveRun::new(resumed(run), &scope.ends_with));
     let id = RunId::of_key(&run.key);
-    let ready = prepare_with(settings, spec, id, &*callbacks, &live.control.cancel).await;
+    let ready = prepare_with(settings, spec, id, &*callbacks, &live.control.cancel, None).await;
     let ready = ready.map_err(|result| result.text)?;
     if let Some(over) = ready.over_budget().await {
         return Err(over);

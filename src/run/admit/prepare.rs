@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use tokio::sync::Notify;
+
 use super::admitted::AdmittedRun;
 use super::capabilities::HostCapabilities;
 use super::refusal::Refusal;
@@ -42,15 +44,16 @@ pub async fn prepare(
 ) -> Result<AdmittedRun, ToolResult> {
     let started = Instant::now();
     match CallSettings::unless_cancelled(&spec.cwd, &spec.context, cancel).await {
-        Ok(settings) => prepare_with(settings, spec, id, callbacks, cancel).await,
+        Ok(settings) => prepare_with(settings, spec, id, callbacks, cancel, None).await,
         Err((reason, sanitizer)) => {
-            let call = Call { spec: Arc::new(spec), id, sanitizer, cancel };
+            let call = Call { spec: Arc::new(spec), id, sanitizer, cancel, asks: None };
             Err(call.unresolved().without_child(&Verdict::cancelled(&reason), started.elapsed(), None))
         }
     }
 }
 
-/// As [`prepare`], with settings that the call has read before. They must be those of the run's directory.
+/// As [`prepare`], with settings that the call has read before. They must be those of the run's directory. `asks` is
+/// notified when the user has to be asked, before the question waits behind earlier ones.
 ///
 /// # Errors
 ///
@@ -61,12 +64,13 @@ pub async fn prepare_with(
     id: RunId,
     callbacks: &dyn HostCallbacks,
     cancel: &Cancel,
+    asks: Option<&Notify>,
 ) -> Result<AdmittedRun, ToolResult> {
     let (started, spec) = (Instant::now(), Arc::new(spec));
     if let Some(resumption) = &spec.overrides.resumes {
         id.set(&resumption.run_id);
     }
-    let call = Call { spec, id, sanitizer: Arc::clone(settings.sanitizer()), cancel };
+    let call = Call { spec, id, sanitizer: Arc::clone(settings.sanitizer()), cancel, asks };
     match Box::pin(call.prepare(settings, callbacks)).await {
         Ok(admitted) => Ok(admitted),
         Err(Stop::Refused(refusal, limits)) => Err(refusal.into_result(&call.sanitizer, limits)),
@@ -97,6 +101,7 @@ struct Call<'a> {
     id: RunId,
     sanitizer: Arc<Sanitizer>,
     cancel: &'a Cancel,
+    asks: Option<&'a Notify>,
 }
 
 impl Call<'_> {
@@ -144,6 +149,9 @@ impl Call<'_> {
         }
         if !callbacks.is_reachable() {
             return Err(refuse(resolved.refused()));
+        }
+        if let Some(asks) = self.asks {
+            asks.notify_one();
         }
         // One question at a time: several calls of one message may ask about the same agent, and one answer is enough.
         let _turn = self.unless_aborted(ASKING.lock()).await?;

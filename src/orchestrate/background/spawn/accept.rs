@@ -1,7 +1,6 @@
 //! Accepts a run: sends the receipt as soon as the decision is made, and does the rest in a separate task.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::{Notify, oneshot};
 
@@ -15,8 +14,8 @@ use crate::orchestrate::background::repository::STOP;
 use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::background::watch::watch_others;
 use crate::run::{
-    AdmittedRun, Answer, BackgroundRun, BoxFuture, ChildQuestion, ConfirmRequest, ErrorCode, HostCallbacks,
-    RunId, ToolResult, blocking, prepare_with, spawn_task,
+    AdmittedRun, BackgroundRun, ErrorCode, HostCallbacks, RunId, ToolResult, blocking, prepare_with,
+    spawn_task,
 };
 
 /// What the model reads when a run was accepted.
@@ -56,12 +55,11 @@ async fn begin(
     receipt: oneshot::Sender<Receipt>,
 ) {
     let reply = Reply { receipt, warnings };
-    let watched = ConsentWatch { callbacks: &*callbacks, asked: Notify::new() };
-    let id = RunId::of_key(&live.key());
-    let mut preparing = Box::pin(prepare_with(settings, spec, id, &watched, &live.control.cancel));
+    let (id, cancel, asked) = (RunId::of_key(&live.key()), &live.control.cancel, Notify::new());
+    let mut preparing = Box::pin(prepare_with(settings, spec, id, &*callbacks, cancel, Some(&asked)));
     let prepared = tokio::select! {
         biased;
-        () = watched.asked.notified() => None,
+        () = asked.notified() => None,
         prepared = &mut preparing => Some(prepared),
     };
     let accepted = if let Some(prepared) = prepared {
@@ -205,37 +203,4 @@ fn refusal_of(result: &ToolResult) -> Receipt {
         )
     });
     if is_forbidden { Receipt::Forbidden(message) } else { Receipt::Error(message) }
-}
-
-/// Wraps the host's callbacks to signal when the user must be asked.
-struct ConsentWatch<'a> {
-    callbacks: &'a dyn HostCallbacks,
-    asked: Notify,
-}
-
-impl HostCallbacks for ConsentWatch<'_> {
-    fn is_interactive(&self) -> bool {
-        self.callbacks.is_interactive()
-    }
-
-    /// Called when the user must be asked, before the question waits behind earlier ones.
-    fn is_reachable(&self) -> bool {
-        let is_reachable = self.callbacks.is_reachable();
-        if is_reachable {
-            self.asked.notify_one();
-        }
-        is_reachable
-    }
-
-    fn confirm(&self, request: ConfirmRequest) -> BoxFuture<'_, bool> {
-        self.callbacks.confirm(request)
-    }
-
-    fn ask(&self, question: ChildQuestion) -> BoxFuture<'_, Answer> {
-        self.callbacks.ask(question)
-    }
-
-    fn refresh<'a>(&'a self, provider: &'a str, valid_for: Duration) -> BoxFuture<'a, bool> {
-        self.callbacks.refresh(provider, valid_for)
-    }
 }
