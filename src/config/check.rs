@@ -1,10 +1,12 @@
 //! Checks one value against its key: type and bounds, and what would have been right.
 
+use std::fmt::Display;
+
 use serde_json::{Map, Value, json};
 
 use super::keys::{Key, Kind};
 use super::located::{Json, Located, Member, Mistake};
-use crate::text::{nearest, quoted, suggestion};
+use crate::text::{Position, nearest, quoted, suggestion};
 
 /// No list needs more entries.
 const MAX_ITEMS: usize = 256;
@@ -85,22 +87,18 @@ impl Checker<'_> {
         self.at_most(value, members.len())?;
         let mut variables = Map::new();
         for Member { name, name_at, value } in members {
-            let (at, path, shown) = (*name_at, self.path, quoted(name));
+            let shown = quoted(name);
             if name.starts_with(RESERVED_ENV) {
-                let message = format!(
-                    "`{path}` names {shown}; names that start with `{RESERVED_ENV}` are set for each child"
-                );
-                return Err(Mistake { at, message });
+                let why = format!("names that start with `{RESERVED_ENV}` are set for each child");
+                return self.mistake(*name_at, format!("names {shown}; {why}"));
             }
             let is_name = !name.is_empty() && !name.contains(|c: char| c == '=' || c.is_control());
             let Json::Text(text) = &value.json else {
                 return self.holds(value, &format!("a text for {shown}"));
             };
             if !is_name || text.contains('\0') || text.len() > MAX_TEXT_BYTES {
-                let message = format!(
-                    "`{path}` sets {shown}; expected a name without `=` and at most {MAX_TEXT_BYTES} bytes without NUL"
-                );
-                return Err(Mistake { at, message });
+                let expected = format!("a name without `=` and at most {MAX_TEXT_BYTES} bytes without NUL");
+                return self.mistake(*name_at, format!("sets {shown}; expected {expected}"));
             }
             variables.insert(name.clone(), json!(text));
         }
@@ -112,12 +110,8 @@ impl Checker<'_> {
             if let Json::Text(text) = &item.json {
                 let plain: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
                 if NEVER_LSP.contains(&plain.to_ascii_lowercase().as_str()) {
-                    let message = format!(
-                        "`{}` names {}, which a child may never use; expected actions that only read",
-                        self.path,
-                        quoted(text)
-                    );
-                    return Err(Mistake { at: item.at, message });
+                    let why = "which a child may never use; expected actions that only read";
+                    return self.mistake(item.at, format!("names {}, {why}", quoted(text)));
                 }
             }
         }
@@ -133,9 +127,8 @@ impl Checker<'_> {
         let mut launchers = Map::new();
         for Member { name, name_at, value } in members {
             if !is_line(name) || launchers.contains_key(name) {
-                let message =
-                    format!("`{}` holds {}; expected each name once, on one line", self.path, quoted(name));
-                return Err(Mistake { at: *name_at, message });
+                let what = format!("holds {}; expected each name once, on one line", quoted(name));
+                return self.mistake(*name_at, what);
             }
             let path = format!("{}.{name}", self.path);
             launchers.insert(name.clone(), Checker { path: &path }.launcher(value)?);
@@ -155,13 +148,12 @@ impl Checker<'_> {
                 let message = format!("{} is not a field of a launcher{meant}", quoted(&path));
                 return Err(Mistake { at: *name_at, message });
             };
-            let checked = Checker { path: &path }.value(*kind, value)?;
+            let field = Checker { path: &path };
+            let checked = field.value(*kind, value)?;
             if let Some(unknown) = unknown_placeholder(&checked) {
-                let message = format!(
-                    "`{path}` has the placeholder `{{{unknown}}}`; expected one of {}",
-                    listed(&PLACEHOLDERS)
-                );
-                return Err(Mistake { at: value.at, message });
+                let expected = listed(&PLACEHOLDERS);
+                let what = format!("has the placeholder `{{{unknown}}}`; expected one of {expected}");
+                return field.mistake(value.at, what);
             }
             launcher.insert(name.clone(), checked);
         }
@@ -169,11 +161,8 @@ impl Checker<'_> {
         if !command.is_some_and(|words| {
             words.iter().any(|word| word.as_str().is_some_and(|word| word.contains("{argv}")))
         }) {
-            let message = format!(
-                "`{}` needs a `command` with `{{argv}}` in it, where the child's arguments go",
-                self.path
-            );
-            return Err(Mistake { at: value.at, message });
+            let what = "needs a `command` with `{argv}` in it, where the child's arguments go";
+            return self.mistake(value.at, what);
         }
         Ok(Value::Object(launcher))
     }
@@ -182,24 +171,19 @@ impl Checker<'_> {
         if items <= MAX_ITEMS {
             return Ok(());
         }
-        Err(Mistake {
-            at: value.at,
-            message: format!("`{}` has {items} entries; expected at most {MAX_ITEMS}", self.path),
-        })
+        self.mistake(value.at, format!("has {items} entries; expected at most {MAX_ITEMS}"))
     }
 
     fn wrong<T>(&self, value: &Located, expected: &str) -> Result<T, Mistake> {
-        Err(Mistake {
-            at: value.at,
-            message: format!("`{}` is {}; expected {expected}", self.path, shown(&value.json)),
-        })
+        self.mistake(value.at, format!("is {}; expected {expected}", shown(&value.json)))
     }
 
     fn holds<T>(&self, item: &Located, expected: &str) -> Result<T, Mistake> {
-        Err(Mistake {
-            at: item.at,
-            message: format!("`{}` holds {}; expected {expected}", self.path, shown(&item.json)),
-        })
+        self.mistake(item.at, format!("holds {}; expected {expected}", shown(&item.json)))
+    }
+
+    fn mistake<T>(&self, at: Position, what: impl Display) -> Result<T, Mistake> {
+        Err(Mistake { at, message: format!("`{}` {what}", self.path) })
     }
 }
 
@@ -271,6 +255,7 @@ fn whole(number: f64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::super::keys::{KEYS, Values};
+    use super::super::located::parse;
     use super::*;
 
     #[test]
@@ -307,7 +292,7 @@ mod tests {
         for key in KEYS {
             let before = accepted;
             for value in &values {
-                if let Ok(checked) = check(key, &Located::from_value(value)) {
+                if let Ok(checked) = check(key, &parse(&value.to_string()).expect("JSON")) {
                     let mut all = Values::default();
                     all.set(key.path, checked.clone());
                     let again = Values::of(&all.into_config());

@@ -7,7 +7,6 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::keys::Values;
-use super::located::Located;
 use super::reader::{MAX_DIAGNOSTICS, Origin, READ_FAILED, Reader};
 use super::settings::Config;
 use crate::agent::{canonical, project_directories};
@@ -111,7 +110,7 @@ pub fn load(paths: &ConfigPaths) -> LoadedConfig {
 pub fn overlay(config: &Config, object: &Value) -> Result<Config, Diagnostic> {
     let mut values = Values::of(config);
     let mut reader = Reader::of_caller(&mut values);
-    reader.settings(&Located::from_value(object))?;
+    reader.settings(&object.to_string())?;
     match reader.diagnostics.into_iter().find(|found| found.severity != Severity::Info) {
         Some(diagnostic) => Err(diagnostic),
         None => Ok(values.into_config()),

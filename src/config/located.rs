@@ -3,14 +3,14 @@
 use jsonc_parser::ast::Value as Ast;
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, parse_to_ast};
-use serde_json::{Number, Value};
+use serde_json::Number;
 
 use crate::text::{LineIndex, Position, STRICT};
 
-/// A JSON value and its position. Values of an in-process caller have none.
+/// A JSON value and its position.
 #[derive(Clone, Debug)]
 pub(super) struct Located {
-    pub(super) at: Option<Position>,
+    pub(super) at: Position,
     pub(super) json: Json,
 }
 
@@ -29,66 +29,42 @@ pub(super) enum Json {
 #[derive(Clone, Debug)]
 pub(super) struct Member {
     pub(super) name: String,
-    pub(super) name_at: Option<Position>,
+    pub(super) name_at: Position,
     pub(super) value: Located,
 }
 
 /// What is wrong with a text, or with a value in it.
 #[derive(Debug)]
 pub(super) struct Mistake {
-    pub(super) at: Option<Position>,
+    pub(super) at: Position,
     pub(super) message: String,
 }
 
-/// Parses the text of a file.
+/// Parses a JSON text.
 pub(super) fn parse(text: &str) -> Result<Located, Mistake> {
     let lines = LineIndex::new(text);
     let parsed = parse_to_ast(text, &CollectOptions::default(), &STRICT).map_err(|error| {
         let message = error.kind().to_string();
         let mut chars = message.chars();
         let message = chars.next().into_iter().flat_map(char::to_lowercase).chain(chars).collect();
-        Mistake { at: Some(lines.position(error.range().start)), message }
+        Mistake { at: lines.position(error.range().start), message }
     })?;
     // The parser above reports positions; `serde_json` enforces every rule of JSON.
     if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
-        let at = Some(Position::new(error.line(), error.column().max(1)));
+        let at = Position::new(error.line(), error.column().max(1));
         let message = error.to_string();
         let what = message.split(" at line ").next().unwrap_or_default().to_owned();
         return Err(Mistake { at, message: what });
     }
     match parsed.value {
         Some(value) => Ok(located(&lines, value)),
-        None => Err(Mistake { at: Some(Position::START), message: "the file is empty".to_owned() }),
-    }
-}
-
-impl Located {
-    /// Wraps a value given by an in-process caller.
-    pub(super) fn from_value(value: &Value) -> Self {
-        let json = match value {
-            Value::Null => Json::Null,
-            Value::Bool(value) => Json::Bool(*value),
-            Value::Number(number) => Json::Number(number.clone()),
-            Value::String(text) => Json::Text(text.clone()),
-            Value::Array(items) => Json::List(items.iter().map(Self::from_value).collect()),
-            Value::Object(members) => Json::Object(
-                members
-                    .iter()
-                    .map(|(name, value)| Member {
-                        name: name.clone(),
-                        name_at: None,
-                        value: Self::from_value(value),
-                    })
-                    .collect(),
-            ),
-        };
-        Self { at: None, json }
+        None => Err(Mistake { at: Position::START, message: "the file is empty".to_owned() }),
     }
 }
 
 /// Recursion is safe: the parser has bounded the nesting.
 fn located(lines: &LineIndex<'_>, value: Ast<'_>) -> Located {
-    let at = Some(lines.position(value.start()));
+    let at = lines.position(value.start());
     let json = match value {
         Ast::NullKeyword(_) => Json::Null,
         Ast::BooleanLit(literal) => Json::Bool(literal.value),
@@ -103,7 +79,7 @@ fn located(lines: &LineIndex<'_>, value: Ast<'_>) -> Located {
                 .properties
                 .into_iter()
                 .map(|property| Member {
-                    name_at: Some(lines.position(property.start())),
+                    name_at: lines.position(property.start()),
                     name: property.name.into_string(),
                     value: located(lines, property.value),
                 })
@@ -125,9 +101,9 @@ mod tests {
             text in r#"([\[\]{},:0-9eE.+\-"\\ux \n/*#]|true|null|"a": |"\u{e4}"|1){0,40}"#,
         ) {
             let read = parse(&text);
-            prop_assert_eq!(read.is_ok(), serde_json::from_str::<Value>(&text).is_ok());
+            prop_assert_eq!(read.is_ok(), serde_json::from_str::<serde_json::Value>(&text).is_ok());
             let lines = u32::try_from(text.split('\n').count()).expect("a short text");
-            let at = read.map_or_else(|mistake| mistake.at, |value| value.at).expect("a file has places");
+            let at = read.map_or_else(|mistake| mistake.at, |value| value.at);
             prop_assert!((1..=lines).contains(&at.line) && at.column >= 1);
         }
     }

@@ -52,9 +52,7 @@ impl<'a> Reader<'a> {
 
     /// Fails when the text of the file cannot be parsed.
     pub(super) fn text(&mut self, text: &str) -> Result<(), Diagnostic> {
-        let root = parse(text).map_err(|error| {
-            self.diagnostic(SYNTAX, error.at, format!("the file is not valid JSON: {}", error.message))
-        })?;
+        let root = self.parsed("file", SYNTAX, text)?;
         let Json::Object(members) = &root.json else {
             let message = format!("the file is {}; expected {{ \"{ROOT}\": {{ … }} }}", shown(&root.json));
             return Err(self.diagnostic(SYNTAX, root.at, message));
@@ -81,10 +79,11 @@ impl<'a> Reader<'a> {
     }
 
     /// Fails when the settings of a caller are no object.
-    pub(super) fn settings(&mut self, root: &Located) -> Result<(), Diagnostic> {
+    pub(super) fn settings(&mut self, text: &str) -> Result<(), Diagnostic> {
+        let root = self.parsed("configuration", VALUE_INVALID, text)?;
         let Json::Object(members) = &root.json else {
             let message = format!("the configuration is {}; expected an object", shown(&root.json));
-            return Err(self.diagnostic(VALUE_INVALID, None, message));
+            return Err(self.diagnostic(VALUE_INVALID, root.at, message));
         };
         // A caller may also pass the whole content of a file.
         match &members[..] {
@@ -94,6 +93,12 @@ impl<'a> Reader<'a> {
             _ => self.object("", members),
         }
         Ok(())
+    }
+
+    fn parsed(&self, what: &str, code: Code, text: &str) -> Result<Located, Diagnostic> {
+        parse(text).map_err(|error| {
+            self.diagnostic(code, error.at, format!("the {what} is not valid JSON: {}", error.message))
+        })
     }
 
     /// A member next to `subagents`.
@@ -135,7 +140,7 @@ impl<'a> Reader<'a> {
         self.file.is_none() && matches!(value.json, Json::Null)
     }
 
-    fn value(&mut self, key: &'static Key, value: &Located, name_at: Option<Position>) {
+    fn value(&mut self, key: &'static Key, value: &Located, name_at: Position) {
         if self.is_unset(value) {
             return;
         }
@@ -147,7 +152,7 @@ impl<'a> Reader<'a> {
         }
         let checked = match check(key, value) {
             Ok(checked) => checked,
-            Err(mistake) => return self.report(VALUE_INVALID, mistake.at.or(value.at), mistake.message),
+            Err(mistake) => return self.report(VALUE_INVALID, mistake.at, mistake.message),
         };
         if !key.in_force {
             let message = format!("`{}` is understood and not yet in force in this version", key.path);
@@ -169,7 +174,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn unknown(&mut self, path: &str, at: Option<Position>) {
+    fn unknown(&mut self, path: &str, at: Position) {
         let hint = if let Some((group, name)) = path.split_once('.').filter(|_| key(path).is_some()) {
             format!("; written as `\"{group}\": {{ \"{name}\": … }}` it is")
         } else {
@@ -184,17 +189,18 @@ impl<'a> Reader<'a> {
         self.report(KEY_UNKNOWN, at, format!("{} is not a known key{hint}", quoted(path)));
     }
 
-    fn duplicate(&mut self, path: &str, at: Option<Position>) {
+    fn duplicate(&mut self, path: &str, at: Position) {
         self.report(KEY_DUPLICATE, at, format!("{} is given twice; the first one counts", quoted(path)));
     }
 
-    fn report(&mut self, code: Code, at: Option<Position>, message: String) {
+    fn report(&mut self, code: Code, at: Position, message: String) {
         if self.diagnostics.len() < MAX_DIAGNOSTICS {
             self.diagnostics.push(self.diagnostic(code, at, message));
         }
     }
 
-    fn diagnostic(&self, code: Code, at: Option<Position>, message: String) -> Diagnostic {
-        Diagnostic::new(code, message, self.file.map(|(_, path)| path), at)
+    fn diagnostic(&self, code: Code, at: Position, message: String) -> Diagnostic {
+        let (path, at) = self.file.map(|(_, path)| (path, at)).unzip();
+        Diagnostic::new(code, message, path, at)
     }
 }
