@@ -16,6 +16,7 @@ import { registerCommands } from "./commands/commands.ts";
 import { staleNotice } from "./host/build.ts";
 import { shareCompiledCode } from "./host/compile-cache.ts";
 import { RunEvents } from "./host/events.ts";
+import { contained } from "./host/guard.ts";
 import { guarded } from "./host/guarded.ts";
 import { loadAddon } from "./host/native.ts";
 import { Notices, withPolicy } from "./host/notices.ts";
@@ -53,7 +54,8 @@ export default function subagentNative(api: PiApi): void {
 
 	// Without a terminal of its own pi dies of Ctrl+C at once, and a child in its own process group hears nothing of it.
 	const interrupted = () => {
-		const ends = [early.close(), runs.close(), loadAddon().native?.endBackground()];
+		const end = (close: () => unknown) => contained("ending what runs", close, undefined);
+		const ends = [end(() => early.close()), end(() => runs.close()), end(() => loadAddon().native?.endBackground())];
 		void Promise.allSettled(ends).finally(() => process.kill(process.pid, "SIGINT"));
 	};
 
@@ -61,13 +63,19 @@ export default function subagentNative(api: PiApi): void {
 		for (const kind of tools) kind.register(described.tools);
 	}
 
+	/** Throws only for results that were not taken: the addon offers those again. */
 	function heard(event: BackgroundEvent, context: PiContext): void {
-		// First: other extensions hear of the rest, and one that fails must not keep a result from the conversation.
-		if (event.deliveries) deliveries.add(event.deliveries);
-		if (event.started) events.started(event.started);
-		if (event.runs) events.update(event.runs.filter(({ isForeground }) => !isForeground));
-		if (event.ended) events.ended(event.ended);
-		if (event.notices) notices.announce(event.notices, context);
+		try {
+			if (event.deliveries) deliveries.add(event.deliveries);
+		} finally {
+			const tell = () => {
+				if (event.started) events.started(event.started);
+				if (event.runs) events.update(event.runs.filter(({ isForeground }) => !isForeground));
+				if (event.ended) events.ended(event.ended);
+			};
+			contained("telling other extensions of runs", tell, undefined);
+			contained("a notice", () => event.notices && notices.announce(event.notices, context), undefined);
+		}
 	}
 
 	/** Opens the background runs of the session; what of their ends stands in it already is not told again. */

@@ -176,6 +176,36 @@ describe("deliveries", () => {
 		assert.deepEqual(told(), []);
 	});
 
+	it("are offered again by the addon exactly when they were not taken", async () => {
+		const { host, view, standing } = await open();
+		host.events.emit = () => assert.fail("another extension fails");
+		const untaken = { ...message("a"), deliveryIds: undefined as unknown as string[] };
+		assert.throws(() => view.send({ deliveries: untaken, started: [backgroundRun("run-b")] }));
+		view.send({ deliveries: message("a"), runs: [backgroundRun("run-b")], ended: [backgroundRun("run-a")] });
+		await eventually(() => standing().includes("a"), "the same result, offered again, stands in the session");
+	});
+
+	it("are kept while pi fails to take them", async () => {
+		const { host, view, standing, told } = await open();
+		let failures = 0;
+		host.onSend = (sent) => {
+			if (failures++ === 0) throw new Error("not now");
+			host.append(sent);
+		};
+		host.idle = false;
+		for (const id of ["a", "b", "c"]) view.send({ deliveries: message(id) });
+		await host.emit("agent_settled");
+		host.idle = true;
+		await host.emit("agent_settled");
+		assert.deepEqual(
+			[standing(), told()],
+			[
+				["a", "b", "c"],
+				["a", "b", "c"],
+			],
+		);
+	});
+
 	it("tell the addon at every opening what stands in the session", async () => {
 		const { host, view } = await open(({ session }) => {
 			session.push(

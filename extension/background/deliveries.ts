@@ -8,6 +8,7 @@
  */
 
 import { existsSync } from "node:fs";
+import { contained, guardedInterval } from "../host/guard.ts";
 import type { BeforeSettleEvent, BeforeSettleResult, PiApi, PiContext } from "../host/pi.ts";
 import { announcementOf, deliveredIn } from "./announcement.ts";
 import type { Background } from "./registry.ts";
@@ -87,8 +88,8 @@ export class Deliveries {
 	/** Takes a message from the addon. */
 	add(message: DeliveryMessage): void {
 		if (!this.context || message.deliveryIds.every((id) => this.known.has(id))) return;
-		for (const id of message.deliveryIds) this.known.add(id);
 		this.held.push({ message, attempts: 0 });
+		for (const id of message.deliveryIds) this.known.add(id);
 		this.whileOpen(() => this.look());
 	}
 
@@ -100,7 +101,7 @@ export class Deliveries {
 	/** The prompt's turn is about to start: what is held goes before it. */
 	beforeStart(): void {
 		this.prompted();
-		this.handOver(this.held.splice(0), false);
+		this.handOver(false);
 	}
 
 	started(context: PiContext): void {
@@ -136,14 +137,14 @@ export class Deliveries {
 		this.held.unshift(...this.sent.splice(0));
 		// Whoever has stopped the model, or has lost it, gets the news and no turn.
 		const isOver = aborted || this.signal?.aborted || this.stopReason === "aborted" || this.stopReason === "error";
-		this.handOver(this.held.splice(0), !isOver);
+		this.handOver(!isOver);
 		this.signal = undefined;
 	}
 
 	/** Without a user pi leaves after a command: waits for the runs that it has started, and for what the model says. */
 	async drain(waitForIdle: () => Promise<void>): Promise<void> {
 		await this.runsEnded();
-		this.handOver(this.held.splice(0), true);
+		this.handOver(true);
 		await waitForIdle();
 	}
 
@@ -165,10 +166,12 @@ export class Deliveries {
 
 	/** Sends what can go out now, and looks again later when there is more. */
 	private look(): void {
+		// First: what fails below is looked at again.
+		this.watch();
 		this.verify();
 		if (this.mayStart()) {
 			this.requeueRefused();
-			this.handOver(this.held.splice(0), true);
+			this.handOver(true);
 		}
 		this.watch();
 	}
@@ -187,21 +190,26 @@ export class Deliveries {
 		this.held.unshift(...refused);
 	}
 
-	/** Hands messages to pi; the last one starts a turn where one of them wants that. */
-	private handOver(outgoing: readonly Outgoing[], mayTurn: boolean): void {
+	/** Hands what is held to pi; the last message starts a turn where one of them wants that. */
+	private handOver(mayTurn: boolean): void {
 		const now = performance.now();
+		this.held = this.held.filter(({ attempts }) => attempts < ATTEMPTS);
 		const isPatient = this.context?.hasUI === true;
-		const triggerTurn = mayTurn && (!isPatient || outgoing.some(({ message }) => message.triggerTurn));
-		for (const [index, each] of outgoing.entries()) {
-			const { message, attempts } = each;
-			if (attempts >= ATTEMPTS) continue;
-			const isLast = index === outgoing.length - 1;
-			this.sent.push({ message, attempts: attempts + 1, sentAt: now });
-			const starts = isLast && triggerTurn && attempts + 1 < ATTEMPTS;
-			this.pi.sendMessage(announcementOf(message), { triggerTurn: starts, ...(starts && { deliverAs: "followUp" }) });
+		const triggerTurn = mayTurn && (!isPatient || this.held.some(({ message }) => message.triggerTurn));
+		try {
+			for (let next = this.held.shift(); next; next = this.held.shift()) {
+				const attempts = next.attempts + 1;
+				const starts = this.held.length === 0 && triggerTurn && attempts < ATTEMPTS;
+				this.sent.push({ ...next, attempts, sentAt: now });
+				this.pi.sendMessage(announcementOf(next.message), {
+					triggerTurn: starts,
+					...(starts && { deliverAs: "followUp" }),
+				});
+			}
+			this.verify();
+		} finally {
+			this.watch();
 		}
-		if (outgoing.length > 0) this.verify();
-		this.watch();
 	}
 
 	/** Looks which of the messages stand in the session, and whether that is written. */
@@ -214,7 +222,7 @@ export class Deliveries {
 			this.sent = sent.filter((each) => !standing.includes(each));
 			for (const { message } of standing) {
 				this.unwritten.push(...message.deliveryIds);
-				this.arrived(message);
+				contained("telling other extensions of results", () => this.arrived(message), undefined);
 			}
 		}
 		const file = context.sessionManager.getSessionFile();
@@ -250,8 +258,7 @@ export class Deliveries {
 			clearInterval(this.timer);
 			this.timer = undefined;
 		} else if (!this.timer) {
-			this.timer = setInterval(() => this.whileOpen(() => this.look()), LOOK_MS);
-			this.timer.unref();
+			this.timer = guardedInterval("delivering results", () => this.whileOpen(() => this.look()), LOOK_MS);
 		}
 	}
 }

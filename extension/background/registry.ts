@@ -3,6 +3,7 @@
  * them for whoever asks or commands.
  */
 
+import { contained } from "../host/guard.ts";
 import type { Native } from "../host/native.ts";
 import type { BackgroundEvent, BackgroundOptions, BackgroundRun, BackgroundSession } from "./types.ts";
 
@@ -32,7 +33,7 @@ export class Background {
 		return () => this.listeners.delete(listener);
 	}
 
-	/** Opens a session; `onEvent` hears of everything else that happens to it. */
+	/** Opens a session; `onEvent` hears of everything else that happens to it, and is offered results again when it throws. */
 	open(
 		native: Pick<Native, "openBackground">,
 		options: BackgroundOptions,
@@ -44,7 +45,7 @@ export class Background {
 			// What an older session has left behind says nothing about this one.
 			if (!isOpening && this.view !== view) return;
 			if (event.runs) this.publish(event.runs);
-			quietly(() => onEvent(event));
+			onEvent(event);
 		});
 		this.view = view;
 		isOpening = false;
@@ -60,15 +61,7 @@ export class Background {
 
 	private publish(runs: readonly BackgroundRun[]): void {
 		this.latest = runs;
-		for (const listener of this.listeners) quietly(() => listener(runs));
-	}
-}
-
-/** The addon takes an exception for the end of whoever listens: one that fails must not end the news for all. */
-function quietly(listen: () => void): void {
-	try {
-		listen();
-	} catch {
-		// It hears of the next change.
+		// One that fails must not keep the news from the others.
+		for (const listener of this.listeners) contained("showing the background runs", () => listener(runs), undefined);
 	}
 }

@@ -4,6 +4,7 @@
  */
 
 import type { BackgroundRun, DeliveryMessage } from "../background/types.ts";
+import { guardedTimeout } from "./guard.ts";
 import type { PiApi } from "./pi.ts";
 
 /** A run is told about at most this often while it works. */
@@ -86,11 +87,11 @@ export class RunEvents {
 			else waits = true;
 		}
 		if (waits && !this.timer) {
-			this.timer = setTimeout(() => {
+			const update = () => {
 				this.timer = undefined;
 				this.update(this.newest);
-			}, UPDATE_MS);
-			this.timer.unref();
+			};
+			this.timer = guardedTimeout("telling other extensions of runs", update, UPDATE_MS);
 		}
 	}
 
