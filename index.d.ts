@@ -321,6 +321,8 @@ export interface BackgroundRun {
   processes?: number
   /** The newest tool call on one line. */
   lastTool?: string
+  /** What is about to be tried again. */
+  retry?: RetryNotice
   /** The newest text; at most 2 KiB. */
   text?: string
   /** How often it was resumed, from 0. */
@@ -1020,6 +1022,18 @@ export interface Resources {
   processes: number
 }
 
+/** A failed request that is about to be repeated, or a failed attempt that is followed by another. */
+export interface RetryNotice {
+  /** The number of the repetition, from 1. */
+  attempt: number
+  /** The most repetitions; absent when it is not known. */
+  maxAttempts?: number
+  /** When it begins, in milliseconds since 1970. */
+  atMs: number
+  /** What the provider said, on one line. */
+  error?: string
+}
+
 /** Everything about a call that is not its text. */
 export interface RunDetails {
   /** `management`: refused because of `maxDepth`, whatever it asked for. */
@@ -1518,6 +1532,8 @@ export interface Streaming {
   elapsedMs: number
   /** Milliseconds since the child's last event. */
   sinceEventMs: number
+  /** What is about to be tried again. */
+  retry?: RetryNotice
   /** The model that answers, `provider/id`; absent before its first message. */
   model?: string
 }
@@ -1582,6 +1598,8 @@ export interface TaskProgress {
   elapsedMs: number
   /** Milliseconds since the child's last event. */
   sinceEventMs: number
+  /** What is about to be tried again. */
+  retry?: RetryNotice
   /** Spent so far, earlier attempts included. */
   usage: RunUsage
   /** Assistant messages completed so far. */

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use pi_subagent_native::event::{
     Collected, Collector, Counts, DisplayItem, Progress, Question, QuestionMethod, RateLimit, Response,
@@ -406,6 +406,25 @@ fn retries_are_reported() {
     assert_eq!((retry.attempts, retry.exhausted, retry.final_error.as_deref()), (2, true, Some("500 again")));
     let retry = collect(stream(&records[..2])).retry.expect("there were retries");
     assert_eq!((retry.attempts, retry.exhausted), (2, false));
+}
+
+#[test]
+fn a_retry_is_shown_until_the_model_answers_or_pi_gives_up() {
+    let error = r#"429: {"message":"Slow down."}"#;
+    let start = json!({"type": "auto_retry_start", "attempt": 2, "maxAttempts": 3, "delayMs": 4000, "errorMessage": error});
+    let answers = json!({"type": "message_start", "message": {"role": "assistant", "content": [], "stopReason": "pending"}});
+    let gives_up = json!({"type": "auto_retry_end", "success": false, "finalError": "500"});
+    for end in [answers, gives_up, json!({"type": "agent_settled"})] {
+        let mut collector = Collector::new();
+        let before = SystemTime::now();
+        collector.push(stream(&[start.clone(), json!({"type": "agent_start"})]).as_bytes());
+        let retry = collector.live().retry.cloned().expect("it is announced");
+        assert_eq!((retry.attempt, retry.max_attempts, retry.error.as_deref()), (2, Some(3), Some(error)));
+        let pause = retry.at.duration_since(before).expect("it lies ahead");
+        assert!(pause >= Duration::from_secs(4) && pause < Duration::from_secs(60), "{pause:?}");
+        collector.push(stream(std::slice::from_ref(&end)).as_bytes());
+        assert_eq!(collector.live().retry, None, "{end}");
+    }
 }
 
 #[test]

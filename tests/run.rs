@@ -19,6 +19,7 @@ use pi_subagent_native::run::{
     Control, ErrorCode, HostContext, HostTool, Mode, Progress, Resumption, RunOutcome, RunOverrides, RunSpec,
     RunState, Timeout, ToolResult, store_of,
 };
+use pi_subagent_native::text::figures::epoch_ms;
 use pids::eventually;
 use scene::Scene;
 use serde_json::{Value, json};
@@ -630,6 +631,32 @@ async fn no_field_of_a_result_or_an_update_carries_a_secret() {
 }
 
 #[tokio::test]
+async fn a_retry_of_pi_is_shown_with_the_words_of_the_provider_and_without_secrets() {
+    let secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+    let script = format!(
+        r#"begin; printf '{{"type":"auto_retry_start","attempt":2,"maxAttempts":3,"delayMs":60000,"errorMessage":"429: {{\\"error\\":{{\\"message\\":\\"Slow down, {secret}.\\"}}}}"}}
+'; gate on; said 'Done.'; settled"#
+    );
+    let scene = scene(&script);
+    let (progress, mut receiver) = watch::channel(Progress::default());
+    let watched = async {
+        let retry = receiver.wait_for(|progress| progress.retry.is_some()).await;
+        let retry = retry.expect("the update comes").retry.clone().expect("it was waited for");
+        fs::write(scene.path("on"), "").expect("written");
+        retry
+    };
+    let (user, control) = (User::default(), Control::default());
+    let (result, retry) = tokio::join!(scene.execute(&user, &control, &progress), watched);
+    assert_eq!((retry.attempt, retry.max_attempts), (2, Some(3)));
+    let error = retry.error.as_deref().expect("there was one");
+    assert!(
+        error.starts_with("429: Slow down, ") && !error.contains(secret) && !error.contains('{'),
+        "{error}"
+    );
+    assert_eq!((result.text.as_str(), receiver.borrow().retry.clone()), ("Done.", None));
+}
+
+#[tokio::test]
 async fn half_a_secret_is_not_shown() {
     let scene = scene("begin; delta 'The key is s3cr3tTokenValue98765'; sleep 20")
         .config(json!({ "graceMs": 200 }))
@@ -858,7 +885,11 @@ async fn a_run_that_is_aborted_between_two_attempts_keeps_what_the_first_has_use
     let (progress, mut receiver) = watch::channel(Progress::default());
     let cancel = Cancel::new();
     let abort = async {
-        receiver.wait_for(|progress| progress.state == RunState::Retrying).await.expect("it retries");
+        let retrying = receiver.wait_for(|progress| progress.state == RunState::Retrying).await;
+        let retry = retrying.expect("it retries").retry.clone().expect("what is tried again");
+        assert_eq!((retry.attempt, retry.max_attempts), (1, Some(1)));
+        assert_eq!(retry.error.as_deref(), Some("the model's provider reported an error: 500: overloaded"));
+        assert!(retry.at_ms > epoch_ms(SystemTime::now()), "it pauses");
         cancel.cancel(CancelReason::Caller(None));
     };
     let control = control(&cancel);

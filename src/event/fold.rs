@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::mem::{replace, take};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::collected::{Collected, Counts, Retry};
 use super::display::DisplayItems;
-use super::live::{Live, LiveText};
+use super::live::{Live, LiveText, PendingRetry};
 use super::newest::Newest;
 use super::question::{Question, Response};
 use super::rate_limit::RateLimit;
@@ -55,6 +55,7 @@ pub(super) struct State {
     pub(super) questions: Newest<Question, MAX_QUESTIONS, MAX_QUESTION_BYTES>,
     pub(super) dropped_questions: Newest<String, MAX_DROPPED, MAX_DROPPED_BYTES>,
     pub(super) rate_limit: Option<RateLimit>,
+    retry: Option<PendingRetry>,
 }
 
 impl State {
@@ -85,6 +86,7 @@ impl State {
             stop_reason: self.collected.stop_reason.as_ref(),
             streaming: self.is_streaming,
             has_answer: self.answer.is_some(),
+            retry: self.retry.as_ref(),
         }
     }
 
@@ -131,6 +133,7 @@ impl State {
                 self.is_streaming = false;
                 self.is_compacting = false;
                 (self.is_settled, self.has_said_so) = (true, true);
+                self.retry = None;
                 true
             }
             EventKind::RetryStart => self.retry_started(record),
@@ -168,7 +171,8 @@ impl State {
             return false;
         }
         self.live.end();
-        self.stream_began() | self.learn_model(record)
+        let was_pending = self.retry.take().is_some();
+        was_pending | self.stream_began() | self.learn_model(record)
     }
 
     fn message_updated(&mut self, record: &mut Record) -> bool {
@@ -258,14 +262,22 @@ impl State {
             .attempt
             .map_or(before.saturating_add(1), |attempt| u32::try_from(attempt).unwrap_or(u32::MAX));
         self.collected.retry = Some(Retry { attempts, exhausted: false, final_error: None });
+        let delay = control.delay_ms.map(Duration::from_millis);
         if let Some(error) = &control.retried_error {
-            let limit = RateLimit::of(error, control.delay_ms.map(Duration::from_millis));
-            self.rate_limit = self.rate_limit.max(limit);
+            self.rate_limit = self.rate_limit.max(RateLimit::of(error, delay));
         }
+        let now = SystemTime::now();
+        self.retry = Some(PendingRetry {
+            attempt: attempts,
+            max_attempts: control.max_attempts.and_then(|most| u32::try_from(most).ok()),
+            at: now.checked_add(delay.unwrap_or_default()).unwrap_or(now),
+            error: control.retried_error.take(),
+        });
         true
     }
 
     fn retry_ended(&mut self, record: &mut Record) -> bool {
+        self.retry = None;
         let control = record.control();
         let retry = self.collected.retry.get_or_insert_default();
         retry.final_error = control.final_error.take();

@@ -1,5 +1,7 @@
 //! What can be seen of a run under way, and the newest assistant text, which also runs that end without an answer show.
 
+use std::time::SystemTime;
+
 use super::display::DisplayItem;
 use super::stop_reason::StopReason;
 use super::usage::Usage;
@@ -31,6 +33,21 @@ pub struct Live<'a> {
     pub streaming: bool,
     /// There is an answer.
     pub has_answer: bool,
+    /// The request that pi is about to repeat.
+    pub retry: Option<&'a PendingRetry>,
+}
+
+/// A failed request that pi repeats after a pause. Not sanitized.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PendingRetry {
+    /// The number of the repetition, from 1.
+    pub attempt: u32,
+    /// After how many pi gives up, if it says so.
+    pub max_attempts: Option<u32>,
+    /// When the pause ends.
+    pub at: SystemTime,
+    /// Why the request failed.
+    pub error: Option<String>,
 }
 
 /// The newest assistant text.

@@ -17,6 +17,7 @@
 //! | Which texts and tool calls are shown, and as which line? | `display`, `short_form` |
 //! | What is kept of many items, and what do questions and responses hold? | `newest`, `question` |
 //! | What is kept of lines that are no events? | `noise` |
+//! | What does a provider say in an error? | `provider_error` |
 //! | What was used, why did a message end, how long must a provider be left alone? | `usage`, `stop_reason`, `rate_limit` |
 
 mod collected;
@@ -26,6 +27,7 @@ mod fold;
 mod live;
 mod newest;
 mod noise;
+mod provider_error;
 mod question;
 mod rate_limit;
 mod short_form;
@@ -36,7 +38,8 @@ mod wire;
 pub use collected::{Collected, Counts, Retry};
 pub use collector::{Collector, Progress};
 pub use display::DisplayItem;
-pub use live::Live;
+pub use live::{Live, PendingRetry};
+pub use provider_error::provider_message;
 pub use question::{Question, QuestionMethod, Response};
 pub use rate_limit::RateLimit;
 pub use short_form::short_form;

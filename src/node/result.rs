@@ -84,8 +84,23 @@ pub struct Streaming {
     pub elapsed_ms: f64,
     /// Milliseconds since the child's last event.
     pub since_event_ms: f64,
+    /// What is about to be tried again.
+    pub retry: Option<RetryNotice>,
     /// The model that answers, `provider/id`; absent before its first message.
     pub model: Option<String>,
+}
+
+/// A failed request that is about to be repeated, or a failed attempt that is followed by another.
+#[napi(object, object_from_js = false)]
+pub struct RetryNotice {
+    /// The number of the repetition, from 1.
+    pub attempt: u32,
+    /// The most repetitions; absent when it is not known.
+    pub max_attempts: Option<u32>,
+    /// When it begins, in milliseconds since 1970.
+    pub at_ms: i64,
+    /// What the provider said, on one line.
+    pub error: Option<String>,
 }
 
 /// The progress of one of several tasks.
@@ -108,6 +123,8 @@ pub struct TaskProgress {
     pub elapsed_ms: f64,
     /// Milliseconds since the child's last event.
     pub since_event_ms: f64,
+    /// What is about to be tried again.
+    pub retry: Option<RetryNotice>,
     /// Spent so far, earlier attempts included.
     pub usage: RunUsage,
     /// Assistant messages completed so far.
@@ -283,7 +300,10 @@ object_into_js! { |error: run::CallError| CallError { code, message } }
 
 object_into_js! { |progress: run::Progress| Streaming {
     state, position, held_for_ms, attempt, display_items, usage, turn_count, elapsed_ms, since_event_ms, model,
+    retry,
 } }
+
+object_into_js! { |retry: run::RetryNotice| RetryNotice { attempt, max_attempts, at_ms, error } }
 
 object_into_js! { |task: run::TaskProgress| TaskProgress {
     agent, state: task.state.as_str(), error,
@@ -292,6 +312,7 @@ object_into_js! { |task: run::TaskProgress| TaskProgress {
     attempt: task.progress.attempt,
     elapsed_ms: task.progress.elapsed_ms,
     since_event_ms: task.progress.since_event_ms,
+    retry: task.progress.retry,
     usage: task.progress.usage,
     turn_count: task.progress.turn_count,
     model: task.progress.model,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::progress::RetryNotice;
 use super::state::{RunOutcome, RunState};
 use crate::event::Usage;
 use crate::text::text_enum;
@@ -83,6 +84,9 @@ pub struct LiveSnapshot {
     /// The newest tool call in a few words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_tool: Option<String>,
+    /// What is about to be tried again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry: Option<RetryNotice>,
     /// The newest text, at most 2 KiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
@@ -100,6 +104,7 @@ impl LiveSnapshot {
     /// Clears what is true only while the child works; the store never keeps it.
     pub(crate) fn clear_transient(&mut self) {
         (self.position, self.pid, self.last_tool, self.text) = (None, None, None, None);
+        self.retry = None;
     }
 }
 

@@ -48,7 +48,7 @@ pub(crate) use drive::UPDATE_INTERVAL;
 pub use drive::{Control, Steering, Watchers};
 pub use launch::Booted;
 pub use outcome::clean;
-pub use progress::{Progress, ProgressSender, Resources, TaskProgress};
+pub use progress::{Progress, ProgressSender, Resources, RetryNotice, TaskProgress};
 pub use result::{
     Announcement, CallError, ErrorCode, Mode, RunDetails, SandboxReport, SingleResult, TimeoutReason,
     ToolResult,

@@ -2,12 +2,16 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
+use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use super::state::{RunState, TaskState};
-use crate::event::{DisplayItem, Usage};
+use crate::event::{DisplayItem, PendingRetry, Usage, provider_message};
 use crate::process::Tally;
+use crate::text::figures::epoch_ms;
+use crate::text::{Sanitizer, one_line};
 
 /// What all processes of a child have used together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +27,48 @@ pub struct Resources {
 impl From<Tally> for Resources {
     fn from(Tally { peak_rss_bytes, cpu_ms, processes, .. }: Tally) -> Self {
         Self { peak_rss_bytes, cpu_ms, processes }
+    }
+}
+
+/// A failed request that is about to be repeated, or a failed attempt that is followed by another.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RetryNotice {
+    /// The number of the repetition, from 1.
+    pub attempt: u32,
+    /// The most repetitions, if known.
+    pub max_attempts: Option<u32>,
+    /// When it begins, in milliseconds since 1970 in UTC.
+    pub at_ms: i64,
+    /// What the provider said; one line.
+    pub error: Option<String>,
+}
+
+impl RetryNotice {
+    /// Most characters of an error.
+    const ERROR_CHARS: usize = 200;
+
+    /// Pi repeats a request.
+    pub(super) fn by_pi(pending: &PendingRetry, sanitizer: &Sanitizer) -> Self {
+        Self {
+            attempt: pending.attempt,
+            max_attempts: pending.max_attempts,
+            at_ms: epoch_ms(pending.at),
+            error: pending.error.as_deref().map(|error| {
+                one_line(&sanitizer.sanitize(&provider_message(error)).into_string(), Self::ERROR_CHARS)
+            }),
+        }
+    }
+
+    /// The run makes another attempt after a pause; `error` is sanitized.
+    pub(super) fn by_run(attempt: u32, max_attempts: u32, pause: Duration, error: Option<&str>) -> Self {
+        let now = SystemTime::now();
+        Self {
+            attempt,
+            max_attempts: Some(max_attempts),
+            at_ms: epoch_ms(now.checked_add(pause).unwrap_or(now)),
+            error: error.map(|error| one_line(error, Self::ERROR_CHARS)),
+        }
     }
 }
 
@@ -42,6 +88,8 @@ pub struct Progress {
     pub text: Arc<str>,
     /// The newest texts and tool calls, in order.
     pub display_items: Arc<[DisplayItem]>,
+    /// What is about to be tried again.
+    pub retry: Option<RetryNotice>,
     /// Usage so far, all attempts together.
     pub usage: Usage,
     /// Assistant messages completed so far.
@@ -74,6 +122,7 @@ impl Default for Progress {
             attempt: 1,
             text: Arc::from(""),
             display_items: Arc::from([]),
+            retry: None,
             usage: Usage::default(),
             turn_count: 0,
             elapsed_ms: 0,

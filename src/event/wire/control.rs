@@ -23,6 +23,7 @@ pub(in crate::event) struct Control {
     pub(super) disposition: Option<String>,
     /// Of a retry.
     pub(in crate::event) attempt: Option<u64>,
+    pub(in crate::event) max_attempts: Option<u64>,
     pub(in crate::event) delay_ms: Option<u64>,
     pub(in crate::event) retried_error: Option<String>,
     pub(in crate::event) final_error: Option<String>,

@@ -64,6 +64,7 @@ impl Field {
             (Root, "toolName") => Self::Name(|record| &mut record.tool_name),
             (Root, "willRetry") => Self::Flag(|record| &mut record.will_retry),
             (Root, "attempt") => Self::Number(|record| &mut record.control().attempt),
+            (Root, "maxAttempts") => Self::Number(|record| &mut record.control().max_attempts),
             (Root, "delayMs") => Self::Number(|record| &mut record.control().delay_ms),
             (Root, "errorMessage") => Self::Short(|record| &mut record.control().retried_error),
             (Root, "finalError") => Self::Short(|record| &mut record.control().final_error),

@@ -3,7 +3,7 @@
 use napi_derive::napi;
 
 use crate::node::into_js::object_into_js;
-use crate::node::result::RunUsage;
+use crate::node::result::{RetryNotice, RunUsage};
 use crate::orchestrate::background;
 
 /// A run that goes on without its caller. All texts are sanitized; times are milliseconds since 1970 in UTC.
@@ -90,6 +90,8 @@ pub struct BackgroundRun {
     pub processes: Option<f64>,
     /// The newest tool call on one line.
     pub last_tool: Option<String>,
+    /// What is about to be tried again.
+    pub retry: Option<RetryNotice>,
     /// The newest text; at most 2 KiB.
     pub text: Option<String>,
     /// How often it was resumed, from 0.
@@ -113,4 +115,5 @@ object_into_js! { |run: background::BackgroundRun| BackgroundRun {
     processes: run.progress.processes,
     last_tool: run.progress.last_tool,
     text: run.progress.text,
+    retry: run.progress.retry,
 } }

@@ -123,6 +123,7 @@ impl LiveRun {
             let live = &mut run.progress;
             live.state = progress.state;
             live.position = progress.position;
+            live.retry.clone_from(&progress.retry);
             live.usage = run.spent_before.clone();
             live.usage.add(&progress.usage);
             live.text =

@@ -18,7 +18,7 @@ use crate::run::launch::boot::{Booted, NoChild};
 use crate::run::outcome::changes::WorkTree;
 use crate::run::outcome::retry::{Limited, backoff, may_retry};
 use crate::run::outcome::verdict::{RunReport, Verdict};
-use crate::run::progress::Progress;
+use crate::run::progress::{Progress, RetryNotice};
 use crate::run::result::ToolResult;
 use crate::run::state::RunState;
 
@@ -115,7 +115,9 @@ impl ActiveRun<'_> {
                 (files, report) = blocking(given_back).await;
                 let mut all = usage.clone();
                 all.add(self.earlier_usage());
-                let retrying = self.progress(RunState::Retrying, attempt + 1, all);
+                let retry = self.notice_of(attempt, pause, &report);
+                let retrying =
+                    Progress { retry: Some(retry), ..self.progress(RunState::Retrying, attempt + 1, all) };
                 self.watchers.progress.send_replace(retrying);
                 match unless_cancelled(&self.cancel, tokio::time::sleep(pause)).await {
                     Ok(()) => {
@@ -178,6 +180,13 @@ impl ActiveRun<'_> {
         let AdmittedRun { spec, resolved, .. } = &self.admitted;
         let may_write = resolved.config.allow_write && !resolved.agent.readonly;
         if may_write { WorkTree::look(&spec.cwd, &spec.context.env).await } else { None }
+    }
+
+    fn notice_of(&self, attempt: u32, pause: Duration, report: &RunReport) -> RetryNotice {
+        let sanitizer = self.sanitizer();
+        let error = report.verdict.error.as_deref().map(|error| sanitizer.sanitize(error).into_string());
+        let most = self.admitted.config().retry.max_attempts;
+        RetryNotice::by_run(attempt, most.saturating_sub(1), pause, error.as_deref())
     }
 
     /// How long to pause after this attempt before another one, including the pause that a provider asked for. `None`

@@ -9,7 +9,7 @@ use crate::event::{DisplayItem, short_form};
 use crate::process::Vitals;
 use crate::run::launch::files::RunFiles;
 use crate::run::outcome::clean::clean_items;
-use crate::run::progress::{Progress, Resources};
+use crate::run::progress::{Progress, Resources, RetryNotice};
 use crate::run::state::RunState;
 use crate::text::Sanitized;
 use crate::text::figures::millis;
@@ -70,10 +70,11 @@ impl Updates<'_> {
             return;
         }
         // Copied under the lock and sanitized outside it, to hold the lock only briefly.
-        let (text, items, mut usage, model, silent) = child.view(|collector, silent| {
+        let (text, items, retry, mut usage, model, silent) = child.view(|collector, silent| {
             let live = collector.live();
             let model: Option<String> = live.model.map(str::to_owned);
-            (live.text.to_owned(), live.display_items.to_vec(), live.usage.clone(), model, silent)
+            let (text, items) = (live.text.to_owned(), live.display_items.to_vec());
+            (text, items, live.retry.cloned(), live.usage.clone(), model, silent)
         });
         usage.add(self.run.earlier_usage());
         let (sanitizer, share) = (self.run.sanitizer(), self.run.admitted.spec.siblings.max(1));
@@ -82,6 +83,7 @@ impl Updates<'_> {
             text: newest(&sanitizer.sanitize_growing(&text), TEXT_BYTES / share).into(),
             last_tool: items.iter().rev().find_map(tool_line).map(Into::into),
             display_items: Arc::from(bounded(items, ITEM_BYTES / share)),
+            retry: retry.map(|retry| RetryNotice::by_pi(&retry, sanitizer)),
             since_event_ms: millis(silent),
             model: model.map(|model| sanitizer.sanitize(&model).into_string()),
             resources: self.resources(),

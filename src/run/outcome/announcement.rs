@@ -1,6 +1,6 @@
 //! Reads the announcement from a child's last words.
 
-use crate::event::{Collected, StopReason};
+use crate::event::{Collected, StopReason, provider_message};
 use crate::process::Outcome;
 use crate::run::result::Announcement;
 
@@ -34,7 +34,10 @@ fn answer<'a>(outcome: &Outcome, silenced: Option<&str>, epilogue: &'a Collected
     if let Some(text) = epilogue.text.as_deref().map(str::trim).filter(|text| is_whole && !text.is_empty()) {
         return Ok(text);
     }
-    let error = epilogue.error_message.as_deref().map_or(String::new(), |error| format!(": {error}"));
+    let error = epilogue
+        .error_message
+        .as_deref()
+        .map_or(String::new(), |error| format!(": {}", provider_message(error)));
     Err(match (outcome, stop) {
         (Outcome::Cancelled(reason), _) => reason.to_string(),
         (_, Some(StopReason::Error)) => format!("the model's provider reported an error{error}"),

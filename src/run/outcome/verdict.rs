@@ -3,7 +3,7 @@
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use crate::event::{Collected, StopReason};
+use crate::event::{Collected, StopReason, provider_message};
 use crate::process::{CancelReason, Outcome, OverLimit, Supervised, exit_code, exit_signal, signal_name};
 use crate::run::result::{ErrorCode, TimeoutReason};
 use crate::run::state::RunOutcome;
@@ -200,8 +200,8 @@ impl Verdict {
         if let Some(rejected) = &protocol_report.prompt_rejected {
             return Self::failed(1, format!("the child rejected the prompt: {rejected}"));
         }
-        let reason =
-            collected.error_message.as_deref().map_or(String::new(), |message| format!(": {message}"));
+        let error = collected.error_message.as_deref();
+        let reason = error.map_or(String::new(), |error| format!(": {}", provider_message(error)));
         match collected.stop_reason {
             Some(StopReason::Error) => Self {
                 is_by_provider: true,
@@ -226,7 +226,7 @@ fn exit_text(report: &AttemptReport) -> String {
         Some(report.collected.noise.trim()),
     ];
     match said.into_iter().flatten().find(|text| !text.is_empty()) {
-        Some(text) => text.to_owned(),
+        Some(text) => provider_message(text).into_owned(),
         None => "the child gave no reason".to_owned(),
     }
 }

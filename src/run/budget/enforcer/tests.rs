@@ -26,6 +26,7 @@ fn live<'a>(usage: &'a Usage, streaming: bool, stop_reason: Option<&'a StopReaso
         stop_reason,
         streaming,
         has_answer: false,
+        retry: None,
     }
 }
 
