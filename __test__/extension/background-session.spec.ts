@@ -3,11 +3,12 @@
 import assert from "node:assert/strict";
 import { after, afterEach, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { visibleWidth } from "@earendil-works/pi-tui";
 import { announcementOf } from "../../extension/background/announcement.ts";
 import type { BackgroundRun, DeliveryMessage } from "../../extension/background/types.ts";
 import { announcementLines } from "../../extension/cards/announcement.ts";
 import type { ToolRenderContext } from "../../extension/host/pi.ts";
-import { lineWidth, unstyled } from "../../extension/ui/spans.ts";
+import { Style } from "../../extension/ui/style.ts";
 import { answer, backgroundRun, type LoadedExtension, PackageCopies, USAGE } from "./package-copy.ts";
 
 const copies = new PackageCopies();
@@ -102,7 +103,10 @@ describe("sessions_spawn", () => {
 			isError: true,
 		});
 		assert.deepEqual(failed, ["✗ background subagent · x", "  no"]);
-		assert.deepEqual(card(extension, "sessions_spawn", null)({ details: undefined }), ["✓ background subagent"]);
+		assert.deepEqual(card(extension, "sessions_spawn", null)({ details: undefined }), [
+			"✓ background subagent",
+			"  as text",
+		]);
 	});
 });
 
@@ -141,9 +145,9 @@ describe("the message", () => {
 	function lines(runs: BackgroundRun[], width = 60, expanded = false): string[] {
 		const message: DeliveryMessage = { deliveryIds: ["d"], runIds: [], text: "text", triggerTurn: true, runs };
 		const { content, details } = announcementOf(message);
-		const drawn = announcementLines({ content, details }, { expanded, expandKey: "ctrl+o" }, width);
-		for (const line of drawn) assert.ok(lineWidth(line) <= width, unstyled(line));
-		return drawn.map((line) => unstyled(line).trimEnd());
+		const drawn = announcementLines({ content, details }, { expanded, expandKey: "ctrl+o" }, width, new Style(theme));
+		for (const line of drawn) assert.ok(visibleWidth(line) <= width, line);
+		return drawn.map((line) => line.trimEnd());
 	}
 
 	it("says who, how it ended, and the start of the answer; the rest when it is expanded", () => {
@@ -160,7 +164,7 @@ describe("the message", () => {
 		]);
 		const transcript = "/sessions/child.jsonl";
 		const all = lines([{ ...good, result, transcript, notes: ["a note"] }], 60, true);
-		for (const part of ["  - six", "  a note", "  agent:explorer:subagent:key-1a2b3c4d", `  ${transcript}`]) {
+		for (const part of ["  - six", "  a note", "  agent:explorer:subagent:key-1a2b3c4d", `  session ${transcript}`]) {
 			assert.ok(all.includes(part), `${part} in ${all.join("\n")}`);
 		}
 	});
@@ -184,10 +188,10 @@ describe("the message", () => {
 		} as const;
 		const usage = "  3 turns · ↑12k ↓932 R40k · $0.023";
 		assert.deepEqual(lines([failed, aborted, spent, lost]), [
-			...["✗ subagent explorer · 12s · failed", "  401: no key", usage, ""],
-			...["⚠ subagent explorer · 12s · aborted", usage, ""],
-			...["⚠ subagent explorer · 12s · over budget", usage, ""],
-			...["⚠ subagent explorer · 12s · interrupted", "  So far.", usage],
+			...["✗ find it · explorer · 12s · failed", "  401: no key", usage, ""],
+			...["⚠ find it · explorer · 12s · aborted", usage, ""],
+			...["⚠ find it · explorer · 12s · over budget", usage, ""],
+			...["⚠ find it · explorer · 12s · interrupted", "  So far.", "  `/subagents resume 4d` continues it", usage],
 		]);
 	});
 
@@ -201,10 +205,11 @@ describe("the message", () => {
 		for (const line of lines([huge], 40, true)) assert.doesNotMatch(line, /[\u0000-\u001f]/);
 		const foreign = announcementLines(
 			{ content: "Status: success", details: 7 },
-			{ expanded: false, expandKey: undefined },
+			{ expanded: false, expandKey: "" },
 			40,
+			new Style(theme),
 		);
-		assert.deepEqual(foreign.map(unstyled), ["  Status: success"]);
+		assert.deepEqual(foreign, ["Status: success"]);
 	});
 });
 

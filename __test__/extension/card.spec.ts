@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { homedir } from "node:os";
 import { afterEach, describe, it, mock } from "node:test";
+import { visibleWidth } from "@earendil-works/pi-tui";
 import { stopClocks } from "../../extension/cards/state.ts";
 import type { CardDetails, LiveRun } from "../../extension/host/details.ts";
-import { plainText, unstyled } from "../../extension/ui/spans.ts";
-import { shortForm } from "../../extension/ui/tool-calls.ts";
-import { textWidth } from "../../extension/ui/width.ts";
+import { callText } from "../../extension/ui/tool-calls.ts";
 import type { DisplayItem, RunDetails, SingleResult } from "../../index.js";
 import { Card, pass } from "./drawn-card.ts";
 import { answer, USAGE } from "./package-copy.ts";
@@ -102,7 +101,7 @@ describe("the card of a run under way", () => {
 	});
 
 	it("ticks once a second while nothing arrives, and stops with the result", () => {
-		mock.timers.enable({ apis: ["setInterval", "Date"] });
+		mock.timers.enable({ apis: ["setTimeout", "Date"] });
 		const card = new Card().update(running(1_000, 0));
 		card.lines();
 		pass(3_000);
@@ -114,7 +113,7 @@ describe("the card of a run under way", () => {
 	});
 
 	it("never shows a second for much longer than a second, whenever the last update came", () => {
-		mock.timers.enable({ apis: ["setInterval", "Date"] });
+		mock.timers.enable({ apis: ["setTimeout", "Date"] });
 		for (const last of [50, 400, 600, 950]) {
 			const card = new Card();
 			card.lines();
@@ -127,7 +126,7 @@ describe("the card of a run under way", () => {
 	});
 
 	it("adds at most one redraw a second while updates flow", () => {
-		mock.timers.enable({ apis: ["setInterval", "Date"] });
+		mock.timers.enable({ apis: ["setTimeout", "Date"] });
 		const card = new Card();
 		for (let elapsed = 0; elapsed < 3_000; elapsed += 50) {
 			card.update(running(elapsed, 0)).lines();
@@ -137,7 +136,7 @@ describe("the card of a run under way", () => {
 	});
 
 	it("stops the clocks of a session that ends", () => {
-		mock.timers.enable({ apis: ["setInterval", "Date"] });
+		mock.timers.enable({ apis: ["setTimeout", "Date"] });
 		const card = new Card().update(running(1_000, 0));
 		card.lines();
 		stopClocks();
@@ -164,7 +163,7 @@ describe("the card of a run under way", () => {
 	}
 
 	it("counts a rate limit down between updates", () => {
-		mock.timers.enable({ apis: ["setInterval", "Date"] });
+		mock.timers.enable({ apis: ["setTimeout", "Date"] });
 		const card = new Card().update(live({ state: "queued", position: 1, heldForMs: 12_500 }));
 		card.lines();
 		pass(5_000);
@@ -334,7 +333,7 @@ describe("the card of a run that is over", () => {
 			"  Found",
 			"",
 			"  ```rust",
-			"  fn load() {}",
+			"    fn load() {}",
 			"  ```",
 			"",
 			"  3 turns · ↑12k ↓932 R40k · $0.023",
@@ -361,7 +360,7 @@ describe("the card of a run that is over", () => {
 					const card = new Card({ agent: hostile, task: hostile }).finish(details, hostile, failed);
 					card.expanded = expanded;
 					for (const line of card.coloured(width)) {
-						assert.ok(textWidth(plainText(line)) <= width, `${width}: ${line}`);
+						assert.ok(visibleWidth(line) <= width, `${width}: ${line}`);
 					}
 				}
 			}
@@ -385,6 +384,6 @@ describe("short forms of tool calls", () => {
 		["bash", { command: 7 }, "$ …"],
 	];
 	for (const [tool, args, form] of forms) {
-		it(form, () => assert.equal(unstyled(shortForm(tool, args)), form));
+		it(form, () => assert.equal(callText(tool, args), form));
 	}
 });

@@ -3,7 +3,7 @@
 import { mock } from "node:test";
 import { renderers } from "../../extension/cards/render.ts";
 import type { CardDetails } from "../../extension/host/details.ts";
-import { plainText } from "../../extension/ui/spans.ts";
+import { plainText } from "../../extension/ui/text.ts";
 
 const COLOURED = {
 	fg: (color: string, text: string) => `\u001b[3${color.length % 8}m${text}\u001b[39m`,
@@ -43,8 +43,10 @@ export class Card {
 		const context = {
 			args: this.args,
 			state: this.state,
+			// As pi does: what is asked to be drawn again is drawn again.
 			invalidate: () => {
 				this.redraws++;
+				this.coloured(width);
 			},
 			executionStarted: this.executionStarted,
 			isPartial: this.partial,

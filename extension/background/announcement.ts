@@ -10,6 +10,8 @@ export const ANNOUNCEMENT = "subagent-announcement";
 
 const STAMP = { kind: ANNOUNCEMENT, version: 1 } as const;
 
+/** Characters of a task kept: its first line names a run without a label. */
+const MAX_TASK_CHARACTERS = 200;
 /** Characters of results kept beside the text for the model: for drawing, in every session for good. */
 const MAX_RESULT_CHARACTERS = 16_000;
 
@@ -18,7 +20,7 @@ export type AnnouncedRun = Pick<BackgroundRun, "runId" | "sessionKey" | "agent" 
 	Partial<
 		Pick<
 			BackgroundRun,
-			| ("label" | "status" | "outcome" | "error" | "model" | "startedMs" | "endedMs")
+			| ("label" | "task" | "status" | "outcome" | "error" | "model" | "startedMs" | "endedMs")
 			| ("result" | "partial" | "notes" | "transcript")
 		>
 	>;
@@ -34,12 +36,7 @@ export interface AnnouncementDetails {
 
 const isAnnounced = shape<AnnouncedRun>({
 	...{ runId: isText, sessionKey: isText, agent: isText, usage: isUsage, label: maybe(isText) },
-	...{
-		status: maybe(isText),
-		outcome: maybe(isText),
-		error: maybe(isText),
-		model: maybe(isText),
-	},
+	...{ task: maybe(isText), status: maybe(isText), outcome: maybe(isText), error: maybe(isText), model: maybe(isText) },
 	...{ startedMs: maybe(isNumber), endedMs: maybe(isNumber), result: maybe(isText), partial: maybe(isText) },
 	...{ notes: maybe(listOf(isText)), transcript: maybe(isText) },
 });
@@ -60,9 +57,10 @@ export function announcementOf({ deliveryIds, runIds, text, runs }: DeliveryMess
 function announced(run: BackgroundRun, room: number): AnnouncedRun {
 	const { runId, sessionKey, label, agent, status, outcome, model, startedMs, endedMs, usage, transcript } = run;
 	const { result, partial, error, notes } = run;
+	const task = run.task.trim().slice(0, MAX_TASK_CHARACTERS);
 	return {
 		...{ runId, sessionKey, label, agent, status, outcome, model, startedMs, endedMs, usage, transcript },
-		...{ error, notes, result: result?.slice(0, room), partial: partial?.slice(0, room) },
+		...{ task, error, notes, result: result?.slice(0, room), partial: partial?.slice(0, room) },
 	} as AnnouncedRun;
 }
 

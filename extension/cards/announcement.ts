@@ -1,60 +1,79 @@
 /** The message that tells a conversation how its background runs ended, as it is drawn. */
 
+import { Box, Spacer, Text } from "@earendil-works/pi-tui";
 import { ANNOUNCEMENT, type AnnouncedRun, announcementIn } from "../background/announcement.ts";
 import type { RunOutcome } from "../host/details.ts";
 import type { PiApi, RenderedMessage } from "../host/pi.ts";
+import { component } from "../ui/component.ts";
 import { duration } from "../ui/figures.ts";
-import { type Line, oneLine, type Span } from "../ui/spans.ts";
-import { shortPath } from "../ui/tool-calls.ts";
-import { clipped, figures, headLine, indented, paragraph, partLines, remark } from "./lines.ts";
+import { keyText } from "../ui/key-text.ts";
+import { paragraph, partLines } from "../ui/lines.ts";
+import { Style } from "../ui/style.ts";
+import { clip, firstLine, indented, oneLine } from "../ui/text.ts";
+import { INDENT } from "./card.ts";
+import { headLine, title } from "./head.ts";
 import { type Mark, mark, outcomeWords, type ShownState, WARNING } from "./marks.ts";
-import { component } from "./render.ts";
-import { ANSWER_LINES, answerLines, type Extent } from "./result.ts";
+import { contentText } from "./render.ts";
+import { ANSWER_LINES, answerLines, type Extent, placeLine } from "./result.ts";
+import { figures } from "./work.ts";
 
+const LABEL = "[subagents]";
 /** Lines of a result in a collapsed message that announces several, and of one that is not whole. */
 const SHORT_ANSWER_LINES = 3;
 
 export function registerAnnouncementRenderer(pi: PiApi): void {
-	pi.registerMessageRenderer(ANNOUNCEMENT, (message, { expanded, keyText }, theme) => {
-		const extent = { expanded, expandKey: keyText?.("app.tools.expand") };
-		// One column in from the left, like pi's own messages.
-		return component(theme, (width) => indented(announcementLines(message, extent, width - 1), 1));
+	pi.registerMessageRenderer(ANNOUNCEMENT, (message, options, theme) => {
+		const style = new Style(theme);
+		const extent = { expanded: options.expanded, expandKey: keyText("app.tools.expand", options) };
+		// As pi draws messages that nobody else draws.
+		const box = new Box(options.outputPad ?? 1, 1, (text) => style.bg("customMessageBg", text));
+		box.addChild(new Text(style.fg("customMessageLabel", style.bold(LABEL)), 0, 0));
+		box.addChild(new Spacer(1));
+		box.addChild(component(theme, (width) => announcementLines(message, extent, width, style)));
+		return box;
 	});
 }
 
 /** One block for each run: who, how it ended, what it says. */
-export function announcementLines(message: RenderedMessage, extent: Extent, width: number): Line[] {
+export function announcementLines(message: RenderedMessage, extent: Extent, width: number, style: Style): string[] {
 	const runs = announcementIn(message.details)?.runs;
 	// What another release has written, or anybody else, is shown as it reads.
-	if (!runs || runs.length === 0) return paragraph(textOf(message), width, "toolOutput");
-	return runs.flatMap((run, index) => [...(index > 0 ? [[]] : []), ...runLines(run, runs.length, extent, width)]);
+	if (!runs || runs.length === 0) return paragraph(contentText(message), width, style, "customMessageText");
+	const limit = runs.length > 1 ? SHORT_ANSWER_LINES : ANSWER_LINES;
+	return runs.flatMap((run, index) => {
+		const below = indented(bodyLines(run, limit, extent, width - INDENT, style), INDENT);
+		return [...(index > 0 ? [""] : []), headOf(run, width, style), ...below];
+	});
 }
 
-function textOf({ content }: RenderedMessage): string {
-	return typeof content === "string" ? content : content.map(({ text }) => text ?? "").join("\n");
+function headOf(run: AnnouncedRun, width: number, style: Style): string {
+	const its = markOf(run);
+	const words = style.fg(its.color, wordsOf(run) ?? "");
+	// Where nobody has named the run, it is its task that people know it by.
+	const name = oneLine(run.label ?? "") || firstLine(run.task ?? "") || "subagent";
+	const agent = style.fg("accent", oneLine(run.agent));
+	const parts = [agent, style.fg("muted", clockOf(run)), words];
+	const room = Math.max(12, Math.floor(width / 2));
+	return headLine(title(its, clip(name, room), "", style), parts, [agent, words], width, style);
 }
 
-function runLines(run: AnnouncedRun, count: number, extent: Extent, width: number): Line[] {
-	const { text, color } = markOf(run);
-	const label = run.label ? oneLine(run.label) : "";
-	const what: Span[] = [
-		{ text: `${text} `, color },
-		{ text: label || "subagent", color: "toolTitle", bold: true },
-		{ text: label ? " · " : " ", color: "dim" },
-		{ text: oneLine(run.agent), color: "accent" },
+function bodyLines(run: AnnouncedRun, limit: number, extent: Extent, width: number, style: Style): string[] {
+	const { result, partial, error, notes = [], status, outcome, usage, model, runId } = run;
+	const color = markOf(run).color === "error" ? "error" : "warning";
+	const answer = () => {
+		if (result) return answerLines(result, extent, width, style, limit);
+		if (status === "success") return [style.fg("dim", "… no answer")];
+		return partial ? answerLines(partial, extent, width, style, SHORT_ANSWER_LINES) : [];
+	};
+	const resume = `\`/subagents resume ${oneLine(runId)}\` continues it`;
+	return [
+		...(error && status !== "success" ? paragraph(error, width, style, color).slice(0, ANSWER_LINES) : []),
+		...answer(),
+		...(outcome === "interrupted" ? [style.fg("muted", clip(resume, width))] : []),
+		...(extent.expanded ? notes.flatMap((note) => paragraph(note, width, style, "muted")) : []),
+		...partLines(figures(usage, model, style), width, style),
+		...(extent.expanded ? places(run, width, style) : []),
 	];
-	const words = wordsOf(run);
-	const short: Span[] = words ? [{ text: words, color }] : [];
-	const lines: Line[] = [headLine(what, [...clockOf(run), ...short], short, width)];
-	if (run.error && run.status !== "success") {
-		lines.push(...paragraph(run.error, width, color === "error" ? "error" : "warning").slice(0, ANSWER_LINES));
-	}
-	if (run.result) lines.push(...answerLines(run.result, extent, width, count > 1 ? SHORT_ANSWER_LINES : ANSWER_LINES));
-	else if (run.status === "success") lines.push(remark("no answer", width));
-	else if (run.partial) lines.push(...answerLines(run.partial, extent, width, SHORT_ANSWER_LINES));
-	for (const note of extent.expanded ? (run.notes ?? []) : []) lines.push(...paragraph(note, width, "muted"));
-	lines.push(...partLines(figures(run.usage, run.model), width));
-	return extent.expanded ? [...lines, ...places(run, width)] : lines;
 }
 
 function markOf({ status, outcome }: AnnouncedRun): Mark {
@@ -69,12 +88,11 @@ function wordsOf({ status, outcome }: AnnouncedRun): string | undefined {
 	return (outcome && outcomeWords({ outcome: outcome as RunOutcome })) ?? oneLine(status ?? "ended");
 }
 
-function clockOf({ startedMs, endedMs }: AnnouncedRun): Span[] {
-	if (startedMs === undefined || endedMs === undefined) return [];
-	return [{ text: duration(endedMs - startedMs, false), color: "muted" }];
+function clockOf({ startedMs, endedMs }: AnnouncedRun): string {
+	return startedMs === undefined || endedMs === undefined ? "" : duration(endedMs - startedMs, false);
 }
 
-function places({ sessionKey, transcript }: AnnouncedRun, width: number): Line[] {
-	const key = clipped([{ text: oneLine(sessionKey), color: "dim" }], width);
-	return transcript ? [key, clipped([{ text: shortPath(oneLine(transcript)), color: "dim" }], width)] : [key];
+function places({ sessionKey, transcript }: AnnouncedRun, width: number, style: Style): string[] {
+	const key = style.fg("dim", clip(oneLine(sessionKey), width));
+	return transcript ? [key, placeLine("session", transcript, width, style)] : [key];
 }

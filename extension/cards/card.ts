@@ -1,32 +1,28 @@
 /** The card of one run. Collapsed it says how the run goes; expanded it shows all that is known of it. */
 
-import type { SingleResult } from "../../index.js";
-import type { LiveRun } from "../host/details.ts";
 import { duration } from "../ui/figures.ts";
-import { type Line, oneLine, type Span } from "../ui/spans.ts";
+import { paragraph, partLines, remark } from "../ui/lines.ts";
+import { PREVIEW_CHARACTERS } from "../ui/prose.ts";
+import type { Style } from "../ui/style.ts";
+import { clip, indented, oneLine } from "../ui/text.ts";
+import { headLine, title } from "./head.ts";
 import { expandedRows, shares } from "./height.ts";
-import {
-	callLines,
-	clipped,
-	figures,
-	headLine,
-	PREVIEW_CHARACTERS,
-	paragraph,
-	partLines,
-	remark,
-	workLines,
-} from "./lines.ts";
-import { type Mark, mark, outcomeWords, standingWords, WARNING } from "./marks.ts";
-import { ANSWER_LINES, answerLines, type Extent, failureLines, whereabouts } from "./result.ts";
-import { SILENCE_ODD_MS } from "./rows.ts";
-import { type CardState, elapsedMs, finalResult, silentMs, sinceUpdateMs, streaming } from "./state.ts";
-import type { PlannedTask } from "./tasks.ts";
+import { type Mark, mark, WARNING } from "./marks.ts";
+import { type Extent, endLines, failureLines } from "./result.ts";
+import { markOf, silence, stateWords } from "./rows.ts";
+import { type CardState, elapsedMs } from "./state.ts";
+import { type PlannedTask, type TaskView, taskViews } from "./tasks.ts";
+import { figures, workLines } from "./work.ts";
 
 const RECENT_CALLS = 3;
 const LIVE_TEXT_LINES = 2;
-const TRUNCATED = "SUBAGENT_OUTPUT_TRUNCATED";
+/** What all lines below the first are indented by. */
+export const INDENT = 2;
+export const TRUNCATED = "SUBAGENT_OUTPUT_TRUNCATED";
 
-export interface CardInput extends PlannedTask, Extent {
+export interface CardInput extends Extent {
+	mode: "single" | "parallel" | "chain";
+	tasks: readonly PlannedTask[];
 	/** Text of the tool result: the live text, the answer, or what went wrong. */
 	text: string;
 	/** Height of the terminal, when it is known. */
@@ -34,95 +30,70 @@ export interface CardInput extends PlannedTask, Extent {
 }
 
 /** First line and task: what was asked of whom. */
-export function headLines(input: CardInput, state: CardState, width: number): Line[] {
-	const { text, color } = stateMark(state);
-	const what: Span[] = [
-		{ text: `${text} `, color },
-		{ text: "subagent ", color: "toolTitle", bold: true },
-		{ text: oneLine(input.agent) || "…", color: "accent" },
-	];
-	const words = stateWords(state);
-	const short: Span[] = words ? [{ text: words, color }] : [];
-	const whole = clockIsBelow(input, state) ? short : [...clock(state), ...short];
-	return [headLine(what, whole, short, width), ...(input.task.trim() === "" ? [] : taskLines(input, state, width))];
+export function headLines(input: CardInput, state: CardState, width: number, style: Style): string[] {
+	const [planned] = input.tasks;
+	const [view] = taskViews(input.tasks, state);
+	const its = callMark(state, view);
+	const words = view && state.phase !== "pending" ? stateWords(view) : undefined;
+	const short = words === undefined ? [] : [style.fg(its.color, words)];
+	const whole = clockIsBelow(input, state) ? short : [...clock(state, style), ...short];
+	const head = headLine(title(its, "subagent", planned?.agent || "…", style), whole, short, width, style);
+	return [head, ...indented(taskLines(planned?.task ?? "", input, state, width - INDENT, style), INDENT)];
 }
 
 /** What comes below: the run so far, or its result. */
-export function bodyLines(input: CardInput, state: CardState, width: number): Line[] {
-	if (state.phase !== "done") return runningLines(input, state, width);
-	const result = finalResult(state);
+export function bodyLines(input: CardInput, state: CardState, width: number, style: Style): string[] {
+	return indented(inner(input, state, width - INDENT, style), INDENT);
+}
+
+function inner(input: CardInput, state: CardState, width: number, style: Style): string[] {
+	const [view] = taskViews(input.tasks, state);
 	const error = state.details?.error;
-	if (!result) return failureLines(error ?? { message: input.text }, undefined, input, width);
+	if (state.phase !== "done") return view && state.tasks ? runningLines(view, input, state, width, style) : [];
+	if (!view?.result) return failureLines(error ?? { message: input.text }, undefined, input, width, style);
 	const failed = state.failed === true || (error !== undefined && error.code !== TRUNCATED);
-	return [
-		...(input.expanded ? callLines(result.displayItems ?? [], width, Number.POSITIVE_INFINITY, () => true) : []),
-		...(failed
-			? failureLines(error ?? { message: result.error ?? input.text }, result, input, width)
-			: answerLines(result.output ?? input.text, input, width, ANSWER_LINES)),
-		...(!failed && error ? paragraph(error.message, width, "warning") : []),
-		...partLines(figures(result.usage, result.model), width),
-		...(input.expanded ? whereabouts(result, width) : []),
-	];
+	const result = { ...view.result, output: view.result.output ?? (failed ? "" : input.text) };
+	const why = error ?? (failed ? { message: view.error ?? input.text } : undefined);
+	return endLines(result, { failed, error: why }, input, width, style);
 }
 
-function stateMark(state: CardState): Mark {
+function callMark(state: CardState, view: TaskView | undefined): Mark {
 	if (state.phase === "pending") return mark("planned");
-	if (state.phase === "running") return mark(streaming(state)?.state ?? "running");
-	const result = finalResult(state);
+	if (state.phase === "running") return view && state.tasks ? markOf(view) : mark("running");
 	const code = state.details?.error?.code;
-	if (result && result.outcome !== "completed") return mark(result.outcome);
+	if (view && view.state !== "completed") return markOf(view);
 	if (state.failed || (code && code !== TRUNCATED)) return mark("failed");
-	return code || result?.stopReason === "length" ? WARNING : mark("completed");
+	return code ? WARNING : view ? markOf(view) : mark("completed");
 }
 
-function stateWords(state: CardState): string | undefined {
-	const result: SingleResult | undefined = finalResult(state);
-	if (result) return outcomeWords(result);
-	const live = state.phase === "running" ? streaming(state) : undefined;
-	if (!live?.state) return undefined;
-	const { heldForMs } = live;
-	const held = heldForMs === undefined ? {} : { heldForMs: Math.max(0, heldForMs - sinceUpdateMs(state)) };
-	return standingWords(live.state, { ...live, ...held });
-}
-
-/** An expanded card can be higher than the terminal; then its clock would tick out of sight (see `card-height.ts`). */
+/** An expanded card can be higher than the terminal; then its clock would tick out of sight (see `height.ts`). */
 function clockIsBelow(input: CardInput, state: CardState): boolean {
-	return input.expanded && state.phase === "running" && streaming(state) !== undefined;
+	return input.expanded && state.phase === "running" && state.tasks !== undefined;
 }
 
-function clock(state: CardState): Span[] {
+function clock(state: CardState, style: Style): string[] {
 	const elapsed = elapsedMs(state);
-	return elapsed === undefined ? [] : [{ text: duration(elapsed, state.phase === "running"), color: "muted" }];
+	return elapsed === undefined ? [] : [style.fg("muted", duration(elapsed, state.phase === "running"))];
 }
 
-function taskLines(input: CardInput, state: CardState, width: number): Line[] {
-	const { task, expanded } = input;
-	if (!expanded) return [clipped([{ text: oneLine(task.slice(0, PREVIEW_CHARACTERS)), color: "muted" }], width)];
-	const lines = paragraph(task, width, "muted");
+function taskLines(task: string, input: CardInput, state: CardState, width: number, style: Style): string[] {
+	if (task.trim() === "") return [];
+	if (!input.expanded) return [style.fg("muted", clip(oneLine(task.slice(0, PREVIEW_CHARACTERS)), width))];
+	const lines = paragraph(task, width, style, "muted");
 	const limit = shares(expandedRows(input.terminalRows)).task;
 	const rest = lines.length - limit;
 	if (state.phase === "done" || rest <= 1) return lines;
-	return [...lines.slice(0, limit), remark(`${rest} more lines of the task`, width)];
+	return [...lines.slice(0, limit), remark(`${rest} more lines of the task`, style)];
 }
 
-function runningLines(input: CardInput, state: CardState, width: number): Line[] {
-	const live = streaming(state);
-	if (!live) return [];
-	// Before the first word there is a placeholder.
-	const text = input.text.startsWith("(") && input.text.endsWith("...)") ? "" : input.text;
-	const work = workLines(live.displayItems, text, limits(input), width);
-	return [...work, ...partLines(liveParts(live, input, state), width)];
-}
-
-function limits({ expanded, terminalRows }: CardInput): { calls: number; text: number; withWords: boolean } {
-	if (!expanded) return { calls: RECENT_CALLS, text: LIVE_TEXT_LINES, withWords: false };
-	return { ...shares(expandedRows(terminalRows)), withWords: true };
-}
-
-function liveParts(live: LiveRun, input: CardInput, state: CardState): Span[] {
-	const parts = figures({ ...live.usage, turns: live.turnCount }, live.model);
-	if (clockIsBelow(input, state)) parts.unshift(...clock(state));
-	const silent = live.state === undefined || live.state === "running" ? silentMs(state) : 0;
-	if (silent > SILENCE_ODD_MS) parts.push({ text: `silent for ${duration(silent, true)}`, color: "warning" });
-	return parts;
+function runningLines(view: TaskView, input: CardInput, state: CardState, width: number, style: Style): string[] {
+	const limits = input.expanded
+		? { ...shares(expandedRows(input.terminalRows)), withWords: true }
+		: { calls: RECENT_CALLS, text: LIVE_TEXT_LINES, withWords: false };
+	const parts = [
+		...(clockIsBelow(input, state) ? clock(state, style) : []),
+		...(view.usage ? figures(view.usage, view.model, style) : []),
+		silence(view, "odd", style),
+	];
+	return [...workLines(view, limits, width, style), ...partLines(parts, width, style)];
 }

@@ -1,15 +1,28 @@
-/** What the lines of a card are made of. */
+/** Lines of spans, for the panel until it draws styled strings. */
 
-import type { DisplayItem, RunUsage } from "../../index.js";
-import { usageParts } from "../ui/figures.ts";
+import type { Component, Theme } from "../host/pi.ts";
 import { markdown } from "../ui/markdown.ts";
-import { clip, type Line, lineWidth, oneLine, plainText, type Span, wrap } from "../ui/spans.ts";
+import {
+	clip,
+	fitting,
+	type Line,
+	lineWidth,
+	oneLine,
+	paint,
+	plainText,
+	type Span,
+	unstyled,
+	wrap,
+} from "../ui/spans.ts";
 import type { Color } from "../ui/style.ts";
-import { shortForm } from "../ui/tool-calls.ts";
+import { textWidth } from "../ui/width.ts";
 
 /** Text looked at for a preview; an answer can be 50 KB and a card shows a few lines of it. */
 export const PREVIEW_CHARACTERS = 4_000;
 const LIVE_TEXT_STEP = 512;
+const CLIPPED_CHARACTERS = 400;
+/** Blank lines, and those around code. */
+const NOTHING_SAID = /^\s*(?:$|```|~~~)/;
 const INDENT = 2;
 const MARGIN: Span = { text: " ".repeat(INDENT) };
 export const SEPARATOR: Span = { text: " · ", color: "dim" };
@@ -22,12 +35,6 @@ export function clipped(line: Line, width: number): Line {
 /** A remark of the card itself. */
 export function remark(text: string, width: number): Line {
 	return clipped([{ text: `… ${text}`, color: "dim" }], width);
-}
-
-/** A first line. Without room for `whole` it has the `short` parts, which are cut where the terminal ends. */
-export function headLine(what: Line, whole: readonly Span[], short: readonly Span[], width: number): Line {
-	const line = (parts: readonly Span[]) => [...what, ...parts.flatMap((part) => [SEPARATOR, part])];
-	return lineWidth(line(whole)) <= width ? line(whole) : clip(line(short), width);
 }
 
 /** Text in one colour. */
@@ -60,62 +67,43 @@ export function compactProse(source: string, width: number): Line[] {
 	return prose(source, width).filter((line) => lineWidth(line) > INDENT);
 }
 
+export function indented(lines: readonly Line[], columns: number): Line[] {
+	return lines.map((line) => (line.length === 0 ? line : [{ text: " ".repeat(columns) }, ...line]));
+}
+
+/** The start of what is said, which stays as it is while more is added: its first words, a heading only without any. */
+export function answerLine(answer: string): Line {
+	const lines = markdown(answer.slice(0, CLIPPED_CHARACTERS)).filter(({ line }) => !NOTHING_SAID.test(unstyled(line)));
+	const said = lines.filter(({ heading }) => !heading);
+	return (said.length > 0 ? said : lines).flatMap(({ line }, index) => (index === 0 ? line : [{ text: " " }, ...line]));
+}
+
+/** Text cut or filled to exactly `columns`. */
+export function cell(text: string, columns: number, color: Color): Span {
+	const kept = textWidth(text) <= columns ? text : `${fitting(text, columns - 1)}…`;
+	return { text: kept + " ".repeat(Math.max(0, columns - textWidth(kept))), color };
+}
+
+/** A component that lays out its lines once per width; pi asks for a new one whenever something changed. */
+export function component(theme: Theme, layout: (width: number) => readonly Line[]): Component {
+	let drawn: { width: number; lines: string[] } | undefined;
+	return {
+		render(width) {
+			if (drawn?.width !== width) drawn = { width, lines: layout(width).map((line) => paint(line, theme)) };
+			return drawn.lines;
+		},
+		invalidate() {
+			drawn = undefined;
+		},
+	};
+}
+
 /** The end of a text that grows: its last `limit` lines, blank ones left out. */
 export function endOfProse(source: string, width: number, limit: number): Line[] {
 	const needed = (limit + 2) * Math.max(width, 1);
 	// Cut in steps, so that lines do not break elsewhere with every word that is added.
 	const from = Math.max(0, Math.floor((source.length - needed) / LIVE_TEXT_STEP) * LIVE_TEXT_STEP);
 	return compactProse(source.slice(from), width).slice(-limit);
-}
-
-/** The last `limit` calls in pi's short forms, with the words among them that `isShown` wants. */
-export function callLines(
-	items: readonly DisplayItem[],
-	width: number,
-	limit: number,
-	isShown: (words: number, from: number) => boolean,
-): Line[] {
-	const calls = items.flatMap((item, index) => (item.type === "toolCall" ? [index] : []));
-	const hidden = Math.max(0, calls.length - limit);
-	// After the last hidden call: with the words that led to the first one shown.
-	const from = hidden === 0 ? 0 : (calls[hidden - 1] ?? 0) + 1;
-	// Text after the last call is the answer, which stands below on its own.
-	const upToLastCall = items.slice(0, (calls.at(-1) ?? -1) + 1);
-	const shown = upToLastCall.filter((item, index) => (item.type === "toolCall" ? index >= from : isShown(index, from)));
-	const lines = shown.map((item) => itemLine(item, width));
-	if (hidden === 0) return lines;
-	return [remark(hidden === 1 ? "1 earlier call" : `${hidden} earlier calls`, width), ...lines];
-}
-
-/** A run's newest calls, and the end of what it says. `withWords`: each call with what was said before it. */
-export function workLines(
-	items: readonly DisplayItem[],
-	said: string,
-	{ calls, text, withWords }: { calls: number; text: number; withWords: boolean },
-	width: number,
-): Line[] {
-	const news = newsOf(items, said);
-	const words = news === "" ? items.findLastIndex((item) => item.type === "text") : -1;
-	const isShown = (index: number, from: number) => (withWords ? index >= from : index === words);
-	const lines = calls < 1 ? [] : callLines(items, width, calls, isShown);
-	return [...lines, ...endOfProse(news, width, text)];
-}
-
-/** What a run says now; nothing while calls are made that its last words have led to. */
-export function newsOf(items: readonly DisplayItem[], said: string): string {
-	const words = items.findLast((item) => item.type === "text");
-	const isOld = items.at(-1)?.type === "toolCall" && words?.type === "text" && words.text.trim() === said.trim();
-	return isOld ? "" : said.trim();
-}
-
-function itemLine(item: DisplayItem, width: number): Line {
-	if (item.type === "toolCall") return clipped(shortForm(item.name, item.args), width);
-	return clipped([{ text: oneLine(item.text.slice(0, PREVIEW_CHARACTERS)), color: "dim" }], width);
-}
-
-/** Turns, tokens, cost and model. */
-export function figures(usage: RunUsage, model: string | undefined): Span[] {
-	return usageParts(usage, model && oneLine(model)).map((text): Span => ({ text, color: "dim" }));
 }
 
 /** Parts side by side, as many to a line as fit. */
@@ -128,8 +116,4 @@ export function partLines(parts: readonly Span[], width: number): Line[] {
 		else lines.push([part]);
 	}
 	return lines.map((line) => clipped(line, width));
-}
-
-export function indented(lines: readonly Line[], columns: number): Line[] {
-	return lines.map((line) => (line.length === 0 ? line : [{ text: " ".repeat(columns) }, ...line]));
 }

@@ -1,14 +1,15 @@
 /** The rows of several tasks: which of them have one, and what is said of the others. */
 
-import { type Line, oneLine, type Span, unstyled } from "../ui/spans.ts";
-import type { Color } from "../ui/style.ts";
-import { indented, remark, startOf } from "./lines.ts";
+import { remark, startOf } from "../ui/lines.ts";
+import type { Color, Style } from "../ui/style.ts";
+import { clip, indented, oneLine, plainText } from "../ui/text.ts";
 import { isActive, isAhead, isOver, isTrouble, type ShownState } from "./marks.ts";
 import { type RowLayout, type RowParts, rowLayout, taskRow } from "./rows.ts";
 import type { TaskView } from "./tasks.ts";
 
-/** What an error below its row is indented by, beside the indentation that all lines have. */
-const ERROR_INDENT = 4;
+/** Where remarks stand, and where an error below its row does. */
+const INDENT = 2;
+const ERROR_INDENT = 6;
 const ERROR_LINES = 2;
 
 /** Tasks in input order. Steps are numbered and come one after the other. */
@@ -17,34 +18,27 @@ export interface TaskList {
 	steps: boolean;
 }
 
-/** One row per task, at most `limit`, and a line for the others. */
-export function listLines(list: TaskList, limit: number, width: number): Line[] {
-	const layout = listLayout(list, width);
-	const shown = chosen(list.views, limit);
-	return [...shown.map((index) => listRow(list, index, layout)), ...hiddenLine(list, shown, width)];
-}
-
-/** The same for tasks that are over: an error that its row has no room for stands below it. */
-export function resultLines(list: TaskList, limit: number, width: number): Line[] {
+/** One row per task, at most `limit`, and a line for the others. An error that a row has no room for stands below it. */
+export function listLines(list: TaskList, limit: number, width: number, style: Style): string[] {
 	const layout = listLayout(list, width);
 	const shown = chosen(list.views, limit);
 	const rows = shown.flatMap((index) => {
-		const row = listRow(list, index, layout);
-		const view = list.views[index];
-		if (!view?.error || !isTrouble(view.state) || unstyled(row).includes(oneLine(view.error))) return [row];
-		const error = startOf(view.error, width - ERROR_INDENT, "muted", ERROR_LINES);
-		return [listRow(list, index, layout, { errorBelow: true }), ...indented(error, ERROR_INDENT)];
+		const row = listRow(list, index, layout, style);
+		const { error, state, result } = list.views[index] ?? {};
+		if (!error || !result || !state || !isTrouble(state) || plainText(row).includes(oneLine(error))) return [row];
+		const below = startOf(error, width - ERROR_INDENT, style, "muted", ERROR_LINES);
+		return [listRow(list, index, layout, style, { errorBelow: true }), ...indented(below, ERROR_INDENT)];
 	});
-	return [...rows, ...hiddenLine(list, shown, width)];
+	return [...rows, ...hiddenLine(list, shown, width, style)];
 }
 
 export function listLayout({ views, steps }: TaskList, width: number): RowLayout {
 	return rowLayout(views, width, steps);
 }
 
-export function listRow({ views, steps }: TaskList, index: number, layout: RowLayout, parts: RowParts = {}): Line {
-	const view = views[index];
-	return view ? taskRow(view, index, layout, steps && index === stepAt(views), parts) : [];
+export function listRow(list: TaskList, index: number, layout: RowLayout, style: Style, parts: RowParts = {}): string {
+	const view = list.views[index];
+	return view ? taskRow(view, index, layout, list.steps && index === stepAt(list.views), parts, style) : "";
 }
 
 /** The step that a chain under way is at. */
@@ -71,10 +65,11 @@ function rank({ state }: TaskView): number {
 }
 
 /** Says how many tasks have no row. */
-export function hiddenLine({ views }: TaskList, shown: readonly number[], width: number): Line[] {
+export function hiddenLine({ views }: TaskList, shown: readonly number[], width: number, style: Style): string[] {
 	const hidden = counts(views.filter((_, index) => !shown.includes(index)));
 	if (hidden.length === 0) return [];
-	return [remark(hidden.map(({ count, word }) => `${count} more ${word}`).join(", "), width)];
+	const text = hidden.map(({ count, word }) => `${count} more ${word}`).join(", ");
+	return indented([clip(remark(text, style), width - INDENT)], INDENT);
 }
 
 const COUNTED: readonly [word: string, color: Color, states: readonly ShownState[]][] = [
@@ -97,6 +92,6 @@ function counts(views: readonly TaskView[]): { count: number; word: string; colo
 }
 
 /** `3 done`, `1 failed`, … */
-export function countSpans(views: readonly TaskView[]): Span[] {
-	return counts(views).map(({ count, word, color }) => ({ text: `${count} ${word}`, color }));
+export function countParts(views: readonly TaskView[], style: Style): string[] {
+	return counts(views).map(({ count, word, color }) => style.fg(color, `${count} ${word}`));
 }

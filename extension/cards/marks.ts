@@ -62,8 +62,26 @@ export function isTrouble(state: ShownState): boolean {
 	return isOver(state) && state !== "completed" && state !== "aborted" && state !== "skipped";
 }
 
+/** A provider that failed is asked again, by the child itself: `delayMs` from now, or any moment. */
+export interface Retry {
+	attempt: number;
+	maxAttempts: number | undefined;
+	delayMs: number;
+	error: string;
+}
+
+function retryWords({ attempt, maxAttempts, delayMs, error }: Retry): string {
+	const count = maxAttempts === undefined ? `retry ${attempt}` : `retry ${attempt} of ${maxAttempts}`;
+	const when = delayMs > 0 ? ` in ${duration(delayMs, true)}` : "";
+	return count + when + (error === "" ? "" : ` · ${oneLine(error)}`);
+}
+
 /** What a run without an outcome waits for or is about to do; nothing for one that simply runs. */
-export function standingWords(state: ShownState, { position, heldForMs, attempt = 1 }: Standing): string | undefined {
+export function standingWords(
+	state: ShownState,
+	{ position, heldForMs, attempt = 1, retry }: Standing & { retry?: Retry },
+): string | undefined {
+	if (retry && isActive(state)) return retryWords(retry);
 	switch (state) {
 		case "queued":
 			// Its place says nothing before then: those behind may overtake it.

@@ -1,18 +1,25 @@
 /** Connects pi's tool renderers with the cards. */
 
 import { runDetailsIn } from "../host/details.ts";
-import type { Component, Theme, ToolDefinition, ToolRenderContext } from "../host/pi.ts";
-import { type Line, paint } from "../ui/spans.ts";
-import { bodyLines as bodyOfOne, type CardInput, headLines as headOfOne } from "./card.ts";
-import { bodyLines as bodyOfMany, headLines as headOfMany, type ManyInput } from "./many.ts";
-import { cardState, noteCall, noteResult } from "./state.ts";
+import type { RenderedOutput, ToolDefinition, ToolRenderContext } from "../host/pi.ts";
+import { isObject } from "../host/stored.ts";
+import { component } from "../ui/component.ts";
+import { keyText } from "../ui/key-text.ts";
+import { paragraph, remark } from "../ui/lines.ts";
+import type { Style } from "../ui/style.ts";
+import { indented } from "../ui/text.ts";
+import { bodyLines as bodyOfOne, type CardInput, headLines as headOfOne, INDENT } from "./card.ts";
+import { bodyLines as bodyOfMany, headLines as headOfMany } from "./many.ts";
+import { type CardState, cardState, noteCall, noteResult, shownSecond } from "./state.ts";
 import { plannedTask, plannedTasks } from "./tasks.ts";
 
-type Renderers = Pick<ToolDefinition, "renderCall" | "renderResult">;
-type Mode = "single" | ManyInput["mode"];
+export { component } from "./lines.ts";
 
-/** The list that the arguments of a call of several tasks hold. */
-const LISTS = { parallel: "tasks", chain: "steps" } as const;
+type Renderers = Pick<ToolDefinition, "renderCall" | "renderResult">;
+type Mode = CardInput["mode"];
+
+/** Lines of a result that is not ours, collapsed. */
+const FOREIGN_LINES = 10;
 
 const MODES: Readonly<Record<string, Mode>> = {
 	subagent: "single",
@@ -28,56 +35,48 @@ export function renderers(tool: string): Renderers {
 		renderCall(args, theme, context) {
 			const state = cardState(context);
 			noteCall(state, context);
-			return component(theme, (width) => {
-				if (mode === "single") return headOfOne(inputOfOne(args, "", context), state, width);
-				return headOfMany(inputOfMany(mode, args, "", context), state, width);
-			});
+			const input = inputOf(mode, args, "", context);
+			const draw = mode === "single" ? headOfOne : headOfMany;
+			const lines = (width: number, style: Style) => draw(input, state, width, style);
+			return component(theme, lines, () => shownSecond(state, context));
 		},
 		/** Draws the lower part: how it goes, and what came of it. */
 		renderResult(result, _options, theme, context: ToolRenderContext & { args?: unknown }) {
 			const state = cardState(context);
-			noteResult(state, runDetailsIn(result.details), context);
-			const { args } = context;
-			return component(theme, (width) => {
-				const text = result.content.map((part) => part.text ?? "").join("\n");
-				if (mode === "single") return bodyOfOne(inputOfOne(args, text, context), state, width);
-				return bodyOfMany(inputOfMany(mode, args, text, context), state, width);
-			});
+			const text = contentText(result);
+			noteResult(state, runDetailsIn(result.details), text, context);
+			const input = inputOf(mode, context.args, text, context);
+			const draw = !state.details ? foreignLines : mode === "single" ? bodyOfOne : bodyOfMany;
+			const lines = (width: number, style: Style) => draw(input, state, width, style);
+			return component(theme, lines, () => shownSecond(state, context));
 		},
 	};
 }
 
-/** A component that lays out its lines once per width; pi asks for a new one whenever something changed. */
-export function component(theme: Theme, layout: (width: number) => readonly Line[]): Component {
-	let drawn: { width: number; lines: string[] } | undefined;
+/** What pi itself, another extension or another release has left: as it reads. */
+function foreignLines(input: CardInput, state: CardState, width: number, style: Style): string[] {
+	const lines = paragraph(input.text, width - INDENT, style, state.failed ? "error" : "toolOutput");
+	const rest = lines.length - FOREIGN_LINES;
+	const shown = input.expanded || rest <= 1 ? lines : lines.slice(0, FOREIGN_LINES);
+	const more = `${rest} more lines${input.expandKey && `, ${input.expandKey} to expand`}`;
+	return indented(shown === lines ? lines : [...shown, remark(more, style)], INDENT);
+}
+
+/** The text of a result or a message, whatever else is in it. */
+export function contentText({ content }: { content: RenderedOutput["content"] | string }): string {
+	if (typeof content === "string") return content;
+	if (!Array.isArray(content)) return "";
+	return content.map((part: unknown) => (isObject(part) && typeof part.text === "string" ? part.text : "")).join("\n");
+}
+
+function inputOf(mode: Mode, args: unknown, text: string, context: ToolRenderContext): CardInput {
+	const { tasks, steps } = isObject(args) ? args : {};
 	return {
-		render(width) {
-			if (drawn?.width !== width) drawn = { width, lines: layout(width).map((line) => paint(line, theme)) };
-			return drawn.lines;
-		},
-		invalidate() {
-			drawn = undefined;
-		},
-	};
-}
-
-function inputOfOne(args: unknown, text: string, context: ToolRenderContext): CardInput {
-	return { ...plannedTask(args), ...surroundings(text, context) };
-}
-
-function inputOfMany(mode: ManyInput["mode"], args: unknown, text: string, context: ToolRenderContext): ManyInput {
-	return { mode, tasks: plannedTasks(field(args, LISTS[mode])), ...surroundings(text, context) };
-}
-
-function surroundings(text: string, context: ToolRenderContext): Omit<ManyInput, "mode" | "tasks"> {
-	return {
+		mode,
+		tasks: mode === "single" ? [plannedTask(args)] : plannedTasks(mode === "chain" ? steps : tasks),
 		text,
 		expanded: context.expanded,
-		expandKey: context.keyText?.("app.tools.expand"),
+		expandKey: keyText("app.tools.expand", context),
 		terminalRows: process.stdout.rows,
 	};
-}
-
-function field(args: unknown, name: string): unknown {
-	return typeof args === "object" && args !== null ? (args as Record<string, unknown>)[name] : undefined;
 }

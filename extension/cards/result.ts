@@ -1,66 +1,121 @@
-/** What came of a run, as lines: its answer, its failure, where its files lie. */
+/** What came of a run, as lines: its answer or its failure, what it changed, where its files lie. */
 
 import type { SingleResult } from "../../index.js";
-import { type Line, plainText } from "../ui/spans.ts";
+import { paragraph, partLines, remark } from "../ui/lines.ts";
+import { compactProse, PREVIEW_CHARACTERS, prose } from "../ui/prose.ts";
+import type { Style } from "../ui/style.ts";
+import { clip, fitPath, oneLine, wrap } from "../ui/text.ts";
 import { shortPath } from "../ui/tool-calls.ts";
-import { clipped, compactProse, newsOf, PREVIEW_CHARACTERS, paragraph, prose, remark, wrapped } from "./lines.ts";
+import { allCallLines, callCount, figures, newsOf } from "./work.ts";
 
 export const ANSWER_LINES = 6;
 const ERROR_LINES = 6;
 const PARTIAL_LINES = 3;
+/** What a path keeps beside others. */
+const FEWEST_PATH_COLUMNS = 24;
 
 /** How much of it is wanted. */
 export interface Extent {
 	expanded: boolean;
-	/** How to expand the card, when pi tells. */
-	expandKey: string | undefined;
+	/** The keys that expand a card; none when the user has taken them away. */
+	expandKey: string;
+}
+
+/** Why a call did not simply succeed. */
+export interface Failure {
+	code?: string;
+	message: string;
+}
+
+/** All that a card says of a run that is over. What went wrong with one that did not fail is a remark. */
+export function endLines(
+	result: SingleResult,
+	{ failed, error }: { failed: boolean; error: Failure | undefined },
+	extent: Extent,
+	width: number,
+	style: Style,
+): string[] {
+	const { displayItems = [], usage, model, output = "" } = result;
+	return [
+		...(extent.expanded ? allCallLines(displayItems, width, style) : []),
+		...(failed
+			? failureLines(error ?? { message: "" }, result, extent, width, style)
+			: answerLines(output, extent, width, style, ANSWER_LINES)),
+		...(error && !failed ? paragraph(error.message, width, style, "warning") : []),
+		...changeLines(result.changes ?? [], extent, width, style),
+		...partLines(figures(usage, model, style), width, style),
+		...(extent.expanded || result.outcome === "interrupted" ? whereabouts(result, width, style) : []),
+	];
 }
 
 /** An answer as Markdown, or the start of it. */
-export function answerLines(answer: string, extent: Extent, width: number, limit: number): Line[] {
-	if (extent.expanded) return [[], ...prose(answer, width), []];
+export function answerLines(answer: string, extent: Extent, width: number, style: Style, limit: number): string[] {
+	if (extent.expanded) return ["", ...prose(answer, width, style), ""];
+	// An answer can be 50 KB: no more of it is laid out than may be shown.
 	const source = answer.slice(0, PREVIEW_CHARACTERS);
-	const lines = compactProse(source, width);
+	const lines = compactProse(source, width, style);
 	const rest = lines.length - limit;
 	if (rest <= 1 && source === answer) return lines;
 	const more = source === answer ? `${rest} more lines` : "more";
-	const how = extent.expandKey ? `, ${extent.expandKey} to expand` : "";
-	return [...lines.slice(0, limit), remark(`${more}${how}`, width)];
+	return [...lines.slice(0, limit), hint(more, extent, width, style)];
 }
 
 /** Why there is no answer, and what there is of one. */
 export function failureLines(
-	error: { code?: string; message: string },
+	{ code, message }: Failure,
 	result: SingleResult | undefined,
 	extent: Extent,
 	width: number,
-): Line[] {
+	style: Style,
+): string[] {
 	const limit = extent.expanded ? Number.POSITIVE_INFINITY : ERROR_LINES;
 	// An abort and the end of a budget are what somebody asked for: no code, no alarm.
 	const isWanted = result?.outcome === "aborted" || result?.outcome === "budget";
-	const lines: Line[] = [];
-	if (error.code && !isWanted) lines.push(clipped([{ text: error.code, color: "error", bold: true }], width));
-	lines.push(...paragraph(error.message, width, isWanted ? "warning" : "error").slice(0, limit));
+	const { output = "", displayItems = [] } = result ?? {};
 	// An expanded card has words that led to calls above, with the calls.
-	const output = result?.output ?? "";
-	const partial = extent.expanded ? newsOf(result?.displayItems ?? [], output) : output;
-	if (partial !== "") lines.push(...answerLines(partial, extent, width, PARTIAL_LINES));
-	return lines;
+	const partial = extent.expanded ? newsOf(displayItems, output) : output;
+	const calls = callCount(displayItems);
+	return [
+		...(code && !isWanted ? [clip(style.fg("error", style.bold(oneLine(code))), width)] : []),
+		...paragraph(message, width, style, isWanted ? "warning" : "error").slice(0, limit),
+		...(partial === "" ? [] : answerLines(partial, extent, width, style, PARTIAL_LINES)),
+		...(calls > 0 && !extent.expanded ? [hint(calls === 1 ? "1 call" : `${calls} calls`, extent, width, style)] : []),
+	];
+}
+
+function hint(text: string, { expandKey }: Extent, width: number, style: Style): string {
+	return clip(remark(expandKey === "" ? text : `${text}, ${expandKey} to expand`, style), width);
+}
+
+/** The files that a run has changed: on one line as many as fit, or each on its own. */
+export function changeLines(changes: readonly string[], extent: Extent, width: number, style: Style): string[] {
+	if (changes.length === 0) return [];
+	const label = style.fg("muted", "changed ");
+	const room = width - "changed ".length;
+	const named = (path: string, columns: number) => style.fg("accent", fitPath(oneLine(path), columns));
+	if (extent.expanded) return [label.trimEnd(), ...changes.map((path) => `  ${named(path, width - 2)}`)];
+	const count = Math.max(1, Math.min(changes.length, Math.floor(room / FEWEST_PATH_COLUMNS)));
+	const hidden = changes.length - count;
+	const more = hidden > 0 ? style.fg("dim", ` +${hidden}`) : "";
+	const columns = Math.floor((room - (hidden > 0 ? ` +${hidden}`.length : 0) - 2 * (count - 1)) / count);
+	const shown = changes.slice(0, count).map((path) => named(path, columns));
+	return [clip(label + shown.join(style.fg("dim", ", ")) + more, width)];
 }
 
 /** Attempts, files and notes. */
-export function whereabouts(result: SingleResult, width: number): Line[] {
-	const lines: Line[] = [];
-	const say = (label: string, value: string) => {
-		const named: Line = [
-			{ text: `${label} `, color: "muted" },
-			{ text: shortPath(plainText(value)), color: "dim" },
-		];
-		lines.push(...wrapped(named, width));
-	};
-	if (result.attempts > 1) say("attempts", String(result.attempts));
-	if (result.sessionFile) say("session", result.sessionFile);
-	if (result.fullOutputFile) say("full answer", result.fullOutputFile);
-	for (const diagnostic of result.diagnostics ?? []) say("note", diagnostic);
-	return lines;
+function whereabouts(result: SingleResult, width: number, style: Style): string[] {
+	const { attempts, sessionFile, fullOutputFile, diagnostics = [] } = result;
+	const file = (label: string, path: string | undefined) => (path ? [placeLine(label, path, width, style)] : []);
+	return [
+		...(attempts > 1 ? [`${style.fg("muted", "attempts")} ${style.fg("dim", String(attempts))}`] : []),
+		...file("session", sessionFile),
+		...file("full answer", fullOutputFile),
+		...diagnostics.flatMap((note) => wrap(`${style.fg("muted", "note")} ${style.fg("dim", oneLine(note))}`, width)),
+	];
+}
+
+/** Where a file lies, on one line. */
+export function placeLine(label: string, path: string, width: number, style: Style): string {
+	const room = width - label.length - 1;
+	return clip(`${style.fg("muted", label)} ${style.fg("dim", fitPath(shortPath(oneLine(path)), room))}`, width);
 }

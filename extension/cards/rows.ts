@@ -1,22 +1,26 @@
 /** One line per task: columns for what is compared, the rest as far as the terminal reaches. */
 
+import { visibleWidth } from "@earendil-works/pi-tui";
 import { duration, figuresOf } from "../ui/figures.ts";
-import { markdown } from "../ui/markdown.ts";
-import { clip, fitting, type Line, lineWidth, oneLine, type Span, unstyled } from "../ui/spans.ts";
-import type { Color } from "../ui/style.ts";
-import { shortForm } from "../ui/tool-calls.ts";
-import { textWidth } from "../ui/width.ts";
-import { newsOf, SEPARATOR } from "./lines.ts";
-import { isOver, mark, outcomeWords, standingWords, WARNING } from "./marks.ts";
+import { joined, joinedWidth } from "../ui/lines.ts";
+import { gist, PREVIEW_CHARACTERS } from "../ui/prose.ts";
+import type { Style } from "../ui/style.ts";
+import { cell, clip, firstLine, oneLine } from "../ui/text.ts";
+import { callLine } from "../ui/tool-calls.ts";
+import { isOver, type Mark, mark, outcomeWords, standingWords, WARNING } from "./marks.ts";
 import type { TaskView } from "./tasks.ts";
+import { newsOf } from "./work.ts";
+
+export { answerLine, cell } from "./lines.ts";
 
 /** Columns of an agent's name at most; also what a name may take in a narrow terminal is a share of it. */
 const AGENT_COLUMNS = 16;
 const AGENT_SHARE = 3;
 /** A terminal narrower than this shows a state's word in the place of the time. */
 const TIME_COLUMN_FROM = 34;
-/** A terminal narrower than this shows the task only where there is nothing else to show. */
+/** A narrower terminal shows the task only where there is nothing else to show, or where it tells tasks of one agent apart. */
 const TASK_COLUMN_FROM = 90;
+const APART_COLUMN_FROM = 44;
 const TASK_SHARE = 4;
 const TASK_COLUMNS = 32;
 /** What is being done gets so much before figures of the run do. */
@@ -24,14 +28,12 @@ const ACTIVITY_COLUMNS = 24;
 /** Fewer columns than this say nothing. */
 const FEWEST_COLUMNS = 6;
 const CLIPPED_CHARACTERS = 400;
-/** Blank lines, and those around code. */
-const NOTHING_SAID = /^\s*(?:$|```|~~~)/;
-const COLUMN_GAP = 2;
-/** Between what is joined with a separator. */
-const GAP = SEPARATOR.text.length;
+const GAP = "  ";
+/** Between what is joined. */
+const SEPARATOR_COLUMNS = 3;
 /** A shorter silence is no news; one that is longer than the second may mean trouble. */
 const SILENCE_SHOWN_MS = 2_000;
-export const SILENCE_ODD_MS = 10_000;
+const SILENCE_ODD_MS = 10_000;
 
 export interface RowLayout {
 	width: number;
@@ -39,6 +41,10 @@ export interface RowLayout {
 	agentColumns: number;
 	timeColumns: number;
 	taskColumns: number;
+	/** What the tasks are called. */
+	names: readonly string[];
+	/** Agents with several tasks, and room for what tells these apart. */
+	repeated: ReadonlySet<string>;
 	/** Said once for all when it is the same for all. */
 	withModel: boolean;
 }
@@ -46,17 +52,31 @@ export interface RowLayout {
 /** Columns for these rows; `numbered` for steps. */
 export function rowLayout(views: readonly TaskView[], width: number, numbered: boolean): RowLayout {
 	// A name that is still arriving must not move what stands below the others.
-	const names = views.length > 1 && views[0]?.state === "planned" ? views.slice(0, -1) : views;
-	const longest = Math.max(...names.map(({ agent }) => textWidth(agentName(agent))), 1);
-	const times = views.map((view) => textWidth(timeOf(view)));
+	const whole = views.length > 1 && views[0]?.state === "planned" ? views.slice(0, -1) : views;
+	const longest = Math.max(...whole.map(({ agent }) => visibleWidth(agentName(agent))), 1);
+	const agents = views.map(({ agent }) => agent);
+	const repeated = agents.filter((agent, index) => agents.indexOf(agent) !== index);
 	return {
 		width,
 		numberColumns: numbered ? String(views.length).length : 0,
 		agentColumns: Math.min(longest, AGENT_COLUMNS, Math.max(FEWEST_COLUMNS, Math.floor(width / AGENT_SHARE))),
-		timeColumns: Math.max(0, ...times),
-		taskColumns: width < TASK_COLUMN_FROM ? 0 : Math.min(TASK_COLUMNS, Math.floor(width / TASK_SHARE)),
+		timeColumns: Math.max(0, ...views.map((view) => timeOf(view).length)),
+		taskColumns: Math.min(TASK_COLUMNS, Math.floor(width / TASK_SHARE)),
+		names: namesOf(views),
+		repeated: new Set(width < APART_COLUMN_FROM ? [] : repeated),
 		withModel: commonModel(views) === undefined,
 	};
+}
+
+/** The first line of each task; where those are alike, the words in which the tasks begin to differ. */
+function namesOf(views: readonly TaskView[]): string[] {
+	const tasks = views.map(({ task }) => task.slice(0, PREVIEW_CHARACTERS));
+	const first = tasks.map(firstLine);
+	if (new Set(first.map((line) => line.slice(0, TASK_COLUMNS / 2))).size === views.length) return first;
+	const words = tasks.map((task) => oneLine(task).split(" "));
+	const [some = []] = words;
+	const differ = some.findIndex((word, at) => words.some((others) => others[at] !== word));
+	return differ <= 1 ? first : words.map((others) => `… ${others.slice(differ).join(" ")}`);
 }
 
 /** The model of all that have one, when it is the same. */
@@ -74,120 +94,105 @@ export interface RowParts {
 }
 
 /** The row of one task. `current`: it is the step that a chain is at. */
-export function taskRow(view: TaskView, index: number, layout: RowLayout, current: boolean, parts: RowParts): Line {
-	const { numberColumns, timeColumns, width } = layout;
+export function taskRow(
+	view: TaskView,
+	index: number,
+	layout: RowLayout,
+	current: boolean,
+	parts: RowParts,
+	style: Style,
+): string {
+	const { numberColumns, timeColumns, taskColumns, width } = layout;
 	const narrow = width < TIME_COLUMN_FROM;
-	const row: Span[] = [current ? { text: "→ ", color: "accent" } : { text: "  " }];
-	if (numberColumns > 0) row.push({ text: `${index + 1}`.padStart(numberColumns), color: "muted" }, { text: " " });
-	const { text, color } = view.result?.stopReason === "length" ? WARNING : mark(view.state);
-	row.push({ text: `${text} `, color }, cell(agentName(view.agent), layout.agentColumns, "accent"));
-	if (timeColumns > 0 && !narrow) row.push({ text: `  ${timeOf(view).padStart(timeColumns)}`, color: "muted" });
-	const task = oneLine(view.task.slice(0, CLIPPED_CHARACTERS));
-	if (layout.taskColumns > 0 && !parts.brief) row.push({ text: "  " }, cell(task, layout.taskColumns, "muted"));
-	const room = width - lineWidth(row) - COLUMN_GAP;
-	const rest = narrow ? clip(shortest(view), room) : details(view, layout, task, parts, room);
-	return clip(rest.length > 0 ? [...row, { text: " ".repeat(COLUMN_GAP) }, ...rest] : trimmed(row), width);
+	const withTask = !parts.brief && (width >= TASK_COLUMN_FROM || layout.repeated.has(view.agent));
+	const its = markOf(view);
+	const task = layout.names[index] ?? "";
+	const row = [
+		current ? style.fg("accent", "→ ") : GAP,
+		numberColumns > 0 ? style.fg("muted", `${`${index + 1}`.padStart(numberColumns)} `) : "",
+		`${style.fg(its.color, its.text)} `,
+		style.fg("accent", cell(agentName(view.agent), layout.agentColumns)),
+		timeColumns > 0 && !narrow ? style.fg("muted", GAP + timeOf(view).padStart(timeColumns)) : "",
+		withTask ? GAP + style.fg("muted", cell(task, taskColumns)) : "",
+	].join("");
+	const room = width - visibleWidth(row) - GAP.length;
+	const rest = narrow ? shortest(view, style) : details(view, layout, withTask ? "" : task, parts, room, style);
+	return clip(rest === "" ? row : row + GAP + clip(rest, room), width).trimEnd();
 }
 
 /** What is most worth saying where there is room for nothing else. */
-function shortest(view: TaskView): Line {
-	const words = stateWords(view);
-	return words.length > 0 ? words : said(timeOf(view) || undefined, "muted");
+function shortest(view: TaskView, style: Style): string {
+	return coloredWords(view, style) || style.fg("muted", timeOf(view));
 }
 
 /** What stands behind the columns; the activity is cut so that the rest has room. */
-function details(view: TaskView, layout: RowLayout, task: string, parts: RowParts, room: number): Line {
-	const { brief, errorBelow } = parts;
-	const words = stateWords(view);
-	const activity = brief || errorBelow ? [] : activityOf(view, layout.taskColumns > 0 ? "" : task);
+function details(
+	view: TaskView,
+	layout: RowLayout,
+	task: string,
+	{ brief, errorBelow }: RowParts,
+	room: number,
+	style: Style,
+): string {
+	const words = coloredWords(view, style);
+	const activity = brief || errorBelow ? "" : activityOf(view, task, room, style);
 	// Why it failed is worth more than figures.
-	const wish = view.error === undefined ? Math.min(lineWidth(activity), ACTIVITY_COLUMNS) : lineWidth(activity);
+	const wish = Math.min(visibleWidth(activity), view.error === undefined ? ACTIVITY_COLUMNS : room);
+	const beside = room - joinedWidth([words, " ".repeat(wish)]) - SEPARATOR_COLUMNS;
 	// The figures of a run that is over stand at the end of what stands below.
-	const figures =
-		brief && view.result
-			? []
-			: fittingFigures(view, layout, room - joinedWidth([words, [{ text: " ".repeat(wish) }]]) - GAP);
-	const left = room - joinedWidth([words, figures]) - GAP;
-	const fits = left >= Math.min(FEWEST_COLUMNS, lineWidth(activity));
-	return joined([words, fits ? clip(activity, left) : [], figures]);
+	const figures = brief && view.result ? "" : fittingFigures(view, layout, beside, style);
+	const left = room - joinedWidth([words, figures]) - (words === "" && figures === "" ? 0 : SEPARATOR_COLUMNS);
+	const fits = left >= Math.min(FEWEST_COLUMNS, visibleWidth(activity));
+	return joined([words, fits ? clip(activity, left) : "", figures], style);
 }
 
-function stateWords(view: TaskView): Line {
+export function markOf({ state, result, retry }: TaskView): Mark {
+	if (result?.stopReason === "length" && state === "completed") return WARNING;
+	return mark(retry ? "retrying" : state);
+}
+
+/** How a run ended, or what it waits for; nothing for one that works or has done what it should. */
+export function stateWords(view: TaskView): string | undefined {
 	const { state, result } = view;
-	const color = mark(state).color;
-	if (result) return said(outcomeWords(result), color);
-	return isOver(state) ? said(outcomeWords({ outcome: state }), color) : said(standingWords(state, view), "muted");
+	if (result) return outcomeWords(result);
+	return isOver(state) ? outcomeWords({ outcome: state }) : standingWords(state, view);
 }
 
-function said(text: string | undefined, color: Color): Line {
-	return text === undefined ? [] : [{ text, color }];
+function coloredWords(view: TaskView, style: Style): string {
+	const { color } = markOf(view);
+	return style.fg(isOver(view.state) || view.retry ? color : "muted", stateWords(view) ?? "");
 }
 
 /** What the task does, has come to or waits with, in one line. */
-function activityOf(view: TaskView, task: string): Line {
-	if (view.error !== undefined) return [{ text: oneLine(view.error.slice(0, CLIPPED_CHARACTERS)), color: "muted" }];
-	if (view.state === "completed") return answerLine(view.text);
-	const news = answerLine(newsOf(view.items, view.text));
-	if (news.length > 0) return news;
+function activityOf(view: TaskView, task: string, room: number, style: Style): string {
+	if (view.error !== undefined) return style.fg("muted", oneLine(view.error.slice(0, CLIPPED_CHARACTERS)));
+	const said = gist(view.state === "completed" ? view.text : newsOf(view.items, view.text));
+	if (said !== "" || view.state === "completed") return style.fg("toolOutput", said);
 	const call = view.items.findLast((item) => item.type === "toolCall");
-	if (call?.type === "toolCall") return shortForm(call.name, call.args);
-	return task === "" ? [] : [{ text: task, color: "muted" }];
-}
-
-/** The start of what is said, which stays as it is while more is added: its first words, a heading only without any. */
-export function answerLine(answer: string): Line {
-	const lines = markdown(answer.slice(0, CLIPPED_CHARACTERS)).filter(({ line }) => !NOTHING_SAID.test(unstyled(line)));
-	const said = lines.filter(({ heading }) => !heading);
-	return (said.length > 0 ? said : lines).flatMap(({ line }, index) => (index === 0 ? line : [{ text: " " }, ...line]));
+	return call?.type === "toolCall" ? callLine(call.name, call.args, room, style) : style.fg("muted", task);
 }
 
 /** Silence and figures, the least telling left out first. */
-function fittingFigures(view: TaskView, { withModel }: RowLayout, room: number): Line {
-	const silence = silenceSpan(view.silentMs);
-	const { turns, tokens, cost, model } = view.usage
-		? figuresOf(view.usage, withModel ? view.model && oneLine(view.model) : undefined)
-		: {};
-	const choices = [[turns, tokens, cost, model], [turns, tokens, cost], [turns, cost], [cost], []];
-	for (const texts of choices) {
-		const line = joined([silence ? [silence] : [], ...texts.map((text) => said(text, "dim"))]);
-		if (lineWidth(line) <= room) return line;
+function fittingFigures(view: TaskView, { withModel }: RowLayout, room: number, style: Style): string {
+	const model = withModel && view.model ? oneLine(view.model) : undefined;
+	const { turns = "", tokens = "", cost = "", model: name = "" } = view.usage ? figuresOf(view.usage, model) : {};
+	for (const texts of [[turns, tokens, cost, name], [turns, tokens, cost], [turns, cost], [cost], []]) {
+		const parts = [silence(view, "any", style), ...texts.map((text) => style.fg("dim", text))];
+		if (joinedWidth(parts) <= room) return joined(parts, style);
 	}
-	return [];
+	return "";
 }
 
-/** How long nothing has been heard of a child. */
-export function silenceSpan(silentMs: number): Span | undefined {
-	if (silentMs > SILENCE_ODD_MS) return { text: `silent for ${duration(silentMs, true)}`, color: "warning" };
-	if (silentMs < SILENCE_SHOWN_MS) return undefined;
-	return { text: `${duration(silentMs, true)} ago`, color: "dim" };
+/** How long nothing has been heard of a child: `odd` when that may mean trouble. */
+export function silence({ silentMs = 0 }: TaskView, which: "any" | "odd", style: Style): string {
+	if (silentMs > SILENCE_ODD_MS) return style.fg("warning", `silent for ${duration(silentMs, true)}`);
+	return which === "odd" || silentMs < SILENCE_SHOWN_MS ? "" : style.fg("dim", `${duration(silentMs, true)} ago`);
 }
 
 function timeOf({ elapsedMs, state }: TaskView): string {
-	if (elapsedMs === undefined) return "";
-	return duration(elapsedMs, !isOver(state));
+	return elapsedMs === undefined ? "" : duration(elapsedMs, !isOver(state));
 }
 
 function agentName(agent: string): string {
 	return oneLine(agent.slice(0, CLIPPED_CHARACTERS)) || "…";
-}
-
-/** Text cut or filled to exactly `columns`. */
-export function cell(text: string, columns: number, color: Color): Span {
-	const kept = textWidth(text) <= columns ? text : `${fitting(text, columns - 1)}…`;
-	return { text: kept + " ".repeat(Math.max(0, columns - textWidth(kept))), color };
-}
-
-function trimmed(row: readonly Span[]): Line {
-	const kept = row.findLastIndex(({ text }) => text.trim() !== "");
-	return row.slice(0, kept + 1).map((span, index) => (index < kept ? span : { ...span, text: span.text.trimEnd() }));
-}
-
-function joinedWidth(parts: readonly Line[]): number {
-	return lineWidth(joined(parts));
-}
-
-function joined(parts: readonly Line[]): Line {
-	return parts
-		.filter((part) => part.length > 0)
-		.flatMap((part, index) => (index === 0 ? [...part] : [SEPARATOR, ...part]));
 }

@@ -2,102 +2,96 @@
 
 import type { SpawnableAgents, SpawnReceipt } from "../background/types.ts";
 import { agentsIn, receiptIn } from "../host/details.ts";
-import type { RenderedOutput, ToolDefinition, ToolRenderContext } from "../host/pi.ts";
-import { type Line, oneLine, type Span } from "../ui/spans.ts";
-import { clipped, headLine, PREVIEW_CHARACTERS, paragraph } from "./lines.ts";
+import type { ToolDefinition, ToolRenderContext } from "../host/pi.ts";
+import { isObject } from "../host/stored.ts";
+import { component } from "../ui/component.ts";
+import { paragraph } from "../ui/lines.ts";
+import { PREVIEW_CHARACTERS } from "../ui/prose.ts";
+import type { Style } from "../ui/style.ts";
+import { clip, indented, oneLine } from "../ui/text.ts";
+import { INDENT } from "./card.ts";
+import { headLine, title } from "./head.ts";
 import { type Mark, mark } from "./marks.ts";
-import { component } from "./render.ts";
+import { contentText } from "./render.ts";
 
 type Renderers = Pick<ToolDefinition, "renderCall" | "renderResult">;
 
 /** Shared by both renderers of a card; pi draws the call again when the result has come. */
 interface Shared {
-	receipt?: SpawnReceipt;
-	agents?: SpawnableAgents;
+	receipt?: SpawnReceipt | undefined;
+	agents?: SpawnableAgents | undefined;
 	isOver?: boolean;
 }
 
 export const spawnRenderers: Renderers = {
 	renderCall(args, theme, context) {
 		const state = context.state as Shared;
-		return component(theme, (width) => spawnHead(args, state, context, width));
+		return component(theme, (width, style) => [spawnHead(args, state, context, width, style)]);
 	},
 	renderResult(result, _options, theme, context: ToolRenderContext & { args?: unknown }) {
 		const state = context.state as Shared;
-		state.receipt = receiptIn(result.details) ?? ({} as SpawnReceipt);
+		state.receipt = receiptIn(result.details);
 		state.isOver = !context.isPartial;
-		const { args } = context;
-		return component(theme, (width) => spawnBody(args, state, textOf(result), context, width));
+		const draw = (width: number, style: Style) =>
+			spawnBody(text(context.args, "task"), state, contentText(result), context, width, style);
+		return component(theme, (width, style) => indented(draw(width - INDENT, style), INDENT));
 	},
 };
 
 export const agentsRenderers: Renderers = {
 	renderCall(_args, theme, context) {
 		const state = context.state as Shared;
-		return component(theme, (width) => {
-			const { text, color } = markOf(state, context);
-			const what: Span[] = [
-				{ text: `${text} `, color },
-				{ text: "agents_list", color: "toolTitle", bold: true },
-			];
-			const names = state.agents?.agents.map(({ id }) => oneLine(id)).join(", ");
-			const parts: Span[] = names ? [{ text: names, color: "muted" }] : [];
-			return [headLine(what, parts, parts, width)];
+		return component(theme, (width, style) => {
+			const names = (state.agents?.agents ?? []).map(({ id }) => oneLine(id)).join(", ");
+			const parts = [style.fg("muted", names)];
+			return [headLine(title(markOf(state, context), "agents_list", "", style), parts, parts, width, style)];
 		});
 	},
 	renderResult(result, _options, theme, context) {
 		const state = context.state as Shared;
-		const agents = agentsIn(result.details);
-		if (agents) state.agents = agents;
+		state.agents = agentsIn(result.details);
 		state.isOver = !context.isPartial;
-		return component(theme, (width) => {
-			if (context.isError) return paragraph(problemOf(result.details, textOf(result)), width, "error");
-			return context.expanded ? (state.agents?.agents ?? []).map((agent) => agentLine(agent, width)) : [];
-		});
+		const draw = (width: number, style: Style) => {
+			if (state.agents)
+				return context.expanded ? state.agents.agents.map((agent) => agentLine(agent, width, style)) : [];
+			const color = context.isError ? "error" : "toolOutput";
+			return paragraph(text(result.details, "error") || contentText(result), width, style, color);
+		};
+		return component(theme, (width, style) => indented(draw(width - INDENT, style), INDENT));
 	},
 };
 
-function spawnHead(args: unknown, state: Shared, context: ToolRenderContext, width: number): Line[] {
-	const { text, color } = markOf(state, context);
-	const label = words(args, "label");
-	const what: Span[] = [
-		{ text: `${text} `, color },
-		{ text: "background ", color: "toolTitle", bold: true },
-		{ text: words(args, "agentId") || agentOf(state.receipt) || "subagent", color: "accent" },
-	];
-	const id = state.receipt?.runId;
-	const short: Span[] = id ? [{ text: oneLine(id), color: "dim" }] : [];
-	const name: Span[] = label ? [{ text: label, color: "toolOutput" }] : [];
-	const task: Span = { text: words(args, "task"), color: "muted" };
+function spawnHead(args: unknown, state: Shared, context: ToolRenderContext, width: number, style: Style): string {
+	const { runId, childSessionKey } = state.receipt ?? {};
+	const agent = text(args, "agentId") || agentOf(childSessionKey) || "subagent";
+	const label = style.fg("toolOutput", oneLine(text(args, "label")));
+	const id = style.fg("dim", oneLine(runId ?? ""));
 	// The task takes what room there is: the line is cut where the terminal ends.
-	return [headLine([...what, ...parts([...name, ...short])], task.text ? [task] : [], task.text ? [task] : [], width)];
+	const task = style.fg("muted", oneLine(text(args, "task")));
+	const parts = [label, id, task];
+	return headLine(title(markOf(state, context), "background", agent, style), parts, parts, width, style);
 }
 
 function spawnBody(
-	args: unknown,
+	task: string,
 	{ receipt }: Shared,
-	text: string,
+	content: string,
 	context: ToolRenderContext,
 	width: number,
-): Line[] {
-	if (context.isError) return paragraph(problemOf(receipt, text), width, "error");
-	const lines = (receipt?.warnings ?? []).flatMap((warning) => paragraph(warning, width, "warning"));
-	if (!context.expanded) return lines;
-	lines.unshift(...paragraph(string(field(args, "task")), width, "muted"));
-	if (receipt?.childSessionKey) lines.push(clipped([{ text: oneLine(receipt.childSessionKey), color: "dim" }], width));
-	return lines;
+	style: Style,
+): string[] {
+	if (context.isError) return paragraph(receipt?.error || content, width, style, "error");
+	if (!receipt) return paragraph(content, width, style, "toolOutput");
+	const warnings = (receipt.warnings ?? []).flatMap((warning) => paragraph(warning, width, style, "warning"));
+	if (!context.expanded) return warnings;
+	const key = style.fg("dim", clip(oneLine(receipt.childSessionKey ?? ""), width));
+	return [...paragraph(task, width, style, "muted"), ...warnings, ...(key === "" ? [] : [key])];
 }
 
-function agentLine(agent: SpawnableAgents["agents"][number], width: number): Line {
+function agentLine(agent: SpawnableAgents["agents"][number], width: number, style: Style): string {
 	const traits = [agent.source, ...(agent.readonly ? ["readonly"] : []), ...(agent.model ? [agent.model] : [])];
-	return clipped(
-		[
-			{ text: oneLine(agent.id), color: "accent" },
-			{ text: ` (${oneLine(traits.join(", "))})  `, color: "dim" },
-			{ text: oneLine(agent.description), color: "toolOutput" },
-		],
-		width,
-	);
+	const named = `${style.fg("accent", oneLine(agent.id))} ${style.fg("dim", `(${oneLine(traits.join(", "))})`)}`;
+	return clip(`${named}  ${style.fg("toolOutput", oneLine(agent.description))}`, width);
 }
 
 function markOf(state: Shared, context: ToolRenderContext): Mark {
@@ -106,30 +100,11 @@ function markOf(state: Shared, context: ToolRenderContext): Mark {
 }
 
 /** `agent:<agentId>:subagent:<uuid>`. */
-function agentOf(receipt: SpawnReceipt | undefined): string {
-	return oneLine(receipt?.childSessionKey?.split(":")[1] ?? "");
+function agentOf(sessionKey: string | undefined): string {
+	return oneLine(sessionKey?.split(":")[1] ?? "");
 }
 
-function parts(spans: readonly Span[]): Span[] {
-	return spans.flatMap((span): Span[] => [{ text: " · ", color: "dim" }, span]);
-}
-
-function problemOf(details: unknown, text: string): string {
-	return string(field(details, "error")) || text;
-}
-
-function textOf({ content }: RenderedOutput): string {
-	return content.map(({ text }) => text ?? "").join("\n");
-}
-
-function words(args: unknown, name: string): string {
-	return oneLine(string(field(args, name)).slice(0, PREVIEW_CHARACTERS));
-}
-
-function field(value: unknown, name: string): unknown {
-	return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
-}
-
-function string(value: unknown): string {
-	return typeof value === "string" ? value : "";
+function text(value: unknown, name: string): string {
+	const field = isObject(value) ? value[name] : undefined;
+	return typeof field === "string" ? field.slice(0, PREVIEW_CHARACTERS) : "";
 }

@@ -1,11 +1,12 @@
 /** What a live card remembers between two redraws, and the clock that redraws it while nothing arrives. */
 
-import type { SingleResult } from "../../index.js";
-import type { CardDetails, LiveRun, TaskProgress } from "../host/details.ts";
+import type { CardDetails, TaskProgress } from "../host/details.ts";
+import { guardedTimeout } from "../host/guard.ts";
 import type { ToolRenderContext } from "../host/pi.ts";
 
-/** How often the clock looks whether the card shows an old second. */
-const TICK_MS = 250;
+const SECOND_MS = 1_000;
+/** What stands in the place of a text that has not begun. */
+const PLACEHOLDER = /^\((?:running|queued at place \d+|\d+ of \d+ tasks are over)\.\.\.\)$/;
 
 export type Phase = "pending" | "running" | "done";
 
@@ -17,10 +18,6 @@ export interface CardState {
 	endedAt?: number;
 	/** When the newest update came. */
 	updatedAt?: number;
-	/** When the child was last heard of. */
-	heardAt?: number;
-	/** The second that the card shows. */
-	drawnSecond?: number;
 	details?: CardDetails;
 	/** The newest of each task, complete: updates leave out what has not changed. */
 	tasks?: readonly TaskProgress[];
@@ -28,7 +25,7 @@ export interface CardState {
 	tick?: NodeJS.Timeout;
 }
 
-/** Cards whose clock is running, so that a session's end can stop them. */
+/** Cards that are to be drawn again, so that a session's end can stop them. */
 const ticking = new Set<CardState>();
 
 /** The state of the card that `context` draws. */
@@ -40,16 +37,18 @@ export function cardState(context: ToolRenderContext): CardState {
 
 /** Takes in what pi knows about the call itself. */
 export function noteCall(state: CardState, context: ToolRenderContext): void {
-	if (!context.isPartial) return;
-	if (!context.executionStarted || state.phase === "done") return;
+	if (!context.isPartial || !context.executionStarted || state.phase === "done") return;
 	state.phase = "running";
 	state.startedAt ??= Date.now();
-	state.drawnSecond = second(state);
-	startClock(state, context);
 }
 
 /** Takes in an update or the final result. The same one is drawn many times and counts once. */
-export function noteResult(state: CardState, details: CardDetails | undefined, context: ToolRenderContext): void {
+export function noteResult(
+	state: CardState,
+	details: CardDetails | undefined,
+	text: string,
+	context: ToolRenderContext,
+): void {
 	const now = Date.now();
 	const fresh = details !== state.details;
 	if (details) state.details = details;
@@ -63,13 +62,11 @@ export function noteResult(state: CardState, details: CardDetails | undefined, c
 	}
 	if (!fresh || !details) return;
 	state.updatedAt = now;
-	if (Array.isArray(details.tasks)) {
-		state.tasks = details.tasks.map((task, index) => complete(task, state.tasks?.[index]));
-	} else if (details.streaming) {
-		state.startedAt = now - details.streaming.elapsedMs;
-		state.heardAt = now - details.streaming.sinceEventMs;
-	}
-	state.drawnSecond = second(state);
+	const { streaming, tasks } = details;
+	if (tasks) state.tasks = tasks.map((task, index) => complete(task, state.tasks?.[index]));
+	if (!streaming) return;
+	state.startedAt = now - streaming.elapsedMs;
+	state.tasks = [{ ...streaming, agent: "", text: PLACEHOLDER.test(text) ? "" : text }];
 }
 
 function complete(task: TaskProgress, before: TaskProgress | undefined): TaskProgress {
@@ -89,41 +86,31 @@ export function elapsedMs(state: CardState): number | undefined {
 	return details?.mode === "chain" ? results.reduce((sum, { durationMs }) => sum + durationMs, 0) : undefined;
 }
 
-export function silentMs(state: CardState): number {
-	return state.phase === "running" && state.heardAt !== undefined ? Date.now() - state.heardAt : 0;
-}
-
 /** How old the newest update is. */
-export function sinceUpdateMs(state: CardState): number {
-	return state.updatedAt === undefined ? 0 : Date.now() - state.updatedAt;
+export function sinceUpdateMs({ updatedAt }: CardState): number {
+	return updatedAt === undefined ? 0 : Date.now() - updatedAt;
 }
 
-export function finalResult(state: CardState): SingleResult | undefined {
-	return state.details?.results[0];
-}
-
-export function streaming(state: CardState): LiveRun | undefined {
-	return state.details?.streaming;
-}
-
-function second(state: CardState): number {
-	return Math.floor((elapsedMs(state) ?? 0) / 1_000);
-}
-
-function startClock(state: CardState, context: ToolRenderContext): void {
-	if (state.tick) return;
-	state.tick = setInterval(() => {
-		// Updates redraw too; the clock adds a redraw only for a second that none of them has shown.
-		if (second(state) === state.drawnSecond) return;
-		state.drawnSecond = second(state);
-		context.invalidate();
-	}, TICK_MS);
-	state.tick.unref();
-	ticking.add(state);
+/**
+ * The second that a card shows. Asked for whenever it is drawn: only then, and while its run goes on, it is drawn again
+ * when the next second begins. So the clock of a card that pi has dropped ends by itself.
+ */
+export function shownSecond(state: CardState, context: ToolRenderContext): number {
+	const elapsed = elapsedMs(state) ?? 0;
+	if (state.phase === "running") {
+		clearTimeout(state.tick);
+		const redraw = () => {
+			ticking.delete(state);
+			context.invalidate();
+		};
+		state.tick = guardedTimeout("a card's clock", redraw, SECOND_MS - (elapsed % SECOND_MS));
+		ticking.add(state);
+	}
+	return Math.floor(elapsed / SECOND_MS);
 }
 
 function stopClock(state: CardState): void {
-	clearInterval(state.tick);
+	clearTimeout(state.tick);
 	delete state.tick;
 	ticking.delete(state);
 }

@@ -1,8 +1,9 @@
 /** The tasks of a call as a card shows them, whether they are planned, under way or over. */
 
 import type { DisplayItem, RunUsage, SingleResult } from "../../index.js";
-import type { Standing, TaskProgress } from "../host/details.ts";
-import { isActive, type ShownState } from "./marks.ts";
+import type { TaskProgress } from "../host/details.ts";
+import { isNumber, isObject, isText } from "../host/stored.ts";
+import { isActive, type Retry, type ShownState } from "./marks.ts";
 import { type CardState, sinceUpdateMs } from "./state.ts";
 
 /** What a call asks for. Its arguments may still be arriving: then anything can be missing. */
@@ -11,29 +12,33 @@ export interface PlannedTask {
 	task: string;
 }
 
-export interface TaskView extends Standing, PlannedTask {
+export interface TaskView extends PlannedTask {
 	state: ShownState;
+	attempt?: number;
+	position?: number;
+	heldForMs?: number;
+	/** The child waits to ask its provider again. */
+	retry?: Retry;
 	/** Absent when the task has not started. */
-	elapsedMs: number | undefined;
-	/** Since the child was last heard of; 0 when nothing is to be heard. */
-	silentMs: number;
-	usage: RunUsage | undefined;
-	model: string | undefined;
-	error: string | undefined;
+	elapsedMs?: number | undefined;
+	/** Since the child was last heard of; absent when nothing is to be heard. */
+	silentMs?: number;
+	usage?: RunUsage;
+	model?: string;
+	error?: string;
 	/** The last text so far, or the answer. */
 	text: string;
 	items: readonly DisplayItem[];
-	result: SingleResult | undefined;
+	result?: SingleResult;
 }
 
 /** What a malformed or unfinished call asks for, as far as it can be told. */
 export function plannedTasks(list: unknown): PlannedTask[] {
-	if (!Array.isArray(list)) return [];
-	return list.map((entry: unknown) => plannedTask(entry));
+	return Array.isArray(list) ? list.map(plannedTask) : [];
 }
 
 export function plannedTask(entry: unknown): PlannedTask {
-	const { agent, task } = typeof entry === "object" && entry !== null ? (entry as Record<string, unknown>) : {};
+	const { agent, task } = isObject(entry) ? entry : {};
 	return { agent: typeof agent === "string" ? agent : "", task: typeof task === "string" ? task : "" };
 }
 
@@ -44,35 +49,36 @@ export function taskViews(plan: readonly PlannedTask[], state: CardState): TaskV
 	}
 	const age = sinceUpdateMs(state);
 	if (state.tasks) return state.tasks.map((task, index) => underWay(task, plan[index], age));
-	return plan.map((task) => ({ ...NOTHING_YET, ...task, state: "planned" }));
+	return plan.map((task) => ({ ...task, state: "planned", text: "", items: [] }));
 }
 
-const NOTHING_YET = {
-	elapsedMs: undefined,
-	silentMs: 0,
-	usage: undefined,
-	model: undefined,
-	error: undefined,
-	text: "",
-	items: [],
-	result: undefined,
-};
-
 function underWay(progress: TaskProgress, plan: PlannedTask | undefined, age: number): TaskView {
-	const { state, elapsedMs, sinceEventMs, usage, turnCount, heldForMs, displayItems } = progress;
-	const active = isActive(state);
+	const { state, elapsedMs, sinceEventMs, usage, turnCount, heldForMs, displayItems, text } = progress;
+	const retry = retryOf(progress, age);
 	return {
 		...progress,
 		...(heldForMs !== undefined && { heldForMs: Math.max(0, heldForMs - age) }),
+		...(retry && { retry }),
+		agent: progress.agent || (plan?.agent ?? ""),
 		task: plan?.task ?? "",
-		elapsedMs: state === "waiting" || state === "queued" ? undefined : elapsedMs + (active ? age : 0),
-		silentMs: state === "running" ? sinceEventMs + age : 0,
+		elapsedMs: state === "waiting" || state === "queued" ? undefined : elapsedMs + (isActive(state) ? age : 0),
+		silentMs: state === "running" && !retry ? sinceEventMs + age : 0,
 		usage: { ...usage, turns: turnCount },
-		model: progress.model,
-		error: progress.error,
-		text: progress.text ?? "",
+		text: text ?? "",
 		items: displayItems ?? [],
-		result: undefined,
+	};
+}
+
+/** What an update may say of the provider's errors; older addons do not. */
+function retryOf(progress: object, age: number): Retry | undefined {
+	const retry = "retry" in progress && isObject(progress.retry) ? progress.retry : undefined;
+	if (!retry || !isNumber(retry.attempt)) return undefined;
+	const { attempt, maxAttempts, delayMs, error } = retry;
+	return {
+		attempt: Number(attempt),
+		maxAttempts: isNumber(maxAttempts) ? Number(maxAttempts) : undefined,
+		delayMs: isNumber(delayMs) ? Math.max(0, Number(delayMs) - age) : 0,
+		error: isText(error) ? String(error) : "",
 	};
 }
 
@@ -83,11 +89,10 @@ function ended(result: SingleResult, plan: PlannedTask | undefined): TaskView {
 		task: plan?.task || result.task,
 		state: outcome,
 		// What was never started took no time.
-		elapsedMs: attempts > 0 || durationMs > 0 ? durationMs : undefined,
-		silentMs: 0,
+		...((attempts > 0 || durationMs > 0) && { elapsedMs: durationMs }),
+		...(model !== undefined && { model }),
+		...(error !== undefined && { error }),
 		usage,
-		model,
-		error,
 		text: output ?? "",
 		items: displayItems ?? [],
 		result,

@@ -279,7 +279,7 @@ export interface PiApi {
 		customType: string,
 		renderer: (
 			message: RenderedMessage,
-			options: { expanded: boolean } & KeyHints,
+			options: { expanded: boolean; outputPad?: number } & KeyHints,
 			theme: Theme,
 		) => Component | undefined,
 	): void;

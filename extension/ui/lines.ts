@@ -40,6 +40,7 @@ export function joinedWidth(parts: readonly string[]): number {
 export function partLines(parts: readonly string[], width: number, style: Style): string[] {
 	const lines: string[][] = [];
 	for (const part of parts) {
+		if (part === "") continue;
 		const last = lines.at(-1);
 		if (last && joinedWidth([...last, part]) <= width) last.push(part);
 		else lines.push([part]);

@@ -3,7 +3,7 @@
 import { Markdown, type MarkdownTheme } from "@earendil-works/pi-tui";
 import { highlighted } from "./highlight.ts";
 import type { Color, Style } from "./style.ts";
-import { plainText, wrap } from "./text.ts";
+import { clip, plainText, wrap } from "./text.ts";
 
 /** Text looked at for a preview, and for one line. */
 export const PREVIEW_CHARACTERS = 4_000;
@@ -21,7 +21,8 @@ export function prose(source: string, width: number, style: Style): string[] {
 	const text = plainText(source).trim();
 	try {
 		const lines = new Markdown(text, 0, 0, markdownTheme(style)).render(Math.max(1, width));
-		return lines.map((line) => line.trimEnd());
+		// A narrow list can come out wider than it may.
+		return lines.map((line) => clip(line.trimEnd(), width));
 	} catch {
 		// What the parser gives up on, such as a thousand nested quotes, can still be read.
 		return wrap(text, width);

@@ -3,22 +3,23 @@
 import type { Theme, ThemeColor } from "@earendil-works/pi-coding-agent";
 
 export type Color = ThemeColor;
-type Ground = Parameters<Theme["bg"]>[0];
 type Emphasis = "bold" | "italic" | "underline" | "strikethrough";
+/** A theme can be older or newer than these names. */
+export type AnyTheme = Pick<Theme, "fg"> & Partial<Pick<Theme, "bg" | Emphasis>>;
 
 export class Style {
-	readonly theme: Theme;
+	readonly theme: AnyTheme;
 
-	constructor(theme: Theme) {
+	constructor(theme: AnyTheme) {
 		this.theme = theme;
 	}
 
 	fg(color: Color, text: string): string {
-		return this.safely(text, () => this.theme.fg(color, text));
+		return safely(text, () => this.theme.fg(color, text));
 	}
 
-	bg(ground: Ground, text: string): string {
-		return this.safely(text, () => this.theme.bg(ground, text));
+	bg(ground: Parameters<Theme["bg"]>[0], text: string): string {
+		return safely(text, () => this.theme.bg?.(ground, text));
 	}
 
 	bold(text: string): string {
@@ -26,16 +27,15 @@ export class Style {
 	}
 
 	emphasis(kind: Emphasis, text: string): string {
-		return this.safely(text, () => this.theme[kind](text));
+		return safely(text, () => this.theme[kind]?.(text));
 	}
+}
 
-	/** A theme can be another extension's, and older or newer than these names. */
-	private safely(text: string, styled: () => string): string {
-		if (text === "") return text;
-		try {
-			return styled();
-		} catch {
-			return text;
-		}
+function safely(text: string, styled: () => string | undefined): string {
+	if (text === "") return text;
+	try {
+		return styled() ?? text;
+	} catch {
+		return text;
 	}
 }

@@ -1,51 +1,72 @@
 /** One line per tool call, in the words pi itself uses for its tools. */
 
 import { homedir } from "node:os";
-import { type Line, oneLine, type Span } from "./spans.ts";
+import { visibleWidth } from "@earendil-works/pi-tui";
+import type { Color, Style } from "./style.ts";
+import { clip, fitPath, oneLine } from "./text.ts";
 
 /** Longest argument value of a tool pi does not know; the line is clipped to the terminal in any case. */
 const MAX_VALUE_CHARACTERS = 60;
 /** Longest text looked at: a `write` carries a whole file. */
 const MAX_INPUT_CHARACTERS = 2_000;
+/** What a path keeps beside words that are too long. */
+const FEWEST_PATH_COLUMNS = 12;
 
 type Arguments = Readonly<Record<string, unknown>>;
+type Piece = readonly [text: string, color: Color, isPath?: "path"];
 
-export function shortForm(tool: string, args: Arguments): Line {
+/** A call in at most `width` columns. A path gives way on its left. */
+export function callLine(tool: string, args: Arguments, width: number, style: Style): string {
+	const pieces = form(tool, args);
+	const others = pieces.reduce((sum, [text, , isPath]) => sum + (isPath ? 0 : visibleWidth(text)), 0);
+	const room = Math.max(FEWEST_PATH_COLUMNS, width - others);
+	const drawn = pieces.map(([text, color, isPath]) => style.fg(color, isPath ? fitPath(text, room) : text));
+	return clip(drawn.join(""), width);
+}
+
+/** A call in full, without colours. */
+export function callText(tool: string, args: Arguments): string {
+	return form(tool, args)
+		.map(([text]) => text)
+		.join("");
+}
+
+function form(tool: string, args: Arguments): Piece[] {
+	const path = (absent: string) => shortPath(text(args.path) || text(args.file_path) || absent);
 	switch (tool) {
 		case "bash":
 		case "powershell":
-			return [word("$"), { text: text(args.command) || "…", color: "toolOutput" }];
+			return [word("$"), [text(args.command) || "…", "toolOutput"]];
 		case "read":
-			return [word("read"), path(args), { text: lineRange(args.offset, args.limit), color: "warning" }];
+			return [word("read"), [path("…"), "accent", "path"], [lineRange(args.offset, args.limit), "warning"]];
 		case "grep":
-			return [word("grep"), { text: `/${text(args.pattern)}/`, color: "accent" }, place(args), filter(args.glob)];
+			return [word("grep"), [`/${text(args.pattern)}/`, "accent"], ...place(path(".")), filter(args.glob)];
 		case "find":
-			return [word("find"), { text: text(args.pattern) || "*", color: "accent" }, place(args)];
+			return [word("find"), [text(args.pattern) || "*", "accent"], ...place(path("."))];
 		case "ls":
-			return [word("ls"), path(args, ".")];
+			return [word("ls"), [path("."), "accent", "path"]];
 		case "edit":
 		case "write":
-			return [word(tool), path(args)];
+			return [word(tool), [path("…"), "accent", "path"]];
 		default:
-			return [word(oneLine(tool)), { text: compact(args), color: "dim" }];
+			return [word(oneLine(tool)), [compact(args), "dim"]];
 	}
 }
 
-function word(name: string): Span {
-	return { text: `${name} `, color: "muted" };
+function word(name: string): Piece {
+	return [`${name} `, "muted"];
 }
 
-function path(args: Arguments, absent = "…"): Span {
-	return { text: shortPath(text(args.path) || text(args.file_path) || absent), color: "accent" };
+function place(path: string): Piece[] {
+	return [
+		[" in ", "dim"],
+		[path, "dim", "path"],
+	];
 }
 
-function place(args: Arguments): Span {
-	return { text: ` in ${shortPath(text(args.path) || ".")}`, color: "dim" };
-}
-
-function filter(glob: unknown): Span {
+function filter(glob: unknown): Piece {
 	const pattern = text(glob);
-	return { text: pattern && ` (${pattern})`, color: "dim" };
+	return [pattern && ` (${pattern})`, "dim"];
 }
 
 /** Writes the user's home as `~`. */

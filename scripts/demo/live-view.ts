@@ -1,8 +1,7 @@
 /** The live card in plain text: each tool call as a line of its own, and in a terminal one line that keeps moving. */
 
 import { duration, usageParts } from "../../extension/ui/figures.ts";
-import { unstyled } from "../../extension/ui/spans.ts";
-import { shortForm } from "../../extension/ui/tool-calls.ts";
+import { callText } from "../../extension/ui/tool-calls.ts";
 import type { RunDetails } from "../../index.js";
 
 /** How often the moving line is drawn; the clock in it counts seconds. */
@@ -30,7 +29,7 @@ export class LiveView {
 		const calls = streaming.displayItems.filter((item) => item.type === "toolCall");
 		// The list is bounded, its oldest items go first.
 		if (calls.length < this.#printed) this.#printed = 0;
-		for (const item of calls.slice(this.#printed)) this.#line(`  → ${unstyled(shortForm(item.name, item.args))}`);
+		for (const item of calls.slice(this.#printed)) this.#line(`  → ${callText(item.name, item.args)}`);
 		this.#printed = calls.length;
 		this.#draw();
 	}

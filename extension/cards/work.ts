@@ -1,0 +1,68 @@
+/** What a run does, in lines: the calls it makes, the words it says, and what it spends. */
+
+import type { DisplayItem, RunUsage } from "../../index.js";
+import { usageParts } from "../ui/figures.ts";
+import { remark } from "../ui/lines.ts";
+import { endOfProse, PREVIEW_CHARACTERS } from "../ui/prose.ts";
+import type { Style } from "../ui/style.ts";
+import { clip, oneLine } from "../ui/text.ts";
+import { callLine } from "../ui/tool-calls.ts";
+
+export function callCount(items: readonly DisplayItem[]): number {
+	return items.filter(({ type }) => type === "toolCall").length;
+}
+
+/** All calls in pi's short forms, each after the words that led to it. */
+export function allCallLines(items: readonly DisplayItem[], width: number, style: Style): string[] {
+	return callLines(items, Number.POSITIVE_INFINITY, () => true, width, style);
+}
+
+/** The last `limit` calls, with the words among them that `isShown` wants. */
+function callLines(
+	items: readonly DisplayItem[],
+	limit: number,
+	isShown: (words: number, from: number) => boolean,
+	width: number,
+	style: Style,
+): string[] {
+	const calls = items.flatMap((item, index) => (item.type === "toolCall" ? [index] : []));
+	const hidden = Math.max(0, calls.length - limit);
+	// After the last hidden call: with the words that led to the first one shown.
+	const from = hidden === 0 ? 0 : (calls[hidden - 1] ?? 0) + 1;
+	// Text after the last call is the answer, which stands below on its own.
+	const upToLastCall = items.slice(0, (calls.at(-1) ?? -1) + 1);
+	const shown = upToLastCall.filter((item, index) => (item.type === "toolCall" ? index >= from : isShown(index, from)));
+	const lines = shown.map((item) =>
+		item.type === "toolCall"
+			? callLine(item.name, item.args, width, style)
+			: style.fg("dim", clip(oneLine(item.text.slice(0, PREVIEW_CHARACTERS)), width)),
+	);
+	if (hidden === 0) return lines;
+	return [remark(hidden === 1 ? "1 earlier call" : `${hidden} earlier calls`, style), ...lines];
+}
+
+/** A run's newest calls, and the end of what it says. `withWords`: each call with what was said before it. */
+export function workLines(
+	{ items, text }: { items: readonly DisplayItem[]; text: string },
+	limits: { calls: number; text: number; withWords: boolean },
+	width: number,
+	style: Style,
+): string[] {
+	const news = newsOf(items, text);
+	const words = news === "" ? items.findLastIndex((item) => item.type === "text") : -1;
+	const isShown = (index: number, from: number) => (limits.withWords ? index >= from : index === words);
+	const lines = limits.calls < 1 ? [] : callLines(items, limits.calls, isShown, width, style);
+	return [...lines, ...endOfProse(news, width, style, limits.text)];
+}
+
+/** What a run says now; nothing while calls are made that its last words have led to. */
+export function newsOf(items: readonly DisplayItem[], said: string): string {
+	const words = items.findLast((item) => item.type === "text");
+	const isOld = items.at(-1)?.type === "toolCall" && words?.type === "text" && words.text.trim() === said.trim();
+	return isOld ? "" : said.trim();
+}
+
+/** Turns, tokens, cost and model. */
+export function figures(usage: RunUsage, model: string | undefined, style: Style): string[] {
+	return usageParts(usage, model && oneLine(model)).map((text) => style.fg("dim", text));
+}
