@@ -35,7 +35,7 @@ function cardIn(screen: string, last: RegExp): string[] {
 }
 
 const start = "\u001b\\[";
-const colouredMark = new RegExp(`${start}38;2;[\\d;]+m✓ .*${start}1m`);
+const colouredMark = new RegExp(`${start}38;2;[\\d;]+m✓.*${start}1m`);
 const background = new RegExp(`${start}48;2;[\\d;]+m`, "g");
 
 /** How it looks is ours to decide, so the newest pi shows it in full; an old one may only draw it differently. */

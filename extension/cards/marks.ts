@@ -1,6 +1,6 @@
 /** One mark and one word for each state of a run. The mark alone has to do where there is no colour. */
 
-import type { SingleResult } from "../../index.js";
+import type { RetryNotice, SingleResult } from "../../index.js";
 import type { RunOutcome, Standing, TaskState } from "../host/details.ts";
 import { duration } from "../ui/figures.ts";
 import type { Color } from "../ui/style.ts";
@@ -62,24 +62,17 @@ export function isTrouble(state: ShownState): boolean {
 	return isOver(state) && state !== "completed" && state !== "aborted" && state !== "skipped";
 }
 
-/** A provider that failed is asked again, by the child itself: `delayMs` from now, or any moment. */
-export interface Retry {
-	attempt: number;
-	maxAttempts: number | undefined;
-	delayMs: number;
-	error: string;
-}
-
-function retryWords({ attempt, maxAttempts, delayMs, error }: Retry): string {
+function retryWords({ attempt, maxAttempts, atMs, error = "" }: RetryNotice): string {
 	const count = maxAttempts === undefined ? `retry ${attempt}` : `retry ${attempt} of ${maxAttempts}`;
-	const when = delayMs > 0 ? ` in ${duration(delayMs, true)}` : "";
+	const inMs = atMs - Date.now();
+	const when = inMs > 0 ? ` in ${duration(inMs, true)}` : "";
 	return count + when + (error === "" ? "" : ` · ${oneLine(error)}`);
 }
 
 /** What a run without an outcome waits for or is about to do; nothing for one that simply runs. */
 export function standingWords(
 	state: ShownState,
-	{ position, heldForMs, attempt = 1, retry }: Standing & { retry?: Retry },
+	{ position, heldForMs, attempt = 1, retry }: Standing & { retry?: RetryNotice },
 ): string | undefined {
 	if (retry && isActive(state)) return retryWords(retry);
 	switch (state) {

@@ -1,9 +1,9 @@
 /** The tasks of a call as a card shows them, whether they are planned, under way or over. */
 
-import type { DisplayItem, RunUsage, SingleResult } from "../../index.js";
+import type { DisplayItem, RetryNotice, RunUsage, SingleResult } from "../../index.js";
 import type { TaskProgress } from "../host/details.ts";
-import { isNumber, isObject, isText } from "../host/stored.ts";
-import { isActive, type Retry, type ShownState } from "./marks.ts";
+import { isObject } from "../host/stored.ts";
+import { isActive, type ShownState } from "./marks.ts";
 import { type CardState, sinceUpdateMs } from "./state.ts";
 
 /** What a call asks for. Its arguments may still be arriving: then anything can be missing. */
@@ -17,8 +17,8 @@ export interface TaskView extends PlannedTask {
 	attempt?: number;
 	position?: number;
 	heldForMs?: number;
-	/** The child waits to ask its provider again. */
-	retry?: Retry;
+	/** What is about to be tried again. */
+	retry?: RetryNotice;
 	/** Absent when the task has not started. */
 	elapsedMs?: number | undefined;
 	/** Since the child was last heard of; absent when nothing is to be heard. */
@@ -53,12 +53,10 @@ export function taskViews(plan: readonly PlannedTask[], state: CardState): TaskV
 }
 
 function underWay(progress: TaskProgress, plan: PlannedTask | undefined, age: number): TaskView {
-	const { state, elapsedMs, sinceEventMs, usage, turnCount, heldForMs, displayItems, text } = progress;
-	const retry = retryOf(progress, age);
+	const { state, elapsedMs, sinceEventMs, usage, turnCount, heldForMs, displayItems, text, retry } = progress;
 	return {
 		...progress,
 		...(heldForMs !== undefined && { heldForMs: Math.max(0, heldForMs - age) }),
-		...(retry && { retry }),
 		agent: progress.agent || (plan?.agent ?? ""),
 		task: plan?.task ?? "",
 		elapsedMs: state === "waiting" || state === "queued" ? undefined : elapsedMs + (isActive(state) ? age : 0),
@@ -66,19 +64,6 @@ function underWay(progress: TaskProgress, plan: PlannedTask | undefined, age: nu
 		usage: { ...usage, turns: turnCount },
 		text: text ?? "",
 		items: displayItems ?? [],
-	};
-}
-
-/** What an update may say of the provider's errors; older addons do not. */
-function retryOf(progress: object, age: number): Retry | undefined {
-	const retry = "retry" in progress && isObject(progress.retry) ? progress.retry : undefined;
-	if (!retry || !isNumber(retry.attempt)) return undefined;
-	const { attempt, maxAttempts, delayMs, error } = retry;
-	return {
-		attempt: Number(attempt),
-		maxAttempts: isNumber(maxAttempts) ? Number(maxAttempts) : undefined,
-		delayMs: isNumber(delayMs) ? Math.max(0, Number(delayMs) - age) : 0,
-		error: isText(error) ? String(error) : "",
 	};
 }
 

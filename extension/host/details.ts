@@ -3,6 +3,7 @@
 import type {
 	CallError,
 	DisplayItem,
+	RetryNotice,
 	RunDetails,
 	RunUsage,
 	SandboxReport,
@@ -67,9 +68,12 @@ const isResult = shape<SingleResult>({
 	...{ changes: maybe(listOf(isText)), diagnostics: maybe(listOf(isText)) },
 });
 
+const isRetry = shape<RetryNotice>({
+	...{ attempt: isNumber, maxAttempts: maybe(isNumber), atMs: isNumber, error: maybe(isText) },
+});
 const UNDER_WAY = {
 	...{ position: maybe(isNumber), heldForMs: maybe(isNumber), attempt: isNumber, usage: isUsage, turnCount: isNumber },
-	...{ elapsedMs: isNumber, sinceEventMs: isNumber, model: maybe(isText) },
+	...{ elapsedMs: isNumber, sinceEventMs: isNumber, model: maybe(isText), retry: maybe(isRetry) },
 };
 const isStreaming = shape<Streaming>({ ...UNDER_WAY, state: isLiveState, displayItems: areItems });
 const isTask = shape<TaskProgress>({
