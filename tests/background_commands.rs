@@ -342,8 +342,8 @@ fn actions_report_their_result() {
     section(&mut text, "finished", &already_finished(&done, &clock()));
     let archived = BackgroundRun { archived_ms: Some(NOW), ..done };
     section(&mut text, "finished and archived", &already_finished(&archived, &clock()));
-    for action in ["stop", "send", "resume"] {
-        section(&mut text, action, &refused_report(action, &run, "it waits for its turn"));
+    for (action, done) in [("stop", "stopped"), ("send", "sent a message"), ("resume", "resumed")] {
+        section(&mut text, action, &refused_report(&run, done, "it waits for its turn"));
     }
     insta::assert_snapshot!("done", text);
 }
@@ -403,7 +403,7 @@ fn reports_have_no_control_characters_and_no_endless_lines() {
         info_report(&runs[0], &clock()),
         unknown,
         action_report(&runs[0], ActionOutcome::Stopped),
-        refused_report("stop", &runs[0], &hostile("why")),
+        refused_report(&runs[0], "stopped", &hostile("why")),
         parse(&format!("log 1 {}", hostile("y"))).expect_err("nonsense"),
     ] {
         for line in &report.lines {

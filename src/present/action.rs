@@ -47,14 +47,8 @@ pub fn already_finished(run: &BackgroundRun, clock: &Clock) -> Report {
     if run.archived_ms.is_some() { report } else { report.with(ReportLine::below(resume)) }
 }
 
-/// Reports why something was not done; `action` is the subcommand.
+/// Reports why something was not done: a run that cannot be `done`, such as `stopped`.
 #[must_use]
-pub fn refused_report(action: &str, run: &BackgroundRun, why: &str) -> Report {
-    let verb = match action {
-        "stop" => "be stopped",
-        "send" => "be sent a message",
-        "resume" => "be resumed",
-        _ => "do that",
-    };
-    Report::error(format!("{} cannot {verb}: {}", name(run), one_line(why, MAX_WHY)))
+pub fn refused_report(run: &BackgroundRun, done: &str, why: &str) -> Report {
+    Report::error(format!("{} cannot be {done}: {}", name(run), one_line(why, MAX_WHY)))
 }

@@ -29,36 +29,34 @@ pub(super) fn name(run: &BackgroundRun) -> String {
 
 /// The mark of a run's state.
 pub(crate) fn mark(run: &BackgroundRun) -> Mark {
-    match (run.outcome, run.progress.state) {
-        (None, RunState::Queued) => Mark::Queued,
-        (None, RunState::Starting | RunState::Running) => Mark::Running,
-        (None, RunState::Retrying) => Mark::Warning,
-        (Some(outcome), _) => match outcome {
-            RunOutcome::Completed => Mark::Ok,
-            RunOutcome::Failed | RunOutcome::IdleTimeout | RunOutcome::HardTimeout | RunOutcome::Killed => {
-                Mark::Error
-            }
-            // The run did not finish, but its child did not fail.
-            RunOutcome::Aborted | RunOutcome::Interrupted | RunOutcome::Budget | RunOutcome::Skipped => {
-                Mark::Warning
-            }
-        },
-    }
+    mark_and_state(run).0
 }
 
 /// The state in a word or two.
 pub(crate) fn state(run: &BackgroundRun) -> &'static str {
-    match run.outcome {
-        None => run.progress.state.as_str(),
-        Some(RunOutcome::Completed) => "done",
-        Some(RunOutcome::Failed) => "failed",
-        Some(RunOutcome::Aborted) => "stopped",
-        Some(RunOutcome::IdleTimeout) => "timed out (silent)",
-        Some(RunOutcome::HardTimeout) => "timed out",
-        Some(RunOutcome::Killed) => "killed",
-        Some(RunOutcome::Budget) => "over budget",
-        Some(RunOutcome::Skipped) => "skipped",
-        Some(RunOutcome::Interrupted) => "interrupted",
+    mark_and_state(run).1
+}
+
+fn mark_and_state(run: &BackgroundRun) -> (Mark, &'static str) {
+    let Some(outcome) = run.outcome else {
+        let mark = match run.progress.state {
+            RunState::Queued => Mark::Queued,
+            RunState::Starting | RunState::Running => Mark::Running,
+            RunState::Retrying => Mark::Warning,
+        };
+        return (mark, run.progress.state.as_str());
+    };
+    match outcome {
+        RunOutcome::Completed => (Mark::Ok, "done"),
+        RunOutcome::Failed => (Mark::Error, "failed"),
+        RunOutcome::IdleTimeout => (Mark::Error, "timed out (silent)"),
+        RunOutcome::HardTimeout => (Mark::Error, "timed out"),
+        RunOutcome::Killed => (Mark::Error, "killed"),
+        // The run did not finish, but its child did not fail.
+        RunOutcome::Aborted => (Mark::Warning, "stopped"),
+        RunOutcome::Budget => (Mark::Warning, "over budget"),
+        RunOutcome::Skipped => (Mark::Warning, "skipped"),
+        RunOutcome::Interrupted => (Mark::Warning, "interrupted"),
     }
 }
 

@@ -196,7 +196,7 @@ impl BackgroundSession {
     #[napi(catch_unwind)]
     pub fn complete(&self, prefix: String) -> Vec<Completion> {
         let Some(view) = self.view.borrow().clone() else { return Vec::new() };
-        commands::completions(&view, &prefix).into_js()
+        commands::complete(&prefix, &view.runs()).into_js()
     }
 
     /// The newest entries of a run's conversation. `key` is `BackgroundRun.key`. Rejects when there is no such run, or

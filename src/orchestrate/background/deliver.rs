@@ -144,7 +144,8 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
         refresh(&service, &view, &mut stored).await;
         let pending = view.outbox.pending();
         let (message, batch) = next_message(&service, &view, pending).await;
-        let mut event = diff.changes(brief_runs(&service, &view, &stored));
+        let runs = service.with_hosted(stored.clone(), Some(view.session()));
+        let mut event = diff.changes(runs.into_iter().map(brief).collect());
         if let Some(runs) = &event.runs {
             view.set_runs(runs);
         }
@@ -191,17 +192,6 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
             () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {}
         }
     }
-}
-
-fn brief_runs(
-    service: &BackgroundService,
-    view: &ConversationView,
-    stored: &[BackgroundRun],
-) -> Vec<BackgroundRun> {
-    let runs = service.with_hosted(stored.to_vec(), Some(view.session()));
-    let runs: Vec<_> = runs.into_iter().map(brief).collect();
-    view.set_has_live(runs.iter().any(|run| run.is_live() && !run.is_foreground));
-    runs
 }
 
 /// Reads the runs from the store again if they have changed.

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::complete::{Completion, complete};
 use super::parse::{Command, RunCommand, Target, parse};
 use super::resolve::resolve;
 use crate::orchestrate::background::actions::{resume, send, stop, stop_all};
@@ -56,29 +55,25 @@ async fn answer_on(
     clock: &Clock,
     callbacks: Arc<dyn HostCallbacks>,
 ) -> Report {
-    let (action, done) = match command {
+    let (wanted, outcome) = match command {
         RunCommand::Info => return info_report(run, clock),
         RunCommand::Log { limit, tools } => {
             let transcript = read(view, run, Wanted { entries: limit, tools }).await;
             return log_report(run, &transcript, limit, clock);
         }
         RunCommand::Stop if !run.is_live() => return already_finished(run, clock),
-        RunCommand::Stop => ("stop", stop(service, run).await),
-        RunCommand::Send { message } => ("send", send(service, run, &message, &view.scope, callbacks).await),
+        RunCommand::Stop => ("stopped", stop(service, run).await),
+        RunCommand::Send { message } => {
+            ("sent a message", send(service, run, &message, &view.scope, callbacks).await)
+        }
         RunCommand::Resume { message } => {
-            ("resume", resume(service, run, message.as_deref(), &view.scope, callbacks).await)
+            ("resumed", resume(service, run, message.as_deref(), &view.scope, callbacks).await)
         }
     };
-    match done {
+    match outcome {
         Ok(outcome) => action_report(run, outcome),
-        Err(why) => refused_report(action, run, &why),
+        Err(why) => refused_report(run, wanted, &why),
     }
-}
-
-/// Completions for what was typed so far. Uses only what is in memory.
-#[must_use]
-pub fn completions(view: &ConversationView, prefix: &str) -> Vec<Completion> {
-    complete(prefix, &view.runs())
 }
 
 /// The newest part of a run's conversation, with a version that changes when its file does.
@@ -121,7 +116,7 @@ async fn elsewhere(service: &BackgroundService, target: &Target, listed: &[Strin
         return service.run(key).await;
     }
     let all = service.runs(None).await;
-    let mut exact = all.iter().filter(|run| target.is_run_id_of(run));
+    let mut exact = all.iter().filter(|run| target.0 == run.run_id);
     if let (Some(run), None) = (exact.next(), exact.next()) {
         return Some(run.clone());
     }

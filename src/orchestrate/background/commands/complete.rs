@@ -1,6 +1,6 @@
 //! Completes what was typed.
 
-use super::usage::SUBCOMMANDS;
+use super::parse::SUBCOMMANDS;
 use crate::present::{state, who};
 use crate::run::BackgroundRun;
 use crate::text::one_line;

@@ -1,9 +1,7 @@
-//! Parses the line after `/subagents`.
+//! Parses the line after `/subagents`: the subcommands, their arguments, and what is said about a mistake.
 
-use super::usage::{FORMS, SUBCOMMANDS, misuse, usage_report};
-use crate::present::{DEFAULT_LOG_LINES, MAX_LOG_LINES, Report, ReportLine};
-use crate::run::BackgroundRun;
-use crate::text::quoted;
+use crate::present::{DEFAULT_LOG_LINES, MAX_LOG_LINES, Mark, Report, ReportLine};
+use crate::text::{nearest, quoted, suggestion};
 
 /// A command that was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,12 +59,6 @@ impl Target {
     pub fn key(&self) -> Option<&str> {
         let key = self.0.rsplit(':').next().unwrap_or_default();
         uuid::Uuid::try_parse(key).is_ok().then_some(key)
-    }
-
-    /// Whether the name is the whole id of a run.
-    #[must_use]
-    pub fn is_run_id_of(&self, run: &BackgroundRun) -> bool {
-        self.0 == run.run_id
     }
 }
 
@@ -186,4 +178,62 @@ impl Words<'_> {
             }
         }
     }
+}
+
+/// A subcommand.
+pub(super) struct Subcommand {
+    pub(super) name: &'static str,
+    /// The arguments after the name.
+    pub(super) arguments: &'static str,
+    pub(super) description: &'static str,
+}
+
+const fn subcommand(name: &'static str, arguments: &'static str, description: &'static str) -> Subcommand {
+    Subcommand { name, arguments, description }
+}
+
+/// All subcommands; `agents` and `doctor` are answered elsewhere.
+pub(super) const SUBCOMMANDS: [Subcommand; 8] = [
+    subcommand("list", " [all]", "this session's background runs; all = those of every session"),
+    subcommand("info", " <id|#>", "everything that is known of a run"),
+    subcommand(
+        "log",
+        " <id|#> [limit] [tools]",
+        "the newest lines of its conversation, 20 unless told otherwise",
+    ),
+    subcommand(
+        "send",
+        " <id|#> <message>",
+        "tells a running one something; a finished one is resumed with it",
+    ),
+    subcommand("stop", " <id|#|all>", "ends a run and everything it started"),
+    subcommand("resume", " <id|#> [message]", "continues an interrupted or finished run"),
+    subcommand("agents", "", "the agents there are, their tools, what is wrong"),
+    subcommand("doctor", "", "whether sub-agents can run here, and what to do if not"),
+];
+
+/// The forms that name a run.
+const FORMS: &str = "a run is named by its number in the list, the beginning of its id, its label (in quotes when it has blanks), its \
+     session key, or `last`";
+
+/// The usage; an error if something else was typed.
+#[must_use]
+pub fn usage_report(unknown: Option<&str>) -> Report {
+    let mut report = match unknown {
+        None => Report::new("Sub-agents: /subagents <what>"),
+        Some(name) => {
+            let hint = suggestion(nearest(name, SUBCOMMANDS.iter().map(|known| known.name)));
+            Report::error(format!("there is no subcommand {}{hint}", quoted(name)))
+        }
+    };
+    for Subcommand { name, arguments, description } in &SUBCOMMANDS {
+        report.lines.push(ReportLine::new(Mark::None, format!("{name}{arguments}"), *description));
+    }
+    report.with(ReportLine::new(Mark::Info, "", FORMS))
+}
+
+/// An error: the arguments of a subcommand are missing or too many.
+fn misuse(name: &str, why: impl Into<String>) -> Report {
+    let arguments = SUBCOMMANDS.iter().find(|known| known.name == name).map_or("", |known| known.arguments);
+    Report::error(why).with(ReportLine::below(format!("/subagents {name}{arguments}")))
 }

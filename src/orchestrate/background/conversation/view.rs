@@ -33,7 +33,6 @@ pub struct ConversationView {
     runs: Mutex<Vec<BackgroundRun>>,
     /// The keys of the list shown last, to which numbers refer.
     listed: Mutex<Vec<String>>,
-    has_live: AtomicBool,
     has_kept: AtomicBool,
     /// Runs handed over to a keeper that are not known to have ended. A pi that is about to end waits for them.
     handed_over: Mutex<HashSet<String>>,
@@ -51,7 +50,6 @@ impl ConversationView {
             outbox: Outbox::with(in_flight),
             runs: Mutex::default(),
             listed: Mutex::default(),
-            has_live: AtomicBool::new(false),
             has_kept: AtomicBool::new(false),
             handed_over: Mutex::default(),
             is_stale: AtomicBool::new(true),
@@ -66,7 +64,8 @@ impl ConversationView {
     }
 
     /// The runs of the last event, newest first.
-    pub(in super::super) fn runs(&self) -> Vec<BackgroundRun> {
+    #[must_use]
+    pub fn runs(&self) -> Vec<BackgroundRun> {
         self.runs.lock().clone()
     }
 
@@ -93,11 +92,7 @@ impl ConversationView {
 
     /// Whether any of its runs is live, in any process.
     pub(in super::super) fn has_live(&self) -> bool {
-        self.has_live.load(Ordering::Relaxed)
-    }
-
-    pub(in super::super) fn set_has_live(&self, has_live: bool) {
-        self.has_live.store(has_live, Ordering::Relaxed);
+        self.runs.lock().iter().any(|run| run.is_live() && !run.is_foreground)
     }
 
     /// Whether any of its live runs has a keeper, whose snapshots change without the store.
@@ -271,7 +266,7 @@ mod tests {
         assert!(conversations.is_open("s"), "an older view does not close it");
         assert!(conversations.is_any(|view| view.session() == "s"));
         assert!(!conversations.is_any(ConversationView::has_live));
-        new.set_has_live(true);
+        new.set_runs(&[BackgroundRun::default()]);
         assert!(conversations.is_any(ConversationView::has_live));
         conversations.close(&new);
         assert!(!conversations.is_open("s") && conversations.any().is_none());
