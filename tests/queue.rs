@@ -35,7 +35,7 @@ fn later(delay: Duration) -> Instant {
 
 #[tokio::test]
 async fn runs_start_in_the_order_of_arrival_and_positions_say_so() {
-    let queue = Queue::new();
+    let queue = Queue::default();
     let mut all: Vec<_> = (0..5).map(|_| queue.enter(request(2))).collect();
     assert_eq!(positions(&all), [None, None, Some(1), Some(2), Some(3)]);
     let first = permit(&mut all[0]).await;
@@ -48,7 +48,7 @@ async fn runs_start_in_the_order_of_arrival_and_positions_say_so() {
 
 #[tokio::test]
 async fn a_run_that_leaves_lets_those_behind_move_up_and_they_see_it() {
-    let queue = Queue::new();
+    let queue = Queue::default();
     let running = permit(&mut queue.enter(request(1))).await;
     let mut all: Vec<_> = (0..4).map(|_| queue.enter(request(1))).collect();
     let mut last = all[3].status();
@@ -63,7 +63,7 @@ async fn a_run_that_leaves_lets_those_behind_move_up_and_they_see_it() {
 
 #[tokio::test]
 async fn a_permit_that_was_not_taken_is_free_again() {
-    let queue = Queue::new();
+    let queue = Queue::default();
     let admitted = queue.enter(request(1));
     let behind = queue.enter(request(1));
     assert_eq!(positions([&admitted, &behind]), [None, Some(1)]);
@@ -73,7 +73,7 @@ async fn a_permit_that_was_not_taken_is_free_again() {
 
 #[tokio::test]
 async fn waiting_for_a_permit_can_be_given_up_and_taken_up_again() {
-    let queue = Queue::new();
+    let queue = Queue::default();
     let running = permit(&mut queue.enter(request(1))).await;
     let mut waiting = queue.enter(request(1));
     for _ in 0..3 {
@@ -98,8 +98,8 @@ async fn waiting_for_a_permit_can_be_given_up_and_taken_up_again() {
 
 #[tokio::test]
 async fn a_call_at_its_own_limit_does_not_block_those_behind_it() {
-    let queue = Queue::new();
-    let call = Group::new();
+    let queue = Queue::default();
+    let call = Group::default();
     let mine = || Request { group: Some((call.clone(), 2)), ..request(4) };
     let mut calls: Vec<_> = (0..4).map(|_| queue.enter(mine())).collect();
     let mut other = queue.enter(request(4));
@@ -119,7 +119,7 @@ async fn a_call_at_its_own_limit_does_not_block_those_behind_it() {
 
 #[tokio::test]
 async fn a_run_with_a_lower_limit_is_not_overtaken() {
-    let queue = Queue::new();
+    let queue = Queue::default();
     let mut running: Vec<_> = (0..3).map(|_| queue.enter(request(8))).collect();
     let strict = queue.enter(request(2));
     let behind = queue.enter(request(8));
@@ -132,8 +132,8 @@ async fn a_run_with_a_lower_limit_is_not_overtaken() {
 
 #[tokio::test]
 async fn a_limit_of_zero_counts_as_one() {
-    let queue = Queue::new();
-    let group = Some((Group::new(), 0));
+    let queue = Queue::default();
+    let group = Some((Group::default(), 0));
     let mut only = queue.enter(Request { group, ..request(0) });
     let _permit = permit(&mut only).await;
     assert_eq!(position(&queue.enter(request(0))), Some(1));
@@ -141,7 +141,7 @@ async fn a_limit_of_zero_counts_as_one() {
 
 #[tokio::test(start_paused = true)]
 async fn a_provider_that_asked_for_a_pause_gets_no_child_until_then() {
-    let queue = Queue::new();
+    let queue = Queue::default();
     let short = later(Duration::from_secs(10));
     let long = later(Duration::from_secs(30));
     queue.hold("busy", long);
@@ -159,7 +159,7 @@ async fn a_provider_that_asked_for_a_pause_gets_no_child_until_then() {
 
 #[tokio::test(start_paused = true)]
 async fn a_pause_that_begins_or_grows_applies_to_waiting_runs() {
-    let queue = Queue::new();
+    let queue = Queue::default();
     let running = permit(&mut queue.enter(of("p"))).await;
     let mut waiting = queue.enter(of("p"));
     let mut seen = waiting.status();
@@ -180,7 +180,7 @@ async fn a_pause_that_begins_or_grows_applies_to_waiting_runs() {
 
 #[tokio::test]
 async fn early_permits_exist_only_while_no_run_waits_and_there_is_room() {
-    let queue = Queue::new();
+    let queue = Queue::default();
     let early = |limit| Request { early_limit: limit, ..request(3) };
     assert!(queue.early(&early(0)).is_none(), "no early child is wanted");
     let first = queue.early(&early(1)).expect("an empty queue has room");
@@ -196,10 +196,10 @@ async fn early_permits_exist_only_while_no_run_waits_and_there_is_room() {
 
 #[tokio::test]
 async fn early_permits_heed_pauses_and_calls() {
-    let queue = Queue::new();
+    let queue = Queue::default();
     queue.hold("p", later(Duration::from_secs(60)));
     assert!(queue.early(&of("p")).is_none());
-    let call = Group::new();
+    let call = Group::default();
     let mine = || Request { group: Some((call.clone(), 1)), ..request(4) };
     let early = queue.early(&mine()).expect("there is room");
     assert!(queue.early(&mine()).is_none());
@@ -211,7 +211,7 @@ async fn early_permits_heed_pauses_and_calls() {
 
 #[tokio::test]
 async fn an_early_permit_is_evicted_for_a_waiting_run() {
-    let queue = Queue::new();
+    let queue = Queue::default();
     let mut older = queue.early(&request(3)).expect("there is room");
     let mut newer = queue.early(&request(3)).expect("there is room");
     let _running = permit(&mut queue.enter(request(3))).await;
@@ -231,7 +231,7 @@ async fn an_early_permit_is_evicted_for_a_waiting_run() {
 
 #[tokio::test]
 async fn early_permits_are_kept_if_evicting_them_would_not_start_a_run() {
-    let queue = Queue::new();
+    let queue = Queue::default();
     let _running: Vec<_> = (0..2).map(|_| queue.enter(request(3))).collect();
     let mut early = queue.early(&request(3)).expect("there is room");
     let _waits_anyway = [queue.enter(request(1)), queue.enter(request(3))];
@@ -252,7 +252,7 @@ async fn is_evicted(early: &mut EarlyPermit) -> bool {
 
 #[tokio::test]
 async fn an_early_permit_is_evicted_only_if_that_lets_a_run_start() {
-    let queue = Queue::new();
+    let queue = Queue::default();
     let _running = permit(&mut queue.enter(request(3))).await;
     let mut early = queue.early(&request(3)).expect("there is room");
     let quieter = queue.enter(request(1));
@@ -266,7 +266,7 @@ async fn an_early_permit_is_evicted_only_if_that_lets_a_run_start() {
 
 #[tokio::test]
 async fn early_permits_are_evicted_for_no_more_runs_than_could_start() {
-    let queue = Queue::new();
+    let queue = Queue::default();
     let _running = permit(&mut queue.enter(request(3))).await;
     let [mut older, mut newer] = [(); 2].map(|()| queue.early(&request(3)).expect("there is room"));
     let strict = [(); 2].map(|()| queue.enter(request(2)));
@@ -280,8 +280,8 @@ async fn early_permits_are_evicted_for_no_more_runs_than_could_start() {
 
 #[tokio::test]
 async fn early_permits_are_evicted_for_no_more_runs_of_a_call_than_its_limit_allows() {
-    let queue = Queue::new();
-    let call = Group::new();
+    let queue = Queue::default();
+    let call = Group::default();
     let mine = || Request { group: Some((call.clone(), 1)), ..request(3) };
     let _running = permit(&mut queue.enter(request(3))).await;
     let [mut older, mut newer] = [(); 2].map(|()| queue.early(&request(3)).expect("there is room"));
@@ -296,7 +296,7 @@ async fn early_permits_are_evicted_for_no_more_runs_of_a_call_than_its_limit_all
 
 #[tokio::test]
 async fn a_run_takes_over_its_early_permit_even_in_a_full_process() {
-    let queue = Queue::new();
+    let queue = Queue::default();
     let mut early = queue.early(&request(1)).expect("there is room");
     let waiting = queue.enter(request(1));
     early.evicted().await;
@@ -311,7 +311,7 @@ async fn a_run_takes_over_its_early_permit_even_in_a_full_process() {
 async fn hundreds_of_runs_never_exceed_the_limit() {
     const RUNS: usize = 256;
     const MOST: usize = 7;
-    let queue = Queue::new();
+    let queue = Queue::default();
     let running = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let mut tasks = tokio::task::JoinSet::new();
     for number in 0..RUNS {
@@ -345,5 +345,5 @@ async fn hundreds_of_runs_never_exceed_the_limit() {
 async fn one_queue_is_shared_by_the_process_and_others_stand_apart() {
     let _permit = permit(&mut Queue::shared().enter(request(1))).await;
     assert_eq!(position(&Queue::shared().enter(request(1))), Some(1));
-    assert_eq!(position(&Queue::new().enter(request(1))), None);
+    assert_eq!(position(&Queue::default().enter(request(1))), None);
 }

@@ -30,7 +30,7 @@ use tokio::task::{JoinSet, yield_now};
 fn a_second_process_ends_with_its_test() {
     actor::play(|agent_dir, script| {
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-        let queue = Queue::new();
+        let queue = Queue::default();
         let store = attach(agent_dir).store.expect("a store");
         let permits = Arc::new(Mutex::new(HashMap::new()));
         for line in script {
@@ -67,7 +67,7 @@ impl Scene {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let attached = attach(dir.path());
         assert_eq!(attached.notice, None);
-        Self { store: attached.store.expect("a store"), dir, queue: Queue::new() }
+        Self { store: attached.store.expect("a store"), dir, queue: Queue::default() }
     }
 
     fn actor(&self) -> Actor {

@@ -41,7 +41,7 @@ impl Arriving {
     fn new(host_id: String) -> Self {
         Self {
             host_id,
-            group: Group::new(),
+            group: Group::default(),
             children: Mutex::default(),
             last_piece: Mutex::new(Instant::now()),
         }
@@ -113,7 +113,7 @@ impl<Child> Drop for Handover<Child> {
 /// The group that the children of this call count towards, those that were booted for it included.
 pub(super) fn group_of(host_id: Option<&str>) -> Group {
     let arriving = host_id.and_then(|host_id| ARRIVING.lock().get(host_id).cloned());
-    arriving.map_or_else(Group::new, |arriving| arriving.group.clone())
+    arriving.map(|arriving| arriving.group.clone()).unwrap_or_default()
 }
 
 /// The children that were booted for the first `tasks` tasks of this call, where they still live.

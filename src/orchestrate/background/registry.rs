@@ -9,16 +9,13 @@ use tokio::sync::watch;
 use super::live_run::LiveRun;
 
 /// The runs hosted by this process, by key, with a signal for those who show runs or wait for them.
+#[derive(Default)]
 pub(super) struct RunRegistry {
     runs: Mutex<HashMap<String, Arc<LiveRun>>>,
     changes: watch::Sender<u64>,
 }
 
 impl RunRegistry {
-    pub(super) fn new() -> Self {
-        Self { runs: Mutex::default(), changes: watch::Sender::new(0) }
-    }
-
     /// How many run in the background.
     pub(super) fn len(&self) -> usize {
         self.runs.lock().values().filter(|live| !live.is_foreground()).count()
@@ -104,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_run_is_hosted_once_and_only_where_there_is_room() {
-        let registry = RunRegistry::new();
+        let registry = RunRegistry::default();
         assert!(registry.insert(&live("one", "a"), 2));
         assert!(!registry.insert(&live("one", "a"), 2), "it is hosted already");
         assert!(registry.insert(&live("two", "b"), 2));
@@ -114,7 +111,7 @@ mod tests {
 
     #[tokio::test]
     async fn waiting_for_a_run_ends_when_its_registration_is_dropped() {
-        let registry = RunRegistry::new();
+        let registry = RunRegistry::default();
         let one = live("one", "a");
         registry.insert(&one, usize::MAX);
         let registration = Registration { registry: &registry, key: one.key() };

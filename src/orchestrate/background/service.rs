@@ -55,7 +55,7 @@ pub fn background(agent_dir: &Path) -> Arc<BackgroundService> {
         let repository = Arc::new(RunRepository::new(agent_dir));
         let snapshots = SnapshotDirectory::new(agent_dir);
         Arc::new(BackgroundService {
-            registry: RunRegistry::new(),
+            registry: RunRegistry::default(),
             retention: Retention::new(agent_dir.clone(), Arc::clone(&repository)),
             repository,
             snapshots,

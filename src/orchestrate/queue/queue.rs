@@ -18,14 +18,8 @@ impl Queue {
     /// The queue that all runs of this process share.
     #[must_use]
     pub fn shared() -> &'static Self {
-        static SHARED: LazyLock<Queue> = LazyLock::new(Queue::new);
+        static SHARED: LazyLock<Queue> = LazyLock::new(Queue::default);
         &SHARED
-    }
-
-    /// A queue of its own.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
     }
 
     /// Takes a place at the end of the queue. Never blocks.

@@ -30,17 +30,9 @@ pub struct UserCap {
     pub cap: usize,
 }
 
-/// One call with several runs. Clones stand for the same call; all its runs pass one queue.
+/// One call with several runs. A default is a call of its own; clones stand for the same call; all its runs pass one queue.
 #[derive(Clone, Debug, Default)]
 pub struct Group(Arc<()>);
-
-impl Group {
-    /// A call of its own.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-}
 
 impl PartialEq for Group {
     fn eq(&self, other: &Self) -> bool {
