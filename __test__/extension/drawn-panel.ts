@@ -1,9 +1,11 @@
 /** The panel as pi holds and draws it, without pi. */
 
 import { mock } from "node:test";
-import type { Keybindings, PiApi, PiContext, Screen, Terminal, Theme } from "../../extension/host/pi.ts";
+import { KeybindingsManager, TUI_KEYBINDINGS } from "@earendil-works/pi-tui";
+import { GuardedComponent } from "../../extension/host/guarded-component.ts";
+import type { PiApi, PiContext, Terminal, Theme } from "../../extension/host/pi.ts";
 import { openPanel } from "../../extension/panel/open.ts";
-import { plainText } from "../../extension/ui/spans.ts";
+import { plainText } from "../../extension/ui/text.ts";
 import type { BackgroundDouble } from "./background-double.ts";
 import { HostDouble } from "./package-copy.ts";
 
@@ -31,9 +33,15 @@ export class PanelDouble {
 	isClosed = false;
 	/** Times that pi was told to take the panel away. */
 	dones = 0;
-	bound: Record<string, string> = {};
+	/** Runs whose questions were to be opened. */
+	answered: string[] = [];
+	/** The user's own keys. */
+	readonly bound = new KeybindingsManager({
+		...TUI_KEYBINDINGS,
+		"app.tools.expand": { defaultKeys: "ctrl+o" },
+	});
 	private readonly host = new HostDouble();
-	private screen: Screen | undefined;
+	private screen: GuardedComponent | undefined;
 
 	constructor(background: BackgroundDouble) {
 		const theme: Theme = {
@@ -52,19 +60,20 @@ export class PanelDouble {
 				return { rows: panel.rows };
 			},
 		};
-		const keybindings: Keybindings = { matches: (data, name) => this.bound[name] === data };
 		this.host.user = {
 			custom: (factory) =>
 				new Promise((resolve) => {
-					this.screen = factory(terminal, theme, keybindings, (result) => {
+					const done = (result: undefined) => {
 						this.dones += 1;
 						resolve(result);
-					});
+					};
+					const screen = factory(terminal, theme, this.bound, done);
+					this.screen = new GuardedComponent("the screen", () => screen);
 					this.screen.focused = true;
 				}),
 		};
 		const context: PiContext = this.host.context();
-		void openPanel({} as PiApi, context, background.background).then(() => {
+		void openPanel({} as PiApi, context, background.background, {}, (run) => this.answered.push(run)).then(() => {
 			this.isClosed = true;
 		});
 	}
@@ -73,7 +82,7 @@ export class PanelDouble {
 		return this.host.notes;
 	}
 
-	get component(): Screen {
+	get component(): GuardedComponent {
 		if (!this.screen) throw new Error("the panel is not open");
 		return this.screen;
 	}

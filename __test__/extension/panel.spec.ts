@@ -2,10 +2,9 @@
 
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it, mock } from "node:test";
+import { visibleWidth } from "@earendil-works/pi-tui";
 
 import type { BackgroundRun, Transcript } from "../../extension/background/types.ts";
-import { plainText } from "../../extension/ui/spans.ts";
-import { textWidth } from "../../extension/ui/width.ts";
 import { aRun, BackgroundDouble, over, report } from "./background-double.ts";
 import { KEYS, PanelDouble, passing, settle } from "./drawn-panel.ts";
 
@@ -38,7 +37,6 @@ describe("the list", () => {
 			label: "find the loader",
 			lastTool: "read src/load.rs",
 			usage,
-			text: "I look.",
 			startedMs: NOW - 62_000,
 		});
 
@@ -53,11 +51,13 @@ describe("the list", () => {
 				startedMs: NOW,
 			}),
 			loader(),
-			over(aRun({ label: "audit", result: "Three findings.", createdMs: NOW - 1, startedMs: NOW - 1 })),
-			over(aRun({ label: "tests", error: "no credit", createdMs: NOW - 2, startedMs: NOW - 2 }), { outcome: "failed" }),
+			over(aRun({ label: "audit", result: "Three findings.", createdMs: NOW - 9_000, startedMs: NOW - 9_000 })),
+			over(aRun({ label: "tests", error: "no credit", createdMs: NOW - 9_001, startedMs: NOW - 9_001 }), {
+				outcome: "failed",
+			}),
 		);
 		await panel.press("j");
-		assert.deepEqual(panel.lines().slice(0, 13), [
+		assert.deepEqual(panel.lines().slice(0, 12), [
 			" Sub-agents · 1 running · 1 queued · 1 done · 1 failed · ↑12k ↓932 · $0.023",
 			` ${"─".repeat(98)}`,
 			"     # run               agent       time  doing                                       tokens",
@@ -69,10 +69,9 @@ describe("the list", () => {
 			` ── find the loader ${"─".repeat(79)}`,
 			"   find the loader",
 			"   → read src/load.rs",
-			"   I look.",
 			"   3 turns · ↑12k ↓932 R40k · $0.023 · scripted/scripted-model",
 		]);
-		assert.equal(panel.foot, "↵ open  s stop  m message  l log  i info  a all sessions  ? keys  esc close");
+		assert.equal(panel.foot, "enter open  s stop  m message  l log  i info  a all sessions  ? keys  escape close");
 	});
 
 	it("keeps the chosen run while others come and go", async () => {
@@ -98,9 +97,9 @@ describe("the list", () => {
 			asked += 1;
 			return await runs.apply(background, args);
 		};
-		background.now(over(run, { result: "Three findings." }));
+		background.now(over(run, { result: "Three findings.", endedMs: NOW - 9_000 }));
 		await passing(200);
-		assert.match(panel.text, /✓ 1 audit +explorer +3\.0s +Three findings\./);
+		assert.match(panel.text, /✓ 1 audit +explorer +0\.0s +Three findings\./);
 		// Where the store has lost it nobody goes on asking.
 		background.now(over(aRun()));
 		background.stored = [];
@@ -157,7 +156,7 @@ describe("keys that do something", () => {
 		await panel.press("s");
 		assert.match(panel.foot, /^s again stops “loader” and everything it started/);
 		await panel.press(KEYS.escape);
-		assert.match(panel.foot, /↵ open/);
+		assert.match(panel.foot, /^enter open/);
 		await panel.press("s", "j", "s", KEYS.up);
 		assert.deepEqual(background.commands, []);
 		await panel.press("s", "s");
@@ -171,7 +170,7 @@ describe("keys that do something", () => {
 		await panel.press("s", "s");
 		assert.equal(panel.foot, "stop failed: the addon is gone");
 		await passing(7_000);
-		assert.match(panel.foot, /esc close/);
+		assert.match(panel.foot, /escape close/);
 
 		background.now(over(run));
 		await panel.press("s");
@@ -190,7 +189,7 @@ describe("keys that do something", () => {
 		await passing(1_500);
 		await panel.press(KEYS.backspace, KEYS.backspace, "\u001b[200~o\n世界\u001b[201~");
 		assert.equal(panel.foot, "Message to “loader” stop? so 世界");
-		assert.ok(panel.raw().at(-1)?.endsWith("世界\u001b_pi:c\u0007\u001b[7m \u001b[27m"));
+		assert.ok(panel.raw().at(-1)?.trimEnd().endsWith("世界\u001b_pi:c\u0007\u001b[7m \u001b[27m"));
 		await panel.press(KEYS.enter);
 		assert.deepEqual(background.commands, [`send ${run.key} stop? so 世界`]);
 		// Nothing is nothing to send.
@@ -223,13 +222,21 @@ describe("keys that do something", () => {
 	});
 
 	it("are the user's own where pi lets them be chosen", async () => {
-		const { panel } = await open(aRun({ label: "two" }), aRun({ label: "one" }));
-		panel.bound = { "tui.select.down": "\u000e", "tui.select.cancel": "x" };
+		const { panel, background } = await open(aRun({ label: "two" }), aRun({ label: "one" }));
+		panel.bound.setUserBindings({
+			"tui.select.down": "ctrl+n",
+			"tui.select.confirm": [],
+			"tui.select.cancel": "x",
+			"tui.editor.cursorLeft": "ctrl+x",
+		});
 		await panel.press("\u000e");
 		assert.match(panel.text, /▸ ● 2/);
-		await panel.press("m", "x");
-		assert.match(panel.foot, /^Message to .* x$/);
-		await panel.press(KEYS.escape, "x");
+		assert.match(panel.foot, /^enter open .* x close$/);
+		await panel.press("?");
+		assert.match(panel.text, /ctrl\+n down j +the run below/);
+		await panel.press("x", "m", "a", "b", "\u0018", "c", KEYS.enter);
+		assert.match(background.commands.at(-1) ?? "", /^send .* acb$/);
+		await panel.press("x");
 		assert.ok(panel.isClosed);
 	});
 });
@@ -270,7 +277,7 @@ describe("a transcript", () => {
 		assert.deepEqual(panel.lines().slice(2, -2), read);
 		await panel.press(KEYS.pageDown, KEYS.pageDown);
 		assert.match(panel.text, /News\./);
-		assert.match(panel.foot, /^↑ scroll/);
+		assert.match(panel.foot, /^up scroll/);
 	});
 
 	it("is read further back when its beginning is scrolled to", async () => {
@@ -359,7 +366,7 @@ describe("the screen", () => {
 				const lines = panel.raw();
 				assert.equal(lines.length, rows, `${keys} at ${columns}x${rows}`);
 				for (const line of lines) {
-					const width = textWidth(plainText(line.replaceAll("\u001b_pi:c\u0007", "")));
+					const width = visibleWidth(line);
 					assert.ok(width <= columns, `${width} > ${columns}, ${keys}: ${JSON.stringify(line)}`);
 				}
 			}

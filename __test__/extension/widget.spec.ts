@@ -2,11 +2,12 @@
 
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it, mock } from "node:test";
+import { visibleWidth } from "@earendil-works/pi-tui";
 
+import { GuardedComponent } from "../../extension/host/guarded-component.ts";
 import type { Terminal, Widget } from "../../extension/host/pi.ts";
-import { plainText } from "../../extension/ui/spans.ts";
+import { plainText } from "../../extension/ui/text.ts";
 import { showWidget } from "../../extension/ui/widget.ts";
-import { textWidth } from "../../extension/ui/width.ts";
 import { aRun, BackgroundDouble, over } from "./background-double.ts";
 import { HostDouble } from "./package-copy.ts";
 
@@ -40,7 +41,8 @@ class Above {
 				assert.equal(key, "subagents");
 				this.widget?.dispose();
 				this.mounts += content ? 1 : 0;
-				this.widget = content?.(terminal, { fg: (_color, text) => text, bold: (text) => text });
+				const theme = { fg: (_color: string, text: string) => text, bold: (text: string) => text };
+				this.widget = content && new GuardedComponent("the widget", () => content(terminal, theme));
 			},
 		};
 		this.takeAway = showWidget(host.context(), background.background);
@@ -58,16 +60,16 @@ describe("the widget", () => {
 		assert.equal(above.widget, undefined);
 		const loader = aRun({ label: "find the loader", startedMs: NOW - 62_000, lastTool: "read src/load.rs", usage });
 		const queued = aRun({ task: "say what it does", state: "queued", position: 2, startedMs: NOW });
-		background.now(queued, loader, over(aRun({ label: "audit" })));
+		background.now(queued, loader, over(aRun({ label: "audit" }), { endedMs: NOW - 9_000 }));
 		assert.deepEqual(above.lines(), [
 			" ○ say what it does  explorer      0s  queued #2",
 			" ● find the loader   explorer   1m02s  read src/load.rs                                 ↑12k ↓932",
 		]);
 		assert.deepEqual(above.lines(40), [
 			" ○ say what it …      0s  queued #2",
-			" ● find the loa…   1m02s  read src/load…",
+			" ● find the loa…   1m02s  read …/load.rs",
 		]);
-		background.now(over(queued), over(loader));
+		background.now(over(queued, { endedMs: NOW - 9_000 }), over(loader, { endedMs: NOW - 9_000 }));
 		assert.equal(above.widget, undefined);
 	});
 
@@ -89,7 +91,7 @@ describe("the widget", () => {
 		const runs = Array.from({ length: 9 }, () => aRun({ label: wild, agent: wild, lastTool: wild, usage }));
 		const above = new Above(new BackgroundDouble(...runs));
 		for (let width = 1; width < 130; width++) {
-			for (const line of above.widget?.render(width) ?? []) assert.ok(textWidth(plainText(line)) <= width, line);
+			for (const line of above.widget?.render(width) ?? []) assert.ok(visibleWidth(line) <= width, line);
 		}
 	});
 

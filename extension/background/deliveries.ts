@@ -83,6 +83,7 @@ export class Deliveries {
 		this.unwritten = [];
 		this.known.clear();
 		this.promptedAt = Number.NEGATIVE_INFINITY;
+		this.background.hold([]);
 	}
 
 	/** Takes a message from the addon. */
@@ -253,6 +254,7 @@ export class Deliveries {
 	}
 
 	private watch(): void {
+		this.background.hold([...this.sent, ...this.held].flatMap(({ message }) => message.runs));
 		const isWaiting = this.held.length > 0 || this.sent.length > 0 || this.unwritten.length > 0;
 		if (!isWaiting || !this.context) {
 			clearInterval(this.timer);

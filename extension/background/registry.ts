@@ -5,7 +5,11 @@
 
 import { contained } from "../host/guard.ts";
 import type { Native } from "../host/native.ts";
+import { endOf, isLive, runsOf } from "./run.ts";
 import type { BackgroundEvent, BackgroundOptions, BackgroundRun, BackgroundSession } from "./types.ts";
+
+/** How long the results of runs that end one after the other are gathered before they come. */
+const GATHERED_MS = 3_000;
 
 /** Hears of the session's runs whenever something has changed, at most a few times a second. */
 export type RunsListener = (runs: readonly BackgroundRun[]) => void;
@@ -15,6 +19,9 @@ const NONE: readonly BackgroundRun[] = [];
 export class Background {
 	private view: BackgroundSession | undefined;
 	private latest = NONE;
+	private held = NONE;
+	/** Ends whose results have come, `endOf` each. */
+	private readonly told = new Set<string>();
 	private readonly listeners = new Set<RunsListener>();
 
 	/** The addon's view of the open session; absent while none is open, or without the addon. */
@@ -25,6 +32,25 @@ export class Background {
 	/** All live runs of the session and those that ended since it was opened, newest first. */
 	get runs(): readonly BackgroundRun[] {
 		return this.latest;
+	}
+
+	/** Runs that have ended, and whose results do not stand in the session yet. */
+	get unread(): readonly BackgroundRun[] {
+		const now = Date.now();
+		const coming = this.latest.filter((run) => {
+			const isFresh = now - (run.endedMs ?? 0) < GATHERED_MS;
+			return isFresh && !isLive(run) && !run.isForeground && !this.told.has(endOf(run));
+		});
+		return [...coming, ...this.held];
+	}
+
+	/** Takes in whose results are held back at this moment. */
+	hold(runs: readonly BackgroundRun[]): void {
+		const before = this.held.map(endOf).join();
+		this.held = runsOf(runs);
+		const now = this.held.map(endOf);
+		for (const end of now) this.told.add(end);
+		if (now.join() !== before) this.publish(this.latest);
 	}
 
 	/** Calls `listener` at every change from now on. Returns what ends that. */
@@ -44,7 +70,7 @@ export class Background {
 		view = native.openBackground(options, (event) => {
 			// What an older session has left behind says nothing about this one.
 			if (!isOpening && this.view !== view) return;
-			if (event.runs) this.publish(event.runs);
+			if (event.runs) this.publish(runsOf(event.runs));
 			onEvent(event);
 		});
 		this.view = view;
@@ -55,6 +81,8 @@ export class Background {
 	leave(): BackgroundSession | undefined {
 		const { view } = this;
 		this.view = undefined;
+		this.held = NONE;
+		this.told.clear();
 		this.publish(NONE);
 		return view;
 	}

@@ -1,9 +1,10 @@
 /** What the addon says of background runs, by the names that the extension uses. */
 
+import type { BackgroundRun as NativeRun } from "../../index.js";
+
 export type {
 	BackgroundEvent,
 	BackgroundOptions,
-	BackgroundRun,
 	BackgroundSession,
 	CommandReport,
 	Completion,
@@ -13,3 +14,8 @@ export type {
 	SpawnReceipt,
 	Transcript,
 } from "../../index.js";
+
+export interface BackgroundRun extends NativeRun {
+	/** What its child asks of the user, and waits for. */
+	question?: { id: string; title: string };
+}

@@ -3,6 +3,7 @@
  * extension must load without any pi package, and because pi's own types differ between the two.
  */
 
+import type { KeybindingsManager } from "@earendil-works/pi-tui";
 import type { PiUsage } from "../../index.js";
 import type { ProviderRegistry } from "./refresh.ts";
 
@@ -46,9 +47,7 @@ export interface Terminal {
 }
 
 /** The user's key bindings, by pi's names for them. */
-export interface Keybindings {
-	matches(data: string, keybinding: string): boolean;
-}
+export type Keybindings = Pick<KeybindingsManager, "matches" | "getKeys">;
 
 export interface OverlayOptions {
 	width: `${number}%`;

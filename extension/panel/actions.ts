@@ -1,63 +1,75 @@
 /** What the panel does with a run: the commands of `/subagents`, by one key each. */
 
 import type { HostCallbacks } from "../../index.js";
+import { isLive } from "../background/run.ts";
 import type { BackgroundRun, BackgroundSession, CommandReport } from "../background/types.ts";
-import { commandReport, messageReport } from "../commands/report.ts";
-import type { Key } from "../ui/keys.ts";
-import { isLive, nameOf } from "../ui/run-line.ts";
-import { type Line, oneLine } from "../ui/spans.ts";
-import { ReportView } from "./report.ts";
+import { commandReport, messageReport, type Report } from "../commands/report.ts";
+import { reportLines } from "../commands/show.ts";
+import { nameOf } from "../ui/run-line.ts";
+import { paint } from "../ui/spans.ts";
+import type { Color } from "../ui/style.ts";
+import { clip, oneLine } from "../ui/text.ts";
+import type { Action } from "./keys.ts";
+import { type Page, ReportView } from "./report.ts";
 import type { PanelRuns } from "./runs.ts";
 import { TranscriptView } from "./transcript.ts";
 import type { Hint, PanelHost } from "./view.ts";
 
-/** How much of a conversation `l` shows: the most that the command takes. */
+/** How much of a conversation `log` shows: the most that the command takes. */
 const LOG_LIMIT = 200;
+const LONGEST_NAME = 40;
+
+interface Surroundings {
+	session: BackgroundSession;
+	callbacks: HostCallbacks;
+	answer?: ((runId: string) => void) | undefined;
+}
 
 export class PanelActions {
 	private readonly host: PanelHost;
-	private readonly session: BackgroundSession;
 	private readonly runs: PanelRuns;
-	private readonly callbacks: HostCallbacks;
+	private readonly around: Surroundings;
 	/** A report is on its way. */
 	private isAsking = false;
 
-	constructor(host: PanelHost, session: BackgroundSession, runs: PanelRuns, callbacks: HostCallbacks) {
+	constructor(host: PanelHost, runs: PanelRuns, around: Surroundings) {
 		this.host = host;
-		this.session = session;
 		this.runs = runs;
-		this.callbacks = callbacks;
+		this.around = around;
 	}
 
 	hints(run: BackgroundRun): Hint[] {
-		const live = isLive(run);
 		return [
-			live ? { keys: "s", does: "stop", rank: 2 } : { keys: "r", does: "resume", rank: 2 },
-			{ keys: "m", does: "message", rank: 3 },
-			{ keys: "l", does: "log", rank: 5 },
-			{ keys: "i", does: "info", rank: 4 },
+			...(this.asks(run) ? [{ action: "answer", does: "question", rank: 1 } as const] : []),
+			isLive(run) ? { action: "stop", does: "stop", rank: 2 } : { action: "resume", does: "resume", rank: 2 },
+			{ action: "message", does: "message", rank: 3 },
+			{ action: "log", does: "log", rank: 5 },
+			{ action: "info", does: "info", rank: 4 },
 		];
 	}
 
-	press({ name }: Key, run: BackgroundRun): boolean {
-		switch (name) {
-			case "s":
-				this.stop(run);
+	press(action: Action, run: BackgroundRun): boolean {
+		switch (action) {
+			case "answer":
+				if (this.asks(run)) this.around.answer?.(run.runId);
 				return true;
-			case "r":
-				if (isLive(run))
-					this.host.say([{ text: `${quoted(run)} has not ended: m sends it a message`, color: "warning" }]);
+			case "stop":
+				if (isLive(run)) this.stop(run);
+				else this.say(`${quoted(run)} has ended already`, "warning");
+				return true;
+			case "resume":
+				if (isLive(run)) this.say(`${quoted(run)} has not ended: a message reaches it`, "warning");
 				else this.act(run, "resume", "");
 				return true;
-			case "m": {
+			case "message": {
 				const does = isLive(run) ? "Message to" : "Continue";
 				this.host.askText(`${does} ${quoted(run)}`, (text) => this.act(run, "send", text));
 				return true;
 			}
-			case "l":
+			case "log":
 				this.show(run, "log", `${LOG_LIMIT} tools`);
 				return true;
-			case "i":
+			case "info":
 				this.show(run, "info", "");
 				return true;
 			default:
@@ -66,26 +78,30 @@ export class PanelActions {
 	}
 
 	openTranscript(run: BackgroundRun): void {
-		this.host.open(new TranscriptView(this.host, this.session, this.runs, this, run));
+		this.host.open(new TranscriptView(this.host, this.around.session, this.runs, this, run));
+	}
+
+	private asks({ question }: BackgroundRun): boolean {
+		return question !== undefined && this.around.answer !== undefined;
 	}
 
 	private stop(run: BackgroundRun): void {
-		if (!isLive(run)) {
-			this.host.say([{ text: `${quoted(run)} has ended already`, color: "warning" }]);
-			return;
-		}
-		const question = `s again stops ${quoted(run)} and everything it started, any other key leaves it`;
-		this.host.askAgain("s", [{ text: question, color: "warning" }], () => this.act(run, "stop", ""));
+		const question = `again stops ${quoted(run)} and everything it started, any other key leaves it`;
+		this.host.askAgain("stop", question, () => this.act(run, "stop", ""));
+	}
+
+	private say(text: string, color: Color): void {
+		this.host.say(this.host.style.fg(color, text));
 	}
 
 	/** Does it, and says in a line what came of it. */
 	private act(run: BackgroundRun, command: string, rest: string): void {
-		this.host.say([{ text: `${command} ${quoted(run)} …`, color: "muted" }]);
-		const said = this.command(run, command, rest).then(firstLine, (error: unknown) => failed(command, error));
-		void said.then((line) => {
-			this.host.say(line);
-			this.runs.ask(true);
-		});
+		this.say(`${command} ${quoted(run)} …`, "muted");
+		const done = this.command(run, command, rest).then(
+			(report) => this.say(summary(report), report.isError ? "error" : "success"),
+			(error: unknown) => this.say(failure(command, error), "error"),
+		);
+		void done.then(() => this.runs.ask(true));
 	}
 
 	/** Asks for a report, and opens it. */
@@ -93,42 +109,41 @@ export class PanelActions {
 		// One at a time: keys can come faster than answers.
 		if (this.isAsking) return;
 		this.isAsking = true;
-		this.host.say([{ text: `${command} …`, color: "muted" }]);
+		this.say(`${command} …`, "muted");
 		const ask = async () => {
 			try {
-				return commandReport(await this.command(run, command, rest));
+				return this.page(commandReport(await this.command(run, command, rest)));
 			} catch (error) {
-				return messageReport("error", failureText(command, error));
+				return this.page(messageReport("error", failure(command, error)));
 			}
 		};
-		const view = new ReportView(this.host, ask, { startsAtEnd: command === "log" });
-		void view.load().then(() => {
+		void ask().then((page) => {
 			this.isAsking = false;
-			this.host.open(view);
+			this.host.open(new ReportView(this.host, page, ask, command === "log"));
 		});
 	}
 
+	/** A report below the head of the panel, which has its title. */
+	private page({ title, lines }: Report): Page {
+		const draw = (columns: number) => reportLines({ title: "", lines }, columns).slice(2);
+		return { title, lines: (columns) => draw(columns).map((line) => paint(line, this.host.style)) };
+	}
+
 	private async command({ key }: BackgroundRun, command: string, rest: string): Promise<CommandReport> {
-		return await this.session.command([command, key, rest].filter(Boolean).join(" "), this.callbacks);
+		const { session, callbacks } = this.around;
+		return await session.command([command, key, rest].filter(Boolean).join(" "), callbacks);
 	}
 }
 
 function quoted(run: BackgroundRun): string {
-	const name = nameOf(run);
-	return name.length > 40 ? `“${name.slice(0, 39)}…”` : `“${name}”`;
+	return `“${clip(nameOf(run), LONGEST_NAME)}”`;
 }
 
 /** The first thing that a report says. */
-function firstLine({ isError, title, lines }: CommandReport): Line {
-	const [first] = lines;
-	const said = first ? [first.name, first.text].filter(Boolean).join(" ") : title;
-	return [{ text: oneLine(said), color: isError ? "error" : "success" }];
+function summary({ title, lines: [first] }: CommandReport): string {
+	return oneLine(first ? [first.name, first.text].filter(Boolean).join(" ") : title);
 }
 
-function failed(command: string, error: unknown): Line {
-	return [{ text: failureText(command, error), color: "error" }];
-}
-
-function failureText(command: string, error: unknown): string {
+function failure(command: string, error: unknown): string {
 	return oneLine(`${command} failed: ${error instanceof Error ? error.message : error}`);
 }

@@ -1,26 +1,25 @@
 /** The panel's own lines: what the view calls itself, and the keys. */
 
-import { clip, type Line, lineWidth, type Span } from "../ui/spans.ts";
+import { visibleWidth } from "@earendil-works/pi-tui";
+import type { Style } from "../ui/style.ts";
+import { clip } from "../ui/text.ts";
+import type { PanelKeys } from "./keys.ts";
 import type { Hint } from "./view.ts";
 
-/** Keys that every view has. */
-const ALWAYS: readonly Hint[] = [{ keys: "?", does: "keys", rank: 0 }];
-const GAP: Span = { text: "  " };
+const GAP = "  ";
 
 /** The keys in one line: as many as fit, the most important of them. */
-export function hintLine(hints: readonly Hint[], leaves: string, columns: number): Line {
-	const all = [...hints, ...ALWAYS, { keys: "esc", does: leaves, rank: 0 }];
-	const byRank = [...all].sort((a, b) => a.rank - b.rank);
-	for (let count = byRank.length; count > 0; count--) {
-		const kept = new Set(byRank.slice(0, count));
-		const line = all.filter((hint) => kept.has(hint)).flatMap((hint, index) => hintSpans(hint, index === 0));
-		if (lineWidth(line) <= columns) return line;
-	}
-	return clip(hintSpans({ keys: "esc", does: leaves, rank: 0 }, true), columns);
-}
-
-function hintSpans({ keys, does }: Hint, isFirst: boolean): Span[] {
-	return [...(isFirst ? [] : [GAP]), { text: keys, color: "accent" }, { text: ` ${does}`, color: "dim" }];
+export function hintLine(hints: readonly Hint[], keys: PanelKeys, style: Style, columns: number): string {
+	const written = hints.map(({ action, does, rank }) => ({ key: keys.nameOf(action), does, rank }));
+	const byRank = [...written].sort((a, b) => a.rank - b.rank);
+	let room = columns + GAP.length;
+	const fit = byRank.findIndex(({ key, does }) => {
+		room -= visibleWidth(`${key} ${does}${GAP}`);
+		return room < 0;
+	});
+	const kept = new Set(fit < 0 ? byRank : byRank.slice(0, Math.max(1, fit)));
+	const shown = written.filter((hint) => kept.has(hint));
+	return clip(shown.map(({ key, does }) => style.fg("accent", key) + style.fg("dim", ` ${does}`)).join(GAP), columns);
 }
 
 /** Fewer rows than this are all for the view. */
@@ -32,18 +31,17 @@ export function bodyRows(rows: number): number {
 }
 
 /** Exactly `rows` lines: head, body, foot. In a terminal of one row the head is all there is. */
-export function framed(head: Line, body: readonly Line[], foot: Line, columns: number, rows: number): Line[] {
+export function framed(head: string, body: readonly string[], foot: string, edge: string, rows: number): string[] {
 	const shown = body.slice(0, bodyRows(rows));
-	const blank = Array.from({ length: bodyRows(rows) - shown.length }, (): Line => []);
-	const edge = rows < RULES_FROM_ROWS ? [] : [rule("", columns)];
-	const lines = [head, ...edge, ...shown, ...blank, ...edge, foot].slice(0, Math.max(1, rows));
-	// Views lay out for the width that they get, but what is indented does not fit into a few columns.
-	return lines.map((line) => clip(line, columns));
+	const blank = Array.from({ length: bodyRows(rows) - shown.length }, () => "");
+	const edges = rows < RULES_FROM_ROWS ? [] : [edge];
+	return [head, ...edges, ...shown, ...blank, ...edges, foot].slice(0, Math.max(1, rows));
 }
 
 /** A line across, with a name in it. */
-export function rule(name: string, width: number): Line {
-	const title = name === "" ? [] : clip([{ text: ` ${name} `, color: "muted" }], Math.max(0, width - 6));
-	const rest = "─".repeat(Math.max(0, width - lineWidth(title) - 2));
-	return clip([{ text: "──", color: "dim" }, ...title, { text: rest, color: "dim" }], width);
+export function rule(name: string, width: number, style: Style): string {
+	if (name === "") return style.fg("dim", "─".repeat(Math.max(0, width)));
+	const title = clip(` ${name} `, width - 6);
+	const rest = "─".repeat(Math.max(0, width - visibleWidth(title) - 2));
+	return clip(style.fg("dim", "──") + style.fg("muted", title) + style.fg("dim", rest), width);
 }

@@ -1,24 +1,29 @@
 /** The panel's first view: the runs, and what is known of the chosen one. */
 
+import { isLive } from "../background/run.ts";
 import type { BackgroundRun } from "../background/types.ts";
-import {
-	compactProse,
-	endOfProse,
-	PREVIEW_CHARACTERS,
-	paragraph,
-	partLines,
-	SEPARATOR,
-	startOf,
-} from "../cards/lines.ts";
 import { isOver, isTrouble, type ShownState } from "../cards/marks.ts";
 import { totalUsage, usageParts } from "../ui/figures.ts";
-import type { Key } from "../ui/keys.ts";
-import { headingLine, isLive, markOf, nameOf, type RunColumns, runColumns, runLine, stateOf } from "../ui/run-line.ts";
-import { clip, type Line, oneLine, type Span, wrap } from "../ui/spans.ts";
+import { joined, paragraph, partLines, startOf } from "../ui/lines.ts";
+import { compactProse, endOfProse, PREVIEW_CHARACTERS } from "../ui/prose.ts";
+import {
+	callLine,
+	headingLine,
+	markOf,
+	nameOf,
+	questionLine,
+	type RunColumns,
+	runColumns,
+	runLine,
+	stateOf,
+} from "../ui/run-line.ts";
+import type { Color, Style } from "../ui/style.ts";
+import { clip, indented, oneLine, wrap } from "../ui/text.ts";
 import type { PanelActions } from "./actions.ts";
 import { rule } from "./frame.ts";
+import type { Action } from "./keys.ts";
 import type { PanelRuns } from "./runs.ts";
-import { type Hint, type Size, scrolledBy, scrolling, titled, type View } from "./view.ts";
+import { type Hint, type PanelHost, type Size, scrolled, type View } from "./view.ts";
 
 /** Fewer rows than this have no room for the names of the columns, or for the chosen run below the list. */
 const HEADING_FROM_ROWS = 12;
@@ -27,8 +32,9 @@ const DETAIL_FROM_ROWS = 16;
 const DETAIL_ROWS = 8;
 const MOST_DETAIL_ROWS = 16;
 const TASK_LINES = 3;
-const CHOSEN: Line = [{ text: "▸ ", color: "accent" }];
-const OTHER: Line = [{ text: "  " }];
+const INDENT = 2;
+const CHOSEN = "▸ ";
+const OTHER = "  ";
 
 const COUNTED: readonly [word: string, of: (state: ShownState) => boolean][] = [
 	["running", (state) => state === "running" || state === "starting" || state === "retrying"],
@@ -39,6 +45,7 @@ const COUNTED: readonly [word: string, of: (state: ShownState) => boolean][] = [
 ];
 
 export class ListView implements View {
+	private readonly style: Style;
 	private readonly runs: PanelRuns;
 	private readonly actions: PanelActions;
 	private chosen: string | undefined;
@@ -46,24 +53,27 @@ export class ListView implements View {
 	private top = 0;
 	private listRows = 1;
 	private columns: { of: readonly BackgroundRun[]; columns: RunColumns } | undefined;
-	private detail: { of: BackgroundRun; size: string; lines: readonly Line[] } | undefined;
-	private sums: { of: readonly BackgroundRun[]; parts: Span[] } | undefined;
+	private detail: { of: BackgroundRun; size: string; lines: readonly string[] } | undefined;
+	private sums: { of: readonly BackgroundRun[]; text: string } | undefined;
 
-	constructor(runs: PanelRuns, actions: PanelActions) {
+	constructor({ style }: PanelHost, runs: PanelRuns, actions: PanelActions) {
+		this.style = style;
 		this.runs = runs;
 		this.actions = actions;
 	}
 
-	head(columns: number): Line {
+	head(columns: number): string {
 		const { list, isAll } = this.runs;
-		if (this.sums?.of !== list) this.sums = { of: list, parts: sums(list) };
-		const where: Span[] = isAll ? [SEPARATOR, { text: "all sessions", color: "warning" }] : [];
-		const parts = this.sums.parts.flatMap((part) => [SEPARATOR, part]);
-		return clip([titled("Sub-agents"), ...where, ...parts], columns);
+		const { style } = this;
+		if (this.sums?.of !== list) this.sums = { of: list, text: sums(list, style) };
+		const title = style.bold(style.fg("toolTitle", "Sub-agents"));
+		const where = isAll ? style.fg("warning", "all sessions") : "";
+		return clip(joined([title, where, this.sums.text], style), columns);
 	}
 
-	body({ columns, rows }: Size): readonly Line[] {
-		const { list } = this.runs;
+	body({ columns, rows }: Size): readonly string[] {
+		const { list, unread } = this.runs;
+		const { style } = this;
 		const run = this.current();
 		if (!run) return this.nothing(columns).slice(0, rows);
 		const heading = rows >= HEADING_FROM_ROWS ? 1 : 0;
@@ -74,46 +84,38 @@ export class ListView implements View {
 		const layout = this.layout(columns);
 		const now = Date.now();
 		const lines = list.slice(this.top, this.top + this.listRows).map((shown, offset) => {
-			const index = this.top + offset;
-			const isChosen = index === this.index;
-			return runLine(shown, isChosen ? CHOSEN : OTHER, index + 1, layout, now, isChosen);
+			const place = { number: this.top + offset + 1, isChosen: this.top + offset === this.index };
+			const lead = place.isChosen ? style.fg("accent", CHOSEN) : OTHER;
+			return lead + runLine(shown, layout, style, { now, place, isUnread: unread.has(shown.key) });
 		});
-		if (heading) lines.unshift(headingLine(OTHER, layout));
+		if (heading) lines.unshift(OTHER + headingLine(layout, style));
 		const room = wanted > 0 ? Math.min(MOST_DETAIL_ROWS, rows - lines.length) : 0;
 		return [...lines, ...this.details(run, columns, room)];
 	}
 
 	hints(): readonly Hint[] {
 		const run = this.current();
-		const all: Hint = { keys: "a", does: this.runs.isAll ? "this session" : "all sessions", rank: 6 };
-		if (!run) return [all];
-		return [{ keys: "↵", does: "open", rank: 1 }, ...this.actions.hints(run), all];
+		const all: Hint = { action: "all", does: this.runs.isAll ? "this session" : "all sessions", rank: 6 };
+		return run ? [{ action: "open", does: "open", rank: 1 }, ...this.actions.hints(run), all] : [all];
 	}
 
-	press(key: Key): boolean {
-		const { list } = this.runs;
-		const moves = scrolling(key);
-		if (moves) {
-			const by = scrolledBy(moves, this.listRows);
-			const to = moves.end ? (moves.end === "top" ? 0 : list.length - 1) : this.index + by;
-			this.choose(Math.max(0, Math.min(list.length - 1, to)));
-			return true;
-		}
-		if (key.name === "a") {
-			this.runs.toggleAll();
-			return true;
-		}
+	press(action: Action): boolean {
+		const by = scrolled(action, this.listRows);
 		const run = this.current();
-		if (!run) return false;
-		if (key.name === "enter" || key.name === "right") {
-			this.actions.openTranscript(run);
-			return true;
-		}
-		return this.actions.press(key, run);
+		if (by !== undefined) this.choose(Math.max(0, Math.min(this.runs.list.length - 1, this.index + by)));
+		else if (action === "all") this.runs.toggleAll();
+		else if (run && action === "open") this.actions.openTranscript(run);
+		else return run !== undefined && this.actions.press(action, run);
+		return true;
 	}
 
 	refresh(): void {
 		this.runs.ask(false);
+	}
+
+	invalidate(): void {
+		this.detail = undefined;
+		this.sums = undefined;
 	}
 
 	/** The chosen run, wherever it stands now; when it is gone, the one in its place. */
@@ -131,83 +133,72 @@ export class ListView implements View {
 
 	private layout(width: number): RunColumns {
 		const { list } = this.runs;
-		if (this.columns?.of !== list || this.columns.columns.width !== width) {
-			const lead = 2;
-			const columns = runColumns(list, width - lead, true);
-			this.columns = { of: list, columns: { ...columns, width } };
+		const inner = width - OTHER.length;
+		if (this.columns?.of !== list || this.columns.columns.width !== inner) {
+			this.columns = { of: list, columns: runColumns(list, inner, true) };
 		}
 		return this.columns.columns;
 	}
 
-	private details(run: BackgroundRun, columns: number, rows: number): readonly Line[] {
+	private details(run: BackgroundRun, columns: number, rows: number): readonly string[] {
 		if (rows < 3) return [];
 		const size = `${columns} ${rows}`;
 		if (this.detail?.of !== run || this.detail.size !== size) {
-			this.detail = { of: run, size, lines: detailLines(run, columns, rows) };
+			this.detail = { of: run, size, lines: detailLines(run, columns, rows, this.style) };
 		}
 		return this.detail.lines;
 	}
 
-	private nothing(columns: number): Line[] {
+	private nothing(columns: number): string[] {
 		const { isAll, isComplete, problem } = this.runs;
-		const said = (text: string, color: Span["color"] = "muted") =>
-			wrap([{ text, ...(color && { color }) }], Math.max(1, columns - 2)).map((line) => [{ text: "  " }, ...line]);
-		if (problem) return [[], ...said(`The runs cannot be listed: ${oneLine(problem)}`, "error")];
-		if (!isComplete) return [[], ...said("Looking for runs …", "dim")];
-		if (isAll) return [[], ...said("There are no background runs in any session.", "toolOutput")];
+		const said = (text: string, color: Color) => wrap(this.style.fg(color, text), columns, "  ");
+		if (problem) return ["", ...said(`The runs cannot be listed: ${oneLine(problem)}`, "error")];
+		if (!isComplete) return ["", ...said("Looking for runs …", "dim")];
+		if (isAll) return ["", ...said("There are no background runs in any session.", "toolOutput")];
 		return [
-			[],
+			"",
 			...said("No background runs in this session.", "toolOutput"),
-			[],
-			...said("The model starts them with sessions_spawn. Ask for it in your own words:"),
+			"",
+			...said("The model starts them with sessions_spawn. Ask for it in your own words:", "muted"),
 			...said("“Look for dead code in the background, and tell me when you are done.”", "accent"),
 		];
 	}
 }
 
-function sums(list: readonly BackgroundRun[]): Span[] {
+function sums(list: readonly BackgroundRun[], style: Style): string {
 	const states = list.map(stateOf);
-	const counted = COUNTED.map(([word, of]) => [states.filter(of).length, word] as const).filter(([count]) => count > 0);
+	const counts = COUNTED.map(([word, of]) => [states.filter(of).length, word] as const);
+	const counted = counts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`);
 	const { cost, input, output } = totalUsage(list.map(({ usage }) => usage));
 	const spent = usageParts({ input, output, cacheRead: 0, cacheWrite: 0, cost, turns: 0 }, undefined);
-	return [
-		...counted.map(([count, word]): Span => ({ text: `${count} ${word}`, color: "muted" })),
-		...spent.map((text): Span => ({ text, color: "dim" })),
-	];
+	return joined(
+		[...counted.map((text) => style.fg("muted", text)), ...spent.map((text) => style.fg("dim", text))],
+		style,
+	);
 }
 
-/** What was asked of the run, what it does or has come to, what it has spent. */
-function detailLines(run: BackgroundRun, width: number, rows: number): Line[] {
-	const live = isLive(run);
-	const task = startOf(run.task, width, "muted", TASK_LINES);
-	const figures = usageParts(run.usage, run.model && oneLine(run.model));
-	const spent = partLines(
-		figures.map((text) => ({ text, color: "dim" })),
-		width,
-	).slice(0, 2);
-	const room = rows - 2 - task.length - spent.length;
-	const middle = room < 1 ? [] : live ? liveLines(run, width, room) : endedLines(run, width, room);
-	return [[], rule(nameOf(run), width), ...task, ...middle, ...spent].slice(0, rows);
+/** What was asked of the run, what it asks, what it does or has come to, what it has spent. */
+function detailLines(run: BackgroundRun, columns: number, rows: number, style: Style): string[] {
+	const width = columns - INDENT;
+	const task = startOf(run.task, width, style, "muted", TASK_LINES);
+	const asks = run.question ? [questionLine(run, width, style)] : [];
+	const figures = usageParts(run.usage, run.model && oneLine(run.model)).map((text) => style.fg("dim", text));
+	const spent = partLines(figures, width, style).slice(0, 2);
+	const room = rows - 2 - task.length - asks.length - spent.length;
+	const middle = room < 1 ? [] : isLive(run) ? liveLines(run, width, room, style) : endedLines(run, width, style);
+	const shown = [...task, ...asks, ...middle.slice(0, room), ...spent];
+	return ["", rule(nameOf(run), columns, style), ...indented(shown, INDENT)].slice(0, rows);
 }
 
-function liveLines({ lastTool, text = "" }: BackgroundRun, width: number, rows: number): Line[] {
-	const call: Line[] = lastTool
-		? [
-				clip(
-					[
-						{ text: "  → ", color: "dim" },
-						{ text: oneLine(lastTool), color: "toolOutput" },
-					],
-					width,
-				),
-			]
-		: [];
-	const room = rows - call.length;
-	return room < 1 ? call : [...call, ...endOfProse(text, width, room)];
+function liveLines({ lastTool, text = "" }: BackgroundRun, width: number, rows: number, style: Style): string[] {
+	const lead = "→ ";
+	const call = style.fg("toolOutput", clip(callLine(lastTool ?? "", width - lead.length), width - lead.length));
+	const calls = lastTool ? [style.fg("dim", lead) + call] : [];
+	return rows > calls.length ? [...calls, ...endOfProse(text, width, style, rows - calls.length)] : calls;
 }
 
-function endedLines(run: BackgroundRun, width: number, rows: number): Line[] {
-	const { error, result, partial = "" } = run;
-	const failure = error ? paragraph(error.slice(0, PREVIEW_CHARACTERS), width, markOf(run).color).slice(0, rows) : [];
-	return [...failure, ...compactProse((result || partial).slice(0, PREVIEW_CHARACTERS), width)].slice(0, rows);
+function endedLines(run: BackgroundRun, width: number, style: Style): string[] {
+	const { error = "", result, partial = "" } = run;
+	const failure = error ? paragraph(error.slice(0, PREVIEW_CHARACTERS), width, style, markOf(run).color) : [];
+	return [...failure, ...compactProse((result || partial).slice(0, PREVIEW_CHARACTERS), width, style)];
 }

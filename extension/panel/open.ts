@@ -1,4 +1,4 @@
-/** `/subagents` in a terminal: a screen of its own with the background runs, live. */
+/** `/subagents` in a terminal: a screen of its own with the runs of the session, live. */
 
 import type { HostCallbacks } from "../../index.js";
 import type { Background } from "../background/registry.ts";
@@ -14,6 +14,7 @@ export async function openPanel(
 	context: PiContext,
 	background: Background,
 	callbacks: HostCallbacks = {},
+	answer?: (runId: string) => void,
 ): Promise<void> {
 	const { session } = background;
 	if (!session) {
@@ -23,8 +24,8 @@ export async function openPanel(
 	const closed = Promise.withResolvers<void>();
 	const shown = context.ui.custom(
 		(terminal, theme, keybindings, done) => {
-			const gone = closed.resolve;
-			return new Panel({ terminal, theme, keybindings, background, session, callbacks, done, gone });
+			const parts = { background, session, callbacks, answer, done, gone: closed.resolve };
+			return new Panel({ ...parts, terminal, theme, keybindings });
 		},
 		{ overlay: true, overlayOptions: WHOLE_SCREEN },
 	);

@@ -1,8 +1,8 @@
 /** The runs that the panel lists: what is told of this session's, joined with what the store has. */
 
 import type { Background } from "../background/registry.ts";
+import { endOf, isLive, runsOf } from "../background/run.ts";
 import type { BackgroundRun, BackgroundSession } from "../background/types.ts";
-import { isLive } from "../ui/run-line.ts";
 
 /** How often the store is asked: runs of other sessions are not told of, and old ones may be removed. */
 const ALL_EVERY_MS = 2_000;
@@ -16,6 +16,8 @@ export class PanelRuns {
 	isComplete = false;
 	/** Why it has not. */
 	problem: string | undefined;
+	/** The keys of those that wait to be read. */
+	unread: ReadonlySet<string> = new Set();
 	private readonly background: Background;
 	private readonly session: BackgroundSession;
 	private readonly changed: () => void;
@@ -42,6 +44,7 @@ export class PanelRuns {
 		const stored = new Map(this.stored.map((run) => [run.key, run]));
 		const told = this.background.runs.map((run) => completed(run, stored.get(run.key)));
 		for (const { key } of told) stored.delete(key);
+		this.unread = new Set(this.background.unread.map(({ key }) => key));
 		this.list = [...told, ...stored.values()].sort((a, b) => b.createdMs - a.createdMs);
 		this.changed();
 		const ended = told.filter((run) => !isLive(run) && isUnknown(run, this.stored)).map(endOf);
@@ -73,7 +76,7 @@ export class PanelRuns {
 		const answered = this.session.runs(isAll).then(
 			(runs) => {
 				if (isAll !== this.isAll) return;
-				this.stored = runs;
+				this.stored = runsOf(runs);
 				this.isComplete = true;
 				this.problem = undefined;
 			},
@@ -102,8 +105,4 @@ function completed(told: BackgroundRun, stored: BackgroundRun | undefined): Back
 function isUnknown({ key }: BackgroundRun, stored: readonly BackgroundRun[]): boolean {
 	const known = stored.find((run) => run.key === key);
 	return !known || isLive(known);
-}
-
-function endOf({ key, timesResumed }: BackgroundRun): string {
-	return `${key} ${timesResumed}`;
 }

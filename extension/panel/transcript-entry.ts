@@ -1,54 +1,47 @@
 /** An entry of a transcript as lines. */
 
 import type { Transcript } from "../background/types.ts";
-import { clipped, indented, PREVIEW_CHARACTERS, paragraph, prose, remark, startOf } from "../cards/lines.ts";
-import { clip, type Line, oneLine, plainText, type Span, wrap } from "../ui/spans.ts";
+import { paragraph, remark, startOf } from "../ui/lines.ts";
+import { PREVIEW_CHARACTERS, prose } from "../ui/prose.ts";
+import { callLine } from "../ui/run-line.ts";
+import type { Style } from "../ui/style.ts";
+import { clip, indented, plainText, wrap } from "../ui/text.ts";
 
 /** What a tool has answered is a file or a listing: its start tells what it is. */
 const RESULT_LINES = 6;
-const RESULT_INDENT = 2;
-const ASKED: Span = { text: "❯ ", color: "accent" };
-const CALLED: Span = { text: "→ ", color: "dim" };
+const INDENT = 2;
+const ASKED = "❯ ";
+const CALLED = "→ ";
+
+export type TranscriptEntry = Transcript["entries"][number];
 
 /** The lines of an entry. What is said has a blank line above it, calls and their answers stay together. */
-export function entryLines({ role, text, name, isError }: Transcript["entries"][number], columns: number): Line[] {
+export function entryLines(entry: TranscriptEntry, columns: number, style: Style): string[] {
+	const { role, name, isError } = entry;
+	const text = typeof entry.text === "string" ? entry.text : "";
+	const width = columns - INDENT;
 	switch (role) {
 		case "user":
-			return [[], ...askedLines(text, columns)];
+			return ["", ...wrap(style.fg("accent", plainText(text).trim()), columns, style.fg("accent", ASKED))];
 		case "assistant":
-			return [[], ...(isError ? paragraph(text, columns, "error") : prose(text, columns))];
-		case "toolCall":
-			return [
-				clipped(
-					[CALLED, { text: oneLine(text.slice(0, PREVIEW_CHARACTERS)) || name || "…", color: "toolOutput" }],
-					columns,
-				),
-			];
+			return ["", ...indented(isError ? paragraph(text, width, style, "error") : prose(text, width, style), INDENT)];
+		case "toolCall": {
+			const room = width - CALLED.length;
+			const call = clip(callLine(text.slice(0, PREVIEW_CHARACTERS) || (name ?? "…"), room), room);
+			return indented([style.fg("dim", CALLED) + style.fg("toolOutput", call)], INDENT);
+		}
 		case "toolResult":
-			return indented(resultLines(text, isError === true, columns - RESULT_INDENT), RESULT_INDENT);
+			return indented(resultLines(text, isError === true, width - INDENT, style), 2 * INDENT);
 		default:
-			return startOf(text, columns, "dim", 1);
+			return indented(startOf(text, width, style, "dim", 1), INDENT);
 	}
 }
 
-/** What the child was asked, as it was written. */
-function askedLines(text: string, columns: number): Line[] {
-	const lines = plainText(text).trim().split("\n");
-	return lines
-		.flatMap((line) => wrap([{ text: line, color: "accent" }], columns - 2))
-		.map((line, index) => [index === 0 ? ASKED : { text: "  " }, ...line]);
-}
-
-function resultLines(text: string, isError: boolean, columns: number): Line[] {
+function resultLines(text: string, isError: boolean, width: number, style: Style): string[] {
 	const lines = plainText(text).trimEnd().split("\n");
 	const hidden = lines.length - RESULT_LINES;
 	// One more line is no longer than saying so.
 	const shown = hidden > 1 ? lines.slice(0, RESULT_LINES) : lines;
-	const drawn = shown.map((line) => clipped([{ text: line, color: isError ? "error" : "dim" }], columns));
-	return hidden > 1 ? [...drawn, remark(`${hidden} more lines`, columns)] : drawn;
-}
-
-/** A remark between entries. */
-export function note(text: string, columns: number): Line {
-	return clip([{ text: `  ${text}`, color: "dim" }], columns);
+	const drawn = shown.map((line) => style.fg(isError ? "error" : "dim", clip(line, width)));
+	return hidden > 1 ? [...drawn, remark(`${hidden} more lines`, style)] : drawn;
 }

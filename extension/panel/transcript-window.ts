@@ -4,20 +4,19 @@
  */
 
 import type { Transcript } from "../background/types.ts";
-import type { Line } from "../ui/spans.ts";
-import { entryLines } from "./transcript-entry.ts";
-
-export type TranscriptEntry = Transcript["entries"][number];
+import type { TranscriptEntry } from "./transcript-entry.ts";
 
 /** Entries that are kept while the end is followed. */
 const FOLLOWED_ENTRIES = 400;
 /** Entries that are kept at most; who wants to read more has the file. */
 export const MOST_ENTRIES = 4_000;
 
+type Layout = (entry: TranscriptEntry, columns: number) => readonly string[];
+
 interface Block {
 	entry: TranscriptEntry;
 	columns: number;
-	lines: readonly Line[];
+	lines: readonly string[];
 }
 
 /** The first line on the screen. */
@@ -31,13 +30,18 @@ export class TranscriptWindow {
 	isFollowing = true;
 	/** Whether there are older entries than those here. */
 	hasMore = false;
+	private readonly layout: Layout;
 	private blocks: Block[] = [];
 	private place: Place = { block: 0, line: 0 };
 	private columns = 1;
 	private rows = 1;
-	private tail: readonly Line[] = [];
+	private tail: readonly string[] = [];
 	/** The very first entry is wanted, whatever has to be read for it. */
 	private wantsTop = false;
+
+	constructor(layout: Layout) {
+		this.layout = layout;
+	}
 
 	get length(): number {
 		return this.blocks.length;
@@ -55,6 +59,11 @@ export class TranscriptWindow {
 		this.isFollowing = true;
 	}
 
+	/** Lays everything out anew when it is drawn next. */
+	invalidate(): void {
+		for (const block of this.blocks) block.columns = 0;
+	}
+
 	/** Joins the newest entries with those that are here, whichever reach further back. */
 	take({ entries, hasMore }: Pick<Transcript, "entries" | "hasMore">): void {
 		const shift = overlap(this.blocks, entries);
@@ -65,117 +74,92 @@ export class TranscriptWindow {
 		}
 		const from = shift ?? 0;
 		if (from <= 0) this.hasMore = hasMore;
-		const kept = from > 0 ? this.blocks.slice(0, from) : [];
-		const fresh = entries.map((entry, index): Block => {
-			return this.blocks[index + from] ?? { entry, columns: 0, lines: [] };
-		});
-		this.blocks = [...kept, ...fresh];
+		const fresh = entries.map((entry, index) => this.blocks[index + from] ?? { entry, columns: 0, lines: [] });
+		this.blocks = [...this.blocks.slice(0, Math.max(0, from)), ...fresh];
 		if (from < 0 && !this.wantsTop) this.place = { ...this.place, block: this.place.block - from };
-		if (this.isFollowing) this.trim();
+		const over = this.blocks.length - FOLLOWED_ENTRIES;
+		if (!this.isFollowing || over < FOLLOWED_ENTRIES) return;
+		this.blocks = this.blocks.slice(over);
+		this.hasMore = true;
 	}
 
-	/** Scrolls up (negative) or down. At the end it follows again. */
+	/** Scrolls up (negative) or down, infinitely far to an end. At the end it follows again. */
 	scroll(lines: number): void {
-		this.wantsTop = false;
-		if (lines < 0) this.up(-lines);
-		else if (!this.isFollowing) this.place = this.below(this.place, lines);
-	}
-
-	toTop(): void {
-		this.wantsTop = true;
-		this.isFollowing = false;
-		this.place = { block: 0, line: 0 };
-	}
-
-	toBottom(): void {
-		this.wantsTop = false;
-		this.isFollowing = true;
+		this.wantsTop = lines === Number.NEGATIVE_INFINITY;
+		if (lines === Number.POSITIVE_INFINITY) this.isFollowing = true;
+		else if (lines < 0) this.up(-lines);
+		else if (!this.isFollowing) this.down(lines);
 	}
 
 	/** What is on the screen; `tail` stands below the newest entry. */
-	visible(columns: number, rows: number, tail: readonly Line[]): readonly Line[] {
+	visible(columns: number, rows: number, tail: readonly string[]): readonly string[] {
 		this.columns = columns;
 		this.rows = rows;
 		this.tail = tail;
 		if (!this.isFollowing) {
-			const lines = this.from(this.place, rows, tail);
+			const lines = this.here();
 			if (lines.length >= rows) return lines;
 			// There is less below than the screen holds: that is the end.
 			this.isFollowing = true;
 		}
-		return this.end(rows, tail);
+		return this.end();
 	}
 
-	private end(rows: number, tail: readonly Line[]): readonly Line[] {
-		let lines: readonly Line[] = tail.slice(-rows);
-		let block = this.blocks.length;
-		let over = 0;
-		while (block > 0 && lines.length < rows) {
-			block -= 1;
+	/** The last lines; they are where the screen is from now on. */
+	private end(): readonly string[] {
+		let lines = this.tail.slice(-this.rows);
+		this.place = { block: this.blocks.length, line: 0 };
+		while (this.place.block > 0 && lines.length < this.rows) {
+			const block = this.place.block - 1;
 			const above = this.lines(block);
-			over = Math.max(0, above.length + lines.length - rows);
-			lines = [...above.slice(over), ...lines];
+			const line = Math.max(0, above.length + lines.length - this.rows);
+			lines = [...above.slice(line), ...lines];
+			this.place = { block, line };
 		}
-		this.place = { block, line: over };
 		return lines;
 	}
 
-	private from({ block, line }: Place, rows: number, tail: readonly Line[]): readonly Line[] {
-		const lines: Line[] = [];
-		let skipped = line;
-		for (let index = block; index < this.blocks.length && lines.length < rows; index++) {
-			lines.push(...this.lines(index).slice(skipped));
-			skipped = 0;
+	/** The lines from where the screen is. */
+	private here(): readonly string[] {
+		const lines: string[] = [];
+		for (let { block, line } = this.place; block < this.blocks.length && lines.length < this.rows; block++, line = 0) {
+			lines.push(...this.lines(block).slice(line));
 		}
-		return [...lines, ...tail].slice(0, rows);
+		return [...lines, ...this.tail].slice(0, this.rows);
 	}
 
 	private up(lines: number): void {
 		// More may have come since it was drawn.
-		if (this.isFollowing) this.end(this.rows, this.tail);
+		if (this.isFollowing) this.end();
 		this.isFollowing = false;
 		let { block, line } = this.place;
-		let left = lines;
-		while (left > line && block > 0) {
-			left -= line;
-			block -= 1;
-			line = this.lines(block).length;
-		}
-		this.place = { block, line: Math.max(0, line - left) };
+		if (lines === Number.POSITIVE_INFINITY) block = line = 0;
+		for (line -= lines; line < 0 && block > 0; line += this.lines(block).length) block -= 1;
+		this.place = { block, line: Math.max(0, line) };
 	}
 
-	private below(place: Place, lines: number): Place {
-		let { block, line } = place;
-		let left = lines;
-		while (block < this.blocks.length && line + left >= this.lines(block).length) {
-			left -= this.lines(block).length - line;
-			block += 1;
-			line = 0;
+	private down(lines: number): void {
+		let { block, line } = this.place;
+		for (line += lines; block < this.blocks.length && line >= this.lines(block).length; block++) {
+			line -= this.lines(block).length;
 		}
-		return block < this.blocks.length ? { block, line: line + left } : { block, line: 0 };
+		this.place = { block, line };
 	}
 
-	private lines(index: number): readonly Line[] {
+	private lines(index: number): readonly string[] {
 		const block = this.blocks[index];
 		if (!block) return [];
 		if (block.columns !== this.columns) {
-			block.lines = entryLines(block.entry, this.columns);
+			block.lines = this.layout(block.entry, this.columns);
 			block.columns = this.columns;
 		}
 		return block.lines;
-	}
-
-	private trim(): void {
-		const over = this.blocks.length - FOLLOWED_ENTRIES;
-		if (over < FOLLOWED_ENTRIES) return;
-		this.blocks = this.blocks.slice(over);
-		this.hasMore = true;
 	}
 }
 
 /** Where the first of `entries` stands in `blocks`; before the first one it is negative. Absent where they do not touch. */
 function overlap(blocks: readonly Block[], entries: readonly TranscriptEntry[]): number | undefined {
-	const at = (shift: number) => {
+	const fits = (shift: number) => {
 		const first = Math.max(0, -shift);
 		const length = Math.min(entries.length, blocks.length - shift) - first;
 		if (length < 1) return false;
@@ -184,8 +168,8 @@ function overlap(blocks: readonly Block[], entries: readonly TranscriptEntry[]):
 		}
 		return true;
 	};
-	for (let shift = 0; shift < blocks.length; shift++) if (at(shift)) return shift;
-	for (let shift = -1; shift > -entries.length; shift--) if (at(shift)) return shift;
+	for (let shift = 0; shift < blocks.length; shift++) if (fits(shift)) return shift;
+	for (let shift = -1; shift > -entries.length; shift--) if (fits(shift)) return shift;
 	return undefined;
 }
 

@@ -1,45 +1,48 @@
 /** The panel's second view: what a run was asked, says, calls and gets, as it grows. */
 
+import { isLive } from "../background/run.ts";
 import type { BackgroundRun, BackgroundSession, Transcript } from "../background/types.ts";
-import { compactProse, paragraph, prose, SEPARATOR } from "../cards/lines.ts";
+import { guardedTimeout } from "../host/guard.ts";
 import { figuresOf } from "../ui/figures.ts";
-import type { Key } from "../ui/keys.ts";
-import { elapsed, isLive, markOf, modelOf, nameOf, wordsOf } from "../ui/run-line.ts";
-import { clip, type Line, oneLine, type Span } from "../ui/spans.ts";
+import { joined, paragraph } from "../ui/lines.ts";
+import { compactProse, prose } from "../ui/prose.ts";
+import { elapsed, markOf, modelOf, nameOf, questionLine, wordsOf } from "../ui/run-line.ts";
+import type { Style } from "../ui/style.ts";
+import { clip, fitPath, indented, oneLine } from "../ui/text.ts";
 import type { PanelActions } from "./actions.ts";
+import type { Action } from "./keys.ts";
 import type { PanelRuns } from "./runs.ts";
-import { note } from "./transcript-entry.ts";
+import { entryLines } from "./transcript-entry.ts";
 import { MOST_ENTRIES, TranscriptWindow } from "./transcript-window.ts";
-import { type Hint, type PanelHost, type Size, scrolledBy, scrolling, titled, type View } from "./view.ts";
+import { type Hint, type PanelHost, type Size, scrolled, type View } from "./view.ts";
 
 /** Entries asked for to follow the end; older ones are asked for when they are scrolled to. */
 const NEWEST_ENTRIES = 80;
 /** The file is not looked at more often. */
 const FETCH_EVERY_MS = 400;
+const INDENT = 2;
 
 export class TranscriptView implements View {
 	private readonly host: PanelHost;
 	private readonly session: BackgroundSession;
 	private readonly runs: PanelRuns;
 	private readonly actions: PanelActions;
-	private readonly window = new TranscriptWindow();
+	private readonly window: TranscriptWindow;
 	/** The run as it was last known: it may be removed while somebody reads. */
 	private run: BackgroundRun;
 	private isRemoved = false;
 	private withTools = true;
-	/** What is here was read with or without the tools, and is wanted the other way. */
-	private isAnew = false;
 	private version: string | undefined;
 	private problem: string | undefined;
-	private isFetching = false;
-	private isDisposed = false;
-	/** Something has changed since the transcript was asked for. */
-	private isBehind = false;
+	/** How many of the newest entries are to be read, and whether that is being done. */
+	private wanted = 0;
+	private isReading = false;
 	private timer: NodeJS.Timeout | undefined;
+	private isDisposed = false;
 	/** The file has more, but no more of it is to be had. */
 	private isExhausted = false;
 	private rows = 1;
-	private tail: { of: BackgroundRun; newest: unknown; columns: number; lines: readonly Line[] } | undefined;
+	private tail: { of: BackgroundRun; newest: unknown; columns: number; lines: readonly string[] } | undefined;
 	private newest: string | undefined;
 
 	constructor(host: PanelHost, session: BackgroundSession, runs: PanelRuns, actions: PanelActions, run: BackgroundRun) {
@@ -48,52 +51,46 @@ export class TranscriptView implements View {
 		this.runs = runs;
 		this.actions = actions;
 		this.run = run;
-		this.fetch(NEWEST_ENTRIES);
+		this.window = new TranscriptWindow((entry, columns) => entryLines(entry, columns, host.style));
+		this.want(NEWEST_ENTRIES);
 	}
 
-	head(columns: number): Line {
+	head(columns: number): string {
 		const { run } = this;
+		const { style } = this.host;
 		const { text, color } = markOf(run);
-		const { tokens, cost } = figuresOf(run.usage, undefined);
-		const dim = [modelOf(run), tokens, cost].filter((part) => part !== undefined && part !== "");
-		const parts: Span[] = [
-			{ text: run.agent === nameOf(run) ? "" : oneLine(run.agent), color: "muted" },
-			{ text: elapsed(run, Date.now()), color: "muted" },
-			...wordsOf(run),
-			...dim.map((part): Span => ({ text: String(part), color: "dim" })),
+		const { tokens = "", cost = "" } = figuresOf(run.usage, undefined);
+		const parts = [
+			style.bold(style.fg("toolTitle", nameOf(run))),
+			style.fg("muted", run.agent === nameOf(run) ? "" : oneLine(run.agent)),
+			style.fg("muted", elapsed(run, Date.now())),
+			style.fg(isLive(run) ? "muted" : color, wordsOf(run)),
+			...[modelOf(run), tokens, cost].map((part) => style.fg("dim", part)),
 		];
-		const shown = parts.filter((part) => part.text !== "").flatMap((part) => [SEPARATOR, part]);
-		return clip([{ text: `${text} `, color }, titled(nameOf(run)), ...shown], columns);
+		return clip(`${style.fg(color, text)} ${joined(parts, style)}`, columns);
 	}
 
-	body({ columns, rows }: Size): readonly Line[] {
-		this.rows = rows;
-		if (this.window.length === 0) return this.withoutEntries(columns).slice(0, rows);
-		const lines = this.window.visible(columns, rows, this.below(columns));
-		if (!this.window.isAtTop) return lines;
-		// The line above the oldest entry is blank: there is room to say that there are older ones.
-		const [first = [], ...rest] = lines;
-		return [first.length === 0 ? this.above(columns) : first, ...rest];
+	body({ columns, rows }: Size): readonly string[] {
+		const asked = this.run.question ? [questionLine(this.run, columns, this.host.style)] : [];
+		this.rows = rows - asked.length;
+		return [...this.entries(columns, this.rows), ...asked];
 	}
 
 	hints(): readonly Hint[] {
 		const { isFollowing } = this.window;
 		return [
-			isFollowing ? { keys: "↑", does: "scroll", rank: 5 } : { keys: "end", does: "follow", rank: 1 },
-			{ keys: "t", does: this.withTools ? "without tools" : "with tools", rank: 3 },
+			isFollowing ? { action: "up", does: "scroll", rank: 5 } : { action: "bottom", does: "follow", rank: 1 },
+			{ action: "tools", does: this.withTools ? "without tools" : "with tools", rank: 3 },
 			...(this.isRemoved ? [] : this.actions.hints(this.run)),
 		];
 	}
 
-	press(key: Key): boolean {
-		const moves = scrolling(key);
-		if (moves?.end === "bottom") this.window.toBottom();
-		else if (moves?.end === "top") this.window.toTop();
-		else if (moves) this.window.scroll(scrolledBy(moves, this.rows));
-		else if (key.name === "t") this.toggleTools();
-		else if (this.isRemoved) return false;
-		else return this.actions.press(key, this.run);
-		if (this.window.isAtTop) this.fetchOlder();
+	press(action: Action): boolean {
+		const by = scrolled(action, this.rows);
+		if (by !== undefined) this.window.scroll(by);
+		else if (action === "tools") this.toggleTools();
+		else return !this.isRemoved && this.actions.press(action, this.run);
+		this.wantOlder();
 		return true;
 	}
 
@@ -104,7 +101,12 @@ export class TranscriptView implements View {
 		const { run: before } = this;
 		this.run = run;
 		// A file that nobody writes is not looked at again.
-		if (isLive(before) || isLive(run) || run.timesResumed !== before.timesResumed) this.fetchSoon();
+		if (isLive(before) || isLive(run) || run.timesResumed !== before.timesResumed) this.want(NEWEST_ENTRIES);
+	}
+
+	invalidate(): void {
+		this.window.invalidate();
+		this.tail = undefined;
 	}
 
 	dispose(): void {
@@ -114,115 +116,121 @@ export class TranscriptView implements View {
 
 	private toggleTools(): void {
 		this.withTools = !this.withTools;
-		this.isAnew = true;
-		this.isBehind = true;
-		this.fetch(NEWEST_ENTRIES);
+		this.version = undefined;
+		this.want(NEWEST_ENTRIES);
 	}
 
-	/** Asks for older entries, twice as many as there are: reading all of it costs no more than twice the file. */
-	private fetchOlder(): void {
-		if (!this.window.hasMore || this.isExhausted || this.isFetching) return;
-		this.fetch(Math.min(MOST_ENTRIES, Math.max(NEWEST_ENTRIES, this.window.length * 2)), true);
+	/** Asks for what is older where its place is looked at: twice as much, so that all of it costs twice the file at most. */
+	private wantOlder(): void {
+		const { isAtTop, hasMore, length } = this.window;
+		if (isAtTop && hasMore && !this.isExhausted) this.want(Math.min(MOST_ENTRIES, length * 2));
 	}
 
-	/** Asks for what is new, unless it was asked for just now; then in a while. */
-	private fetchSoon(): void {
-		if (this.isFetching) this.isBehind = true;
-		else if (this.timer === undefined) this.fetch(NEWEST_ENTRIES);
-		else this.isBehind = true;
+	/** Asks for the newest entries, now or as soon as the file may be looked at again. */
+	private want(entries: number): void {
+		this.wanted = Math.max(this.wanted, entries);
+		if (!this.isReading && !this.isDisposed) void this.read();
 	}
 
-	private fetch(entries: number, isOlder = false): void {
-		if (this.isFetching || this.isDisposed) return;
-		this.isFetching = true;
-		this.isBehind = false;
-		const { withTools: tools } = this;
-		const answered = this.session.transcript(this.run.key, { entries, tools }).then(
-			(transcript) => {
-				// Asked for before the tools were switched on or off.
-				if (tools !== this.withTools) this.isBehind = true;
-				else this.take(transcript, isOlder);
-			},
-			(error: unknown) => {
-				this.problem = oneLine(error instanceof Error ? error.message : String(error));
-			},
-		);
-		void answered.then(() => {
-			this.isFetching = false;
-			if (this.isDisposed) return;
-			this.host.changed();
-			clearTimeout(this.timer);
-			this.timer = setTimeout(() => {
-				this.timer = undefined;
-				// What is older comes with what is new.
-				if (this.window.isAtTop) this.fetchOlder();
-				if (this.isBehind) this.fetch(NEWEST_ENTRIES);
-			}, FETCH_EVERY_MS);
-			this.timer.unref();
-		});
-	}
-
-	private take(transcript: Transcript, isOlder: boolean): void {
-		this.problem = undefined;
-		if (this.isAnew) {
-			this.window.clear();
-			this.version = undefined;
-			this.isExhausted = false;
-			this.isAnew = false;
+	private async read(): Promise<void> {
+		const { wanted: entries, withTools: tools } = this;
+		this.isReading = true;
+		this.wanted = 0;
+		try {
+			const transcript = await this.session.transcript(this.run.key, { entries, tools });
+			// Asked for before the tools were switched on or off.
+			if (tools === this.withTools) this.take(transcript, entries);
+			else this.wanted = NEWEST_ENTRIES;
+			this.problem = undefined;
+		} catch (error) {
+			this.problem = oneLine(error instanceof Error ? error.message : String(error));
 		}
-		if (transcript.version === this.version && !isOlder) return;
-		this.version = transcript.version;
-		const { length } = this.window;
-		this.window.take(transcript);
-		this.newest = transcript.entries.findLast(({ role }) => role === "assistant")?.text;
-		if (isOlder) this.isExhausted = this.window.length <= length || this.window.length >= MOST_ENTRIES;
+		if (this.isDisposed) return;
+		this.host.changed();
+		const rested = () => {
+			this.isReading = false;
+			this.wantOlder();
+			if (this.wanted > 0) this.want(0);
+		};
+		this.timer = guardedTimeout("reading the transcript", rested, FETCH_EVERY_MS);
 	}
 
-	private above(columns: number): Line {
-		const { hasMore } = this.window;
-		if (!hasMore) return [];
-		if (!this.isExhausted) return note("… older entries are being read", columns);
-		return note(`… older entries are in ${oneLine(this.run.transcript ?? "the child's session file")}`, columns);
+	private take(transcript: Transcript, asked: number): void {
+		const { length } = this.window;
+		if (this.version === undefined) {
+			this.window.clear();
+			this.isExhausted = false;
+		} else if (transcript.version === this.version && asked <= length) return;
+		this.window.take(transcript);
+		if (asked > NEWEST_ENTRIES) this.isExhausted = this.window.length <= length;
+		this.version = transcript.version;
+		this.newest = transcript.entries.findLast(({ role }) => role === "assistant")?.text;
+	}
+
+	private entries(columns: number, rows: number): readonly string[] {
+		if (this.window.length === 0) return this.withoutEntries(columns).slice(0, rows);
+		const lines = this.window.visible(columns, rows, this.below(columns));
+		// The line above the oldest entry is blank: there is room to say that there are older ones.
+		return this.window.isAtTop && lines[0] === "" ? [this.above(columns), ...lines.slice(1)] : lines;
+	}
+
+	private above(columns: number): string {
+		if (!this.window.hasMore) return "";
+		if (!this.isExhausted) return note("… older entries are being read", this.host.style);
+		const where = "… older entries are in ";
+		const path = oneLine(this.run.transcript ?? "the child's session file");
+		return note(where + fitPath(path, columns - INDENT - where.length), this.host.style);
 	}
 
 	/** What is being said and is not in the file yet, and how the run has ended. */
-	private below(columns: number): readonly Line[] {
+	private below(columns: number): readonly string[] {
 		const { run, newest, tail } = this;
 		if (tail?.of === run && tail.newest === newest && tail.columns === columns) return tail.lines;
-		const lines = isLive(run) ? liveLines(run, newest, columns) : endLines(run, columns);
+		const { style } = this.host;
+		const lines = isLive(run) ? liveLines(run, newest, columns, style) : endLines(run, columns, style);
 		this.tail = { of: run, newest, columns, lines };
 		return lines;
 	}
 
-	private withoutEntries(columns: number): Line[] {
+	private withoutEntries(columns: number): string[] {
 		const { run, problem } = this;
+		const { style } = this.host;
+		const width = columns - INDENT;
 		if (run.archivedMs !== undefined) {
-			return [
-				[],
-				...paragraph(`The transcript was archived ${when(run.archivedMs)}. What the run came to:`, columns, "dim"),
-				[],
-				...compactProse(run.result || run.partial || "(nothing)", columns),
-			];
+			const archived = `The transcript was archived ${when(run.archivedMs)}. What the run came to:`;
+			const result = compactProse(run.result || run.partial || "(nothing)", width, style);
+			return ["", ...indented([...paragraph(archived, width, style, "dim"), "", ...result], INDENT)];
 		}
-		if (problem !== undefined) return [[], ...paragraph(problem, columns, "warning"), ...endLines(run, columns)];
-		if (this.version === undefined) return [[], note("Reading …", columns)];
+		if (problem !== undefined) {
+			return ["", ...indented(paragraph(problem, width, style, "warning"), INDENT), ...endLines(run, columns, style)];
+		}
+		if (this.version === undefined) return ["", note("Reading …", style)];
+		const task = indented(paragraph(run.task, width, style, "muted"), INDENT);
 		const waits = isLive(run) ? "Nothing has been said yet." : "Nothing was said.";
-		return [[], ...paragraph(run.task, columns, "muted"), [], note(waits, columns), ...this.below(columns)];
+		return ["", ...task, "", note(waits, style), ...this.below(columns)];
 	}
 }
 
-function liveLines({ text = "" }: BackgroundRun, newest: string | undefined, columns: number): Line[] {
-	const said = text.trim();
-	return said === "" || newest?.includes(said) ? [] : [[], ...prose(said, columns)];
+/** A remark between entries. */
+function note(text: string, style: Style): string {
+	return " ".repeat(INDENT) + style.fg("dim", text);
 }
 
-function endLines(run: BackgroundRun, columns: number): Line[] {
-	const { text, color } = markOf(run);
+function liveLines({ text = "" }: BackgroundRun, newest: string | undefined, columns: number, style: Style): string[] {
+	const said = text.trim();
+	return said === "" || newest?.includes(said) ? [] : ["", ...indented(prose(said, columns - INDENT, style), INDENT)];
+}
+
+function endLines(run: BackgroundRun, columns: number, style: Style): string[] {
 	if (isLive(run)) return [];
-	const words = wordsOf(run);
-	const said: Line = [{ text: `${text} `, color }, ...(words.length > 0 ? words : [{ text: "done", color }])];
-	const error = run.error ? paragraph(run.error, columns, color) : [];
-	return [[], clip([...said, { text: ` · ${elapsed(run, Date.now())}`, color: "muted" }], columns), ...error];
+	const { text, color } = markOf(run);
+	const words = style.fg(color, `${text} ${wordsOf(run) || "done"}`);
+	const error = run.error ? paragraph(run.error, columns - INDENT, style, color) : [];
+	return [
+		"",
+		clip(joined([words, style.fg("muted", elapsed(run, Date.now()))], style), columns),
+		...indented(error, INDENT),
+	];
 }
 
 function when(ms: number): string {

@@ -1,7 +1,7 @@
-/** What a view of the panel is, and the words they share. */
+/** What a view of the panel is, and what it can ask of the panel. */
 
-import type { Key } from "../ui/keys.ts";
-import type { Line, Span } from "../ui/spans.ts";
+import type { Style } from "../ui/style.ts";
+import type { Action } from "./keys.ts";
 
 export interface Size {
 	columns: number;
@@ -10,7 +10,7 @@ export interface Size {
 
 /** A key and what it does. Where there is no room for all, those of a low `rank` stay. */
 export interface Hint {
-	keys: string;
+	action: Action;
 	does: string;
 	rank: number;
 }
@@ -18,68 +18,55 @@ export interface Hint {
 /** One screen of the panel. */
 export interface View {
 	/** The first line. */
-	head(columns: number): Line;
+	head(columns: number): string;
 	/** At most `rows` lines below it. */
-	body(size: Size): readonly Line[];
+	body(size: Size): readonly string[];
 	hints(): readonly Hint[];
-	/** Takes a key in; says whether it knows it. */
-	press(key: Key): boolean;
+	/** Does what a key asks for; says whether there is something of that name. */
+	press(action: Action): boolean;
 	/** Looks at what is new: called when runs have changed, and every second. */
 	refresh?(): void;
+	/** Forgets what is laid out: the theme has changed. */
+	invalidate?(): void;
 	dispose?(): void;
 }
 
 /** What a view can ask of the panel. */
 export interface PanelHost {
+	readonly style: Style;
 	/** Something that is shown has changed. */
 	changed(): void;
 	open(view: View): void;
-	back(): void;
 	/** Says something in the place of the hints, until the next key or for a while. */
-	say(line: Line): void;
-	/** Asks for a key: pressed again it does it, every other key leaves it. */
-	askAgain(key: string, question: Line, then: () => void): void;
+	say(line: string): void;
+	/** Asks for a key, which does it; every other one leaves it. The question goes on where the key is named. */
+	askAgain(action: Action, question: string, then: () => void): void;
 	/** Asks for a line of text. */
 	askText(label: string, then: (text: string) => void): void;
 }
 
-export function titled(title: string): Span {
-	return { text: title, color: "toolTitle", bold: true };
-}
-
-/** How far a key scrolls: lines, pages, or to an end. */
-export function scrolling(key: Key): { lines?: number; pages?: number; end?: "top" | "bottom" } | undefined {
-	switch (key.name) {
+/** How far a key scrolls on a screen of `rows`: lines, or infinitely far. */
+export function scrolled(action: Action, rows: number): number | undefined {
+	// A page keeps a line of what was there, as a bridge.
+	const page = Math.max(1, rows - 1);
+	switch (action) {
 		case "up":
-		case "k":
-			return { lines: -1 };
+			return -1;
 		case "down":
-		case "j":
-			return { lines: 1 };
+			return 1;
 		case "pageUp":
-		case "ctrl+b":
-			return { pages: -1 };
+			return -page;
 		case "pageDown":
-		case "ctrl+f":
-		case " ":
-			return { pages: 1 };
-		case "ctrl+u":
-			return { pages: -0.5 };
-		case "ctrl+d":
-			return { pages: 0.5 };
-		case "home":
-		case "g":
-			return { end: "top" };
-		case "end":
-		case "G":
-			return { end: "bottom" };
+			return page;
+		case "halfUp":
+			return -Math.ceil(page / 2);
+		case "halfDown":
+			return Math.ceil(page / 2);
+		case "top":
+			return Number.NEGATIVE_INFINITY;
+		case "bottom":
+			return Number.POSITIVE_INFINITY;
 		default:
 			return undefined;
 	}
-}
-
-/** How many lines that are, on a screen of `rows`. */
-export function scrolledBy({ lines = 0, pages = 0 }: { lines?: number; pages?: number }, rows: number): number {
-	// A page keeps a line of what was there, as a bridge.
-	return lines + Math.trunc(pages * Math.max(1, rows - 1));
 }

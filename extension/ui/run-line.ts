@@ -1,12 +1,14 @@
-/** A background run in one line: columns for what is compared, the rest as far as the terminal reaches. */
+/** A run in one line: columns for what is compared, the rest as far as the terminal reaches. */
 
+import { visibleWidth } from "@earendil-works/pi-tui";
+import { isLive } from "../background/run.ts";
 import type { BackgroundRun } from "../background/types.ts";
-import { isOver, type Mark, mark, outcomeWords, type ShownState, standingWords } from "../cards/marks.ts";
-import { answerLine, cell } from "../cards/rows.ts";
+import { isActive, isOver, type Mark, mark, outcomeWords, type ShownState, standingWords } from "../cards/marks.ts";
 import type { RunOutcome } from "../host/details.ts";
 import { duration, figuresOf } from "./figures.ts";
-import { clip, type Line, lineWidth, oneLine, type Span } from "./spans.ts";
-import { textWidth } from "./width.ts";
+import { gist } from "./prose.ts";
+import type { Color, Style } from "./style.ts";
+import { cell, clip, firstLine, fitPath, oneLine } from "./text.ts";
 
 /** Longest text looked at for one line. */
 const LINE_CHARACTERS = 400;
@@ -26,6 +28,10 @@ const FEWEST_COLUMNS = 6;
 const FROM = { agent: 60, tokens: 84, cost: 100, model: 116 };
 const GAP = "  ";
 
+const ASKS: Mark = { text: "?", color: "warning" };
+const FOREGROUND = "foreground";
+export const UNREAD = "waiting to be read";
+
 /** How wide the parts are; 0 for those that are left out. */
 export interface RunColumns {
 	width: number;
@@ -35,6 +41,8 @@ export interface RunColumns {
 	model: number;
 	tokens: number;
 	cost: number;
+	/** The names by the keys of the runs, told apart within their column. */
+	names: ReadonlyMap<string, string>;
 }
 
 /** Where a run stands, in the words of the cards. */
@@ -43,62 +51,79 @@ export function stateOf({ state, outcome }: BackgroundRun): ShownState {
 	return state === "ended" ? ((outcome as RunOutcome | undefined) ?? "interrupted") : state;
 }
 
-export function isLive({ state }: BackgroundRun): boolean {
-	return state !== "ended";
-}
-
 export function markOf(run: BackgroundRun): Mark {
-	return mark(stateOf(run));
+	if (run.question) return ASKS;
+	return mark(isRetried(run) ? "retrying" : stateOf(run));
 }
 
-/** What people call it: its label, else the start of its task. */
+/** What people call it: its label, else the first line of its task. */
 export function nameOf({ label, task, agent }: BackgroundRun): string {
-	return oneLine((label || task || agent).slice(0, LINE_CHARACTERS)) || "…";
+	return firstLine((label || task || agent).slice(0, LINE_CHARACTERS)) || "…";
 }
 
 /** How long it has run, or ran; while it is queued, how long it waits. */
-export function elapsedMs({ createdMs, startedMs, endedMs }: BackgroundRun, now: number): number {
-	return Math.max(0, (endedMs ?? now) - (startedMs ?? createdMs));
-}
-
 export function elapsed(run: BackgroundRun, now: number): string {
-	return duration(elapsedMs(run, now), isLive(run));
+	const { createdMs, startedMs, endedMs } = run;
+	return duration((endedMs ?? now) - (startedMs ?? createdMs), isLive(run));
 }
 
 /** How it ended, or what it waits for; nothing for one that works or is done. */
-export function wordsOf(run: BackgroundRun): Span[] {
+export function wordsOf(run: BackgroundRun): string {
 	const state = stateOf(run);
-	const words = isOver(state) ? outcomeWords({ outcome: state }) : standingWords(state, standing(run));
-	return words === undefined ? [] : [{ text: words, color: isOver(state) ? mark(state).color : "muted" }];
+	if (isOver(state)) return outcomeWords({ outcome: state }) ?? "";
+	const { position, retry } = run;
+	return standingWords(state, { ...(position !== undefined && { position }), ...(retry && { retry }) }) ?? "";
 }
 
-function standing({ position }: BackgroundRun): { position?: number } {
-	return position === undefined ? {} : { position };
+function isRetried(run: BackgroundRun): boolean {
+	return run.retry !== undefined && isActive(stateOf(run));
+}
+
+/** What a run asks, in a line of its own. */
+export function questionLine(run: BackgroundRun, width: number, style: Style): string {
+	const name = clip(nameOf(run), Math.max(FEWEST_COLUMNS, Math.floor(width / NAME_SHARE)));
+	const asks = `${style.fg(ASKS.color, ASKS.text)} ${style.fg("accent", name)}${style.fg("muted", " asks: ")}`;
+	return clip(asks + style.fg("toolOutput", titleOf(run)), width);
+}
+
+function titleOf({ question }: BackgroundRun): string {
+	return oneLine((question?.title ?? "").slice(0, LINE_CHARACTERS));
 }
 
 /** What it does, has come to, or has failed of. */
-function activityOf(run: BackgroundRun): Line {
-	const { error, lastTool, text, result } = run;
-	if (!isLive(run)) {
-		if (error) return [{ text: oneLine(error.slice(0, LINE_CHARACTERS)), color: "muted" }];
-		return answerLine(result ?? "");
-	}
-	if (lastTool) return [{ text: oneLine(lastTool.slice(0, LINE_CHARACTERS)), color: "toolOutput" }];
-	return answerLine(text ?? "");
+function newsOf(run: BackgroundRun, width: number): { text: string; color: Color } {
+	const { error, lastTool, text = "", result = "" } = run;
+	if (isRetried(run)) return { text: "", color: "muted" };
+	if (run.question) return { text: `asks: ${titleOf(run)}`, color: "warning" };
+	if (!isLive(run)) return error ? { text: brief(error), color: "muted" } : { text: gist(result), color: "toolOutput" };
+	const said = gist(text);
+	// The addon leaves out what was said before the newest call.
+	if (said !== "" || !lastTool) return { text: said, color: "toolOutput" };
+	return { text: callLine(lastTool, width), color: "toolOutput" };
+}
+
+/** A tool call; where it is too long, the path at its end is cut from the left. */
+export function callLine(call: string, width: number): string {
+	const line = brief(call);
+	const [path = ""] = /\S*[/\\]\S*$/.exec(line) ?? [];
+	// What a shell runs is no place.
+	if (path === "" || line.startsWith("$")) return line;
+	const what = line.slice(0, line.length - path.length);
+	return what + fitPath(path, Math.max(FEWEST_COLUMNS, width - visibleWidth(what)));
 }
 
 /** Columns for these runs. They change with the runs and not with time. */
 export function runColumns(runs: readonly BackgroundRun[], width: number, numbered: boolean): RunColumns {
 	const longest = (texts: readonly string[], most: number) =>
-		Math.min(
-			most,
-			texts.reduce((columns, text) => Math.max(columns, textWidth(text.slice(0, most))), 1),
-		);
-	const share = Math.max(FEWEST_COLUMNS, Math.min(NAME_COLUMNS, Math.floor(width / NAME_SHARE)));
+		Math.min(most, Math.max(1, ...texts.map((text) => visibleWidth(text.slice(0, most)))));
+	const names = runs.map(nameOf);
+	const name = longest(names, Math.max(FEWEST_COLUMNS, Math.min(NAME_COLUMNS, Math.floor(width / NAME_SHARE))));
+	const apart = toldApart(names, name);
 	return {
 		width,
 		number: numbered ? String(runs.length).length : 0,
-		name: longest(runs.map(nameOf), share),
+		name,
+		names: new Map(runs.map(({ key }, index) => [key, apart[index] ?? ""])),
 		agent: width < FROM.agent ? 0 : longest(runs.map(agentOf), AGENT_COLUMNS),
 		model: width < FROM.model ? 0 : longest(runs.map(modelOf), MODEL_COLUMNS),
 		tokens: width < FROM.tokens || !runs.some((run) => tokensOf(run)) ? 0 : TOKEN_COLUMNS,
@@ -106,67 +131,123 @@ export function runColumns(runs: readonly BackgroundRun[], width: number, number
 	};
 }
 
+/** Names of which those that begin alike, as far as the column shows them, begin at the word in which they differ. */
+export function toldApart(names: readonly string[], columns: number): string[] {
+	const beginning = (name: string) => name.slice(0, columns - 1);
+	// Sorted, each stands beside the one that it has most in common with.
+	const sorted = [...new Set(names)].sort();
+	const apart = new Map<string, string>();
+	for (const [index, name] of sorted.entries()) {
+		const alike = [sorted[index - 1], sorted[index + 1]].filter(
+			(other) => other !== undefined && beginning(other) === beginning(name),
+		);
+		if (visibleWidth(name) <= columns || alike.length === 0) continue;
+		const shared = Math.max(...alike.map((other = "") => sharedLength(name, other)));
+		const word = name.slice(0, shared).search(/[^\s/\\]*$/);
+		apart.set(name, `…${name.slice(word)}`);
+	}
+	return names.map((name) => apart.get(name) ?? name);
+}
+
+function sharedLength(one: string, other: string): number {
+	let length = 0;
+	while (length < one.length && one[length] === other[length]) length += 1;
+	return length;
+}
+
 function agentOf({ agent }: BackgroundRun): string {
-	return oneLine(agent.slice(0, LINE_CHARACTERS));
+	return brief(agent);
 }
 
 /** The model without its provider. */
 export function modelOf({ model = "" }: BackgroundRun): string {
-	return oneLine(model.slice(model.indexOf("/") + 1).slice(0, LINE_CHARACTERS));
+	return brief(model.slice(model.indexOf("/") + 1));
+}
+
+function brief(text: string): string {
+	return oneLine(text.slice(0, LINE_CHARACTERS));
 }
 
 /** What was read and written, the cache left out. */
-function tokensOf(run: BackgroundRun): string {
-	const { input, output } = run.usage;
+function tokensOf({ usage: { input, output } }: BackgroundRun): string {
 	const flow = { input, output, cacheRead: 0, cacheWrite: 0, cost: 0, turns: 0 };
 	return figuresOf(flow, undefined).tokens ?? "";
 }
 
-/** The line of a run. `lead` stands before it. */
+/** How a run stands in its list. */
+export interface Place {
+	number: number;
+	isChosen: boolean;
+}
+
+/** The line of a run. */
 export function runLine(
 	run: BackgroundRun,
-	lead: Line,
-	number: number,
 	columns: RunColumns,
-	now: number,
-	isChosen = true,
-): Line {
-	const { text, color } = markOf(run);
-	const row: Span[] = [...lead, { text: `${text} `, color }];
-	const numbered = columns.number > 0;
-	if (numbered) row.push({ text: `${String(number).padStart(columns.number)} `, color: "muted" });
-	const name = cell(nameOf(run), columns.name, isChosen ? "accent" : "toolOutput");
-	row.push(numbered && isChosen ? { ...name, bold: true } : name);
-	if (columns.agent > 0) row.push({ text: GAP }, cell(agentOf(run), columns.agent, "muted"));
-	if (columns.model > 0) row.push({ text: GAP }, cell(modelOf(run), columns.model, "dim"));
-	row.push({ text: GAP + elapsed(run, now).padStart(TIME_COLUMNS), color: "muted" });
-	const figures: Span[] = [];
+	style: Style,
+	{ now, place, isUnread = false }: { now: number; place?: Place; isUnread?: boolean },
+): string {
+	const sign = markOf(run);
+	const isChosen = place?.isChosen ?? true;
+	const name = style.fg(
+		isChosen ? "accent" : "toolOutput",
+		cell(columns.names.get(run.key) ?? nameOf(run), columns.name),
+	);
+	const time = style.fg("muted", cell(elapsed(run, now).padStart(TIME_COLUMNS), TIME_COLUMNS));
 	const cost = figuresOf(run.usage, undefined).cost ?? "";
-	if (columns.tokens > 0) figures.push({ text: GAP }, cell(tokensOf(run), columns.tokens, "dim"));
-	if (columns.cost > 0) figures.push({ text: GAP + cost.padStart(columns.cost), color: "dim" });
-	const room = columns.width - lineWidth(row) - lineWidth(figures) - GAP.length;
-	const does = room < FEWEST_COLUMNS ? [] : clip(joined(wordsOf(run), activityOf(run)), room);
-	const filled = figures.length > 0 ? " ".repeat(Math.max(0, room - lineWidth(does))) : "";
-	return clip([...row, { text: GAP }, ...does, { text: filled }, ...figures], columns.width);
+	return assembled(columns, {
+		lead: `${style.fg(sign.color, sign.text)} ${place ? style.fg("muted", `${place.number}`.padStart(columns.number)) : ""}`,
+		name: place?.isChosen ? style.bold(name) : name,
+		agent: style.fg("muted", cell(agentOf(run), columns.agent)),
+		model: style.fg("dim", cell(modelOf(run), columns.model)),
+		time,
+		doing: (room) => doing(run, isUnread, room, style),
+		tokens: style.fg("dim", cell(tokensOf(run), columns.tokens)),
+		cost: style.fg("dim", cell(cost.padStart(columns.cost), columns.cost)),
+	});
 }
 
 /** The names of the columns. */
-export function headingLine(lead: Line, columns: RunColumns): Line {
-	const name = (text: string, width: number): Span => cell(text, width, "dim");
-	const row: Span[] = [...lead, { text: "  " }];
-	if (columns.number > 0) row.push(name("#".padStart(columns.number), columns.number), { text: " " });
-	row.push(name("run", columns.name));
-	if (columns.agent > 0) row.push({ text: GAP }, name("agent", columns.agent));
-	if (columns.model > 0) row.push({ text: GAP }, name("model", columns.model));
-	row.push({ text: `${GAP}${"time".padStart(TIME_COLUMNS)}`, color: "dim" });
-	const figures: Span[] = [];
-	if (columns.tokens > 0) figures.push({ text: GAP }, name("tokens", columns.tokens));
-	if (columns.cost > 0) figures.push({ text: GAP + "cost".padStart(columns.cost), color: "dim" });
-	const room = Math.max(0, columns.width - lineWidth(row) - lineWidth(figures) - GAP.length);
-	return clip([...row, { text: GAP }, cell("doing", room, "dim"), ...figures], columns.width);
+export function headingLine(columns: RunColumns, style: Style): string {
+	const named = (text: string, width: number) => style.fg("dim", cell(text, width));
+	return assembled(columns, {
+		lead: `  ${named("#".padStart(columns.number), columns.number)}`,
+		name: named("run", columns.name),
+		agent: named("agent", columns.agent),
+		model: named("model", columns.model),
+		time: named("time".padStart(TIME_COLUMNS), TIME_COLUMNS),
+		doing: (room) => named("doing", room),
+		tokens: named("tokens", columns.tokens),
+		cost: named("cost".padStart(columns.cost), columns.cost),
+	});
 }
 
-function joined(words: readonly Span[], rest: Line): Line {
-	if (words.length === 0 || rest.length === 0) return [...words, ...rest];
-	return [...words, { text: ": ", color: "dim" }, ...rest];
+type Cells = Record<"lead" | "name" | "agent" | "model" | "time" | "tokens" | "cost", string> & {
+	doing(room: number): string;
+};
+
+/** Cells side by side. Widths are known by column: to measure styled text is what drawing would cost most. */
+function assembled(columns: RunColumns, cells: Cells): string {
+	const { width, number, name, agent, model, tokens, cost } = columns;
+	const before = [name, agent, model, TIME_COLUMNS].filter((size) => size > 0);
+	const after = [tokens, cost].filter((size) => size > 0);
+	const sum = (sizes: readonly number[]) => sizes.reduce((total, size) => total + size + GAP.length, 0);
+	const room = width - 2 - (number > 0 ? number + 1 : 0) - sum(before) - sum(after);
+	const left = [agent > 0 ? cells.agent : "", model > 0 ? cells.model : "", cells.time].filter((part) => part !== "");
+	const right = [tokens > 0 ? cells.tokens : "", cost > 0 ? cells.cost : ""].filter((part) => part !== "");
+	const shown = room < FEWEST_COLUMNS ? " ".repeat(Math.max(0, room)) : cells.doing(room);
+	const head = `${cells.lead}${number > 0 ? " " : ""}${cells.name}`;
+	const line = [head, ...left, shown, ...right].join(GAP);
+	return room < 0 ? clip(line, width) : line;
+}
+
+/** What a run does in exactly `room` columns: words on how it stands, and the news. */
+function doing(run: BackgroundRun, isUnread: boolean, room: number, style: Style): string {
+	const said = [run.isForeground ? FOREGROUND : "", wordsOf(run), isUnread ? UNREAD : ""].filter((word) => word !== "");
+	const words = run.question ? "" : clip(said.join(", "), room);
+	const used = visibleWidth(words);
+	const news = newsOf(run, used > 0 ? room - used - GAP.length : room);
+	const joint = used > 0 && news.text !== "" ? ": " : "";
+	const color = isLive(run) && !isRetried(run) ? "muted" : markOf(run).color;
+	return style.fg(color, words) + style.fg(news.color, cell(joint + news.text, room - used));
 }

@@ -1,11 +1,15 @@
-/** The runs that are under way, above the editor: a line for each, and nothing when there are none. */
+/** The runs that matter now, above the editor: those that ask, those at work, and those that wait to be read. */
 
 import type { Background } from "../background/registry.ts";
+import { isLive } from "../background/run.ts";
 import type { BackgroundRun } from "../background/types.ts";
-import { component } from "../cards/render.ts";
-import type { PiContext, Terminal, Theme, Widget } from "../host/pi.ts";
-import { isLive, runColumns, runLine } from "./run-line.ts";
-import { clip, type Line } from "./spans.ts";
+import { guardedInterval } from "../host/guard.ts";
+import type { PiContext, Terminal, Widget } from "../host/pi.ts";
+import { component } from "./component.ts";
+import { joined } from "./lines.ts";
+import { markOf, nameOf, questionLine, runColumns, runLine, UNREAD, wordsOf } from "./run-line.ts";
+import type { AnyTheme, Style } from "./style.ts";
+import { clip } from "./text.ts";
 
 const WIDGET = "subagents";
 const MOST_LINES = 5;
@@ -13,59 +17,62 @@ const MOST_LINES = 5;
 const ROWS_PER_LINE = 6;
 const TICK_MS = 1_000;
 /** pi's own lines begin one column in. */
-const MARGIN: Line = [{ text: " " }];
+const MARGIN = " ";
+const LONGEST_NAME = 40;
 
-/** Shows the runs under way from now on. Returns what takes the widget away. */
+/** What the widget has lines for. */
+export interface Shown {
+	/** Newest first; of those that a call waits for, which have their card, only those that ask. */
+	live: readonly BackgroundRun[];
+	unread: readonly BackgroundRun[];
+}
+
+function shownOf({ runs, unread }: Background): Shown {
+	return { live: runs.filter((run) => run.question || (isLive(run) && !run.isForeground)), unread };
+}
+
+/** Shows the runs from now on. Returns what takes the widget away. */
 export function showWidget(context: PiContext, background: Background): () => void {
-	let live = background.runs.filter(isShown);
-	let shown: RunsWidget | undefined;
-	const follow = (runs: readonly BackgroundRun[]) => {
-		live = runs.filter(isShown);
-		if (live.length === 0) {
-			if (shown) context.ui.setWidget(WIDGET, undefined);
-			shown = undefined;
+	let widget: RunsWidget | undefined;
+	const hide = () => {
+		if (widget) context.ui.setWidget(WIDGET, undefined);
+		widget = undefined;
+	};
+	const follow = () => {
+		const { live, unread } = shownOf(background);
+		if (live.length + unread.length === 0) {
+			hide();
 			return;
 		}
 		// pi drops widgets without a word when it replaces its extensions.
-		if (!shown || shown.isDisposed) {
+		if (!widget || widget.isDisposed) {
 			context.ui.setWidget(WIDGET, (terminal, theme) => {
-				shown = new RunsWidget(terminal, theme, live);
-				return shown;
+				widget = new RunsWidget(terminal, theme, background, follow);
+				return widget;
 			});
 		}
-		shown?.show(live);
+		widget?.redraw();
 	};
 	const unsubscribe = background.subscribe(follow);
-	follow(background.runs);
+	follow();
 	return () => {
 		unsubscribe();
-		follow([]);
+		hide();
 	};
-}
-
-/** A run that a call waits for has a card. */
-function isShown(run: BackgroundRun): boolean {
-	return isLive(run) && !run.isForeground;
 }
 
 class RunsWidget implements Widget {
 	isDisposed = false;
-	private live: readonly BackgroundRun[];
 	private readonly terminal: Terminal;
 	private readonly lines: ReturnType<typeof component>;
 	private readonly tick: NodeJS.Timeout;
 
-	constructor(terminal: Terminal, theme: Theme, live: readonly BackgroundRun[]) {
-		this.live = live;
+	constructor(terminal: Terminal, theme: AnyTheme, background: Background, follow: () => void) {
 		this.terminal = terminal;
-		this.lines = component(theme, (width) => widgetLines(this.live, width, this.rows(), Date.now()));
-		this.tick = setInterval(() => this.redraw(), TICK_MS);
-		this.tick.unref();
-	}
-
-	show(live: readonly BackgroundRun[]): void {
-		this.live = live;
-		this.redraw();
+		this.lines = component(theme, (width, style) =>
+			widgetLines(shownOf(background), width, this.rows(), style, Date.now()),
+		);
+		this.tick = guardedInterval("the clock of the widget", follow, TICK_MS);
 	}
 
 	render(width: number): string[] {
@@ -81,8 +88,7 @@ class RunsWidget implements Widget {
 		clearInterval(this.tick);
 	}
 
-	private redraw(): void {
-		if (this.isDisposed) return;
+	redraw(): void {
 		this.invalidate();
 		this.terminal.requestRender();
 	}
@@ -92,14 +98,26 @@ class RunsWidget implements Widget {
 	}
 }
 
-/** One line for each of the newest runs, and one that counts the others. */
-export function widgetLines(live: readonly BackgroundRun[], width: number, rows: number, now: number): Line[] {
+/** One line for each run: first what is asked, then the newest at work, then what is done; and one that counts the others. */
+export function widgetLines({ live, unread }: Shown, width: number, rows: number, style: Style, now: number): string[] {
 	const most = Math.max(1, Math.min(MOST_LINES, Math.floor(rows / ROWS_PER_LINE)));
-	const shown = live.slice(0, most);
-	const columns = { ...runColumns(shown, width, false), cost: 0 };
-	const lines = shown.map((run) => runLine(run, MARGIN, 0, columns, now));
-	const hidden = live.length - shown.length;
-	const more: Line = [...MARGIN, { text: `+${hidden} more · /subagents shows all`, color: "dim" }];
-	if (hidden > 0) lines.push(clip(more, width));
-	return lines;
+	const room = width - MARGIN.length;
+	const asking = live.filter(({ question }) => question).slice(0, most);
+	const working = live.filter(({ question }) => !question).slice(0, most - asking.length);
+	const columns = { ...runColumns(working, room, false), cost: 0 };
+	const lines = [
+		...asking.map((run) => questionLine(run, room, style)),
+		...working.map((run) => runLine(run, columns, style, { now })),
+		...unread.map((run) => unreadLine(run, style)),
+	].slice(0, most);
+	const hidden = live.length + unread.length - lines.length;
+	if (hidden > 0) lines.push(style.fg("dim", `+${hidden} more · /subagents shows all`));
+	return lines.map((line) => MARGIN + line);
+}
+
+function unreadLine(run: BackgroundRun, style: Style): string {
+	const { text, color } = markOf(run);
+	const name = style.fg("toolOutput", clip(nameOf(run), LONGEST_NAME));
+	const parts = [name, style.fg(color, wordsOf(run)), style.fg("muted", UNREAD)];
+	return `${style.fg(color, text)} ${joined(parts, style)}`;
 }

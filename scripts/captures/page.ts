@@ -2,7 +2,7 @@
 
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { KEYS } from "../../extension/panel/keys.ts";
+import { PanelKeys } from "../../extension/panel/keys.ts";
 import { newestPi, root } from "../lib/places.mjs";
 import { type Look, looks, type Scene } from "./scene.ts";
 import { scenes } from "./scenes.ts";
@@ -93,7 +93,14 @@ export const pages: readonly Page[] = [
 				text: "`/subagents` opens it. It covers pi's screen, follows what happens, and leaves everything as it was.",
 			},
 		],
-		ending: ["", "## Keys", "", "| | |", "|---|---|", ...KEYS.map(([keys, does]) => `| ${keys} | ${does} |`)],
+		ending: [
+			"",
+			"## Keys",
+			"",
+			"| | |",
+			"|---|---|",
+			...new PanelKeys({}).table().map(([keys, does]) => `| ${keys} | ${does} |`),
+		],
 	},
 ];
 

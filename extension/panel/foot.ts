@@ -1,0 +1,88 @@
+/** The last line: a line that is being typed, else what is asked or said, else the keys. */
+
+import { Input, type KeybindingsManager, matchesKey, setKeybindings, visibleWidth } from "@earendil-works/pi-tui";
+import type { Style } from "../ui/style.ts";
+import { clip, plainText } from "../ui/text.ts";
+import type { Action, PanelKeys } from "./keys.ts";
+
+/** How long something is said in the place of the keys. */
+const SAID_FOR_MS = 6_000;
+/** Longest text that is taken in at once: what is pasted can be a file. */
+const MAX_CHARACTERS = 8_000;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal puts around a paste
+const PASTE = /^\u001b\[200~([\s\S]*)\u001b\[201~/;
+
+export class Foot {
+	private readonly style: Style;
+	private readonly keys: PanelKeys;
+	private typed: { label: string; input: Input } | undefined;
+	private asked: { action: Action; question: string; then(): void } | undefined;
+	private said: { line: string; until: number } | undefined;
+
+	constructor(style: Style, keys: PanelKeys) {
+		this.style = style;
+		this.keys = keys;
+	}
+
+	say(line: string): void {
+		this.said = { line, until: Date.now() + SAID_FOR_MS };
+	}
+
+	hush(): void {
+		this.said = undefined;
+	}
+
+	askAgain(action: Action, question: string, then: () => void): void {
+		this.asked = { action, question, then };
+	}
+
+	askText(label: string, then: (text: string) => void): void {
+		// The library that is bundled with us has pi's defaults until it is told otherwise.
+		setKeybindings(this.keys.bindings as KeybindingsManager);
+		const input = new Input({ prompt: "" });
+		const close = () => {
+			this.typed = undefined;
+		};
+		input.onEscape = close;
+		input.onSubmit = (value) => {
+			close();
+			if (value.trim() !== "") then(value.trim());
+		};
+		this.typed = { label, input };
+	}
+
+	/** Takes in what is typed; says whether somebody types. */
+	type(data: string): boolean {
+		if (!this.typed) return false;
+		// Whatever pi's keys for this are: these leave every line of text.
+		if (matchesKey(data, "escape") || matchesKey(data, "ctrl+c")) this.typed = undefined;
+		else this.typed.input.handleInput(data.replace(PASTE, (_, text: string) => pasteOf(text)));
+		return true;
+	}
+
+	/** Another key was pressed: answers what was asked for. Says whether that is all it does. */
+	press(action: Action | undefined): boolean {
+		const { asked } = this;
+		if (!asked) this.hush();
+		this.asked = undefined;
+		if (asked && asked.action === action) asked.then();
+		return asked !== undefined && (asked.action === action || action === "back");
+	}
+
+	/** The line; nothing while there are only keys to show. */
+	line(columns: number, hasFocus: boolean): string | undefined {
+		const { style, typed, asked, said } = this;
+		if (typed) {
+			const label = clip(typed.label, Math.floor(columns / 2));
+			typed.input.focused = hasFocus;
+			return `${style.fg("accent", label)} ${typed.input.render(columns - visibleWidth(label) - 1)[0] ?? ""}`;
+		}
+		if (asked) return style.fg("warning", clip(`${this.keys.nameOf(asked.action)} ${asked.question}`, columns));
+		return said && Date.now() < said.until ? clip(said.line, columns) : undefined;
+	}
+}
+
+/** What is pasted, as one line of safe text. */
+function pasteOf(text: string): string {
+	return `\u001b[200~${plainText(text.slice(0, MAX_CHARACTERS)).replace(/\s*\n\s*/g, " ")}\u001b[201~`;
+}
