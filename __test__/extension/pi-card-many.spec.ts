@@ -141,7 +141,7 @@ for (const version of piVersions) {
 				const again = await startTui(stage.world, { columns: 100, rows: 50, args: ["--continue"] });
 				await card(again, ...over);
 				await again.press("C-o");
-				const screen = await again.waitFor(/session ~[\s\S]*session ~/);
+				const screen = await again.waitFor(/session …[\s\S]*session …/);
 				assert.match(screen, /cancelled by user\n+ {5}I stay\n/, "what there was of the answer stays");
 				await again.close();
 			});

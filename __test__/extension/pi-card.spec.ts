@@ -125,7 +125,7 @@ for (const version of piVersions) {
 				assert.match(styled ?? "", colouredMark, "the mark has a colour, the name is bold");
 
 				await tui.press("C-o");
-				const last = await tui.waitFor("session ~/");
+				const last = await tui.waitFor("session …");
 				assert.match(last, /12\. part 12/);
 				assert.ok(last.split("\n").every((line) => line.length <= columns));
 				await tui.close();

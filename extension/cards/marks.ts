@@ -65,7 +65,7 @@ export function isTrouble(state: ShownState): boolean {
 function retryWords({ attempt, maxAttempts, atMs, error = "" }: RetryNotice): string {
 	const count = maxAttempts === undefined ? `retry ${attempt}` : `retry ${attempt} of ${maxAttempts}`;
 	const inMs = atMs - Date.now();
-	const when = inMs > 0 ? ` in ${duration(inMs, true)}` : "";
+	const when = inMs > 0 ? ` in ${duration(Math.ceil(inMs / 1_000) * 1_000, true)}` : "";
 	return count + when + (error === "" ? "" : ` · ${oneLine(error)}`);
 }
 

@@ -47,13 +47,14 @@ function restyled(cut: string, line: string): string {
 	return cut.replace(RESET, "").replace(RESET, line.includes("\u001b") ? UNSTYLED : "");
 }
 
-/** A path cut from the left, since its end says most; a name is cut only where it has no room alone. */
+/** A path cut from the left, since its end says most: before a name, unless that would leave half of the room empty. */
 export function fitPath(path: string, width: number): string {
-	if (visibleWidth(path) <= width) return path;
-	const ends = [...path.matchAll(/[/\\]/g)].map(({ index }) => ELLIPSIS + path.slice(index));
-	const end = ends.find((short) => visibleWidth(short) <= width);
-	const room = Math.max(1, width) - 1;
-	return end ?? ELLIPSIS + sliceByColumn(path, visibleWidth(path) - room, room, true);
+	const columns = visibleWidth(path);
+	if (columns <= width) return path;
+	const room = Math.max(0, width - 1);
+	const end = sliceByColumn(path, columns - room, room, true);
+	const name = end.search(/[/\\]/);
+	return ELLIPSIS + (name > room / 2 ? end : end.slice(Math.max(0, name)));
 }
 
 /** Wraps styled text. What follows the first line stands below the end of `lead`, which is a mark or an indentation. */
