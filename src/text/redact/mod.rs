@@ -7,7 +7,7 @@
 //! | Question | File |
 //! |---|---|
 //! | In which order are rules asked? What of a text that goes on has to wait? | `scan` |
-//! | What does a rule have to say? | `rule`: [`Rule`](rule::Rule), [`Found`](rule::Found), [`Edit`] |
+//! | What does a rule have to say? | `rule`: [`Rule`](rule::Rule), [`Edit`] |
 //! | How are trigger words found? | `triggers` |
 //! | What stands around a place: names, quotes, lines? | `cursor` |
 //! | In which places does a secret stand, and how far does it reach? | `detect/`, one file per kind of place |
@@ -15,8 +15,8 @@
 //! | Which words, which vendors' tokens? | `tables/`, data only; a vendor is one row of `tables/vendors.rs` |
 //!
 //! Limits. A value that is an identifier, a call, a type, a path or a template is code, not a secret. Pages of a text
-//! are judged alone: a token whose beginning was cut off is not recognized by its shape, so callers that cut text
-//! start at [`resume_point`](crate::text::resume_point).
+//! are judged alone: a token whose beginning was cut off is not recognized by its shape, so what cuts text
+//! before it is sanitized begins with a whole word.
 
 mod cursor;
 mod detect;

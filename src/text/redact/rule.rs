@@ -12,7 +12,8 @@ pub(crate) const REDACTED: &str = "[REDACTED]";
 /// One kind of place in which a secret can stand.
 ///
 /// A rule is asked wherever one of its triggers stands. It reads a bounded stretch around it, so that the scan stays
-/// linear: without a finding, no byte is read more often than a constant before [`Found::resume`].
+/// linear: without a finding, no byte is read more often than a constant before the place where
+/// the scan goes on.
 pub(crate) trait Rule: Send + Sync {
     /// The words that call this rule.
     fn triggers(&self) -> Vec<Trigger>;
@@ -43,22 +44,5 @@ impl Edit {
     }
 }
 
-/// What a rule says about a place.
-pub(crate) struct Found {
-    /// The redaction, if any.
-    pub(crate) edit: Option<Edit>,
-    /// Where the scan goes on.
-    pub(crate) resume: usize,
-}
-
-impl Found {
-    pub(crate) fn nothing(resume: usize) -> Self {
-        Self { edit: None, resume }
-    }
-
-    /// A redaction; the scan goes on behind it.
-    pub(crate) fn edit(edit: Edit) -> Self {
-        let resume = edit.range.end;
-        Self { edit: Some(edit), resume }
-    }
-}
+/// What a rule says about a place: what to redact, or where the scan goes on when that is nothing.
+pub(crate) type Found = Result<Edit, usize>;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::cursor::Cursor;
 use super::detect::{pem, rules};
-use super::rule::{Edit, Found, Rule};
+use super::rule::{Edit, Rule};
 use super::triggers::Triggers;
 
 /// How far before the end a rule can begin whose verdict is still open. A longer value is redacted as far as it goes.
@@ -41,11 +41,13 @@ impl Scanner {
     /// Adds an edit for everything that a rule redacts; they do not overlap.
     pub(crate) fn collect(&self, text: &str, edits: &mut Vec<Edit>) {
         self.ask(&mut Cursor::new(text), 0, |cursor, rule, trigger| {
-            let Found { edit, resume } = rule.find(cursor, trigger);
-            let Some(edit) = edit else { return Answer::Pass(resume) };
+            let edit = match rule.find(cursor, trigger) {
+                Ok(edit) => edit,
+                Err(resume) => return Answer::Pass(resume),
+            };
             cursor.floor = edit.range.end;
             edits.push(edit);
-            Answer::Settle(resume)
+            Answer::Settle(cursor.floor)
         });
     }
 

@@ -30,15 +30,14 @@ impl Rule for Assignment {
         if is_french(cursor, &name) {
             return find_foreign(cursor, name);
         }
-        let nothing = Found::nothing(name.end);
-        let Some(separator) = tied(cursor, &name) else { return nothing };
+        let separator = tied(cursor, &name).ok_or(name.end)?;
         let text = &cursor.text[name.clone()];
         if let Some(kind) = header_kind(text) {
-            return header(cursor, &separator, kind).unwrap_or(nothing);
+            return header(cursor, &separator, kind).ok_or(name.end);
         }
         let kind = kind_of(cursor, &name, text);
         if kind == NameKind::Plain || (kind == NameKind::Query && separator.tie != Tie::Parameter) {
-            return nothing;
+            return Err(name.end);
         }
         find_value(cursor, &separator, kind, None)
     }
@@ -57,10 +56,7 @@ impl Rule for ForeignName {
     }
 
     fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
-        match whole_word(cursor, &trigger) {
-            Some(name) => find_foreign(cursor, name),
-            None => Found::nothing(trigger.end),
-        }
+        find_foreign(cursor, whole_word(cursor, &trigger).ok_or(trigger.end)?)
     }
 
     fn open_from(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Option<usize> {
@@ -92,22 +88,20 @@ fn tied(cursor: &Cursor<'_>, name: &Range<usize>) -> Option<Separator> {
 /// Judges the value behind a separator.
 fn find_value(cursor: &Cursor<'_>, separator: &Separator, kind: NameKind, known: Option<Place>) -> Found {
     let name = &separator.name;
-    let Some(found) = value(cursor, separator) else { return Found::nothing(name.end) };
+    let found = value(cursor, separator).ok_or(name.end)?;
     let content = &cursor.text[found.range.clone()];
     let place = known.unwrap_or_else(|| place(cursor, separator, &found));
     let is_secret = is_secret(kind, &cursor.text[name.clone()], content, place);
     if is_marker(content) || is_call(cursor, place, &found) || !is_secret {
-        return Found::nothing(name.end.max(separator.value.min(found.range.start)));
+        return Err(name.end.max(separator.value.min(found.range.start)));
     }
-    Found::edit(Edit::new(whole(cursor, separator, &found), REDACTED, RULE))
+    Ok(Edit::new(whole(cursor, separator, &found), REDACTED, RULE))
 }
 
 /// Judges the value of a name in another language. Prose has such words too, so only a random value is redacted.
 fn find_foreign(cursor: &Cursor<'_>, name: Range<usize>) -> Found {
-    match separator(cursor, &name) {
-        Some(separator) => find_value(cursor, &separator, NameKind::Secret, Some(Place::Argument)),
-        None => Found::nothing(name.end),
-    }
+    let separator = separator(cursor, &name).ok_or(name.end)?;
+    find_value(cursor, &separator, NameKind::Secret, Some(Place::Argument))
 }
 
 /// Position of the value of a name whose verdict still depends on text that has not arrived.

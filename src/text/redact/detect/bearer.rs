@@ -26,7 +26,7 @@ impl Rule for Bearer {
         if start == trigger.end || !cursor.is_token_start(trigger.start) {
             return Assignment.find(cursor, trigger);
         }
-        let nothing = Found::nothing(start);
+        let nothing = Err(start);
         let length = cursor.bytes[start..].iter().take_while(|&&byte| is_token68(byte)).count();
         let token = cursor.text[start..start + length].trim_end_matches('.');
         let is_secret = match look(&token[..token.len().min(JUDGED)]) {
@@ -39,7 +39,7 @@ impl Rule for Bearer {
         if !is_secret || matches!(cursor.byte(start + length), Some(b'(' | b'$' | b'{')) {
             return nothing;
         }
-        Found::edit(Edit::new(start..start + token.len(), REDACTED, "bearer"))
+        Ok(Edit::new(start..start + token.len(), REDACTED, "bearer"))
     }
 
     fn open_from(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Option<usize> {
@@ -62,9 +62,9 @@ impl Rule for Basic {
         let has = |kind: fn(&u8) -> bool| token.iter().any(kind);
         let is_base64 = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit);
         if length < LEAST_BASIC || !is_base64 || has(|byte| matches!(byte, b'.' | b'-' | b'_' | b'~')) {
-            return Found::nothing(start.max(trigger.end));
+            return Err(start.max(trigger.end));
         }
-        Found::edit(Edit::new(start..start + length, REDACTED, "basic_credentials"))
+        Ok(Edit::new(start..start + length, REDACTED, "basic_credentials"))
     }
 }
 

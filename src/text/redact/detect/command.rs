@@ -18,18 +18,18 @@ impl Rule for PasswordFlag {
     }
 
     fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
-        let nothing = Found::nothing(trigger.end - usize::from(cursor.bytes[trigger.end - 1] == b' '));
-        let Some(start) = value_start(cursor, &trigger) else { return nothing };
+        let resume = trigger.end - usize::from(cursor.bytes[trigger.end - 1] == b' ');
+        let start = value_start(cursor, &trigger).ok_or(resume)?;
         // The whole value, however long: a second pass would take the rest of it for another one.
         let value = cursor.word(start, ends_word);
         let judged = &cursor.text[value.start..cursor.floor_char(value.end.min(value.start + JUDGED))];
         match look(judged) {
             Look::Empty | Look::Placeholder | Look::Reference | Look::Plain | Look::Path | Look::Url => {
-                nothing
+                Err(resume)
             }
             // A port, or ports.
-            Look::Number if judged.len() < 6 => nothing,
-            _ => Found::edit(Edit::new(value, REDACTED, "command_password")),
+            Look::Number if judged.len() < 6 => Err(resume),
+            _ => Ok(Edit::new(value, REDACTED, "command_password")),
         }
     }
 

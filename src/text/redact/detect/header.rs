@@ -5,12 +5,12 @@ use std::ops::Range;
 use super::extent::{Value, leads_line, value, whole as whole_value};
 use super::separator::{Separator, Tie};
 use crate::text::redact::cursor::Cursor;
-use crate::text::redact::rule::{Edit, Found, REDACTED};
+use crate::text::redact::rule::{Edit, REDACTED};
 use crate::text::redact::value::header::{HeaderKind, is_secret_header};
 use crate::text::redact::value::judgement::JUDGED;
 
 /// Judges the value of a header.
-pub(crate) fn header(cursor: &Cursor<'_>, separator: &Separator, kind: HeaderKind) -> Option<Found> {
+pub(crate) fn header(cursor: &Cursor<'_>, separator: &Separator, kind: HeaderKind) -> Option<Edit> {
     let is_line = separator.tie == Tie::Colon && separator.name_quote.is_none();
     let found = value(cursor, separator);
     let quote = found.as_ref().and_then(|found| found.quote);
@@ -35,7 +35,7 @@ pub(crate) fn header(cursor: &Cursor<'_>, separator: &Separator, kind: HeaderKin
     } else {
         whole_value(cursor, separator, &Value { range: range.clone(), quote }).end
     };
-    Some(Found::edit(Edit::new(range.start..end, REDACTED, rule)))
+    Some(Edit::new(range.start..end, REDACTED, rule))
 }
 
 /// End of a header value without quotes of its own: the line end, an escaped line end, or the quote that closes the

@@ -37,9 +37,9 @@ impl Rule for KnownHome {
 
     fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
         if is_path_start(cursor.text, trigger.start) && is_path_end(cursor.text, trigger.end) {
-            Found::edit(Edit::new(trigger, "~", RULE))
+            Ok(Edit::new(trigger, "~", RULE))
         } else {
-            Found::nothing(trigger.start + 1)
+            Err(trigger.start + 1)
         }
     }
 }
@@ -54,7 +54,7 @@ impl Rule for UserHome {
     }
 
     fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
-        let nothing = Found::nothing(trigger.end);
+        let nothing = Err(trigger.end);
         let mut start = trigger.start;
         if cursor.bytes[start] == b':' {
             match start.checked_sub(1) {
@@ -69,7 +69,7 @@ impl Rule for UserHome {
         if name.is_empty() || SHARED.contains(&name) || !is_path_start(cursor.text, start) {
             return nothing;
         }
-        Found::edit(Edit::new(start..trigger.end + name.len(), "~", RULE))
+        Ok(Edit::new(start..trigger.end + name.len(), "~", RULE))
     }
 }
 

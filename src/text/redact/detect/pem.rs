@@ -32,10 +32,9 @@ impl Rule for Begin {
     }
 
     fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
-        let nothing = Found::nothing(trigger.end);
-        let Some(label_end) = label_end(cursor, trigger.end) else { return nothing };
+        let label_end = label_end(cursor, trigger.end).ok_or(trigger.end)?;
         if !has_body(&cursor.bytes[label_end..]) {
-            return nothing;
+            return Err(trigger.end);
         }
         let rest = &cursor.bytes[label_end..];
         let is_ended = cursor.last_end().is_some_and(|end| end >= label_end);
@@ -52,7 +51,7 @@ impl Rule for Begin {
                 None => cursor.bytes.len(),
             },
         };
-        Found::edit(Edit::new(trigger.start..end, MARKER, RULE))
+        Ok(Edit::new(trigger.start..end, MARKER, RULE))
     }
 
     fn open_from(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Option<usize> {
@@ -60,10 +59,10 @@ impl Rule for Begin {
         const UNDECIDED: usize = 160;
         let rest = &cursor.bytes[trigger.end..];
         let is_other = memmem::find(rest, b"-----").is_some() && label_end(cursor, trigger.end).is_none();
-        let is_open = match self.find(cursor, trigger.clone()).edit {
+        let is_open = match self.find(cursor, trigger.clone()) {
             // Open without an end line: the rest of the body may still arrive.
-            Some(edit) => edit.range.end == cursor.bytes.len() && !cursor.bytes.ends_with(b"-----"),
-            None => rest.len() < UNDECIDED && !is_other,
+            Ok(edit) => edit.range.end == cursor.bytes.len() && !cursor.bytes.ends_with(b"-----"),
+            Err(_) => rest.len() < UNDECIDED && !is_other,
         };
         is_open.then_some(trigger.start)
     }
@@ -78,8 +77,7 @@ impl Rule for End {
     }
 
     fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
-        let nothing = Found::nothing(trigger.end);
-        let Some(label_end) = label_end(cursor, trigger.end) else { return nothing };
+        let label_end = label_end(cursor, trigger.end).ok_or(trigger.end)?;
         let before = &cursor.bytes[cursor.floor..trigger.start];
         let mut start = trigger.start;
         let mut longest = 0;
@@ -102,9 +100,9 @@ impl Rule for End {
             break;
         }
         if longest < BODY {
-            return nothing;
+            return Err(trigger.end);
         }
-        Found::edit(Edit::new(start..label_end, MARKER, RULE))
+        Ok(Edit::new(start..label_end, MARKER, RULE))
     }
 }
 

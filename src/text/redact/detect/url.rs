@@ -22,7 +22,7 @@ impl Rule for UserInfo {
 
     fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
         let start = trigger.end;
-        let nothing = Found::nothing(start);
+        let nothing = Err(start);
         let window = &cursor.bytes[start..cursor.bytes.len().min(start + REACH)];
         let is_end = |&byte: &u8| ends_url(byte) || matches!(byte, b'/' | b'?' | b'#');
         let authority = window.iter().position(is_end).unwrap_or(window.len());
@@ -54,7 +54,7 @@ impl Rule for UserInfo {
             return nothing;
         }
         let range = start + secret.start..start + secret.end;
-        Found::edit(Edit::new(range, REDACTED, RULE))
+        Ok(Edit::new(range, REDACTED, RULE))
     }
 
     fn open_from(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Option<usize> {
@@ -72,7 +72,7 @@ impl Rule for CurlUser {
     }
 
     fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
-        let nothing = Found::nothing(trigger.start + 1);
+        let nothing = Err(trigger.start + 1);
         if !is_of_curl(cursor, &trigger) {
             return nothing;
         }
@@ -85,7 +85,7 @@ impl Rule for CurlUser {
         match look(&cursor.text[judged.clone()]) {
             Look::Empty | Look::Placeholder | Look::Reference => nothing,
             Look::Plain if is_form(&window[..colon], &cursor.text[judged]) => nothing,
-            _ => Found::edit(Edit::new(range, REDACTED, RULE)),
+            _ => Ok(Edit::new(range, REDACTED, RULE)),
         }
     }
 

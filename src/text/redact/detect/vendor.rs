@@ -34,22 +34,22 @@ impl Rule for VendorToken {
 
     fn find(&self, cursor: &Cursor<'_>, trigger: Range<usize>) -> Found {
         let row = self.row;
-        let nothing = Found::nothing(trigger.start + 1);
-        let Some(token) = token_start(cursor, row.before, trigger.start) else { return nothing };
+        let resume = trigger.start + 1;
+        let token = token_start(cursor, row.before, trigger.start).ok_or(resume)?;
         let start = trigger.start + self.prefix.len();
         let body = &cursor.bytes[start..];
         if body.len() < row.least || !body[..row.least].iter().all(|&byte| row.alphabet.has(byte)) {
-            return nothing;
+            return Err(resume);
         }
         let length = body.iter().position(|&byte| !row.alphabet.has(byte)).unwrap_or(body.len());
         let body = &body[..length];
         let body = &body[..length - body.iter().rev().take_while(|&&byte| byte == b'.').count()];
         let end = start + body.len();
         if !is_plausible(row, body) {
-            return Found::nothing(end);
+            return Err(end);
         }
         let from = if row.keeps_prefix { start } else { token };
-        Found::edit(Edit::new(from..end, marker(row), row.rule))
+        Ok(Edit::new(from..end, marker(row), row.rule))
     }
 }
 
