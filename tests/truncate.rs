@@ -1,8 +1,7 @@
 //! Truncation: limits, ends and counts.
 
 use pi_subagent_native::text::{
-    Sanitizer, SanitizerOptions, TruncateLimits, Truncated, resume_point, truncate, truncate_head,
-    truncate_tail,
+    Sanitizer, SanitizerOptions, TruncateLimits, Truncated, truncate, truncate_head, truncate_tail,
 };
 use proptest::prelude::*;
 
@@ -95,15 +94,6 @@ fn sanitized_text_stays_sanitized_when_it_is_cut() {
     assert_eq!(&*sanitized.clip(0), "");
     let (cut, truncated) = sanitized.truncate(limits(12, 1), None);
     assert!(truncated && cut.len() <= 12, "{cut}");
-}
-
-#[test]
-fn a_torn_word_ends_at_the_first_blank() {
-    assert_eq!(resume_point("rn-word next"), 8);
-    assert_eq!(resume_point("\nnext"), 1);
-    assert_eq!(resume_point("漢\u{3000}x"), 6);
-    assert_eq!(resume_point("one"), 0);
-    assert_eq!(resume_point(&"x".repeat(10_000)), 0);
 }
 
 #[test]

@@ -38,4 +38,4 @@ pub(crate) use position::{LineIndex, Position, ceil_char_boundary, floor_char_bo
 pub use sanitize::{Redaction, Sanitized, Sanitizer, SanitizerOptions, settled_length};
 pub use secrets::{auth_secrets, secret_values};
 pub(crate) use text_enum::text_enum;
-pub use truncate::{TruncateLimits, Truncated, resume_point, truncate, truncate_head, truncate_tail};
+pub use truncate::{TruncateLimits, Truncated, truncate, truncate_head, truncate_tail};

@@ -8,9 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use super::position::{ceil_char_boundary, floor_char_boundary};
 
-/// How far [`resume_point`] looks for the end of a torn word; no token is longer.
-const RESUME_REACH: usize = 4096;
-
 /// Longest path or name of the full text that a marker shows, in bytes.
 const MOST_PLACE: usize = 4096;
 
@@ -93,19 +90,6 @@ pub fn truncate_head(text: &str, limits: TruncateLimits, full_text: Option<&str>
 #[must_use]
 pub fn truncate_tail(text: &str, limits: TruncateLimits, full_text: Option<&str>) -> Truncated {
     cut(text, limits, full_text, Keep::Tail)
-}
-
-/// Where to resume in a text whose beginning was cut off: after the first whitespace within 4 KiB, or 0.
-///
-/// The sanitizer does not recognise a token without its beginning. A caller that cuts text before sanitizing it drops
-/// everything before this position.
-#[must_use]
-pub fn resume_point(text: &str) -> usize {
-    let reach = floor_char_boundary(text, RESUME_REACH);
-    text[..reach]
-        .char_indices()
-        .find(|(_, character)| character.is_whitespace())
-        .map_or(0, |(at, character)| at + character.len_utf8())
 }
 
 fn cut(text: &str, limits: TruncateLimits, full_text: Option<&str>, keep: Keep) -> Truncated {
