@@ -35,29 +35,21 @@ impl LossyUtf8 {
                 Err(_) => self.flush(out),
             }
         }
-        // The common case costs one validation.
-        if let Ok(text) = from_utf8(bytes) {
-            if !text.is_empty() {
-                out(text);
-            }
-            return;
-        }
-        let end = bytes.as_ptr_range().end;
-        for chunk in bytes.utf8_chunks() {
-            if !chunk.valid().is_empty() {
-                out(chunk.valid());
-            }
-            let invalid = chunk.invalid();
-            if invalid.is_empty() {
-                continue;
-            }
-            let is_last = invalid.as_ptr_range().end == end;
-            if is_last && from_utf8(invalid).is_err_and(|error| error.error_len().is_none()) {
-                self.pending[..invalid.len()].copy_from_slice(invalid);
-                self.len = invalid.len();
-            } else {
-                out(REPLACEMENT);
-            }
+        loop {
+            // The common case costs one validation.
+            let error = match from_utf8(bytes) {
+                Ok(text) => return out(text),
+                Err(error) => error,
+            };
+            let (valid, rest) = bytes.split_at(error.valid_up_to());
+            out(from_utf8(valid).unwrap_or_default());
+            let Some(length) = error.error_len() else {
+                self.pending[..rest.len()].copy_from_slice(rest);
+                self.len = rest.len();
+                return;
+            };
+            out(REPLACEMENT);
+            bytes = &rest[length..];
         }
     }
 
@@ -86,10 +78,8 @@ enum Escape {
     #[default]
     None,
     Backslash,
-    Hex {
-        digits: u8,
-        value: u16,
-    },
+    /// The digits so far, behind a 1.
+    Hex(u32),
 }
 
 /// Decodes one JSON string from behind its opening quote; may be stopped at any byte.
@@ -130,7 +120,7 @@ impl Unescape {
                     self.escape = Escape::None;
                     let plain = match byte {
                         b'u' => {
-                            self.escape = Escape::Hex { digits: 0, value: 0 };
+                            self.escape = Escape::Hex(1);
                             continue;
                         }
                         b'n' => "\n",
@@ -146,21 +136,17 @@ impl Unescape {
                     self.lone(out);
                     out(plain);
                 }
-                Escape::Hex { digits, value } => {
+                Escape::Hex(digits) => {
                     let Some(&byte) = bytes.get(at) else { return Step::More };
                     at += 1;
-                    let digit = match byte {
-                        b'0'..=b'9' => byte - b'0',
-                        b'a'..=b'f' => byte - b'a' + 10,
-                        b'A'..=b'F' => byte - b'A' + 10,
-                        _ => return Step::Broken,
-                    };
-                    let value = value << 4 | u16::from(digit);
-                    if digits == 3 {
+                    let Some(digit) = char::from(byte).to_digit(16) else { return Step::Broken };
+                    let digits = digits << 4 | digit;
+                    // Four digits, without the 1 before them.
+                    if let Some(unit) = digits.checked_sub(0x1_0000) {
                         self.escape = Escape::None;
-                        self.unit(value, out);
+                        self.unit(u16::try_from(unit).unwrap_or_default(), out);
                     } else {
-                        self.escape = Escape::Hex { digits: digits + 1, value };
+                        self.escape = Escape::Hex(digits);
                     }
                 }
             }
@@ -182,29 +168,15 @@ impl Unescape {
     }
 
     fn unit(&mut self, unit: u16, out: &mut impl FnMut(&str)) {
-        match unit {
-            0xd800..=0xdbff => {
-                self.lone(out);
-                self.high = Some(unit);
-            }
-            0xdc00..=0xdfff => match self.high.take() {
-                Some(high) => {
-                    let scalar = 0x1_0000 + (u32::from(high - 0xd800) << 10) + u32::from(unit - 0xdc00);
-                    emit(scalar, out);
-                }
-                None => out(REPLACEMENT),
-            },
-            _ => {
-                self.lone(out);
-                emit(u32::from(unit), out);
-            }
+        if matches!(unit, 0xd800..=0xdbff) {
+            self.lone(out);
+            self.high = Some(unit);
+            return;
+        }
+        for character in char::decode_utf16(self.high.take().into_iter().chain([unit])) {
+            out(character.unwrap_or(char::REPLACEMENT_CHARACTER).encode_utf8(&mut [0; 4]));
         }
     }
-}
-
-fn emit(scalar: u32, out: &mut impl FnMut(&str)) {
-    let character = char::from_u32(scalar).unwrap_or(char::REPLACEMENT_CHARACTER);
-    out(character.encode_utf8(&mut [0; 4]));
 }
 
 #[cfg(test)]
