@@ -3,7 +3,7 @@
 use super::check::{Check, Status};
 use crate::agent::SandboxMode;
 use crate::config::Config;
-use crate::process::{Abilities, Ability, Supervision};
+use crate::process::{Abilities, Supervision};
 use crate::run::HostCapabilities;
 
 /// Which of a child's processes are certain to end, and when.
@@ -26,7 +26,7 @@ pub(super) fn supervision(config: &Config, capabilities: &HostCapabilities) -> C
     let message = format!("{}: {promise}", level.as_str());
     match capabilities.abilities() {
         Ok(abilities) => match (&abilities.pid_namespace, config.pid_namespace) {
-            (Ability::No(reason), true) => Check::new(AREA, Status::Warning, message)
+            (Err(reason), true) => Check::new(AREA, Status::Warning, message)
                 .hint(format!("`pidNamespace` is on, but unavailable here: {reason}")),
             _ => Check::new(AREA, Status::Ok, message),
         },
@@ -53,21 +53,21 @@ pub(super) fn sandbox(config: &Config, capabilities: &HostCapabilities) -> Check
     };
     match capabilities.abilities() {
         Err(reason) => missing(reason),
-        Ok(Abilities { landlock: Ability::No(reason), .. }) => missing(reason),
-        Ok(Abilities { landlock: Ability::Yes(version), mount_namespace, .. }) => {
+        Ok(Abilities { landlock: Err(reason), .. }) => missing(reason),
+        Ok(Abilities { landlock: Ok(version), mount_namespace, .. }) => {
             let landlock = format!("landlock (ABI {version})");
             match mount_namespace {
-                Ability::Yes(()) if config.sandbox.metadata => Check::new(
+                Ok(()) if config.sandbox.metadata => Check::new(
                     AREA,
                     Status::Ok,
                     format!("{landlock} and mount-ns: the kernel refuses readonly agents to change anything"),
                 ),
-                Ability::Yes(()) => Check::new(
+                Ok(()) => Check::new(
                     AREA,
                     Status::Info,
                     format!("{landlock}; modes, owners and times are left out (`sandbox.metadata`)"),
                 ),
-                Ability::No(reason) => Check::new(
+                Err(reason) => Check::new(
                     AREA,
                     Status::Info,
                     format!("{landlock}; modes, owners and times of files are not covered: {reason}"),

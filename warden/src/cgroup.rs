@@ -7,8 +7,6 @@ use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use pi_subagent_warden::Ability;
-
 use crate::sys::{self, Forked};
 
 /// The prefix of the names of our groups.
@@ -95,11 +93,9 @@ fn directory_in(line: &str, group: &Path) -> Option<PathBuf> {
 }
 
 /// Whether a tree can get a control group here, and in which directory.
-pub(crate) fn cgroup() -> Ability<String> {
-    match Cgroup::create() {
-        Ok(group) => Ability::Yes(group.path().parent().unwrap_or(Path::new("/")).display().to_string()),
-        Err(error) => Ability::No(format!("no control group can be made: {error}")),
-    }
+pub(crate) fn cgroup() -> Result<String, String> {
+    let group = Cgroup::create().map_err(|error| format!("no control group can be made: {error}"))?;
+    Ok(group.path().parent().unwrap_or(Path::new("/")).display().to_string())
 }
 
 #[cfg(test)]

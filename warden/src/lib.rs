@@ -16,7 +16,7 @@ mod proc_stat;
 #[cfg(unix)]
 mod remove;
 
-pub use abilities::{Abilities, Ability};
+pub use abilities::Abilities;
 pub use message::{Ending, LimitKind, Mechanism, Order, OverLimit, Report, Stage, Tally};
 pub use options::{Limits, Options, Sandbox};
 #[cfg(target_os = "linux")]

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use pi_subagent_warden::{Ability, Ending, Mechanism, Stage};
+use pi_subagent_warden::{Ending, Mechanism, Stage};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -73,9 +73,7 @@ fn show_own_processes() -> io::Result<()> {
 }
 
 /// Whether a child could get a pid namespace, tried out in a fork.
-pub(crate) fn pid_namespace() -> Ability<()> {
-    match in_a_fork(|| unshare().and_then(|()| in_a_fork(show_own_processes))) {
-        Ok(()) => Ability::Yes(()),
-        Err(error) => Ability::No(format!("a pid namespace is refused: {error}")),
-    }
+pub(crate) fn pid_namespace() -> Result<(), String> {
+    let tried = in_a_fork(|| unshare().and_then(|()| in_a_fork(show_own_processes)));
+    tried.map_err(|error| format!("a pid namespace is refused: {error}"))
 }

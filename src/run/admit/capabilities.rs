@@ -59,10 +59,8 @@ impl HostCapabilities {
     pub fn supervision(&self, pid_namespace: bool) -> Supervision {
         match self.abilities() {
             Err(_) => Supervision::BARE,
-            Ok(abilities) if pid_namespace && abilities.pid_namespace.is_there() => {
-                Supervision::WardenNamespace
-            }
-            Ok(abilities) if abilities.cgroup.is_there() => Supervision::WardenCgroup,
+            Ok(abilities) if pid_namespace && abilities.pid_namespace.is_ok() => Supervision::WardenNamespace,
+            Ok(abilities) if abilities.cgroup.is_ok() => Supervision::WardenCgroup,
             Ok(_) => Supervision::Warden,
         }
     }

@@ -195,7 +195,8 @@ fn degraded(config: &Config, capabilities: &HostCapabilities, supervision: Super
         notices.push(format!("`limits` are not in force: {reason}"));
     }
     if config.pid_namespace && supervision != Supervision::WardenNamespace {
-        let reason = abilities.map_or_else(Some, |abilities| abilities.pid_namespace.reason());
+        let reason =
+            abilities.and_then(|abilities| abilities.pid_namespace.as_ref().map_err(String::as_str)).err();
         notices.push(format!("`pidNamespace` is not in force: {}", reason.unwrap_or_default()));
     }
     notices

@@ -4,7 +4,7 @@ use super::capabilities::HostCapabilities;
 use crate::agent::AgentDefinition;
 use crate::agent::SandboxMode;
 use crate::config::Config;
-use crate::process::{Abilities, Ability, Mechanism};
+use crate::process::{Abilities, Mechanism};
 use crate::run::result::SandboxReport;
 
 /// The version of Landlock's ABI that keeps a child from signalling what is outside its sandbox: Linux 6.12.
@@ -55,12 +55,12 @@ impl SandboxPlan {
             Err(reason) => return missing(reason.to_owned()),
         };
         let version = match &abilities.landlock {
-            Ability::Yes(version) => *version,
-            Ability::No(reason) => return missing(reason.clone()),
+            Ok(version) => *version,
+            Err(reason) => return missing(reason.clone()),
         };
-        let metadata = config.sandbox.metadata && abilities.mount_namespace.is_there();
+        let metadata = config.sandbox.metadata && abilities.mount_namespace.is_ok();
         let lacks = [
-            match (config.sandbox.metadata, abilities.mount_namespace.reason()) {
+            match (config.sandbox.metadata, abilities.mount_namespace.as_ref().err()) {
                 (false, _) => Some("modes, owners and times are left out (`sandbox.metadata`)".to_owned()),
                 (true, reason) => {
                     reason.map(|reason| format!("modes, owners and times are not covered: {reason}"))

@@ -11,12 +11,19 @@ fn config(mode: SandboxMode, allow_write: bool) -> Config {
     Config { allow_write, sandbox: Sandbox { mode, metadata: true }, ..Config::default() }
 }
 
-fn capabilities(landlock: Ability<u32>, mount_namespace: Ability<()>) -> Abilities {
-    Abilities { landlock, mount_namespace, ..Abilities::default() }
+fn capabilities(landlock: Result<u32, String>, mount_namespace: Result<(), String>) -> Abilities {
+    let version = "0".to_owned();
+    Abilities {
+        version,
+        landlock,
+        mount_namespace,
+        pid_namespace: Ok(()),
+        cgroup: Err("no cgroup".to_owned()),
+    }
 }
 
 fn able() -> Abilities {
-    capabilities(Ability::Yes(HOLDS_SIGNALS), Ability::Yes(()))
+    capabilities(Ok(HOLDS_SIGNALS), Ok(()))
 }
 
 fn word(plan: &SandboxPlan) -> &'static str {
@@ -49,7 +56,7 @@ fn the_stricter_of_two_modes_decides_whether_a_readonly_child_is_held_or_refused
         (Some(Required), Auto, OR_NOT_AT_ALL),
         (Some(Required), Required, OR_NOT_AT_ALL),
     ];
-    let (able, unable) = (able(), capabilities(Ability::No("no Landlock".into()), Ability::Yes(())));
+    let (able, unable) = (able(), capabilities(Err("no Landlock".into()), Ok(())));
     for (own, configured, expected) in table {
         for (readonly, allow_write) in [(true, false), (true, true), (false, false), (false, true)] {
             let (agent, config) = (agent(readonly, own), config(configured, allow_write));
@@ -72,7 +79,7 @@ fn the_stricter_of_two_modes_decides_whether_a_readonly_child_is_held_or_refused
 #[test]
 fn a_report_without_a_sandbox_says_why() {
     use SandboxMode::{Auto, Off, Required};
-    let unable = capabilities(Ability::No("no Landlock".into()), Ability::Yes(()));
+    let unable = capabilities(Err("no Landlock".into()), Ok(()));
     let able = able();
     let table = [
         (false, Auto, true, Ok(&able), "the agent may write (`allowWrite`)"),
@@ -94,23 +101,23 @@ fn a_report_without_a_sandbox_says_why() {
 
 #[test]
 fn a_report_with_a_sandbox_says_what_it_does_not_cover() {
-    let no_view = || Ability::No("no namespaces".into());
+    let no_view = || Err("no namespaces".into());
     let left_out = "modes, owners and times are left out (`sandbox.metadata`)";
     let not_covered = "modes, owners and times are not covered: no namespaces";
     let signals = "signals to your other processes are not held (Landlock ABI 5, 6 does)";
     let table = [
-        ("everything", 6, Ability::Yes(()), true, true, None),
-        ("a newer kernel", 7, Ability::Yes(()), true, true, None),
-        ("an older kernel", 5, Ability::Yes(()), true, true, Some(signals.to_owned())),
+        ("everything", 6, Ok(()), true, true, None),
+        ("a newer kernel", 7, Ok(()), true, true, None),
+        ("an older kernel", 5, Ok(()), true, true, Some(signals.to_owned())),
         ("no namespaces", 6, no_view(), true, false, Some(not_covered.to_owned())),
-        ("not wanted", 6, Ability::Yes(()), false, false, Some(left_out.to_owned())),
+        ("not wanted", 6, Ok(()), false, false, Some(left_out.to_owned())),
         ("not wanted nor to be had", 6, no_view(), false, false, Some(left_out.to_owned())),
         ("neither", 5, no_view(), true, false, Some(format!("{not_covered}; {signals}"))),
     ];
     for (label, version, mount_namespace, wanted, metadata, lack) in table {
         let mut config = config(SandboxMode::Auto, false);
         config.sandbox.metadata = wanted;
-        let capabilities = capabilities(Ability::Yes(version), mount_namespace);
+        let capabilities = capabilities(Ok(version), mount_namespace);
         let plan = SandboxPlan::on(&agent(true, None), &config, Ok(&capabilities));
         assert_eq!(plan, SandboxPlan::Held { metadata, lack }, "{label}");
     }
