@@ -52,7 +52,7 @@ impl Intake<'_> {
 
     fn update(&mut self, activity: Activity) {
         self.idle_timer.update(activity, Instant::now());
-        if self.streams.input_has_ended() {
+        if self.streams.input.has_ended() {
             self.idle_timer.dismiss();
         }
     }

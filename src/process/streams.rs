@@ -58,11 +58,11 @@ struct Buffer([u8; READ_BYTES]);
 /// Writes the child's input and reads both of its outputs at the same time: a child that does not read may still
 /// write, and the other way round.
 pub(super) struct Streams {
-    input: Input,
+    pub(super) input: Input,
     /// Bytes taken from the input and not all written yet.
     writing: Vec<u8>,
-    /// Whether any bytes were taken from the input.
-    has_begun: bool,
+    /// Whether any bytes were taken from the input, so that the child may have read some.
+    pub(super) has_begun: bool,
     written: usize,
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
@@ -116,21 +116,6 @@ impl Streams {
         self.stdin.is_none() && self.stdout.is_none() && self.stderr.is_none()
     }
 
-    /// Ends the child's input. Bytes already accepted still reach it, as long as it reads.
-    pub(super) fn end_input(&mut self) {
-        self.input.end();
-    }
-
-    /// Whether the input accepts no more bytes.
-    pub(super) fn input_has_ended(&self) -> bool {
-        self.input.has_ended()
-    }
-
-    /// Whether the child may have read some of its input.
-    pub(super) fn input_has_begun(&self) -> bool {
-        self.has_begun
-    }
-
     /// Closes the child's input and discards what it has not read.
     pub(super) fn close_stdin(&mut self) {
         self.input.end();
@@ -150,14 +135,18 @@ impl Streams {
         }
         // Reads from each in turn, so that a flood on one cannot hold back the other.
         for _ in 0..TURNS {
-            let complained = self.poll_stderr(context).is_ready();
-            if self.poll_stdout(context).is_ready() {
+            let complaint = poll_pipe(&mut self.stderr, &mut self.buffer, context);
+            if let Poll::Ready(count) = complaint {
+                self.utf8.feed(&self.buffer.0[..count], &mut |part| self.stderr_text.push(part));
+            }
+            if let Poll::Ready(count) = poll_pipe(&mut self.stdout, &mut self.buffer, context) {
+                self.filled = count;
                 return Poll::Ready(true);
             }
             if self.is_done() {
                 return Poll::Ready(false);
             }
-            if !complained {
+            if complaint.is_pending() {
                 return Poll::Pending;
             }
         }
@@ -184,32 +173,15 @@ impl Streams {
         context.waker().wake_by_ref();
         Poll::Pending
     }
-
-    /// Ready when something was read.
-    fn poll_stderr(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        let Some(count) = ready!(poll_pipe(&mut self.stderr, &mut self.buffer, context)) else {
-            return Poll::Pending;
-        };
-        self.utf8.feed(&self.buffer.0[..count], &mut |part| self.stderr_text.push(part));
-        Poll::Ready(())
-    }
-
-    fn poll_stdout(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        let Some(count) = ready!(poll_pipe(&mut self.stdout, &mut self.buffer, context)) else {
-            return Poll::Pending;
-        };
-        self.filled = count;
-        Poll::Ready(())
-    }
 }
 
-/// Reads once. `None`: the pipe has ended and is closed.
+/// Reads once, and closes a pipe that has ended. Ready when something was read.
 fn poll_pipe(
     pipe: &mut Option<impl AsyncRead + Unpin>,
     buffer: &mut Buffer,
     context: &mut Context<'_>,
-) -> Poll<Option<usize>> {
-    let Some(open) = pipe else { return Poll::Ready(None) };
+) -> Poll<usize> {
+    let Some(open) = pipe else { return Poll::Pending };
     let mut read = ReadBuf::new(&mut buffer.0);
     let count = match ready!(Pin::new(open).poll_read(context, &mut read)) {
         Ok(()) => read.filled().len(),
@@ -218,7 +190,7 @@ fn poll_pipe(
     };
     if count == 0 {
         *pipe = None;
-        return Poll::Ready(None);
+        return Poll::Pending;
     }
-    Poll::Ready(Some(count))
+    Poll::Ready(count)
 }

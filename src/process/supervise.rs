@@ -217,14 +217,14 @@ async fn interrupt(
     let since = Instant::now();
     // A host that shuts down has no time for the interrupt.
     let is_leaving = cancel.reason() == Some(CancelReason::Shutdown);
-    if !intake.streams.input_has_begun() {
+    if !intake.streams.has_begun {
         // The child has no work yet and must not begin any.
         intake.streams.close_stdin();
     } else if !is_leaving && intake.observer.interrupt() {
         let polite = (grace / 2).min(INTERRUPT_WAIT);
         drop(timeout(polite, intake.pump_until_settled(tree.ended())).await);
     }
-    intake.streams.end_input();
+    intake.streams.input.end();
     let rest = grace.saturating_sub(since.elapsed());
     intake.pump(terminate(tree, rest, cancel)).await
 }
@@ -287,7 +287,7 @@ async fn watch(
         match intake.idle_timer.overdue(Instant::now()) {
             Some(Expired::Linger) => return End::Outstayed,
             Some(Expired::Resumption) => {
-                intake.streams.end_input();
+                intake.streams.input.end();
                 intake.idle_timer.dismiss();
             }
             Some(Expired::Silence(limit)) => return End::Silent(limit),
