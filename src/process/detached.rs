@@ -7,11 +7,12 @@ use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use super::thread::spawn;
+
+const THREAD: &str = "subagent-keeper";
+
 /// The most bytes read of an answer. No program that is meant here says more.
 const MAX_ANSWER: u64 = 1024 * 1024;
-
-/// The stack of a waiting thread, in bytes.
-const STACK_BYTES: usize = 128 * 1024;
 
 /// A program that keeps running when this process ends, and how to start it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +49,7 @@ impl Detached {
         let (input, output) = (child.stdin.take(), child.stdout.take());
         let (said, answer) = mpsc::channel();
         // On a thread, because the program may never read and never answer.
-        let talking = thread(move || drop(said.send(talk(input, output, &request))));
+        let talking = spawn(THREAD, move || drop(said.send(talk(input, output, &request))));
         let answer = talking.and_then(|()| match answer.recv_timeout(timeout) {
             Ok(answer) => answer,
             Err(_) => Err(io::Error::other(format!("it did not answer within {} s", timeout.as_secs()))),
@@ -57,7 +58,7 @@ impl Detached {
             let _ = child.kill();
         }
         // Reaps the program whenever it ends.
-        thread(move || drop(child.wait()))?;
+        spawn(THREAD, move || drop(child.wait()))?;
         answer
     }
 }
@@ -70,9 +71,4 @@ fn talk(input: Option<ChildStdin>, output: Option<ChildStdout>, request: &[u8]) 
     let mut answer = Vec::new();
     BufReader::new(output.take(MAX_ANSWER)).read_until(b'\n', &mut answer)?;
     Ok(answer)
-}
-
-fn thread(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    let builder = std::thread::Builder::new().name("subagent-keeper".to_owned());
-    builder.stack_size(STACK_BYTES).spawn(work).map(drop)
 }

@@ -20,6 +20,7 @@
 //! | how did it end | `outcome` |
 //! | who kills and reaps the tree | `tree`, `signaller`; `warden/` behind a warden, `platform/` without one and for what differs between systems |
 //! | short helper programs, programs that outlive this one | `capture`, `detached` |
+//! | which threads wait | `thread` |
 //!
 //! `warden/`: `link` talks to one warden, `follow` serves all of them on one thread, `sweep` kills what a killed
 //! warden left behind, `probe` asks what the machine allows, `elsewhere` stands in on systems without a warden.
@@ -39,6 +40,7 @@ mod program;
 mod signaller;
 mod streams;
 mod supervise;
+mod thread;
 mod tree;
 mod warden;
 

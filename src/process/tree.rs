@@ -3,7 +3,6 @@
 use std::io;
 use std::process::ExitStatus;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use tokio::sync::{AcquireError, Semaphore, SemaphorePermit, oneshot, watch};
@@ -11,19 +10,17 @@ use tokio::time::timeout;
 
 use super::command::ChildCommand;
 use super::error::SpawnError;
-use super::guardian::{Guardian, Supervision};
+use super::guardian::Supervision;
 use super::platform::Group;
 use super::signaller::{Known, Signaller};
 use super::streams::Pipes;
+use super::thread::spawn;
 use super::warden::{self, Tally};
 
 /// How long a killed tree may take to end. The kernel needs milliseconds, unless a process hangs in a system call
 /// that cannot be interrupted; a stopped warden is given up sooner. After that the tree is left to its thread, and no
 /// caller waits for it.
 const GONE_WAIT: Duration = Duration::from_secs(6);
-
-/// The stack of a thread that starts a child, in bytes: it makes a few shallow system calls.
-const STACK_BYTES: usize = 256 * 1024;
 
 /// How many children start at the same time. A start keeps a core busy for a millisecond or two, and hundreds at once
 /// would starve every other thread of the process. More than one, so that a start that hangs does not block the
@@ -77,10 +74,7 @@ impl ProcessTree {
         let program = command.program.clone();
         let turn = STARTING.acquire().await;
         let (sender, started) = oneshot::channel();
-        thread::Builder::new()
-            .name("subagent-child".into())
-            .stack_size(STACK_BYTES)
-            .spawn(move || guard(&command, sender, turn))
+        spawn("subagent-child", move || guard(&command, sender, turn))
             .map_err(|source| SpawnError::from_exec(&program, source))?;
         started.await.unwrap_or_else(|_| {
             let source = io::Error::other("the thread that was to start it has panicked");
@@ -159,15 +153,19 @@ type Started = oneshot::Sender<Result<(ProcessTree, Pipes), SpawnError>>;
 /// Starts a child. A child without a warden is also waited for, cleared up after and reaped here. Blocks.
 fn guard(command: &ChildCommand, started: Started, turn: Result<SemaphorePermit<'static>, AcquireError>) {
     let (known, watched) = watch::channel(Known::default());
-    let child = match &command.guardian {
-        Some(guardian) => start_guarded(command, guardian, known, watched).map(|child| (child, None)),
-        None => start_group(command, watched).map(|(child, group)| (child, Some((group, known)))),
-    };
+    let child = begin(command, &known);
     drop(turn);
-    let (child, group) = child.map_or_else(|error| (Err(error), None), |(child, group)| (Ok(child), group));
+    let (child, group) = match child {
+        Ok((signaller, pipes, group)) => {
+            let by_warden = || Supervision::by(&watched.borrow().mechanisms);
+            let supervision = group.as_ref().map_or_else(by_warden, |_| Supervision::BARE);
+            (Ok((ProcessTree { signaller, known: watched, supervision }, pipes)), group)
+        }
+        Err(error) => (Err(error), None),
+    };
     // If the caller waits no more, this drops the tree, which kills it.
     drop(started.send(child));
-    if let Some((group, known)) = group {
+    if let Some(group) = group {
         let status = group.wait();
         known.send_modify(|known| known.end(status));
         group.clear();
@@ -175,26 +173,18 @@ fn guard(command: &ChildCommand, started: Started, turn: Result<SemaphorePermit<
     }
 }
 
-/// Blocks until the child has executed its program.
-fn start_guarded(
-    command: &ChildCommand,
-    guardian: &Guardian,
-    known: watch::Sender<Known>,
-    watched: watch::Receiver<Known>,
-) -> Result<(ProcessTree, Pipes), SpawnError> {
-    let (signaller, pipes) = warden::start(&command.locate()?, guardian, known)?;
-    let supervision = Supervision::by(&watched.borrow().mechanisms);
-    Ok((ProcessTree { signaller, known: watched, supervision }, pipes))
-}
+/// A child that has executed its program, and its group if no warden follows it.
+type Begun = (Arc<dyn Signaller>, Pipes, Option<Arc<Group>>);
 
 /// Blocks until the child has executed its program.
-fn start_group(
-    command: &ChildCommand,
-    watched: watch::Receiver<Known>,
-) -> Result<((ProcessTree, Pipes), Arc<Group>), SpawnError> {
-    let mut child = command.locate()?.start()?;
+fn begin(command: &ChildCommand, known: &watch::Sender<Known>) -> Result<Begun, SpawnError> {
+    let located = command.locate()?;
+    if let Some(guardian) = &command.guardian {
+        let (signaller, pipes) = warden::start(&located, guardian, known.clone())?;
+        return Ok((signaller, pipes, None));
+    }
+    let mut child = located.start()?;
     let pipes = Pipes::of(&mut child);
     let group = Arc::new(Group::new(child));
-    let signaller = Arc::clone(&group) as Arc<dyn Signaller>;
-    Ok(((ProcessTree { signaller, known: watched, supervision: Supervision::BARE }, pipes), group))
+    Ok((Arc::clone(&group) as Arc<dyn Signaller>, pipes, Some(group)))
 }

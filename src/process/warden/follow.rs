@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -17,6 +16,7 @@ use super::super::error::SpawnError;
 use super::super::guardian::Guardian;
 use super::super::signaller::{Known, Signaller};
 use super::super::streams::Pipes;
+use super::super::thread::spawn;
 use super::link::Link;
 
 /// How often to look for wardens that should have ended.
@@ -28,9 +28,6 @@ const SOON: Duration = Duration::from_millis(10);
 
 /// How many wardens with messages are served per call of the kernel.
 const MAX_EVENTS: usize = 64;
-
-/// The stack of a thread here, in bytes: it makes a few shallow system calls.
-const STACK_BYTES: usize = 256 * 1024;
 
 static WATCHED: Mutex<Option<Watched>> = Mutex::new(None);
 
@@ -144,8 +141,4 @@ fn serve(epoll: &OwnedFd) {
         // An interrupted wait finds no events.
         let _ = epoll::wait(epoll, spare_capacity(&mut events), pause.as_ref());
     }
-}
-
-fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES).spawn(work).map(drop)
 }
