@@ -52,18 +52,6 @@ impl SpawnError {
         self.stage.words().0
     }
 
-    /// The directory or program at fault; a bare name if the program is in no directory of `PATH`.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The operating system's error.
-    #[must_use]
-    pub fn os_error(&self) -> &io::Error {
-        &self.source
-    }
-
     /// Classifies an error of inspecting or entering the working directory.
     pub(super) fn from_cwd(path: &Path, source: io::Error) -> Self {
         let problem = match source.kind() {
