@@ -39,32 +39,17 @@ const RANDOM_LENGTH: usize = 16;
 
 pub(crate) fn look(value: &str) -> Look {
     let value = value.trim();
-    let bytes = value.as_bytes();
-    if bytes.is_empty() {
-        return Look::Empty;
+    match () {
+        () if value.is_empty() => Look::Empty,
+        () if is_mask(value) => Look::Placeholder,
+        () if is_reference(value) => Look::Reference,
+        () if is_plain(value) => Look::Plain,
+        () if value.bytes().any(|byte| byte.is_ascii_whitespace()) => phrase(value),
+        () if value.contains("://") => Look::Url,
+        () if is_number(value.as_bytes()) => Look::Number,
+        () if is_path(value) => Look::Path,
+        () => words(value),
     }
-    if is_mask(value) {
-        return Look::Placeholder;
-    }
-    if is_reference(value) {
-        return Look::Reference;
-    }
-    if is_plain(value) {
-        return Look::Plain;
-    }
-    if bytes.iter().any(u8::is_ascii_whitespace) {
-        return phrase(value);
-    }
-    if value.contains("://") {
-        return Look::Url;
-    }
-    if is_number(bytes) {
-        return Look::Number;
-    }
-    if is_path(value) {
-        return Look::Path;
-    }
-    words(value)
 }
 
 /// The look of several words.

@@ -34,18 +34,6 @@ pub(crate) fn name_kind(name: &str) -> NameKind {
     }
     let last = without_digits(last);
     let before = words.next().unwrap_or_default();
-    if is_one_of(last, PASSWORDS) || (ends_with(last, "password") || ends_with(last, "passwd")) {
-        return NameKind::Password;
-    }
-    if (is(last, "pass") || is(last, "pw"))
-        && !before.is_empty()
-        && !is_one_of(before, &["by", "first", "second", "one", "render", "multi", "no", "test"])
-    {
-        return NameKind::Password;
-    }
-    if is(last, "secret") || ends_with(last, "secret") {
-        return NameKind::Secret;
-    }
     if let Some(glued) = strip_suffix(last, "key") {
         return key_kind(if glued.is_empty() { before } else { glued }, !glued.is_empty(), name);
     }
@@ -58,31 +46,31 @@ pub(crate) fn name_kind(name: &str) -> NameKind {
             () => NameKind::Plain,
         };
     }
-    if is_one_of(last, &["credential", "credentials", "creds", "auth", "pat", "jwt", "pass"]) {
-        return NameKind::Perhaps;
+    // As in a first pass.
+    let is_turn = before.is_empty()
+        || is_one_of(before, &["by", "first", "second", "one", "render", "multi", "no", "test"]);
+    match () {
+        () if is_one_of(last, PASSWORDS) => NameKind::Password,
+        () if ends_with(last, "password") || ends_with(last, "passwd") => NameKind::Password,
+        () if is_one_of(last, &["pass", "pw"]) && !is_turn => NameKind::Password,
+        () if ends_with(last, "secret") => NameKind::Secret,
+        () if is_one_of(last, &["credential", "credentials", "creds", "auth", "pat", "jwt", "pass"]) => {
+            NameKind::Perhaps
+        }
+        () if is_one_of(last, &["sig", "signature"]) => NameKind::Query,
+        () => NameKind::Plain,
     }
-    if is(last, "sig") || is(last, "signature") { NameKind::Query } else { NameKind::Plain }
 }
 
 fn key_kind(of: &str, is_glued: bool, name: &str) -> NameKind {
-    if is_one_of(of, KEY_NOT) {
-        return NameKind::Plain;
-    }
-    if is_one_of(of, KEY_OF)
-        || KEY_OF
-            .iter()
-            .any(|word| is_glued && of.len() > word.len() && ends_with(of, word) && word.len() > 2)
-    {
-        return NameKind::Secret;
-    }
-    if is_one_of(of, KEY_PERHAPS) {
-        return NameKind::Perhaps;
-    }
-    let is_constant = !name.bytes().any(|byte| byte.is_ascii_lowercase());
-    match (of.is_empty(), is_constant && !is_glued) {
-        (true, _) => NameKind::Query,
-        (false, true) => NameKind::Perhaps,
-        (false, false) => NameKind::Plain,
+    let ends_like = |word: &&str| word.len() > 2 && ends_with(of, word);
+    match () {
+        () if is_one_of(of, KEY_NOT) => NameKind::Plain,
+        () if is_one_of(of, KEY_OF) || (is_glued && KEY_OF.iter().any(ends_like)) => NameKind::Secret,
+        () if is_one_of(of, KEY_PERHAPS) => NameKind::Perhaps,
+        () if of.is_empty() => NameKind::Query,
+        () if is_glued || name.bytes().any(|byte| byte.is_ascii_lowercase()) => NameKind::Plain,
+        () => NameKind::Perhaps,
     }
 }
 
@@ -101,17 +89,13 @@ fn without_digits(word: &str) -> &str {
     word.trim_end_matches(|character: char| character.is_ascii_digit())
 }
 
-fn is(word: &str, other: &str) -> bool {
-    word.eq_ignore_ascii_case(other)
-}
-
 pub(super) fn ends_with(word: &str, ending: &str) -> bool {
     strip_suffix(word, ending).is_some()
 }
 
 fn strip_suffix<'a>(word: &'a str, ending: &str) -> Option<&'a str> {
     let at = word.len().checked_sub(ending.len())?;
-    (word.is_char_boundary(at) && is(&word[at..], ending)).then(|| &word[..at])
+    (word.is_char_boundary(at) && word[at..].eq_ignore_ascii_case(ending)).then(|| &word[..at])
 }
 
 #[cfg(test)]
