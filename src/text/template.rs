@@ -1,66 +1,29 @@
 //! Templates with names in braces.
 
-/// Part of a template.
-enum Part<'a> {
-    Text(&'a str),
-    /// A name to be replaced by its value.
-    Place(&'a str),
-}
+use regex::{Captures, Regex};
 
 /// Replaces each `{name}` by the value of that name, or by nothing when it has none. `{{name}}` stands for a literal
 /// `{name}`; braces around anything else stay as they are. Values are not expanded again.
 #[must_use]
 pub fn fill<'a>(template: &str, names: &[&str], value: impl Fn(&str) -> Option<&'a str>) -> String {
-    let mut filled = String::with_capacity(template.len());
-    for part in parts(template, names) {
-        match part {
-            Part::Text(text) => filled.push_str(text),
-            Part::Place(name) => filled.push_str(value(name).unwrap_or_default()),
-        }
-    }
-    filled
+    let fill = |found: &Captures<'_>| match found.name("place") {
+        Some(name) => value(name.as_str()).unwrap_or_default().to_owned(),
+        // One pair of braces less.
+        None => found[0][1..found[0].len() - 1].to_owned(),
+    };
+    places(names).replace_all(template, fill).into_owned()
 }
 
 /// The first of these names that the template uses.
 #[must_use]
 pub fn first_place<'a>(template: &'a str, names: &[&str]) -> Option<&'a str> {
-    parts(template, names).find_map(|part| match part {
-        Part::Place(name) => Some(name),
-        Part::Text(_) => None,
-    })
+    places(names).captures_iter(template).find_map(|found| found.name("place")).map(|name| name.as_str())
 }
 
-/// The parts of a template, in order.
-fn parts<'a>(template: &'a str, names: &[&str]) -> impl Iterator<Item = Part<'a>> {
-    let mut rest = template;
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        if let Some((part, after)) = special(rest, names) {
-            rest = after;
-            return Some(part);
-        }
-        // Up to the next brace that could be one of ours.
-        let next = rest.char_indices().skip(1).find(|(_, character)| *character == '{');
-        let (text, after) = rest.split_at(next.map_or(rest.len(), |(index, _)| index));
-        rest = after;
-        Some(Part::Text(text))
-    })
-}
-
-/// The name or literal that the text begins with, and the rest.
-fn special<'a>(text: &'a str, names: &[&str]) -> Option<(Part<'a>, &'a str)> {
-    let inner = text.strip_prefix('{')?;
-    let (inner, end) = inner.strip_prefix('{').map_or((inner, "}"), |inner| (inner, "}}"));
-    let length =
-        names.iter().find(|name| inner.starts_with(**name) && inner[name.len()..].starts_with(end))?.len();
-    let after = &inner[length + end.len()..];
-    if end.len() == 1 {
-        return Some((Part::Place(&inner[..length]), after));
-    }
-    // One pair of braces less.
-    Some((Part::Text(&text[1..=length + 2]), after))
+/// Finds `{{name}}`, and `{name}` with the name as `place`.
+fn places(names: &[&str]) -> Regex {
+    let names = names.iter().map(|name| regex::escape(name)).collect::<Vec<_>>().join("|");
+    Regex::new(&format!(r"\{{\{{(?:{names})\}}\}}|\{{(?P<place>{names})\}}")).expect("the names are escaped")
 }
 
 #[cfg(test)]
