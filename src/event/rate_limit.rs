@@ -60,10 +60,8 @@ fn told_delay(error: &str) -> Option<Duration> {
         };
         seconds(&error[whole.end() - 1..], bare)
     });
-    let longest =
-        delays.fold(None, |longest: Option<f64>, delay| Some(longest.map_or(delay, |l| l.max(delay))))?;
     // What exceeds a `Duration` exceeds the maximum as well.
-    Some(Duration::try_from_secs_f64(longest).unwrap_or(MAX_DELAY))
+    delays.max_by(f64::total_cmp).map(|longest| Duration::try_from_secs_f64(longest).unwrap_or(MAX_DELAY))
 }
 
 /// Seconds of the time that a text begins with, such as `7h12m0.5s` or `1 minute and 5 seconds`. A number without a unit

@@ -71,12 +71,6 @@ impl Deref for Sanitized {
     }
 }
 
-impl AsRef<str> for Sanitized {
-    fn as_ref(&self) -> &str {
-        &self.0
-    }
-}
-
 impl fmt::Display for Sanitized {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(&self.0)
