@@ -21,7 +21,7 @@ import { guarded } from "./host/guarded.ts";
 import { loadAddon } from "./host/native.ts";
 import { Notices, withPolicy } from "./host/notices.ts";
 import { callOptions, placeOptions, surfaceOptions } from "./host/options.ts";
-import type { PiApi, PiContext } from "./host/pi.ts";
+import type { PiApi, PiContext, SettledEvent } from "./host/pi.ts";
 import { rememberedSurfaces, rememberSurfaces } from "./host/remembered.ts";
 import { Runs } from "./host/runs.ts";
 import { surfacesWithoutAddon } from "./host/surface.ts";
@@ -123,7 +123,7 @@ export default function subagentNative(api: PiApi): void {
 	pi.on("tool_execution_end", ({ toolCallId }) => early.finished(toolCallId));
 	pi.on("agent_end", () => early.clear());
 	pi.on("agent_before_settle", async (event, context) => await deliveries.beforeSettle(event, context));
-	pi.on("agent_settled", ({ aborted }) => deliveries.settled(aborted));
+	pi.on("agent_settled", ({ aborted }: SettledEvent) => deliveries.settled(aborted));
 
 	pi.on("tool_result", ({ toolCallId }) =>
 		tools.some((kind) => kind.takeFailed(toolCallId)) ? { isError: true } : undefined,

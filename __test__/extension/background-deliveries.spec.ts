@@ -113,7 +113,7 @@ describe("deliveries", () => {
 		view.send({ deliveries: message("b", { triggerTurn: false }) });
 		view.send({ deliveries: message("a") });
 		const [result] = (await host.emit("agent_before_settle", { entries: [{ type: "foreign" }], continue: false })) as [
-			BeforeSettleResult,
+			Required<BeforeSettleResult>,
 		];
 		assert.deepEqual([result.entries.length, result.continue, host.messages.length], [3, true, 0]);
 		assert.deepEqual(result.entries[0], { type: "foreign" }, "what others add stays");
@@ -233,7 +233,7 @@ describe("deliveries", () => {
 		await asked.promise;
 		view.send({ deliveries: message("a", { triggerTurn: false }) });
 		over.resolve();
-		const [result] = (await settling) as [BeforeSettleResult];
+		const [result] = (await settling) as [Required<BeforeSettleResult>];
 		assert.deepEqual([result.entries.length, result.continue], [1, true]);
 	});
 

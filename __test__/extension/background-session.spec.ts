@@ -10,6 +10,7 @@ import { announcementLines } from "../../extension/cards/announcement.ts";
 import type { ToolRenderContext } from "../../extension/host/pi.ts";
 import { Style } from "../../extension/ui/style.ts";
 import { answer, backgroundRun, type LoadedExtension, PackageCopies, USAGE } from "./package-copy.ts";
+import { PLAIN, standingIn } from "./standing-in.ts";
 
 const copies = new PackageCopies();
 let loaded: LoadedExtension | undefined;
@@ -23,7 +24,7 @@ async function start(...options: Parameters<PackageCopies["load"]>): Promise<Loa
 afterEach(async () => await loaded?.host.emit("session_shutdown", { reason: "quit" }));
 after(() => copies.remove());
 
-const theme = { fg: (_color: string, text: string) => text, bold: (text: string) => text };
+const theme = PLAIN;
 
 /** A card as pi holds it: the call, and its result once there is one. */
 function card({ host }: LoadedExtension, tool: string, args: unknown, more: Partial<ToolRenderContext> = {}) {
@@ -31,7 +32,8 @@ function card({ host }: LoadedExtension, tool: string, args: unknown, more: Part
 	const { renderCall, renderResult } = host.tools.get(tool) ?? assert.fail(`${tool} is not registered`);
 	return (result?: { details: unknown; isError?: boolean }, width = 80): string[] => {
 		const known = { isPartial: !result, isError: result?.isError === true };
-		const context = { state, args, executionStarted: true, expanded: false, invalidate: () => {}, ...known, ...more };
+		const usual = { state, args, executionStarted: true, expanded: false, invalidate: () => {} };
+		const context = standingIn<ToolRenderContext>({ ...usual, ...known, ...more });
 		const drawn = [renderCall(args, theme, context)];
 		const text = "as text";
 		if (result) {

@@ -3,12 +3,14 @@
 import { mock } from "node:test";
 import { renderers } from "../../extension/cards/render.ts";
 import type { CardDetails } from "../../extension/host/details.ts";
+import type { Theme, ToolRenderContext } from "../../extension/host/pi.ts";
 import { plainText } from "../../extension/ui/text.ts";
+import { standingIn } from "./standing-in.ts";
 
-const COLOURED = {
+const COLOURED = standingIn<Theme>({
 	fg: (color: string, text: string) => `\u001b[3${color.length % 8}m${text}\u001b[39m`,
 	bold: (text: string) => `\u001b[1m${text}\u001b[22m`,
-};
+});
 
 /** Arguments, shared state, and the last result. */
 export class Card {
@@ -40,7 +42,7 @@ export class Card {
 	}
 
 	coloured(width: number): string[] {
-		const context = {
+		const context = standingIn<ToolRenderContext>({
 			args: this.args,
 			state: this.state,
 			// As pi does: what is asked to be drawn again is drawn again.
@@ -53,7 +55,7 @@ export class Card {
 			expanded: this.expanded,
 			isError: this.error,
 			keyText: () => "ctrl+o",
-		};
+		});
 		const { renderCall, renderResult } = this.renderers;
 		const parts = [renderCall(this.args, COLOURED, context)];
 		if (this.result) {

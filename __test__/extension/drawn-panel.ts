@@ -8,6 +8,7 @@ import { openPanel } from "../../extension/panel/open.ts";
 import { plainText } from "../../extension/ui/text.ts";
 import type { BackgroundDouble } from "./background-double.ts";
 import { HostDouble } from "./package-copy.ts";
+import { standingIn } from "./standing-in.ts";
 
 /** Keys as a terminal sends them. */
 export const KEYS = {
@@ -44,26 +45,26 @@ export class PanelDouble {
 	private screen: GuardedComponent | undefined;
 
 	constructor(background: BackgroundDouble) {
-		const theme: Theme = {
+		const theme = standingIn<Theme>({
 			fg: (_color, text) => {
 				this.painted += 1;
 				return text;
 			},
 			bold: (text) => text,
-		};
+		});
 		const panel = this;
-		const terminal: Terminal = {
+		const terminal = standingIn<Terminal>({
 			requestRender: () => {
 				this.requests += 1;
 			},
 			get terminal() {
 				return { rows: panel.rows };
 			},
-		};
+		});
 		this.host.user = {
 			custom: (factory) =>
 				new Promise((resolve) => {
-					const done = (result: undefined) => {
+					const done = (result: unknown) => {
 						this.dones += 1;
 						resolve(result);
 					};

@@ -29,7 +29,9 @@ class Message {
 		this.host = host;
 	}
 
-	async piece(piece: Partial<MessageUpdateEvent["assistantMessageEvent"]> & { type: string }): Promise<void> {
+	async piece(
+		piece: Record<string, unknown> & Pick<MessageUpdateEvent["assistantMessageEvent"], "type">,
+	): Promise<void> {
 		const assistantMessageEvent = { partial: { content: this.content }, ...piece };
 		const results = await this.host.emit("message_update", { type: "message_update", assistantMessageEvent });
 		assert.deepEqual(results, [undefined], "the message is left as it is");

@@ -7,10 +7,12 @@ import { visibleWidth } from "@earendil-works/pi-tui";
 import { guardedInterval, guardedTimeout } from "../../extension/host/guard.ts";
 import { guarded } from "../../extension/host/guarded.ts";
 import { GuardedComponent } from "../../extension/host/guarded-component.ts";
-import type { PiApi, PiContext } from "../../extension/host/pi.ts";
+import type { PiApi, PiContext, Terminal } from "../../extension/host/pi.ts";
 import { HostDouble } from "./package-copy.ts";
+import { PLAIN, standingIn } from "./standing-in.ts";
 
-const theme = { fg: (_color: string, text: string) => text, bold: (text: string) => text };
+const theme = PLAIN;
+const terminal = standingIn<Terminal>({ requestRender() {} });
 
 function fails(): never {
 	throw new Error("broken\u001b[2J\nby a test");
@@ -21,7 +23,7 @@ async function opened(): Promise<{ host: HostDouble; pi: PiApi }> {
 	// What failed before is told to the session before.
 	await later();
 	const host = new HostDouble();
-	const pi = guarded<PiApi>(host);
+	const pi = guarded(host.api);
 	pi.on("session_start", () => {});
 	await host.emit("session_start");
 	return { host, pi };
@@ -150,7 +152,7 @@ describe("what is registered", () => {
 		const host = new HostDouble();
 		const seen: unknown[] = [];
 		const own = { render: () => ["own"], invalidate: () => {} };
-		guarded(host).registerTool({
+		guarded(host.api).registerTool({
 			...{ name: "t", label: "", description: "", parameters: {}, execute: async () => fails() },
 			renderCall(_args, _theme, context) {
 				seen.push((context as { lastComponent?: unknown }).lastComponent);
@@ -170,7 +172,7 @@ describe("what is registered", () => {
 		host.registerMessageRenderer = (_type, given) => {
 			renderer = given;
 		};
-		guarded(host).registerMessageRenderer("m", () => undefined);
+		guarded(host.api).registerMessageRenderer("m", () => undefined);
 		assert.equal(renderer?.(), undefined);
 	});
 
@@ -195,8 +197,8 @@ describe("what is shown", () => {
 	it("is guarded in widgets and screens, and contexts stay as they are", async () => {
 		const { host, pi } = await opened();
 		const shown: unknown[] = [];
-		host.user.setWidget = (_key, content) => shown.push(content?.({ requestRender() {} }, theme));
-		host.user.custom = async (factory) => shown.push(factory({ requestRender() {} }, theme, {} as never, () => {}));
+		host.user.setWidget = (_key, content) => shown.push(content?.(terminal, theme));
+		host.user.custom = async (factory) => shown.push(factory(terminal, theme, {} as never, () => {}));
 		let given: PiContext | undefined;
 		pi.on("agent_start", (_event, context) => {
 			given = context;

@@ -18,13 +18,18 @@ import type { Native } from "../../extension/host/native.ts";
 import type {
 	Command,
 	CommandContext,
-	Component,
 	CustomMessage,
+	Keybindings,
 	PiApi,
 	PiContext,
+	Screen,
 	SendOptions,
 	SessionEntry,
+	SourceInfo,
+	Terminal,
+	Theme,
 	ToolDefinition,
+	Widget,
 } from "../../extension/host/pi.ts";
 import type {
 	ChainOptions,
@@ -39,6 +44,7 @@ import type {
 	ToolSurfaces,
 } from "../../index.js";
 import { packageDir } from "../support/versions.ts";
+import { PLAIN, standingIn } from "./standing-in.ts";
 
 function tool(name: string): ToolSurface {
 	const description = `The tool ${name}.`;
@@ -271,15 +277,29 @@ export class StubAddon implements Native {
 
 type Handler = (event: object, context: PiContext) => unknown;
 
+/** Makes what is shown above everything, or above the editor. */
+type ScreenFactory = (
+	terminal: Terminal,
+	theme: Theme,
+	keybindings: Keybindings,
+	done: (result: unknown) => void,
+) => Screen;
+type WidgetFactory = (terminal: Terminal, theme: Theme) => Widget;
+
+type User = Omit<PiContext["ui"], "custom" | "setWidget"> & {
+	custom(factory: ScreenFactory): Promise<unknown>;
+	setWidget(key: string, content: WidgetFactory | undefined): void;
+};
+
 /** The host as far as the extension sees it. */
-export class HostDouble implements PiApi {
+export class HostDouble {
 	tools = new Map<string, ToolDefinition>();
 	active: string[] = [];
 	commands = new Map<string, Command>();
 	entries: { customType: string; data: unknown }[] = [];
 	notes: string[] = [];
 	/** What the user does with dialogs. */
-	user: Partial<Omit<PiContext["ui"], "notify">> = {};
+	user: Partial<User> = {};
 	/** What the session holds. */
 	session: SessionEntry[] = [];
 	sessionFile: string | undefined = "/sessions/s.jsonl";
@@ -300,6 +320,11 @@ export class HostDouble implements PiApi {
 		this.handlers.set(event, [...(this.handlers.get(event) ?? []), handler as Handler]);
 	}
 
+	/** As the extension takes it. */
+	get api(): PiApi {
+		return this as unknown as PiApi;
+	}
+
 	handled(): string[] {
 		return [...this.handlers.keys()];
 	}
@@ -309,7 +334,7 @@ export class HostDouble implements PiApi {
 		this.onSend({ ...message, ...options });
 	}
 
-	append({ customType, details }: { customType: string; details: unknown }): void {
+	append({ customType, details }: Pick<CustomMessage, "customType" | "details">): void {
 		this.session.push({ type: "custom_message", customType, details });
 	}
 
@@ -318,9 +343,9 @@ export class HostDouble implements PiApi {
 		| undefined;
 
 	registerMessageRenderer(_customType: string, renderer: Parameters<PiApi["registerMessageRenderer"]>[1]): void {
-		const theme = { fg: (_color: string, text: string) => text, bold: (text: string) => text };
+		const options = (expanded: boolean) => ({ expanded, outputPad: 1 });
 		this.renderMessage = (message, width, expanded = false) =>
-			renderer(message, { expanded }, theme)?.render(width) ?? [];
+			renderer(standingIn<Parameters<typeof renderer>[0]>(message), options(expanded), PLAIN)?.render(width) ?? [];
 	}
 
 	async emit(event: string, payload: object = {}, context: PiContext = this.context()): Promise<unknown[]> {
@@ -341,18 +366,15 @@ export class HostDouble implements PiApi {
 	renderEntry: ((entry: { data?: unknown }, width: number) => string[]) | undefined;
 
 	registerEntryRenderer(_customType: string, renderer: Parameters<PiApi["registerEntryRenderer"]>[1]): void {
-		const theme = { fg: (_color: string, text: string) => text, bold: (text: string) => text };
-		this.renderEntry = (entry, width) => {
-			const drawn: Component | undefined = renderer(entry, { expanded: false }, theme);
-			return drawn?.render(width) ?? [];
-		};
+		this.renderEntry = (entry, width) =>
+			renderer(standingIn<Parameters<typeof renderer>[0]>(entry), { expanded: false }, PLAIN)?.render(width) ?? [];
 	}
 
 	appendEntry(customType: string, data: unknown): void {
 		this.entries.push({ customType, data });
 	}
 
-	getAllTools(): ReturnType<PiApi["getAllTools"]> {
+	getAllTools(): { name: string; sourceInfo: Pick<SourceInfo, "path" | "source"> }[] {
 		return [
 			{ name: "read", sourceInfo: { path: "builtin:read", source: "builtin" } },
 			{ name: "grep", sourceInfo: { path: "<builtin:grep>", source: "builtin" } },
@@ -374,41 +396,43 @@ export class HostDouble implements PiApi {
 	}
 
 	context(overrides: Partial<CommandContext> = {}): CommandContext {
-		return {
+		const user: Partial<User> = {
+			notify: (message) => {
+				this.notes.push(message);
+			},
+			select: async (...dialog) => await this.user.select?.(...dialog),
+			confirm: async (...dialog) => (await this.user.confirm?.(...dialog)) ?? true,
+			input: async (...dialog) => await this.user.input?.(...dialog),
+			editor: async (...dialog) => await this.user.editor?.(...dialog),
+			setWidget: (...widget) => this.user.setWidget?.(...widget),
+			custom: async (...screen) => await this.user.custom?.(...screen),
+		};
+		const model = standingIn<NonNullable<PiContext["model"]>>({ provider: "fake", id: "big" });
+		return standingIn<CommandContext>({
 			cwd: "/project",
 			mode: "tui",
 			hasUI: true,
-			ui: {
-				notify: (message) => {
-					this.notes.push(message);
-				},
-				select: async (...dialog) => await this.user.select?.(...dialog),
-				confirm: async (...dialog) => (await this.user.confirm?.(...dialog)) ?? true,
-				input: async (...dialog) => await this.user.input?.(...dialog),
-				editor: async (...dialog) => await this.user.editor?.(...dialog),
-				setWidget: (...widget) => this.user.setWidget?.(...widget),
-				custom: async (...screen) => await this.user.custom?.(...screen),
-			},
+			ui: user as PiContext["ui"],
 			sessionManager: {
 				getSessionId: () => "session",
 				getSessionFile: () => this.sessionFile,
-				getEntries: () => this.session,
+				getEntries: () => this.session as ReturnType<PiContext["sessionManager"]["getEntries"]>,
 			},
 			isIdle: () => this.idle,
 			abort: () => {
 				this.aborts += 1;
 			},
 			waitForIdle: async () => {},
-			model: { provider: "fake", id: "big" },
+			model,
 			modelRegistry: {
 				getRegisteredProviderIds: () => [],
-				getAll: () => [{ provider: "fake", id: "big" }],
+				getAll: () => [model],
 				getRegisteredNativeProvider: () => undefined,
 				getRegisteredProviderConfig: () => undefined,
 				getProviderAuth: async () => undefined,
 			},
 			...overrides,
-		};
+		});
 	}
 }
 
@@ -460,7 +484,7 @@ export class PackageCopies {
 
 function started(factory: (pi: PiApi) => void, copy: Pick<LoadedExtension, "addon" | "folder">): LoadedExtension {
 	const host = new HostDouble();
-	factory(host);
+	factory(host.api);
 	const call: LoadedExtension["call"] = async (params = { agent: "explorer", task: "find it" }, given = {}) => {
 		const tool = host.tools.get(given.tool ?? "subagent");
 		if (!tool) throw new Error("the tool is not registered");

@@ -80,7 +80,7 @@ describe("the tools", () => {
 			return answer("done");
 		};
 		const seen: string[] = [];
-		await call(undefined, { onUpdate: (partial) => seen.push(partial.content[0]?.text ?? "") });
+		await call(undefined, { onUpdate: ({ content: [part] }) => seen.push(part?.type === "text" ? part.text : "") });
 		late();
 		assert.deepEqual(seen, ["one", "two"]);
 	});

@@ -10,6 +10,7 @@ import { plainText } from "../../extension/ui/text.ts";
 import { showWidget } from "../../extension/ui/widget.ts";
 import { aRun, BackgroundDouble, over } from "./background-double.ts";
 import { HostDouble } from "./package-copy.ts";
+import { PLAIN, standingIn } from "./standing-in.ts";
 
 const NOW = Date.UTC(2026, 0, 1, 9);
 const usage = { input: 12_400, output: 932, cacheRead: 0, cacheWrite: 0, cost: 0.0231, turns: 3 };
@@ -28,21 +29,20 @@ class Above {
 	constructor(background: BackgroundDouble) {
 		const host = new HostDouble();
 		const above = this;
-		const terminal: Terminal = {
+		const terminal = standingIn<Terminal>({
 			requestRender: () => {
 				this.requests += 1;
 			},
 			get terminal() {
 				return { rows: above.rows };
 			},
-		};
+		});
 		host.user = {
 			setWidget: (key, content) => {
 				assert.equal(key, "subagents");
 				this.widget?.dispose();
 				this.mounts += content ? 1 : 0;
-				const theme = { fg: (_color: string, text: string) => text, bold: (text: string) => text };
-				this.widget = content && new GuardedComponent("the widget", () => content(terminal, theme));
+				this.widget = content && new GuardedComponent("the widget", () => content(terminal, PLAIN));
 			},
 		};
 		this.takeAway = showWidget(host.context(), background.background);

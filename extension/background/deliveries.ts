@@ -125,7 +125,7 @@ export class Deliveries {
 		const now = performance.now();
 		for (const each of outgoing) this.sent.push({ ...each, attempts: each.attempts + 1, sentAt: now });
 		this.watch();
-		const drafts = outgoing.map(({ message }) => ({ type: "custom_message", ...announcementOf(message) }));
+		const drafts = outgoing.map(({ message }) => ({ type: "custom_message" as const, ...announcementOf(message) }));
 		return {
 			entries: [...event.entries, ...drafts],
 			continue: event.continue || !context.hasUI || outgoing.some(({ message }) => message.triggerTurn),

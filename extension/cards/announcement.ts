@@ -3,7 +3,7 @@
 import { Box, Spacer, Text } from "@earendil-works/pi-tui";
 import { ANNOUNCEMENT, type AnnouncedRun, announcementIn } from "../background/announcement.ts";
 import type { RunOutcome } from "../host/details.ts";
-import type { PiApi, RenderedMessage } from "../host/pi.ts";
+import type { PiApi, RenderedMessage, RenderOptions } from "../host/pi.ts";
 import { component } from "../ui/component.ts";
 import { duration } from "../ui/figures.ts";
 import { keyText } from "../ui/key-text.ts";
@@ -22,7 +22,7 @@ const LABEL = "[subagents]";
 const SHORT_ANSWER_LINES = 3;
 
 export function registerAnnouncementRenderer(pi: PiApi): void {
-	pi.registerMessageRenderer(ANNOUNCEMENT, (message, options, theme) => {
+	pi.registerMessageRenderer(ANNOUNCEMENT, (message, options: RenderOptions, theme) => {
 		const style = new Style(theme);
 		const extent = { expanded: options.expanded, expandKey: keyText("app.tools.expand", options) };
 		// As pi draws messages that nobody else draws.

@@ -13,6 +13,9 @@ export type Boot = (tool: ToolName, callId: string, context: PiContext) => Early
 /** A call without a name or an id by then is waited for no longer; the name of its agent would have been in there. */
 const MAX_HELD_CHARS = 16_384;
 
+type Piece = MessageUpdateEvent["assistantMessageEvent"];
+type CallPiece = Extract<Piece, { type: `toolcall_${string}` }>;
+
 /** A call on its way. */
 interface Arriving {
 	/** Set once its name and id are known. */
@@ -38,7 +41,7 @@ export class EarlyCalls {
 
 	/** Takes a piece of the message under way. */
 	update({ assistantMessageEvent: piece }: MessageUpdateEvent, context: PiContext): void {
-		if (!piece.type.startsWith("toolcall_") || piece.contentIndex === undefined) return;
+		if (!isOfCall(piece) || piece.contentIndex === undefined) return;
 		const index = piece.contentIndex;
 		if (piece.type === "toolcall_start") this.arriving.set(index, { call: undefined, held: "", begun: false });
 		const arriving = this.arriving.get(index);
@@ -80,19 +83,15 @@ export class EarlyCalls {
 	}
 
 	/** Says whether more of this call is of interest. */
-	private take(
-		arriving: Arriving,
-		{ type, delta, partial, toolCall }: MessageUpdateEvent["assistantMessageEvent"],
-		index: number,
-		context: PiContext,
-	): boolean {
-		let json = delta ?? "";
+	private take(arriving: Arriving, piece: CallPiece, index: number, context: PiContext): boolean {
+		let json = piece.type === "toolcall_delta" ? (piece.delta ?? "") : "";
 		// Some providers hand out a call whole, without deltas.
-		if (type === "toolcall_end" && !arriving.begun) json = JSON.stringify(toolCall?.arguments) ?? "";
+		if (piece.type === "toolcall_end" && !arriving.begun) json = JSON.stringify(piece.toolCall?.arguments) ?? "";
 		if (json !== "") arriving.begun = true;
 		if (!arriving.call) {
 			json = arriving.held + json;
-			const { name = "", id = "" } = partial?.content[index] ?? {};
+			const call = piece.partial?.content[index];
+			const { name = "", id = "" } = call?.type === "toolCall" ? call : {};
 			if (name !== "" && !isToolName(name)) return false;
 			if (!isToolName(name) || id === "") {
 				arriving.held = json;
@@ -111,6 +110,10 @@ export class EarlyCalls {
 		if (call) this.announced.set(callId, call);
 		return call;
 	}
+}
+
+function isOfCall(piece: Piece): piece is CallPiece {
+	return piece.type.startsWith("toolcall_");
 }
 
 async function end(call: EarlyCall): Promise<void> {

@@ -146,7 +146,7 @@ function trimEnd(line: Span[] | undefined): void {
 }
 
 /** Joins spans and colours them. Foreign names in a stored line fall back to no colour. */
-export function paint(line: Line, theme: Theme): string {
+export function paint(line: Line, theme: Pick<Theme, "fg" | "bold">): string {
 	return line
 		.map(({ text, color, bold }) => {
 			const weighted = bold ? theme.bold(text) : text;

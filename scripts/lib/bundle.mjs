@@ -63,7 +63,6 @@ async function bundle() {
 		format: "esm",
 		platform: "node",
 		target,
-		charset: "utf8",
 		legalComments: "none",
 		sourcemap: "linked",
 		// The sources are shipped, and text that is there twice is twice in the history.

@@ -1,0 +1,17 @@
+/** What stands in for something of pi's in a test: the part of it that is used. */
+
+import type { Theme } from "../../extension/host/pi.ts";
+
+/** Each field is whole, or a part in its turn. */
+type Part<Whole> = {
+	[Name in keyof Whole]?: Whole[Name] extends (...args: never) => unknown
+		? Whole[Name]
+		: Whole[Name] | Partial<Whole[Name]> | undefined;
+};
+
+export function standingIn<Whole>(part: Part<Whole>): Whole {
+	return part as Whole;
+}
+
+/** A theme without colours. */
+export const PLAIN = standingIn<Theme>({ fg: (_color, text) => text, bold: (text) => text });
