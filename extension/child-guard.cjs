@@ -105,8 +105,9 @@ function names(list) {
 function childGuard(pi) {
 	const policy = readPolicy(process.env);
 	let isAnnouncing = false;
-	pi.on("before_agent_start", (/** @type {{ prompt: string }} */ event) => {
-		isAnnouncing = event.prompt.startsWith(ANNOUNCING);
+	pi.on("before_agent_start", (/** @type {{ prompt?: string }} */ { prompt }) => {
+		// An extension's message that starts a turn is no prompt, and allows nothing that was not allowed before.
+		if (prompt !== undefined) isAnnouncing = prompt.startsWith(ANNOUNCING);
 		return undefined;
 	});
 	pi.on("tool_call", (/** @type {ToolCallEvent} */ event) => {

@@ -77,6 +77,9 @@ describe("the guard in a child", () => {
 		assert.equal(calls(), undefined);
 		assert.equal(prompt("Your work on the task is done, and its result is kept. Write now what…"), undefined);
 		assert.deepEqual(calls(), { block: true, reason: "The work is done; no tool runs any more." });
+		// From pi 1.2 on: an extension's message starts a turn, and there is no prompt.
+		handlers.get("before_agent_start")?.({ messageType: "custom", message: { customType: "note" } });
+		assert.deepEqual(calls(), { block: true, reason: "The work is done; no tool runs any more." });
 		prompt("Go on.");
 		assert.equal(calls(), undefined);
 	});

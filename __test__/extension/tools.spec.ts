@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, afterEach, describe, it } from "node:test";
 import { answer, type LoadedExtension, PackageCopies, StubAddon, SURFACES } from "./package-copy.ts";
 
@@ -231,6 +233,52 @@ describe("registration", () => {
 		reloaded.host.active.push("read");
 		await reloaded.host.emit("session_start");
 		assert.deepEqual(reloaded.host.active, ["read"]);
+	});
+
+	it("keeps every tool from scripts, and says of one that it only looks", async () => {
+		const { host } = await start();
+		await host.emit("session_start");
+		const tools = [...host.tools.values()];
+		assert.deepEqual(new Set(tools.map(({ exposure }) => exposure)), new Set(["model-only"]));
+		assert.deepEqual(
+			tools.filter(({ annotations }) => annotations?.readOnlyHint).map(({ name }) => name),
+			["agents_list"],
+		);
+	});
+
+	it("says once that pi has to be started again when the package on disk is another one", async () => {
+		const loaded = await start();
+		const module = join(loaded.folder, "extensions", "index.mjs");
+		const text = readFileSync(module, "utf8");
+		const notes = async () => {
+			const { host } = loaded.reload();
+			for (const _ of [1, 2]) await host.emit("session_start", { reason: "reload" });
+			return host.notes;
+		};
+		assert.deepEqual(await notes(), []);
+		const [version = ""] = /(?<=^\/\/ pi-subagent-native )\S+/.exec(text) ?? [];
+		writeFileSync(module, text.replace(` ${version} `, " 99.0.0 "));
+		const [update = "", ...more] = await notes();
+		assert.match(update, /this pi still runs \d\S*, while 99\.0\.0 is installed; restart pi/);
+		assert.deepEqual(more, []);
+		writeFileSync(module, text.replace(/ [0-9a-f]{16}\./, " 0123456789abcdef."));
+		assert.match((await notes()).join(), /another build of it is installed; restart pi/);
+		// As in the middle of an update.
+		for (const there of ["", "// pi-sub"]) {
+			writeFileSync(module, there);
+			assert.deepEqual(await notes(), []);
+		}
+		rmSync(module);
+		assert.deepEqual(await notes(), []);
+	});
+
+	it("of two copies of the package has nothing to do with the other", async () => {
+		const [one, other] = [await start(), await start()];
+		await one.host.emit("session_start");
+		assert.equal(other.reload().host.tools.size, 0, "its tools were never described");
+		await other.host.emit("session_start");
+		await one.host.emit("session_shutdown", { reason: "quit" });
+		assert.deepEqual([one.addon.ended, other.addon.ended], [1, 0]);
 	});
 
 	it("runs on without the addon, and says what to do", async () => {

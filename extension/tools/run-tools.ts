@@ -89,6 +89,7 @@ export class SubagentTools {
 			promptSnippet: surface.promptSnippet,
 			promptGuidelines: surface.promptGuidelines,
 			parameters: surface.parameters,
+			exposure: "model-only",
 			execute: async (id, params, signal, onUpdate, context) => {
 				const running = this.run(kind, id, params as Params, signal, onUpdate, context);
 				// A rejected run is a programming error; the model still gets a result, and pi runs on.

@@ -20,7 +20,7 @@ interface SpawnParams {
 	cleanup?: string;
 }
 
-type Implementation = Pick<ToolDefinition, "execute" | "renderCall" | "renderResult">;
+type Implementation = Pick<ToolDefinition, "execute" | "renderCall" | "renderResult" | "annotations">;
 
 export class SessionTools {
 	private readonly pi: PiApi;
@@ -41,6 +41,7 @@ export class SessionTools {
 			agents_list: {
 				execute: async (id, _params, _signal, _onUpdate, context) => await this.settle(id, () => this.list(context)),
 				...agentsRenderers,
+				annotations: { readOnlyHint: true },
 			},
 		};
 	}
@@ -49,10 +50,11 @@ export class SessionTools {
 		for (const { name, label, description, promptSnippet, promptGuidelines, parameters } of surfaces) {
 			const implementation = Object.hasOwn(this.implementations, name) ? this.implementations[name] : undefined;
 			if (!implementation) continue;
-			this.pi.registerTool({
-				...{ name, label, description, promptSnippet, promptGuidelines, parameters },
+			const tool: ToolDefinition = {
+				...{ name, label, description, promptSnippet, promptGuidelines, parameters, exposure: "model-only" },
 				...implementation,
-			});
+			};
+			this.pi.registerTool(tool);
 		}
 	}
 
