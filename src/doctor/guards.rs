@@ -55,24 +55,16 @@ pub(super) fn sandbox(config: &Config, capabilities: &HostCapabilities) -> Check
         Err(reason) => missing(reason),
         Ok(Abilities { landlock: Err(reason), .. }) => missing(reason),
         Ok(Abilities { landlock: Ok(version), mount_namespace, .. }) => {
-            let landlock = format!("landlock (ABI {version})");
-            match mount_namespace {
-                Ok(()) if config.sandbox.metadata => Check::new(
-                    AREA,
-                    Status::Ok,
-                    format!("{landlock} and mount-ns: the kernel refuses readonly agents to change anything"),
-                ),
-                Ok(()) => Check::new(
-                    AREA,
-                    Status::Info,
-                    format!("{landlock}; modes, owners and times are left out (`sandbox.metadata`)"),
-                ),
-                Err(reason) => Check::new(
-                    AREA,
-                    Status::Info,
-                    format!("{landlock}; modes, owners and times of files are not covered: {reason}"),
-                ),
-            }
+            let (status, rest) = match mount_namespace {
+                Ok(()) if config.sandbox.metadata => {
+                    (Status::Ok, " and mount-ns: the kernel refuses readonly agents to change anything")
+                }
+                Ok(()) => (Status::Info, "; modes, owners and times are left out (`sandbox.metadata`)"),
+                Err(reason) => {
+                    (Status::Info, &*format!("; modes, owners and times of files are not covered: {reason}"))
+                }
+            };
+            Check::new(AREA, status, format!("landlock (ABI {version}){rest}"))
         }
     }
 }

@@ -96,6 +96,7 @@ type Callback<Request, Reply> =
 /// console.log((await handle.result()).content[0]?.text);
 /// ```
 #[napi(object, object_to_js = false)]
+#[derive(Default)]
 pub struct HostCallbacks {
     /// Asks the user whether an agent that a project defines may run: once per content of its file. False and no answer
     /// refuse the run. Without this callback `nonInteractivePolicy` decides.
@@ -110,9 +111,6 @@ pub struct HostCallbacks {
     pub ask: Option<Callback<Question, Answer>>,
 }
 
-/// The host of a call, as the core sees it.
-pub(super) struct JsCallbacks(pub(super) Option<HostCallbacks>);
-
 /// Calls JavaScript and waits for its answer. `None`: there is no callback, it threw, or its promise rejected.
 async fn ask<Request, Reply>(sink: Option<&Callback<Request, Reply>>, request: Request) -> Option<Reply>
 where
@@ -125,20 +123,18 @@ where
     }
 }
 
-impl run::HostCallbacks for JsCallbacks {
+impl run::HostCallbacks for HostCallbacks {
     fn is_interactive(&self) -> bool {
-        self.0.as_ref().is_some_and(|host| host.confirm.is_some())
+        self.confirm.is_some()
     }
 
     fn confirm(&self, request: run::ConfirmRequest) -> BoxFuture<'_, bool> {
-        let sink = self.0.as_ref().and_then(|host| host.confirm.as_ref());
-        let answer = ask(sink, request.into_js());
+        let answer = ask(self.confirm.as_ref(), request.into_js());
         Box::pin(async { answer.await.unwrap_or(false) })
     }
 
     fn ask(&self, question: run::ChildQuestion) -> BoxFuture<'_, run::Answer> {
-        let sink = self.0.as_ref().and_then(|host| host.ask.as_ref());
-        let answer = ask(sink, question.into_js());
+        let answer = ask(self.ask.as_ref(), question.into_js());
         Box::pin(async {
             match answer.await {
                 Some(Answer { confirmed: Some(confirmed), .. }) => run::Answer::Confirmed(confirmed),
@@ -151,8 +147,7 @@ impl run::HostCallbacks for JsCallbacks {
     fn refresh<'a>(&'a self, provider: &'a str, valid_for: Duration) -> BoxFuture<'a, bool> {
         let request =
             RefreshRequest { provider: provider.to_owned(), valid_for_ms: millis(valid_for).into_js() };
-        let sink = self.0.as_ref().and_then(|host| host.refresh.as_ref());
-        let answer = ask(sink, request);
+        let answer = ask(self.refresh.as_ref(), request);
         Box::pin(async { answer.await.unwrap_or(false) })
     }
 }

@@ -6,7 +6,7 @@ use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
 use tokio::sync::watch;
 
-use super::callbacks::{HostCallbacks, JsCallbacks, UpdateSink, forward};
+use super::callbacks::{HostCallbacks, UpdateSink, forward};
 use super::into_js::IntoJs;
 use super::options::{CallRequest, ChainOptions, ParallelOptions, RunOptions};
 use super::result::ToolResult;
@@ -147,7 +147,7 @@ where
     let (finish, outcome) = watch::channel(None);
     let handle = RunHandle { run_id: id.clone(), steering: control.steering.clone(), guard, outcome };
     let (updates, seen) = watch::channel(None);
-    let call = Call { id, callbacks: Arc::new(JsCallbacks(host)), control, updates, host_id, order };
+    let call = Call { id, callbacks: Arc::new(host.unwrap_or_default()), control, updates, host_id, order };
     // Join both, so that the last update comes before the result.
     let both = spawn_task(async move { tokio::join!(run(spec, call), forward(seen, on_update)).0 });
     spawn_task(async move {

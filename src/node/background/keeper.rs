@@ -6,7 +6,7 @@ use std::sync::Arc;
 use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
 
-use crate::node::callbacks::JsCallbacks;
+use crate::node::callbacks::HostCallbacks;
 use crate::node::location::addon;
 use crate::node::runtime::promise;
 use crate::orchestrate::background;
@@ -42,7 +42,7 @@ pub(in crate::node) fn keeper() -> Option<Detached> {
 #[napi(catch_unwind, ts_return_type = "Promise<void>")]
 pub fn keep_run(env: Env) -> napi::Result<PromiseRaw<'static, ()>> {
     promise(env, async move {
-        background::keep(Arc::new(JsCallbacks(None)), answer)
+        background::keep(Arc::new(HostCallbacks::default()), answer)
             .await
             .map_err(|error| napi::Error::from_reason(error.to_string()))
     })

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use super::report::{CommandReport, Completion};
 use super::run::BackgroundRun;
 use super::transcript::{Transcript, TranscriptOptions};
-use crate::node::callbacks::{HostCallbacks, JsCallbacks, Returned, call};
+use crate::node::callbacks::{HostCallbacks, Returned, call};
 use crate::node::into_js::{IntoJs, object_into_js};
 use crate::node::options::BackgroundOptions;
 use crate::node::runtime::promise;
@@ -188,7 +188,7 @@ impl BackgroundSession {
         let opened = self.opened();
         promise(env, async move {
             let (service, view) = opened.await?;
-            Ok(commands::answer(&service, &view, &line, Arc::new(JsCallbacks(host))).await.into_js())
+            Ok(commands::answer(&service, &view, &line, Arc::new(host.unwrap_or_default())).await.into_js())
         })
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
 
-use crate::node::callbacks::{HostCallbacks, JsCallbacks};
+use crate::node::callbacks::HostCallbacks;
 use crate::node::into_js::{IntoJs, object_into_js};
 use crate::node::options::{SpawnOptions, SpawnableOptions};
 use crate::node::runtime::{off_thread, promise};
@@ -57,7 +57,7 @@ pub fn spawn_session(
     let request = options.into_request(cancel_of_thread(env)?);
     promise(env, async move {
         let service = background(&request.context.agent_dir);
-        Ok(spawn(&service, request, Arc::new(JsCallbacks(host))).await.into_js())
+        Ok(spawn(&service, request, Arc::new(host.unwrap_or_default())).await.into_js())
     })
 }
 

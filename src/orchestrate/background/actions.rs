@@ -14,7 +14,7 @@ use super::watch::watch_others;
 use crate::orchestrate::CallOrder;
 use crate::run::{
     ActionOutcome, BackgroundRun, CallSettings, HostCallbacks, LiveSnapshot, Resumption, RunId, RunOverrides,
-    RunSpec, Timeout, prepare_with, spawn_task,
+    RunSpec, RunState, Timeout, prepare_with, spawn_task,
 };
 
 /// How long `stop` waits for a run to end.
@@ -162,15 +162,8 @@ pub async fn resume(
 
 /// The record of a run that starts again.
 fn resumed(run: &BackgroundRun) -> BackgroundRun {
-    let progress = LiveSnapshot {
-        usage: run.progress.usage.clone(),
-        cpu_ms: run.progress.cpu_ms,
-        rss_bytes: run.progress.rss_bytes,
-        processes: run.progress.processes,
-        ..LiveSnapshot::default()
-    };
     BackgroundRun {
-        progress,
+        progress: LiveSnapshot { state: RunState::default(), ..run.progress.clone() },
         outcome: None,
         error: None,
         started_ms: None,
