@@ -29,7 +29,7 @@ const GO_ON: &str = "Continue with your task where you left off, and finish it."
 /// # Errors
 ///
 /// When the run cannot be ended; the text says why.
-pub async fn stop(service: &BackgroundService, run: &BackgroundRun) -> Result<ActionOutcome, String> {
+pub async fn stop(service: &Arc<BackgroundService>, run: &BackgroundRun) -> Result<ActionOutcome, String> {
     if !run.is_live() {
         return Err("it is over already".to_owned());
     }
@@ -44,7 +44,7 @@ pub async fn stop(service: &BackgroundService, run: &BackgroundRun) -> Result<Ac
 }
 
 /// Ends all runs of a conversation. Returns how many there were.
-pub async fn stop_all(service: &BackgroundService, session: &str) -> usize {
+pub async fn stop_all(service: &Arc<BackgroundService>, session: &str) -> usize {
     let hosted = service.registry.listed(Some(session));
     for live in &hosted {
         live.end(EndReason::Stopped);
@@ -147,7 +147,7 @@ pub async fn resume(
         return Err("it is under way".to_owned());
     }
     let record = live.record();
-    if !service.with_repository(move |repository| repository.claim(&record)).await {
+    if !service.blocking(move |service| service.repository.claim(&record)).await {
         service.registry.remove(&run.key);
         return Err("another process has resumed it, or archived its transcript".to_owned());
     }
@@ -182,22 +182,22 @@ fn resumed(run: &BackgroundRun) -> BackgroundRun {
 }
 
 async fn request(
-    service: &BackgroundService,
+    service: &Arc<BackgroundService>,
     run: &BackgroundRun,
     action: &'static str,
     text: &str,
 ) -> Result<(), String> {
     let (key, text) = (run.key.clone(), text.to_owned());
-    let is_left = service.with_repository(move |repository| repository.request(&key, action, &text)).await;
+    let is_left = service.blocking(move |service| service.repository.request(&key, action, &text)).await;
     is_left.then_some(()).ok_or_else(|| "the process that it lives in cannot be asked".to_owned())
 }
 
 /// Waits until a run of another process has ended.
-async fn until_over(service: &BackgroundService, key: &str) {
+async fn until_over(service: &Arc<BackgroundService>, key: &str) {
     let mut changes = service.registry.changes();
     loop {
         let key = key.to_owned();
-        let run = service.with_repository(move |repository| repository.run(&key)).await;
+        let run = service.blocking(move |service| service.repository.run(&key)).await;
         if run.is_none_or(|run| !run.is_live()) {
             return;
         }

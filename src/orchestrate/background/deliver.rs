@@ -51,14 +51,14 @@ pub async fn open_conversation(
     let view = Arc::new(ConversationView::new(session, scope, &in_flight));
     let mut given_up = service.conversations.open(&view);
     given_up.retain(|id| !in_flight.contains(id));
-    let (host, opened) = (Arc::clone(service), Arc::clone(&view));
-    blocking(move || {
+    let opened = Arc::clone(&view);
+    let prepare = service.blocking(move |service| {
         // A process that died may have delivered these without archiving their runs.
-        mark(&host, &opened, &delivered);
-        host.repository.release(&given_up);
-        take_over_orphans(&host);
-    })
-    .await;
+        mark(service, &opened, &delivered);
+        service.repository.release(&given_up);
+        take_over_orphans(service);
+    });
+    prepare.await;
     view.outbox.expect();
     spawn_task(serve(Arc::clone(service), Arc::clone(&view), listener));
     watch_others(service);
@@ -66,9 +66,9 @@ pub async fn open_conversation(
 }
 
 /// Closes a conversation. Its runs continue; undelivered results wait until it is opened again.
-pub async fn close_conversation(service: &BackgroundService, view: &Arc<ConversationView>) {
+pub async fn close_conversation(service: &Arc<BackgroundService>, view: &Arc<ConversationView>) {
     let left = service.conversations.close(view);
-    service.with_repository(move |repository| repository.release(&left)).await;
+    service.blocking(move |service| service.repository.release(&left)).await;
 }
 
 /// Marks deliveries as permanently in the conversation. `false`: the mark could not be stored yet, and they are offered
@@ -79,8 +79,8 @@ pub async fn mark_delivered(
     ids: Vec<String>,
 ) -> bool {
     view.outbox.delivered(&ids);
-    let (service, view) = (Arc::clone(service), Arc::clone(view));
-    blocking(move || mark(&service, &view, &ids)).await
+    let view = Arc::clone(view);
+    service.blocking(move |service| mark(service, &view, &ids)).await
 }
 
 /// Marks deliveries and decides what happens to the files of their runs. Returns whether the marks were stored. Blocks.
@@ -195,7 +195,7 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
 }
 
 /// Reads the runs from the store again if they have changed.
-async fn refresh(service: &BackgroundService, view: &ConversationView, stored: &mut Vec<BackgroundRun>) {
+async fn refresh(service: &Arc<BackgroundService>, view: &ConversationView, stored: &mut Vec<BackgroundRun>) {
     if view.take_stale() {
         let runs = service.stored_runs(Some(view.session().to_owned())).await;
         *stored = runs.into_iter().map(brief).collect();
@@ -213,7 +213,7 @@ struct Batch {
 
 /// The message that is due, if any, with its deliveries.
 async fn next_message(
-    service: &BackgroundService,
+    service: &Arc<BackgroundService>,
     view: &ConversationView,
     pending: Option<Pending>,
 ) -> (Option<DeliveryMessage>, Batch) {
@@ -224,10 +224,10 @@ async fn next_message(
     }
     let session = view.session().to_owned();
     let (mut claimed, is_all) =
-        service.with_repository(move |repository| repository.claim_deliveries(&session)).await;
+        service.blocking(move |service| service.repository.claim_deliveries(&session)).await;
     let Some(deliveries) = view.outbox.hand_out(&mut claimed, MAX_TOGETHER) else {
         let ids: Vec<_> = claimed.into_iter().map(|delivery| delivery.id).collect();
-        service.with_repository(move |repository| repository.release(&ids)).await;
+        service.blocking(move |service| service.repository.release(&ids)).await;
         return (None, Batch::default());
     };
     // If the store cannot say whether there are more, it is asked again; this batch is delivered meanwhile.
@@ -236,8 +236,8 @@ async fn next_message(
         return (None, batch);
     }
     let keys: Vec<_> = batch.deliveries.iter().map(|delivery| delivery.key.clone()).collect();
-    let runs = service.with_repository(move |repository| {
-        keys.iter().filter_map(|key| repository.run(key)).collect::<Vec<_>>()
+    let runs = service.blocking(move |service| {
+        keys.iter().filter_map(|key| service.repository.run(key)).collect::<Vec<_>>()
     });
     let bodies: Vec<_> = batch.deliveries.iter().map(DeliveryBody::read).collect();
     let message = DeliveryMessage {

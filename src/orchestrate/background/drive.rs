@@ -24,7 +24,7 @@ const SNAPSHOTS: Duration = Duration::from_millis(500);
 /// Drives a run of the registry to its end, stores the end, and delivers it to its conversation. The run leaves the
 /// registry only after its end is stored and, if its conversation is open here, pending there.
 pub(super) async fn drive(
-    service: &BackgroundService,
+    service: &Arc<BackgroundService>,
     live: &LiveRun,
     ready: Result<AdmittedRun, ToolResult>,
     config: &Config,
@@ -44,33 +44,31 @@ pub(super) async fn drive(
     let writing = Arc::clone(&live.writing).lock_owned().await;
     // Its own conversation takes precedence over other processes that have the same conversation open.
     let is_claimed = service.conversations.is_open(&run.session);
-    let (snapshots, finished) = (service.snapshots.clone(), run.clone());
-    let delivery = service
-        .with_repository(move |repository| {
-            repository.finish(&finished, delivery.as_ref(), is_claimed);
-            if finished.is_kept {
-                snapshots.remove(&finished.key);
-            }
-            drop(writing);
-            delivery
-        })
-        .await;
+    let finished = run.clone();
+    let finish = service.blocking(move |service| {
+        service.repository.finish(&finished, delivery.as_ref(), is_claimed);
+        if finished.is_kept {
+            service.snapshots.remove(&finished.key);
+        }
+        drop(writing);
+        delivery
+    });
+    let delivery = finish.await;
     // The order matters: a run that is neither live nor pending would count as delivered.
     let left = service.conversations.hand_over(&run.session, delivery.filter(|_| is_claimed));
     drop(registration);
     if let Some(left) = left {
         // The conversation was closed meanwhile.
-        service.with_repository(move |repository| repository.release(&[left.id])).await;
+        service.blocking(move |service| service.repository.release(&[left.id])).await;
     }
     if is_silent && run.cleanup == Cleanup::Delete {
-        let retention = service.retention.clone();
-        blocking(move || retention.archive(&run)).await;
+        service.blocking(move |service| service.retention.archive(&run)).await;
     }
     service.invalidate(!is_claimed);
 }
 
 async fn execute(
-    service: &BackgroundService,
+    service: &Arc<BackgroundService>,
     live: &LiveRun,
     ready: AdmittedRun,
     order: &CallOrder,
@@ -90,7 +88,7 @@ async fn execute(
 }
 
 /// Stores each state of a run that another process needs to know if this one crashes.
-async fn store_changes(service: &BackgroundService, live: &LiveRun) -> std::convert::Infallible {
+async fn store_changes(service: &Arc<BackgroundService>, live: &LiveRun) -> std::convert::Infallible {
     let essence = |run: &BackgroundRun| (run.progress.state, run.transcript.clone(), run.model.clone());
     let mut changes = live.watch();
     let mut run = live.record();
@@ -109,23 +107,20 @@ async fn store_changes(service: &BackgroundService, live: &LiveRun) -> std::conv
 }
 
 /// Writes a snapshot of a run for other processes whenever it changes.
-async fn write_snapshots(service: &BackgroundService, live: &LiveRun) -> std::convert::Infallible {
+async fn write_snapshots(service: &Arc<BackgroundService>, live: &LiveRun) -> std::convert::Infallible {
     let mut written = None;
     loop {
         let BackgroundRun { key, progress, .. } = live.record();
         if written.as_ref() != Some(&progress) {
-            let (snapshots, snapshot) = (service.snapshots.clone(), progress.clone());
+            let snapshot = progress.clone();
             // The end of the run removes the snapshot, and waits for this write.
             let writing = Arc::clone(&live.writing).lock_owned().await;
             // If a snapshot cannot be written, readers miss it; the run itself is not affected.
-            drop(
-                blocking(move || {
-                    let result = snapshots.write(&key, &snapshot);
-                    drop(writing);
-                    result
-                })
-                .await,
-            );
+            let write = service.blocking(move |service| {
+                let _ = service.snapshots.write(&key, &snapshot);
+                drop(writing);
+            });
+            write.await;
             written = Some(progress);
         }
         sleep(SNAPSHOTS).await;

@@ -3,12 +3,12 @@
 //! They are stored in the agent directory, where no sandboxed child can write, so their content can be trusted.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
-use crate::files::{layout, private};
+use crate::files::{layout, open, private};
 use crate::run::{BackgroundRun, LiveSnapshot};
 
 /// Most bytes read of a snapshot.
@@ -17,7 +17,6 @@ const MAX_BYTES: u64 = 1024 * 1024;
 const MAX_SWEPT: usize = 1_000;
 
 /// The snapshots of an agent directory. Every method blocks.
-#[derive(Clone, Debug)]
 pub(super) struct SnapshotDirectory {
     agent_dir: PathBuf,
 }
@@ -38,10 +37,8 @@ impl SnapshotDirectory {
     }
 
     fn read(&self, key: &str) -> Option<LiveSnapshot> {
-        let file = fs::File::open(self.path_of(key)).ok()?;
-        let mut text = Vec::new();
-        file.take(MAX_BYTES).read_to_end(&mut text).ok()?;
-        serde_json::from_slice(&text).ok()
+        let file = open::regular(&self.path_of(key)).ok()?;
+        serde_json::from_slice(&open::read(file, MAX_BYTES).ok()?).ok()
     }
 
     /// Replaces the snapshot of a run atomically: a reader sees the old one or the new one.

@@ -12,7 +12,6 @@ use crate::text::chain;
 use crate::text::figures::millis;
 
 /// Archives and removes the files of ended runs. Every method blocks.
-#[derive(Clone)]
 pub(super) struct Retention {
     agent_dir: PathBuf,
     repository: Arc<RunRepository>,

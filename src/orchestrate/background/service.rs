@@ -94,15 +94,15 @@ pub async fn ended() {
 impl BackgroundService {
     /// The runs of a session, or of all, newest first: the live state of those hosted here, the stored state of the
     /// others.
-    pub async fn runs(&self, session: Option<String>) -> Vec<BackgroundRun> {
+    pub async fn runs(self: &Arc<Self>, session: Option<String>) -> Vec<BackgroundRun> {
         let runs = self.stored_runs(session.clone()).await;
         self.with_hosted(runs, session.as_deref())
     }
 
     /// The runs of a session, or of all, as stored, with the snapshots of their keepers.
-    pub(super) async fn stored_runs(&self, session: Option<String>) -> Vec<BackgroundRun> {
-        let snapshots = self.snapshots.clone();
-        self.with_repository(move |repository| snapshots.update(repository.runs(session.as_deref()))).await
+    pub(super) async fn stored_runs(self: &Arc<Self>, session: Option<String>) -> Vec<BackgroundRun> {
+        self.blocking(move |service| service.snapshots.update(service.repository.runs(session.as_deref())))
+            .await
     }
 
     /// Replaces the runs hosted by this process by their live state.
@@ -125,32 +125,32 @@ impl BackgroundService {
     }
 
     /// One run: its live state if it is hosted here, otherwise its stored state.
-    pub(super) async fn run(&self, key: &str) -> Option<BackgroundRun> {
+    pub(super) async fn run(self: &Arc<Self>, key: &str) -> Option<BackgroundRun> {
         if let Some(live) = self.registry.get(key) {
             return Some(live.record());
         }
         let key = key.to_owned();
-        self.with_repository(move |repository| repository.run(&key)).await
+        self.blocking(move |service| service.repository.run(&key)).await
     }
 
-    /// Runs `work` with the repository on a thread that may block.
-    pub(super) async fn with_repository<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&RunRepository) -> T + Send + 'static,
+    /// Does `work` on a thread that may block.
+    pub(super) async fn blocking<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> T {
-        let repository = Arc::clone(&self.repository);
-        blocking(move || work(&repository)).await
+        let service = Arc::clone(self);
+        blocking(move || work(&service)).await
     }
 
     /// Stores the current state of a run.
-    pub(super) async fn store(&self, live: &LiveRun) {
+    pub(super) async fn store(self: &Arc<Self>, live: &LiveRun) {
         let writing = Arc::clone(&live.writing).lock_owned().await;
         let run = live.record();
-        self.with_repository(move |repository| {
-            repository.put(&run);
+        let store = self.blocking(move |service| {
+            service.repository.put(&run);
             drop(writing);
-        })
-        .await;
+        });
+        store.await;
     }
 
     /// Makes every open conversation read the store again, and look for deliveries if there may be some.
@@ -160,11 +160,11 @@ impl BackgroundService {
     }
 
     /// Ends all runs hosted by this process because the host is ending, and waits until their ends are stored.
-    pub async fn close(&self) {
+    pub async fn close(self: &Arc<Self>) {
         let runs = self.end_all();
         // Pi must be able to end even if a run does not.
         let _ = timeout(CLOSING, self.registry.until_removed(&runs)).await;
-        self.with_repository(RunRepository::flush).await;
+        self.blocking(|service| service.repository.flush()).await;
     }
 
     fn end_all(&self) -> Vec<Arc<LiveRun>> {
@@ -176,10 +176,10 @@ impl BackgroundService {
     }
 
     /// Waits until this process hosts no run, and tries to store all of them.
-    pub(super) async fn until_empty(&self) {
+    pub(super) async fn until_empty(self: &Arc<Self>) {
         self.registry.until_removed(&self.registry.of_session(None)).await;
         for _ in 0..FLUSHES {
-            if self.with_repository(RunRepository::flush).await {
+            if self.blocking(|service| service.repository.flush()).await {
                 return;
             }
             sleep(FLUSH_PAUSE).await;

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep, timeout};
 
-use super::conversation::view::ConversationView;
+use super::conversation::view::{ConversationScope, ConversationView};
 use super::ending::Ending;
 use super::live_run::EndReason;
 use super::repository::{SEND, STOP};
 use super::service::BackgroundService;
-use crate::run::{BackgroundRun, CallSettings, HostContext, blocking, spawn_task};
+use crate::run::{BackgroundRun, CallSettings, HostContext, spawn_task};
 use crate::store::Request;
 use crate::transcript::{last_text, session_id};
 
@@ -65,15 +65,13 @@ fn is_needed(service: &BackgroundService) -> bool {
 
 async fn look(service: &Arc<BackgroundService>, schedule: &mut Schedule) {
     let before = schedule.version;
-    let (version, requests) = service
-        .with_repository(move |repository| {
-            repository.flush();
-            let version = repository.version();
-            let requests = if version == before { Some(Vec::new()) } else { repository.take_requests() };
-            (version, requests)
-        })
-        .await;
-    let Some(requests) = requests else { return };
+    let changes = service.blocking(move |BackgroundService { repository, .. }| {
+        repository.flush();
+        let version = repository.version();
+        let requests = if version == before { Some(Vec::new()) } else { repository.take_requests() };
+        (version, requests)
+    });
+    let (version, Some(requests)) = changes.await else { return };
     if version != before {
         schedule.version = version;
         service.invalidate(true);
@@ -83,28 +81,25 @@ async fn look(service: &Arc<BackgroundService>, schedule: &mut Schedule) {
     for request in &requests {
         obey(service, request);
     }
-    if is_due(&mut schedule.orphans, ORPHANS) {
-        let host = Arc::clone(service);
-        if blocking(move || take_over_orphans(&host)).await {
-            service.invalidate(true);
-        }
+    if is_due(&mut schedule.orphans, ORPHANS) && service.blocking(take_over_orphans).await {
+        service.invalidate(true);
     }
     if is_due(&mut schedule.archive, ARCHIVE) {
-        let host = Arc::clone(service);
-        blocking(move || {
-            if host.repository.version().is_some() {
-                host.snapshots.sweep(|key| host.repository.run(key).is_some_and(|run| run.is_live()));
+        let archive = service.blocking(|BackgroundService { repository, snapshots, retention, .. }| {
+            if repository.version().is_some() {
+                snapshots.sweep(|key| repository.run(key).is_some_and(|run| run.is_live()));
             }
-            host.retention.archive_due();
-        })
-        .await;
+            retention.archive_due();
+        });
+        archive.await;
         service.registry.notify();
     }
     if is_due(&mut schedule.measure, MEASURE)
         && let Some(view) = service.conversations.any()
     {
-        let (retention, scope) = (service.retention.clone(), view.scope.clone());
-        if blocking(move || retention.keep_within_quota(&scope.cwd, &scope.context)).await {
+        let ConversationScope { cwd, context, .. } = view.scope.clone();
+        let measure = move |service: &BackgroundService| service.retention.keep_within_quota(&cwd, &context);
+        if service.blocking(measure).await {
             service.invalidate(false);
         }
     }

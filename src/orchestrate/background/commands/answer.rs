@@ -82,7 +82,7 @@ async fn answer_on(
 ///
 /// When no transcript can be read.
 pub async fn transcript(
-    service: &BackgroundService,
+    service: &Arc<BackgroundService>,
     view: &ConversationView,
     key: &str,
     wanted: Wanted,
@@ -97,7 +97,7 @@ pub async fn transcript(
 
 /// Finds a run by name, first among those of the conversation, then among all.
 async fn find(
-    service: &BackgroundService,
+    service: &Arc<BackgroundService>,
     view: &ConversationView,
     target: &Target,
 ) -> Result<BackgroundRun, Report> {
@@ -111,7 +111,11 @@ async fn find(
 
 /// Finds a run of another conversation, only by its whole id or by its number in the list that was shown: a typing
 /// error must not reach the runs of another project.
-async fn elsewhere(service: &BackgroundService, target: &Target, listed: &[String]) -> Option<BackgroundRun> {
+async fn elsewhere(
+    service: &Arc<BackgroundService>,
+    target: &Target,
+    listed: &[String],
+) -> Option<BackgroundRun> {
     if let Some(key) = target.key() {
         return service.run(key).await;
     }

@@ -123,7 +123,7 @@ async fn accept(
 
 /// Continues with an accepted run after the user has answered. `None`: a keeper has it.
 async fn after_consent(
-    service: &BackgroundService,
+    service: &Arc<BackgroundService>,
     live: &LiveRun,
     prepared: Result<AdmittedRun, ToolResult>,
     handoff: Option<Handoff>,
@@ -135,7 +135,7 @@ async fn after_consent(
                 // The run belongs to the keeper from now on, and so does a stop that came meanwhile.
                 if live.is_stopped() {
                     let key = live.key();
-                    service.with_repository(move |repository| repository.request(&key, STOP, "")).await;
+                    service.blocking(move |service| service.repository.request(&key, STOP, "")).await;
                 }
                 note_handed_over(service, live);
                 service.registry.remove(&live.key());
@@ -160,9 +160,9 @@ async fn host(service: &Arc<BackgroundService>, live: &Arc<LiveRun>, config: &Co
 }
 
 /// Whether all processes together already have as many live runs as one process may have.
-async fn has_too_many(service: &BackgroundService, config: &Config) -> bool {
+async fn has_too_many(service: &Arc<BackgroundService>, config: &Config) -> bool {
     let most = most(config);
-    service.with_repository(move |repository| repository.count_live(most)).await >= most
+    service.blocking(move |service| service.repository.count_live(most)).await >= most
 }
 
 fn note_handed_over(service: &BackgroundService, live: &LiveRun) {
