@@ -13,8 +13,6 @@ import { bodyLines as bodyOfMany, headLines as headOfMany } from "./many.ts";
 import { type CardState, cardState, noteCall, noteResult, shownSecond } from "./state.ts";
 import { plannedTask, plannedTasks } from "./tasks.ts";
 
-export { component } from "./lines.ts";
-
 type Renderers = Pick<ToolDefinition, "renderCall" | "renderResult">;
 type Mode = CardInput["mode"];
 

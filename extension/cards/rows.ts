@@ -11,8 +11,6 @@ import { isOver, type Mark, mark, outcomeWords, standingWords, WARNING } from ".
 import type { TaskView } from "./tasks.ts";
 import { newsOf } from "./work.ts";
 
-export { answerLine, cell } from "./lines.ts";
-
 /** Columns of an agent's name at most; also what a name may take in a narrow terminal is a share of it. */
 const AGENT_COLUMNS = 16;
 const AGENT_SHARE = 3;

@@ -2,12 +2,18 @@
 
 import type { AgentCatalog, AgentInfo, Diagnostic, DoctorCheck, DoctorReport } from "../../index.js";
 import type { CommandReport } from "../background/types.ts";
-import type { Color } from "../host/pi.ts";
-import { type Line, oneLine, plainText, unstyled } from "../ui/spans.ts";
+import type { Color } from "../ui/style.ts";
+import { oneLine, plainText } from "../ui/text.ts";
 import { shortPath } from "../ui/tool-calls.ts";
 
+export interface Span {
+	text: string;
+	color?: Color;
+	bold?: boolean;
+}
+
 export interface ReportLine {
-	line: Line;
+	line: readonly Span[];
 	/** Columns by which continuation lines are indented. */
 	hang: number;
 }
@@ -121,7 +127,12 @@ export function messageReport(status: DoctorCheck["status"], message: string, mo
 }
 
 export function plainReport(report: Report): string {
-	return [report.title, "", ...report.lines.map(({ line }) => unstyled(line).trimEnd())].join("\n");
+	return [report.title, "", ...report.lines.map(({ line }) => plain(line).trimEnd())].join("\n");
+}
+
+/** A line without its colours. */
+export function plain(line: readonly Span[]): string {
+	return line.map(({ text }) => text).join("");
 }
 
 function blank(): ReportLine {

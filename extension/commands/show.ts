@@ -1,10 +1,11 @@
 /** Brings a command's report to where the user of each mode looks, and never into the model's context. */
 
 import { writeSync } from "node:fs";
-import { component } from "../cards/render.ts";
 import type { PiApi, PiContext } from "../host/pi.ts";
-import { type Line, wrap } from "../ui/spans.ts";
-import { NO_TITLE, plainReport, type Report } from "./report.ts";
+import { component } from "../ui/component.ts";
+import type { Style } from "../ui/style.ts";
+import { indented, wrap } from "../ui/text.ts";
+import { NO_TITLE, plain, plainReport, type Report, type Span } from "./report.ts";
 
 /** Type of the session entries that hold reports. */
 const REPORT_ENTRY = "subagents-report";
@@ -12,23 +13,34 @@ const STDOUT = 1;
 /** Pause before another try when a pipe is full, and how many there are: nobody may be reading. */
 const RETRY_MS = 5;
 const RETRIES = 1_000;
-const MARGIN: Line = [{ text: " " }];
 
 export function registerReportRenderer(pi: PiApi): void {
 	pi.registerEntryRenderer(REPORT_ENTRY, (entry, _options, theme) => {
 		const report = entry.data as Report | undefined;
-		return report && component(theme, (width) => reportLines(report, width));
+		return report && component(theme, (width, style) => reportLines(report, width, style));
 	});
 }
 
 /** Lines of a report, one column in from the left like pi's own messages. */
-export function reportLines(report: Report, width: number): Line[] {
-	const room = Math.max(1, width - 1);
-	const body = report.lines.flatMap(({ line, hang }) => wrap(line, room, hang));
+export function reportLines(report: Report, width: number, style: Style): string[] {
+	const body = report.lines.flatMap(({ line, hang }) => {
+		// The mark, or the margin: what follows the first line stands below its end.
+		const at = line.findIndex((_, index) => plain(line.slice(0, index + 1)).length > hang);
+		const lead = line.slice(0, at < 0 ? line.length : at);
+		return wrap(painted(line.slice(lead.length), style), width - 1, painted(lead, style));
+	});
 	// A sentence that was asked for needs no heading.
-	const head =
-		report.title === NO_TITLE ? [] : [...wrap([{ text: report.title, color: "accent", bold: true }], room), []];
-	return [...head, ...body].map((line) => [...MARGIN, ...line]);
+	const isTitled = report.title !== NO_TITLE && report.title !== "";
+	const head = isTitled ? [...wrap(style.fg("accent", style.bold(report.title)), width - 1), ""] : [];
+	return indented([...head, ...body], 1);
+}
+
+function painted(line: readonly Span[], style: Style): string {
+	const drawn = line.map(({ text, color, bold }) => {
+		const weighted = bold ? style.bold(text) : text;
+		return color ? style.fg(color, weighted) : weighted;
+	});
+	return drawn.join("");
 }
 
 /**

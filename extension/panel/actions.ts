@@ -6,7 +6,6 @@ import type { BackgroundRun, BackgroundSession, CommandReport } from "../backgro
 import { commandReport, messageReport, type Report } from "../commands/report.ts";
 import { reportLines } from "../commands/show.ts";
 import { nameOf } from "../ui/run-line.ts";
-import { paint } from "../ui/spans.ts";
 import type { Color } from "../ui/style.ts";
 import { clip, oneLine } from "../ui/text.ts";
 import type { Action } from "./keys.ts";
@@ -125,8 +124,7 @@ export class PanelActions {
 
 	/** A report below the head of the panel, which has its title. */
 	private page({ title, lines }: Report): Page {
-		const draw = (columns: number) => reportLines({ title: "", lines }, columns).slice(2);
-		return { title, lines: (columns) => draw(columns).map((line) => paint(line, this.host.style)) };
+		return { title, lines: (columns) => reportLines({ title: "", lines }, columns, this.host.style) };
 	}
 
 	private async command({ key }: BackgroundRun, command: string, rest: string): Promise<CommandReport> {

@@ -41,7 +41,7 @@ export const chainScenes: readonly Scene[] = [
 					await screen.sees(/✓ subagent chain/);
 					await screen.take("chain-done");
 					await screen.press(EXPAND);
-					await screen.sees(/session …/);
+					await screen.sees(/session [~…]/);
 					await screen.take("chain-done-expanded");
 				},
 			};

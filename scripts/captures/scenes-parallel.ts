@@ -84,7 +84,7 @@ export const parallelScenes: readonly Scene[] = [
 					await screen.sees(/✓ subagent parallel/);
 					await screen.take("parallel-done");
 					await screen.press(EXPAND);
-					await screen.sees(/session …/);
+					await screen.sees(/session [~…]/);
 					await screen.take("parallel-done-expanded");
 				},
 			};

@@ -38,7 +38,7 @@ export const singleScenes: readonly Scene[] = [
 					await screen.sees(/✓ subagent/);
 					await screen.take("single-done");
 					await screen.press(EXPAND);
-					await screen.sees(/session …/);
+					await screen.sees(/session [~…]/);
 					await screen.take("single-done-expanded");
 				},
 			};

@@ -1,6 +1,8 @@
 /** Reads what `tmux capture-pane -e` prints: text with colours, no cursor movements. */
 
-import { characters, characterWidth } from "../../extension/ui/width.ts";
+import { visibleWidth } from "@earendil-works/pi-tui";
+
+const characters = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
 /** `#rrggbb`; without a colour, the terminal's own. */
 export interface Style {
@@ -44,9 +46,9 @@ export function readScreen(screen: string): Row[] {
 		let column = 0;
 		let from = 0;
 		const put = (text: string) => {
-			for (const character of characters(text)) {
-				const width = characterWidth(character);
-				cells.push({ ...style, text: character, column, width });
+			for (const { segment } of characters.segment(text)) {
+				const width = visibleWidth(segment);
+				cells.push({ ...style, text: segment, column, width });
 				column += width;
 			}
 		};

@@ -1,0 +1,205 @@
+/** Text, prose, code and figures on their way to a terminal. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { visibleWidth } from "@earendil-works/pi-tui";
+import { tokens } from "../../extension/ui/figures.ts";
+import { joined, joinedWidth, paragraph, partLines, startOf } from "../../extension/ui/lines.ts";
+import { endOfProse, gist, prose } from "../../extension/ui/prose.ts";
+import { Style } from "../../extension/ui/style.ts";
+import { cell, clip, firstLine, fitPath, indented, oneLine, plainText, wrap } from "../../extension/ui/text.ts";
+
+/** Writes its colours where a terminal would show them. */
+const named = new Style({
+	fg: (color, text) => `\u001b[38;5;${color.length}m${text}\u001b[39m`,
+	bold: (text) => `\u001b[1m${text}\u001b[22m`,
+	italic: (text) => `\u001b[3m${text}\u001b[23m`,
+	underline: (text) => `\u001b[4m${text}\u001b[24m`,
+});
+const plain = new Style({ fg: (_color, text) => text });
+const start = "\u001b\\[";
+const COLOURS = new RegExp(`${start}38`, "g");
+const RESETS = new RegExp(`${start}0?m`);
+
+const SAMPLES = [
+	"words that are short and some-that-are-considerably-longer-than-the-line",
+	"配置文件的加载顺序：用户目录在前，项目目录在后，并且只能更严格。",
+	"👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦 and 🚀🚀🚀 between words",
+	"e\u0301".repeat(50),
+	"/a/path/that/is/longer/than/a/line/of/text.rs",
+	"",
+	"   ",
+];
+
+describe("foreign text", () => {
+	it("loses control sequences and marks that reorder a line", () => {
+		const hostile =
+			"\u001b[31mred\u001b[0m \u001b]0;title\u0007\u001b]8;;http://x\u001b\\link\u001b]8;;\u001b\\ \u001bPq#\u001b\\\u009b2Jx\u0008\u202eyz";
+		assert.equal(plainText(hostile), "red link xyz");
+	});
+
+	it("keeps line breaks and turns tabs into blanks", () => {
+		assert.equal(plainText("a\r\nb\rc\td"), "a\nb\nc   d");
+		assert.equal(oneLine("  a\r\n\tb  "), "a b");
+		assert.equal(firstLine("\n  \n\t# Title  of\nmore"), "# Title of");
+	});
+
+	it("does not take long for text made to be slow", () => {
+		const begin = performance.now();
+		plainText("\u001b]".repeat(50_000) + "\u001b[;;;".repeat(50_000));
+		assert.ok(performance.now() - begin < 1_000);
+	});
+});
+
+describe("lines", () => {
+	for (const width of [1, 2, 3, 10, 60, 120]) {
+		it(`stay within ${width} columns`, () => {
+			for (const text of SAMPLES) {
+				const colored = named.fg("accent", text);
+				assert.ok(visibleWidth(clip(colored, width)) <= width, `clip ${text}`);
+				assert.equal(visibleWidth(cell(colored, width)), width, `cell ${text}`);
+				assert.ok(visibleWidth(fitPath(text, width)) <= width, `path ${text}`);
+				for (const line of startOf(text, width, named, "muted", 2)) assert.ok(visibleWidth(line) <= width, text);
+			}
+		});
+	}
+
+	it("are clipped with an ellipsis and only where they must be", () => {
+		assert.equal(clip("abcdef", 6), "abcdef");
+		assert.equal(clip("abcdef", 5), "abcd…");
+		assert.equal(clip("世界世界", 6), "世界…");
+		assert.deepEqual([cell("abc", 5), cell("abcdef", 5)], ["abc  ", "abcd…"]);
+	});
+
+	it("keep the ground they stand on when they are cut", () => {
+		assert.doesNotMatch(clip(named.fg("accent", "abcdef"), 5), RESETS);
+		assert.doesNotMatch(cell(named.fg("accent", "abcdef"), 5), RESETS);
+	});
+
+	it("stand below the text of the first one, or further to the right", () => {
+		assert.deepEqual(wrap("one two three", 9, "- "), ["- one two", "  three"]);
+		assert.deepEqual(indented(["a", "", "b"], 2), ["  a", "", "  b"]);
+	});
+
+	it("have parts, as many as fit", () => {
+		assert.deepEqual(partLines(["one", "", "two", "three"], 9, plain), ["one · two", "three"]);
+		assert.equal(joinedWidth(["one", "", "two"]), joined(["one", "", "two"], plain).length);
+	});
+
+	it("have one colour sequence for a run of text", () => {
+		const page = paragraph("many words that fill a line or two ".repeat(140), 80, named, "muted");
+		const drawn = page.join("\n");
+		assert.equal(drawn.match(COLOURS)?.length, page.length);
+		assert.ok(drawn.length < 6_500, `${drawn.length}`);
+	});
+});
+
+describe("paths", () => {
+	const paths: [path: string, width: number, shown: string][] = [
+		["src/a.rs", 8, "src/a.rs"],
+		["/home/u/very/long/path/file.rs", 22, "…/long/path/file.rs"],
+		["/home/u/very/long/path/file.rs", 12, "…/file.rs"],
+		["C:\\Users\\me\\project\\file.rs", 18, "…\\project\\file.rs"],
+		["a-file-with-a-long-name.rs", 10, "…g-name.rs"],
+		["/short/a-folder-with-a-long-name/x.rs", 20, "…th-a-long-name/x.rs"],
+	];
+	for (const [path, width, shown] of paths) {
+		it(`${path} in ${width} columns`, () => assert.equal(fitPath(path, width), shown));
+	}
+});
+
+describe("Markdown", () => {
+	it("is drawn as pi draws it: headings, lists, tables, code", () => {
+		const source = "# Found\n\n- one\n- **two**\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```rust\nfn x() {}\n```";
+		assert.deepEqual(prose(source, 40, plain), [
+			"Found",
+			"",
+			"- one",
+			"- two",
+			"",
+			"┌───┬───┐",
+			"│ a │ b │",
+			"├───┼───┤",
+			"│ 1 │ 2 │",
+			"└───┴───┘",
+			"",
+			"```rust",
+			"  fn x() {}",
+			"```",
+		]);
+	});
+
+	it("has pi's colours for code, and one colour for a language that nobody knows", () => {
+		const marked = new Style({
+			fg: (color, text) => (color.startsWith("syntax") ? `<${color.slice(6)}:${text}>` : text),
+		});
+		const code = (language: string) =>
+			prose(`\`\`\`${language}\nfn main() { let x = "a\n b"; }\n\`\`\``, 80, marked).slice(1, -1);
+		assert.deepEqual(code("rust"), [
+			'  <Keyword:fn><Function: main>() { <Keyword:let> x = <String:"a>',
+			'  <String: b">; }',
+		]);
+		assert.deepEqual(code("nonsense"), ['  fn main() { let x = "a', '   b"; }']);
+	});
+
+	it("survives what a parser gives up on", () => {
+		for (const source of [">".repeat(20_000), "[".repeat(20_000), "- ".repeat(5_000), "\u0000`".repeat(500)]) {
+			for (const line of prose(source, 30, plain)) assert.ok(visibleWidth(line) <= 30);
+		}
+	});
+
+	it("shows the end of what is being written, code as code although its start is out of sight", () => {
+		const code = `Look:\n\`\`\`js\n${"let a = 1;\n".repeat(200)}`;
+		assert.deepEqual(endOfProse(code, 60, plain, 2), ["  let a = 1;", "  let a = 1;"]);
+		assert.deepEqual(endOfProse(`${code}\`\`\`\nSo **that** is it.`, 60, plain, 3), [
+			"  let a = 1;",
+			"```",
+			"So that is it.",
+		]);
+		// The addon cuts the beginning of a long text off.
+		const cut = "…et a = 1;\n```\n\nThen I said:\n\n- one";
+		assert.deepEqual(endOfProse(cut, 60, plain, 6), ["```", "  …et a = 1;", "```", "Then I said:", "- one"]);
+	});
+
+	it("has a gist that stays as it is while more is said", () => {
+		assert.equal(gist("# Answer\n\nAll **pass**, of `them`\n```\nx"), "All pass, of them x");
+		assert.equal(gist("## Only a heading"), "Only a heading");
+		assert.equal(gist("(see [1])"), "(see [1])");
+	});
+
+	it("is laid out in little time", () => {
+		const long = "word **bold** `code` and more of it.\n\n".repeat(1_600);
+		const begin = performance.now();
+		for (let draw = 0; draw < 20; draw++) endOfProse(long, 100, plain, 2);
+		assert.ok(performance.now() - begin < 500);
+		prose("設定".repeat(30_000), 100, plain);
+		assert.ok(performance.now() - begin < 4_000);
+	});
+});
+
+describe("a theme that lacks what is asked of it", () => {
+	it("leaves the text as it is", () => {
+		const broken = new Style({
+			fg: () => {
+				throw new Error("Unknown theme color");
+			},
+		});
+		assert.deepEqual([broken.fg("accent", "a"), broken.bg("customMessageBg", "b"), broken.bold("c")], ["a", "b", "c"]);
+		assert.deepEqual(prose("# A `b`\n\n```ts\nlet c;\n```", 20, broken), ["A b", "", "```ts", "  let c;", "```"]);
+	});
+});
+
+describe("token counts", () => {
+	const counts: [count: number, shown: string][] = [
+		[950, "950"],
+		[999.6, "1.0k"],
+		[1_240, "1.2k"],
+		[9_960, "10k"],
+		[34_400, "34k"],
+		[999_499, "999k"],
+		[999_600, "1.0M"],
+		[5_600_000, "5.6M"],
+		[9_960_000, "10M"],
+	];
+	for (const [count, shown] of counts) it(shown, () => assert.equal(tokens(count), shown));
+});
