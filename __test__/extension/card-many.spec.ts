@@ -110,6 +110,24 @@ describe("the card of tasks under way", () => {
 		]);
 	});
 
+	it("tells tasks of one agent apart, also where it is narrow and they begin alike", () => {
+		const files = ["src/a.rs", "src/b.rs", "src/config/load.rs"];
+		const plan = files.map((file) => ({ agent: "reviewer", task: `Review one file for mistakes.\nIt is ${file}.` }));
+		const tasks = plan.map(({ agent }) => ({ ...at(0, "running", atWork), agent }));
+		for (const width of [60, 100]) {
+			const rows = parallel(plan).update(update(tasks)).lines(width).slice(1, 4);
+			for (const [index, row] of rows.entries()) assert.match(row, new RegExp(`12s  … ${files[index]?.slice(0, 12)}`));
+		}
+	});
+
+	it("says which of them waits to ask its provider again", () => {
+		const retry = { attempt: 1, maxAttempts: 3, atMs: Date.now() + 60_000, error: "overloaded" };
+		const [, row = ""] = parallel()
+			.update(update([at(1, "running", { ...atWork, retry })]))
+			.lines(100);
+		assert.match(row, /^ {2}↻ reviewer .* retry 1 of 3 in (?:1m00|59)s · overloaded/);
+	});
+
 	it("says without colour how each task goes", () => {
 		const states: TaskState[] = [
 			...(["waiting", "queued", "starting", "running", "retrying", "completed", "failed", "aborted"] as const),
@@ -324,6 +342,12 @@ describe("the card of tasks that are over", () => {
 		pass(60_000);
 		assert.equal(card.lines()[0], "✓ subagent parallel · 2 tasks · 7.0s");
 		assert.equal(parallel(PLAN.slice(0, 2)).finish(over).lines()[0], "✓ subagent parallel · 2 tasks");
+	});
+
+	it("shows the files that they have changed", () => {
+		const results = [result(0, { changes: ["src/a.rs", "src/b.rs"] }), result(1, { changes: ["src/b.rs"] })];
+		const card = parallel(PLAN.slice(0, 2)).finish({ mode: "parallel", results });
+		assert.ok(card.lines().includes("  changed src/a.rs, src/b.rs"), card.lines().join("\n"));
 	});
 
 	it("stops a chain where it failed", () => {

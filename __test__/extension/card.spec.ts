@@ -135,6 +135,15 @@ describe("the card of a run under way", () => {
 		assert.ok(card.redraws <= 3, `${card.redraws}`);
 	});
 
+	it("has no clock once pi has dropped it: nobody draws it any more", () => {
+		mock.timers.enable({ apis: ["setTimeout", "Date"] });
+		const card = new Card().update(running(1_000, 0));
+		card.lines();
+		card.isDropped = true;
+		pass(60_000);
+		assert.equal(card.redraws, 1);
+	});
+
 	it("stops the clocks of a session that ends", () => {
 		mock.timers.enable({ apis: ["setTimeout", "Date"] });
 		const card = new Card().update(running(1_000, 0));
@@ -170,6 +179,36 @@ describe("the card of a run under way", () => {
 		assert.match(card.lines()[0] ?? "", /rate limit, 7s left$/);
 		pass(20_000);
 		assert.match(card.lines()[0] ?? "", /queued #1$/);
+	});
+
+	it("counts down to the next try of a provider that failed, and says why", () => {
+		mock.timers.enable({ apis: ["setTimeout", "Date"] });
+		const retry = { attempt: 2, maxAttempts: 3, atMs: Date.now() + 3_700, error: "overloaded\n\u001b[31m" };
+		const card = new Card().update(live({ retry, sinceEventMs: 60_000 }));
+		assert.equal(card.lines()[0], "↻ subagent explorer · 4s · retry 2 of 3 in 4s · overloaded");
+		assert.doesNotMatch(card.lines().join("\n"), /silent/);
+		pass(2_000);
+		assert.match(card.lines()[0] ?? "", /· retry 2 of 3 in 2s · overloaded$/);
+		pass(3_000);
+		assert.match(card.lines()[0] ?? "", /· retry 2 of 3 · overloaded$/);
+		card.update(live({ retry: { attempt: 1, atMs: 0 } }));
+		assert.equal(card.lines()[0], "↻ subagent explorer · 4s · retry 1");
+	});
+
+	it("draws text that begins with a bracket, and nothing for a text that has not begun", () => {
+		const said = (text: string) => new Card().update(live({}), text).lines().slice(2);
+		assert.deepEqual(said("(see load.rs, it reads...)"), ["  (see load.rs, it reads...)"]);
+		assert.deepEqual(said("[1] load.rs"), ["  [1] load.rs"]);
+		for (const nothing of ["(running...)", "(queued at place 3...)"]) assert.deepEqual(said(nothing), []);
+	});
+
+	it("is drawn in little time, also when its run has said much", () => {
+		const details = running(12_300, 0);
+		const card = new Card().update(details, "many **words** and `code`\n\n".repeat(2_400));
+		card.lines(100);
+		const begin = performance.now();
+		for (let draw = 0; draw < 50; draw++) card.lines(100);
+		assert.ok(performance.now() - begin < 1_000, `${performance.now() - begin} ms`);
 	});
 
 	it("is lower in a lower terminal", () => {
@@ -307,6 +346,69 @@ describe("the card of a run that is over", () => {
 		const lines = new Card().finish(ended({ output })).lines();
 		assert.equal(lines.filter((line) => /^ {2}line/.test(line)).length, 6);
 		assert.ok(lines.includes("  … 24 more lines, ctrl+o to expand"));
+	});
+
+	it("says how many calls a failed or aborted run has made, and shows them when it is expanded", () => {
+		for (const [outcome, error] of [
+			["failed", "overloaded"],
+			["aborted", "cancelled by user"],
+		] as const) {
+			const details = ended(
+				{ outcome, exitCode: 1, displayItems: CALLS, output: "" },
+				{ code: "SUBAGENT_FAILED", message: error },
+			);
+			const card = new Card().finish(details, "", true);
+			assert.ok(card.lines().includes("  … 4 calls, ctrl+o to expand"), card.lines().join("\n"));
+			card.expanded = true;
+			assert.ok(card.lines().includes("  $ cargo test echo done"));
+		}
+	});
+
+	it("names pi's default key where pi does not tell the user's, and none that the user has taken away", () => {
+		const output = Array.from({ length: 30 }, (_, line) => `line ${line}`).join("\n");
+		const card = new Card().finish(ended({ output }));
+		card.keyText = undefined;
+		assert.ok(card.lines().includes("  … 24 more lines, ctrl+o to expand"));
+		card.keyText = () => "";
+		assert.ok(card.lines().includes("  … 24 more lines"));
+	});
+
+	it("shows the files that its run has changed, their paths cut from the left", () => {
+		const changes = ["src/config/deep/down/load.rs", "src/config/tighten.rs", "tests/config.rs", "README.md"];
+		const card = new Card().finish(ended({ changes }));
+		assert.equal(card.lines(60).at(-2), "  changed …/deep/down/load.rs, src/config/tighten.rs +2");
+		assert.equal(card.lines(40).at(-2), "  changed …/config/deep/down/load.rs +3");
+		card.expanded = true;
+		const lines = card.lines(60);
+		assert.deepEqual(
+			lines.slice(lines.indexOf("  changed")).slice(1, 5),
+			changes.map((path) => `    ${path}`),
+		);
+	});
+
+	it("names the session of a run that was interrupted", () => {
+		const sessionFile = `${homedir()}/.pi/agent/sessions/--project--/1/1a2b3c4d/session.jsonl`;
+		const interrupted = ended({ outcome: "interrupted", exitCode: 1, error: "its pi ended", sessionFile });
+		const lines = new Card().finish(interrupted, "", true).lines(50);
+		assert.equal(lines[0], "⚠ subagent explorer · 3.2s · interrupted");
+		assert.equal(lines.at(-1), "  session …/--project--/1/1a2b3c4d/session.jsonl");
+	});
+
+	it("draws what is not ours as the text that it is", () => {
+		const foreign = [
+			// pi's own example of this tool.
+			{ mode: "single", agentScope: "user", results: [{ agent: "x", exitCode: 0, messages: [], usage: {} }] },
+			{ ...ended({}), kind: "subagent-run", version: 2 },
+			{ ...ended({}), results: [null] },
+			{ mode: "single" },
+			7,
+		];
+		for (const details of foreign) {
+			const card = new Card().finish(details as CardDetails, "what it said\n\u001b[2J(and more)");
+			assert.deepEqual(card.lines(), ["✓ subagent explorer", "  find the loader", "  what it said", "  (and more)"]);
+		}
+		const long = new Card().finish(undefined, "line\n".repeat(40), true);
+		assert.equal(long.lines().at(-1), "  … 30 more lines, ctrl+o to expand");
 	});
 
 	it("shows everything when it is expanded", () => {

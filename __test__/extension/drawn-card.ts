@@ -22,6 +22,9 @@ export class Card {
 	executionStarted = true;
 	expanded = false;
 	redraws = 0;
+	/** Whether pi has forgotten the card: it asks for a redraw, and nobody draws it. */
+	isDropped = false;
+	keyText: (() => string) | undefined = () => "ctrl+o";
 	args: unknown;
 
 	constructor(args: unknown = { agent: "explorer", task: "find the loader" }, tool = "subagent") {
@@ -48,13 +51,13 @@ export class Card {
 			// As pi does: what is asked to be drawn again is drawn again.
 			invalidate: () => {
 				this.redraws++;
-				this.coloured(width);
+				if (!this.isDropped) this.coloured(width);
 			},
 			executionStarted: this.executionStarted,
 			isPartial: this.partial,
 			expanded: this.expanded,
 			isError: this.error,
-			keyText: () => "ctrl+o",
+			...(this.keyText && { keyText: this.keyText }),
 		});
 		const { renderCall, renderResult } = this.renderers;
 		const parts = [renderCall(this.args, COLOURED, context)];
