@@ -56,12 +56,6 @@ impl Input {
         queue.wake();
     }
 
-    /// Whether both are clones of one input.
-    #[must_use]
-    pub fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-
     /// Whether the input has ended and accepts no more bytes.
     #[must_use]
     pub fn has_ended(&self) -> bool {

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tokio::sync::mpsc;
+
 use super::active_run::ActiveRun;
 use super::child::{Announcing, DrivenChild, SilenceLimits};
 use super::child_control::ChildControl;
@@ -11,7 +13,7 @@ use super::updates::Updates;
 use crate::process::{Outcome, SuperviseLimits};
 use crate::run::launch::boot::Booted;
 use crate::run::launch::files::RunFiles;
-use crate::run::outcome::verdict::AttemptReport;
+use crate::run::outcome::verdict::{AttemptReport, ProtocolReport};
 use crate::text::chain;
 
 /// How long a child that has finished its work may take to exit.
@@ -38,20 +40,23 @@ impl ActiveRun<'_> {
         let left = hard.map(|limit| limit.saturating_sub(self.started.elapsed()));
         let limits = SuperviseLimits { hard: left, grace: config.grace, linger: LINGER, drain: DRAIN };
         let child_control = ChildControl::new(protocol_of(config.protocol), &self.admitted.spec.task);
-        let _registered = self.steering.register(&child_control);
+        self.steering.register(&child_control);
         let collector = SharedCollector::new();
         let rate_limited = |delay| {
             self.limited.note(delay);
             (self.watchers.rate_limited)(delay);
         };
-        let (mut observer, pending) = DrivenChild::new(
-            collector.clone(),
+        let (questions, pending) = mpsc::unbounded_channel();
+        let mut observer = DrivenChild {
+            collector: &collector,
             silence,
-            child_control.clone(),
-            &self.enforcer,
-            &rate_limited,
-            if resolved.announces { Announcing::Wanted } else { Announcing::Never },
-        );
+            child_control: &child_control,
+            questions,
+            enforcer: &self.enforcer,
+            rate_limited: &rate_limited,
+            announcing: if resolved.announces { Announcing::Wanted } else { Announcing::Never },
+            report: ProtocolReport::default(),
+        };
         let updates = Updates { run: self, attempt, vitals: child.tree.vitals() };
         updates.first(child.tree.id(), &files);
         let supervised = {
@@ -74,7 +79,7 @@ impl ActiveRun<'_> {
             // This attempt only had the rest that the earlier ones left; report the whole limit.
             *limit = hard;
         }
-        let protocol_report = observer.into_report();
+        let protocol_report = observer.report;
         let collected = collector.finish().into_collected();
         let limited_by = resolved.limited_by;
         (files, Ok(AttemptReport { supervised, collected, protocol_report, limited_by }))

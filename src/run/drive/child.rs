@@ -52,39 +52,21 @@ pub(super) struct PendingQuestion {
 
 /// Observes one child for its supervisor.
 pub(super) struct DrivenChild<'a> {
-    collector: SharedCollector,
-    silence: SilenceLimits,
-    child_control: ChildControl,
-    questions: mpsc::UnboundedSender<PendingQuestion>,
-    enforcer: &'a BudgetEnforcer,
-    rate_limited: &'a (dyn Fn(Duration) + Sync),
-    announcing: Announcing,
-    report: ProtocolReport,
+    /// Folds its events.
+    pub collector: &'a SharedCollector,
+    pub silence: SilenceLimits,
+    pub child_control: &'a ChildControl,
+    /// Gets its questions. Unbounded, because [`ChildControl::begin_question`] bounds how many are sent.
+    pub questions: mpsc::UnboundedSender<PendingQuestion>,
+    pub enforcer: &'a BudgetEnforcer,
+    /// Called when the provider asks for a pause.
+    pub rate_limited: &'a (dyn Fn(Duration) + Sync),
+    pub announcing: Announcing,
+    /// How it responded to its commands.
+    pub report: ProtocolReport,
 }
 
-impl<'a> DrivenChild<'a> {
-    /// Observes a child whose events go to `collector` and whose questions go to the returned receiver.
-    pub(super) fn new(
-        collector: SharedCollector,
-        silence: SilenceLimits,
-        child_control: ChildControl,
-        enforcer: &'a BudgetEnforcer,
-        rate_limited: &'a (dyn Fn(Duration) + Sync),
-        announcing: Announcing,
-    ) -> (Self, mpsc::UnboundedReceiver<PendingQuestion>) {
-        // Unbounded, because `begin_question` bounds how many are sent.
-        let (questions, pending) = mpsc::unbounded_channel();
-        let report = ProtocolReport::default();
-        let child =
-            Self { collector, silence, child_control, questions, enforcer, rate_limited, announcing, report };
-        (child, pending)
-    }
-
-    /// How the child responded to its commands.
-    pub(super) fn into_report(self) -> ProtocolReport {
-        self.report
-    }
-
+impl DrivenChild<'_> {
     fn busy(&self, live: &Live<'_>) -> Option<Busy> {
         if live.running_tools > 0 {
             return Some(Busy::Tool);
@@ -191,7 +173,7 @@ fn rejection(response: Response) -> Option<String> {
 
 impl Observer for DrivenChild<'_> {
     fn stdout(&mut self, chunk: &[u8]) -> Activity {
-        let shared = self.collector.clone();
+        let shared = self.collector;
         let mut state = shared.lock();
         let progress = state.collector.push(chunk);
         let has_event = progress.events > 0;
@@ -252,15 +234,17 @@ mod tests {
         for (chunks, waiting) in [(chunks.clone(), 10..26), (vec![chunks.concat()], 11..27)] {
             let child_control = ChildControl::new(rpc, "look around");
             let task = child_control.input.unwritten();
-            let collector = SharedCollector::new();
-            let (mut child, mut asked) = DrivenChild::new(
-                collector,
+            let (questions, mut asked) = mpsc::unbounded_channel();
+            let mut child = DrivenChild {
+                collector: &SharedCollector::new(),
                 silence,
-                child_control.clone(),
-                &enforcer,
-                &|_| {},
-                Announcing::Never,
-            );
+                child_control: &child_control,
+                questions,
+                enforcer: &enforcer,
+                rate_limited: &|_| {},
+                announcing: Announcing::Never,
+                report: ProtocolReport::default(),
+            };
             let mut passed_on = || {
                 let ids = std::iter::from_fn(|| asked.try_recv().ok()).map(|asked| asked.question.id);
                 ids.collect::<Vec<_>>()

@@ -25,31 +25,31 @@ and nothing else.";
 /// How long the child may take to reply. The result of the run waits for it.
 pub(super) const ANNOUNCE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The input of one child. Clones write to the same child.
-#[derive(Clone, Debug)]
+/// The input of one child, which it has as long as it is driven.
+#[derive(Debug)]
 pub(super) struct ChildControl {
     protocol: &'static dyn ChildProtocol,
     pub input: Input,
     /// The number of questions that wait for their answers.
-    asking: Arc<AtomicUsize>,
+    asking: AtomicUsize,
     /// A question was answered since the last call of [`take_answered`](Self::take_answered).
-    was_answered: Arc<AtomicBool>,
+    was_answered: AtomicBool,
     /// The work is done: a message would disturb the announcement.
-    is_done: Arc<AtomicBool>,
+    is_done: AtomicBool,
     news: Arc<Notify>,
 }
 
 impl ChildControl {
     /// The input of a child that starts with this task.
-    pub(super) fn new(protocol: &'static dyn ChildProtocol, task: &str) -> Self {
-        Self {
+    pub(super) fn new(protocol: &'static dyn ChildProtocol, task: &str) -> Arc<Self> {
+        Arc::new(Self {
             protocol,
             input: protocol.first_input(task),
-            asking: Arc::default(),
-            was_answered: Arc::default(),
-            is_done: Arc::default(),
+            asking: AtomicUsize::new(0),
+            was_answered: AtomicBool::new(false),
+            is_done: AtomicBool::new(false),
             news: Arc::default(),
-        }
+        })
     }
 
     /// Queues a command. `false`: the protocol has none, or the input has ended.

@@ -1,6 +1,6 @@
 //! Controls for the runs of a call (cancel, steer), and the callbacks that the runs report to.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -37,15 +37,9 @@ impl Control {
 /// Sends messages to the children of one call, or of one of its runs. Clones serve the same.
 #[derive(Clone, Debug, Default)]
 pub struct Steering {
-    open: Arc<Mutex<Vec<ChildControl>>>,
-    /// Of the call, if this serves one of its runs.
-    call: Option<Arc<Mutex<Vec<ChildControl>>>>,
-}
-
-/// Registers a child for messages. Dropping it ends the registration.
-pub(super) struct SteeringGuard {
-    steering: Steering,
-    child_control: ChildControl,
+    children: Arc<Mutex<Vec<Weak<ChildControl>>>>,
+    /// Those of the call, if this serves one of its runs.
+    of_call: Option<Arc<Mutex<Vec<Weak<ChildControl>>>>>,
 }
 
 impl Steering {
@@ -53,35 +47,21 @@ impl Steering {
     /// took it: none works any more, or all are driven by the `json` protocol, which takes no messages.
     #[must_use]
     pub fn steer(&self, message: &str) -> bool {
-        let open = self.open.lock();
+        let children = self.children.lock();
         // Not `any`, which would stop at the first child.
-        open.iter().filter(|child_control| child_control.steer(message)).count() > 0
+        children.iter().filter_map(Weak::upgrade).filter(|child| child.steer(message)).count() > 0
     }
 
     fn of_one(&self) -> Self {
-        Self { open: Arc::default(), call: Some(Arc::clone(&self.open)) }
+        Self { children: Arc::default(), of_call: Some(Arc::clone(&self.children)) }
     }
 
-    fn registered_in(&self) -> impl Iterator<Item = &Mutex<Vec<ChildControl>>> {
-        std::iter::once(&*self.open).chain(self.call.as_deref())
-    }
-
-    /// Registers a child until the returned value is dropped. `None` if it takes no messages.
-    pub(super) fn register(&self, child_control: &ChildControl) -> Option<SteeringGuard> {
-        if !child_control.takes_commands() {
-            return None;
-        }
-        for open in self.registered_in() {
-            open.lock().push(child_control.clone());
-        }
-        Some(SteeringGuard { steering: self.clone(), child_control: child_control.clone() })
-    }
-}
-
-impl Drop for SteeringGuard {
-    fn drop(&mut self) {
-        for open in self.steering.registered_in() {
-            open.lock().retain(|child_control| !child_control.input.is_same(&self.child_control.input));
+    /// Registers a child for messages, for as long as it is driven.
+    pub(super) fn register(&self, child: &Arc<ChildControl>) {
+        for children in [Some(&self.children), self.of_call.as_ref()].into_iter().flatten() {
+            let mut children = children.lock();
+            children.retain(|child| child.strong_count() > 0);
+            children.push(Arc::downgrade(child));
         }
     }
 }

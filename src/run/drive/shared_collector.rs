@@ -1,6 +1,5 @@
 //! The collector of a child, shared by its reader and its watchers.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
@@ -11,10 +10,9 @@ use crate::event::Collector;
 /// A collector that the child's reader feeds and the update task looks at.
 ///
 /// The lock is held for one chunk or one view at a time and never across an `await`.
-#[derive(Clone)]
 pub(super) struct SharedCollector {
-    state: Arc<Mutex<State>>,
-    wake: Arc<Notify>,
+    state: Mutex<State>,
+    wake: Notify,
 }
 
 pub(super) struct State {
@@ -28,7 +26,7 @@ impl SharedCollector {
     #[must_use]
     pub(super) fn new() -> Self {
         let state = State { collector: Collector::new(), last_event: Instant::now(), changed: false };
-        Self { state: Arc::new(Mutex::new(state)), wake: Arc::new(Notify::new()) }
+        Self { state: Mutex::new(state), wake: Notify::new() }
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {

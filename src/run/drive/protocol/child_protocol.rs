@@ -26,7 +26,8 @@ pub(in crate::run) enum Command<'a> {
     Answer(&'a str, &'a Answer),
 }
 
-/// A protocol that drives pi. Everything that depends on the setting `protocol` goes through it.
+/// A protocol that drives pi. Everything that depends on the setting `protocol` goes through it. By default a protocol
+/// has no commands: pi gets its task and is left alone.
 pub(in crate::run) trait ChildProtocol: Debug + Sync {
     /// The arguments that make pi speak it.
     fn args(&self) -> &'static [&'static str];
@@ -35,14 +36,22 @@ pub(in crate::run) trait ChildProtocol: Debug + Sync {
     fn first_input(&self, task: &str) -> Input;
 
     /// The bytes of a command; `None` where the protocol has no commands.
-    fn encode(&self, command: Command<'_>) -> Option<Vec<u8>>;
+    fn encode(&self, _command: Command<'_>) -> Option<Vec<u8>> {
+        None
+    }
 
     /// Whether the child reads commands after its task.
-    fn takes_commands(&self) -> bool;
+    fn takes_commands(&self) -> bool {
+        false
+    }
 
     /// Whether a started child waits for its task, so that it can be started before the task is known.
-    fn waits_for_task(&self) -> bool;
+    fn waits_for_task(&self) -> bool {
+        false
+    }
 
     /// Whether pi fetches the model lists of all logged-in providers at its start, unless it is told to stay offline.
-    fn refreshes_models(&self) -> bool;
+    fn refreshes_models(&self) -> bool {
+        false
+    }
 }

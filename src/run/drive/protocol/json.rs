@@ -1,6 +1,6 @@
 //! pi's `json` mode: one prompt as text, events out, no commands.
 
-use super::child_protocol::{ChildProtocol, Command};
+use super::child_protocol::ChildProtocol;
 use crate::process::Input;
 
 #[derive(Debug)]
@@ -13,22 +13,6 @@ impl ChildProtocol for Json {
 
     fn first_input(&self, task: &str) -> Input {
         Input::once(literal_when_trimmed(task).into_bytes())
-    }
-
-    fn encode(&self, _command: Command<'_>) -> Option<Vec<u8>> {
-        None
-    }
-
-    fn takes_commands(&self) -> bool {
-        false
-    }
-
-    fn waits_for_task(&self) -> bool {
-        false
-    }
-
-    fn refreshes_models(&self) -> bool {
-        false
     }
 }
 
