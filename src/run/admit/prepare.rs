@@ -45,10 +45,7 @@ pub async fn prepare(
     let started = Instant::now();
     match CallSettings::unless_cancelled(&spec.cwd, &spec.context, cancel).await {
         Ok(settings) => prepare_with(settings, spec, id, callbacks, cancel, None).await,
-        Err((reason, sanitizer)) => {
-            let call = Call { spec: Arc::new(spec), id, sanitizer, cancel, asks: None };
-            Err(call.unresolved().without_child(&Verdict::cancelled(&reason), started.elapsed(), None))
-        }
+        Err((reason, sanitizer)) => Err(Call::new(spec, id, sanitizer, cancel, started).aborted(&reason)),
     }
 }
 
@@ -66,72 +63,81 @@ pub async fn prepare_with(
     cancel: &Cancel,
     asks: Option<&Notify>,
 ) -> Result<AdmittedRun, ToolResult> {
-    let (started, spec) = (Instant::now(), Arc::new(spec));
     if let Some(resumption) = &spec.overrides.resumes {
         id.set(&resumption.run_id);
     }
-    let call = Call { spec, id, sanitizer: Arc::clone(settings.sanitizer()), cancel, asks };
-    match Box::pin(call.prepare(settings, callbacks)).await {
-        Ok(admitted) => Ok(admitted),
-        Err(Stop::Refused(refusal, limits)) => Err(refusal.into_result(&call.sanitizer, limits)),
-        Err(Stop::NotStarted(builder, error)) => {
-            Err(builder.without_child(&Verdict::failed(1, error), started.elapsed(), None))
-        }
-        Err(Stop::Aborted(reason)) => {
-            Err(call.unresolved().without_child(&Verdict::cancelled(&reason), started.elapsed(), None))
-        }
-    }
+    let call = Call::new(spec, id, Arc::clone(settings.sanitizer()), cancel, Instant::now());
+    Box::pin(call.prepare(settings, callbacks, asks)).await
 }
 
-/// Why there is no run.
-enum Stop {
-    Refused(Refusal, TruncateLimits),
-    NotStarted(Box<ResultBuilder>, String),
-    Aborted(CancelReason),
-}
-
-impl From<CancelReason> for Stop {
-    fn from(reason: CancelReason) -> Self {
-        Self::Aborted(reason)
-    }
-}
-
+/// A call that is being checked.
 struct Call<'a> {
     spec: Arc<RunSpec>,
-    id: RunId,
-    sanitizer: Arc<Sanitizer>,
+    /// Knows no more of the agent than its name until the run is resolved.
+    builder: ResultBuilder,
     cancel: &'a Cancel,
-    asks: Option<&'a Notify>,
+    started: Instant,
 }
 
-impl Call<'_> {
+impl<'a> Call<'a> {
+    fn new(
+        spec: RunSpec,
+        run_id: RunId,
+        sanitizer: Arc<Sanitizer>,
+        cancel: &'a Cancel,
+        started: Instant,
+    ) -> Self {
+        let builder = ResultBuilder {
+            agent: sanitizer.sanitize(&spec.agent).clip(MAX_NAME).into_string(),
+            task: spec.task.clone(),
+            model: None,
+            run_id,
+            sanitizer,
+            limits: TruncateLimits::default(),
+            sandbox: None,
+            diagnostics: Vec::new(),
+            earlier: EarlierAttempts::default(),
+        };
+        Self { spec: Arc::new(spec), builder, cancel, started }
+    }
+
     async fn prepare(
-        &self,
+        mut self,
         settings: CallSettings,
         callbacks: &dyn HostCallbacks,
-    ) -> Result<AdmittedRun, Stop> {
+        asks: Option<&Notify>,
+    ) -> Result<AdmittedRun, ToolResult> {
         let spec = Arc::clone(&self.spec);
         let capabilities = self.unless_aborted(HostCapabilities::look(&self.spec.context)).await?;
         let resolving = blocking(move || resolve(&spec, settings.loaded()?, &capabilities));
-        let resolved = self.unless_aborted(resolving).await?;
-        let resolved = resolved.map_err(|refusal| Stop::Refused(refusal, TruncateLimits::default()))?;
+        let resolved = self.unless_aborted(resolving).await?.map_err(|refusal| self.refused(refusal))?;
         let resolved = Arc::new(resolved);
-        let mut builder = self.builder(&resolved);
-        if let Some(notice) = self.ask(&resolved, callbacks, builder.limits).await? {
-            builder.diagnostics.push(notice);
-        }
-        let plan = match resolved.tools(&self.spec.context) {
-            Ok(plan) => plan,
-            Err(none_left) => return Err(Stop::NotStarted(Box::new(builder), none_left.to_string())),
-        };
+        self.builder.agent.clone_from(&resolved.agent.name);
+        self.builder.model.clone_from(&resolved.model);
+        self.builder.limits = self.limits(&resolved);
+        let notice = self.ask(&resolved, callbacks, asks).await?;
+        self.builder.diagnostics.extend(notice);
+        let plan = resolved.tools(&self.spec.context).map_err(|none_left| {
+            let verdict = Verdict::failed(1, none_left.to_string());
+            self.builder.without_child(&verdict, self.started.elapsed(), None)
+        })?;
+        let Self { spec, mut builder, .. } = self;
         builder.sandbox = Some(resolved.sandbox.clone());
         builder.diagnostics.extend(resolved.notices.iter().cloned());
         builder.diagnostics.extend(plan.dropped.iter().map(ToString::to_string));
-        Ok(AdmittedRun { spec: Arc::clone(&self.spec), resolved, plan: Arc::new(plan), builder })
+        Ok(AdmittedRun { spec, resolved, plan: Arc::new(plan), builder })
     }
 
-    async fn unless_aborted<T>(&self, work: impl Future<Output = T>) -> Result<T, CancelReason> {
-        unless_cancelled(self.cancel, work).await
+    fn refused(&self, refusal: Refusal) -> ToolResult {
+        refusal.into_result(&self.builder.sanitizer, self.builder.limits)
+    }
+
+    fn aborted(&self, reason: &CancelReason) -> ToolResult {
+        self.builder.without_child(&Verdict::cancelled(reason), self.started.elapsed(), None)
+    }
+
+    async fn unless_aborted<T>(&self, work: impl Future<Output = T>) -> Result<T, ToolResult> {
+        unless_cancelled(self.cancel, work).await.map_err(|reason| self.aborted(&reason))
     }
 
     /// Asks the user if necessary. An abort while the question is open does not count as an answer. Returns a notice
@@ -140,24 +146,23 @@ impl Call<'_> {
         &self,
         resolved: &Arc<ResolvedRun>,
         callbacks: &dyn HostCallbacks,
-        limits: TruncateLimits,
-    ) -> Result<Option<String>, Stop> {
-        let refuse = |refusal| Stop::Refused(refusal, limits);
+        asks: Option<&Notify>,
+    ) -> Result<Option<String>, ToolResult> {
         let interactive = callbacks.is_interactive();
-        if self.question(resolved, interactive, limits).await?.is_none() {
+        if self.question(resolved, interactive).await?.is_none() {
             return Ok(None);
         }
         if !callbacks.is_reachable() {
-            return Err(refuse(resolved.refused()));
+            return Err(self.refused(resolved.refused()));
         }
-        if let Some(asks) = self.asks {
+        if let Some(asks) = asks {
             asks.notify_one();
         }
         // One question at a time: several calls of one message may ask about the same agent, and one answer is enough.
         let _turn = self.unless_aborted(ASKING.lock()).await?;
-        let Some(request) = self.question(resolved, interactive, limits).await? else { return Ok(None) };
+        let Some(request) = self.question(resolved, interactive).await? else { return Ok(None) };
         if !self.unless_aborted(callbacks.confirm(request)).await? {
-            return Err(refuse(resolved.refused()));
+            return Err(self.refused(resolved.refused()));
         }
         let (spec, decided) = (Arc::clone(&self.spec), Arc::clone(resolved));
         let kept = self.unless_aborted(blocking(move || decided.remember(&spec.context))).await?;
@@ -170,43 +175,23 @@ impl Call<'_> {
         &self,
         resolved: &Arc<ResolvedRun>,
         interactive: bool,
-        limits: TruncateLimits,
-    ) -> Result<Option<ConfirmRequest>, Stop> {
-        let (spec, decided, sanitizer) =
-            (Arc::clone(&self.spec), Arc::clone(resolved), Arc::clone(&self.sanitizer));
+    ) -> Result<Option<ConfirmRequest>, ToolResult> {
+        let (spec, decided) = (Arc::clone(&self.spec), Arc::clone(resolved));
+        let sanitizer = Arc::clone(&self.builder.sanitizer);
         let question = blocking(move || decided.question(&spec.context, interactive, &sanitizer));
-        self.unless_aborted(question).await?.map_err(|refusal| Stop::Refused(refusal, limits))
+        self.unless_aborted(question).await?.map_err(|refusal| self.refused(refusal))
     }
 
-    fn builder(&self, resolved: &ResolvedRun) -> ResultBuilder {
+    /// The run's part of the size limit of a result.
+    fn limits(&self, resolved: &ResolvedRun) -> TruncateLimits {
         let output = &resolved.config.output;
         let share = |whole: usize, heading: usize| match self.spec.share {
             0 | 1 => whole,
             several => (whole / several).saturating_sub(heading).max(1),
         };
-        ResultBuilder {
-            agent: resolved.agent.name.clone(),
-            model: resolved.model.clone(),
-            limits: TruncateLimits {
-                max_bytes: share(output.max_bytes, HEADING_BYTES),
-                max_lines: share(output.max_lines, HEADING_LINES),
-            },
-            ..self.unresolved()
-        }
-    }
-
-    /// The builder for a call whose agent is not known to exist.
-    fn unresolved(&self) -> ResultBuilder {
-        ResultBuilder {
-            agent: self.sanitizer.sanitize(&self.spec.agent).clip(MAX_NAME).into_string(),
-            task: self.spec.task.clone(),
-            model: None,
-            run_id: self.id.clone(),
-            sanitizer: Arc::clone(&self.sanitizer),
-            limits: TruncateLimits::default(),
-            sandbox: None,
-            diagnostics: Vec::new(),
-            earlier: EarlierAttempts::default(),
+        TruncateLimits {
+            max_bytes: share(output.max_bytes, HEADING_BYTES),
+            max_lines: share(output.max_lines, HEADING_LINES),
         }
     }
 }
