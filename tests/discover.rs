@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use pi_subagent_native::agent::{Catalog, Consent, DiscoverOptions, Source, discover};
+use pi_subagent_native::agent::{Catalog, Source, confirm, discover, is_confirmed};
 use tempfile::TempDir;
 
 const BUILTINS: [&str; 5] = ["explorer", "researcher", "reviewer", "implementer", "tester"];
@@ -36,11 +36,7 @@ impl Scene {
     }
 
     fn discover_in(&self, cwd: &str) -> Catalog {
-        discover(&DiscoverOptions {
-            cwd: self.home.join(cwd),
-            agent_dir: self.home.join("agent"),
-            home: Some(self.home.clone()),
-        })
+        discover(&self.home.join(cwd), &self.home.join("agent"), Some(&self.home))
     }
 
     fn discover(&self) -> Catalog {
@@ -72,11 +68,7 @@ fn without_any_file_there_are_the_builtins_in_their_order() {
 
 #[test]
 fn directories_that_do_not_exist_are_no_mistake() {
-    let catalog = discover(&DiscoverOptions {
-        cwd: "/nowhere/at/all".into(),
-        agent_dir: "/nowhere/agent".into(),
-        home: None,
-    });
+    let catalog = discover("/nowhere/at/all".as_ref(), "/nowhere/agent".as_ref(), None);
     assert_eq!((catalog.agents.len(), catalog.diagnostics.len()), (5, 0));
 }
 
@@ -145,11 +137,7 @@ fn the_project_is_the_nearest_directory_up_to_the_repository_or_home() {
 fn the_users_own_directory_is_never_a_project() {
     let scene = Scene::new();
     scene.agent(".pi/agents/x.md", "mine");
-    let catalog = discover(&DiscoverOptions {
-        cwd: scene.home.join("code"),
-        agent_dir: scene.home.join(".pi"),
-        home: Some(scene.home.clone()),
-    });
+    let catalog = discover(&scene.home.join("code"), &scene.home.join(".pi"), Some(&scene.home));
     assert_eq!(catalog.find("mine").expect("it exists").source, Source::User);
 }
 
@@ -276,19 +264,19 @@ fn a_confirmation_is_bound_to_file_and_content() {
     scene.agent("code/project/.pi/agents/b.md", "b");
     let (a, b) =
         (scene.home.join("code/project/.pi/agents/a.md"), scene.home.join("code/project/.pi/agents/b.md"));
-    let consent = Consent::new(&scene.home.join("agent"));
-    assert!(!consent.is_confirmed(&a, "1"));
-    consent.remember(&a, "1").expect("the directory can be written");
-    consent.remember(&a, "1").expect("twice is once");
-    assert!(Consent::new(&scene.home.join("agent")).is_confirmed(&a, "1"), "another process");
-    assert!(!consent.is_confirmed(&a, "2") && !consent.is_confirmed(&b, "1"));
-    assert!(!consent.is_confirmed(&scene.home.join("missing.md"), "1"));
+    let agent_dir = scene.home.join("agent");
+    assert!(!is_confirmed(&agent_dir, &a, "1"));
+    confirm(&agent_dir, &a, "1").expect("the directory can be written");
+    confirm(&agent_dir, &a, "1").expect("twice is once");
+    assert!(is_confirmed(&agent_dir, &a, "1"));
+    assert!(!is_confirmed(&agent_dir, &a, "2") && !is_confirmed(&agent_dir, &b, "1"));
+    assert!(!is_confirmed(&agent_dir, &scene.home.join("missing.md"), "1"));
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
         let link = scene.home.join("link.md");
         std::os::unix::fs::symlink(&a, &link).expect("a link");
-        assert!(consent.is_confirmed(&link, "1"), "the same file by another name");
+        assert!(is_confirmed(&agent_dir, &link, "1"), "the same file by another name");
         let file = scene.home.join("agent/subagents/confirmed-agents.json");
         assert_eq!(fs::metadata(&file).expect("the file").permissions().mode() & 0o777, 0o600);
     }
@@ -302,10 +290,10 @@ fn malformed_confirmations_are_set_aside_and_ignored() {
     scene.agent("code/project/.pi/agents/a.md", "a");
     scene.file("agent/subagents/confirmed-agents.json", "{ \"confirmed\": [ {");
     let a = scene.home.join("code/project/.pi/agents/a.md");
-    let consent = Consent::new(&scene.home.join("agent"));
-    assert!(!consent.is_confirmed(&a, "1"));
-    consent.remember(&a, "1").expect("a new file");
-    assert!(consent.is_confirmed(&a, "1"));
+    let agent_dir = scene.home.join("agent");
+    assert!(!is_confirmed(&agent_dir, &a, "1"));
+    confirm(&agent_dir, &a, "1").expect("a new file");
+    assert!(is_confirmed(&agent_dir, &a, "1"));
     let aside = fs::read_to_string(scene.home.join("agent/subagents/confirmed-agents.json.corrupt"));
     assert_eq!(aside.expect("the old file"), "{ \"confirmed\": [ {");
 }
@@ -319,9 +307,11 @@ fn confirmations_are_bounded_and_the_oldest_go_first() {
     let full: Vec<_> = (0..1000).map(entry).collect();
     let text = serde_json::json!({ "confirmed": full }).to_string();
     scene.file("agent/subagents/confirmed-agents.json", &text);
-    let consent = Consent::new(&scene.home.join("agent"));
-    consent.remember(&a, "new").expect("written");
+    let agent_dir = scene.home.join("agent");
+    confirm(&agent_dir, &a, "new").expect("written");
     assert!(
-        !consent.is_confirmed(&a, "0") && consent.is_confirmed(&a, "1") && consent.is_confirmed(&a, "new")
+        !is_confirmed(&agent_dir, &a, "0")
+            && is_confirmed(&agent_dir, &a, "1")
+            && is_confirmed(&agent_dir, &a, "new")
     );
 }

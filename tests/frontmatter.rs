@@ -4,9 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::time::Duration;
 
-use pi_subagent_native::agent::{
-    AgentDefinition, Catalog, Context, DiscoverOptions, SandboxMode, Source, discover,
-};
+use pi_subagent_native::agent::{AgentDefinition, Catalog, Context, SandboxMode, Source, discover};
 use tempfile::TempDir;
 
 /// The catalog of a user directory with this one file in it.
@@ -16,11 +14,8 @@ fn catalog_of(content: impl AsRef<[u8]>) -> (TempDir, Catalog) {
     fs::create_dir_all(&agents).expect("a directory for agents");
     fs::create_dir(world.path().join("cwd")).expect("a working directory");
     fs::write(agents.join("file.md"), content).expect("an agent file");
-    let catalog = discover(&DiscoverOptions {
-        cwd: world.path().join("cwd"),
-        agent_dir: world.path().join("agent"),
-        home: Some(world.path().to_path_buf()),
-    });
+    let home = world.path();
+    let catalog = discover(&home.join("cwd"), &home.join("agent"), Some(home));
     (world, catalog)
 }
 

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use pi_subagent_native::agent::{
-    AgentDefinition, Catalog, DELEGATION_HEADING, DiscoverOptions, DropReason, Source, Surface, TaskLimits,
-    ToolPlan, ToolPolicy, discover, plan_tools, surface,
+    AgentDefinition, Catalog, DELEGATION_HEADING, DropReason, Source, Surface, TaskLimits, ToolPlan,
+    ToolPolicy, discover, plan_tools, surface,
 };
 
 const R: &str = "read grep find ls web_search fetch_content get_search_content";
 
 fn builtins() -> Catalog {
-    discover(&DiscoverOptions { cwd: "/nowhere".into(), agent_dir: "/nowhere".into(), home: None })
+    discover("/nowhere".as_ref(), "/nowhere".as_ref(), None)
 }
 
 fn agent(readonly: bool, tools: Option<&str>) -> AgentDefinition {
@@ -213,8 +213,7 @@ fn shadowed_and_broken_definitions_are_named_nowhere_and_long_lists_become_names
     }
     fs::write(agents.join("x.md"), "---\nname: broken\nreadonly: x\n---\n").expect("a file");
     fs::write(agents.join("y.md"), "---\nname: tester\ndescription: mine\n---\n").expect("a file");
-    let catalog =
-        discover(&DiscoverOptions { cwd: "/nowhere".into(), agent_dir: context.path().into(), home: None });
+    let catalog = discover("/nowhere".as_ref(), context.path(), None);
     assert_eq!(catalog.find("tester").expect("it exists").source, Source::User);
     let surface = surface_of(&catalog, |_| true);
     let description = &surface.tools[0].description;

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -26,72 +26,54 @@ struct Confirmations {
     confirmed: Vec<Confirmed>,
 }
 
-/// The confirmations remembered in one agent directory. Every call reads the file, because other pi processes write it
-/// too. Blocking.
-#[derive(Clone, Debug)]
-pub struct Consent {
-    file: PathBuf,
+/// Whether the user agreed to exactly this content of this file. Any failure to find out counts as no. Blocking.
+#[must_use]
+pub fn is_confirmed(agent_dir: &Path, path: &Path, content_hash: &str) -> bool {
+    let Some(entry) = entry(path, content_hash) else { return false };
+    read(&layout::confirmed_agents(agent_dir)).is_ok_and(|known| known.confirmed.contains(&entry))
 }
 
-impl Consent {
-    /// The confirmations of this agent directory.
-    #[must_use]
-    pub fn new(agent_dir: &Path) -> Self {
-        Self { file: layout::confirmed_agents(agent_dir) }
-    }
+/// Remembers that the user agreed. When two processes write at the same moment, one confirmation may be lost and the
+/// user is asked again. A path that is not valid UTF-8 cannot be remembered, so the user is asked each time. Blocking.
+///
+/// # Errors
+///
+/// When the file cannot be written; earlier confirmations are then unchanged.
+pub fn confirm(agent_dir: &Path, path: &Path, content_hash: &str) -> io::Result<()> {
+    let Some(entry) = entry(path, content_hash) else { return Ok(()) };
+    let file = layout::confirmed_agents(agent_dir);
+    // Read each time, because other pi processes write it too.
+    let mut confirmations = read(&file)?;
+    confirmations.confirmed.retain(|known| *known != entry);
+    confirmations.confirmed.push(entry);
+    let surplus = confirmations.confirmed.len().saturating_sub(MAX_ENTRIES);
+    confirmations.confirmed.drain(..surplus);
+    private::create_dir_all(file.parent().unwrap_or(Path::new(".")))?;
+    // Readers see the old content or the new, never a part.
+    let written = private::beside(&file, &serde_json::to_vec(&confirmations)?)?;
+    written.as_file().sync_all()?;
+    written.persist(&file)?;
+    Ok(())
+}
 
-    /// Whether the user agreed to exactly this content of this file. Any failure to find out counts as no.
-    #[must_use]
-    pub fn is_confirmed(&self, path: &Path, content_hash: &str) -> bool {
-        let Some(entry) = entry(path, content_hash) else { return false };
-        self.read().is_ok_and(|confirmations| confirmations.confirmed.contains(&entry))
+/// A file that cannot be parsed is moved aside and counts as empty.
+fn read(path: &Path) -> io::Result<Confirmations> {
+    let file = match fs::File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Confirmations::default()),
+        Err(error) => return Err(error),
+    };
+    let mut bytes = Vec::new();
+    file.take(MAX_FILE_BYTES).read_to_end(&mut bytes)?;
+    if let Ok(confirmations) = serde_json::from_slice(&bytes) {
+        return Ok(confirmations);
     }
-
-    /// Remembers that the user agreed. When two processes write at the same moment, one confirmation may be lost and
-    /// the user is asked again. A path that is not valid UTF-8 cannot be remembered, so the user is asked each time.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be written; earlier confirmations are then unchanged.
-    pub fn remember(&self, path: &Path, content_hash: &str) -> io::Result<()> {
-        let Some(entry) = entry(path, content_hash) else { return Ok(()) };
-        let mut confirmations = self.read()?;
-        confirmations.confirmed.retain(|known| *known != entry);
-        confirmations.confirmed.push(entry);
-        let surplus = confirmations.confirmed.len().saturating_sub(MAX_ENTRIES);
-        confirmations.confirmed.drain(..surplus);
-        self.write(&confirmations)
-    }
-
-    /// A file that cannot be parsed is moved aside and counts as empty.
-    fn read(&self) -> io::Result<Confirmations> {
-        let file = match fs::File::open(&self.file) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Confirmations::default()),
-            Err(error) => return Err(error),
-        };
-        let mut bytes = Vec::new();
-        file.take(MAX_FILE_BYTES).read_to_end(&mut bytes)?;
-        if let Ok(confirmations) = serde_json::from_slice(&bytes) {
-            return Ok(confirmations);
-        }
-        let aside = self.file.with_extension("json.corrupt");
-        // Another process may already have moved it.
-        fs::rename(&self.file, aside).or_else(|error| match error.kind() {
-            io::ErrorKind::NotFound => Ok(()),
-            _ => Err(error),
-        })?;
-        Ok(Confirmations::default())
-    }
-
-    /// Replaces the file atomically: readers see the old content or the new, never a part.
-    fn write(&self, confirmations: &Confirmations) -> io::Result<()> {
-        private::create_dir_all(self.file.parent().unwrap_or(Path::new(".")))?;
-        let written = private::beside(&self.file, &serde_json::to_vec(confirmations)?)?;
-        written.as_file().sync_all()?;
-        written.persist(&self.file)?;
-        Ok(())
-    }
+    // Another process may already have moved it.
+    fs::rename(path, path.with_extension("json.corrupt")).or_else(|error| match error.kind() {
+        io::ErrorKind::NotFound => Ok(()),
+        _ => Err(error),
+    })?;
+    Ok(Confirmations::default())
 }
 
 fn entry(path: &Path, content_hash: &str) -> Option<Confirmed> {

@@ -39,23 +39,13 @@ static BUILTIN: LazyLock<Vec<Parsed>> = LazyLock::new(|| {
     files.map(|file| parse(file.as_bytes(), Source::Builtin, None)).into()
 });
 
-/// Where to look.
-#[derive(Clone, Debug)]
-pub struct DiscoverOptions {
-    /// The working directory whose project is searched.
-    pub cwd: PathBuf,
-    /// pi's own agent directory.
-    pub agent_dir: PathBuf,
-    /// The user's home directory, where the upward search stops.
-    pub home: Option<PathBuf>,
-}
-
-/// Finds all agents that exist now. Blocking; unchanged files are not read again.
+/// Finds all agents that exist now: this package's, those in pi's own agent directory, and those of the project around
+/// `cwd`. The search for the project stops at the user's home directory. Blocking; unchanged files are not read again.
 #[must_use]
-pub fn discover(options: &DiscoverOptions) -> Catalog {
+pub fn discover(cwd: &Path, agent_dir: &Path, home: Option<&Path>) -> Catalog {
     let mut diagnostics = Vec::new();
-    let user_dir = options.agent_dir.join("agents");
-    let project_dir = project_directory(options, &user_dir, &mut diagnostics);
+    let user_dir = agent_dir.join("agents");
+    let project_dir = project_directory(cwd, home, &user_dir, &mut diagnostics);
     let mut files = BUILTIN.clone();
     files.extend(directory(&user_dir, Source::User, &mut diagnostics));
     if let Some(dir) = project_dir {
@@ -66,12 +56,13 @@ pub fn discover(options: &DiscoverOptions) -> Catalog {
 
 /// The nearest agent directory, searched upwards up to the repository root or the home directory.
 fn project_directory(
-    options: &DiscoverOptions,
+    cwd: &Path,
+    home: Option<&Path>,
     user_dir: &Path,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<PathBuf> {
     let user_dir = canonical(user_dir);
-    for dir in project_directories(&options.cwd, options.home.as_deref()) {
+    for dir in project_directories(cwd, home) {
         for candidate in [dir.join(".pi").join("agents"), dir.join(".agents")] {
             match fs::metadata(&candidate) {
                 // The user's own directory is not a project's, even when it lies above the working directory.

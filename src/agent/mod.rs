@@ -29,10 +29,10 @@ mod policy;
 mod surface;
 
 pub use catalog::{Catalog, Shadowed, UnknownAgent};
-pub use consent::Consent;
+pub use consent::{confirm, is_confirmed};
 pub use definition::{AgentDefinition, Context, SandboxMode, Source, THINKING_LEVELS};
 pub use depth::{DEPTH, Depth, MAX_DEPTH, TooDeep, depth_from_env};
-pub use discover::{DiscoverOptions, discover};
+pub use discover::discover;
 pub(crate) use discover::{canonical, project_directories};
 pub use parse::{Parsed, parse};
 pub use policy::{

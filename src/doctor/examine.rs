@@ -9,7 +9,7 @@ use super::disk::{directories, disk};
 use super::guards::{sandbox, supervision};
 use crate::config::Config;
 use crate::process::{ChildCommand, Guardian, Options, capture};
-use crate::run::admit::listing::{Listed, list};
+use crate::run::admit::listing::{Listed, list_agents};
 use crate::run::admit::pi::{Origin, PiProgram, PiVersion};
 use crate::run::{CallSettings, HostCapabilities, HostContext};
 use crate::text::{Diagnostic, Severity};
@@ -80,7 +80,7 @@ fn noted(area: &'static str, diagnostic: &Diagnostic) -> Check {
 }
 
 fn agents(cwd: &Path, context: &HostContext, config: &Config, capabilities: &HostCapabilities) -> Vec<Check> {
-    let listing = list(cwd, context, config, capabilities);
+    let listing = list_agents(cwd, context, config, capabilities);
     let names: Vec<&str> = listing.agents.iter().map(|listed| listed.agent.name.as_str()).collect();
     let mut checks = vec![Check::new("agents", Status::Ok, names.join(", "))];
     for Listed { agent, plan } in &listing.agents {

@@ -11,7 +11,7 @@ use super::into_js::{IntoJs, object_into_js};
 use super::options::SurfaceOptions;
 use super::runtime::{off_thread, promise};
 use crate::agent::{self, AgentDefinition, Shadowed, ToolPlan};
-use crate::run::{self, HostCapabilities, Listed, Listing};
+use crate::run::{self, CallSettings, HostCapabilities, Listed, Listing};
 use crate::text;
 
 /// The agents of a directory.
@@ -144,8 +144,11 @@ pub fn discover_agents(env: Env, options: SurfaceOptions) -> napi::Result<Promis
     let (cwd, context) = options.into_context();
     promise(env, async move {
         let capabilities = HostCapabilities::look(&context).await;
-        let listing = off_thread(move || run::list_agents(&cwd, &context, &capabilities)).await?;
-        Ok(listing.into_js())
+        let listing = off_thread(move || {
+            let config = CallSettings::read(&cwd, &context).config();
+            run::list_agents(&cwd, &context, &config, &capabilities)
+        });
+        Ok(listing.await?.into_js())
     })
 }
 

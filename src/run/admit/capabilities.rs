@@ -9,14 +9,7 @@ use crate::text::chain;
 
 /// What this machine can restrain a child with, as its warden reports.
 #[derive(Clone, Debug)]
-pub struct HostCapabilities(Result<Guarded, String>);
-
-/// A warden that works.
-#[derive(Clone, Debug)]
-struct Guarded {
-    warden: PathBuf,
-    abilities: Arc<Abilities>,
-}
+pub struct HostCapabilities(Result<(PathBuf, Arc<Abilities>), String>);
 
 impl HostCapabilities {
     /// Asks the warden of a host. Caches the answer of a working warden for the life of the process.
@@ -30,7 +23,7 @@ impl HostCapabilities {
             }));
         };
         let found = probe(warden).await.map_err(|error| chain(&error));
-        Self(found.map(|abilities| Guarded { warden: warden.clone(), abilities }))
+        Self(found.map(|abilities| (warden.clone(), abilities)))
     }
 
     /// A machine without a warden, with the reason.
@@ -42,7 +35,7 @@ impl HostCapabilities {
     /// The warden's program.
     #[must_use]
     pub fn warden(&self) -> Option<&Path> {
-        self.0.as_ref().ok().map(|guarded| guarded.warden.as_path())
+        self.0.as_ref().ok().map(|(warden, _)| warden.as_path())
     }
 
     /// What the warden can do on this machine.
@@ -51,7 +44,7 @@ impl HostCapabilities {
     ///
     /// The reason why there is no warden.
     pub fn abilities(&self) -> Result<&Abilities, &str> {
-        self.0.as_ref().map(|guarded| &*guarded.abilities).map_err(String::as_str)
+        self.0.as_ref().map(|(_, abilities)| &**abilities).map_err(String::as_str)
     }
 
     /// How this machine ensures the end of a child's process tree.

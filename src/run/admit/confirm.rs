@@ -2,7 +2,7 @@
 
 use super::refusal::Refusal;
 use super::resolve::ResolvedRun;
-use crate::agent::{AgentDefinition, Consent, Source};
+use crate::agent::{AgentDefinition, Source, confirm, is_confirmed};
 use crate::config::{NonInteractivePolicy, ProjectAgentPolicy};
 use crate::run::callbacks::ConfirmRequest;
 use crate::run::context::HostContext;
@@ -45,8 +45,8 @@ impl ResolvedRun {
     }
 
     fn is_confirmed(&self, context: &HostContext) -> bool {
-        let consent = Consent::new(&context.agent_dir);
-        self.agent.path.as_ref().is_some_and(|path| consent.is_confirmed(path, &self.agent.content_hash))
+        let path = self.agent.path.as_ref();
+        path.is_some_and(|path| is_confirmed(&context.agent_dir, path, &self.agent.content_hash))
     }
 
     fn path(&self) -> String {
@@ -82,7 +82,7 @@ impl ResolvedRun {
     /// When the answer cannot be written. It still holds for this run.
     pub(in crate::run) fn remember(&self, context: &HostContext) -> std::io::Result<()> {
         match &self.agent.path {
-            Some(path) => Consent::new(&context.agent_dir).remember(path, &self.agent.content_hash),
+            Some(path) => confirm(&context.agent_dir, path, &self.agent.content_hash),
             None => Ok(()),
         }
     }

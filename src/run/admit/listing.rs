@@ -45,14 +45,9 @@ pub struct Described {
     pub notices: Vec<String>,
 }
 
-/// Finds the agents of a directory. Uses the defaults if the configuration cannot be read.
-#[must_use]
-pub fn list_agents(cwd: &Path, context: &HostContext, capabilities: &HostCapabilities) -> Listing {
-    list(cwd, context, &CallSettings::read(cwd, context).config(), capabilities)
-}
-
 /// Finds the agents of a directory under a configuration.
-pub(crate) fn list(
+#[must_use]
+pub fn list_agents(
     cwd: &Path,
     context: &HostContext,
     config: &Config,
@@ -105,5 +100,5 @@ fn plan_for(
     context: &HostContext,
     capabilities: &HostCapabilities,
 ) -> Result<ToolPlan, NoToolsLeft> {
-    tools_of(agent, config, context, &SandboxPlan::of(agent, config, capabilities))
+    tools_of(agent, config, context, &SandboxPlan::of(agent, config, capabilities.abilities()))
 }

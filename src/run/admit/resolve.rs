@@ -9,8 +9,8 @@ use super::capabilities::HostCapabilities;
 use super::refusal::Refusal;
 use super::sandbox::SandboxPlan;
 use crate::agent::{
-    AgentDefinition, Catalog, Context, DEPTH, Depth, DiscoverOptions, MAX_DEPTH, NoToolsLeft, Source,
-    ToolPlan, ToolPolicy, depth_from_env, discover, plan_tools,
+    AgentDefinition, Catalog, Context, DEPTH, Depth, MAX_DEPTH, NoToolsLeft, Source, ToolPlan, ToolPolicy,
+    depth_from_env, discover, plan_tools,
 };
 use crate::config::{self, Budget, Config, LoadedConfig};
 use crate::process::Supervision;
@@ -87,7 +87,7 @@ pub(in crate::run) fn resolve(
     let agent = find_agents(&spec.cwd, context).find(&spec.agent)?;
 
     let precedence = Precedence { is_from_project: agent.source == Source::Project };
-    let sandbox = SandboxPlan::of(&agent, &config, capabilities);
+    let sandbox = SandboxPlan::of(&agent, &config, capabilities.abilities());
     let supervision = capabilities.supervision(config.pid_namespace);
     let timeout = match overrides.timeout {
         Timeout::AsConfigured => precedence.limit(agent.timeout, config.timeout),
@@ -213,8 +213,7 @@ fn elsewhere(agent: &AgentDefinition, config: &Config) -> Option<String> {
 /// The agents that exist for a directory. Blocks.
 #[must_use]
 pub fn find_agents(cwd: &Path, context: &HostContext) -> Catalog {
-    let home = context.home.clone();
-    discover(&DiscoverOptions { cwd: cwd.to_path_buf(), agent_dir: context.agent_dir.clone(), home })
+    discover(cwd, &context.agent_dir, context.home.as_deref())
 }
 
 /// The tools that a child of an agent gets in a sandbox of this kind.

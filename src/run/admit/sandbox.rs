@@ -1,8 +1,6 @@
 //! Decides whether the kernel keeps a child from writing.
 
-use super::capabilities::HostCapabilities;
-use crate::agent::AgentDefinition;
-use crate::agent::SandboxMode;
+use crate::agent::{AgentDefinition, SandboxMode};
 use crate::config::Config;
 use crate::process::{Abilities, Mechanism};
 use crate::run::result::SandboxReport;
@@ -30,17 +28,13 @@ pub(in crate::run) enum SandboxPlan {
 }
 
 impl SandboxPlan {
-    /// Decides for a child of an agent. An agent can ask for a sandbox, but not waive one.
+    /// Decides for a child of an agent on a machine with these abilities, or without a warden. An agent can ask for a
+    /// sandbox, but not waive one.
     pub(in crate::run) fn of(
         agent: &AgentDefinition,
         config: &Config,
-        capabilities: &HostCapabilities,
+        abilities: Result<&Abilities, &str>,
     ) -> Self {
-        Self::on(agent, config, capabilities.abilities())
-    }
-
-    /// Decides for a machine with these abilities, or without a warden.
-    fn on(agent: &AgentDefinition, config: &Config, abilities: Result<&Abilities, &str>) -> Self {
         let own = agent.sandbox.unwrap_or(SandboxMode::Off);
         let mode = own.max(config.sandbox.mode);
         if !agent.readonly && config.allow_write {

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use crate::agent::Source;
 use crate::config::Config;
-use crate::run::admit::listing::list;
-use crate::run::{CallSettings, HostCapabilities, HostContext};
+use crate::run::{CallSettings, HostCapabilities, HostContext, list_agents};
 use crate::text::one_line;
 
 /// Means every agent in `allowAgents`.
@@ -37,7 +36,7 @@ pub fn spawnable(
 ) -> (Vec<Spawnable>, String) {
     let settings = CallSettings::read(cwd, context);
     let (config, sanitizer) = (settings.config(), settings.sanitizer());
-    let agents = list(cwd, context, &config, capabilities)
+    let agents = list_agents(cwd, context, &config, capabilities)
         .agents
         .into_iter()
         .filter(|listed| config.enabled && listed.plan.is_ok() && is_allowed(&config, &listed.agent.name));

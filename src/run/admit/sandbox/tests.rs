@@ -61,7 +61,7 @@ fn the_stricter_of_two_modes_decides_whether_a_readonly_child_is_held_or_refused
         for (readonly, allow_write) in [(true, false), (true, true), (false, false), (false, true)] {
             let (agent, config) = (agent(readonly, own), config(configured, allow_write));
             let plans = [Ok(&able), Ok(&unable), Err("no warden")]
-                .map(|abilities| SandboxPlan::on(&agent, &config, abilities));
+                .map(|abilities| SandboxPlan::of(&agent, &config, abilities));
             let may_write = !readonly && allow_write;
             assert_eq!(
                 plans.each_ref().map(word),
@@ -89,7 +89,7 @@ fn a_report_without_a_sandbox_says_why() {
         (true, Required, false, Err("no warden"), "no warden"),
     ];
     for (readonly, mode, allow_write, abilities, expected) in table {
-        let plan = SandboxPlan::on(&agent(readonly, None), &config(mode, allow_write), abilities);
+        let plan = SandboxPlan::of(&agent(readonly, None), &config(mode, allow_write), abilities);
         let report = plan.report(None);
         assert_eq!((report.enforced, report.reason.as_deref()), (false, Some(expected)));
         assert_eq!(plan.report(Some(&[])), report, "{expected}");
@@ -118,7 +118,7 @@ fn a_report_with_a_sandbox_says_what_it_does_not_cover() {
         let mut config = config(SandboxMode::Auto, false);
         config.sandbox.metadata = wanted;
         let capabilities = capabilities(Ok(version), mount_namespace);
-        let plan = SandboxPlan::on(&agent(true, None), &config, Ok(&capabilities));
+        let plan = SandboxPlan::of(&agent(true, None), &config, Ok(&capabilities));
         assert_eq!(plan, SandboxPlan::Held { metadata, lack }, "{label}");
     }
 }
