@@ -4,8 +4,6 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde::Serialize;
-
 use super::definition::{AgentDefinition, Source};
 use super::parse::Parsed;
 use crate::text::{Code, Diagnostic, Position, Severity, nearest, one_line};
@@ -29,7 +27,7 @@ pub struct Catalog {
 }
 
 /// A definition that a higher source replaces by one of the same name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shadowed {
     /// The shared name.
     pub name: String,

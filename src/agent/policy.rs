@@ -3,8 +3,6 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use serde::Serialize;
-
 use super::definition::AgentDefinition;
 use crate::text::{covers, overlaps};
 
@@ -50,7 +48,7 @@ pub struct ToolPolicy {
 }
 
 /// The tools of one child.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolPlan {
     /// The complete allow-list, in the order declared. If empty, the child has no tools at all.
     pub tools: Vec<String>,
@@ -82,7 +80,7 @@ impl ToolPlan {
 }
 
 /// A declared tool that the child does not get.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DroppedTool {
     /// pi's name for it.
     pub tool: String,
@@ -97,43 +95,35 @@ impl fmt::Display for DroppedTool {
 }
 
 /// Why a child does not get a declared tool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DropReason {
     /// It can change things, and the agent is readonly.
+    #[error("the agent is readonly")]
     Readonly,
     /// It is a shell, and no sandbox keeps it from writing.
+    #[error("a shell is only safe in a read-only sandbox, and none is enforced here")]
     NoSandbox,
     /// It can change things, and `allowWrite` is off.
+    #[error("the setting `allowWrite` is off")]
     WriteNotAllowed,
     /// `allowLspTools` is off.
+    #[error("the setting `allowLspTools` is off")]
     LspNotAllowed,
     /// This pi does not have it.
+    #[error("this pi does not have it; install a package that provides it")]
     NotAvailable,
     /// `tools.deny` names it.
+    #[error("the setting `tools.deny` excludes it")]
     Denied,
     /// `tools.allow` does not name it.
+    #[error("the setting `tools.allow` does not include it")]
     NotAllowed,
     /// It delegates, and a child must not delegate.
+    #[error("a child never delegates")]
     NeverInChild,
     /// It was not allowed when the run was requested.
+    #[error("it was not allowed when the run was asked for")]
     NotInSnapshot,
-}
-
-impl fmt::Display for DropReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Readonly => "the agent is readonly",
-            Self::NoSandbox => "a shell is only safe in a read-only sandbox, and none is enforced here",
-            Self::WriteNotAllowed => "the setting `allowWrite` is off",
-            Self::LspNotAllowed => "the setting `allowLspTools` is off",
-            Self::NotAvailable => "this pi does not have it; install a package that provides it",
-            Self::Denied => "the setting `tools.deny` excludes it",
-            Self::NotAllowed => "the setting `tools.allow` does not include it",
-            Self::NeverInChild => "a child never delegates",
-            Self::NotInSnapshot => "it was not allowed when the run was asked for",
-        })
-    }
 }
 
 /// This pi has none of the tools that the agent could have used.

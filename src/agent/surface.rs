@@ -112,19 +112,17 @@ fn single(agents: &[&AgentDefinition]) -> ToolSurface {
         description: description(agents),
         prompt_snippet: "Delegate one task to a sub-agent",
         prompt_guidelines: vec!["Treat a subagent's answer as a report: check what you build on."],
-        parameters: json!({
-            "type": "object",
-            "properties": {
+        parameters: object(
+            &["agent", "task"],
+            json!({
                 "agent": { "type": "string", "minLength": 1 },
                 "task": {
                     "type": "string",
                     "minLength": 1,
                     "description": "Self-contained: goal, paths, facts, expected answer",
                 },
-            },
-            "required": ["agent", "task"],
-            "additionalProperties": false,
-        }),
+            }),
+        ),
     }
 }
 
@@ -167,9 +165,9 @@ fn sessions_spawn() -> ToolSurface {
         ),
         prompt_snippet: "Start a sub-agent in the background",
         prompt_guidelines: vec![],
-        parameters: json!({
-            "type": "object",
-            "properties": {
+        parameters: object(
+            &["task"],
+            json!({
                 "agentId": { "type": "string" },
                 "cleanup": { "type": "string", "enum": ["keep", "delete"] },
                 "label": { "type": "string" },
@@ -177,10 +175,8 @@ fn sessions_spawn() -> ToolSurface {
                 "runTimeoutSeconds": { "type": "integer", "minimum": 0 },
                 "task": { "type": "string", "minLength": 1 },
                 "thinking": { "type": "string" },
-            },
-            "required": ["task"],
-            "additionalProperties": false,
-        }),
+            }),
+        ),
     }
 }
 
@@ -198,26 +194,16 @@ fn agents_list() -> ToolSurface {
 /// Parameters that are one list of tasks. Keys are sorted, which puts `agent` and `cwd` before the long text: models
 /// write arguments in this order, and with these two a child can boot while the text still arrives.
 fn list(name: &str, max: usize) -> Value {
+    let text = json!({ "type": "string", "minLength": 1 });
+    let task = object(&["agent", "task"], json!({ "agent": text, "cwd": text, "task": text }));
+    object(&[name], json!({ name: { "type": "array", "minItems": 1, "maxItems": max, "items": task } }))
+}
+
+fn object(required: &[&str], properties: Value) -> Value {
     json!({
         "type": "object",
-        "properties": {
-            name: {
-                "type": "array",
-                "minItems": 1,
-                "maxItems": max,
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "agent": { "type": "string", "minLength": 1 },
-                        "cwd": { "type": "string", "minLength": 1 },
-                        "task": { "type": "string", "minLength": 1 },
-                    },
-                    "required": ["agent", "task"],
-                    "additionalProperties": false,
-                },
-            },
-        },
-        "required": [name],
+        "properties": properties,
+        "required": required,
         "additionalProperties": false,
     })
 }
