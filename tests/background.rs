@@ -492,7 +492,7 @@ async fn a_transcript_is_not_archived_when_the_run_is_resumed_meanwhile() {
             body: serde_json::to_string(run).expect("texts and numbers"),
             ..StoredRun::default()
         };
-        store.settle_run(&stored, None).expect("kept");
+        store.settle_run(&stored, None, false).expect("kept");
     }
     let database = scene.database();
     database.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");

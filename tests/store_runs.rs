@@ -42,7 +42,7 @@ fn act(store: &Store, words: &[&str]) -> String {
         // Its end: with its delivery, or without.
         ["settle", key, session, ref deliveries @ ..] => {
             let delivery = deliveries.first().map(|id| delivery(id, session, key));
-            answer(store.settle_run(&ended(key, session), delivery.as_ref()), |()| "settled".into())
+            answer(store.settle_run(&ended(key, session), delivery.as_ref(), false), |()| "settled".into())
         }
         ["adopt", key, session, from, id] => {
             let adopted = store.adopt_run(&ended(key, session), from, Some(&delivery(id, session, key)));
@@ -88,7 +88,7 @@ fn act(store: &Store, words: &[&str]) -> String {
             let kept = (0..).take_while(|number| {
                 let key = format!("run-{number}");
                 let run = StoredRun { body: big.clone(), ..ended(&key, session) };
-                store.settle_run(&run, Some(&delivery(&format!("d-{number}"), session, &key))).is_ok()
+                store.settle_run(&run, Some(&delivery(&format!("d-{number}"), session, &key)), false).is_ok()
             });
             kept.count().to_string()
         }
@@ -180,7 +180,7 @@ fn a_run_is_read_as_it_was_kept_and_the_newest_comes_first() {
         process: Some("nobody".into()),
         ..ended("a", "s")
     };
-    store.settle_run(&settled, None).expect("kept");
+    store.settle_run(&settled, None, false).expect("kept");
     assert_eq!(store.run("a").expect("readable"), Some(StoredRun { process: None, ..settled }));
     assert_eq!(store.run("b").expect("readable"), None);
     for (key, session, created) in [("b", "s", "7"), ("c", "other", "6"), ("d", "s", "7")] {
@@ -359,10 +359,10 @@ fn old_rows_are_removed_and_pending_deliveries_kept() {
     let now = i64::MAX / 2;
     let archived =
         |key: &str, days: i64| StoredRun { archived_ms: Some(now - days * DAY_MS), ..ended(key, "s") };
-    store.settle_run(&archived("old", 31), None).expect("kept");
-    store.settle_run(&archived("young", 29), None).expect("kept");
-    store.settle_run(&archived("waits", 31), Some(&delivery("d", "s", "waits"))).expect("kept");
-    store.settle_run(&ended("never", "s"), None).expect("kept");
+    store.settle_run(&archived("old", 31), None, false).expect("kept");
+    store.settle_run(&archived("young", 29), None, false).expect("kept");
+    store.settle_run(&archived("waits", 31), Some(&delivery("d", "s", "waits")), false).expect("kept");
+    store.settle_run(&ended("never", "s"), None, false).expect("kept");
     store.put_run(&StoredRun { is_live: true, ..archived("resumed", 31) }).expect("kept");
     let prune = |now: i64| act(&store, &["prune", &now.to_string()]);
     assert_eq!(prune(now), "1");
@@ -400,10 +400,12 @@ fn runs_due_for_archiving_are_found_after_a_restart() {
     let store = open(&dir);
     let at = |key, at| StoredRun { archive_at_ms: at, ..ended(key, "s") };
     for run in [at("late", Some(30)), at("early", Some(10)), at("never", None)] {
-        store.settle_run(&run, None).expect("kept");
+        store.settle_run(&run, None, false).expect("kept");
     }
     store.put_run(&StoredRun { is_live: true, ..at("live", Some(10)) }).expect("kept");
-    store.settle_run(&StoredRun { archived_ms: Some(10), ..at("done", Some(10)) }, None).expect("kept");
+    store
+        .settle_run(&StoredRun { archived_ms: Some(10), ..at("done", Some(10)) }, None, false)
+        .expect("kept");
     drop(store);
     let store = open(&dir);
     assert_eq!(act(&store, &["due", "9"]), "");

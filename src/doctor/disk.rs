@@ -131,7 +131,7 @@ mod tests {
         for (at, directory) in known.iter().enumerate() {
             let run =
                 StoredRun { key: at.to_string(), directory: Some(directory.clone()), ..StoredRun::default() };
-            store.settle_run(&run, None).expect("kept");
+            store.settle_run(&run, None, false).expect("kept");
         }
         let check = disk(&context, &config);
         assert_eq!(check.status, Status::Warning);

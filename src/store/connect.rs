@@ -39,26 +39,19 @@ const REMOTE: [i128; 10] = [
     0x0102_1997,
 ];
 
-/// A connection, and where a damaged file was moved if there was one.
-#[derive(Debug)]
-pub(super) struct Connected {
-    pub connection: Connection,
-    pub aside: Option<PathBuf>,
-}
-
-/// Opens the database, creates it if it is missing, and migrates it. A damaged file is kept under another name. Only
-/// one process at a time may call this, and only while it has no connection to the database.
+/// Opens the database, creates it if it is missing, and migrates it. A damaged file is kept under another name, which is
+/// returned too. Only one process at a time may call this, and only while it has no connection to the database.
 ///
 /// # Errors
 ///
 /// When the database cannot be used. A file of a newer release is not touched.
-pub(super) fn connect(path: &Path) -> Result<Connected, StoreError> {
+pub(super) fn connect(path: &Path) -> Result<(Connection, Option<PathBuf>), StoreError> {
     match open(path) {
         Err(StoreError::Database { source, .. }) if is_damage(&source) => {
             let aside = set_aside(path).map_err(FileError::at(path))?;
-            Ok(Connected { connection: open(path)?, aside: Some(aside) })
+            Ok((open(path)?, Some(aside)))
         }
-        opened => Ok(Connected { connection: opened?, aside: None }),
+        opened => Ok((opened?, None)),
     }
 }
 

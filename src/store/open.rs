@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Mutex, MutexGuard};
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::connect::{Connected, connect, is_remote};
+use super::connect::{connect, is_remote};
 use super::error::StoreError;
 use super::presence::{Heartbeat, LockFile, Presence, identity, lock_of};
 use super::schema;
@@ -96,12 +96,12 @@ impl Store {
         let failed = |source| StoreError::Database { path: PathBuf::from(":memory:"), source };
         let mut connection = Connection::open_in_memory().map_err(failed)?;
         schema::migrate(&mut connection).map_err(failed)?;
-        Ok(Self::new(path, Connected { connection, aside: None }, Presence::unshared(), None))
+        Ok(Self::new(path, (connection, None), Presence::unshared(), None))
     }
 
     fn new(
         path: PathBuf,
-        Connected { connection, aside }: Connected,
+        (connection, aside): (Connection, Option<PathBuf>),
         presence: Presence,
         only_copy: Option<LockFile>,
     ) -> Self {
@@ -149,16 +149,16 @@ impl Store {
         open.is_lost = true;
         open.connection = Connection::open_in_memory().map_err(|source| self.failed(source))?;
         let alone = alone(presence.directory())?;
-        let mut connected = connect(&self.0.path)?;
+        let (mut connection, aside) = connect(&self.0.path)?;
         drop(alone);
-        move_along(&mut connected.connection, open.presence.id(), presence.id())
+        move_along(&mut connection, open.presence.id(), presence.id())
             .map_err(|source| self.failed(source))?;
         let found = identity(&self.0.path);
-        open.generation += u32::from(connected.aside.is_some() || open.identity != found);
+        open.generation += u32::from(aside.is_some() || open.identity != found);
         open.connections += 1;
         open.identity = found;
         open.is_lost = false;
-        open.connection = connected.connection;
+        open.connection = connection;
         open.presence = presence;
         Ok(())
     }

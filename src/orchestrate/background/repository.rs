@@ -63,8 +63,7 @@ impl RunRepository {
             let row = stored(run, store);
             match delivery {
                 None => store.put_run(&row),
-                Some(delivery) if is_claimed => store.settle_claimed(&row, delivery),
-                delivery => store.settle_run(&row, delivery),
+                delivery => store.settle_run(&row, delivery, is_claimed),
             }
         };
         let _writing = self.writing.lock();

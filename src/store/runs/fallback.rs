@@ -78,11 +78,7 @@ mod tests {
             let delivery =
                 Delivery { id: text(key), session: text("s"), key: text(key), ..Delivery::default() };
             for _ in 0..2 {
-                if key == "free" {
-                    memory.settle_run(&run, Some(&delivery)).expect("kept");
-                } else {
-                    memory.settle_claimed(&run, &delivery).expect("kept");
-                }
+                memory.settle_run(&run, Some(&delivery), key != "free").expect("kept");
                 if key == "delivered" {
                     memory.delivered(&[text(key)]).expect("marked");
                 }

@@ -66,27 +66,19 @@ impl Store {
         self.write(|transaction, own| put_run(transaction, own, run))
     }
 
-    /// Stores an ended run together with its delivery. A delivery with a known id stays as it is. Now and then prunes
-    /// old rows.
+    /// Stores an ended run together with its delivery. A delivery with a known id stays as it is. With `claims`, this
+    /// process claims it at once: no other process gets it until this one releases it or ends. Now and then prunes old
+    /// rows.
     ///
     /// # Errors
     ///
     /// When the database cannot be used; neither is then written.
-    pub fn settle_run(&self, run: &StoredRun, delivery: Option<&Delivery>) -> Result<(), StoreError> {
-        self.settled(run, delivery, false)
-    }
-
-    /// Like [`Self::settle_run`], with a delivery that this process claims at once: no other process gets it until this
-    /// one releases it or ends.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be used; neither is then written.
-    pub fn settle_claimed(&self, run: &StoredRun, delivery: &Delivery) -> Result<(), StoreError> {
-        self.settled(run, Some(delivery), true)
-    }
-
-    fn settled(&self, run: &StoredRun, delivery: Option<&Delivery>, claims: bool) -> Result<(), StoreError> {
+    pub fn settle_run(
+        &self,
+        run: &StoredRun,
+        delivery: Option<&Delivery>,
+        claims: bool,
+    ) -> Result<(), StoreError> {
         self.write(|transaction, own| settle(transaction, own, run, delivery, claims))?;
         self.prune_now_and_then();
         Ok(())
