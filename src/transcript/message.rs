@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 
-use crate::event::{Arguments, short_form};
+use crate::event::Arguments;
 use crate::text::json::skim::{Kind, Sink, Verdict, Word};
 use crate::text::{HeadTail, Sanitizer};
 
@@ -18,19 +18,13 @@ const MAX_PARTS: usize = 256;
 /// Bytes of these parts together, roughly.
 const MAX_PARTS_BYTES: usize = 512 * 1024;
 
-/// A part of a message, sanitized.
+/// A part of a message.
 pub(super) enum Part {
-    Text(String),
-    ToolCall { name: String, summary: String },
-}
-
-/// A part as it stands in the file. Sanitizing costs more than reading, so only the newest parts are sanitized.
-enum RawPart {
     Text(String),
     ToolCall { name: String, arguments: Value },
 }
 
-impl RawPart {
+impl Part {
     fn bytes(&self) -> usize {
         match self {
             Self::Text(text) => text.len(),
@@ -101,7 +95,8 @@ pub(super) struct Entry<'a> {
     expected: Option<&'a str>,
     /// The short texts, by field.
     values: [Option<String>; Field::COUNT],
-    raw_parts: VecDeque<RawPart>,
+    /// As they stand in the file. Sanitizing costs more than reading, so only the newest are sanitized.
+    raw_parts: VecDeque<Part>,
     raw_bytes: usize,
     /// Older parts were left out.
     pub(super) is_cut: bool,
@@ -188,11 +183,11 @@ impl<'a> Entry<'a> {
     fn end_part(&mut self) {
         let kind = self.values[Field::PartType as usize].take();
         let part = match kind.as_deref() {
-            Some("text") if !self.text.is_blank() => RawPart::Text(self.text.to_text().0),
+            Some("text") if !self.text.is_blank() => Part::Text(self.text.to_text().0),
             Some("toolCall") => {
                 let name = self.values[Field::PartName as usize].take().unwrap_or_default();
                 let arguments = self.arguments.take().unwrap_or(Value::Null);
-                RawPart::ToolCall { name, arguments }
+                Part::ToolCall { name, arguments }
             }
             Some("image") => {
                 self.has_image = true;
@@ -212,13 +207,12 @@ impl<'a> Entry<'a> {
     /// Takes the parts of the message, in order, and sanitizes them.
     pub(super) fn parts(&mut self) -> Vec<Part> {
         let raw = std::mem::take(&mut self.raw_parts);
-        let clean = |part: RawPart| match part {
-            RawPart::Text(text) => Part::Text(self.clean(&text)),
-            RawPart::ToolCall { name, arguments } => {
-                let name = self.clean(&name);
-                let summary = short_form(&name, &self.sanitizer.sanitize_json(&arguments));
-                Part::ToolCall { name, summary }
-            }
+        let clean = |part: Part| match part {
+            Part::Text(text) => Part::Text(self.clean(&text)),
+            Part::ToolCall { name, arguments } => Part::ToolCall {
+                name: self.clean(&name),
+                arguments: self.sanitizer.sanitize_json(&arguments),
+            },
         };
         raw.into_iter().map(clean).collect()
     }

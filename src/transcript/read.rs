@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::lines::LinesFromEnd;
 use super::message::{Entry, Field, Part};
-use crate::event::StopReason;
+use crate::event::{StopReason, short_form};
 use crate::files::open::regular_no_follow;
 use crate::text::json::skim::{Skimmer, Status};
 use crate::text::{Sanitizer, TruncateLimits, text_enum, truncate};
@@ -108,13 +108,6 @@ impl TranscriptEntry {
         }
     }
 
-    fn spoken_mut(&mut self) -> Option<&mut String> {
-        match self {
-            Self::Assistant { text, .. } => Some(text),
-            _ => None,
-        }
-    }
-
     fn is_tool(&self) -> bool {
         matches!(self, Self::ToolCall { .. } | Self::ToolResult { .. })
     }
@@ -132,7 +125,7 @@ pub fn read_transcript(path: &Path, wanted: Wanted, sanitizer: &Sanitizer) -> io
     let mut newest_first: Vec<TranscriptEntry> = Vec::new();
     let mut total = 0;
     let mut is_cut = false;
-    let passage = pass(path, sanitizer, |entries| {
+    let (bytes, passage_is_cut) = pass(path, sanitizer, |entries| {
         for entry in entries.into_iter().rev().filter(|entry| wanted.tools || !entry.is_tool()) {
             total += entry.bytes();
             if newest_first.len() == wanted.entries || (total > MAX_TOTAL && !newest_first.is_empty()) {
@@ -144,7 +137,7 @@ pub fn read_transcript(path: &Path, wanted: Wanted, sanitizer: &Sanitizer) -> io
         ControlFlow::Continue(())
     })?;
     newest_first.reverse();
-    Ok(Transcript { entries: newest_first, has_more: is_cut || passage.is_cut, bytes: passage.bytes })
+    Ok(Transcript { entries: newest_first, has_more: is_cut || passage_is_cut, bytes })
 }
 
 /// The newest text of the model: what is left of an interrupted run's work.
@@ -155,11 +148,10 @@ pub fn read_transcript(path: &Path, wanted: Wanted, sanitizer: &Sanitizer) -> io
 pub fn last_text(path: &Path, sanitizer: &Sanitizer) -> io::Result<Option<String>> {
     let mut last = None;
     pass(path, sanitizer, |entries| {
-        let texts = entries.into_iter().rev().filter_map(|entry| match entry {
+        last = entries.into_iter().rev().find_map(|entry| match entry {
             TranscriptEntry::Assistant { text, .. } if !text.trim().is_empty() => Some(text),
             _ => None,
         });
-        last = texts.into_iter().next();
         if last.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     Ok(last)
@@ -190,18 +182,13 @@ pub fn session_id(path: &Path) -> io::Result<Option<String>> {
     Ok(header.filter(|header| header.r#type == "session").map(|header| header.id).filter(is_id))
 }
 
-struct Passage {
-    bytes: u64,
-    /// Something was left out because of a limit.
-    is_cut: bool,
-}
-
-/// Walks from the newest message to the oldest and passes the entries of each to `take`.
+/// Walks from the newest message to the oldest and passes the entries of each to `take`. Returns the size of the file,
+/// and whether something was left out because of a limit.
 fn pass(
     path: &Path,
     sanitizer: &Sanitizer,
     mut take: impl FnMut(Vec<TranscriptEntry>) -> ControlFlow<()>,
-) -> io::Result<Passage> {
+) -> io::Result<(u64, bool)> {
     let mut lines = LinesFromEnd::new(regular_no_follow(path)?)?;
     let bytes = lines.bytes();
     let mut skimmer = Skimmer::default();
@@ -232,7 +219,7 @@ fn pass(
             break;
         }
     }
-    Ok(Passage { bytes, is_cut: is_cut || lines.is_cut() })
+    Ok((bytes, is_cut || lines.is_cut()))
 }
 
 /// The transcript entries of one message.
@@ -252,14 +239,8 @@ fn said(entry: &mut Entry<'_>) -> Vec<TranscriptEntry> {
 }
 
 fn whole_text(entry: &mut Entry<'_>) -> String {
-    let texts: Vec<String> = entry
-        .parts()
-        .into_iter()
-        .filter_map(|part| match part {
-            Part::Text(text) => Some(text),
-            Part::ToolCall { .. } => None,
-        })
-        .collect();
+    let text = |part| if let Part::Text(text) = part { Some(text) } else { None };
+    let texts: Vec<String> = entry.parts().into_iter().filter_map(text).collect();
     match texts.join("\n") {
         text if text.is_empty() && entry.has_image => "[image]".to_owned(),
         text => bounded(&text),
@@ -283,11 +264,16 @@ fn spoken(entry: &mut Entry<'_>) -> Vec<TranscriptEntry> {
             (Part::Text(text), _) => {
                 said.push(TranscriptEntry::Assistant { text, model: model.clone(), error: None });
             }
-            (Part::ToolCall { name, summary }, _) => said.push(TranscriptEntry::ToolCall { name, summary }),
+            (Part::ToolCall { name, arguments }, _) => {
+                let summary = short_form(&name, &arguments);
+                said.push(TranscriptEntry::ToolCall { name, summary });
+            }
         }
     }
-    for text in said.iter_mut().filter_map(TranscriptEntry::spoken_mut) {
-        *text = bounded(text);
+    for entry in &mut said {
+        if let TranscriptEntry::Assistant { text, .. } = entry {
+            *text = bounded(text);
+        }
     }
     let reason = StopReason::from(entry.get(Field::StopReason));
     let why = match entry.get(Field::Error) {
