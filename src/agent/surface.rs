@@ -114,7 +114,7 @@ fn single(agents: &[&AgentDefinition]) -> ToolSurface {
         prompt_guidelines: vec!["Treat a subagent's answer as a report: check what you build on."],
         parameters: object(
             &["agent", "task"],
-            json!({
+            &json!({
                 "agent": { "type": "string", "minLength": 1 },
                 "task": {
                     "type": "string",
@@ -167,7 +167,7 @@ fn sessions_spawn() -> ToolSurface {
         prompt_guidelines: vec![],
         parameters: object(
             &["task"],
-            json!({
+            &json!({
                 "agentId": { "type": "string" },
                 "cleanup": { "type": "string", "enum": ["keep", "delete"] },
                 "label": { "type": "string" },
@@ -195,11 +195,11 @@ fn agents_list() -> ToolSurface {
 /// write arguments in this order, and with these two a child can boot while the text still arrives.
 fn list(name: &str, max: usize) -> Value {
     let text = json!({ "type": "string", "minLength": 1 });
-    let task = object(&["agent", "task"], json!({ "agent": text, "cwd": text, "task": text }));
-    object(&[name], json!({ name: { "type": "array", "minItems": 1, "maxItems": max, "items": task } }))
+    let task = object(&["agent", "task"], &json!({ "agent": text, "cwd": text, "task": text }));
+    object(&[name], &json!({ name: { "type": "array", "minItems": 1, "maxItems": max, "items": task } }))
 }
 
-fn object(required: &[&str], properties: Value) -> Value {
+fn object(required: &[&str], properties: &Value) -> Value {
     json!({
         "type": "object",
         "properties": properties,
