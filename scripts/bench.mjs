@@ -14,6 +14,7 @@ import { parseArgs } from "node:util";
 import { collector } from "./lib/bench-collector.mjs";
 import { early } from "./lib/bench-early.mjs";
 import { addon, memory, start } from "./lib/bench-host.mjs";
+import { importing } from "./lib/bench-import.mjs";
 import { lean } from "./lib/bench-lean.mjs";
 import { loop } from "./lib/bench-loop.mjs";
 import { endReports } from "./lib/bench-run.mjs";
@@ -31,11 +32,11 @@ import { setUp } from "./setup.mjs";
 /** @type {Record<string, (setting: import("./lib/bench-run.mjs").Setting) => Promise<import("./lib/bench-table.mjs").Section>>} */
 const sections = {
 	...{ collector, sanitizer, hostile: hostileTexts, truncator, addon, start, memory, loop, warden, tree },
-	...{ scale, early, lean },
+	...{ scale, early, lean, import: importing },
 };
 
 const withAddon = ["addon", "start", "loop", "warden", "tree", "scale", "early", "lean"];
-const withPi = ["early", "lean"];
+const withPi = ["early", "lean", "import"];
 
 await runMain(async () => {
 	const { values } = parseArgs({

@@ -1,6 +1,6 @@
 /** A throw-away copy of the package whose addon is a stub, so that the extension runs without native code. */
 
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -467,9 +467,8 @@ export class PackageCopies {
 	/** Loads the extension; `brokenAddon` is the text of an `index.js` that cannot be loaded. */
 	async load(options: { brokenAddon?: string; addon?: StubAddon } = {}): Promise<LoadedExtension> {
 		const folder = join(this.root, String(++this.count));
-		mkdirSync(join(folder, "extensions"), { recursive: true });
+		cpSync(join(packageDir, "extensions"), join(folder, "extensions"), { recursive: true });
 		const module = join(folder, "extensions", "index.mjs");
-		cpSync(join(packageDir, "extensions", "index.mjs"), module);
 		const addon = options.addon ?? new StubAddon();
 		const key = `stub-${folder}`;
 		(globalThis as Record<string, unknown>)[key] = addon;

@@ -272,6 +272,14 @@ describe("registration", () => {
 		assert.deepEqual(await notes(), []);
 	});
 
+	it("names the place in the sources where something failed", async () => {
+		const { host, addon } = await start();
+		addon.surfaces = undefined as never;
+		await host.emit("session_start");
+		await new Promise(setImmediate);
+		assert.match(host.notes.join(), /\(remembered\.ts:\d+:\d+\)/);
+	});
+
 	it("of two copies of the package has nothing to do with the other", async () => {
 		const [one, other] = [await start(), await start()];
 		await one.host.emit("session_start");

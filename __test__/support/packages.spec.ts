@@ -15,6 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
+import { bundleFiles } from "../../scripts/lib/bundle.mjs";
 import { checkFilledPackages, fillPlatformPackages } from "../../scripts/lib/packages.mjs";
 import { npm } from "../../scripts/lib/programs.mjs";
 import { wardenName } from "../../scripts/lib/warden.mjs";
@@ -97,7 +98,8 @@ test("a package whose warden is missing or cannot be run is not published", () =
 test("the package of all platforms brings neither an addon nor a warden of its own", () => {
 	const [{ files }] = JSON.parse(runNpm(packageDir, "pack", "--dry-run", "--json"));
 	const names = files.map(({ path }: { path: string }) => path);
-	assert.ok(names.includes("index.js"));
+	// The source map names the sources.
+	for (const name of ["index.js", "extension/index.ts", ...bundleFiles]) assert.ok(names.includes(name), name);
 	assert.deepEqual(
 		names.filter((name: string) => name.endsWith(".node") || name.endsWith(wardenName)),
 		[],

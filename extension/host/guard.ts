@@ -6,6 +6,7 @@
 import { clip, oneLine } from "../ui/text.ts";
 import { say } from "./notices.ts";
 import type { PiContext } from "./pi.ts";
+import { placeOf } from "./place.ts";
 
 /** Characters of a failure in a notice. */
 const MAX_WORDS = 300;
@@ -49,7 +50,7 @@ export function failureLine(what: string, error: unknown, width: number): string
 export function failure(what: string, error: unknown): string {
 	try {
 		if (!(error instanceof Error)) return oneLine(`${what} failed: ${String(error)}`).slice(0, MAX_WORDS);
-		const place = /([^/\\\s(]+:\d+:\d+)\)?$/m.exec(error.stack ?? "")?.[1];
+		const place = placeOf(error);
 		const words = `${what} failed: ${error.name}: ${error.message}`.slice(0, MAX_WORDS);
 		return oneLine(place ? `${words} (${place})` : words);
 	} catch {

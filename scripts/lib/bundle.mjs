@@ -14,10 +14,10 @@ import { SetupProblem } from "./problem.mjs";
 import { writeWhole } from "./stamp.mjs";
 
 /** Where pi looks for a package's extensions. Any other path, and pi adds it to the package's name where it lists them. */
-const module = "extensions/index.mjs";
+export const bundle = "extensions/index.mjs";
 
 /** What a build writes. The licences are those of what is in the module. */
-export const bundleFiles = [module, `${module}.map`, "extensions/THIRD-PARTY.md"];
+export const bundleFiles = [bundle, `${bundle}.map`, "extensions/THIRD-PARTY.md"];
 
 /** The oldest Node that pi runs on. */
 const target = "node22.19";
@@ -30,16 +30,17 @@ const unknownBuild = "0".repeat(16);
 
 /** Builds the module unless it is newer than all that it is made of. For tests, which begin with this. */
 export async function freshenBundle() {
-	const newest = newestIn(join(root, "extension"), newestIn(join(root, "scripts", "lib", "bundle.mjs")));
+	const sources = ["extension", "package.json", "package-lock.json", "scripts/lib/bundle.mjs"];
+	const newest = sources.reduce((time, path) => newestIn(join(root, path), time), 0);
 	const built = bundleFiles.map((path) => statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? 0);
 	if (Math.min(...built) < newest) await writeBundle();
 }
 
 /** Builds the module and writes it. Returns its size in bytes. */
 export async function writeBundle() {
-	const texts = await bundle();
+	const texts = await generate();
 	for (const [path, text] of texts) writeWhole(join(root, path), text);
-	return Buffer.byteLength(texts.get(module) ?? "");
+	return Buffer.byteLength(texts.get(bundle) ?? "");
 }
 
 /**
@@ -48,7 +49,7 @@ export async function writeBundle() {
  * @returns {Promise<Map<string, string>>}
  * @throws {SetupProblem}
  */
-async function bundle() {
+async function generate() {
 	// Not at the top: tests that only look whether the module is fresh have no use for it.
 	const { build } = await import("esbuild");
 	const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -56,7 +57,7 @@ async function bundle() {
 	const { outputFiles, metafile } = await build({
 		absWorkingDir: root,
 		entryPoints: ["extension/index.ts"],
-		outfile: module,
+		outfile: bundle,
 		bundle: true,
 		write: false,
 		metafile: true,
@@ -77,11 +78,11 @@ async function bundle() {
 	const text = (/** @type {string} */ ending) => outputFiles.find(({ path }) => path.endsWith(ending))?.text ?? "";
 	const code = text(".mjs");
 	const id = createHash("sha256").update(code).digest("hex").slice(0, unknownBuild.length);
-	const inputs = Object.entries(metafile.outputs[module]?.inputs ?? {});
+	const inputs = Object.entries(metafile.outputs[bundle]?.inputs ?? {});
 	const used = inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([path]) => path);
 	return new Map([
-		[module, code.replaceAll(name, `${version} ${id}`)],
-		[`${module}.map`, `${text(".map").trimEnd()}\n`],
+		[bundle, code.replaceAll(name, `${version} ${id}`)],
+		[`${bundle}.map`, `${text(".map").trimEnd()}\n`],
 		["extensions/THIRD-PARTY.md", licences(used)],
 	]);
 }

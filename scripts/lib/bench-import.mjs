@@ -1,0 +1,44 @@
+/** Measures what the extension adds to each start of pi, beside an extension that does nothing. */
+
+import { mkdtempSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+import { baseline, median, piOf, report } from "./bench-run.mjs";
+import { bundle, freshenBundle } from "./bundle.mjs";
+import { newestPi, root } from "./places.mjs";
+import { SetupProblem } from "./problem.mjs";
+import { step } from "./progress.mjs";
+
+/** Milliseconds more than an empty extension. */
+const most = 8;
+
+/** @param {import("./bench-run.mjs").Setting} setting @returns {Promise<import("./bench-table.mjs").Section>} */
+export async function importing(setting) {
+	const rounds = setting.quick ? 1 : 25;
+	const { node, program } = piOf(setting);
+	await freshenBundle();
+	const folder = mkdtempSync(join(setting.folder, "import-"));
+	const command = [...baseline("extension-import"), node, program, folder, String(rounds)];
+	const found = await step("importing the extension", () => report(command));
+	if (!found) throw new SetupProblem(`${command.join(" ")} does not end.`, "It was ended.");
+	const [ours, empty] = [median(found.ours), median(found.empty)];
+	const words = (/** @type {number[]} */ ms) => `${median(ms)} ms, ${Math.min(...ms)} to ${Math.max(...ms)} ms`;
+	const { size } = statSync(join(root, bundle));
+	const about =
+		`pi ${newestPi} imports \`extensions/index.mjs\`, and an extension that does nothing (baseline): by pi's own count, which\n` +
+		`has whole milliseconds, in turn, median and range of ${rounds} starts. The first extension pays for pi's loader, so both do here.`;
+	return {
+		title: "What importing the extension costs",
+		about,
+		rows: [
+			{ what: "pi imports the module", ours: words(found.ours), baseline: words(found.empty) },
+			{
+				what: "more than an empty one",
+				ours: `${ours - empty} ms`,
+				target: `≤ ${most} ms`,
+				reached: ours - empty <= most,
+			},
+			{ what: "size of the module", ours: `${Math.round(size / 1000)} kB` },
+		],
+	};
+}
