@@ -5,8 +5,11 @@ import { afterEach, beforeEach, describe, it, mock } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
 
 import type { BackgroundRun, Transcript } from "../../extension/background/types.ts";
+import { Style } from "../../extension/ui/style.ts";
+import { shownOf, widgetLines } from "../../extension/ui/widget.ts";
 import { aRun, BackgroundDouble, over, report } from "./background-double.ts";
 import { KEYS, PanelDouble, passing, settle } from "./drawn-panel.ts";
+import { PLAIN } from "./standing-in.ts";
 
 const NOW = Date.UTC(2026, 0, 1, 9);
 const usage = { input: 12_400, output: 932, cacheRead: 40_210, cacheWrite: 0, cost: 0.0231, turns: 3 };
@@ -146,6 +149,45 @@ describe("the list", () => {
 			seen.push(chosen());
 		}
 		assert.deepEqual(seen, ["2", "11", "20", "19", "50", "50", "41", "1", "1"]);
+	});
+});
+
+describe("what a run waits with", () => {
+	it("is a question, which a key opens", async () => {
+		const question = { id: "q", title: "Delete build/?" };
+		const run = aRun({ label: "cleanup", agent: "worker", question });
+		const { panel, background } = await open(run);
+		assert.match(panel.text, /▸ \? 1 cleanup {2}worker +0s {2}asks: Delete build\/\?\n/);
+		assert.match(panel.text, /\n {3}\? cleanup asks: Delete build\/\?\n/);
+		assert.match(panel.foot, /^enter open {2}o question {2}s stop/);
+		await panel.press("o");
+		assert.deepEqual(panel.answered, [run.runId]);
+		await panel.press(KEYS.enter);
+		assert.match(panel.text, /Nothing has been said yet\.\n \? cleanup asks: Delete build\/\?\n/);
+		const { question: _asked, ...quiet } = run;
+		background.now(quiet);
+		await passing(200);
+		assert.doesNotMatch(panel.text, /asks/);
+		assert.doesNotMatch(panel.foot, /question/);
+		await panel.press("o");
+		assert.equal(panel.answered.length, 1);
+	});
+
+	it("is a call, a pause of the model, or another try", async () => {
+		const ended = over(aRun({ label: "config", result: "It is read once." }), { endedMs: NOW - 60_000 });
+		const { panel, background } = await open(
+			aRun({ label: "plan", isForeground: true, lastTool: "ls ." }),
+			aRun({ label: "audit", retry: { attempt: 1, atMs: NOW + 2_000, error: "overloaded" } }),
+			ended,
+		);
+		background.background.hold([ended]);
+		await passing(200);
+		assert.match(panel.text, /↻ 1 audit +explorer +0s {2}retry 1 in 2s · overloaded/);
+		assert.match(panel.text, /● 2 plan +explorer +0s {2}foreground: ls \./);
+		assert.match(panel.text, /✓ 3 config +explorer +0\.0s {2}waiting to be read: It is read once\./);
+		background.background.hold([]);
+		await passing(200);
+		assert.match(panel.text, /✓ 3 config +explorer +0\.0s {2}It is read once\./);
 	});
 });
 
@@ -373,6 +415,44 @@ describe("the screen", () => {
 		}
 	});
 
+	it("draws whatever the addon says, of another release too", async () => {
+		const odd = [undefined, null, 0, -1, Number.NaN, "", "x", [], {}, [null], { title: 1 }, true, "1e999", () => {}];
+		const parts = { label: "a", lastTool: "ls .", text: "I look.", result: "Done.", usage };
+		const whole: Record<string, unknown> = { ...aRun(parts) };
+		const views = [[], ["G"], [KEYS.enter], ["t"], [KEYS.end], ["q", "i"], ["q"]];
+		let drawn = 0;
+		for (const name of [
+			...Object.keys(whole),
+			"question",
+			"retry",
+			"error",
+			"partial",
+			"endedMs",
+			"position",
+			"outcome",
+		]) {
+			for (const [index, value] of odd.entries()) {
+				const run = {
+					...whole,
+					state: index % 2 === 0 ? "running" : "ended",
+					[name]: value,
+				} as unknown as BackgroundRun;
+				const { panel, background } = await open(run, aRun());
+				const above = widgetLines(shownOf(background.background), 60, 40, new Style(PLAIN), NOW);
+				background.read = () =>
+					[{ role: value, text: value, name: value, isError: value }] as unknown as Transcript["entries"];
+				background.answer = () => ({ isError: true, title: "", lines: [], text: "" });
+				for (const keys of views) {
+					await panel.press(...keys);
+					drawn += 1;
+					assert.doesNotMatch(panel.text + above, /pi-subagent-native: /, `${name}: ${String(value)}`);
+				}
+				panel.component.dispose();
+			}
+		}
+		assert.ok(drawn > 2_500, `${drawn}`);
+	});
+
 	it("makes room for a dialog, and comes back after it", async () => {
 		const { panel } = await open(aRun());
 		panel.component.focused = false;
@@ -430,6 +510,26 @@ describe("what a frame costs", () => {
 		const ticking = panel.requests;
 		await passing(10_000);
 		assert.ok(panel.requests - ticking <= 12, `${panel.requests - ticking} in 10 s`);
+	});
+
+	it("is less than half a millisecond for fifty runs that all have news", async () => {
+		const runs = Array.from({ length: 50 }, (_, index) =>
+			aRun({ task: `Look for dead code in src/store/${index}.rs`, lastTool: `read src/store/${index}.rs`, usage }),
+		);
+		const { panel, background } = await open(...runs);
+		Object.assign(panel, { rows: 60, columns: 120 });
+		const rounds: number[] = [];
+		for (let round = 0; round < 200; round++) {
+			background.now(...runs.map((run) => ({ ...run, text: `Round ${round}.` })));
+			await passing(100);
+			const before = process.cpuUsage();
+			panel.raw();
+			const { user, system } = process.cpuUsage(before);
+			rounds.push(user + system);
+		}
+		// Most rounds share the processor with other tests.
+		const quiet = rounds.sort((a, b) => a - b)[20] ?? 0;
+		assert.ok(quiet < 500, `${quiet} µs`);
 	});
 
 	it("does not grow with the number of runs, nor with the transcript", async () => {

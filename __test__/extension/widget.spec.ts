@@ -73,6 +73,76 @@ describe("the widget", () => {
 		assert.equal(above.widget, undefined);
 	});
 
+	it("tells the runs of one agent apart by their tasks, in a narrow terminal too", () => {
+		const background = new BackgroundDouble(
+			aRun({ task: "Look for dead code in\nthe loader" }),
+			aRun({ task: "Look for dead code in src/store/mod.rs and list it" }),
+			aRun({ task: "Look for dead code in src/store/schema.rs and list it" }),
+		);
+		const above = new Above(background);
+		assert.deepEqual(above.lines(60), [
+			" ● Look for dead code…      0s",
+			" ● …mod.rs and list it      0s",
+			" ● …schema.rs and lis…      0s",
+		]);
+		assert.deepEqual(above.lines(40), [
+			" ● Look for dea…      0s",
+			" ● …mod.rs and …      0s",
+			" ● …schema.rs a…      0s",
+		]);
+	});
+
+	it("shows what happened last: what is said, a call with the end of its path, or why it is tried again", () => {
+		const run = aRun({ label: "loader", lastTool: "read extension/panel/transcript/transcript-window.ts" });
+		const background = new BackgroundDouble(run);
+		const above = new Above(background);
+		assert.equal(above.lines(60)[0], " ● loader      0s  read …/transcript/transcript-window.ts");
+		background.now({ ...run, text: "Now I know." });
+		assert.equal(above.lines(60)[0], " ● loader      0s  Now I know.");
+		background.now({ ...run, retry: { attempt: 2, maxAttempts: 3, atMs: NOW + 4_000, error: "overloaded" } });
+		assert.equal(above.lines(60)[0], " ↻ loader      0s  retry 2 of 3 in 4s · overloaded");
+		background.now({ ...run, lastTool: "$ cargo test --workspace --all-features -- src/store" });
+		assert.equal(above.lines(60)[0], " ● loader      0s  $ cargo test --workspace --all-features -…");
+	});
+
+	it("begins with what is asked, also by a run that a call waits for", () => {
+		const question = { id: "q", title: "Delete build/ and\neverything in it?" };
+		const background = new BackgroundDouble(
+			aRun({ label: "loader" }),
+			aRun({ label: "cleanup", isForeground: true, question }),
+			aRun({ label: "audit", isForeground: true }),
+		);
+		const above = new Above(background);
+		assert.deepEqual(above.lines(60), [" ? cleanup asks: Delete build/ and everything in it?", " ● loader      0s"]);
+	});
+
+	it("keeps a run until its result stands in the session", () => {
+		const run = aRun({ label: "config", startedMs: NOW - 60_000 });
+		const ended = over(run, { endedMs: NOW - 1 });
+		const background = new BackgroundDouble(run);
+		const above = new Above(background);
+		// The result is not here yet: it may be gathered with others.
+		background.now(ended);
+		assert.deepEqual(above.lines(), [" ✓ config · waiting to be read"]);
+		background.background.hold([ended]);
+		mock.timers.tick(60_000);
+		assert.deepEqual(above.lines(), [" ✓ config · waiting to be read"]);
+		background.now(aRun({ label: "loader" }), ended);
+		assert.deepEqual(above.lines(), [" ● loader  explorer      0s", " ✓ config · waiting to be read"]);
+		background.background.hold([]);
+		assert.deepEqual(above.lines(), [" ● loader  explorer      0s"]);
+		const failed = over(run, { endedMs: NOW - 1, outcome: "failed", timesResumed: 1 });
+		background.now(failed);
+		background.background.hold([failed]);
+		assert.deepEqual(above.lines(), [" ✗ config · failed · waiting to be read"]);
+		background.background.leave();
+		assert.equal(above.widget, undefined);
+		// Where no result comes it does not wait for one.
+		background.now(over(aRun(), { endedMs: Date.now() }));
+		mock.timers.tick(5_000);
+		assert.equal(above.widget, undefined);
+	});
+
 	it("counts the runs that it has no line for", () => {
 		const background = new BackgroundDouble(
 			...Array.from({ length: 8 }, (_, index) => aRun({ label: `run ${index}` })),

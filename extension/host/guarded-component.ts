@@ -1,7 +1,6 @@
 /** A component as pi gets it: what it draws fits, and a failure is a line in its place. */
 
 import type { Component, TuiMouseEvent, TuiMouseEventResult } from "@earendil-works/pi-tui";
-import { visibleWidth } from "@earendil-works/pi-tui";
 import { clip } from "../ui/text.ts";
 import { contained, failed, failureLine } from "./guard.ts";
 
@@ -107,7 +106,7 @@ export class GuardedComponent implements Component {
 
 function fitted(line: string, width: number): string {
 	const whole = /[\r\n]/.test(line) ? line.replace(/[\r\n]+/g, " ") : line;
-	return visibleWidth(whole) > width ? clip(whole, width) : whole;
+	return clip(whole, width);
 }
 
 function isComponent(value: unknown): value is Parts {

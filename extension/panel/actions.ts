@@ -6,7 +6,6 @@ import type { BackgroundRun, BackgroundSession, CommandReport } from "../backgro
 import { commandReport, messageReport, type Report } from "../commands/report.ts";
 import { reportLines } from "../commands/show.ts";
 import { nameOf } from "../ui/run-line.ts";
-import type { Color } from "../ui/style.ts";
 import { clip, oneLine } from "../ui/text.ts";
 import type { Action } from "./keys.ts";
 import { type Page, ReportView } from "./report.ts";
@@ -54,15 +53,15 @@ export class PanelActions {
 				return true;
 			case "stop":
 				if (isLive(run)) this.stop(run);
-				else this.say(`${quoted(run)} has ended already`, "warning");
+				else this.host.foot.say(`${quoted(run)} has ended already`, "warning");
 				return true;
 			case "resume":
-				if (isLive(run)) this.say(`${quoted(run)} has not ended: a message reaches it`, "warning");
+				if (isLive(run)) this.host.foot.say(`${quoted(run)} has not ended: a message reaches it`, "warning");
 				else this.act(run, "resume", "");
 				return true;
 			case "message": {
 				const does = isLive(run) ? "Message to" : "Continue";
-				this.host.askText(`${does} ${quoted(run)}`, (text) => this.act(run, "send", text));
+				this.host.foot.askText(`${does} ${quoted(run)}`, (text) => this.act(run, "send", text));
 				return true;
 			}
 			case "log":
@@ -86,19 +85,16 @@ export class PanelActions {
 
 	private stop(run: BackgroundRun): void {
 		const question = `again stops ${quoted(run)} and everything it started, any other key leaves it`;
-		this.host.askAgain("stop", question, () => this.act(run, "stop", ""));
-	}
-
-	private say(text: string, color: Color): void {
-		this.host.say(this.host.style.fg(color, text));
+		this.host.foot.askAgain("stop", question, () => this.act(run, "stop", ""));
 	}
 
 	/** Does it, and says in a line what came of it. */
 	private act(run: BackgroundRun, command: string, rest: string): void {
-		this.say(`${command} ${quoted(run)} …`, "muted");
+		const { foot } = this.host;
+		foot.say(`${command} ${quoted(run)} …`, "muted");
 		const done = this.command(run, command, rest).then(
-			(report) => this.say(summary(report), report.isError ? "error" : "success"),
-			(error: unknown) => this.say(failure(command, error), "error"),
+			(report) => foot.say(summary(report), report.isError ? "error" : "success"),
+			(error: unknown) => foot.say(failure(command, error), "error"),
 		);
 		void done.then(() => this.runs.ask(true));
 	}
@@ -108,12 +104,12 @@ export class PanelActions {
 		// One at a time: keys can come faster than answers.
 		if (this.isAsking) return;
 		this.isAsking = true;
-		this.say(`${command} …`, "muted");
+		this.host.foot.say(`${command} …`, "muted");
 		const ask = async () => {
 			try {
-				return this.page(commandReport(await this.command(run, command, rest)));
+				return pageOf(commandReport(await this.command(run, command, rest)));
 			} catch (error) {
-				return this.page(messageReport("error", failure(command, error)));
+				return pageOf(messageReport("error", failure(command, error)));
 			}
 		};
 		void ask().then((page) => {
@@ -122,15 +118,15 @@ export class PanelActions {
 		});
 	}
 
-	/** A report below the head of the panel, which has its title. */
-	private page({ title, lines }: Report): Page {
-		return { title, lines: (columns) => reportLines({ title: "", lines }, columns, this.host.style) };
-	}
-
 	private async command({ key }: BackgroundRun, command: string, rest: string): Promise<CommandReport> {
 		const { session, callbacks } = this.around;
 		return await session.command([command, key, rest].filter(Boolean).join(" "), callbacks);
 	}
+}
+
+/** A report below the head of the panel, which has its title. */
+function pageOf({ title, lines }: Report): Page {
+	return { title, lines: (columns, style) => reportLines({ title: "", lines }, columns, style) };
 }
 
 function quoted(run: BackgroundRun): string {

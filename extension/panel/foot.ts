@@ -1,7 +1,7 @@
 /** The last line: a line that is being typed, else what is asked or said, else the keys. */
 
 import { Input, type KeybindingsManager, matchesKey, setKeybindings, visibleWidth } from "@earendil-works/pi-tui";
-import type { Style } from "../ui/style.ts";
+import type { Color, Style } from "../ui/style.ts";
 import { clip, plainText } from "../ui/text.ts";
 import type { Action, PanelKeys } from "./keys.ts";
 
@@ -13,29 +13,33 @@ const MAX_CHARACTERS = 8_000;
 const PASTE = /^\u001b\[200~([\s\S]*)\u001b\[201~/;
 
 export class Foot {
-	private readonly style: Style;
 	private readonly keys: PanelKeys;
+	private readonly changed: () => void;
 	private typed: { label: string; input: Input } | undefined;
 	private asked: { action: Action; question: string; then(): void } | undefined;
-	private said: { line: string; until: number } | undefined;
+	private said: { text: string; color: Color; until: number } | undefined;
 
-	constructor(style: Style, keys: PanelKeys) {
-		this.style = style;
+	constructor(keys: PanelKeys, changed: () => void) {
 		this.keys = keys;
+		this.changed = changed;
 	}
 
-	say(line: string): void {
-		this.said = { line, until: Date.now() + SAID_FOR_MS };
+	/** Says something in the place of the keys, until the next key or for a while. */
+	say(text: string, color: Color): void {
+		this.said = { text, color, until: Date.now() + SAID_FOR_MS };
+		this.changed();
 	}
 
 	hush(): void {
 		this.said = undefined;
 	}
 
+	/** Asks for a key, which does it; every other one leaves it. The question goes on where the key is named. */
 	askAgain(action: Action, question: string, then: () => void): void {
 		this.asked = { action, question, then };
 	}
 
+	/** Asks for a line of text. */
 	askText(label: string, then: (text: string) => void): void {
 		// The library that is bundled with us has pi's defaults until it is told otherwise.
 		setKeybindings(this.keys.bindings as KeybindingsManager);
@@ -70,15 +74,15 @@ export class Foot {
 	}
 
 	/** The line; nothing while there are only keys to show. */
-	line(columns: number, hasFocus: boolean): string | undefined {
-		const { style, typed, asked, said } = this;
+	line(columns: number, style: Style, hasFocus: boolean): string | undefined {
+		const { typed, asked, said } = this;
 		if (typed) {
 			const label = clip(typed.label, Math.floor(columns / 2));
 			typed.input.focused = hasFocus;
 			return `${style.fg("accent", label)} ${typed.input.render(columns - visibleWidth(label) - 1)[0] ?? ""}`;
 		}
 		if (asked) return style.fg("warning", clip(`${this.keys.nameOf(asked.action)} ${asked.question}`, columns));
-		return said && Date.now() < said.until ? clip(said.line, columns) : undefined;
+		return said && Date.now() < said.until ? style.fg(said.color, clip(said.text, columns)) : undefined;
 	}
 }
 

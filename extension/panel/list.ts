@@ -3,27 +3,18 @@
 import { isLive } from "../background/run.ts";
 import type { BackgroundRun } from "../background/types.ts";
 import { isOver, isTrouble, type ShownState } from "../cards/marks.ts";
+import { cached } from "../ui/cached.ts";
 import { totalUsage, usageParts } from "../ui/figures.ts";
 import { joined, paragraph, partLines, startOf } from "../ui/lines.ts";
 import { compactProse, endOfProse, PREVIEW_CHARACTERS } from "../ui/prose.ts";
-import {
-	callLine,
-	headingLine,
-	markOf,
-	nameOf,
-	questionLine,
-	type RunColumns,
-	runColumns,
-	runLine,
-	stateOf,
-} from "../ui/run-line.ts";
+import { callLine, headingLine, markOf, nameOf, questionLine, runColumns, runLine, stateOf } from "../ui/run-line.ts";
 import type { Color, Style } from "../ui/style.ts";
 import { clip, indented, oneLine, wrap } from "../ui/text.ts";
 import type { PanelActions } from "./actions.ts";
 import { rule } from "./frame.ts";
 import type { Action } from "./keys.ts";
 import type { PanelRuns } from "./runs.ts";
-import { type Hint, type PanelHost, type Size, scrolled, type View } from "./view.ts";
+import { type Hint, type PanelHost, scrolled, titled, type View } from "./view.ts";
 
 /** Fewer rows than this have no room for the names of the columns, or for the chosen run below the list. */
 const HEADING_FROM_ROWS = 12;
@@ -45,35 +36,33 @@ const COUNTED: readonly [word: string, of: (state: ShownState) => boolean][] = [
 ];
 
 export class ListView implements View {
-	private readonly style: Style;
+	private readonly host: PanelHost;
 	private readonly runs: PanelRuns;
 	private readonly actions: PanelActions;
 	private chosen: string | undefined;
 	private index = 0;
 	private top = 0;
 	private listRows = 1;
-	private columns: { of: readonly BackgroundRun[]; columns: RunColumns } | undefined;
-	private detail: { of: BackgroundRun; size: string; lines: readonly string[] } | undefined;
-	private sums: { of: readonly BackgroundRun[]; text: string } | undefined;
+	private readonly columns = cached((runs: readonly BackgroundRun[], width: number) => runColumns(runs, width, true));
+	private readonly details = cached(detailLines);
+	private readonly sums = cached(sums);
 
-	constructor({ style }: PanelHost, runs: PanelRuns, actions: PanelActions) {
-		this.style = style;
+	constructor(host: PanelHost, runs: PanelRuns, actions: PanelActions) {
+		this.host = host;
 		this.runs = runs;
 		this.actions = actions;
 	}
 
 	head(columns: number): string {
 		const { list, isAll } = this.runs;
-		const { style } = this;
-		if (this.sums?.of !== list) this.sums = { of: list, text: sums(list, style) };
-		const title = style.bold(style.fg("toolTitle", "Sub-agents"));
+		const { style } = this.host;
 		const where = isAll ? style.fg("warning", "all sessions") : "";
-		return clip(joined([title, where, this.sums.text], style), columns);
+		return clip(joined([titled("Sub-agents", style), where, this.sums(list, style)], style), columns);
 	}
 
-	body({ columns, rows }: Size): readonly string[] {
+	body(columns: number, rows: number): readonly string[] {
 		const { list, unread } = this.runs;
-		const { style } = this;
+		const { style } = this.host;
 		const run = this.current();
 		if (!run) return this.nothing(columns).slice(0, rows);
 		const heading = rows >= HEADING_FROM_ROWS ? 1 : 0;
@@ -81,7 +70,7 @@ export class ListView implements View {
 		this.listRows = Math.max(1, Math.min(list.length, rows - heading - wanted));
 		this.top = Math.max(0, Math.min(this.top, list.length - this.listRows, this.index));
 		this.top = Math.max(this.top, this.index - this.listRows + 1);
-		const layout = this.layout(columns);
+		const layout = this.columns(list, columns - OTHER.length);
 		const now = Date.now();
 		const lines = list.slice(this.top, this.top + this.listRows).map((shown, offset) => {
 			const place = { number: this.top + offset + 1, isChosen: this.top + offset === this.index };
@@ -90,7 +79,7 @@ export class ListView implements View {
 		});
 		if (heading) lines.unshift(OTHER + headingLine(layout, style));
 		const room = wanted > 0 ? Math.min(MOST_DETAIL_ROWS, rows - lines.length) : 0;
-		return [...lines, ...this.details(run, columns, room)];
+		return room < 3 ? lines : [...lines, ...this.details(run, columns, room, style)];
 	}
 
 	hints(): readonly Hint[] {
@@ -113,11 +102,6 @@ export class ListView implements View {
 		this.runs.ask(false);
 	}
 
-	invalidate(): void {
-		this.detail = undefined;
-		this.sums = undefined;
-	}
-
 	/** The chosen run, wherever it stands now; when it is gone, the one in its place. */
 	private current(): BackgroundRun | undefined {
 		const { list } = this.runs;
@@ -131,27 +115,9 @@ export class ListView implements View {
 		this.chosen = this.runs.list[this.index]?.key;
 	}
 
-	private layout(width: number): RunColumns {
-		const { list } = this.runs;
-		const inner = width - OTHER.length;
-		if (this.columns?.of !== list || this.columns.columns.width !== inner) {
-			this.columns = { of: list, columns: runColumns(list, inner, true) };
-		}
-		return this.columns.columns;
-	}
-
-	private details(run: BackgroundRun, columns: number, rows: number): readonly string[] {
-		if (rows < 3) return [];
-		const size = `${columns} ${rows}`;
-		if (this.detail?.of !== run || this.detail.size !== size) {
-			this.detail = { of: run, size, lines: detailLines(run, columns, rows, this.style) };
-		}
-		return this.detail.lines;
-	}
-
 	private nothing(columns: number): string[] {
 		const { isAll, isComplete, problem } = this.runs;
-		const said = (text: string, color: Color) => wrap(this.style.fg(color, text), columns, "  ");
+		const said = (text: string, color: Color) => wrap(this.host.style.fg(color, text), columns, "  ");
 		if (problem) return ["", ...said(`The runs cannot be listed: ${oneLine(problem)}`, "error")];
 		if (!isComplete) return ["", ...said("Looking for runs …", "dim")];
 		if (isAll) return ["", ...said("There are no background runs in any session.", "toolOutput")];

@@ -1,21 +1,23 @@
 /** Lines to read in the panel: what a command says, or the keys. */
 
-import { clip } from "../ui/text.ts";
+import { cached } from "../ui/cached.ts";
+import type { Style } from "../ui/style.ts";
 import type { Action } from "./keys.ts";
-import { type Hint, type PanelHost, type Size, scrolled, type View } from "./view.ts";
+import { type Hint, type PanelHost, scrolled, titled, type View } from "./view.ts";
 
 export interface Page {
 	title: string;
-	lines(columns: number): readonly string[];
+	lines(columns: number, style: Style): readonly string[];
 }
 
 export class ReportView implements View {
 	private readonly host: PanelHost;
 	private readonly ask: (() => Promise<Page>) | undefined;
 	private page: Page;
-	private laidOut: { columns: number; lines: readonly string[] } = { columns: 0, lines: [] };
+	private readonly laidOut = cached((page: Page, columns: number, style: Style) => page.lines(columns, style));
 	private top: number;
 	private rows = 1;
+	private isLong = false;
 
 	/** `ask` gets it anew. `startsAtEnd`: what is newest stands there. */
 	constructor(host: PanelHost, page: Page, ask?: () => Promise<Page>, startsAtEnd = false) {
@@ -25,15 +27,14 @@ export class ReportView implements View {
 		this.top = startsAtEnd ? Number.POSITIVE_INFINITY : 0;
 	}
 
-	head(columns: number): string {
-		const { style } = this.host;
-		return style.bold(style.fg("toolTitle", clip(this.page.title, columns)));
+	head(): string {
+		return titled(this.page.title, this.host.style);
 	}
 
-	body({ columns, rows }: Size): readonly string[] {
+	body(columns: number, rows: number): readonly string[] {
+		const lines = this.laidOut(this.page, columns, this.host.style);
 		this.rows = rows;
-		if (this.laidOut.columns !== columns) this.laidOut = { columns, lines: this.page.lines(columns) };
-		const { lines } = this.laidOut;
+		this.isLong = lines.length > rows;
 		this.top = Math.max(0, Math.min(this.top, lines.length - rows));
 		return lines.slice(this.top, this.top + rows);
 	}
@@ -41,7 +42,7 @@ export class ReportView implements View {
 	hints(): readonly Hint[] {
 		const scroll: Hint = { action: "down", does: "scroll", rank: 2 };
 		const again: Hint = { action: "again", does: "look again", rank: 3 };
-		return [...(this.laidOut.lines.length > this.rows ? [scroll] : []), ...(this.ask ? [again] : [])];
+		return [...(this.isLong ? [scroll] : []), ...(this.ask ? [again] : [])];
 	}
 
 	press(action: Action): boolean {
@@ -52,13 +53,8 @@ export class ReportView implements View {
 		return true;
 	}
 
-	invalidate(): void {
-		this.laidOut = { columns: 0, lines: [] };
-	}
-
 	private show(page: Page): void {
 		this.page = page;
-		this.invalidate();
 		this.host.changed();
 	}
 }

@@ -24,9 +24,9 @@ export class PanelRuns {
 	private stored: readonly BackgroundRun[] = [];
 	private askedAt = Number.NEGATIVE_INFINITY;
 	private isAsking = false;
-	/** Somebody has asked while the store was being asked. */
-	private isAskedAgain = false;
-	private readonly askedFor = new Set<string>();
+	private isWanted = false;
+	/** Which runs have ended as far as is told. */
+	private ends = "";
 
 	constructor(background: Background, session: BackgroundSession, changed: () => void) {
 		this.background = background;
@@ -47,49 +47,49 @@ export class PanelRuns {
 		this.unread = new Set(this.background.unread.map(({ key }) => key));
 		this.list = [...told, ...stored.values()].sort((a, b) => b.createdMs - a.createdMs);
 		this.changed();
-		const ended = told.filter((run) => !isLive(run) && isUnknown(run, this.stored)).map(endOf);
-		// Once for each end: the store may not have them.
-		if (ended.some((end) => !this.askedFor.has(end))) this.ask(true);
-		for (const end of ended) this.askedFor.add(end);
+		const ended = told.filter((run) => !isLive(run));
+		const ends = ended.map(endOf).join();
+		if (ends === this.ends) return;
+		this.ends = ends;
+		this.ask(true);
 	}
 
 	/** Lists the runs of all sessions, or only this one's. */
 	toggleAll(): void {
 		this.isAll = !this.isAll;
-		if (!this.isAll) {
-			const [own] = this.background.runs;
-			this.stored = own ? this.stored.filter(({ session }) => session === own.session) : [];
-		}
+		const [own] = this.background.runs;
+		if (!this.isAll) this.stored = this.stored.filter(({ session }) => session === own?.session);
 		this.join();
 		this.ask(true);
 	}
 
-	/** Asks the store now, or when it is time to. Never rejects. */
+	/** Asks the store now, or when it is time to. */
 	ask(now: boolean): void {
 		// The clock may be set back.
 		const age = Math.abs(Date.now() - this.askedAt);
-		if (!now && age < (this.isAll ? ALL_EVERY_MS : OWN_EVERY_MS)) return;
-		this.isAskedAgain = this.isAsking && (now || this.isAskedAgain);
-		if (this.isAsking) return;
-		const { isAll } = this;
+		if (!now && (this.isAsking || age < (this.isAll ? ALL_EVERY_MS : OWN_EVERY_MS))) return;
+		this.isWanted = true;
+		if (!this.isAsking) void this.read();
+	}
+
+	private async read(): Promise<void> {
 		this.isAsking = true;
-		const answered = this.session.runs(isAll).then(
-			(runs) => {
-				if (isAll !== this.isAll) return;
-				this.stored = runsOf(runs);
+		while (this.isWanted) {
+			const { isAll } = this;
+			this.isWanted = false;
+			try {
+				const runs = runsOf(await this.session.runs(isAll));
+				if (isAll !== this.isAll) continue;
+				this.stored = runs;
 				this.isComplete = true;
 				this.problem = undefined;
-			},
-			(error: unknown) => {
+			} catch (error) {
 				this.problem = error instanceof Error ? error.message : String(error);
-			},
-		);
-		void answered.then(() => {
-			this.isAsking = false;
-			this.askedAt = Date.now();
-			this.join();
-			if (this.isAskedAgain || isAll !== this.isAll) this.ask(true);
-		});
+			}
+		}
+		this.isAsking = false;
+		this.askedAt = Date.now();
+		this.join();
 	}
 }
 
@@ -99,10 +99,4 @@ function completed(told: BackgroundRun, stored: BackgroundRun | undefined): Back
 	const { result, partial, notes, task } = stored;
 	const texts = { ...(result !== undefined && { result }), ...(partial !== undefined && { partial }) };
 	return { ...told, task, ...texts, ...(notes && { notes }) };
-}
-
-/** Whether the store was last asked before the run had ended. */
-function isUnknown({ key }: BackgroundRun, stored: readonly BackgroundRun[]): boolean {
-	const known = stored.find((run) => run.key === key);
-	return !known || isLive(known);
 }

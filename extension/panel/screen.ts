@@ -21,6 +21,8 @@ const DRAW_EVERY_MS = 100;
 const TICK_MS = 1_000;
 /** Where nobody tells how high the terminal is. */
 const ROWS = 24;
+/** Lines that one turn of a wheel scrolls at most. */
+const WHEEL_LINES = 10;
 /** `pageDown ctrl+f space` and the like. */
 const KEY_COLUMNS = 22;
 /** pi's own lines begin one column in. */
@@ -42,18 +44,20 @@ export interface PanelOptions {
 }
 
 export class Panel implements Screen, PanelHost {
-	readonly style: Style;
+	/** Set by pi: whether keys come here, and not to a dialog that has opened since. */
+	focused = false;
+	style: Style;
+	readonly foot: Foot;
 	private readonly options: PanelOptions;
 	private readonly keys: PanelKeys;
-	private readonly foot: Foot;
 	private readonly views: View[];
 	private readonly runs: PanelRuns;
 	private readonly unsubscribe: () => void;
 	private readonly tick: NodeJS.Timeout;
-	private drawn: { columns: number; rows: number; lines: string[] } | undefined;
-	private redrawn = Number.NEGATIVE_INFINITY;
+	/** What was drawn, and for which screen. */
+	private drawn: { screen: string; lines: string[] } | undefined;
+	private drawnAt = Number.NEGATIVE_INFINITY;
 	private timer: NodeJS.Timeout | undefined;
-	private hasFocus = false;
 	private isDisposed = false;
 
 	constructor(options: PanelOptions) {
@@ -61,7 +65,7 @@ export class Panel implements Screen, PanelHost {
 		const { background, session, theme, keybindings } = options;
 		this.style = new Style(theme);
 		this.keys = new PanelKeys(keybindings);
-		this.foot = new Foot(this.style, this.keys);
+		this.foot = new Foot(this.keys, () => this.changed());
 		this.runs = new PanelRuns(background, session, () => this.changed());
 		this.views = [new ListView(this, this.runs, new PanelActions(this, this.runs, options))];
 		this.unsubscribe = background.subscribe(() => this.told());
@@ -69,28 +73,17 @@ export class Panel implements Screen, PanelHost {
 		this.runs.ask(true);
 	}
 
-	/** pi says where the keys go: to a dialog that has opened over the panel, or here. */
-	get focused(): boolean {
-		return this.hasFocus;
-	}
-
-	set focused(focused: boolean) {
-		this.hasFocus = focused;
-		this.drawn = undefined;
-	}
-
 	render(columns: number): string[] {
 		// A dialog stands below what covers the screen, and would not be seen.
-		if (!this.hasFocus) return [];
+		if (!this.focused) return [];
 		const rows = this.options.terminal.terminal?.rows ?? process.stdout.rows ?? ROWS;
-		if (this.drawn?.columns !== columns || this.drawn.rows !== rows) {
-			this.drawn = { columns, rows, lines: this.layout(columns, rows) };
-		}
+		const screen = `${columns}x${rows}`;
+		if (this.drawn?.screen !== screen) this.drawn = { screen, lines: this.layout(columns, rows) };
 		return this.drawn.lines;
 	}
 
 	invalidate(): void {
-		for (const view of this.views) view.invalidate?.();
+		this.style = new Style(this.options.theme);
 		this.drawn = undefined;
 	}
 
@@ -100,12 +93,10 @@ export class Panel implements Screen, PanelHost {
 		this.options.terminal.requestRender();
 	}
 
-	handleMouse({ type, wheelDelta = 0 }: MouseEvent): { handled: boolean } | undefined {
-		if (type !== "wheel") return { handled: true };
-		for (let left = Math.min(10, Math.abs(Math.round(wheelDelta))); left > 0; left--) {
-			this.view()?.press(wheelDelta < 0 ? "up" : "down");
-		}
-		this.drawn = undefined;
+	handleMouse({ type, wheelDelta = 0 }: MouseEvent): { handled: boolean } {
+		const lines = type === "wheel" ? Math.min(WHEEL_LINES, Math.abs(Math.round(wheelDelta))) : 0;
+		for (let line = 0; line < lines; line++) this.views.at(-1)?.press(wheelDelta < 0 ? "up" : "down");
+		if (lines > 0) this.drawn = undefined;
 		return { handled: true };
 	}
 
@@ -122,14 +113,14 @@ export class Panel implements Screen, PanelHost {
 	/** Draws what has changed, soon. */
 	changed(): void {
 		if (this.isDisposed || this.timer !== undefined) return;
-		// The clock may be set back.
-		const wait = Math.min(DRAW_EVERY_MS, Math.max(0, this.redrawn + DRAW_EVERY_MS - Date.now()));
 		const draw = () => {
 			this.timer = undefined;
-			this.redrawn = Date.now();
+			this.drawnAt = Date.now();
 			this.drawn = undefined;
 			this.options.terminal.requestRender();
 		};
+		// The clock may be set back.
+		const wait = Math.min(DRAW_EVERY_MS, Math.max(0, this.drawnAt + DRAW_EVERY_MS - Date.now()));
 		this.timer = guardedTimeout("drawing the panel", draw, wait);
 	}
 
@@ -143,21 +134,8 @@ export class Panel implements Screen, PanelHost {
 		this.changed();
 	}
 
-	say(line: string): void {
-		this.foot.say(line);
-		this.changed();
-	}
-
-	askAgain(action: Action, question: string, then: () => void): void {
-		this.foot.askAgain(action, question, then);
-	}
-
-	askText(label: string, then: (text: string) => void): void {
-		this.foot.askText(label, then);
-	}
-
 	private press(action: Action | undefined): void {
-		if (this.foot.press(action) || action === undefined || this.view()?.press(action)) return;
+		if (this.foot.press(action) || action === undefined || this.views.at(-1)?.press(action)) return;
 		if (action === "back" || (action === "left" && this.views.length > 1)) this.back();
 		else if (action === "keys") this.open(this.keysView());
 	}
@@ -165,7 +143,6 @@ export class Panel implements Screen, PanelHost {
 	private back(): void {
 		this.views.pop()?.dispose?.();
 		if (this.views.length === 0) this.close();
-		else this.changed();
 	}
 
 	private close(): void {
@@ -175,12 +152,12 @@ export class Panel implements Screen, PanelHost {
 
 	/** The keys and what they do, as a page to read. */
 	private keysView(): View {
-		const { style } = this;
-		const line = ([keys, does]: [string, string], columns: number) => {
-			const lead = cell(keys, Math.min(KEY_COLUMNS, Math.floor(columns / 2)));
-			return wrap(style.fg("toolOutput", does), columns, `${style.fg("accent", lead)} `);
-		};
-		const lines = (columns: number) => this.keys.table().flatMap((row) => line(row, columns));
+		const table = this.keys.table();
+		const lines = (columns: number, style: Style) =>
+			table.flatMap(([keys, does]) => {
+				const lead = cell(keys, Math.min(KEY_COLUMNS, Math.floor(columns / 2)));
+				return wrap(style.fg("toolOutput", does), columns, `${style.fg("accent", lead)} `);
+			});
 		return new ReportView(this, { title: "Keys", lines });
 	}
 
@@ -200,23 +177,16 @@ export class Panel implements Screen, PanelHost {
 		this.changed();
 	}
 
-	private view(): View | undefined {
-		return this.views.at(-1);
-	}
-
 	private layout(columns: number, rows: number): string[] {
-		const view = this.view();
+		const { style } = this;
+		const view = this.views.at(-1);
 		if (!view) return [];
 		const inner = Math.max(1, columns - 2 * MARGIN.length);
-		const body = view.body({ columns: inner, rows: bodyRows(rows) });
-		const edge = rule("", inner, this.style);
-		const lines = framed(view.head(inner), body, this.footLine(view, inner), edge, rows);
-		return lines.map((line) => MARGIN + line);
-	}
-
-	private footLine(view: View, columns: number): string {
-		const leaving = { action: "back", does: this.views.length === 1 ? "close" : "back", rank: 0 } as const;
-		const hints = [...view.hints(), { action: "keys", does: "keys", rank: 0 } as const, leaving];
-		return this.foot.line(columns, this.hasFocus) ?? hintLine(hints, this.keys, this.style, columns);
+		const body = view.body(inner, bodyRows(rows));
+		const does = this.views.length === 1 ? "close" : "back";
+		const always = [{ action: "keys", does: "keys", rank: 0 } as const, { action: "back", does, rank: 0 } as const];
+		const hints = () => hintLine([...view.hints(), ...always], this.keys, style, inner);
+		const foot = this.foot.line(inner, style, this.focused) ?? hints();
+		return framed(view.head(inner), body, foot, rule("", inner, style), rows).map((line) => MARGIN + line);
 	}
 }

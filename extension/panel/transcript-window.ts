@@ -4,6 +4,8 @@
  */
 
 import type { Transcript } from "../background/types.ts";
+import { cached } from "../ui/cached.ts";
+import type { Style } from "../ui/style.ts";
 import type { TranscriptEntry } from "./transcript-entry.ts";
 
 /** Entries that are kept while the end is followed. */
@@ -11,12 +13,12 @@ const FOLLOWED_ENTRIES = 400;
 /** Entries that are kept at most; who wants to read more has the file. */
 export const MOST_ENTRIES = 4_000;
 
-type Layout = (entry: TranscriptEntry, columns: number) => readonly string[];
+type Layout = (entry: TranscriptEntry, columns: number, style: Style) => readonly string[];
 
 interface Block {
 	entry: TranscriptEntry;
-	columns: number;
-	lines: readonly string[];
+	/** Its lines, laid out once as long as the screen stays what it is. */
+	lines(columns: number, style: Style): readonly string[];
 }
 
 /** The first line on the screen. */
@@ -35,6 +37,7 @@ export class TranscriptWindow {
 	private place: Place = { block: 0, line: 0 };
 	private columns = 1;
 	private rows = 1;
+	private style: Style | undefined;
 	private tail: readonly string[] = [];
 	/** The very first entry is wanted, whatever has to be read for it. */
 	private wantsTop = false;
@@ -59,27 +62,21 @@ export class TranscriptWindow {
 		this.isFollowing = true;
 	}
 
-	/** Lays everything out anew when it is drawn next. */
-	invalidate(): void {
-		for (const block of this.blocks) block.columns = 0;
-	}
-
-	/** Joins the newest entries with those that are here, whichever reach further back. */
+	/** Joins the newest entries of the file with those that are here, whichever reach further back. */
 	take({ entries, hasMore }: Pick<Transcript, "entries" | "hasMore">): void {
-		const shift = overlap(this.blocks, entries);
-		if (shift === undefined) {
-			// So much is new that the two do not touch. Who reads keeps what is there until the end is wanted again.
-			if (!this.isFollowing) return;
-			this.blocks = [];
-		}
-		const from = shift ?? 0;
-		if (from <= 0) this.hasMore = hasMore;
-		const fresh = entries.map((entry, index) => this.blocks[index + from] ?? { entry, columns: 0, lines: [] });
-		this.blocks = [...this.blocks.slice(0, Math.max(0, from)), ...fresh];
-		if (from < 0 && !this.wantsTop) this.place = { ...this.place, block: this.place.block - from };
-		const over = this.blocks.length - FOLLOWED_ENTRIES;
-		if (!this.isFollowing || over < FOLLOWED_ENTRIES) return;
-		this.blocks = this.blocks.slice(over);
+		const { blocks } = this;
+		const known = entries.length - entries.findIndex((_, added) => isEnd(blocks, entries, entries.length - added));
+		const isJoined = known <= entries.length;
+		// So much is new that the two do not touch. Who reads keeps what is there until the end is wanted again.
+		if (!isJoined && !this.isFollowing && blocks.length > 0) return;
+		const older = isJoined ? Math.max(0, known - blocks.length) : 0;
+		const blocksOf = (some: typeof entries) => some.map((entry) => this.block(entry));
+		const kept = isJoined ? blocks : [];
+		this.blocks = [...blocksOf(entries.slice(0, older)), ...kept, ...blocksOf(entries.slice(isJoined ? known : 0))];
+		if (!isJoined || known >= blocks.length) this.hasMore = hasMore;
+		if (older > 0 && !this.wantsTop) this.place = { ...this.place, block: this.place.block + older };
+		if (!this.isFollowing || this.blocks.length < 2 * FOLLOWED_ENTRIES) return;
+		this.blocks = this.blocks.slice(-FOLLOWED_ENTRIES);
 		this.hasMore = true;
 	}
 
@@ -92,10 +89,8 @@ export class TranscriptWindow {
 	}
 
 	/** What is on the screen; `tail` stands below the newest entry. */
-	visible(columns: number, rows: number, tail: readonly string[]): readonly string[] {
-		this.columns = columns;
-		this.rows = rows;
-		this.tail = tail;
+	visible(columns: number, rows: number, style: Style, tail: readonly string[]): readonly string[] {
+		Object.assign(this, { columns, rows, style, tail });
 		if (!this.isFollowing) {
 			const lines = this.here();
 			if (lines.length >= rows) return lines;
@@ -147,37 +142,23 @@ export class TranscriptWindow {
 	}
 
 	private lines(index: number): readonly string[] {
-		const block = this.blocks[index];
-		if (!block) return [];
-		if (block.columns !== this.columns) {
-			block.lines = this.layout(block.entry, this.columns);
-			block.columns = this.columns;
-		}
-		return block.lines;
+		return (this.style && this.blocks[index]?.lines(this.columns, this.style)) ?? [];
+	}
+
+	private block(entry: TranscriptEntry): Block {
+		return { entry, lines: cached((columns, style) => this.layout(entry, columns, style)) };
 	}
 }
 
-/** Where the first of `entries` stands in `blocks`; before the first one it is negative. Absent where they do not touch. */
-function overlap(blocks: readonly Block[], entries: readonly TranscriptEntry[]): number | undefined {
-	const fits = (shift: number) => {
-		const first = Math.max(0, -shift);
-		const length = Math.min(entries.length, blocks.length - shift) - first;
-		if (length < 1) return false;
-		for (let index = first; index < first + length; index++) {
-			if (!isSame(blocks[index + shift]?.entry, entries[index])) return false;
-		}
-		return true;
-	};
-	for (let shift = 0; shift < blocks.length; shift++) if (fits(shift)) return shift;
-	for (let shift = -1; shift > -entries.length; shift--) if (fits(shift)) return shift;
-	return undefined;
+/** Whether `blocks` and the first `count` of `entries` end alike, as far back as both of them reach. */
+function isEnd(blocks: readonly Block[], entries: readonly TranscriptEntry[], count: number): boolean {
+	const both = Math.min(blocks.length, count);
+	for (let back = 1; back <= both; back++) {
+		if (!isSame(blocks[blocks.length - back]?.entry, entries[count - back])) return false;
+	}
+	return both > 0;
 }
 
 function isSame(one: TranscriptEntry | undefined, other: TranscriptEntry | undefined): boolean {
-	return (
-		one?.role === other?.role &&
-		one?.text === other?.text &&
-		one?.name === other?.name &&
-		one?.isError === other?.isError
-	);
+	return (["role", "text", "name", "isError"] as const).every((part) => one?.[part] === other?.[part]);
 }

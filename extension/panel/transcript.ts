@@ -3,6 +3,7 @@
 import { isLive } from "../background/run.ts";
 import type { BackgroundRun, BackgroundSession, Transcript } from "../background/types.ts";
 import { guardedTimeout } from "../host/guard.ts";
+import { cached } from "../ui/cached.ts";
 import { figuresOf } from "../ui/figures.ts";
 import { joined, paragraph } from "../ui/lines.ts";
 import { compactProse, prose } from "../ui/prose.ts";
@@ -14,7 +15,7 @@ import type { Action } from "./keys.ts";
 import type { PanelRuns } from "./runs.ts";
 import { entryLines } from "./transcript-entry.ts";
 import { MOST_ENTRIES, TranscriptWindow } from "./transcript-window.ts";
-import { type Hint, type PanelHost, type Size, scrolled, type View } from "./view.ts";
+import { type Hint, type PanelHost, scrolled, titled, type View } from "./view.ts";
 
 /** Entries asked for to follow the end; older ones are asked for when they are scrolled to. */
 const NEWEST_ENTRIES = 80;
@@ -42,8 +43,11 @@ export class TranscriptView implements View {
 	/** The file has more, but no more of it is to be had. */
 	private isExhausted = false;
 	private rows = 1;
-	private tail: { of: BackgroundRun; newest: unknown; columns: number; lines: readonly string[] } | undefined;
 	private newest: string | undefined;
+	/** What is being said and is not in the file yet, or how the run has ended. */
+	private readonly below = cached((run: BackgroundRun, newest: string | undefined, columns: number, style: Style) =>
+		isLive(run) ? liveLines(run, newest, columns, style) : endLines(run, columns, style),
+	);
 
 	constructor(host: PanelHost, session: BackgroundSession, runs: PanelRuns, actions: PanelActions, run: BackgroundRun) {
 		this.host = host;
@@ -51,7 +55,7 @@ export class TranscriptView implements View {
 		this.runs = runs;
 		this.actions = actions;
 		this.run = run;
-		this.window = new TranscriptWindow((entry, columns) => entryLines(entry, columns, host.style));
+		this.window = new TranscriptWindow(entryLines);
 		this.want(NEWEST_ENTRIES);
 	}
 
@@ -61,7 +65,7 @@ export class TranscriptView implements View {
 		const { text, color } = markOf(run);
 		const { tokens = "", cost = "" } = figuresOf(run.usage, undefined);
 		const parts = [
-			style.bold(style.fg("toolTitle", nameOf(run))),
+			titled(nameOf(run), style),
 			style.fg("muted", run.agent === nameOf(run) ? "" : oneLine(run.agent)),
 			style.fg("muted", elapsed(run, Date.now())),
 			style.fg(isLive(run) ? "muted" : color, wordsOf(run)),
@@ -70,7 +74,7 @@ export class TranscriptView implements View {
 		return clip(`${style.fg(color, text)} ${joined(parts, style)}`, columns);
 	}
 
-	body({ columns, rows }: Size): readonly string[] {
+	body(columns: number, rows: number): readonly string[] {
 		const asked = this.run.question ? [questionLine(this.run, columns, this.host.style)] : [];
 		this.rows = rows - asked.length;
 		return [...this.entries(columns, this.rows), ...asked];
@@ -102,11 +106,6 @@ export class TranscriptView implements View {
 		this.run = run;
 		// A file that nobody writes is not looked at again.
 		if (isLive(before) || isLive(run) || run.timesResumed !== before.timesResumed) this.want(NEWEST_ENTRIES);
-	}
-
-	invalidate(): void {
-		this.window.invalidate();
-		this.tail = undefined;
 	}
 
 	dispose(): void {
@@ -169,7 +168,7 @@ export class TranscriptView implements View {
 
 	private entries(columns: number, rows: number): readonly string[] {
 		if (this.window.length === 0) return this.withoutEntries(columns).slice(0, rows);
-		const lines = this.window.visible(columns, rows, this.below(columns));
+		const lines = this.window.visible(columns, rows, this.host.style, this.tail(columns));
 		// The line above the oldest entry is blank: there is room to say that there are older ones.
 		return this.window.isAtTop && lines[0] === "" ? [this.above(columns), ...lines.slice(1)] : lines;
 	}
@@ -182,14 +181,8 @@ export class TranscriptView implements View {
 		return note(where + fitPath(path, columns - INDENT - where.length), this.host.style);
 	}
 
-	/** What is being said and is not in the file yet, and how the run has ended. */
-	private below(columns: number): readonly string[] {
-		const { run, newest, tail } = this;
-		if (tail?.of === run && tail.newest === newest && tail.columns === columns) return tail.lines;
-		const { style } = this.host;
-		const lines = isLive(run) ? liveLines(run, newest, columns, style) : endLines(run, columns, style);
-		this.tail = { of: run, newest, columns, lines };
-		return lines;
+	private tail(columns: number): readonly string[] {
+		return this.below(this.run, this.newest, columns, this.host.style);
 	}
 
 	private withoutEntries(columns: number): string[] {
@@ -207,7 +200,7 @@ export class TranscriptView implements View {
 		if (this.version === undefined) return ["", note("Reading …", style)];
 		const task = indented(paragraph(run.task, width, style, "muted"), INDENT);
 		const waits = isLive(run) ? "Nothing has been said yet." : "Nothing was said.";
-		return ["", ...task, "", note(waits, style), ...this.below(columns)];
+		return ["", ...task, "", note(waits, style), ...this.tail(columns)];
 	}
 }
 

@@ -1,6 +1,5 @@
 /** A run in one line: columns for what is compared, the rest as far as the terminal reaches. */
 
-import { visibleWidth } from "@earendil-works/pi-tui";
 import { isLive } from "../background/run.ts";
 import type { BackgroundRun } from "../background/types.ts";
 import { isActive, isOver, type Mark, mark, outcomeWords, type ShownState, standingWords } from "../cards/marks.ts";
@@ -8,7 +7,7 @@ import type { RunOutcome } from "../host/details.ts";
 import { duration, figuresOf } from "./figures.ts";
 import { gist } from "./prose.ts";
 import type { Color, Style } from "./style.ts";
-import { cell, clip, firstLine, fitPath, oneLine } from "./text.ts";
+import { cell, clip, firstLine, fitPath, oneLine, widthOf } from "./text.ts";
 
 /** Longest text looked at for one line. */
 const LINE_CHARACTERS = 400;
@@ -109,13 +108,13 @@ export function callLine(call: string, width: number): string {
 	// What a shell runs is no place.
 	if (path === "" || line.startsWith("$")) return line;
 	const what = line.slice(0, line.length - path.length);
-	return what + fitPath(path, Math.max(FEWEST_COLUMNS, width - visibleWidth(what)));
+	return what + fitPath(path, Math.max(FEWEST_COLUMNS, width - widthOf(what)));
 }
 
 /** Columns for these runs. They change with the runs and not with time. */
 export function runColumns(runs: readonly BackgroundRun[], width: number, numbered: boolean): RunColumns {
 	const longest = (texts: readonly string[], most: number) =>
-		Math.min(most, Math.max(1, ...texts.map((text) => visibleWidth(text.slice(0, most)))));
+		Math.min(most, Math.max(1, ...texts.map((text) => widthOf(text.slice(0, most)))));
 	const names = runs.map(nameOf);
 	const name = longest(names, Math.max(FEWEST_COLUMNS, Math.min(NAME_COLUMNS, Math.floor(width / NAME_SHARE))));
 	const apart = toldApart(names, name);
@@ -141,8 +140,10 @@ export function toldApart(names: readonly string[], columns: number): string[] {
 		const alike = [sorted[index - 1], sorted[index + 1]].filter(
 			(other) => other !== undefined && beginning(other) === beginning(name),
 		);
-		if (visibleWidth(name) <= columns || alike.length === 0) continue;
+		if (widthOf(name) <= columns || alike.length === 0) continue;
 		const shared = Math.max(...alike.map((other = "") => sharedLength(name, other)));
+		// It is the beginning of another one.
+		if (shared === name.length) continue;
 		const word = name.slice(0, shared).search(/[^\s/\\]*$/);
 		apart.set(name, `…${name.slice(word)}`);
 	}
@@ -245,7 +246,7 @@ function assembled(columns: RunColumns, cells: Cells): string {
 function doing(run: BackgroundRun, isUnread: boolean, room: number, style: Style): string {
 	const said = [run.isForeground ? FOREGROUND : "", wordsOf(run), isUnread ? UNREAD : ""].filter((word) => word !== "");
 	const words = run.question ? "" : clip(said.join(", "), room);
-	const used = visibleWidth(words);
+	const used = widthOf(words);
 	const news = newsOf(run, used > 0 ? room - used - GAP.length : room);
 	const joint = used > 0 && news.text !== "" ? ": " : "";
 	const color = isLive(run) && !isRetried(run) ? "muted" : markOf(run).color;

@@ -27,7 +27,7 @@ export interface Shown {
 	unread: readonly BackgroundRun[];
 }
 
-function shownOf({ runs, unread }: Background): Shown {
+export function shownOf({ runs, unread }: Background): Shown {
 	return { live: runs.filter((run) => run.question || (isLive(run) && !run.isForeground)), unread };
 }
 
