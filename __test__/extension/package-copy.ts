@@ -465,7 +465,7 @@ export class PackageCopies {
 	}
 
 	/** Loads the extension; `brokenAddon` is the text of an `index.js` that cannot be loaded. */
-	async load(options: { brokenAddon?: string; addon?: StubAddon } = {}): Promise<LoadedExtension> {
+	async load(options: { brokenAddon?: string; addon?: StubAddon; host?: HostDouble } = {}): Promise<LoadedExtension> {
 		const folder = join(this.root, String(++this.count));
 		cpSync(join(packageDir, "extensions"), join(folder, "extensions"), { recursive: true });
 		const module = join(folder, "extensions", "index.mjs");
@@ -477,12 +477,15 @@ export class PackageCopies {
 			options.brokenAddon ?? `module.exports = globalThis[${JSON.stringify(key)}];`,
 		);
 		const { default: factory } = (await import(pathToFileURL(module).href)) as { default: (pi: PiApi) => void };
-		return started(factory, { addon, folder });
+		return started(factory, { addon, folder }, options.host);
 	}
 }
 
-function started(factory: (pi: PiApi) => void, copy: Pick<LoadedExtension, "addon" | "folder">): LoadedExtension {
-	const host = new HostDouble();
+function started(
+	factory: (pi: PiApi) => void,
+	copy: Pick<LoadedExtension, "addon" | "folder">,
+	host = new HostDouble(),
+): LoadedExtension {
 	factory(host.api);
 	const call: LoadedExtension["call"] = async (params = { agent: "explorer", task: "find it" }, given = {}) => {
 		const tool = host.tools.get(given.tool ?? "subagent");

@@ -1,110 +1,100 @@
-/** What the commands say, as lines that a terminal and a plain stream can both show. */
+/** What the commands say: plain data, kept in the session and laid out whenever it is drawn. */
 
 import type { AgentCatalog, AgentInfo, Diagnostic, DoctorCheck, DoctorReport } from "../../index.js";
 import type { CommandReport } from "../background/types.ts";
-import type { Color } from "../ui/style.ts";
-import { oneLine, plainText } from "../ui/text.ts";
+import { decoder, isNumber, isText, listOf, maybe, shape } from "../host/stored.ts";
+import { oneLine } from "../ui/text.ts";
 import { shortPath } from "../ui/tool-calls.ts";
 
-export interface Span {
-	text: string;
-	color?: Color;
-	bold?: boolean;
-}
+const STAMP = { kind: "subagents-report", version: 1 } as const;
 
-export interface ReportLine {
-	line: readonly Span[];
-	/** Columns by which continuation lines are indented. */
-	hang: number;
-}
+export type ReportLine = CommandReport["lines"][number];
+export type ReportMark = NonNullable<ReportLine["mark"]>;
 
-/** Plain data: it is kept in the session and drawn again when that is resumed. */
 export interface Report {
+	kind?: typeof STAMP.kind;
+	version?: typeof STAMP.version;
 	title: string;
 	lines: ReportLine[];
+	/** The same, for whoever draws nothing. */
+	text: string;
 }
 
 /** What stands over a report that has no title of its own: it says whose words these are, where nothing else does. */
 export const NO_TITLE = "Sub-agents";
 
-const MARKS: Record<NonNullable<CommandReport["lines"][number]["mark"]>, { text: string; color: Color }> = {
-	ok: { text: "✓", color: "success" },
-	info: { text: "·", color: "muted" },
-	warning: { text: "⚠", color: "warning" },
-	error: { text: "✗", color: "error" },
-	running: { text: "●", color: "accent" },
-	queued: { text: "○", color: "muted" },
+export const SYMBOLS: Readonly<Record<ReportMark, string>> = {
+	...{ ok: "✓", info: "·", warning: "⚠", error: "✗", running: "●", queued: "○" },
 };
 
 /** Columns of one step of indentation. */
-const STEP = 2;
+export const STEP = 2;
+
+/** A report that was kept. */
+export const reportIn = decoder<Report>(
+	STAMP,
+	shape<Report>({
+		...{ title: isText, text: isText },
+		lines: listOf(
+			shape<ReportLine>({ mark: maybe(isText), name: maybe(isText), text: isText, indent: maybe(isNumber) }),
+		),
+	}),
+);
 
 /** What the addon says to a command. */
-export function commandReport({ title, lines }: CommandReport): Report {
-	return {
-		title: oneLine(title),
-		lines: lines.map(({ mark, name, text, indent = 0 }) => {
-			const margin = " ".repeat(STEP * indent);
-			const sign = mark && MARKS[mark];
-			const words = plainText(text).replace(/\n/g, " ");
-			return {
-				line: [
-					{ text: margin },
-					...(sign ? [{ text: `${sign.text} `, color: sign.color }] : []),
-					...(name ? [{ text: oneLine(name), color: "accent" as const }, { text: words && "  " }] : []),
-					{ text: words, color: sign ? ("toolOutput" as const) : ("muted" as const) },
-				],
-				hang: margin.length + (sign ? STEP : 0),
-			};
-		}),
-	};
+export function commandReport({ title, lines, text }: CommandReport): Report {
+	return { ...STAMP, title, lines, text };
+}
+
+function reportOf(title: string, lines: ReportLine[]): Report {
+	const written = lines.map(({ mark, name = "", text, indent = 0 }) => {
+		const sign = mark ? `${SYMBOLS[mark]} ` : "";
+		return `${" ".repeat(STEP * indent)}${sign}${[name, text].filter(Boolean).join("  ")}`;
+	});
+	return { ...STAMP, title, lines, text: [title, "", ...written].join("\n") };
 }
 
 export function agentsReport(catalog: AgentCatalog): Report {
 	const lines = catalog.agents.flatMap(agentLines);
 	if (catalog.shadowed.length > 0) {
-		lines.push(blank(), heading("Shadowed"));
-		for (const agent of catalog.shadowed) {
-			const where = agent.path ? ` ${shortPath(oneLine(agent.path))}` : "";
-			lines.push(
-				entry("·", "muted", agent.name, ` (${agent.source})${where}: hidden by the ${agent.by} agent of that name`),
-			);
-		}
+		const shadowed = catalog.shadowed.map(({ name, source, path, by }): ReportLine => {
+			const where = path ? ` ${shortPath(oneLine(path))}` : "";
+			return { mark: "info", name, text: `(${source})${where}: hidden by the ${by} agent of that name` };
+		});
+		lines.push(BLANK, { name: "Shadowed", text: "" }, ...shadowed);
 	}
 	if (catalog.diagnostics.length > 0) {
-		lines.push(blank(), heading("Diagnostics"), ...catalog.diagnostics.map(diagnosticLine));
+		lines.push(BLANK, { name: "Diagnostics", text: "" }, ...catalog.diagnostics.map(diagnosticLine));
 	}
 	const count = catalog.agents.length;
-	return { title: `Sub-agents: ${count === 1 ? "1 agent" : `${count} agents`}`, lines };
+	return reportOf(`${NO_TITLE}: ${count === 1 ? "1 agent" : `${count} agents`}`, lines);
 }
 
 function agentLines(agent: AgentInfo): ReportLine[] {
 	const traits = [agent.source, ...(agent.readonly ? ["readonly"] : [])].join(", ");
-	const mark = agent.runnable ? MARKS.ok : MARKS.error;
-	const lines = [entry(mark.text, mark.color, agent.name, ` (${traits})  ${oneLine(agent.description)}`)];
-	if (!agent.runnable && agent.problem) lines.push(detail("cannot run", oneLine(agent.problem), "warning"));
-	if (agent.runnable) lines.push(detail("tools", agent.tools.map(oneLine).join(", ") || "none"));
-	for (const { tool, reason } of agent.dropped) lines.push(detail(`without ${oneLine(tool)}`, oneLine(reason)));
+	const text = `(${traits})  ${oneLine(agent.description)}`;
+	const lines: ReportLine[] = [{ mark: agent.runnable ? "ok" : "error", name: agent.name, text }];
+	if (!agent.runnable && agent.problem) lines.push(detail("cannot run", agent.problem));
+	if (agent.runnable) lines.push(detail("tools", agent.tools.join(", ") || "none"));
+	for (const { tool, reason } of agent.dropped) lines.push(detail(`without ${tool}`, reason));
 	const model = [agent.model, agent.thinking && `thinking ${agent.thinking}`].filter(Boolean).join(", ");
-	if (model) lines.push(detail("model", oneLine(model)));
+	if (model) lines.push(detail("model", model));
 	if (agent.path) lines.push(detail("file", shortPath(oneLine(agent.path))));
 	return lines;
 }
 
-function diagnosticLine(diagnostic: Diagnostic): ReportLine {
-	const { text, color } = MARKS[diagnostic.severity];
-	const position = [diagnostic.line, diagnostic.column].filter((part) => part !== undefined).join(":");
-	const where = diagnostic.path ? [shortPath(oneLine(diagnostic.path)), position].filter(Boolean).join(":") : "";
-	return entry(text, color, diagnostic.code, `${where && ` ${where}`}: ${oneLine(diagnostic.message)}`);
+function diagnosticLine({ severity, code, path, line, column, message }: Diagnostic): ReportLine {
+	const position = [line, column].filter((part) => part !== undefined).join(":");
+	const where = path ? [shortPath(oneLine(path)), position].filter(Boolean).join(":") : "";
+	return { mark: severity, name: code, text: `${where && `${where}: `}${oneLine(message)}` };
 }
 
-export function doctorReport(report: DoctorReport): Report {
-	const lines = report.checks.flatMap(({ status, area, message, hint }) => {
-		const { text, color } = MARKS[status];
-		const line = entry(text, color, oneLine(area), `  ${oneLine(message)}`);
-		return hint ? [line, detail("→", oneLine(hint), "accent")] : [line];
+export function doctorReport({ checks }: DoctorReport): Report {
+	const lines = checks.flatMap(({ status, area, message, hint }): ReportLine[] => {
+		const line: ReportLine = { mark: status, name: area, text: oneLine(message) };
+		return hint ? [line, detail("→", hint)] : [line];
 	});
-	return { title: `Sub-agents: ${verdict(report.checks)}`, lines };
+	return reportOf(`${NO_TITLE}: ${verdict(checks)}`, lines);
 }
 
 function verdict(checks: readonly DoctorCheck[]): string {
@@ -119,41 +109,11 @@ function verdict(checks: readonly DoctorCheck[]): string {
 
 /** A report of one sentence: usage, or why there is no report. */
 export function messageReport(status: DoctorCheck["status"], message: string, more: readonly string[] = []): Report {
-	const { text, color } = MARKS[status];
-	return {
-		title: NO_TITLE,
-		lines: [entry(text, color, "", oneLine(message)), ...more.map((line) => detail("", oneLine(line)))],
-	};
+	return reportOf(NO_TITLE, [{ mark: status, text: oneLine(message) }, ...more.map((line) => detail("", line))]);
 }
 
-export function plainReport(report: Report): string {
-	return [report.title, "", ...report.lines.map(({ line }) => plain(line).trimEnd())].join("\n");
-}
+const BLANK: ReportLine = { text: "" };
 
-/** A line without its colours. */
-export function plain(line: readonly Span[]): string {
-	return line.map(({ text }) => text).join("");
-}
-
-function blank(): ReportLine {
-	return { line: [], hang: 0 };
-}
-
-function heading(text: string): ReportLine {
-	return { line: [{ text, bold: true, color: "toolTitle" }], hang: 0 };
-}
-
-function entry(mark: string, color: Color, name: string, text: string): ReportLine {
-	return {
-		line: [
-			{ text: `${mark} `, color },
-			{ text: name, color: "accent" },
-			{ text, color: "toolOutput" },
-		],
-		hang: 2,
-	};
-}
-
-function detail(label: string, text: string, color: Color = "muted"): ReportLine {
-	return { line: [{ text: "    " }, { text: label && `${label}  `, color: "dim" }, { text, color }], hang: 6 };
+function detail(label: string, text: string): ReportLine {
+	return { text: `${label && `${label}  `}${oneLine(text)}`, indent: 2 };
 }

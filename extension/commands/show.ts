@@ -1,11 +1,12 @@
 /** Brings a command's report to where the user of each mode looks, and never into the model's context. */
 
 import { writeSync } from "node:fs";
-import type { PiApi, PiContext } from "../host/pi.ts";
+import type { Color, Component, PiApi, PiContext, Theme } from "../host/pi.ts";
+import { isObject } from "../host/stored.ts";
 import { component } from "../ui/component.ts";
 import type { Style } from "../ui/style.ts";
-import { indented, wrap } from "../ui/text.ts";
-import { NO_TITLE, plain, plainReport, type Report, type Span } from "./report.ts";
+import { indented, oneLine, plainText, wrap } from "../ui/text.ts";
+import { NO_TITLE, type Report, type ReportLine, type ReportMark, reportIn, STEP, SYMBOLS } from "./report.ts";
 
 /** Type of the session entries that hold reports. */
 const REPORT_ENTRY = "subagents-report";
@@ -13,34 +14,49 @@ const STDOUT = 1;
 /** Pause before another try when a pipe is full, and how many there are: nobody may be reading. */
 const RETRY_MS = 5;
 const RETRIES = 1_000;
+const COLORS: Readonly<Record<ReportMark, Color>> = {
+	...{ ok: "success", info: "muted", warning: "warning", error: "error", running: "accent", queued: "muted" },
+};
+
+/** Deeper than any report goes. */
+const MAX_INDENT = 8;
 
 export function registerReportRenderer(pi: PiApi): void {
 	pi.registerEntryRenderer(REPORT_ENTRY, (entry, _options, theme) => {
-		const report = entry.data as Report | undefined;
-		return report && component(theme, (width, style) => reportLines(report, width, style));
+		const report = reportIn(entry.data);
+		if (!report) return unknownReport(entry.data, theme);
+		return component(theme, (width, style) => {
+			// A sentence that was asked for needs no heading.
+			const hasTitle = report.title !== NO_TITLE && report.title !== "";
+			const title = style.bold(style.fg("accent", oneLine(report.title)));
+			const head = hasTitle ? [...indented(wrap(title, Math.max(1, width - 1)), 1), ""] : [];
+			return [...head, ...reportLines(report.lines, width, style)];
+		});
 	});
+}
+
+/** What another release has written, or anybody else, as it reads. */
+function unknownReport(data: unknown, theme: Theme): Component | undefined {
+	if (!isObject(data) || typeof data.text !== "string") return undefined;
+	const text = plainText(data.text);
+	return component(theme, (width, style) => indented(wrap(style.fg("toolOutput", text), Math.max(1, width - 1)), 1));
 }
 
 /** Lines of a report, one column in from the left like pi's own messages. */
-export function reportLines(report: Report, width: number, style: Style): string[] {
-	const body = report.lines.flatMap(({ line, hang }) => {
-		// The mark, or the margin: what follows the first line stands below its end.
-		const at = line.findIndex((_, index) => plain(line.slice(0, index + 1)).length > hang);
-		const lead = line.slice(0, at < 0 ? line.length : at);
-		return wrap(painted(line.slice(lead.length), style), width - 1, painted(lead, style));
+export function reportLines(lines: readonly ReportLine[], width: number, style: Style): string[] {
+	const room = Math.max(1, width - 1);
+	return lines.flatMap(({ mark, name = "", text, indent = 0 }) => {
+		const color = mark && Object.hasOwn(COLORS, mark) ? COLORS[mark] : undefined;
+		const margin = " ".repeat(STEP * Math.min(MAX_INDENT, Math.max(0, Math.floor(indent))));
+		const sign = mark && color ? style.fg(color, `${SYMBOLS[mark]} `) : "";
+		const title = oneLine(name);
+		const words = plainText(text).replace(/\n/g, " ");
+		const parts = [
+			...(title ? [style.fg("accent", words ? title : style.bold(title))] : []),
+			...(words ? [style.fg(color ? "toolOutput" : "muted", words)] : []),
+		];
+		return indented(wrap(parts.join("  "), room, margin + sign), 1);
 	});
-	// A sentence that was asked for needs no heading.
-	const isTitled = report.title !== NO_TITLE && report.title !== "";
-	const head = isTitled ? [...wrap(style.fg("accent", style.bold(report.title)), width - 1), ""] : [];
-	return indented([...head, ...body], 1);
-}
-
-function painted(line: readonly Span[], style: Style): string {
-	const drawn = line.map(({ text, color, bold }) => {
-		const weighted = bold ? style.bold(text) : text;
-		return color ? style.fg(color, weighted) : weighted;
-	});
-	return drawn.join("");
 }
 
 /**
@@ -48,9 +64,9 @@ function painted(line: readonly Span[], style: Style): string {
  * itself prints nothing for a command. JSON: an entry, which pi writes as one event line.
  */
 export function deliver(pi: PiApi, context: PiContext, report: Report): void {
-	if (context.mode === "rpc") context.ui.notify(plainReport(report), "info");
-	else if (context.mode === "print") print(`${plainReport(report)}\n`);
-	else pi.appendEntry(REPORT_ENTRY, { ...report, text: plainReport(report) });
+	if (context.mode === "rpc") context.ui.notify(report.text, "info");
+	else if (context.mode === "print") print(`${report.text}\n`);
+	else pi.appendEntry(REPORT_ENTRY, report);
 }
 
 /** Writes to the descriptor: in print mode pi redirects `process.stdout` to stderr. */

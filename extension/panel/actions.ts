@@ -126,7 +126,7 @@ export class PanelActions {
 
 /** A report below the head of the panel, which has its title. */
 function pageOf({ title, lines }: Report): Page {
-	return { title, lines: (columns, style) => reportLines({ title: "", lines }, columns, style) };
+	return { title, lines: (columns, style) => reportLines(lines, columns, style) };
 }
 
 function quoted(run: BackgroundRun): string {
