@@ -84,27 +84,24 @@ pub(super) type Claim = oneshot::Sender<Handover>;
 
 /// A child on its way to the run that has claimed it. Dropping one that was not accepted gives the child back to the task
 /// that booted it, which ends it: an abort can come while it is on its way, and the end of its call waits for its end.
-pub(super) struct Handover<Child = (Booted, Permit)> {
-    child: Option<Child>,
-    back: Option<oneshot::Sender<Child>>,
-}
+pub(super) struct Handover<Child = (Booted, Permit)>(Option<(Child, oneshot::Sender<Child>)>);
 
 impl<Child> Handover<Child> {
     /// A handover, and what resolves with the child if it comes back.
     pub(super) fn new(child: Child) -> (Self, oneshot::Receiver<Child>) {
         let (back, returned) = oneshot::channel();
-        (Self { child: Some(child), back: Some(back) }, returned)
+        (Self(Some((child, back))), returned)
     }
 
     /// Makes the child the caller's.
     pub(super) fn accept(mut self) -> Child {
-        self.child.take().expect("only this method and the drop that follows it take the child")
+        self.0.take().expect("only this method and the drop that follows it take the child").0
     }
 }
 
 impl<Child> Drop for Handover<Child> {
     fn drop(&mut self) {
-        if let (Some(child), Some(back)) = (self.child.take(), self.back.take()) {
+        if let Some((child, back)) = self.0.take() {
             drop(back.send(child));
         }
     }

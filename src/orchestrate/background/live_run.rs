@@ -93,11 +93,6 @@ impl LiveRun {
         });
     }
 
-    /// Whether the user has stopped it.
-    pub(super) fn is_stopped(&self) -> bool {
-        self.end_reason() == Some(EndReason::Stopped)
-    }
-
     /// Whether this process is ending it.
     pub(super) fn is_ending(&self) -> bool {
         self.control.cancel.reason().is_some()

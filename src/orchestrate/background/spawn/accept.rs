@@ -9,7 +9,7 @@ use super::request::{Handoff, Receipt, SpawnRequest};
 use crate::config::Config;
 use crate::orchestrate::CallOrder;
 use crate::orchestrate::background::drive::drive;
-use crate::orchestrate::background::live_run::LiveRun;
+use crate::orchestrate::background::live_run::{EndReason, LiveRun};
 use crate::orchestrate::background::repository::STOP;
 use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::background::watch::watch_others;
@@ -133,7 +133,7 @@ async fn after_consent(
         return match handoff.hand_over(&live.key()).await {
             Receipt::Accepted { .. } => {
                 // The run belongs to the keeper from now on, and so does a stop that came meanwhile.
-                if live.is_stopped() {
+                if live.end_reason() == Some(EndReason::Stopped) {
                     let key = live.key();
                     service.blocking(move |service| service.repository.request(&key, STOP, "")).await;
                 }
