@@ -83,7 +83,7 @@ pub fn load(paths: &ConfigPaths) -> LoadedConfig {
     let (mut sources, mut diagnostics, mut broken) = (Vec::new(), Vec::new(), None);
     let project = paths.projects.iter().map(|path| (Origin::Project, path));
     for (origin, path) in std::iter::once((Origin::User, &paths.user)).chain(project) {
-        let mut reader = Reader::of_file(origin, path, &mut values);
+        let mut reader = Reader::new(Some((origin, path)), &mut values);
         let text = read(path);
         sources.push(ConfigSource { origin, path: path.clone(), present: !matches!(text, Ok(None)) });
         let failed = match text {
@@ -109,7 +109,7 @@ pub fn load(paths: &ConfigPaths) -> LoadedConfig {
 /// At the first key that is unknown or has a wrong value.
 pub fn overlay(config: &Config, object: &Value) -> Result<Config, Diagnostic> {
     let mut values = Values::of(config);
-    let mut reader = Reader::of_caller(&mut values);
+    let mut reader = Reader::new(None, &mut values);
     reader.settings(&object.to_string())?;
     match reader.diagnostics.into_iter().find(|found| found.severity != Severity::Info) {
         Some(diagnostic) => Err(diagnostic),

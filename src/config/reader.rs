@@ -42,12 +42,8 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn of_file(origin: Origin, path: &'a Path, values: &'a mut Values) -> Self {
-        Self { file: Some((origin, path)), values, diagnostics: Vec::new() }
-    }
-
-    pub(super) fn of_caller(values: &'a mut Values) -> Self {
-        Self { file: None, values, diagnostics: Vec::new() }
+    pub(super) fn new(file: Option<(Origin, &'a Path)>, values: &'a mut Values) -> Self {
+        Self { file, values, diagnostics: Vec::new() }
     }
 
     /// Fails when the text of the file cannot be parsed.

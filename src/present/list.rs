@@ -13,16 +13,12 @@ pub const MAX_LISTED: usize = 100;
 #[must_use]
 pub fn list_report(runs: &[BackgroundRun], all: bool, clock: &Clock) -> Report {
     if runs.is_empty() {
-        let report = Report::new("Background runs: none");
-        return report.with(if all {
-            ReportLine::new(Mark::Info, "", "no session has a background run that is still known")
+        let why = if all {
+            "no session has a background run that is still known"
         } else {
-            ReportLine::new(
-                Mark::Info,
-                "",
-                "this session has started none; `/subagents list all` shows those of all sessions",
-            )
-        });
+            "this session has started none; `/subagents list all` shows those of all sessions"
+        };
+        return Report::new("Background runs: none").with(ReportLine::new(Mark::Info, "", why));
     }
     let scope = if all { ", all sessions" } else { "" };
     let mut report = Report::new(format!("Background runs{scope}: {}", counts(runs)));

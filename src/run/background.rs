@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::progress::Resources;
 use super::progress::RetryNotice;
 use super::state::{RunOutcome, RunState};
 use crate::event::Usage;
@@ -202,6 +203,17 @@ impl BackgroundRun {
         // Read twice: `flatten` would first collect every value, with code of its own for the type of each field.
         let progress = serde_json::from_str(text)?;
         Ok(Self { progress, ..serde_json::from_str(text)? })
+    }
+
+    /// Records what it has used since it was last resumed.
+    pub(crate) fn note_used(&mut self, usage: &Usage, resources: Option<&Resources>) {
+        self.progress.usage = self.spent_before.clone();
+        self.progress.usage.add(usage);
+        if let Some(Resources { cpu_ms, peak_rss_bytes, processes }) = resources.copied() {
+            self.progress.cpu_ms = Some(cpu_ms);
+            self.progress.rss_bytes = Some(peak_rss_bytes);
+            self.progress.processes = Some(processes);
+        }
     }
 
     /// Whether it is queued or under way.

@@ -159,18 +159,12 @@ fn ended_by_host(reason: EndReason, outcome: RunOutcome, is_queued: bool) -> (Ru
 }
 
 fn record_result(run: &mut BackgroundRun, single: &SingleResult) {
-    run.progress.usage = run.spent_before.clone();
-    run.progress.usage.add(&single.usage);
+    run.note_used(&single.usage, single.resources.as_ref());
     run.model = single.model.clone().or(run.model.take());
     run.transcript = single.session_file.clone().map(Into::into).or(run.transcript.take());
     run.notes = single.diagnostics.iter().take(MAX_NOTES).cloned().collect();
     run.sandbox = single.sandbox.as_ref().map(in_words);
     run.supervision = single.supervision.map(str::to_owned);
-    if let Some(resources) = &single.resources {
-        run.progress.cpu_ms = Some(resources.cpu_ms);
-        run.progress.rss_bytes = Some(resources.peak_rss_bytes);
-        run.progress.processes = Some(resources.processes);
-    }
 }
 
 fn in_words(sandbox: &SandboxReport) -> String {

@@ -119,17 +119,11 @@ impl LiveRun {
             live.state = progress.state;
             live.position = progress.position;
             live.retry.clone_from(&progress.retry);
-            live.usage = run.spent_before.clone();
-            live.usage.add(&progress.usage);
             live.text =
                 (!progress.text.trim().is_empty()).then(|| truncate_tail(&progress.text, TEXT, None).text);
             live.last_tool = progress.last_tool.as_deref().map(str::to_owned);
             live.pid = progress.pid;
-            if let Some(resources) = &progress.resources {
-                live.cpu_ms = Some(resources.cpu_ms);
-                live.rss_bytes = Some(resources.peak_rss_bytes);
-                live.processes = Some(resources.processes);
-            }
+            run.note_used(&progress.usage, progress.resources.as_ref());
         });
     }
 }

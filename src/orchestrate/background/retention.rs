@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::repository::RunRepository;
+use crate::agent::canonical;
 use crate::archive::{ArchiveError, Candidate, RunPlace, archive, keep_within};
 use crate::files::layout;
 use crate::run::{BackgroundRun, Cleanup, HostContext, RunOutcome, load_config};
@@ -107,12 +108,7 @@ impl Retention {
     /// without one.
     fn session_file_of(&self, directory: &Path) -> Option<PathBuf> {
         let parent = directory.parent()?;
-        let homeless = layout::runs(&self.agent_dir, None);
-        let is_homeless = match (parent.canonicalize(), homeless.canonicalize()) {
-            (Ok(parent), Ok(homeless)) => parent == homeless,
-            _ => parent == homeless,
-        };
-        if is_homeless {
+        if canonical(parent) == canonical(&layout::runs(&self.agent_dir, None)) {
             return None;
         }
         let mut file = parent.as_os_str().to_owned();
