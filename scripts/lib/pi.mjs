@@ -1,11 +1,11 @@
-/** pi itself, in the versions the project is tried with, each in a folder of its own below `.setup`. */
+/** pi itself, in the versions the project is tried with: the oldest is a development dependency, the others lie below `.setup`. */
 
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { registryHint } from "./dependencies.mjs";
 import { installInto } from "./install.mjs";
-import { newestPi, oldestPi, piOverride, setupDir } from "./places.mjs";
+import { newestPi, oldestPi, piOverride, root, setupDir } from "./places.mjs";
 import { SetupProblem } from "./problem.mjs";
 import { npm, runQuietly } from "./programs.mjs";
 import { step } from "./progress.mjs";
@@ -22,13 +22,13 @@ const besideBundle = ["jiti@2.7.0", "@silvia-odwyer/photon-node@0.3.4"];
 const quiet = ["--no-save", "--ignore-scripts", "--no-audit", "--no-fund"];
 
 /**
- * How each version is installed, and where its program lies then.
+ * Where the program of each version lies, and how a folder of its own is filled with what `npm ci` does not bring.
  *
- * @type {Record<string, { program: string, fill: (folder: string) => Promise<void> }>}
+ * @type {Record<string, { program: string, fill?: (folder: string) => Promise<void> }>}
  */
 const recipes = {
 	[newestPi]: {
-		program: join("package", program),
+		program: join(setupDir, `pi-${newestPi}`, "package", program),
 		async fill(folder) {
 			const source = `${packageName}@${newestPi}`;
 			await inFolder(folder, `npm pack ${source}`, [...npm(), "pack", source]);
@@ -38,13 +38,7 @@ const recipes = {
 			await inFolder(folder, "npm install", [...npm(), "install", ...quiet, ...besideBundle]);
 		},
 	},
-	[oldestPi]: {
-		program: join("node_modules", packageName, program),
-		async fill(folder) {
-			const source = `${packageName}@${oldestPi}`;
-			await inFolder(folder, `npm install ${source}`, [...npm(), "install", ...quiet, source]);
-		},
-	},
+	[oldestPi]: { program: join(root, "node_modules", packageName, program) },
 };
 
 /** @param {string} version */
@@ -72,8 +66,8 @@ async function inFolder(folder, what, command) {
 export function findPi(version) {
 	const override = process.env[piOverride(version)];
 	if (override) return override;
-	const path = join(setupDir, `pi-${version}`, recipeOf(version).program);
-	return existsSync(path) ? path : undefined;
+	const { program } = recipeOf(version);
+	return existsSync(program) ? program : undefined;
 }
 
 /**
@@ -86,8 +80,10 @@ export async function installPi(version) {
 	const found = findPi(version);
 	if (found && existsSync(found)) return found;
 	if (found) throw new SetupProblem(`${piOverride(version)} names ${found}, which does not exist.`, "Unset it.");
+	const { fill } = recipeOf(version);
+	if (!fill) throw new SetupProblem(`pi ${version} is not in node_modules.`, "Run `npm ci`.");
 	return step(`pi ${version}`, async () => {
-		await installInto(`pi-${version}`, recipeOf(version).fill);
+		await installInto(`pi-${version}`, fill);
 		const path = findPi(version);
 		if (path) return path;
 		throw new SetupProblem(`pi ${version} has no ${program}.`, `Look into ${join(setupDir, `pi-${version}`)}.`);
