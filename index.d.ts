@@ -30,10 +30,11 @@ export declare class BackgroundSession {
   /** The conversation's runs, newest first, at most 100. `all`: the runs of every conversation. */
   runs(all?: boolean | undefined | null): Promise<BackgroundRun[]>
   /**
-   * Runs what follows `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop` or `resume` with its arguments.
-   * Resolves with the report, also for a mistake. `host` answers the questions of a run that is resumed.
+   * Runs what follows `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `agents` or `doctor` with
+   * its arguments. Resolves with the report, also for a mistake. `host` answers the questions of a run that is resumed;
+   * `pi` is what is known of pi by now, for `agents` and `doctor`.
    */
-  command(line: string, host?: HostCallbacks | undefined | null): Promise<CommandReport>
+  command(line: string, host?: HostCallbacks | undefined | null, pi?: SurfaceOptions | undefined | null): Promise<CommandReport>
   /** At most 20 ways to complete what follows `/subagents `; empty when it is complete. Answers from memory. */
   complete(prefix: string): Array<Completion>
   /**
@@ -42,10 +43,10 @@ export declare class BackgroundSession {
    */
   transcript(key: string, options?: TranscriptOptions | undefined | null): Promise<Transcript>
   /**
-   * Ends every run of the conversation, those in other processes too. Resolves with their number, after at most 10
-   * seconds.
+   * Answers `/stop`: ends every run of the conversation, those that a call waits for and those in other processes too.
+   * `turn`: the turn under way is ended as well, by the caller. Resolves with the report, after at most 10 seconds.
    */
-  stopAll(): Promise<number>
+  stopAll(turn?: boolean | undefined | null): Promise<CommandReport>
   /**
    * Confirms that these deliveries are in the conversation. Resolves with false when that could not be stored: they
    * may be offered again after a restart, so recognize them by their ids.
@@ -648,6 +649,18 @@ export interface DroppedTool {
   reason: string
 }
 
+/**
+ * Writes a duration: `3.2s`, `47s`, `5m12s`, `1h02m`, `3d04h`. A clock that ticks (`ticking`) leaves the tenths out.
+ *
+ * @example
+ * ```ts
+ * import { durationText } from "pi-subagent-native";
+ *
+ * console.log(durationText(312_000), durationText(3_200, true));
+ * ```
+ */
+export declare function durationText(ms: number, ticking?: boolean | undefined | null): string
+
 /** A call whose arguments are still arriving, and the pi that asks. */
 export interface EarlyOptions {
   /** The tool that is being called. */
@@ -820,6 +833,28 @@ export interface LoadedConfig {
   /** Set when a file cannot be read or parsed: every run is then refused for this reason. */
   broken?: Diagnostic
 }
+
+/** A mark: one column wide. */
+export interface MarkStyle {
+  /** The name of the mark. */
+  name: "none" | "ok" | "info" | "warning" | "error" | "running" | "queued" | "starting" | "retrying" | "skipped"
+  /** The sign itself; empty for `none`. */
+  sign: string
+  /** The theme colour it is drawn in. */
+  color: "success" | "muted" | "warning" | "error" | "accent"
+}
+
+/**
+ * All marks.
+ *
+ * @example
+ * ```ts
+ * import { markStyles } from "pi-subagent-native";
+ *
+ * for (const { name, sign, color } of markStyles()) console.log(name, sign, color);
+ * ```
+ */
+export declare function markStyles(): Array<MarkStyle>
 
 /**
  * Opens the conversation `sessionId`. `onEvent` gets the changes of its background runs and their results, one event
@@ -997,7 +1032,7 @@ export interface RefreshRequest {
 /** One line of a report. */
 export interface ReportLine {
   /** The mark before it; absent: none. */
-  mark?: "ok" | "info" | "warning" | "error" | "running" | "queued"
+  mark?: "ok" | "info" | "warning" | "error" | "running" | "queued" | "starting" | "retrying" | "skipped"
   /** Its first column; absent: none. */
   name?: string
   /** What it says. */
@@ -1113,6 +1148,27 @@ export interface RunOptions {
   hostExecutable?: string
   /** The script of the hosting pi: its `process.argv[1]`. */
   hostScript?: string
+}
+
+/** What is known of a run's state. */
+export interface RunStanding {
+  /**
+   * As in `TaskProgress.state` or `SingleResult.outcome`, or `planned`: the call is not under way yet. Another word is
+   * shown as it is.
+   */
+  state: string
+  /** The place in the queue, from 1. */
+  position?: number
+  /** Milliseconds until a rate limit lets it start. */
+  heldForMs?: number
+  /** The attempt, from 1; after the end, how many there were. */
+  attempt?: number
+  /** What is about to be tried again. */
+  retry?: RetryNotice
+  /** Why the model stopped. */
+  stopReason?: string
+  /** The signal that ended the child. */
+  signal?: string
 }
 
 /** What a run spent, summed over its assistant messages. */
@@ -1495,6 +1551,29 @@ export declare function startParallel(options: ParallelOptions, onUpdate?: (upda
  */
 export declare function startRun(options: RunOptions, onUpdate?: (update: ToolResult) => void, host?: HostCallbacks | undefined | null): RunHandle
 
+/**
+ * Words a state as every screen does.
+ *
+ * @example
+ * ```ts
+ * import { stateWords } from "pi-subagent-native";
+ *
+ * const { mark, word, note = word } = stateWords({ state: "queued", position: 3 });
+ * console.log(mark, note);
+ * ```
+ */
+export declare function stateWords(standing: RunStanding): StateWords
+
+/** How a state is shown. */
+export interface StateWords {
+  /** The name of its mark; `markStyles` has the sign. */
+  mark: "none" | "ok" | "info" | "warning" | "error" | "running" | "queued" | "starting" | "retrying" | "skipped"
+  /** The state in a word or two. */
+  word: string
+  /** What to show beside the mark; absent for a run that simply runs or has simply done its work. */
+  note?: string
+}
+
 /** How much of a stream was read. */
 export interface StreamCounts {
   /** Bytes. */
@@ -1627,6 +1706,19 @@ export interface TextContent {
   /** Sanitized. */
   text: string
 }
+
+/**
+ * Writes a tool call on one line of at most 300 characters, as pi writes those of its own tools: `$ cargo test`,
+ * `read src/main.rs:1-10`. The arguments must be sanitized.
+ *
+ * @example
+ * ```ts
+ * import { toolCallLine } from "pi-subagent-native";
+ *
+ * console.log(toolCallLine("read", { path: "src/main.rs", offset: 1, limit: 10 }));
+ * ```
+ */
+export declare function toolCallLine(name: string, args: unknown): string
 
 /** The result of a call and, with `details.streaming` or `details.tasks`, an update on the way to it. */
 export interface ToolResult {
@@ -1771,3 +1863,27 @@ export declare function truncateOutput(text: string, limits?: OutputLimits | und
  * ```
  */
 export declare function truncateTail(text: string, limits?: OutputLimits | undefined | null): Promise<TruncatedOutput>
+
+/**
+ * What runs have used together, in words.
+ *
+ * @example
+ * ```ts
+ * import { usageWords } from "pi-subagent-native";
+ *
+ * const usage = { input: 12_340, output: 950, cacheRead: 0, cacheWrite: 0, cost: 0.045, turns: 3 };
+ * const { turns = "", tokens = "", cost = "" } = usageWords([usage]);
+ * console.log(turns, tokens, cost);
+ * ```
+ */
+export declare function usageWords(usages: Array<RunUsage>): UsageWords
+
+/** What was used, in words; a part is absent where there is nothing to say. */
+export interface UsageWords {
+  /** `3 turns`. */
+  turns?: string
+  /** `↑12.3k ↓950 R34k W2.1k`: read, written, read from the provider's cache, written to it. */
+  tokens?: string
+  /** `$0.04`. */
+  cost?: string
+}

@@ -11,7 +11,7 @@ use pi_subagent_native::orchestrate::background::commands::{
 use pi_subagent_native::orchestrate::background::{ActionOutcome, BackgroundRun, Cleanup, LiveSnapshot};
 use pi_subagent_native::present::{
     Clock, Report, action_report, already_finished, info_report, list_report, log_report, refused_report,
-    stopped_all_report,
+    stopped_report,
 };
 use pi_subagent_native::run::{RunOutcome, RunState};
 use pi_subagent_native::transcript::{Transcript, TranscriptEntry};
@@ -179,9 +179,23 @@ fn a_run_is_found_by_every_name_it_has() {
         (&key[..14], "1a2bffff"),
         (&session_key, "1a2b3c4d"),
     ] {
-        let found = resolve(&Target::new(name), &runs, &[]).expect(name);
+        let found = resolve(&Target::new(name), &runs, &[], false).expect(name);
         assert_eq!(found.run_id, expected, "{name}");
     }
+}
+
+#[test]
+fn of_runs_with_the_same_name_stop_means_the_one_that_has_not_ended() {
+    let labelled =
+        |id: &str, outcome| BackgroundRun { label: Some("review".into()), outcome, ..run(id, "explorer") };
+    let mut runs = vec![labelled("aa000001", Some(RunOutcome::Completed)), labelled("aa000002", None)];
+    let name = Target::new("review");
+    let meant = |runs: &[BackgroundRun], live| resolve(&name, runs, &[], live).map(|run| run.run_id.clone());
+    assert_eq!(meant(&runs, true).as_deref(), Ok("aa000002"));
+    assert!(meant(&runs, false).is_err(), "for anything else they are two");
+    assert!(resolve(&Target::new("#3"), &runs, &[], true).is_err(), "a number never means another run");
+    runs.push(labelled("aa000003", None));
+    assert!(meant(&runs, true).is_err(), "both of them work");
 }
 
 #[test]
@@ -191,12 +205,12 @@ fn a_number_refers_to_the_list_that_was_shown() {
     // A run that is newer than the list must not move what its numbers mean.
     let mut runs = before.clone();
     runs.insert(0, run("99999999", "explorer"));
-    let found = |name: &str| resolve(&Target::new(name), &runs, &shown).map(|run| run.run_id.clone());
+    let found = |name: &str| resolve(&Target::new(name), &runs, &shown, false).map(|run| run.run_id.clone());
     assert_eq!(found("1").as_deref(), Ok("5e5e5e5e"));
     assert_eq!(found("last").as_deref(), Ok("99999999"));
     assert!(found("6").is_err());
     runs.remove(1);
-    let gone = resolve(&Target::new("1"), &runs, &shown).expect_err("it is gone");
+    let gone = resolve(&Target::new("1"), &runs, &shown, false).expect_err("it is gone");
     assert!(gone.lines[0].text.contains("not there any more"), "{}", gone.plain());
 }
 
@@ -217,7 +231,7 @@ fn a_name_that_fits_no_run_or_several_says_what_there_is() {
         ("the beginning of many", "aa", &many),
         ("no runs", "last", &[]),
     ] {
-        let report = resolve(&Target::new(name), runs, &[]).expect_err(name);
+        let report = resolve(&Target::new(name), runs, &[], false).expect_err(name);
         section(&mut text, heading, &report);
     }
     insta::assert_snapshot!("unresolved", text);
@@ -338,7 +352,10 @@ fn actions_report_their_result() {
     {
         section(&mut text, &format!("{what:?}"), &action_report(&run, what));
     }
-    (0..3).for_each(|count| section(&mut text, &format!("stop all: {count}"), &stopped_all_report(count)));
+    for (turn, foreground, background) in [(false, 0, 0), (false, 0, 1), (true, 1, 2)] {
+        let label = format!("stop: {turn} {foreground} {background}");
+        section(&mut text, &label, &stopped_report(turn, foreground, background));
+    }
     section(&mut text, "finished", &already_finished(&done, &clock()));
     let archived = BackgroundRun { archived_ms: Some(NOW), ..done };
     section(&mut text, "finished and archived", &already_finished(&archived, &clock()));
@@ -362,6 +379,7 @@ fn typed_commands_are_completed() {
     assert_eq!(values("info "), with("info", &all));
     assert_eq!(values("info 1a2b"), with("info", &all[1..3]));
     assert_eq!(values("info 1a2b3c4d"), [""; 0]);
+    assert_eq!(values("send 1a2b3"), ["send 1a2b3c4d "], "the message follows");
     assert_eq!(values("info rev"), ["info 1a2bffff", "info 77777777"], "labels and agents too");
     assert_eq!(values("info \"find"), ["info 1a2b3c4d"]);
     for named in ["info last", "info 1", "info #2", "info find \"the\" code"] {
@@ -397,7 +415,7 @@ fn reports_have_no_control_characters_and_no_endless_lines() {
         ..runs().remove(1)
     };
     let runs = [run];
-    let unknown = resolve(&Target::new(hostile("x")), &runs, &[]).expect_err("unknown");
+    let unknown = resolve(&Target::new(hostile("x")), &runs, &[], false).expect_err("unknown");
     for report in [
         list_report(&runs, true, &clock()),
         info_report(&runs[0], &clock()),

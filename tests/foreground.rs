@@ -151,24 +151,28 @@ async fn the_list_of_an_open_conversation_has_them_and_nothing_waits_for_them() 
     };
     shows(2).await;
     let user = || Arc::new(User::default());
-    let list = commands::answer(&scene.service, &view, "list", user()).await.plain();
+    let list = commands::answer(&scene.service, &view, "list", None, user()).await.plain();
     assert!(list.contains(&runs[0].run_id) && list.contains("a call waits for it"), "{list}");
-    let info =
-        commands::answer(&scene.service, &view, &format!("info {}", runs[1].run_id), user()).await.plain();
+    let info = commands::answer(&scene.service, &view, &format!("info {}", runs[1].run_id), None, user())
+        .await
+        .plain();
     assert!(info.contains("second") && info.contains("a call waits for it"), "{info}");
+    let agents = commands::answer(&scene.service, &view, "agents", None, user()).await.plain();
+    assert!(agents.contains("explorer") && agents.contains("readonly"), "{agents}");
+    let doctor = commands::answer(&scene.service, &view, "doctor", None, user()).await.plain();
+    assert!(doctor.contains("configuration") && doctor.contains("child command"), "{doctor}");
     timeout(PATIENCE, until_settled(&scene.service, &view, None)).await.expect("no background run is live");
     timeout(PATIENCE, scene.service.close()).await.expect("there is nothing to end");
     assert!(!call.is_finished(), "only background runs end");
-    let said = commands::answer(&scene.service, &view, "stop all", user()).await.plain();
-    assert!(said.contains("2 runs"), "{said}");
+    let said = commands::answer(&scene.service, &view, "stop all", None, user()).await.plain();
+    assert!(said.contains("stopped 2 sub-agents"), "{said}");
     let result = timeout(PATIENCE, call).await.expect("both are over").expect("no panic");
     assert_eq!(outcomes(&result), [RunOutcome::Aborted, RunOutcome::Aborted]);
     shows(0).await;
-    let events = ear.0.lock();
+    let events = ear.0.lock().clone();
     let told = |event: &BackgroundEvent| {
         event.started.is_empty() && event.ended.is_empty() && event.message.is_none()
     };
     assert!(events.iter().all(told), "its call has the result: {events:?}");
-    drop(events);
     close_conversation(&scene.service, &view).await;
 }

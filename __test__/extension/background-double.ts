@@ -103,8 +103,8 @@ export class BackgroundDouble implements BackgroundSession {
 		return { entries, hasMore: entries.length < all.length, bytes, version: `${bytes}` };
 	}
 
-	async stopAll(): Promise<number> {
-		return 0;
+	async stopAll(): Promise<CommandReport> {
+		return report("stopped");
 	}
 
 	async delivered(): Promise<boolean> {

@@ -161,9 +161,9 @@ export class ViewDouble implements BackgroundSession {
 		return { entries: [], hasMore: false, bytes: 0, version: "1" };
 	}
 
-	async stopAll(): Promise<number> {
+	async stopAll(): Promise<CommandReport> {
 		this.commands.push("stop all");
-		return 2;
+		return this.report;
 	}
 
 	async delivered(ids: string[]): Promise<boolean> {

@@ -1,15 +1,14 @@
-/** `/subagents` and `/stop`. What is asked of runs the addon answers; here are only the subcommands about this pi. */
+/** `/subagents` and `/stop`. The addon answers them. */
 
 import type { BackgroundHost } from "../background/callbacks.ts";
 import type { Deliveries } from "../background/deliveries.ts";
 import type { Background } from "../background/registry.ts";
-import type { Native } from "../host/native.ts";
 import { loadAddon } from "../host/native.ts";
-import { doctorOptions, surfaceOptions } from "../host/options.ts";
+import { doctorOptions } from "../host/options.ts";
 import type { CommandContext, CompletionItem, PiApi, PiContext } from "../host/pi.ts";
 import type { Runs } from "../host/runs.ts";
 import { openPanel } from "../panel/open.ts";
-import { agentsReport, commandReport, doctorReport, messageReport, type Report } from "./report.ts";
+import { commandReport, messageReport, type Report } from "./report.ts";
 import { deliver, registerReportRenderer } from "./show.ts";
 
 /** What the commands work on. */
@@ -19,22 +18,6 @@ export interface Session {
 	host: BackgroundHost;
 	deliveries: Deliveries;
 }
-
-interface Subcommand {
-	description: string;
-	run(native: Native, pi: PiApi, context: PiContext): Promise<Report>;
-}
-
-const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
-	agents: {
-		description: "the agents there are, their tools, what is wrong",
-		run: async (native, pi, context) => agentsReport(await native.discoverAgents(surfaceOptions(pi, context))),
-	},
-	doctor: {
-		description: "whether sub-agents can run here, and what to do if not",
-		run: async (native, pi, context) => doctorReport(await native.doctor(doctorOptions(pi, context))),
-	},
-};
 
 /** What is said where there is no terminal for a panel. */
 const WITHOUT_PANEL = "list";
@@ -61,24 +44,15 @@ export function registerCommands(pi: PiApi, session: Session): void {
 
 /** Completes a subcommand and its arguments; one that is complete gets no list, so that Enter runs it at once. */
 export function completions(prefix: string, background: Background): CompletionItem[] | null {
-	const own = Object.entries(SUBCOMMANDS)
-		.filter(([name]) => name !== prefix && name.startsWith(prefix))
-		.map(([name, { description }]) => ({ value: name, label: name, description }));
-	const known = new Set(own.map(({ value }) => value));
-	const others = (background.session?.complete(prefix) ?? []).filter(({ value }) => !known.has(value));
-	const items = [...others, ...own];
+	const items = background.session?.complete(prefix) ?? [];
 	return items.length > 0 ? items : null;
 }
 
 async function answer(line: string, pi: PiApi, context: PiContext, session: Session): Promise<Report> {
-	const { native, problem } = loadAddon();
-	if (!native) return messageReport("error", problem);
+	const view = session.background.session;
+	if (!view) return notOpen();
 	try {
-		const subcommand = Object.hasOwn(SUBCOMMANDS, line) ? SUBCOMMANDS[line] : undefined;
-		if (subcommand) return await subcommand.run(native, pi, context);
-		const view = session.background.session;
-		if (!view) return messageReport("error", "No session is open");
-		return commandReport(await view.command(line, session.host.callbacks(context)));
+		return commandReport(await view.command(line, session.host.callbacks(context), doctorOptions(pi, context)));
 	} catch (error) {
 		return messageReport("error", `/subagents ${line} failed: ${error instanceof Error ? error.message : error}`);
 	}
@@ -86,19 +60,13 @@ async function answer(line: string, pi: PiApi, context: PiContext, session: Sess
 
 async function stop(context: CommandContext, { runs, background }: Session): Promise<Report> {
 	const isBusy = !context.isIdle();
-	const foreground = runs.count;
+	// Before the calls are aborted: the report counts their runs.
+	const report = background.session?.stopAll(isBusy);
 	if (isBusy) context.abort();
 	runs.abort();
-	const stopped = (await background.session?.stopAll()) ?? 0;
-	const parts = [
-		...(isBusy ? ["this turn"] : []),
-		...(foreground > 0 ? [count(foreground, "sub-agent call")] : []),
-		...(stopped > 0 ? [count(stopped, "background run")] : []),
-	];
-	if (parts.length === 0) return messageReport("info", "Nothing is running");
-	return messageReport("ok", `Stopped ${parts.join(", ")}`);
+	return report ? commandReport(await report) : notOpen();
 }
 
-function count(number: number, what: string): string {
-	return number === 1 ? `1 ${what}` : `${number} ${what}s`;
+function notOpen(): Report {
+	return messageReport("error", loadAddon().problem ?? "No session is open");
 }

@@ -16,6 +16,7 @@ const RETRY_MS = 5;
 const RETRIES = 1_000;
 const COLORS: Readonly<Record<ReportMark, Color>> = {
 	...{ ok: "success", info: "muted", warning: "warning", error: "error", running: "accent", queued: "muted" },
+	...{ starting: "accent", retrying: "warning", skipped: "muted" },
 };
 
 /** Deeper than any report goes. */

@@ -11,6 +11,9 @@ const READING: [&str; 7] =
     ["read", "grep", "find", "ls", "web_search", "fetch_content", "get_search_content"];
 /// The tools that pi enables by default. An agent that may write and declares no tools gets these.
 const PI_DEFAULTS: [&str; 4] = ["read", "bash", "edit", "write"];
+/// Packages of pi's registry, and the tools that they provide.
+const PACKAGES: [(&str, &[&str]); 1] =
+    [("`npm:pi-web-access`", &["web_search", "fetch_content", "get_search_content"])];
 const LSP: &str = "lsp";
 const SHELL: &str = "bash";
 /// Prefix of the names of MCP tools.
@@ -25,6 +28,11 @@ const CLAUDE_NAMES: [(&str, &str); 7] = [
     ("Edit", "edit"),
     ("Write", "write"),
 ];
+
+/// A package that provides a tool, if one is known.
+fn package_with(tool: &str) -> Option<&'static str> {
+    PACKAGES.iter().find(|(_, tools)| tools.contains(&tool)).map(|(package, _)| *package)
+}
 
 /// Whether a tool changes nothing, so that its call can be repeated. A shell meets this only inside a sandbox.
 #[must_use]
@@ -141,7 +149,13 @@ impl fmt::Display for NoToolsLeft {
             [only] => (only.clone(), "it"),
             several => (format!("one of {}", several.join(", ")), "them"),
         };
-        write!(f, "agent `{}` needs {tools}; install a package that provides {them}", self.agent)
+        write!(f, "agent `{}` needs {tools}; ", self.agent)?;
+        let mut packages: Vec<_> = self.missing.iter().filter_map(|tool| package_with(tool)).collect();
+        packages.dedup();
+        match &packages[..] {
+            [] => write!(f, "install a package that provides {them}"),
+            several => write!(f, "the package {} provides {them}", several.join(" or ")),
+        }
     }
 }
 

@@ -1,19 +1,25 @@
 //! Checks everything that a delegation needs, in the order in which a person would.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
+
+use tokio::runtime::Handle;
 
 use super::check::{Check, Status};
 use super::disk::{directories, disk};
 use super::guards::{sandbox, supervision};
+use crate::agent::Source;
 use crate::config::Config;
 use crate::process::{ChildCommand, Guardian, Options, capture};
 use crate::run::admit::listing::{Listed, list_agents};
 use crate::run::admit::pi::{Origin, PiProgram, PiVersion};
-use crate::run::{CallSettings, HostCapabilities, HostContext};
+use crate::run::{CallSettings, HostCapabilities, HostContext, off_thread};
 use crate::text::{Diagnostic, Severity};
 
+/// Bytes of one message or hint: a program that fails can print a lot.
+const MAX_MESSAGE: usize = 4 * 1024;
 /// pi starts in half a second; one that takes this long is not usable.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
 /// Bytes that `pi --version` may print.
@@ -22,8 +28,24 @@ const VERSION_BYTES: usize = 64 * 1024;
 const OLDEST: PiVersion = PiVersion { parts: [0, 87, 1] };
 
 /// Checks everything that a delegation from `cwd` needs. Starts pi once, for its version, and writes only to probe
-/// whether directories are writable.
-pub async fn doctor(cwd: &Path, context: &HostContext, settings: &CallSettings) -> Vec<Check> {
+/// whether directories are writable. What it says is sanitized.
+pub async fn doctor(cwd: PathBuf, context: Arc<HostContext>) -> Vec<Check> {
+    // It reads files throughout, and a file system may hang: keep it off the threads that serve children.
+    let examine = move || {
+        let settings = CallSettings::read(&cwd, &context);
+        let clean = |text: String| settings.sanitizer().sanitize(&text).clip(MAX_MESSAGE).into_string();
+        let checks = Handle::current().block_on(examine(&cwd, &context, &settings));
+        let cleaned =
+            |check: Check| Check { message: clean(check.message), hint: check.hint.map(&clean), ..check };
+        checks.into_iter().map(cleaned).collect()
+    };
+    match off_thread(examine).await {
+        Ok(checks) => checks,
+        Err(panic) => vec![Check::new("doctor", Status::Error, panic.to_string())],
+    }
+}
+
+async fn examine(cwd: &Path, context: &HostContext, settings: &CallSettings) -> Vec<Check> {
     let mut checks = vec![addon()];
     let config = match settings.loaded() {
         Ok(loaded) => {
@@ -91,7 +113,12 @@ fn agents(cwd: &Path, context: &HostContext, config: &Config, capabilities: &Hos
                 let message = format!("{}: {}", agent.name, dropped.join("; "));
                 checks.push(Check::new("agents", Status::Info, message));
             }
-            Err(error) => checks.push(Check::new("agents", Status::Warning, error.to_string())),
+            Err(error) => {
+                // A builtin waits for its package; another agent was written to run here.
+                let is_builtin = agent.source == Source::Builtin;
+                let status = if is_builtin { Status::Info } else { Status::Warning };
+                checks.push(Check::new("agents", status, error.to_string()));
+            }
         }
     }
     checks.extend(listing.diagnostics.iter().map(|diagnostic| noted("agents", diagnostic)));

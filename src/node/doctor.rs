@@ -1,15 +1,14 @@
 //! `doctor`, as JavaScript sees it.
 
+use std::sync::Arc;
+
 use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
-use tokio::runtime::Handle;
 
+use super::into_js::{IntoJs, object_into_js};
 use super::options::SurfaceOptions;
-use super::runtime::{off_thread, promise};
-use crate::{doctor, run};
-
-/// Bytes of one message or hint: a program that fails can print a lot.
-const MAX_MESSAGE: usize = 4 * 1024;
+use super::runtime::promise;
+use crate::doctor;
 
 /// What stands in the way of a delegation.
 #[napi(object, object_from_js = false)]
@@ -48,21 +47,11 @@ pub struct DoctorCheck {
 #[napi(catch_unwind, ts_return_type = "Promise<DoctorReport>")]
 pub fn doctor(env: Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'static, DoctorReport>> {
     let (cwd, context) = options.into_context();
-    // It reads files throughout, and a file system may hang: keep it off the threads that serve children.
-    promise(
-        env,
-        off_thread(move || {
-            let settings = run::CallSettings::read(&cwd, &context);
-            let checks = Handle::current().block_on(doctor::doctor(&cwd, &context, &settings));
-            let ok = checks.iter().all(|check| check.status != doctor::Status::Error);
-            let clean = |text: &str| settings.sanitizer().sanitize(text).clip(MAX_MESSAGE).into_string();
-            let convert = |check: doctor::Check| DoctorCheck {
-                area: check.area.to_owned(),
-                status: check.status.as_str(),
-                message: clean(&check.message),
-                hint: check.hint.as_deref().map(clean),
-            };
-            DoctorReport { ok, checks: checks.into_iter().map(convert).collect() }
-        }),
-    )
+    promise(env, async move {
+        let checks = doctor::doctor(cwd, Arc::new(context)).await;
+        let ok = checks.iter().all(|check| check.status != doctor::Status::Error);
+        Ok(DoctorReport { ok, checks: checks.into_js() })
+    })
 }
+
+object_into_js! { |check: doctor::Check| DoctorCheck { area: check.area.to_owned(), status, message, hint } }

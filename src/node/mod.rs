@@ -38,6 +38,7 @@ mod handle;
 mod into_js;
 mod location;
 mod options;
+mod present;
 mod result;
 mod runtime;
 mod teardown;

@@ -91,7 +91,7 @@ pub struct Streaming {
 }
 
 /// A failed request that is about to be repeated, or a failed attempt that is followed by another.
-#[napi(object, object_from_js = false)]
+#[napi(object)]
 pub struct RetryNotice {
     /// The number of the repetition, from 1.
     pub attempt: u32,
@@ -240,7 +240,7 @@ pub struct Resources {
 }
 
 /// What a run spent, summed over its assistant messages.
-#[napi(object, object_from_js = false)]
+#[napi(object)]
 pub struct RunUsage {
     /// Tokens the model read.
     pub input: f64,

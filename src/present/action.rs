@@ -4,7 +4,7 @@ use super::clock::Clock;
 use super::report::{Mark, Report, ReportLine};
 use super::run_words::{name, standing};
 use crate::run::{ActionOutcome, BackgroundRun};
-use crate::text::one_line;
+use crate::text::{figures, one_line};
 
 /// Longest reason.
 const MAX_WHY: usize = 400;
@@ -28,14 +28,17 @@ pub fn action_report(run: &BackgroundRun, done: ActionOutcome) -> Report {
     Report::sentence(mark, text)
 }
 
-/// Reports how many runs `stop all` has ended.
+/// Reports what `/stop` or `stop all` has ended: the turn of the conversation, runs that a call waited for, background runs.
 #[must_use]
-pub fn stopped_all_report(count: usize) -> Report {
-    match count {
-        0 => Report::sentence(Mark::Info, "nothing to stop: no background run of this session is under way"),
-        1 => Report::sentence(Mark::Ok, "stopped 1 run and everything it had started"),
-        count => Report::sentence(Mark::Ok, format!("stopped {count} runs and everything they had started")),
+pub fn stopped_report(turn: bool, foreground: usize, background: usize) -> Report {
+    let some = |count, noun| (count > 0).then(|| figures::counted(count, noun));
+    let turn = turn.then(|| "this turn".to_owned());
+    let stopped = [turn, some(foreground, "sub-agent"), some(background, "background run")];
+    let stopped: Vec<String> = stopped.into_iter().flatten().collect();
+    if stopped.is_empty() {
+        return Report::sentence(Mark::Info, "nothing is running in this session");
     }
+    Report::sentence(Mark::Ok, format!("stopped {}", stopped.join(", ")))
 }
 
 /// Reports that there is nothing to stop.

@@ -14,14 +14,14 @@ pub const MAX_LISTED: usize = 100;
 pub fn list_report(runs: &[BackgroundRun], all: bool, clock: &Clock) -> Report {
     if runs.is_empty() {
         let why = if all {
-            "no session has a background run that is still known"
+            "no session has a run that is still known"
         } else {
             "this session has started none; `/subagents list all` shows those of all sessions"
         };
-        return Report::new("Background runs: none").with(ReportLine::new(Mark::Info, "", why));
+        return Report::new("Runs: none").with(ReportLine::new(Mark::Info, "", why));
     }
     let scope = if all { ", all sessions" } else { "" };
-    let mut report = Report::new(format!("Background runs{scope}: {}", counts(runs)));
+    let mut report = Report::new(format!("Runs{scope}: {}", counts(runs)));
     for (index, run) in runs.iter().take(MAX_LISTED).enumerate() {
         report.lines.push(ReportLine::new(mark(run), format!("#{}", index + 1), what(run, clock)));
         let session = if all { format!(" · session {}", run.session) } else { String::new() };

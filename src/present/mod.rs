@@ -1,4 +1,4 @@
-//! What a person reads about background runs: names, states, figures, times, and the answers to `/subagents …`.
+//! What a person reads about runs: names, states, figures, times, and the answers to `/subagents …`.
 //!
 //! A [`Report`] is plain data: a terminal draws it, and [`Report::plain`] writes it as text. Nothing here acts on a run,
 //! reads a file or asks the store.
@@ -6,27 +6,36 @@
 //! | Question | File |
 //! |---|---|
 //! | What is an answer made of? | `report`: [`Report`], [`ReportLine`], [`Mark`] |
-//! | How is a run named, marked and summed up in a few words? | `run_words` |
+//! | Which mark and words has a state, and what was used? | `state_words`, `usage_words` |
+//! | How is a run named and summed up in a few words? | `run_words` |
 //! | How are durations, tokens, money and sizes written? | `crate::text::figures` |
 //! | How are points in time written, and in which zone? | `clock`: [`Clock`] |
-//! | What do `list`, `info` and `log` show? | `list`, `info`, `log` |
+//! | What do `list`, `info`, `log`, `agents` and `doctor` show? | the file of that name |
 //! | What do `stop`, `send` and `resume` answer? | `action` |
 //! | What does the model read when a run has ended? | `announcement`: `DeliveryBody` |
 
 mod action;
+mod agents;
 mod announcement;
 mod clock;
+mod doctor;
 mod info;
 mod list;
 mod log;
 mod report;
 mod run_words;
+mod state_words;
+mod usage_words;
 
-pub use action::{action_report, already_finished, refused_report, stopped_all_report};
+pub use action::{action_report, already_finished, refused_report, stopped_report};
+pub use agents::agents_report;
 pub(crate) use announcement::{DeliveryBody, PARTIAL, message};
 pub use clock::Clock;
+pub use doctor::doctor_report;
 pub use info::info_report;
 pub use list::{MAX_LISTED, list_report};
 pub use log::{DEFAULT_LOG_LINES, MAX_LOG_LINES, log_report};
 pub use report::{Mark, Report, ReportLine};
 pub(crate) use run_words::{mark, state, who};
+pub use state_words::{Standing, StateWords, now_ms, state_words};
+pub use usage_words::{UsageWords, usage_words};

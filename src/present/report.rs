@@ -23,13 +23,35 @@ text_enum! {
         Error = "error",
         /// It is running.
         Running = "running",
-        /// It waits in the queue.
+        /// It waits.
         Queued = "queued",
+        /// Its child is about to work.
+        Starting = "starting",
+        /// Something is about to be tried again.
+        Retrying = "retrying",
+        /// It was never started.
+        Skipped = "skipped",
     }
 }
 
 impl Mark {
-    fn symbol(self) -> &'static str {
+    /// Every mark.
+    pub const ALL: [Self; 10] = [
+        Self::None,
+        Self::Ok,
+        Self::Info,
+        Self::Warning,
+        Self::Error,
+        Self::Running,
+        Self::Queued,
+        Self::Starting,
+        Self::Retrying,
+        Self::Skipped,
+    ];
+
+    /// The sign that is shown, one column wide. It has to do where there is no colour.
+    #[must_use]
+    pub const fn sign(self) -> &'static str {
         match self {
             Self::None => "",
             Self::Ok => "✓",
@@ -38,6 +60,21 @@ impl Mark {
             Self::Error => "✗",
             Self::Running => "●",
             Self::Queued => "○",
+            Self::Starting => "◐",
+            Self::Retrying => "↻",
+            Self::Skipped => "–",
+        }
+    }
+
+    /// The name of the theme's colour for it.
+    #[must_use]
+    pub const fn color(self) -> &'static str {
+        match self {
+            Self::Ok => "success",
+            Self::Error => "error",
+            Self::Warning | Self::Retrying => "warning",
+            Self::Running | Self::Starting => "accent",
+            Self::None | Self::Info | Self::Queued | Self::Skipped => "muted",
         }
     }
 }
@@ -113,7 +150,7 @@ impl Report {
         let has_marks = self.lines.iter().any(|line| line.mark != Mark::None);
         let mut text = format!("{}\n", self.title);
         for line in &self.lines {
-            let mark = if has_marks { format!("{:1} ", line.mark.symbol()) } else { String::new() };
+            let mark = if has_marks { format!("{:1} ", line.mark.sign()) } else { String::new() };
             let indent = "  ".repeat(usize::from(line.indent));
             let name = if column == 0 || line.is_sentence() {
                 String::new()

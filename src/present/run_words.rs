@@ -2,7 +2,8 @@
 
 use super::clock::Clock;
 use super::report::Mark;
-use crate::run::{BackgroundRun, RunOutcome, RunState};
+use super::state_words::{Standing, StateWords, now_ms, state_words};
+use crate::run::{BackgroundRun, RunOutcome};
 use crate::text::{figures, one_line};
 
 /// Longest label or name in a sentence.
@@ -27,37 +28,21 @@ pub(super) fn name(run: &BackgroundRun) -> String {
     format!("{} ({})", run.run_id, who(run))
 }
 
+/// How the run's state is shown.
+fn words(run: &BackgroundRun) -> StateWords {
+    let state = run.outcome.map_or(run.progress.state.as_str(), RunOutcome::as_str).to_owned();
+    let retry = run.progress.retry.clone();
+    state_words(&Standing { state, retry, ..Standing::default() }, now_ms())
+}
+
 /// The mark of a run's state.
 pub(crate) fn mark(run: &BackgroundRun) -> Mark {
-    mark_and_state(run).0
+    words(run).mark
 }
 
 /// The state in a word or two.
-pub(crate) fn state(run: &BackgroundRun) -> &'static str {
-    mark_and_state(run).1
-}
-
-fn mark_and_state(run: &BackgroundRun) -> (Mark, &'static str) {
-    let Some(outcome) = run.outcome else {
-        let mark = match run.progress.state {
-            RunState::Queued => Mark::Queued,
-            RunState::Starting | RunState::Running => Mark::Running,
-            RunState::Retrying => Mark::Warning,
-        };
-        return (mark, run.progress.state.as_str());
-    };
-    match outcome {
-        RunOutcome::Completed => (Mark::Ok, "done"),
-        RunOutcome::Failed => (Mark::Error, "failed"),
-        RunOutcome::IdleTimeout => (Mark::Error, "timed out (silent)"),
-        RunOutcome::HardTimeout => (Mark::Error, "timed out"),
-        RunOutcome::Killed => (Mark::Error, "killed"),
-        // The run did not finish, but its child did not fail.
-        RunOutcome::Aborted => (Mark::Warning, "stopped"),
-        RunOutcome::Budget => (Mark::Warning, "over budget"),
-        RunOutcome::Skipped => (Mark::Warning, "skipped"),
-        RunOutcome::Interrupted => (Mark::Warning, "interrupted"),
-    }
+pub(crate) fn state(run: &BackgroundRun) -> String {
+    words(run).word
 }
 
 /// `running 5m12s`, `queued, place 3`, `done after 5m12s, 1h02m ago`.

@@ -54,6 +54,14 @@ pub enum TaskState {
 }
 
 impl TaskState {
+    /// The state with exactly this text.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let live = || RunState::parse(text).map(Self::Live);
+        let ended = || RunOutcome::parse(text).map(Self::Ended);
+        if text == "waiting" { Some(Self::Waiting) } else { live().or_else(ended) }
+    }
+
     /// The state as callers see it.
     #[must_use]
     pub fn as_str(self) -> &'static str {

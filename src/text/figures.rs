@@ -28,6 +28,12 @@ pub fn duration(time: Duration) -> String {
     }
 }
 
+/// The same for a clock that ticks, which leaves the tenths out: `3s`.
+#[must_use]
+pub fn ticking(time: Duration) -> String {
+    if time.as_secs() < 10 { format!("{}s", time.as_secs()) } else { duration(time) }
+}
+
 /// From one moment to a later one, both in milliseconds since the epoch. A clock that was set back makes it `0.0s`.
 #[must_use]
 pub fn between(from_ms: i64, to_ms: i64) -> String {
@@ -35,8 +41,6 @@ pub fn between(from_ms: i64, to_ms: i64) -> String {
 }
 
 /// `950`, `1.2k`, `12.3k`, `340k`, `5.6M`, `34M`: one decimal as long as it says something.
-///
-/// A card, which counts its columns, writes `12k` where this writes `12.3k`; a sum with its parts beside it must add up.
 #[must_use]
 pub fn tokens(count: u64) -> String {
     match count {
@@ -112,6 +116,8 @@ mod tests {
         ] {
             assert_eq!(duration(Duration::from_millis(ms)), expected, "{ms}");
         }
+        assert_eq!(ticking(Duration::from_millis(9_999)), "9s");
+        assert_eq!(ticking(Duration::from_secs(312)), "5m12s");
         assert_eq!(between(1_000, 6_000), "5.0s");
         assert_eq!(between(6_000, 1_000), "0.0s", "a clock that was set back");
         assert_eq!(between(i64::MIN, i64::MAX), "106751991167d07h", "no overflow");

@@ -23,7 +23,9 @@ pub struct CommandReport {
 #[napi(object, object_from_js = false)]
 pub struct ReportLine {
     /// The mark before it; absent: none.
-    #[napi(ts_type = "\"ok\" | \"info\" | \"warning\" | \"error\" | \"running\" | \"queued\"")]
+    #[napi(
+        ts_type = "\"ok\" | \"info\" | \"warning\" | \"error\" | \"running\" | \"queued\" | \"starting\" | \"retrying\" | \"skipped\""
+    )]
     pub mark: Option<&'static str>,
     /// Its first column; absent: none.
     pub name: Option<String>,

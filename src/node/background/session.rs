@@ -14,12 +14,12 @@ use super::run::BackgroundRun;
 use super::transcript::{Transcript, TranscriptOptions};
 use crate::node::callbacks::{HostCallbacks, Returned, call};
 use crate::node::into_js::{IntoJs, object_into_js};
-use crate::node::options::BackgroundOptions;
+use crate::node::options::{BackgroundOptions, SurfaceOptions};
 use crate::node::runtime::promise;
 use crate::node::teardown::cancel_of_thread;
 use crate::orchestrate::background::{
     self, Ack, BackgroundService, ConversationView, Listener, background, close_conversation, commands,
-    mark_delivered, open_conversation, stop_all, until_settled,
+    mark_delivered, open_conversation, until_settled,
 };
 use crate::run::spawn_task;
 
@@ -176,19 +176,24 @@ impl BackgroundSession {
         promise(env, async move { Ok(service.runs((all != Some(true)).then_some(session)).await.into_js()) })
     }
 
-    /// Runs what follows `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop` or `resume` with its arguments.
-    /// Resolves with the report, also for a mistake. `host` answers the questions of a run that is resumed.
+    /// Runs what follows `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `agents` or `doctor` with
+    /// its arguments. Resolves with the report, also for a mistake. `host` answers the questions of a run that is resumed;
+    /// `pi` is what is known of pi by now, for `agents` and `doctor`.
     #[napi(catch_unwind, ts_return_type = "Promise<CommandReport>")]
     pub fn command(
         &self,
         env: Env,
         line: String,
         host: Option<HostCallbacks>,
+        pi: Option<SurfaceOptions>,
     ) -> napi::Result<PromiseRaw<'_, CommandReport>> {
         let opened = self.opened();
+        let pi = pi.map(|pi| pi.into_context().1);
         promise(env, async move {
             let (service, view) = opened.await?;
-            Ok(commands::answer(&service, &view, &line, Arc::new(host.unwrap_or_default())).await.into_js())
+            Ok(commands::answer(&service, &view, &line, pi, Arc::new(host.unwrap_or_default()))
+                .await
+                .into_js())
         })
     }
 
@@ -217,12 +222,12 @@ impl BackgroundSession {
         })
     }
 
-    /// Ends every run of the conversation, those in other processes too. Resolves with their number, after at most 10
-    /// seconds.
-    #[napi(catch_unwind, ts_return_type = "Promise<number>")]
-    pub fn stop_all(&self, env: Env) -> napi::Result<PromiseRaw<'_, u32>> {
-        let (service, session) = (Arc::clone(&self.service), self.session.clone());
-        promise(env, async move { Ok(stop_all(&service, &session).await.into_js()) })
+    /// Answers `/stop`: ends every run of the conversation, those that a call waits for and those in other processes too.
+    /// `turn`: the turn under way is ended as well, by the caller. Resolves with the report, after at most 10 seconds.
+    #[napi(catch_unwind, ts_return_type = "Promise<CommandReport>")]
+    pub fn stop_all(&self, env: Env, turn: Option<bool>) -> napi::Result<PromiseRaw<'_, CommandReport>> {
+        let stopping = commands::stop_everything(&self.service, &self.session, turn == Some(true));
+        promise(env, async move { Ok(stopping.await.into_js()) })
     }
 
     /// Confirms that these deliveries are in the conversation. Resolves with false when that could not be stored: they

@@ -43,21 +43,36 @@ pub async fn stop(service: &Arc<BackgroundService>, run: &BackgroundRun) -> Resu
     Ok(if is_over { ActionOutcome::Stopped } else { ActionOutcome::Stopping })
 }
 
-/// Ends all runs of a conversation. Returns how many there were.
-pub async fn stop_all(service: &Arc<BackgroundService>, session: &str) -> usize {
+/// How many runs were ended.
+pub struct StoppedRuns {
+    /// Those that a call waited for.
+    pub foreground: usize,
+    /// Those in the background.
+    pub background: usize,
+}
+
+/// Ends all runs of a conversation; for those of this process that begins at once.
+pub fn stop_all(
+    service: &Arc<BackgroundService>,
+    session: &str,
+) -> impl Future<Output = StoppedRuns> + use<> {
     let hosted = service.registry.listed(Some(session));
+    let foreground = hosted.iter().filter(|live| live.is_foreground()).count();
     for live in &hosted {
         live.end(EndReason::Stopped);
     }
-    let mut count = hosted.len();
-    for run in service.runs(Some(session.to_owned())).await {
-        if run.is_live() && service.registry.get(&run.key).is_none() {
-            count += usize::from(request(service, &run, STOP, "").await.is_ok());
+    let (service, session) = (Arc::clone(service), session.to_owned());
+    async move {
+        let mut background = hosted.len() - foreground;
+        for run in service.stored_runs(Some(session)).await {
+            if run.is_live() && hosted.iter().all(|live| live.key() != run.key) {
+                background += usize::from(request(&service, &run, STOP, "").await.is_ok());
+            }
         }
+        // A run that takes longer is still being ended.
+        let _ = timeout(STOPPING, service.registry.until_removed(&hosted)).await;
+        StoppedRuns { foreground, background }
     }
-    // A run that takes longer is still being ended.
-    let _ = timeout(STOPPING, service.registry.until_removed(&hosted)).await;
-    count
 }
 
 /// Sends a message to a run: to its child while the child works, otherwise as the next prompt of its session.

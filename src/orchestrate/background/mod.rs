@@ -41,7 +41,7 @@ mod spawn;
 mod watch;
 
 pub use crate::run::{ActionOutcome, BackgroundRun, BackgroundStatus, Cleanup, LiveSnapshot};
-pub use actions::{resume, send, stop, stop_all};
+pub use actions::{StoppedRuns, resume, send, stop, stop_all};
 pub use conversation::event::{Ack, BackgroundEvent, DeliveryMessage, Listener};
 pub use conversation::view::{ConversationScope, ConversationView};
 pub use deliver::{KnownDeliveries, close_conversation, mark_delivered, open_conversation, until_settled};

@@ -10,6 +10,7 @@ use super::capabilities::HostCapabilities;
 use super::refusal::Refusal;
 use super::resolve::{ResolvedRun, resolve};
 use super::settings::CallSettings;
+use crate::agent::{DropReason, Source};
 use crate::process::{Cancel, CancelReason};
 use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::callbacks::{ConfirmRequest, HostCallbacks};
@@ -124,7 +125,12 @@ impl<'a> Call<'a> {
         let Self { spec, mut builder, .. } = self;
         builder.sandbox = Some(resolved.sandbox.clone());
         builder.diagnostics.extend(resolved.notices.iter().cloned());
-        builder.diagnostics.extend(plan.dropped.iter().map(ToString::to_string));
+        // Nobody wrote a builtin for this machine: what it has to do without is said by `doctor` and `agents`.
+        let is_builtin = resolved.agent.source == Source::Builtin;
+        let dropped = plan.dropped.iter().filter(|dropped| {
+            !is_builtin || !matches!(dropped.reason, DropReason::NotAvailable | DropReason::LspNotAllowed)
+        });
+        builder.diagnostics.extend(dropped.map(ToString::to_string));
         Ok(AdmittedRun { spec, resolved, plan: Arc::new(plan), builder })
     }
 

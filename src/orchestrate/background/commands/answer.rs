@@ -1,30 +1,35 @@
 //! Carries out a command and reports the result.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::parse::{Command, RunCommand, Target, parse};
 use super::resolve::resolve;
-use crate::orchestrate::background::actions::{resume, send, stop, stop_all};
-use crate::orchestrate::background::conversation::view::ConversationView;
+use crate::doctor::doctor;
+use crate::orchestrate::background::actions::{StoppedRuns, resume, send, stop, stop_all};
+use crate::orchestrate::background::conversation::view::{ConversationScope, ConversationView};
 use crate::orchestrate::background::service::BackgroundService;
 use crate::present::{
-    Clock, MAX_LISTED, Report, action_report, already_finished, info_report, list_report, log_report,
-    refused_report, stopped_all_report,
+    Clock, MAX_LISTED, Report, action_report, agents_report, already_finished, doctor_report, info_report,
+    list_report, log_report, refused_report, stopped_report,
 };
-use crate::run::{BackgroundRun, CallSettings, HostCallbacks, blocking};
+use crate::run::{
+    BackgroundRun, CallSettings, HostCallbacks, HostCapabilities, HostContext, blocking, list_agents,
+};
 use crate::transcript::{Transcript, Wanted, read_transcript};
 
 /// The error of a run without a transcript.
 const NO_TRANSCRIPT: &str = "it has no transcript";
 
-/// Carries out the command in the line after `/subagents`, and reports the result.
+/// Carries out the command in the line after `/subagents`, and reports the result. `host` is what is known of the host by
+/// now, if more than when the conversation was opened.
 pub async fn answer(
     service: &Arc<BackgroundService>,
     view: &Arc<ConversationView>,
     line: &str,
+    host: Option<HostContext>,
     callbacks: Arc<dyn HostCallbacks>,
 ) -> Report {
     let command = match parse(line) {
@@ -39,8 +44,22 @@ pub async fn answer(
             view.set_listed(runs.iter().take(MAX_LISTED).map(|run| run.key.clone()));
             list_report(&runs, all, &clock)
         }
-        Command::StopAll => stopped_all_report(stop_all(service, view.session()).await),
-        Command::On(target, command) => match find(service, view, &target).await {
+        Command::StopAll => stop_everything(service, view.session(), false).await,
+        Command::Agents => {
+            let (cwd, context) = surroundings(view, host);
+            let capabilities = HostCapabilities::look(&context).await;
+            let list = move || {
+                let config = CallSettings::read(&cwd, &context).config();
+                agents_report(&list_agents(&cwd, &context, &config, &capabilities))
+            };
+            blocking(list).await
+        }
+        Command::Doctor => {
+            let (cwd, context) = surroundings(view, host);
+            doctor_report(&doctor(cwd, context).await)
+        }
+        Command::On(target, command) => match find(service, view, &target, command == RunCommand::Stop).await
+        {
             Ok(run) => answer_on(service, view, &run, command, &clock, callbacks).await,
             Err(report) => report,
         },
@@ -76,6 +95,24 @@ async fn answer_on(
     }
 }
 
+fn surroundings(view: &ConversationView, host: Option<HostContext>) -> (PathBuf, Arc<HostContext>) {
+    let ConversationScope { cwd, context, .. } = &view.scope;
+    (cwd.clone(), host.map_or_else(|| Arc::clone(context), Arc::new))
+}
+
+/// Answers `/stop`: ends every run of a conversation, which begins at once. `turn`: its host ends the turn under way too.
+pub fn stop_everything(
+    service: &Arc<BackgroundService>,
+    session: &str,
+    turn: bool,
+) -> impl Future<Output = Report> + use<> {
+    let stopping = stop_all(service, session);
+    async move {
+        let StoppedRuns { foreground, background } = stopping.await;
+        stopped_report(turn, foreground, background)
+    }
+}
+
 /// The newest part of a run's conversation, with a version that changes when its file does.
 ///
 /// # Errors
@@ -95,15 +132,17 @@ pub async fn transcript(
     Ok((transcript, version.unwrap_or_default()))
 }
 
-/// Finds a run by name, first among those of the conversation, then among all.
+/// Finds a run by name, first among those of the conversation, then among all. `live`: of several with the name, the one
+/// that is live is meant.
 async fn find(
     service: &Arc<BackgroundService>,
     view: &ConversationView,
     target: &Target,
+    live: bool,
 ) -> Result<BackgroundRun, Report> {
     let listed = view.listed();
     let own = service.runs(Some(view.session().to_owned())).await;
-    match resolve(target, &own, &listed) {
+    match resolve(target, &own, &listed, live) {
         Ok(run) => Ok(run.clone()),
         Err(report) => elsewhere(service, target, &listed).await.ok_or(report),
     }
@@ -124,7 +163,7 @@ async fn elsewhere(
     if let (Some(run), None) = (exact.next(), exact.next()) {
         return Some(run.clone());
     }
-    resolve(target, &all, listed).ok().filter(|run| listed.contains(&run.key)).cloned()
+    resolve(target, &all, listed, false).ok().filter(|run| listed.contains(&run.key)).cloned()
 }
 
 async fn read(view: &ConversationView, run: &BackgroundRun, wanted: Wanted) -> io::Result<Transcript> {

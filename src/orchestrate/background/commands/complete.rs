@@ -107,7 +107,8 @@ fn runs_of<'a>(command: &str, typed: &str, runs: impl Iterator<Item = &'a Backgr
         .filter(fits)
         .take(MAX_OFFERED)
         .map(|run| Completion {
-            value: format!("{command} {}", run.run_id),
+            // What is sent follows the id; with the others Enter can come at once.
+            value: format!("{command} {}{}", run.run_id, if command == "send" { " " } else { "" }),
             label: run.run_id.clone(),
             description: one_line(&format!("{} · {} · {}", who(run), state(run), run.task), 100),
         })

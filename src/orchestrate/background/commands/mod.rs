@@ -6,7 +6,7 @@ mod complete;
 mod parse;
 mod resolve;
 
-pub use answer::{answer, transcript};
+pub use answer::{answer, stop_everything, transcript};
 pub use complete::{Completion, complete};
 pub use parse::{Command, RunCommand, Target, parse, usage_report};
 pub use resolve::resolve;

@@ -13,6 +13,10 @@ pub enum Command {
     },
     /// Ends all runs of the session.
     StopAll,
+    /// Lists the agents.
+    Agents,
+    /// Checks whether delegation works.
+    Doctor,
     /// Does something with one run.
     On(Target, RunCommand),
 }
@@ -97,10 +101,9 @@ pub fn parse(line: &str) -> Result<Command, Report> {
             let target = words.target("resume")?;
             Ok(Command::On(target, RunCommand::Resume { message: words.rest() }))
         }
-        other => match SUBCOMMANDS.iter().find(|known| known.name == other) {
-            Some(known) => Err(misuse(known.name, format!("`{}` stands alone", known.name))),
-            None => Err(usage_report(Some(other))),
-        },
+        "agents" => words.end("agents", Command::Agents),
+        "doctor" => words.end("doctor", Command::Doctor),
+        other => Err(usage_report(Some(other))),
     }
 }
 
@@ -192,9 +195,9 @@ const fn subcommand(name: &'static str, arguments: &'static str, description: &'
     Subcommand { name, arguments, description }
 }
 
-/// All subcommands; `agents` and `doctor` are answered elsewhere.
+/// All subcommands.
 pub(super) const SUBCOMMANDS: [Subcommand; 8] = [
-    subcommand("list", " [all]", "this session's background runs; all = those of every session"),
+    subcommand("list", " [all]", "this session's runs; all = those of every session"),
     subcommand("info", " <id|#>", "everything that is known of a run"),
     subcommand(
         "log",

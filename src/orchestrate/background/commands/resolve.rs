@@ -11,7 +11,7 @@ const MAX_NAMED: usize = 8;
 const LEAST_OF_KEY: usize = 4;
 
 /// Finds a run among `runs`, newest first. A number counts in the list shown last, whose keys are in `shown`; if there
-/// was none, it counts in `runs`.
+/// was none, it counts in `runs`. `live`: of several with the name, the one that has not ended is meant.
 ///
 /// # Errors
 ///
@@ -20,6 +20,7 @@ pub fn resolve<'a>(
     Target(name): &Target,
     runs: &'a [BackgroundRun],
     shown: &[String],
+    live: bool,
 ) -> Result<&'a BackgroundRun, Report> {
     if runs.is_empty() {
         return Err(Report::error(format!(
@@ -45,7 +46,10 @@ pub fn resolve<'a>(
             });
         }
     }
-    let found = matching(name, runs);
+    let mut found = matching(name, runs);
+    if live && found.len() > 1 && found.iter().any(|run| run.is_live()) {
+        found.retain(|run| run.is_live());
+    }
     match found[..] {
         [run] => Ok(run),
         [] if is_number => {

@@ -1,0 +1,184 @@
+//! The words and figures of runs, for whoever draws them.
+
+use std::time::Duration;
+
+use napi_derive::napi;
+use serde_json::Value;
+
+use super::into_js::{IntoJs, object_into_js};
+use super::result::{RetryNotice, RunUsage};
+use crate::event::{Cost, Usage, short_form};
+use crate::present::{self, Mark, Standing, now_ms};
+use crate::run;
+use crate::text::figures;
+
+/// What is known of a run's state.
+#[napi(object, object_to_js = false)]
+pub struct RunStanding {
+    /// As in `TaskProgress.state` or `SingleResult.outcome`, or `planned`: the call is not under way yet. Another word is
+    /// shown as it is.
+    pub state: String,
+    /// The place in the queue, from 1.
+    pub position: Option<u32>,
+    /// Milliseconds until a rate limit lets it start.
+    pub held_for_ms: Option<f64>,
+    /// The attempt, from 1; after the end, how many there were.
+    pub attempt: Option<u32>,
+    /// What is about to be tried again.
+    pub retry: Option<RetryNotice>,
+    /// Why the model stopped.
+    pub stop_reason: Option<String>,
+    /// The signal that ended the child.
+    pub signal: Option<String>,
+}
+
+/// How a state is shown.
+#[napi(object, object_from_js = false)]
+pub struct StateWords {
+    /// The name of its mark; `markStyles` has the sign.
+    #[napi(
+        ts_type = "\"none\" | \"ok\" | \"info\" | \"warning\" | \"error\" | \"running\" | \"queued\" | \"starting\" | \"retrying\" | \"skipped\""
+    )]
+    pub mark: &'static str,
+    /// The state in a word or two.
+    pub word: String,
+    /// What to show beside the mark; absent for a run that simply runs or has simply done its work.
+    pub note: Option<String>,
+}
+
+/// A mark: one column wide.
+#[napi(object, object_from_js = false)]
+pub struct MarkStyle {
+    /// The name of the mark.
+    #[napi(
+        ts_type = "\"none\" | \"ok\" | \"info\" | \"warning\" | \"error\" | \"running\" | \"queued\" | \"starting\" | \"retrying\" | \"skipped\""
+    )]
+    pub name: &'static str,
+    /// The sign itself; empty for `none`.
+    pub sign: &'static str,
+    /// The theme colour it is drawn in.
+    #[napi(ts_type = "\"success\" | \"muted\" | \"warning\" | \"error\" | \"accent\"")]
+    pub color: &'static str,
+}
+
+/// All marks.
+///
+/// @example
+/// ```ts
+/// import { markStyles } from "pi-subagent-native";
+///
+/// for (const { name, sign, color } of markStyles()) console.log(name, sign, color);
+/// ```
+#[napi(catch_unwind)]
+pub fn mark_styles() -> Vec<MarkStyle> {
+    let style = |mark: &Mark| MarkStyle { name: mark.as_str(), sign: mark.sign(), color: mark.color() };
+    Mark::ALL.iter().map(style).collect()
+}
+
+/// Words a state as every screen does.
+///
+/// @example
+/// ```ts
+/// import { stateWords } from "pi-subagent-native";
+///
+/// const { mark, word, note = word } = stateWords({ state: "queued", position: 3 });
+/// console.log(mark, note);
+/// ```
+#[napi(catch_unwind)]
+pub fn state_words(standing: RunStanding) -> StateWords {
+    let RunStanding { state, position, held_for_ms, attempt, retry, stop_reason, signal } = standing;
+    let standing = Standing {
+        state,
+        position: position.and_then(|position| usize::try_from(position).ok()),
+        held_for: held_for_ms.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok()),
+        attempt,
+        retry: retry.map(Into::into),
+        stop_reason,
+        signal,
+    };
+    let present::StateWords { mark, word, note } = present::state_words(&standing, now_ms());
+    StateWords { mark: mark.as_str(), word, note }
+}
+
+/// Writes a duration: `3.2s`, `47s`, `5m12s`, `1h02m`, `3d04h`. A clock that ticks (`ticking`) leaves the tenths out.
+///
+/// @example
+/// ```ts
+/// import { durationText } from "pi-subagent-native";
+///
+/// console.log(durationText(312_000), durationText(3_200, true));
+/// ```
+#[napi(catch_unwind)]
+pub fn duration_text(ms: f64, ticking: Option<bool>) -> String {
+    let duration = Duration::try_from_secs_f64(ms.max(0.0) / 1_000.0).unwrap_or_default();
+    if ticking == Some(true) { figures::ticking(duration) } else { figures::duration(duration) }
+}
+
+/// What runs have used together, in words.
+///
+/// @example
+/// ```ts
+/// import { usageWords } from "pi-subagent-native";
+///
+/// const usage = { input: 12_340, output: 950, cacheRead: 0, cacheWrite: 0, cost: 0.045, turns: 3 };
+/// const { turns = "", tokens = "", cost = "" } = usageWords([usage]);
+/// console.log(turns, tokens, cost);
+/// ```
+#[napi(catch_unwind)]
+pub fn usage_words(usages: Vec<RunUsage>) -> UsageWords {
+    let mut all = Usage::default();
+    for usage in usages {
+        all.add(&usage.into());
+    }
+    present::usage_words(&all).into_js()
+}
+
+/// What was used, in words; a part is absent where there is nothing to say.
+#[napi(object, object_from_js = false)]
+pub struct UsageWords {
+    /// `3 turns`.
+    pub turns: Option<String>,
+    /// `↑12.3k ↓950 R34k W2.1k`: read, written, read from the provider's cache, written to it.
+    pub tokens: Option<String>,
+    /// `$0.04`.
+    pub cost: Option<String>,
+}
+
+/// Writes a tool call on one line of at most 300 characters, as pi writes those of its own tools: `$ cargo test`,
+/// `read src/main.rs:1-10`. The arguments must be sanitized.
+///
+/// @example
+/// ```ts
+/// import { toolCallLine } from "pi-subagent-native";
+///
+/// console.log(toolCallLine("read", { path: "src/main.rs", offset: 1, limit: 10 }));
+/// ```
+#[napi(catch_unwind)]
+pub fn tool_call_line(name: String, #[napi(ts_arg_type = "unknown")] args: Value) -> String {
+    short_form(&name, &args)
+}
+
+object_into_js! { |words: present::UsageWords| UsageWords { turns, tokens, cost } }
+
+impl From<RunUsage> for Usage {
+    fn from(usage: RunUsage) -> Self {
+        // Casts of floats saturate, and a negative count is none.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+        let count = |count: f64| count as u64;
+        Self {
+            input: count(usage.input),
+            output: count(usage.output),
+            cache_read: count(usage.cache_read),
+            cache_write: count(usage.cache_write),
+            turns: count(usage.turns),
+            cost: Cost { total: usage.cost, ..Cost::default() },
+            ..Self::default()
+        }
+    }
+}
+
+impl From<RetryNotice> for run::RetryNotice {
+    fn from(RetryNotice { attempt, max_attempts, at_ms, error }: RetryNotice) -> Self {
+        Self { attempt, max_attempts, at_ms, error }
+    }
+}

@@ -1,0 +1,74 @@
+//! `/subagents agents`.
+
+use super::report::{Mark, Report, ReportLine};
+use crate::agent::{AgentDefinition, Source};
+use crate::run::{Listed, Listing};
+use crate::text::{Diagnostic, Severity, figures, one_line};
+
+/// Longest description, reason or list of tools.
+const MAX_TEXT: usize = 1_000;
+
+/// Lists the agents, what each may use, and what is wrong with their definitions.
+#[must_use]
+pub fn agents_report(listing: &Listing) -> Report {
+    let mut report = Report::new(format!("Sub-agents: {}", figures::counted(listing.agents.len(), "agent")));
+    for listed in &listing.agents {
+        agent(&mut report, listed);
+    }
+    if !listing.shadowed.is_empty() {
+        report.lines.push(ReportLine::new(Mark::None, "hidden", "by another agent of the same name"));
+    }
+    for hidden in &listing.shadowed {
+        let path = hidden.path.as_ref().map(|path| format!(" {}", path.display())).unwrap_or_default();
+        let text = format!("({}){path}: the {} agent takes effect", hidden.source, hidden.by);
+        report.lines.push(line(Mark::Info, &hidden.name, &text));
+    }
+    report.lines.extend(listing.diagnostics.iter().map(diagnostic));
+    report
+}
+
+fn agent(report: &mut Report, Listed { agent, plan }: &Listed) {
+    let AgentDefinition { name, description, source, readonly, model, thinking, path, .. } = &**agent;
+    let traits = if *readonly { format!("{source}, readonly") } else { source.to_string() };
+    let mark = match plan {
+        Ok(_) => Mark::Ok,
+        // It needs a package that is not there, which is no mistake of anybody's.
+        Err(_) if *source == Source::Builtin => Mark::Info,
+        Err(_) => Mark::Error,
+    };
+    let availability = if plan.is_ok() { "" } else { "unavailable · " };
+    report.lines.push(line(mark, name, &format!("({traits}) {availability}{description}")));
+    match plan {
+        Ok(plan) if plan.tools.is_empty() => report.lines.push(below("tools", "none")),
+        Ok(plan) => report.lines.push(below("tools", &plan.tools.join(", "))),
+        Err(error) => report.lines.push(below("cannot run", &error.to_string())),
+    }
+    for dropped in plan.iter().flat_map(|plan| &plan.dropped) {
+        report.lines.push(below("without", &format!("{}: {}", dropped.tool, dropped.reason)));
+    }
+    let thinking = thinking.as_ref().map(|level| format!("thinking {level}"));
+    let model: Vec<String> = model.clone().into_iter().chain(thinking).collect();
+    if !model.is_empty() {
+        report.lines.push(below("model", &model.join(", ")));
+    }
+    if let Some(path) = path {
+        report.lines.push(below("file", &path.to_string_lossy()));
+    }
+}
+
+fn diagnostic(diagnostic: &Diagnostic) -> ReportLine {
+    let mark = match diagnostic.severity {
+        Severity::Error => Mark::Error,
+        Severity::Warning => Mark::Warning,
+        Severity::Info => Mark::Info,
+    };
+    line(mark, diagnostic.code, &diagnostic.to_string())
+}
+
+fn line(mark: Mark, name: &str, text: &str) -> ReportLine {
+    ReportLine::new(mark, one_line(name, MAX_TEXT), one_line(text, MAX_TEXT))
+}
+
+fn below(name: &str, text: &str) -> ReportLine {
+    ReportLine { indent: 1, ..line(Mark::None, name, text) }
+}

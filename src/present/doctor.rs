@@ -1,0 +1,36 @@
+//! `/subagents doctor`.
+
+use super::report::{Mark, Report, ReportLine};
+use crate::doctor::{Check, Status};
+use crate::text::{figures, one_line};
+
+/// Longest message or hint.
+const MAX_TEXT: usize = 4_000;
+
+/// Reports what was checked, and what to do about what is wrong.
+#[must_use]
+pub fn doctor_report(checks: &[Check]) -> Report {
+    let counted = |status, noun| {
+        let count = checks.iter().filter(|check| check.status == status).count();
+        (count > 0).then(|| figures::counted(count, noun))
+    };
+    let found: Vec<String> = [counted(Status::Error, "error"), counted(Status::Warning, "warning")]
+        .into_iter()
+        .flatten()
+        .collect();
+    let verdict = if found.is_empty() { "all checks passed".to_owned() } else { found.join(", ") };
+    let mut report = Report::new(format!("Sub-agents: {verdict}"));
+    for Check { area, status, message, hint } in checks {
+        let mark = match status {
+            Status::Ok => Mark::Ok,
+            Status::Info => Mark::Info,
+            Status::Warning => Mark::Warning,
+            Status::Error => Mark::Error,
+        };
+        report.lines.push(ReportLine::new(mark, *area, one_line(message, MAX_TEXT)));
+        report
+            .lines
+            .extend(hint.as_ref().map(|hint| ReportLine::below(format!("→ {}", one_line(hint, MAX_TEXT)))));
+    }
+    report
+}

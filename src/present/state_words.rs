@@ -1,0 +1,219 @@
+//! The state of a run: one mark, one word, and what is worth saying beside it. Every screen uses these.
+
+use std::time::Duration;
+
+use super::report::Mark;
+use crate::run::{RetryNotice, RunOutcome, RunState, TaskState};
+use crate::text::figures::{self, epoch_ms};
+use crate::text::one_line;
+
+/// Longest state or signal that is shown; a session may hold one that a later release has written.
+const MAX_WORD: usize = 40;
+
+/// What words are found for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Standing {
+    /// A [`TaskState`] as text, or `planned` for a call that is not under way yet.
+    pub state: String,
+    /// The place in the queue, from 1.
+    pub position: Option<usize>,
+    /// How long a rate limit holds it back.
+    pub held_for: Option<Duration>,
+    /// The attempt, from 1; after the end, how many there were.
+    pub attempt: Option<u32>,
+    /// What is about to be tried again.
+    pub retry: Option<RetryNotice>,
+    /// Why the model stopped.
+    pub stop_reason: Option<String>,
+    /// The signal that ended the child.
+    pub signal: Option<String>,
+}
+
+/// How a state is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateWords {
+    /// Its mark, which has to do where there is no room for a word.
+    pub mark: Mark,
+    /// The state in a word or two.
+    pub word: String,
+    /// What to show beside the mark: nothing for a run that simply runs or has simply done its work.
+    pub note: Option<String>,
+}
+
+/// The words for a state. `now_ms` is the time, in milliseconds since 1970.
+#[must_use]
+pub fn state_words(standing: &Standing, now_ms: i64) -> StateWords {
+    let Standing { state, position, held_for, attempt, retry, stop_reason, signal } = standing;
+    let said = |mark, word: &str| StateWords { mark, word: word.to_owned(), note: Some(word.to_owned()) };
+    let plain = |mark, word: &str| StateWords { mark, word: word.to_owned(), note: None };
+    let noted = |mark, word: &str, note: String| StateWords { mark, word: word.to_owned(), note: Some(note) };
+    match TaskState::parse(state) {
+        None if state == "planned" => plain(Mark::Queued, state),
+        None => said(Mark::Warning, &one_line(state, MAX_WORD)),
+        Some(TaskState::Waiting) => said(Mark::Queued, "waiting"),
+        Some(TaskState::Live(RunState::Queued)) => {
+            let note = match (held_for, position) {
+                (Some(held), _) if !held.is_zero() => {
+                    format!("rate limit, {} left", figures::ticking(*held))
+                }
+                (_, Some(position)) => format!("queued #{position}"),
+                (_, None) => "queued".to_owned(),
+            };
+            noted(Mark::Queued, "queued", note)
+        }
+        Some(TaskState::Live(RunState::Starting)) => said(Mark::Starting, "starting"),
+        Some(TaskState::Live(live)) => match (live, retry, attempt) {
+            (_, Some(retry), _) => noted(Mark::Retrying, "retrying", retry_words(retry, now_ms)),
+            (RunState::Retrying, None, attempt) => {
+                let note = attempt.map(|attempt| format!("retrying, attempt {attempt}"));
+                noted(Mark::Retrying, "retrying", note.unwrap_or_else(|| "retrying".to_owned()))
+            }
+            (_, None, Some(attempt @ 2..)) => noted(Mark::Running, "running", format!("attempt {attempt}")),
+            _ => plain(Mark::Running, "running"),
+        },
+        Some(TaskState::Ended(outcome)) => match (outcome, signal) {
+            (RunOutcome::Completed, _) if stop_reason.as_deref() == Some("length") => {
+                noted(Mark::Warning, "done", "cut at the output limit".to_owned())
+            }
+            (RunOutcome::Completed, _) => plain(Mark::Ok, outcome_word(outcome)),
+            (_, Some(signal)) => {
+                noted(outcome_mark(outcome), "killed", format!("killed by {}", one_line(signal, MAX_WORD)))
+            }
+            (RunOutcome::Aborted, None) if *attempt == Some(0) => {
+                noted(Mark::Warning, "stopped", "stopped before it started".to_owned())
+            }
+            (outcome, None) => said(outcome_mark(outcome), outcome_word(outcome)),
+        },
+    }
+}
+
+/// `retry 2 of 3 in 4s · overloaded`.
+fn retry_words(RetryNotice { attempt, max_attempts, at_ms, error }: &RetryNotice, now_ms: i64) -> String {
+    let of = max_attempts.map(|most| format!(" of {most}")).unwrap_or_default();
+    let left = u64::try_from(at_ms.saturating_sub(now_ms)).unwrap_or(0);
+    let when = if left == 0 {
+        String::new()
+    } else {
+        // A countdown ends with its last second, not with a zero.
+        format!(" in {}", figures::ticking(Duration::from_secs(left.div_ceil(1_000))))
+    };
+    let why = error.as_ref().map(|error| format!(" · {error}")).unwrap_or_default();
+    format!("retry {attempt}{of}{when}{why}")
+}
+
+/// The word for an outcome.
+pub(super) fn outcome_word(outcome: RunOutcome) -> &'static str {
+    match outcome {
+        RunOutcome::Completed => "done",
+        RunOutcome::Failed => "failed",
+        RunOutcome::Aborted => "stopped",
+        RunOutcome::IdleTimeout => "timed out (silent)",
+        RunOutcome::HardTimeout => "timed out",
+        RunOutcome::Killed => "killed",
+        RunOutcome::Budget => "over budget",
+        RunOutcome::Skipped => "skipped",
+        RunOutcome::Interrupted => "interrupted",
+    }
+}
+
+/// The mark of an outcome.
+fn outcome_mark(outcome: RunOutcome) -> Mark {
+    match outcome {
+        RunOutcome::Completed => Mark::Ok,
+        RunOutcome::Failed | RunOutcome::IdleTimeout | RunOutcome::HardTimeout | RunOutcome::Killed => {
+            Mark::Error
+        }
+        // What somebody asked for is no alarm.
+        RunOutcome::Aborted | RunOutcome::Interrupted | RunOutcome::Budget => Mark::Warning,
+        RunOutcome::Skipped => Mark::Skipped,
+    }
+}
+
+/// Milliseconds since 1970.
+#[must_use]
+pub fn now_ms() -> i64 {
+    epoch_ms(std::time::SystemTime::now())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_state_has_a_mark_a_word_and_a_note_only_where_there_is_news() {
+        let of = |state: &str| Standing { state: state.to_owned(), ..Standing::default() };
+        let retry = |at_ms, error: Option<&str>| RetryNotice {
+            attempt: 2,
+            max_attempts: Some(3),
+            at_ms,
+            error: error.map(str::to_owned),
+        };
+        for (standing, mark, word, note) in [
+            (of("planned"), Mark::Queued, "planned", None),
+            (of("waiting"), Mark::Queued, "waiting", Some("waiting")),
+            (of("queued"), Mark::Queued, "queued", Some("queued")),
+            (Standing { position: Some(3), ..of("queued") }, Mark::Queued, "queued", Some("queued #3")),
+            (
+                Standing { position: Some(3), held_for: Some(Duration::from_millis(9_900)), ..of("queued") },
+                Mark::Queued,
+                "queued",
+                Some("rate limit, 9s left"),
+            ),
+            (
+                Standing { held_for: Some(Duration::ZERO), ..of("queued") },
+                Mark::Queued,
+                "queued",
+                Some("queued"),
+            ),
+            (of("starting"), Mark::Starting, "starting", Some("starting")),
+            (of("running"), Mark::Running, "running", None),
+            (Standing { attempt: Some(1), ..of("running") }, Mark::Running, "running", None),
+            (Standing { attempt: Some(2), ..of("running") }, Mark::Running, "running", Some("attempt 2")),
+            (
+                Standing { retry: Some(retry(14_000, Some("overloaded"))), ..of("running") },
+                Mark::Retrying,
+                "retrying",
+                Some("retry 2 of 3 in 4s · overloaded"),
+            ),
+            (
+                Standing { retry: Some(retry(9_000, None)), ..of("running") },
+                Mark::Retrying,
+                "retrying",
+                Some("retry 2 of 3"),
+            ),
+            (
+                Standing { attempt: Some(2), ..of("retrying") },
+                Mark::Retrying,
+                "retrying",
+                Some("retrying, attempt 2"),
+            ),
+            (of("completed"), Mark::Ok, "done", None),
+            (
+                Standing { stop_reason: Some("length".into()), ..of("completed") },
+                Mark::Warning,
+                "done",
+                Some("cut at the output limit"),
+            ),
+            (of("failed"), Mark::Error, "failed", Some("failed")),
+            (
+                Standing { signal: Some("SIGKILL".into()), ..of("failed") },
+                Mark::Error,
+                "killed",
+                Some("killed by SIGKILL"),
+            ),
+            (of("aborted"), Mark::Warning, "stopped", Some("stopped")),
+            (
+                Standing { attempt: Some(0), ..of("aborted") },
+                Mark::Warning,
+                "stopped",
+                Some("stopped before it started"),
+            ),
+            (of("idle_timeout"), Mark::Error, "timed out (silent)", Some("timed out (silent)")),
+            (of("skipped"), Mark::Skipped, "skipped", Some("skipped")),
+            (of("of\na later release"), Mark::Warning, "of a later release", Some("of a later release")),
+        ] {
+            let expected = StateWords { mark, word: word.to_owned(), note: note.map(str::to_owned) };
+            assert_eq!(state_words(&standing, 10_000), expected, "{standing:?}");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! What runs have used, in words.
+
+use crate::event::Usage;
+use crate::text::figures;
+
+/// Each part only where there is something to say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UsageWords {
+    /// `3 turns`.
+    pub turns: Option<String>,
+    /// `↑12.3k ↓950 R34k W2.1k`: read, written, read from the provider's cache, written to it.
+    pub tokens: Option<String>,
+    /// `$0.04`.
+    pub cost: Option<String>,
+}
+
+/// The words for what was used.
+#[must_use]
+pub fn usage_words(usage: &Usage) -> UsageWords {
+    let Usage { input, output, cache_read, cache_write, turns, cost, .. } = usage;
+    let flow = [("↑", *input), ("↓", *output), ("R", *cache_read), ("W", *cache_write)];
+    let flow: Vec<String> = flow
+        .iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(sign, count)| format!("{sign}{}", figures::tokens(*count)))
+        .collect();
+    let has_spent = cost.total > 0.0;
+    // A request that failed counts as a turn, but is no news where the model has neither read nor said a word.
+    let has_turned = *turns > 0 && (!flow.is_empty() || has_spent);
+    UsageWords {
+        turns: has_turned.then(|| figures::counted(usize::try_from(*turns).unwrap_or(usize::MAX), "turn")),
+        tokens: (!flow.is_empty()).then(|| flow.join(" ")),
+        cost: has_spent.then(|| figures::money(cost.total)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Cost;
+
+    #[test]
+    fn only_what_was_used_is_said() {
+        let words = |input, cache_read, turns, total| {
+            let cost = Cost { total, ..Cost::default() };
+            let words = usage_words(&Usage { input, cache_read, turns, cost, ..Usage::default() });
+            [words.turns, words.tokens, words.cost].map(Option::unwrap_or_default).join("|")
+        };
+        assert_eq!(words(12_340, 999_600, 1, 0.045), "1 turn|↑12.3k R1.0M|$0.04");
+        assert_eq!(words(0, 0, 2, 0.0001), "2 turns||$0.0001");
+        assert_eq!(words(0, 0, 2, 0.0), "||");
+        assert_eq!(words(5, 0, 0, 0.0), "|↑5|");
+    }
+}
