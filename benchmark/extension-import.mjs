@@ -14,7 +14,7 @@ const [node = "", program = "", folder = "", rounds = "1"] = argv.slice(2);
 const empty = join(folder, "empty.mjs");
 for (const name of ["home", "tmp", "project"]) mkdirSync(join(folder, name), { recursive: true });
 writeFileSync(empty, "export default function () {}\n");
-const modules = { ours: fileURLToPath(new URL("../extensions/index.mjs", import.meta.url)), empty };
+const modules = { ours: fileURLToPath(new URL("../extensions/pi-subagent-native/index.js", import.meta.url)), empty };
 
 /** Without what others have set for their own pi or Node. */
 const kept = Object.entries(env).filter(([name]) => !/^(PI_|NODE_)/.test(name));

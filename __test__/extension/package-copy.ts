@@ -43,6 +43,7 @@ import type {
 	ToolSurface,
 	ToolSurfaces,
 } from "../../index.js";
+import { bundle } from "../../scripts/lib/bundle.mjs";
 import { packageDir } from "../support/versions.ts";
 import { PLAIN, standingIn } from "./standing-in.ts";
 
@@ -468,7 +469,7 @@ export class PackageCopies {
 	async load(options: { brokenAddon?: string; addon?: StubAddon; host?: HostDouble } = {}): Promise<LoadedExtension> {
 		const folder = join(this.root, String(++this.count));
 		cpSync(join(packageDir, "extensions"), join(folder, "extensions"), { recursive: true });
-		const module = join(folder, "extensions", "index.mjs");
+		const module = join(folder, bundle);
 		const addon = options.addon ?? new StubAddon();
 		const key = `stub-${folder}`;
 		(globalThis as Record<string, unknown>)[key] = addon;

@@ -8,6 +8,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { bundle } from "../../scripts/lib/bundle.mjs";
 import {
 	call,
 	drop,
@@ -168,7 +169,7 @@ for (const version of piVersions) {
 			folder = mkdtempSync(join(tmpdir(), "psn-calls-"));
 			cpSync(join(packageDir, "extensions"), join(folder, "extensions"), { recursive: true });
 			writeFileSync(join(folder, "index.js"), stub);
-			writeFileSync(join(folder, "package.json"), JSON.stringify({ pi: { extensions: ["./extensions/index.mjs"] } }));
+			writeFileSync(join(folder, "package.json"), JSON.stringify({ pi: { extensions: [bundle] } }));
 			const script = (steps: Step[]) => (asked: ModelRequest) =>
 				asked.toolAnswers.length > 0 ? [say("Done.")] : steps;
 			const children = Object.fromEntries(Object.entries(cases).map(([word, { steps }]) => [word, script(steps)]));

@@ -1,10 +1,10 @@
-/** What pi calls the extension where it lists what it has loaded. */
+/** What pi calls the extension where it lists what it has loaded: its name, and nothing of where in the package it lies. */
 
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { onStage, packageDir, piVersions, startTui } from "../support/pi.ts";
+import { onStage, packageDir, piVersions, type StageOptions, startTui } from "../support/pi.ts";
 
 /** Puts the package where pi puts those from the registry. */
 function install(agentDir: string): void {
@@ -16,18 +16,31 @@ function install(agentDir: string): void {
 	}
 }
 
+const settings = { quietStartup: false };
+/** After the name of a package from the registry pi puts the name of the extension in it. */
+const ways: [way: string, shown: string, options: StageOptions][] = [
+	["for a session", "pi-subagent-native", { load: "argument", settings }],
+	["from a folder", "pi-subagent-native", { load: "install", settings }],
+	[
+		"from the registry",
+		"pi-subagent-native:pi-subagent-native",
+		{ load: "none", settings: { ...settings, packages: ["npm:pi-subagent-native"] } },
+	],
+];
+
 for (const version of piVersions) {
 	describe(`the list of extensions of pi ${version}`, () => {
-		test("has the package's name, and nothing of where in it the module lies", async () => {
-			const settings = { quietStartup: false, packages: ["npm:pi-subagent-native"] };
-			await onStage({ version, load: "none", settings }, async ({ world }) => {
-				install(world.agentDir);
-				const tui = await startTui(world);
-				const screen = await tui.waitFor("[Extensions]");
-				assert.match(screen, /\[Extensions\]\n +pi-subagent-native\n/);
-				assert.doesNotMatch(screen, /⚠|failed|could not be loaded/i);
-				await tui.close();
+		for (const [way, shown, options] of ways) {
+			test(`has the package that was loaded ${way}`, async () => {
+				await onStage({ version, ...options }, async ({ world }) => {
+					if (options.load === "none") install(world.agentDir);
+					const tui = await startTui(world);
+					const screen = await tui.waitFor("[Extensions]");
+					assert.ok(screen.includes(`[Extensions]\n  ${shown}\n`), screen);
+					assert.doesNotMatch(screen, /failed|could not be loaded/i);
+					await tui.close();
+				});
 			});
-		});
+		}
 	});
 }

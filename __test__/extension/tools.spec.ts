@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, afterEach, describe, it } from "node:test";
+import { bundle } from "../../scripts/lib/bundle.mjs";
 import { answer, type LoadedExtension, PackageCopies, StubAddon, SURFACES } from "./package-copy.ts";
 
 const copies = new PackageCopies();
@@ -248,7 +249,7 @@ describe("registration", () => {
 
 	it("says once that pi has to be started again when the package on disk is another one", async () => {
 		const loaded = await start();
-		const module = join(loaded.folder, "extensions", "index.mjs");
+		const module = join(loaded.folder, bundle);
 		const text = readFileSync(module, "utf8");
 		const notes = async () => {
 			const { host } = loaded.reload();

@@ -5,8 +5,8 @@ import { readFileSync } from "node:fs";
 /** Version and hash of the module that pi loads, as its first line says; only the tests run the sources. */
 declare const BUILD: string | undefined;
 
-/** The folder of the package. */
-export const packageFolder = new URL(typeof BUILD === "undefined" ? "../../" : "../", import.meta.url);
+/** The folder of the package: this file lies as deep in it as the module. */
+export const packageFolder = new URL("../../", import.meta.url);
 
 const FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 

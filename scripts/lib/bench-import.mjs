@@ -25,7 +25,7 @@ export async function importing(setting) {
 	const words = (/** @type {number[]} */ ms) => `${median(ms)} ms, ${Math.min(...ms)} to ${Math.max(...ms)} ms`;
 	const { size } = statSync(join(root, bundle));
 	const about =
-		`pi ${newestPi} imports \`extensions/index.mjs\`, and an extension that does nothing (baseline): by pi's own count, which\n` +
+		`pi ${newestPi} imports the module that it gets from us, and an extension that does nothing (baseline): by pi's own count, which\n` +
 		`has whole milliseconds, in turn, median and range of ${rounds} starts. The first extension pays for pi's loader, so both do here.`;
 	return {
 		title: "What importing the extension costs",
