@@ -53,7 +53,7 @@ for (const version of piVersions) {
 				assert.match(drawn, /✓ background explorer · loader · \w{8} · work a/);
 				assert.match(drawn, / ✓ loader · explorer · [\d.]+s\n {3}gist of # Report\n {3}On work a\.\n/);
 				await tui.press("C-o");
-				await tui.waitFor(/agent:explorer:subagent:[\w-]{36}\n {3}~\/\.pi\/agent\/sessions\//);
+				await tui.waitFor(/agent:explorer:subagent:[\w-]{36}\n {3}session [~…]\S*\/session\.jsonl/);
 				await tui.press("C-o");
 
 				// Escape empties pi's queues and ends the turn; the news is there, and no turn.
