@@ -27,9 +27,12 @@ export class Card {
 	keyText: (() => string) | undefined = () => "ctrl+o";
 	args: unknown;
 
-	constructor(args: unknown = { agent: "explorer", task: "find the loader" }, tool = "subagent") {
+	constructor(
+		args: unknown = { agent: "explorer", task: "find the loader" },
+		tool: string | ReturnType<typeof renderers> = "subagent",
+	) {
 		this.args = args;
-		this.renderers = renderers(tool);
+		this.renderers = typeof tool === "string" ? renderers(tool) : tool;
 	}
 
 	update(details: CardDetails, text = "(running...)"): this {

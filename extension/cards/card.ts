@@ -83,7 +83,7 @@ function taskLines(task: string, input: CardInput, state: CardState, width: numb
 	const limit = shares(expandedRows(input.terminalRows)).task;
 	const rest = lines.length - limit;
 	if (state.phase === "done" || rest <= 1) return lines;
-	return [...lines.slice(0, limit), remark(`${rest} more lines of the task`, style)];
+	return [...lines.slice(0, limit), remark(`${rest} more lines of the task`, width, style)];
 }
 
 function runningLines(view: TaskView, input: CardInput, state: CardState, width: number, style: Style): string[] {

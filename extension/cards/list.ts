@@ -2,7 +2,7 @@
 
 import { remark, startOf } from "../ui/lines.ts";
 import type { Color, Style } from "../ui/style.ts";
-import { clip, indented, oneLine, plainText } from "../ui/text.ts";
+import { indented, oneLine, plainText } from "../ui/text.ts";
 import { isActive, isAhead, isOver, isTrouble, type ShownState } from "./marks.ts";
 import { type RowLayout, type RowParts, rowLayout, taskRow } from "./rows.ts";
 import type { TaskView } from "./tasks.ts";
@@ -69,7 +69,7 @@ export function hiddenLine({ views }: TaskList, shown: readonly number[], width:
 	const hidden = counts(views.filter((_, index) => !shown.includes(index)));
 	if (hidden.length === 0) return [];
 	const text = hidden.map(({ count, word }) => `${count} more ${word}`).join(", ");
-	return indented([clip(remark(text, style), width - INDENT)], INDENT);
+	return indented([remark(text, width - INDENT, style)], INDENT);
 }
 
 const COUNTED: readonly [word: string, color: Color, states: readonly ShownState[]][] = [

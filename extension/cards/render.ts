@@ -57,7 +57,7 @@ function foreignLines(input: CardInput, state: CardState, width: number, style: 
 	const rest = lines.length - FOREIGN_LINES;
 	const shown = input.expanded || rest <= 1 ? lines : lines.slice(0, FOREIGN_LINES);
 	const more = `${rest} more lines${input.expandKey && `, ${input.expandKey} to expand`}`;
-	return indented(shown === lines ? lines : [...shown, remark(more, style)], INDENT);
+	return indented(shown === lines ? lines : [...shown, remark(more, width - INDENT, style)], INDENT);
 }
 
 /** The text of a result or a message, whatever else is in it. */

@@ -84,7 +84,7 @@ export function failureLines(
 }
 
 function hint(text: string, { expandKey }: Extent, width: number, style: Style): string {
-	return clip(remark(expandKey === "" ? text : `${text}, ${expandKey} to expand`, style), width);
+	return remark(expandKey === "" ? text : `${text}, ${expandKey} to expand`, width, style);
 }
 
 /** The files that a run has changed: on one line as many as fit, or each on its own. */

@@ -38,7 +38,7 @@ function callLines(
 			: style.fg("dim", clip(oneLine(item.text.slice(0, PREVIEW_CHARACTERS)), width)),
 	);
 	if (hidden === 0) return lines;
-	return [remark(hidden === 1 ? "1 earlier call" : `${hidden} earlier calls`, style), ...lines];
+	return [remark(hidden === 1 ? "1 earlier call" : `${hidden} earlier calls`, width, style), ...lines];
 }
 
 /** A run's newest calls, and the end of what it says. `withWords`: each call with what was said before it. */

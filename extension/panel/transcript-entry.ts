@@ -43,5 +43,5 @@ function resultLines(text: string, isError: boolean, width: number, style: Style
 	// One more line is no longer than saying so.
 	const shown = hidden > 1 ? lines.slice(0, RESULT_LINES) : lines;
 	const drawn = shown.map((line) => style.fg(isError ? "error" : "dim", clip(line, width)));
-	return hidden > 1 ? [...drawn, remark(`${hidden} more lines`, style)] : drawn;
+	return hidden > 1 ? [...drawn, remark(`${hidden} more lines`, width, style)] : drawn;
 }

@@ -21,8 +21,8 @@ export function startOf(text: string, width: number, style: Style, color: Color,
 }
 
 /** A remark of ours among what others say. */
-export function remark(text: string, style: Style): string {
-	return style.fg("dim", `… ${text}`);
+export function remark(text: string, width: number, style: Style): string {
+	return style.fg("dim", clip(`… ${text}`, width));
 }
 
 /** Styled parts in a row, those without text left out. */
