@@ -8,6 +8,8 @@ use crate::text::{figures, one_line};
 
 /// Longest reason.
 const MAX_WHY: usize = 400;
+/// Most runs that are named in a sentence.
+const MAX_NAMED: usize = 3;
 
 /// Reports the result of an action.
 #[must_use]
@@ -39,6 +41,21 @@ pub fn stopped_report(turn: bool, foreground: usize, background: usize) -> Repor
         return Report::sentence(Mark::Info, "nothing is running in this session");
     }
     Report::sentence(Mark::Ok, format!("stopped {}", stopped.join(", ")))
+}
+
+/// What is said of the runs that ended because their pi did; `None` if there were none.
+pub(crate) fn ended_with_host(runs: &[BackgroundRun]) -> Option<String> {
+    let first = runs.first()?;
+    let mut names: Vec<String> = runs.iter().take(MAX_NAMED).map(name).collect();
+    names.extend(
+        runs.len().checked_sub(MAX_NAMED).filter(|more| *more > 0).map(|more| format!("{more} more")),
+    );
+    Some(format!(
+        "{} ended with pi: {}. Open the session again, and `/subagents resume {}` continues where it stopped",
+        figures::counted(runs.len(), "background run"),
+        names.join(", "),
+        first.run_id,
+    ))
 }
 
 /// Reports that there is nothing to stop.

@@ -27,6 +27,7 @@ mod run_words;
 mod state_words;
 mod usage_words;
 
+pub(crate) use action::ended_with_host;
 pub use action::{action_report, already_finished, refused_report, stopped_report};
 pub use agents::agents_report;
 pub(crate) use announcement::{DeliveryBody, PARTIAL, message};

@@ -120,20 +120,17 @@ pub fn open_background(
 
 /// Ends every background run of this process that is not kept (`background.onExit`), because the process is about to
 /// exit. Their outcome is `interrupted`; the beginnings of their answers are kept. Resolves when their children are
-/// gone, after at most 20 seconds per agent directory.
+/// gone, after at most 20 seconds per agent directory, with a sentence for the user if any run was ended.
 ///
 /// @example
 /// ```ts
 /// import { endBackground } from "pi-subagent-native";
 ///
-/// await endBackground();
+/// console.log((await endBackground()) ?? "no background run was under way");
 /// ```
-#[napi(catch_unwind, ts_return_type = "Promise<void>")]
-pub fn end_background(env: Env) -> napi::Result<PromiseRaw<'static, ()>> {
-    promise(env, async move {
-        background::close_all().await;
-        Ok(())
-    })
+#[napi(catch_unwind, ts_return_type = "Promise<string | undefined>")]
+pub fn end_background(env: Env) -> napi::Result<PromiseRaw<'static, Option<String>>> {
+    promise(env, async move { Ok(background::close_all().await) })
 }
 
 struct EventListener(EventSink);

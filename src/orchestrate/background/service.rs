@@ -14,6 +14,7 @@ use super::live_snapshot::SnapshotDirectory;
 use super::registry::RunRegistry;
 use super::repository::{RunRepository, sort_newest_first};
 use super::retention::Retention;
+use crate::present::ended_with_host;
 use crate::run::{BackgroundRun, blocking};
 
 /// How long an ending host waits for its runs to end. Their children have two seconds to exit.
@@ -66,15 +67,16 @@ pub fn background(agent_dir: &Path) -> Arc<BackgroundService> {
     Arc::clone(service)
 }
 
-/// Ends all background runs of this process because the process is ending, and waits until their ends are stored.
-pub async fn close_all() {
+/// Ends all background runs of this process because the process is ending, and waits until their ends are stored. Returns
+/// what to tell whoever ended it, if there were any.
+pub async fn close_all() -> Option<String> {
     let services: Vec<_> = SERVICES.lock().values().cloned().collect();
-    for service in &services {
-        service.end_all();
-    }
+    let ended: Vec<_> =
+        services.iter().flat_map(|service| service.end_all()).map(|live| live.record()).collect();
     for service in &services {
         service.close().await;
     }
+    ended_with_host(&ended)
 }
 
 /// Waits a few seconds until the runs being ended have ended, and their ends are stored.
