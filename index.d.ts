@@ -719,16 +719,16 @@ export interface EarlyOptions {
 /**
  * Ends every background run of this process that is not kept (`background.onExit`), because the process is about to
  * exit. Their outcome is `interrupted`; the beginnings of their answers are kept. Resolves when their children are
- * gone, after at most 20 seconds per agent directory.
+ * gone, after at most 20 seconds per agent directory, with a sentence for the user if any run was ended.
  *
  * @example
  * ```ts
  * import { endBackground } from "pi-subagent-native";
  *
- * await endBackground();
+ * console.log((await endBackground()) ?? "no background run was under way");
  * ```
  */
-export declare function endBackground(): Promise<void>
+export declare function endBackground(): Promise<string | undefined>
 
 /**
  * How a call asks its host. Each callback may be missing; none keeps the process alive. One that throws or rejects has

@@ -16,6 +16,7 @@ import { registerCommands } from "./commands/commands.ts";
 import { staleNotice } from "./host/build.ts";
 import { shareCompiledCode } from "./host/compile-cache.ts";
 import { RunEvents } from "./host/events.ts";
+import { sayAtExit } from "./host/farewell.ts";
 import { contained } from "./host/guard.ts";
 import { guarded } from "./host/guarded.ts";
 import { loadAddon } from "./host/native.ts";
@@ -143,8 +144,10 @@ export default function subagentNative(api: PiApi): void {
 			runs.handOver(context.sessionManager.getSessionId());
 		} else {
 			// Another session of this pi: the runs of this one go on, and their results wait for it in the store.
-			const leaves = reason === "quit" || reason === undefined ? loadAddon().native?.endBackground() : view?.close();
-			await Promise.all([runs.close(), leaves]);
+			const isQuit = reason === "quit" || reason === undefined;
+			const leaves = isQuit ? loadAddon().native?.endBackground() : view?.close();
+			const [, ended] = await Promise.all([runs.close(), leaves]);
+			if (ended && context.mode === "tui") sayAtExit(ended);
 		}
 		await early.close();
 	});

@@ -193,7 +193,7 @@ export class Here extends Conversation {
 	}
 
 	end() {
-		return endBackground();
+		return endBackground().then(() => undefined);
 	}
 }
 

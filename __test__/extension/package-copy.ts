@@ -259,8 +259,9 @@ export class StubAddon implements Native {
 		return view;
 	}
 
-	async endBackground(): Promise<void> {
+	async endBackground(): Promise<string | undefined> {
 		this.ended += 1;
+		return undefined;
 	}
 
 	async describeTools(): Promise<ToolSurfaces> {

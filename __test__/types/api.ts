@@ -253,8 +253,8 @@ export const examples = {
 		for (const { status, area, message, hint = "" } of checks) console.log(status, area, message, hint);
 		process.exitCode = ok ? 0 : 1;
 	},
-	async endBackground(): Promise<void> {
-		await endBackground();
+	async endBackground(): Promise<string | undefined> {
+		return await endBackground();
 	},
 	async HostCallbacks(): Promise<void> {
 		const handle = startRun({ agent: "reviewer", task: "Review the last commit.", cwd: process.cwd() }, undefined, {

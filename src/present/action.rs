@@ -72,3 +72,23 @@ pub fn already_finished(run: &BackgroundRun, clock: &Clock) -> Report {
 pub fn refused_report(run: &BackgroundRun, done: &str, why: &str) -> Report {
     Report::error(format!("{} cannot be {done}: {}", name(run), one_line(why, MAX_WHY)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_ends_pi_hears_which_runs_ended_and_how_to_go_on() {
+        let run = |id: &str| BackgroundRun {
+            run_id: id.to_owned(),
+            agent: "explorer".to_owned(),
+            ..BackgroundRun::default()
+        };
+        assert_eq!(ended_with_host(&[]), None);
+        let one = ended_with_host(&[run("1a2b")]).expect("there is one");
+        assert!(one.starts_with("1 background run ended with pi: 1a2b (explorer). "), "{one}");
+        assert!(one.contains("`/subagents resume 1a2b`"), "{one}");
+        let five = ended_with_host(&["1", "2", "3", "4", "5"].map(run)).expect("there are some");
+        assert!(five.contains("3 (explorer), 2 more. "), "{five}");
+    }
+}
