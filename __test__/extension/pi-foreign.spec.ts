@@ -1,0 +1,209 @@
+/** Real pi opens sessions that this extension did not write, or did not write like this, and goes on. */
+
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, test } from "node:test";
+
+import {
+	call,
+	delegate,
+	ModelServer,
+	onStage,
+	packageDir,
+	piCommand,
+	piVersions,
+	type Script,
+	say,
+	startRpc,
+	startTui,
+	type Tui,
+	World,
+} from "../support/pi.ts";
+
+/** What a line of a session file holds. */
+type Entry = Record<string, unknown> & { id: string; message?: Record<string, unknown> };
+
+const scout = "---\nname: scout\ndescription: Looks around\n---\nLook around.\n";
+
+/** A parent that calls the example in two of its ways, and the child of the example. */
+const conversation: Script = (request) => {
+	const { userText, toolAnswers } = request;
+	if (userText.includes("Look for the loader")) return [say("**It is in** `load.rs`.")];
+	if (!userText.startsWith("Delegate")) return [say("Yes.")];
+	if (toolAnswers.length > 0) return [say("That was all.")];
+	const task = { agent: "scout", task: "Look for the loader" };
+	return [
+		call("subagent", task),
+		call("subagent", { tasks: [task, task] }),
+		call("subagent", { agent: "nobody", task: "x" }),
+	];
+};
+
+/** The session that pi writes with the extension that it ships as an example of the same tool. */
+async function recorded(version: string): Promise<Entry[]> {
+	const server = await ModelServer.start(conversation);
+	const [, program] = piCommand(version);
+	const example = join(dirname(program), "../../examples/extensions/subagent/index.ts");
+	const world = new World({ version, baseUrl: server.baseUrl });
+	try {
+		world.writeAgentDir("agents/scout.md", scout);
+		const session = join(world.root, "session.jsonl");
+		const rpc = startRpc(world, { args: ["--session", session, "-ne", "-e", example] });
+		await rpc.prompt("Delegate");
+		await rpc.close();
+		return readFileSync(session, "utf8")
+			.split("\n")
+			.filter(Boolean)
+			.map((line) => JSON.parse(line) as Entry);
+	} finally {
+		await world.close();
+		await server.close();
+	}
+}
+
+/** The entries behind `before`, one after the other. */
+function behind(before: Entry[], ...added: Record<string, unknown>[]): Entry[] {
+	return added.reduce<Entry[]>((entries, entry, index) => {
+		const parentId = entries.at(-1)?.id ?? null;
+		const timestamp = new Date(1_700_000_000_000 + index).toISOString();
+		return [...entries, { ...entry, id: `added${index}`, parentId, timestamp }];
+	}, before);
+}
+
+/** Opens the session in a terminal, whole and with everything expanded, and types something afterwards. */
+async function opened(world: World, entries: readonly Entry[], look: (tui: Tui, screen: string) => Promise<void>) {
+	const file = join(world.root, "foreign.jsonl");
+	const here = entries.map((entry) => (entry.type === "session" ? { ...entry, cwd: world.cwd } : entry));
+	writeFileSync(file, here.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+	const tui = await startTui(world, { columns: 80, rows: 150, args: ["--session", file] });
+	await tui.waitFor("THE END");
+	const pid = await tui.pid();
+	await look(tui, await tui.screen());
+	for (const columns of [40, 120]) await tui.resize(columns, 150);
+	await tui.press("C-o");
+	await tui.type("still here");
+	await tui.waitFor("still here");
+	assert.equal(await tui.pid(), pid);
+	const text = await tui.scrollback();
+	assert.doesNotMatch(text, /pi-subagent-native: .*failed|exceeds terminal width/, text);
+	await tui.close();
+}
+
+/** What pi lets a theme leave out. */
+const OPTIONAL = ["scrollbarTrack", "scrollbarThumb", "searchMatchBg", "searchMatchText", "thinkingMax"];
+
+const theEnd = {
+	type: "custom_message",
+	customType: "note",
+	content: "THE END",
+	display: true,
+};
+
+const cut = { deliveryIds: ["d1"], runIds: ["1a2b3c4d"], runs: [{ runId: "1a2b3c4d", agent: "explorer" }] };
+const announcement = (content: string, details: unknown) => ({
+	...{ type: "custom_message", customType: "subagent-announcement", display: true },
+	...{ content, details },
+});
+const report = (data: unknown) => ({ type: "custom", customType: "subagents-report", data });
+const spans = (color: string) => [{ line: [{ text: "in spans", color }], hang: 0 }];
+
+for (const version of piVersions) {
+	describe(`pi ${version}`, () => {
+		test("opens a session of pi's own example, and one that was cut or edited", async () => {
+			const example = await recorded(version);
+			const results = example.filter(({ message }) => message?.role === "toolResult");
+			assert.equal(results.length, 3);
+			assert.ok("agentScope" in (results[0]?.message?.details as object), "details of the example");
+			// More calls, with what is ours and older, newer or broken.
+			const asked = example.find(({ message }) => message?.role === "assistant");
+			const again = [
+				{ mode: "single", results: [{ agent: "scout" }] },
+				{ mode: "single", results: [null] },
+				{ kind: "subagent-run", version: 99, mode: "single", results: "later" },
+				{ mode: "parallel", results: [], tasks: [{ agent: 1 }] },
+				"no details",
+			].flatMap((details, index) => {
+				const id = `again${index}`;
+				const args = { agent: "scout", task: `again ${index}` };
+				const content = [{ type: "toolCall", id, name: "subagent", arguments: args }];
+				const text = [{ type: "text", text: `as it reads ${index}` }];
+				const answered = { ...results[0]?.message, toolCallId: id, details, content: text };
+				return [
+					{ ...asked, message: { ...asked?.message, content } },
+					{ ...asked, message: answered },
+				];
+			});
+			const entries = behind(
+				example,
+				...again,
+				announcement("announced 1", cut),
+				announcement("announced 2", { deliveryIds: 7 }),
+				announcement("announced 3", null),
+				announcement("announced 4", { kind: "subagent-announcement", version: 2, runs: {} }),
+				report({ title: "Of 0.1", lines: spans("accent"), text: "reported 1" }),
+				report({ title: "No such colour", lines: spans("nope"), text: "reported 2" }),
+				report({ title: "Cut", lines: [{}, null, "x"], text: "reported 3" }),
+				report({ kind: "subagents-report", version: 1, title: 1, lines: [], text: "reported 4" }),
+				report(null),
+				theEnd,
+			);
+			const world = new World({ version, extensions: [packageDir] });
+			try {
+				await opened(world, entries, async (_tui, screen) => {
+					assert.match(screen, /It is in/, "the example's answer");
+					for (let number = 0; number < 5; number++) assert.ok(screen.includes(`as it reads ${number}`), screen);
+					for (const what of ["announced", "reported"]) {
+						for (const number of [1, 2, 3, 4])
+							assert.ok(screen.includes(`${what} ${number}`), `${what} ${number}\n${screen}`);
+					}
+				});
+			} finally {
+				await world.close();
+			}
+		});
+
+		test("draws with a theme that lacks what it may lack", async () => {
+			const world = new World({ version, extensions: [packageDir], settings: { theme: "bare" } });
+			const dark = join(dirname(piCommand(version)[1]), "../modes/interactive/theme/dark.json");
+			const theme = JSON.parse(readFileSync(dark, "utf8"));
+			const colors = { ...theme.colors };
+			for (const name of OPTIONAL) delete colors[name];
+			world.writeAgentDir("themes/bare.json", JSON.stringify({ ...theme, name: "bare", colors }));
+			try {
+				const head = { type: "session", version: 3, id: "bare", timestamp: new Date(0).toISOString(), cwd: world.cwd };
+				const entries = behind(
+					[head],
+					announcement("announced 1", cut),
+					report({ title: "t", lines: [], text: "x" }),
+					theEnd,
+				);
+				await opened(world, entries, async (tui, screen) => {
+					assert.match(screen, /announced 1/);
+					await tui.type("/subagents doctor");
+					await tui.press("Enter");
+					await tui.waitFor(/Sub-agents: /);
+				});
+			} finally {
+				await world.close();
+			}
+		});
+
+		test("draws a child whose model streams null as arguments", async () => {
+			const nulls = ({ toolAnswers }: { toolAnswers: unknown[] }) =>
+				toolAnswers.length > 0
+					? [say("Done without arguments.")]
+					: [call("read", "null"), call("ls", "null"), call("bash", "[1]"), call("grep", '"text"')];
+			await onStage({ version, children: { nulls } }, async (stage) => {
+				const task = { agent: "explorer", task: "nulls everywhere" };
+				const tui = await startTui(stage.world, { columns: 80, rows: 60, prompt: delegate(task) });
+				await tui.waitFor("The child says: Done without arguments.");
+				await tui.press("C-o");
+				await tui.type("still here");
+				const screen = await tui.waitFor("still here");
+				assert.doesNotMatch(screen, /pi-subagent-native: .*failed/);
+				await tui.close();
+			});
+		});
+	});
+}
