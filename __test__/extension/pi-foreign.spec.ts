@@ -64,11 +64,12 @@ async function recorded(version: string): Promise<Entry[]> {
 
 /** The entries behind `before`, one after the other. */
 function behind(before: Entry[], ...added: Record<string, unknown>[]): Entry[] {
-	return added.reduce<Entry[]>((entries, entry, index) => {
-		const parentId = entries.at(-1)?.id ?? null;
+	const entries = [...before];
+	for (const [index, entry] of added.entries()) {
 		const timestamp = new Date(1_700_000_000_000 + index).toISOString();
-		return [...entries, { ...entry, id: `added${index}`, parentId, timestamp }];
-	}, before);
+		entries.push({ ...entry, id: `added${index}`, parentId: entries.at(-1)?.id ?? null, timestamp });
+	}
+	return entries;
 }
 
 /** Opens the session in a terminal, whole and with everything expanded, and types something afterwards. */
@@ -114,7 +115,7 @@ for (const version of piVersions) {
 			const example = await recorded(version);
 			const results = example.filter(({ message }) => message?.role === "toolResult");
 			assert.equal(results.length, 3);
-			assert.ok("agentScope" in (results[0]?.message?.details as object), "details of the example");
+			assert.ok(JSON.stringify(results).includes('"stderr"'), "details of the example");
 			// More calls, with what is ours and older, newer or broken.
 			const asked = example.find(({ message }) => message?.role === "assistant");
 			const again = [
