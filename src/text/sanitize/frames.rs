@@ -1,11 +1,8 @@
 //! Long stack traces: five frames stay, one line says how many are gone.
 
-use std::borrow::Cow;
-use std::collections::VecDeque;
-use std::ops::Range;
-
 use memchr::memchr;
 
+use crate::text::figures::counted;
 use crate::text::redact::Edit;
 
 /// Frames that stay of every contiguous run.
@@ -24,14 +21,10 @@ enum Style {
 struct Block {
     style: Style,
     indent: usize,
-    frames: usize,
-    first: usize,
-    /// End of the fifth frame, line end not included.
-    kept_end: usize,
+    /// Where its frames begin.
+    starts: Vec<usize>,
     /// End of the last frame, line end not included.
     end: usize,
-    /// Starts of the last frames.
-    starts: VecDeque<usize>,
 }
 
 /// Collects one edit for every run of more than five frames.
@@ -49,12 +42,15 @@ pub(super) fn collect(text: &str, edits: &mut Vec<Edit>) {
         let line_end = start + line.len();
         let indent = line.iter().position(|byte| !matches!(byte, b' ' | b'\t')).unwrap_or(line.len());
         let style = frame_style(&line[indent..]);
-        match (&mut block, style) {
-            (Some(open), _) if open.continues_with(line, indent, style) => open.extend(line_end),
-            (Some(open), Some(style)) if open.style == style => open.add(start, line_end),
-            (_, style) => {
+        match &mut block {
+            Some(open) if open.continues_with(line, indent, style) => open.end = line_end,
+            Some(open) if style == Some(open.style) => {
+                open.starts.push(start);
+                open.end = line_end;
+            }
+            _ => {
                 close(bytes, block.take(), edits);
-                block = style.map(|style| Block::new(style, indent, start, line_end));
+                block = style.map(|style| Block { style, indent, starts: vec![start], end: line_end });
             }
         }
         start = end + 1;
@@ -63,10 +59,6 @@ pub(super) fn collect(text: &str, edits: &mut Vec<Edit>) {
 }
 
 impl Block {
-    fn new(style: Style, indent: usize, start: usize, end: usize) -> Self {
-        Self { style, indent, frames: 1, first: start, kept_end: end, end, starts: VecDeque::from([start]) }
-    }
-
     /// Whether a line belongs to the last frame without being a frame itself.
     fn continues_with(&self, line: &[u8], indent: usize, style: Option<Style>) -> bool {
         match self.style {
@@ -79,38 +71,20 @@ impl Block {
             }
         }
     }
-
-    fn extend(&mut self, end: usize) {
-        if self.frames <= KEPT {
-            self.kept_end = end;
-        }
-        self.end = end;
-    }
-
-    fn add(&mut self, start: usize, end: usize) {
-        self.frames += 1;
-        self.extend(end);
-        if self.starts.len() == KEPT {
-            self.starts.pop_front();
-        }
-        self.starts.push_back(start);
-    }
 }
 
 fn close(bytes: &[u8], block: Option<Block>, edits: &mut Vec<Edit>) {
-    let Some(block) = block.filter(|block| block.frames > KEPT) else { return };
-    let gone = block.frames - KEPT;
-    let indent = String::from_utf8_lossy(&bytes[block.first..block.first + block.indent]);
-    let note = format!("{indent}... {gone} more stack frame{} left out", if gone == 1 { "" } else { "s" });
-    let edit =
-        |range: Range<usize>, with: String| Edit { range, with: Cow::Owned(with), rule: "stack_frames" };
-    edits.push(match block.style {
-        Style::At | Style::Numbered => edit(block.kept_end..block.end, format!("\n{note}")),
-        Style::Python => {
-            let kept = *block.starts.front().expect("a block has a frame");
-            edit(block.first..kept, format!("{note}\n"))
-        }
-    });
+    let Some(Block { style, indent, starts, end }) = block.filter(|block| block.starts.len() > KEPT) else {
+        return;
+    };
+    let gone = starts.len() - KEPT;
+    let (range, line_end) = match style {
+        Style::At | Style::Numbered => (starts[KEPT]..end, ""),
+        Style::Python => (starts[0]..starts[gone], "\n"),
+    };
+    let indent = String::from_utf8_lossy(&bytes[starts[0]..starts[0] + indent]);
+    let note = format!("{indent}... {} left out{line_end}", counted(gone, "more stack frame"));
+    edits.push(Edit::new(range, note, "stack_frames"));
 }
 
 fn frame_style(line: &[u8]) -> Option<Style> {
