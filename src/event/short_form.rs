@@ -85,14 +85,13 @@ fn compact(arguments: &Value) -> String {
     let Value::Object(args) = arguments else {
         return if arguments.is_null() { String::new() } else { shown(arguments) };
     };
-    let mut present = args.iter().filter(|(_, value)| !value.is_null());
-    if let (Some((_, only @ Value::String(_))), None) = (present.next(), present.next()) {
+    let present: Vec<_> = args.iter().filter(|(_, value)| !value.is_null()).collect();
+    if let [(_, only @ Value::String(_))] = present[..] {
         return shown(only);
     }
-    let present = args.iter().filter(|(_, value)| !value.is_null());
-    let entries: Vec<String> =
-        present.map(|(key, value)| format!("{}={}", one_line(key, MAX_VALUE_CHARS), shown(value))).collect();
-    entries.join(" ")
+    let entry =
+        |(key, value): (&String, &Value)| format!("{}={}", one_line(key, MAX_VALUE_CHARS), shown(value));
+    present.into_iter().map(entry).collect::<Vec<_>>().join(" ")
 }
 
 fn shown(value: &Value) -> String {

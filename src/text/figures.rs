@@ -61,23 +61,17 @@ pub fn money(amount: f64) -> String {
 /// `950 B`, `3.2 KiB`, `47 MiB`, `1.5 GiB`: one decimal below 10.
 #[must_use]
 pub fn bytes(count: u64) -> String {
-    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    const UNITS: [(u64, &str); 4] = [(1 << 10, "KiB"), (1 << 20, "MiB"), (1 << 30, "GiB"), (1 << 40, "TiB")];
     if count < 1_024 {
         return format!("{count} B");
     }
-    let mut unit = 1_024;
-    let mut name = 0;
     // A number that would round to 1024 is one of the next unit.
-    while name + 1 < UNITS.len() && rounded(count, unit) >= 1_024 {
-        unit *= 1_024;
-        name += 1;
+    let fitting = UNITS.into_iter().find(|(unit, _)| rounded(count, *unit) < 1_024);
+    let (unit, name) = fitting.unwrap_or(UNITS[3]);
+    if rounded(count, unit / 10) < 100 {
+        return format!("{} {name}", tenths(count, unit, ""));
     }
-    let number = if rounded(count, unit / 10) < 100 {
-        tenths(count, unit, "")
-    } else {
-        rounded(count, unit).to_string()
-    };
-    format!("{number} {}", UNITS[name])
+    format!("{} {name}", rounded(count, unit))
 }
 
 /// `1 line`, `2 lines`.

@@ -19,13 +19,10 @@ impl KnownHome {
     pub(crate) fn new(homes: &[String]) -> Self {
         let trimmed =
             homes.iter().map(|home| home.trim_end_matches(['/', '\\'])).filter(|home| home.len() > 2);
-        let mut names: Vec<String> = Vec::new();
-        for home in trimmed {
-            names.push(home.to_owned());
-            if home.contains('\\') {
-                names.push(home.replace('\\', "\\\\"));
-            }
-        }
+        // As it stands, and as a string in code or JSON has it.
+        let spellings = |home: &str| [home.to_owned(), home.replace('\\', "\\\\")];
+        let mut names: Vec<String> = trimmed.flat_map(spellings).collect();
+        names.dedup();
         Self(names)
     }
 }
