@@ -191,7 +191,8 @@ impl State {
         if self.collected.model.is_some() {
             return false;
         }
-        self.collected.model = match (record.message.provider.take(), record.message.model.take()) {
+        let message = record.message();
+        self.collected.model = match (message.provider.take(), message.model.take()) {
             (Some(provider), Some(model)) => Some(format!("{provider}/{model}")),
             (None, model) => model,
             (Some(_), None) => None,
@@ -206,7 +207,7 @@ impl State {
         }
         self.learn_model(record);
         self.is_streaming = false;
-        let (collected, message) = (&mut self.collected, &mut record.message);
+        let (collected, message) = (&mut self.collected, record.message());
         // Retries that gave up belong to an earlier request.
         collected.retry.take_if(|retry| retry.exhausted);
         collected.usage.add(&message.usage);

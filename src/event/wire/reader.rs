@@ -55,13 +55,14 @@ impl Reader {
 
     /// The arguments of a tool call, if a container in them is open.
     fn open_arguments(&mut self) -> Option<&mut Arguments> {
-        Some(&mut self.record.message.part.arguments).filter(|arguments| arguments.is_open())
+        Some(&mut self.record.message.as_mut()?.part.arguments).filter(|arguments| arguments.is_open())
     }
 
     /// The arguments of a tool call, if the current value belongs to them.
     fn arguments(&mut self) -> Option<&mut Arguments> {
         let is_whole = matches!(self.field, Some(Field::PartArguments));
-        Some(&mut self.record.message.part.arguments).filter(|arguments| is_whole || arguments.is_open())
+        let arguments = &mut self.record.message.as_mut()?.part.arguments;
+        (is_whole || arguments.is_open()).then_some(arguments)
     }
 
     fn long_text(&mut self) -> String {
@@ -103,7 +104,7 @@ impl Sink for Reader {
             None if kind == Kind::Object => return self.enter(Container::Root),
             None => return Verdict::Finish,
             Some(Container::Content) if kind == Kind::Object => {
-                record.message.begin_part();
+                record.message().begin_part();
                 return self.enter(Container::Part);
             }
             Some(Container::Content) => return Verdict::Skip,
@@ -118,7 +119,8 @@ impl Sink for Reader {
         let Some(field) = self.field else { return Verdict::Skip };
         match (field, kind) {
             (Field::Message, Kind::Object) => {
-                record.begin_message();
+                // The last of two keys of the same name counts.
+                record.message = None;
                 return self.enter(Container::Message);
             }
             (Field::Update, Kind::Object) => {
@@ -128,11 +130,11 @@ impl Sink for Reader {
                 return self.enter(Container::Update);
             }
             (Field::Content, Kind::Array) => {
-                record.message.begin_content();
+                record.message().begin_content();
                 return self.enter(Container::Content);
             }
             (Field::Usage, Kind::Object) => {
-                record.message.usage = Usage::default();
+                record.message().usage = Usage::default();
                 return self.enter(Container::Usage);
             }
             (Field::Cost, Kind::Object) => return self.enter(Container::Cost),
@@ -142,16 +144,16 @@ impl Sink for Reader {
                 return self.enter(Container::Options);
             }
             (Field::PartArguments, _) => {
-                record.message.part.arguments.clear();
-                return record.message.part.arguments.value(kind);
+                record.message().part.arguments.clear();
+                return record.message().part.arguments.value(kind);
             }
             (Field::Data, _) | (_, Kind::Object | Kind::Array) => return Verdict::Skip,
             (Field::Content, Kind::String) => {
-                record.message.begin_content();
-                record.message.part.kind = Some(PartKind::Text);
-                record.message.begin_text();
+                record.message().begin_content();
+                record.message().part.kind = Some(PartKind::Text);
+                record.message().begin_text();
             }
-            (Field::PartText, Kind::String) => record.message.begin_text(),
+            (Field::PartText, Kind::String) => record.message().begin_text(),
             (Field::Delta, Kind::String) => record.delta.clear(),
             (Field::Message | Field::Option | Field::Long(_), Kind::String) => self.long.clear(),
             (_, Kind::String) => self.short.clear(),
@@ -165,7 +167,7 @@ impl Sink for Reader {
             return arguments.text(part);
         }
         match self.field {
-            Some(Field::PartText | Field::Content) => self.record.message.text(part),
+            Some(Field::PartText | Field::Content) => self.record.message().text(part),
             Some(Field::Delta) => self.record.delta.push(part),
             Some(Field::Message | Field::Option | Field::Long(_)) => self.long.push(part),
             _ => self.short.push(part),
@@ -194,8 +196,8 @@ impl Sink for Reader {
                 self.record.has_delta = true;
                 return Verdict::Take;
             }
-            Some(Field::PartType) => self.record.message.part.kind = PartKind::parse(self.short.head()),
-            Some(Field::Content) => self.record.message.end_part(),
+            Some(Field::PartType) => self.record.message().part.kind = PartKind::parse(self.short.head()),
+            Some(Field::Content) => self.record.message().end_part(),
             Some(Field::Id) => self.record.control().id = Some(name(&self.short).to_owned()),
             Some(Field::Name(slot)) => *slot(&mut self.record) = Some(name(&self.short).to_owned()),
             Some(Field::Short(slot)) => *slot(&mut self.record) = Some(self.short.to_text().0),
@@ -221,7 +223,7 @@ impl Sink for Reader {
             (Some(Field::Id), Word::Number(number)) => record.control().id = Some(number.to_owned()),
             (Some(Field::Tokens(slot)), Word::Number(number)) => *slot(record) = count(number),
             (Some(Field::Amount(slot)), Word::Number(number)) => *slot(record) = amount(number),
-            (Some(Field::Cost), Word::Number(number)) => record.message.usage.cost.total = amount(number),
+            (Some(Field::Cost), Word::Number(number)) => record.message().usage.cost.total = amount(number),
             _ => {}
         }
     }
@@ -232,7 +234,7 @@ impl Sink for Reader {
         }
         self.field = None;
         if self.containers.pop() == Some(Container::Part) {
-            self.record.message.end_part();
+            self.record.message().end_part();
         }
     }
 }

@@ -1,7 +1,5 @@
 //! The wanted fields of one event.
 
-use std::mem::{replace, take};
-
 use super::control::Control;
 use super::message::Message;
 use super::names::{EventKind, UpdateKind};
@@ -14,23 +12,18 @@ pub(super) const MAX_NAME: usize = 1024;
 
 /// The wanted fields of the record being read.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the record")]
 pub(in crate::event) struct Record {
     pub(in crate::event) kind: Option<EventKind>,
     /// The name of another event type than those that are used.
     pub(in crate::event) other_kind: String,
-    pub(in crate::event) message: Message,
-    /// A message was entered and must be cleared.
-    has_message: bool,
+    pub(super) message: Option<Message>,
     pub(in crate::event) update: Option<UpdateKind>,
     pub(in crate::event) delta: Tail,
     pub(super) has_delta: bool,
     pub(in crate::event) tool_call_id: Option<String>,
     pub(in crate::event) tool_name: Option<String>,
     pub(in crate::event) will_retry: Option<bool>,
-    control: Control,
-    /// The control fields were asked for and must be cleared.
-    has_control: bool,
+    control: Option<Control>,
     /// The model is known already, so only the role of a `message_start` matters. Kept over records.
     pub(in crate::event) knows_model: bool,
     /// This pi ends its work with `agent_settled`. Set by the fold, kept over records.
@@ -42,16 +35,14 @@ impl Default for Record {
         Self {
             kind: None,
             other_kind: String::new(),
-            message: Message::default(),
-            has_message: false,
+            message: None,
             update: None,
             delta: Tail::new(MAX_LIVE),
             has_delta: false,
             tool_call_id: None,
             tool_name: None,
             will_retry: None,
-            control: Control::default(),
-            has_control: false,
+            control: None,
             knows_model: false,
             announces_end: false,
         }
@@ -63,55 +54,46 @@ impl Record {
     pub(super) fn clear(&mut self) {
         self.kind = None;
         self.other_kind.clear();
-        if take(&mut self.has_message) {
-            self.message = Message::default();
-        }
+        self.message = None;
         self.update = None;
         self.delta.clear();
         self.has_delta = false;
         self.tool_call_id = None;
         self.tool_name = None;
         self.will_retry = None;
-        if take(&mut self.has_control) {
-            self.control = Control::default();
-        }
+        self.control = None;
     }
 
-    /// Call before the message.
-    pub(super) fn begin_message(&mut self) {
-        // The last of two keys of the same name counts.
-        if replace(&mut self.has_message, true) {
-            self.message = Message::default();
-        }
+    pub(in crate::event) fn message(&mut self) -> &mut Message {
+        self.message.get_or_insert_default()
     }
 
     /// The fields of responses, questions and retries.
     pub(in crate::event) fn control(&mut self) -> &mut Control {
-        self.has_control = true;
-        &mut self.control
+        self.control.get_or_insert_default()
     }
 
     /// Whether the message is the assistant's.
     pub(in crate::event) fn is_from_assistant(&mut self) -> bool {
-        let role = self.message.role.as_deref();
         // Only a pi that announces its end lets its system message be seen.
-        self.announces_end |= role == Some("system");
-        role == Some("assistant")
+        self.announces_end |= self.role() == Some("system");
+        self.role() == Some("assistant")
+    }
+
+    fn role(&self) -> Option<&str> {
+        self.message.as_ref()?.role.as_deref()
     }
 
     /// Whether the rest of the record holds nothing that is wanted.
     pub(super) fn is_enough(&self) -> bool {
         match self.kind {
             None | Some(EventKind::RetryStart | EventKind::RetryEnd | EventKind::Response) => false,
-            Some(EventKind::MessageStart) => match self.message.role.as_deref() {
-                Some("assistant") => {
-                    self.knows_model || (self.message.provider.is_some() && self.message.model.is_some())
-                }
-                role => role.is_some(),
-            },
-            Some(EventKind::MessageEnd) => {
-                self.message.role.as_deref().is_some_and(|role| role != "assistant")
+            Some(EventKind::MessageStart) if self.role() == Some("assistant") => {
+                let is_model = |message: &Message| message.provider.is_some() && message.model.is_some();
+                self.knows_model || self.message.as_ref().is_some_and(is_model)
             }
+            Some(EventKind::MessageStart) => self.role().is_some(),
+            Some(EventKind::MessageEnd) => self.role().is_some_and(|role| role != "assistant"),
             Some(EventKind::MessageUpdate) => {
                 matches!(self.update, Some(UpdateKind::TextStart | UpdateKind::Other))
             }
@@ -120,7 +102,7 @@ impl Record {
             Some(EventKind::ToolEnd) => self.tool_call_id.is_some(),
             // It repeats all messages, and says after them only whether a retry follows.
             Some(EventKind::AgentEnd) => self.announces_end,
-            Some(EventKind::UiRequest) => self.control.is_no_question(),
+            Some(EventKind::UiRequest) => self.control.as_ref().is_some_and(Control::is_no_question),
             Some(_) => true,
         }
     }
