@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use pi_subagent_native::event::{Collected, Collector};
+use pi_subagent_native::event::{Collected, Collector, Live};
 
 use super::draw::Draw;
 use super::heap::held;
@@ -44,7 +44,9 @@ fn collect<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> (String, Collected
     assert!(live.text.len() <= MOST_LIVE, "{} bytes on show", live.text.len());
     let items = serde_json::to_string(live.display_items).expect("items are JSON");
     assert!(items.len() <= MOST_ITEMS, "{} bytes of items", items.len());
-    let mut view = format!("{live:?}");
+    // When the pause of a retry ends is counted from the moment at which it was read.
+    let retry = live.retry.map(|retry| (retry.attempt, retry.max_attempts, &retry.error));
+    let mut view = format!("{:?} {retry:?}", Live { retry: None, ..live });
     let asked = collector.take_questions();
     assert!(asked.len() <= 16, "{} questions", asked.len());
     let answered = collector.take_responses();
