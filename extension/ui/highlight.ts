@@ -1,6 +1,6 @@
 /** Code in pi's colours for it. */
 
-import { load } from "./languages.cjs";
+import { createRequire } from "node:module";
 import type { Color, Style } from "./style.ts";
 
 /** Longer code is drawn in one colour: it is a file, and somebody waits for the screen. */
@@ -49,7 +49,7 @@ export function highlighted(code: string, language: string | undefined, style: S
 }
 
 function treeOf(code: string, language: string): Tree | undefined {
-	const highlighter = load();
+	const highlighter: typeof import("highlight.js") = createRequire(import.meta.url)("./languages.cjs");
 	if (!highlighter.getLanguage(language)) return undefined;
 	return highlighter.highlight(code, { language, ignoreIllegals: true }).emitter as unknown as Tree;
 }
