@@ -1,9 +1,8 @@
 /** The first line of a card. */
 
-import { visibleWidth } from "@earendil-works/pi-tui";
 import { joined } from "../ui/lines.ts";
 import type { Style } from "../ui/style.ts";
-import { clip, oneLine } from "../ui/text.ts";
+import { clip, oneLine, widthOf } from "../ui/text.ts";
 import type { Mark } from "./marks.ts";
 
 /** A mark, what pi calls the tool, and the name that the call is about. */
@@ -21,5 +20,5 @@ export function headLine(
 	style: Style,
 ): string {
 	const whole = joined([title, ...parts], style);
-	return visibleWidth(whole) <= width ? whole : clip(joined([title, ...short], style), width);
+	return widthOf(whole) <= width ? whole : clip(joined([title, ...short], style), width);
 }

@@ -1,11 +1,10 @@
 /** One line per task: columns for what is compared, the rest as far as the terminal reaches. */
 
-import { visibleWidth } from "@earendil-works/pi-tui";
 import { duration, figuresOf } from "../ui/figures.ts";
 import { joined, joinedWidth } from "../ui/lines.ts";
 import { gist, PREVIEW_CHARACTERS } from "../ui/prose.ts";
 import type { Style } from "../ui/style.ts";
-import { cell, clip, firstLine, oneLine } from "../ui/text.ts";
+import { cell, clip, firstLine, oneLine, widthOf } from "../ui/text.ts";
 import { callLine } from "../ui/tool-calls.ts";
 import { isOver, type Mark, mark, outcomeWords, standingWords, WARNING } from "./marks.ts";
 import type { TaskView } from "./tasks.ts";
@@ -51,7 +50,7 @@ export interface RowLayout {
 export function rowLayout(views: readonly TaskView[], width: number, numbered: boolean): RowLayout {
 	// A name that is still arriving must not move what stands below the others.
 	const whole = views.length > 1 && views[0]?.state === "planned" ? views.slice(0, -1) : views;
-	const longest = Math.max(...whole.map(({ agent }) => visibleWidth(agentName(agent))), 1);
+	const longest = Math.max(...whole.map(({ agent }) => widthOf(agentName(agent))), 1);
 	const agents = views.map(({ agent }) => agent);
 	const repeated = agents.filter((agent, index) => agents.indexOf(agent) !== index);
 	return {
@@ -113,7 +112,7 @@ export function taskRow(
 		timeColumns > 0 && !narrow ? style.fg("muted", GAP + timeOf(view).padStart(timeColumns)) : "",
 		withTask ? GAP + style.fg("muted", cell(task, taskColumns)) : "",
 	].join("");
-	const room = width - visibleWidth(row) - GAP.length;
+	const room = width - widthOf(row) - GAP.length;
 	const rest = narrow ? shortest(view, style) : details(view, layout, withTask ? "" : task, parts, room, style);
 	return clip(rest === "" ? row : row + GAP + clip(rest, room), width).trimEnd();
 }
@@ -135,12 +134,12 @@ function details(
 	const words = coloredWords(view, style);
 	const activity = brief || errorBelow ? "" : activityOf(view, task, room, style);
 	// Why it failed is worth more than figures.
-	const wish = Math.min(visibleWidth(activity), view.error === undefined ? ACTIVITY_COLUMNS : room);
+	const wish = Math.min(widthOf(activity), view.error === undefined ? ACTIVITY_COLUMNS : room);
 	const beside = room - joinedWidth([words, " ".repeat(wish)]) - SEPARATOR_COLUMNS;
 	// The figures of a run that is over stand at the end of what stands below.
 	const figures = brief && view.result ? "" : fittingFigures(view, layout, beside, style);
 	const left = room - joinedWidth([words, figures]) - (words === "" && figures === "" ? 0 : SEPARATOR_COLUMNS);
-	const fits = left >= Math.min(FEWEST_COLUMNS, visibleWidth(activity));
+	const fits = left >= Math.min(FEWEST_COLUMNS, widthOf(activity));
 	return joined([words, fits ? clip(activity, left) : "", figures], style);
 }
 

@@ -1,9 +1,8 @@
 /** Lines of styled text: what cards, messages and the panel are put together from. */
 
-import { visibleWidth } from "@earendil-works/pi-tui";
 import { PREVIEW_CHARACTERS } from "./prose.ts";
 import type { Color, Style } from "./style.ts";
-import { clip, oneLine, plainText, wrap } from "./text.ts";
+import { clip, oneLine, plainText, widthOf, wrap } from "./text.ts";
 
 const SEPARATOR = " · ";
 
@@ -32,7 +31,7 @@ export function joined(parts: readonly string[], style: Style): string {
 
 /** The columns that parts take in a row. */
 export function joinedWidth(parts: readonly string[]): number {
-	const widths = parts.map(visibleWidth).filter((width) => width > 0);
+	const widths = parts.map(widthOf).filter((width) => width > 0);
 	return widths.reduce((sum, width) => sum + width, Math.max(0, widths.length - 1) * SEPARATOR.length);
 }
 

@@ -67,7 +67,7 @@ function restyled(cut: string, line: string): string {
 
 /** A path cut from the left, since its end says most: before a name, unless that would leave half of the room empty. */
 export function fitPath(path: string, width: number): string {
-	const columns = visibleWidth(path);
+	const columns = widthOf(path);
 	if (columns <= width) return path;
 	const room = Math.max(0, width - 1);
 	const end = sliceByColumn(path, columns - room, room, true);
@@ -77,7 +77,7 @@ export function fitPath(path: string, width: number): string {
 
 /** Wraps styled text. What follows the first line stands below the end of `lead`, which is a mark or an indentation. */
 export function wrap(text: string, width: number, lead = ""): string[] {
-	const indent = visibleWidth(lead);
+	const indent = widthOf(lead);
 	const lines = wrapTextWithAnsi(text, Math.max(1, width - indent));
 	const margin = " ".repeat(indent);
 	return lines.map((line, index) => (index === 0 ? lead : margin) + line);

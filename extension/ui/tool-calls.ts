@@ -1,9 +1,8 @@
 /** One line per tool call, in the words pi itself uses for its tools. */
 
 import { homedir } from "node:os";
-import { visibleWidth } from "@earendil-works/pi-tui";
 import type { Color, Style } from "./style.ts";
-import { clip, fitPath, oneLine } from "./text.ts";
+import { clip, fitPath, oneLine, widthOf } from "./text.ts";
 
 /** Longest argument value of a tool pi does not know; the line is clipped to the terminal in any case. */
 const MAX_VALUE_CHARACTERS = 60;
@@ -18,7 +17,7 @@ type Piece = readonly [text: string, color: Color, isPath?: "path"];
 /** A call in at most `width` columns. A path gives way on its left. */
 export function callLine(tool: string, args: Arguments, width: number, style: Style): string {
 	const pieces = form(tool, args);
-	const others = pieces.reduce((sum, [text, , isPath]) => sum + (isPath ? 0 : visibleWidth(text)), 0);
+	const others = pieces.reduce((sum, [text, , isPath]) => sum + (isPath ? 0 : widthOf(text)), 0);
 	const room = Math.max(FEWEST_PATH_COLUMNS, width - others);
 	const drawn = pieces.map(([text, color, isPath]) => style.fg(color, isPath ? fitPath(text, room) : text));
 	return clip(drawn.join(""), width);
