@@ -551,6 +551,33 @@ export interface DeliveryMessage {
 }
 
 /**
+ * How to bring the messages of `onEvent` into a session of pi.
+ *
+ * @example
+ * ```ts
+ * import { deliveryPolicy } from "pi-subagent-native";
+ *
+ * const { lookMs, attempts } = deliveryPolicy();
+ * console.log(`look every ${lookMs} ms, try ${attempts} times`);
+ * ```
+ */
+export declare function deliveryPolicy(): DeliveryPolicy
+
+/** How a host brings a message into its session; all times in milliseconds. */
+export interface DeliveryPolicy {
+  /** Pause between two looks at whether a message can go out that could not before. */
+  lookMs: number
+  /** No turn is started for so long after a session was opened: its first prompt may be on its way. */
+  openingMs: number
+  /** The longest time that pi takes from a prompt to its turn; a turn in between would have the prompt refused. */
+  preflightMs: number
+  /** A message that has not started its turn after this time was refused. */
+  refusedMs: number
+  /** Attempts, after which a message waits for the next opening of its session. */
+  attempts: number
+}
+
+/**
  * Describes the tools to register. Equal files and options give equal bytes, so that prompt caches stay valid.
  *
  * @example

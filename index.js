@@ -841,6 +841,7 @@ module.exports.RunHandle = nativeBinding.RunHandle
 module.exports.bootEarly = nativeBinding.bootEarly
 module.exports.collectOutput = nativeBinding.collectOutput
 module.exports.collectOutputFile = nativeBinding.collectOutputFile
+module.exports.deliveryPolicy = nativeBinding.deliveryPolicy
 module.exports.describeTools = nativeBinding.describeTools
 module.exports.discoverAgents = nativeBinding.discoverAgents
 module.exports.doctor = nativeBinding.doctor

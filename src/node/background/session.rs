@@ -22,6 +22,7 @@ use crate::orchestrate::background::{
     mark_delivered, open_conversation, until_settled,
 };
 use crate::run::spawn_task;
+use crate::text::figures::millis;
 
 /// Receives events. Weak: an event does not keep the process alive.
 pub type EventSink = ThreadsafeFunction<BackgroundEvent, Returned, BackgroundEvent, Status, false, true>;
@@ -132,6 +133,43 @@ pub fn open_background(
 pub fn end_background(env: Env) -> napi::Result<PromiseRaw<'static, Option<String>>> {
     promise(env, async move { Ok(background::close_all().await) })
 }
+
+/// How a host brings a message into its session; all times in milliseconds.
+#[napi(object, object_from_js = false)]
+pub struct DeliveryPolicy {
+    /// Pause between two looks at whether a message can go out that could not before.
+    pub look_ms: f64,
+    /// No turn is started for so long after a session was opened: its first prompt may be on its way.
+    pub opening_ms: f64,
+    /// The longest time that pi takes from a prompt to its turn; a turn in between would have the prompt refused.
+    pub preflight_ms: f64,
+    /// A message that has not started its turn after this time was refused.
+    pub refused_ms: f64,
+    /// Attempts, after which a message waits for the next opening of its session.
+    pub attempts: u32,
+}
+
+/// How to bring the messages of `onEvent` into a session of pi.
+///
+/// @example
+/// ```ts
+/// import { deliveryPolicy } from "pi-subagent-native";
+///
+/// const { lookMs, attempts } = deliveryPolicy();
+/// console.log(`look every ${lookMs} ms, try ${attempts} times`);
+/// ```
+#[napi(catch_unwind)]
+pub fn delivery_policy() -> DeliveryPolicy {
+    background::DELIVERY_POLICY.into_js()
+}
+
+object_into_js! { |policy: background::DeliveryPolicy| DeliveryPolicy {
+    look_ms: millis(policy.look),
+    opening_ms: millis(policy.opening),
+    preflight_ms: millis(policy.preflight),
+    refused_ms: millis(policy.refused),
+    attempts,
+} }
 
 struct EventListener(EventSink);
 
