@@ -44,7 +44,7 @@ impl Scene {
     fn reasons(&self, private: &PrivateAgentDir) -> Vec<(String, String)> {
         let name =
             |path: &Path| path.strip_prefix(self.real()).expect("inside").to_string_lossy().into_owned();
-        private.left_out().iter().map(|left| (name(&left.path), left.reason.clone())).collect()
+        private.left_out().iter().map(|(path, reason)| (name(path), reason.clone())).collect()
     }
 }
 

@@ -25,15 +25,6 @@ const PATH_LISTS: [&str; 5] = ["packages", "extensions", "skills", "prompts", "t
 /// The key of the token that refreshes an MCP server's access token.
 const MCP_REFRESH: &str = "refresh_token";
 
-/// A file, or an entry of one, that the child does without because it could not be copied.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
-    /// The original file.
-    pub path: PathBuf,
-    /// The system's error.
-    pub reason: String,
-}
-
 /// A private copy of the user's agent directory, for one child. Dropping it removes the directory and everything in it;
 /// links are removed, not followed.
 #[derive(Debug)]
@@ -47,7 +38,7 @@ pub struct PrivateAgentDir {
     pub(super) copied: Credentials,
     /// The agent's own credentials, if any; they win over the user's.
     pub(super) overlay: Option<Overlay>,
-    pub(super) left_out: Vec<LeftOut>,
+    pub(super) left_out: Vec<(PathBuf, String)>,
 }
 
 /// A second credentials file and what was copied from it.
@@ -101,9 +92,10 @@ impl PrivateAgentDir {
         &self.path
     }
 
-    /// The files and entries that the child does without.
+    /// The files that the child does without, or without an entry of which, because it could not be copied; each with the
+    /// reason.
     #[must_use]
-    pub fn left_out(&self) -> &[LeftOut] {
+    pub fn left_out(&self) -> &[(PathBuf, String)] {
         &self.left_out
     }
 
@@ -119,7 +111,7 @@ impl PrivateAgentDir {
             // Removed meanwhile, or a dangling link: pi would not see it either.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => {
-                self.left_out.push(LeftOut { path: original, reason: error.to_string() });
+                self.left_out.push((original, error.to_string()));
                 Ok(())
             }
         }

@@ -115,22 +115,16 @@ fn is_denied(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }
 
-/// Tells a directory from another one of the same name. The inode number alone does not: file systems reuse it at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Identity {
-    device: u64,
-    inode: u64,
-    modified: (i64, i64),
+/// Tells a directory from another one of the same name, by device, inode and modification time. The inode number alone
+/// does not: file systems reuse it at once.
+type Identity = (u64, u64, i64, i64);
+
+fn identity(found: &Metadata) -> Identity {
+    (found.dev(), found.ino(), found.mtime(), found.mtime_nsec())
 }
 
-impl Identity {
-    fn of(found: &Metadata) -> Self {
-        Self { device: found.dev(), inode: found.ino(), modified: (found.mtime(), found.mtime_nsec()) }
-    }
-
-    fn at(path: &Path) -> Option<Self> {
-        fs::symlink_metadata(path).ok().map(|found| Self::of(&found))
-    }
+fn identity_at(path: &Path) -> Option<Identity> {
+    fs::symlink_metadata(path).ok().as_ref().map(identity)
 }
 
 /// One lock directory that this process created.
@@ -156,11 +150,11 @@ impl Held {
         }
         made.map_err(failed)?;
         let found = fs::symlink_metadata(path).map_err(failed)?;
-        Ok(Self { path: path.to_owned(), identity: Identity::of(&found) })
+        Ok(Self { path: path.to_owned(), identity: identity(&found) })
     }
 
     fn is_ours(&self) -> bool {
-        Identity::at(&self.path) == Some(self.identity)
+        identity_at(&self.path) == Some(self.identity)
     }
 }
 
@@ -183,7 +177,7 @@ fn remove_stale(path: &Path) -> io::Result<()> {
     };
     let age = SystemTime::now().duration_since(found.modified()?);
     // A time in the future is not stale: pi sets one to probe the precision of the file system.
-    if age.is_ok_and(|age| age > STALE) && Identity::at(path) == Some(Identity::of(&found)) {
+    if age.is_ok_and(|age| age > STALE) && identity_at(path) == Some(identity(&found)) {
         match fs::remove_dir(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => (),

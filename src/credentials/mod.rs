@@ -37,7 +37,7 @@ mod overlay;
 mod refresh;
 mod token;
 
-pub use build::{LeftOut, PrivateAgentDir};
+pub use build::PrivateAgentDir;
 pub use give_back::{GiveBack, GiveBackError, Refused};
 pub use lock::{AuthLock, LockError};
 pub use overlay::has_entry;

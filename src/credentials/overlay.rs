@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::auth_file::{Credentials, read_settled};
-use super::build::{LeftOut, Overlay, PrivateAgentDir};
+use super::build::{Overlay, PrivateAgentDir};
 use super::layout::AUTH;
 use crate::files::FileError;
 use crate::files::private::write_new;
@@ -49,7 +49,7 @@ impl PrivateAgentDir {
     }
 
     fn leave_out(&mut self, path: &Path, reason: String) {
-        self.left_out.push(LeftOut { path: path.to_owned(), reason });
+        self.left_out.push((path.to_owned(), reason));
     }
 
     /// The file that the credentials for a provider came from, and its content at the time of the copy.

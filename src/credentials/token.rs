@@ -1,6 +1,5 @@
 //! A token that a child refreshed, and the checks it has to pass before the user's credentials take it.
 
-use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value};
@@ -35,17 +34,10 @@ pub enum UnusableToken {
 }
 
 /// The three values that may be copied back.
-#[derive(Clone, PartialEq)]
 pub(super) struct Token {
     access: String,
     refresh: String,
     expires: f64,
-}
-
-impl fmt::Debug for Token {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Token").field("expires", &self.expires).finish_non_exhaustive()
-    }
 }
 
 impl Token {

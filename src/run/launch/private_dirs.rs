@@ -97,10 +97,9 @@ impl PrivateDirs {
 
     /// Notices about what the child does without.
     pub(in crate::run) fn left_out(&self) -> Vec<String> {
-        let left_out = self.agent.left_out().iter();
-        left_out
-            .map(|file| format!("the child does without `{}`: {}", file.path.display(), file.reason))
-            .collect()
+        let notice =
+            |(path, why): &(PathBuf, String)| format!("the child does without `{}`: {why}", path.display());
+        self.agent.left_out().iter().map(notice).collect()
     }
 
     /// Copies a provider's refreshed token back into the user's credentials. Blocks. Returns a notice for the user if
