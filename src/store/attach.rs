@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{LazyLock, Weak};
+use std::sync::{Arc, LazyLock, Weak};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -51,7 +51,7 @@ pub fn attach(agent_dir: &Path) -> Attached {
         .unwrap_or_else(|_| agent_dir.to_owned());
     let mut known = KNOWN.lock();
     let known = known.entry(directory.clone()).or_default();
-    if let Some(store) = Store::upgrade(&known.store) {
+    if let Some(store) = known.store.upgrade().map(Store) {
         return Attached { store: Some(store), notice: None };
     }
     if known.failed.is_some_and(|failed| failed.elapsed() < RETRY) {
@@ -59,7 +59,7 @@ pub fn attach(agent_dir: &Path) -> Attached {
     }
     match open(&directory, known.had_store) {
         Ok(store) => {
-            known.store = store.downgrade();
+            known.store = Arc::downgrade(&store.0);
             known.had_store = true;
             known.failed = None;
             let notice = store.set_aside().map(|aside| {

@@ -20,7 +20,7 @@ const OPENING: Duration = Duration::from_secs(5);
 
 /// The state shared by the processes of one user. Clones are cheap and share one connection. Every method blocks.
 #[derive(Clone)]
-pub struct Store(Arc<Inner>);
+pub struct Store(pub(super) Arc<Inner>);
 
 pub(super) struct Inner {
     path: PathBuf,
@@ -184,14 +184,6 @@ impl Store {
     /// Converts an error of `SQLite`.
     pub(super) fn failed(&self, source: rusqlite::Error) -> StoreError {
         StoreError::Database { path: self.0.path.clone(), source }
-    }
-
-    pub(super) fn downgrade(&self) -> std::sync::Weak<Inner> {
-        Arc::downgrade(&self.0)
-    }
-
-    pub(super) fn upgrade(inner: &std::sync::Weak<Inner>) -> Option<Self> {
-        inner.upgrade().map(Self)
     }
 }
 
