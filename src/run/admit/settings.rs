@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::refusal::{InvalidConfig, Refusal};
 use crate::config::{self, Config, ConfigPaths, LoadedConfig};
-use crate::files::layout;
+use crate::files::{layout, open};
 use crate::process::{Cancel, CancelReason};
 use crate::run::blocking::blocking;
 use crate::run::context::HostContext;
@@ -119,12 +119,10 @@ fn sanitizer(loaded: Option<&LoadedConfig>, context: &HostContext) -> Sanitizer 
     let env = loaded.iter().flat_map(|loaded| &loaded.config.env);
     let configured = env.map(|(name, value)| (name.as_str(), value.as_str()));
     let mut secrets = secret_values(inherited(context).chain(configured));
-    for auth in stores(&context.agent_dir) {
-        let is_sane =
-            std::fs::metadata(&auth).is_ok_and(|metadata| metadata.is_file() && metadata.len() <= AUTH_BYTES);
-        if is_sane && let Ok(text) = std::fs::read_to_string(&auth) {
-            secrets.extend(auth_secrets(&text));
-        }
+    for path in stores(&context.agent_dir) {
+        let bytes = open::regular(&path).and_then(|file| open::read(file, AUTH_BYTES));
+        let text = bytes.ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        secrets.extend(text.iter().flat_map(|text| auth_secrets(text)));
     }
     Sanitizer::new(SanitizerOptions { secrets, homes: homes(context) })
 }

@@ -109,7 +109,8 @@ impl ActiveRun<'_> {
             if let Some(pause) = self.pause_after(attempt, &report) {
                 let builder = self.admitted.builder.clone();
                 let given_back = move || {
-                    builder.give_back(&files, &report.last);
+                    // No notice: the next attempt refreshes the token again, or its result has the notice.
+                    drop(builder.give_back(&files, &report.last));
                     (files, report)
                 };
                 (files, report) = blocking(given_back).await;

@@ -57,7 +57,7 @@ impl ResultBuilder {
     /// The result of a run whose child was started.
     #[must_use]
     pub(in crate::run) fn finish(mut self, report: RunReport, files: &RunFiles) -> ToolResult {
-        self.diagnostics.extend(self.lost_token(files, &report.last));
+        self.diagnostics.extend(self.give_back(files, &report.last));
         let RunReport { last, verdict, duration, changes } = report;
         let AttemptReport { supervised, collected, protocol_report, .. } = last;
         let mut collected = clean(collected, &self.sanitizer);
@@ -121,15 +121,10 @@ impl ResultBuilder {
         }
     }
 
-    /// Copies a token that an attempt has refreshed back into the user's credentials, before the next attempt. Blocks.
-    pub(in crate::run) fn give_back(&self, files: &RunFiles, report: &AttemptReport) {
-        // A failure here is not reported: the next attempt refreshes the token again, or its result reports the
-        // failure.
-        drop(self.lost_token(files, report));
-    }
-
-    /// Copies a refreshed token back into the user's credentials. Returns a notice for the user if that failed.
-    fn lost_token(&self, files: &RunFiles, report: &AttemptReport) -> Option<String> {
+    /// Copies a token that an attempt has refreshed back into the user's credentials. Blocks. Returns a notice for the
+    /// user if that failed.
+    #[must_use]
+    pub(in crate::run) fn give_back(&self, files: &RunFiles, report: &AttemptReport) -> Option<String> {
         // The model chosen for the child; what the child reports counts only if none was chosen.
         let model = self.model.as_deref().or(report.collected.model.as_deref());
         let (provider, _) = model?.split_once('/')?;
