@@ -54,7 +54,6 @@ async fn begin(
     callbacks: Arc<dyn HostCallbacks>,
     receipt: oneshot::Sender<Receipt>,
 ) {
-    let reply = Reply { receipt, warnings };
     let (id, cancel, asked) = (RunId::of_key(&live.key()), &live.control.cancel, Notify::new());
     let mut preparing = Box::pin(prepare_with(settings, spec, id, &*callbacks, cancel, Some(&asked)));
     let prepared = tokio::select! {
@@ -62,63 +61,68 @@ async fn begin(
         () = asked.notified() => None,
         prepared = &mut preparing => Some(prepared),
     };
-    let accepted = if let Some(prepared) = prepared {
-        accept(&service, &live, prepared, handoff, &config, reply).await
+    // The caller may be gone; an accepted run continues.
+    let reply = |answer| drop(receipt.send(answer));
+    let accepted = |note: &str| {
+        let BackgroundRun { run_id, session_key, .. } = live.record();
+        Receipt::Accepted { run_id, session_key, note: note.to_owned(), warnings }
+    };
+    let ready = if let Some(prepared) = prepared {
+        match accept(&service, &live, prepared, handoff, &config).await {
+            Ok(ready) => {
+                reply(accepted(NOTE));
+                Ok(ready)
+            }
+            Err(answer) => return reply(answer),
+        }
     } else {
         if !host(&service, &live, &config).await {
-            return reply.send(Receipt::Forbidden(too_many(&config)));
+            return reply(Receipt::Forbidden(too_many(&config)));
         }
-        reply.accept(&live, ASKED);
-        after_consent(&service, &live, preparing.await, handoff).await
+        reply(accepted(ASKED));
+        match after_consent(&service, &live, preparing.await, handoff).await {
+            Some(ready) => ready,
+            None => return,
+        }
     };
-    if let Some(ready) = accepted {
-        drive(&service, &live, ready, &config, &order, &*callbacks).await;
-    }
+    drive(&service, &live, ready, &config, &order, &*callbacks).await;
 }
 
-/// Accepts a run that was prepared without asking the user. `None`: it was refused, or a keeper has it.
+/// Accepts a run that was prepared without asking the user. Otherwise returns the answer: why it was refused, or that a
+/// keeper has it.
 async fn accept(
     service: &Arc<BackgroundService>,
     live: &Arc<LiveRun>,
     prepared: Result<AdmittedRun, ToolResult>,
     handoff: Option<Handoff>,
     config: &Config,
-    reply: Reply,
-) -> Option<Result<AdmittedRun, ToolResult>> {
-    let refuse = |reply: Reply, refusal| {
-        reply.send(refusal);
-        None
-    };
-    let ready = match prepared {
-        Ok(ready) => ready,
-        Err(result) => return refuse(reply, refusal_of(&result)),
-    };
+) -> Result<AdmittedRun, Receipt> {
+    let ready = prepared.map_err(|result| refusal_of(&result))?;
     if let Some(over) = ready.over_budget().await {
-        return refuse(reply, Receipt::Forbidden(over));
+        return Err(Receipt::Forbidden(over));
     }
     if let Some(handoff) = handoff {
         if has_too_many(service, config).await {
-            return refuse(reply, Receipt::Forbidden(too_many(config)));
+            return Err(Receipt::Forbidden(too_many(config)));
         }
-        let receipt = handoff.hand_over(&live.key()).await;
-        if matches!(receipt, Receipt::Accepted { .. }) {
+        let answer = handoff.hand_over(&live.key()).await;
+        if matches!(answer, Receipt::Accepted { .. }) {
             note_handed_over(service, live);
         }
-        return refuse(reply, receipt);
+        return Err(answer);
     }
     live.note_prepared(&ready);
     if !host(service, live, config).await {
-        return refuse(reply, Receipt::Forbidden(too_many(config)));
+        return Err(Receipt::Forbidden(too_many(config)));
     }
     let (key, is_kept) = (live.key(), live.record().is_kept);
     if is_kept && service.repository.is_in_memory(&key) {
         // No other process could see the run, stop it, or deliver its result.
         service.repository.forget(&key);
         service.registry.remove(&key);
-        return refuse(reply, Receipt::Error(NO_STORE.to_owned()));
+        return Err(Receipt::Error(NO_STORE.to_owned()));
     }
-    reply.accept(live, NOTE);
-    Some(Ok(ready))
+    Ok(ready)
 }
 
 /// Continues with an accepted run after the user has answered. `None`: a keeper has it.
@@ -171,25 +175,6 @@ fn note_handed_over(service: &BackgroundService, live: &LiveRun) {
         view.note_handed_over(key);
     }
     service.invalidate(false);
-}
-
-/// The receipt, until it is sent.
-struct Reply {
-    receipt: oneshot::Sender<Receipt>,
-    warnings: Vec<String>,
-}
-
-impl Reply {
-    fn accept(mut self, live: &LiveRun, note: &str) {
-        let BackgroundRun { run_id, session_key, .. } = live.record();
-        let warnings = std::mem::take(&mut self.warnings);
-        self.send(Receipt::Accepted { run_id, session_key, note: note.to_owned(), warnings });
-    }
-
-    fn send(self, receipt: Receipt) {
-        // The caller may be gone; an accepted run continues.
-        drop(self.receipt.send(receipt));
-    }
 }
 
 /// The receipt that says why a run was refused.
