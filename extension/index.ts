@@ -36,7 +36,11 @@ export default function subagentNative(api: PiApi): void {
 		childGuard(api);
 		return;
 	}
-	const pi = guarded(api);
+	// A pi that lacks what is registered here would end.
+	contained("loading the extension", () => start(guarded(api)), undefined);
+}
+
+function start(pi: PiApi): void {
 	const runs = new Runs();
 	const background = new Background();
 	const host = new BackgroundHost();

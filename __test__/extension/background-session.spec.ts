@@ -65,7 +65,8 @@ describe("sessions_spawn", () => {
 			},
 		);
 		assert.deepEqual([options?.sessionId, options?.model, options?.thinking], ["session", "fake/big", "high"]);
-		assert.deepEqual([JSON.parse(content[0]?.text ?? ""), details], [addon.receipt, addon.receipt]);
+		assert.deepEqual(JSON.parse(content[0]?.text ?? ""), addon.receipt);
+		assert.deepEqual(details, { kind: "subagent-receipt", version: 1, ...addon.receipt });
 	});
 
 	it("flags a refusal, a call that was aborted, and an addon that fails or is missing", async () => {

@@ -186,6 +186,18 @@ describe("what is registered", () => {
 		assert.match(host.notes[0] ?? "", /\/c failed: Error: broken/);
 	});
 
+	it("is left out by a pi that cannot take it, and that is told when a session begins", async () => {
+		await opened();
+		const host = new HostDouble();
+		host.registerCommand = fails;
+		const { default: load } = await import("../../extension/index.ts");
+		load(host.api);
+		await later();
+		assert.deepEqual(host.notes, []);
+		await host.emit("session_start");
+		assert.match(host.notes.join(), /loading the extension failed: Error: broken/);
+	});
+
 	it("still blocks a tool call by failing", async () => {
 		const { host, pi } = await opened();
 		pi.on("tool_call", fails);

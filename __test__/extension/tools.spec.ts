@@ -115,7 +115,8 @@ describe("the tools", () => {
 			for (const [tool, mode] of Object.entries(modes)) {
 				const { isError, details } = await call(undefined, { tool });
 				const error = { code: "SUBAGENT_FAILED", message: "the run ended unexpectedly: a bug" };
-				assert.deepEqual([isError, details], [true, { mode, results: [], error }]);
+				const stamp = { kind: "subagent-run", version: 1 };
+				assert.deepEqual([isError, details], [true, { ...stamp, mode, results: [], error }]);
 			}
 		}
 	});

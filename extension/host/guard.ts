@@ -16,8 +16,8 @@ let session: PiContext | undefined;
 let isTold = false;
 let untold: string | undefined;
 
-/** Says whose user hears of failures from now on; a session that begins hears of the first one again. */
-export function tellFailuresTo(context: PiContext, isNew: boolean): void {
+/** Says whose user hears of failures from now on; one that begins hears of the first again. Until then they are kept. */
+export function tellFailuresTo(context: PiContext | undefined, isNew: boolean): void {
 	session = context;
 	if (isNew) isTold = untold !== undefined;
 	if (untold !== undefined) tell();
@@ -70,6 +70,11 @@ export function contained<T>(what: string, run: () => T, otherwise: Awaited<T>):
 	} catch (error) {
 		return recover(error);
 	}
+}
+
+/** Notes it when a promise fails that nobody waits for: Node ends a process for that. */
+export function unwaited(what: string, promise: Promise<unknown>): void {
+	promise.catch((error: unknown) => failed(what, error));
 }
 
 /** `setInterval` for what must not end pi, and does not keep it alive. */

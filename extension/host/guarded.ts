@@ -12,6 +12,9 @@ type Parts = Record<string, unknown>;
 /** Wraps `pi`, once per load. A handler of `tool_call` still blocks the call by failing. */
 export function guarded<Pi extends object>(pi: Pi): Pi {
 	const call = (name: string, ...args: unknown[]) => (pi as unknown as Record<string, Loose>)[name]?.(...args);
+	// What fails before a session begins is told there.
+	tellFailuresTo(undefined, true);
+	call("on", "session_start", (_event: unknown, context: unknown) => tellFailuresTo(context as PiContext, true));
 	return replaced(pi, {
 		on: (event: unknown, handler: unknown) => call("on", event, guardedHandler(String(event), handler as Loose)),
 		registerTool: (tool: unknown) => call("registerTool", guardedTool(tool as Parts)),
@@ -36,7 +39,7 @@ function replaced<T extends object>(base: T, functions: Record<string, Loose>): 
 
 function guardedHandler(event: string, handler: Loose): Loose {
 	return (payload, context) => {
-		tellFailuresTo(context as PiContext, event === "session_start");
+		tellFailuresTo(context as PiContext, false);
 		const run = () => handler(payload, guardedContext(context as PiContext));
 		return event === "tool_call" ? run() : contained(`the handler of \`${event}\``, run, undefined);
 	};

@@ -5,6 +5,7 @@ import { isLive } from "../background/run.ts";
 import type { BackgroundRun, BackgroundSession, CommandReport } from "../background/types.ts";
 import { commandReport, messageReport, type Report } from "../commands/report.ts";
 import { reportLines } from "../commands/show.ts";
+import { unwaited } from "../host/guard.ts";
 import { nameOf } from "../ui/run-line.ts";
 import { clip, oneLine } from "../ui/text.ts";
 import type { Action } from "./keys.ts";
@@ -96,7 +97,10 @@ export class PanelActions {
 			(report) => foot.say(summary(report), report.isError ? "error" : "success"),
 			(error: unknown) => foot.say(failure(command, error), "error"),
 		);
-		void done.then(() => this.runs.ask(true));
+		unwaited(
+			"the panel",
+			done.then(() => this.runs.ask(true)),
+		);
 	}
 
 	/** Asks for a report, and opens it. */
@@ -112,10 +116,11 @@ export class PanelActions {
 				return pageOf(messageReport("error", failure(command, error)));
 			}
 		};
-		void ask().then((page) => {
+		const shown = ask().then((page) => {
 			this.isAsking = false;
 			this.host.open(new ReportView(this.host, page, ask, command === "log"));
 		});
+		unwaited("the panel", shown);
 	}
 
 	private async command({ key }: BackgroundRun, command: string, rest: string): Promise<CommandReport> {

@@ -1,5 +1,6 @@
 /** Lines to read in the panel: what a command says, or the keys. */
 
+import { unwaited } from "../host/guard.ts";
 import { cached } from "../ui/cached.ts";
 import type { Style } from "../ui/style.ts";
 import type { Action } from "./keys.ts";
@@ -48,7 +49,11 @@ export class ReportView implements View {
 	press(action: Action): boolean {
 		const by = scrolled(action, this.rows);
 		if (by !== undefined) this.top = Math.max(0, this.top + by);
-		else if (action === "again" && this.ask) void this.ask().then((page) => this.show(page));
+		else if (action === "again" && this.ask)
+			unwaited(
+				"the panel",
+				this.ask().then((page) => this.show(page)),
+			);
 		else return false;
 		return true;
 	}

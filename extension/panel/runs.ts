@@ -3,6 +3,7 @@
 import type { Background } from "../background/registry.ts";
 import { endOf, isLive, runsOf } from "../background/run.ts";
 import type { BackgroundRun, BackgroundSession } from "../background/types.ts";
+import { unwaited } from "../host/guard.ts";
 
 /** How often the store is asked: runs of other sessions are not told of, and old ones may be removed. */
 const ALL_EVERY_MS = 2_000;
@@ -69,7 +70,7 @@ export class PanelRuns {
 		const age = Math.abs(Date.now() - this.askedAt);
 		if (!now && (this.isAsking || age < (this.isAll ? ALL_EVERY_MS : OWN_EVERY_MS))) return;
 		this.isWanted = true;
-		if (!this.isAsking) void this.read();
+		if (!this.isAsking) unwaited("the panel", this.read());
 	}
 
 	private async read(): Promise<void> {

@@ -2,7 +2,7 @@
 
 import { isLive } from "../background/run.ts";
 import type { BackgroundRun, BackgroundSession, Transcript } from "../background/types.ts";
-import { guardedTimeout } from "../host/guard.ts";
+import { guardedTimeout, unwaited } from "../host/guard.ts";
 import { cached } from "../ui/cached.ts";
 import { figuresOf } from "../ui/figures.ts";
 import { joined, paragraph } from "../ui/lines.ts";
@@ -128,7 +128,7 @@ export class TranscriptView implements View {
 	/** Asks for the newest entries, now or as soon as the file may be looked at again. */
 	private want(entries: number): void {
 		this.wanted = Math.max(this.wanted, entries);
-		if (!this.isReading && !this.isDisposed) void this.read();
+		if (!this.isReading && !this.isDisposed) unwaited("the panel", this.read());
 	}
 
 	private async read(): Promise<void> {

@@ -12,6 +12,7 @@ import type {
 import { renderers } from "../cards/render.ts";
 import { forwardAbort } from "../host/abort.ts";
 import { shareCompiledCode } from "../host/compile-cache.ts";
+import { STAMPS } from "../host/details.ts";
 import { loadAddon, type Native } from "../host/native.ts";
 import { type CallOptions, callOptions } from "../host/options.ts";
 import type { PiApi, PiContext, ToolDefinition, ToolOutput } from "../host/pi.ts";
@@ -146,7 +147,7 @@ function failure({ mode }: Kind, message: string): ToolResult {
 	return {
 		content: [{ type: "text", text: message }],
 		isError: true,
-		details: { mode, results: [], error: { code: "SUBAGENT_FAILED", message } },
+		details: { ...STAMPS.run, mode, results: [], error: { code: "SUBAGENT_FAILED", message } },
 	};
 }
 

@@ -5,9 +5,11 @@ import type { BackgroundHost } from "../background/callbacks.ts";
 import type { SpawnableAgents, SpawnOptions, SpawnReceipt } from "../background/types.ts";
 import { agentsRenderers, spawnRenderers } from "../cards/session-tools.ts";
 import { shareCompiledCode } from "../host/compile-cache.ts";
+import { STAMPS } from "../host/details.ts";
 import { loadAddon } from "../host/native.ts";
 import { modelNames, placeOptions } from "../host/options.ts";
 import type { PiApi, PiContext, ToolDefinition, ToolOutput } from "../host/pi.ts";
+import type { Stamp } from "../host/stored.ts";
 
 /** What a call asks for; pi has checked it against the tool's schema. */
 interface SpawnParams {
@@ -87,21 +89,22 @@ export class SessionTools {
 		if (cleanup !== undefined) options.cleanup = cleanup;
 		options.models = modelNames(context);
 		const receipt = await native.spawnSession(options, this.host.callbacks(context));
-		return receipt.status === "accepted" ? answer(receipt) : refusal(receipt);
+		return receipt.status === "accepted" ? answer(receipt, STAMPS.receipt) : refusal(receipt);
 	}
 
 	private async list(context: PiContext): Promise<ToolOutput> {
 		const { native, problem } = loadAddon();
 		if (!native) return refusal({ status: "error", error: problem });
 		const agents: SpawnableAgents = await native.listSpawnable(placeOptions(this.pi, context));
-		return answer(agents);
+		return answer(agents, STAMPS.agents);
 	}
 }
 
-function answer(details: SpawnReceipt | SpawnableAgents): ToolOutput {
-	return { content: [{ type: "text", text: JSON.stringify(details) }], details };
+/** The model reads what the session keeps, without saying of it what it is. */
+function answer(said: SpawnReceipt | SpawnableAgents, stamp: Stamp): ToolOutput {
+	return { content: [{ type: "text", text: JSON.stringify(said) }], details: { ...stamp, ...said } };
 }
 
 function refusal(receipt: SpawnReceipt): ToolOutput {
-	return { ...answer(receipt), isError: true };
+	return { ...answer(receipt, STAMPS.receipt), isError: true };
 }

@@ -1,0 +1,81 @@
+/** What is read back from a session: what this release and 0.1 have written, and nothing else. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { announcementIn, announcementOf, deliveredIn } from "../../extension/background/announcement.ts";
+import { commandReport, reportIn } from "../../extension/commands/report.ts";
+import { agentsIn, receiptIn, runDetailsIn } from "../../extension/host/details.ts";
+import { answer, backgroundRun } from "./package-copy.ts";
+
+const run = answer("found").details;
+const message = {
+	...{ deliveryIds: ["d1"], runIds: ["a"], text: "ended", triggerTurn: true },
+	runs: [backgroundRun("a", { state: "ended", status: "success" })],
+};
+const agents = {
+	agents: [{ id: "explorer", description: "Finds code", source: "builtin", readonly: true }],
+	defaultAgent: "explorer",
+};
+const report = { isError: false, title: "Runs", lines: [{ mark: "ok" as const, text: "a" }], text: "Runs\n\n✓ a" };
+
+const throwing = {
+	get() {
+		throw new Error("looked at");
+	},
+};
+
+const kinds = [
+	{ kind: "subagent-run", decode: runDetailsIn, sample: run, broken: { mode: "single", results: [{ agent: "a" }] } },
+	{ kind: "subagent-receipt", decode: receiptIn, sample: { status: "accepted", runId: "a" }, broken: { status: 1 } },
+	{ kind: "subagent-agents", decode: agentsIn, sample: agents, broken: { agents: [{}], defaultAgent: "a" } },
+	{
+		kind: "subagent-announcement",
+		decode: announcementIn,
+		sample: JSON.parse(JSON.stringify(announcementOf(message).details)),
+		broken: { deliveryIds: ["d1"], runIds: ["a"], runs: [{ runId: "a" }] },
+	},
+	{
+		kind: "subagents-report",
+		decode: reportIn,
+		sample: commandReport(report),
+		broken: { title: "t", lines: [{}], text: "" },
+	},
+];
+
+for (const { kind, decode, sample, broken } of kinds) {
+	describe(kind, () => {
+		const { kind: _kind, version: _version, ...bare } = sample as Record<string, unknown>;
+
+		it("is read with its kind and version, and as 0.1 has written it", () => {
+			const stamped = { kind, version: 1, ...bare };
+			assert.equal(decode(stamped), stamped);
+			assert.equal(decode(bare), bare);
+			assert.ok(decode({ ...stamped, more: "of a later patch" }));
+		});
+
+		it("is nothing of another version, of another kind, or broken", () => {
+			const others = [
+				...[
+					{ ...bare, kind, version: 2 },
+					{ ...bare, kind },
+					{ ...bare, version: 1 },
+					{ ...bare, kind: "x", version: 1 },
+				],
+				...[broken, { kind, version: 1, ...broken }, undefined, null, "text", 1, [], [bare], new Proxy({}, throwing)],
+			];
+			for (const other of others) assert.equal(decode(other), undefined);
+		});
+	});
+}
+
+describe("the ids of deliveries", () => {
+	it("count in whatever has brought them, so that nothing is delivered twice", () => {
+		const entry = (details: unknown) => ({ type: "custom_message", customType: "subagent-announcement", details });
+		const entries = [
+			entry({ kind: "subagent-announcement", version: 2, deliveryIds: ["newer", 7, null] }),
+			entry({ deliveryIds: ["cut"], runs: "…" }),
+			...[entry(null), entry({ deliveryIds: "x" }), null as never, { type: "custom_message" }],
+		];
+		assert.deepEqual([...deliveredIn(entries)], ["newer", "cut"]);
+	});
+});
