@@ -36,7 +36,14 @@ function cardIn(screen: string, last: RegExp): string[] {
 
 const start = "\u001b\\[";
 const colouredMark = new RegExp(`${start}38;2;[\\d;]+m✓.*${start}1m`);
-const background = new RegExp(`${start}48;2;[\\d;]+m`, "g");
+const background = new RegExp(`${start}(?:48;2;[\\d;]+|49)m`, "g");
+
+/** A line without the sequences that tmux writes only because of the ground. */
+function plainStyle(line: string): string {
+	return line
+		.replaceAll(new RegExp(`${start}0?m(?:${start}39m)?`, "g"), `\u001b[0m`)
+		.replaceAll(new RegExp(`${start}39m`, "g"), "");
+}
 
 /** How it looks is ours to decide, so the newest pi shows it in full; an old one may only draw it differently. */
 const looks = [
@@ -132,6 +139,38 @@ for (const version of piVersions) {
 			});
 		});
 	}
+
+	test(`a card in pi ${version} shows what its run changed, and an answer like any answer of pi's`, async () => {
+		const text =
+			"## Done\n\nIt **is** in `new.rs`:\n\n```rust\nfn main() { let x = 1; }\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |";
+		const edit = ({ toolAnswers }: { toolAnswers: unknown[] }) =>
+			toolAnswers.length === 0 ? [call("write", { path: "src/new.rs", content: "fn main() {}\n" })] : [say(text)];
+		const settings = { theme: "dark" };
+		await onStage({ version, settings, children: { edit } }, async (stage) => {
+			stage.world.writeAgentDir(
+				"agents/writer.md",
+				"---\nname: writer\ndescription: Writes\ntools: read, write\n---\nWrite.\n",
+			);
+			stage.configure({ allowWrite: true });
+			const prompt = delegate({ agent: "writer", task: "edit it" });
+			const tui = await startTui(stage.world, { rows: 70, prompt });
+			const collapsed = await tui.waitFor("The child says:");
+			assert.match(collapsed, /\n {3}changed src\/new\.rs *\n/);
+			await tui.press("C-o");
+			const screen = await tui.waitFor("session");
+			assert.match(screen, /\n {3}changed *\n {5}src\/new\.rs *\n/);
+			// The parent repeats the answer: pi draws it below, with nothing but its ground and its margin different.
+			const drawn = (await tui.styledScreen()).split("\n");
+			const lines = (find: RegExp) =>
+				drawn.filter((line) => find.test(line)).map((line) => line.replace(background, "").replace(/^ +|\s+$/g, ""));
+			for (const find of [/main.*let/, /It .*is.* in .*new\.rs/, /┌───┬───┐/]) {
+				const [ours, pis, ...more] = lines(find);
+				assert.ok(ours && pis && more.length === 0, `${find}\n${screen}`);
+				assert.equal(plainStyle(ours), plainStyle(pis));
+			}
+			await tui.close();
+		});
+	});
 
 	describe(`a failed card in pi ${version}`, () => {
 		test("shows the mark, the code and the reason, on another ground than success", async () => {
