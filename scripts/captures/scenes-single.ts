@@ -104,7 +104,7 @@ export const singleScenes: readonly Scene[] = [
 					[review]: (request) => (requests++ < 2 ? [fail(503)] : turns({ says: noMistake })(request)),
 				},
 				async drive(screen) {
-					await screen.sees(/retrying, attempt 2/);
+					await screen.sees(/retrying, attempt 2|retry 1/);
 					await screen.take("single-retrying");
 					await screen.sees(/✓ subagent/);
 				},
