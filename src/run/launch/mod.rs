@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `boot` | how a child is started, and whether one that was booted early still fits |
 //! | `files` | what lies in the run's directory, and what of it stays |
-//! | `private_files` | what private files are made from, and how errors name them |
+//! | `private_files` | what private files and directories are made from |
 //! | `private_dirs` | which agent and temporary directories a child has for itself (Unix) |
 //! | `command_line` | which arguments and environment the child gets |
 //! | `resume` | how the session of an earlier run is locked and checked |

@@ -1,4 +1,4 @@
-//! What private files and directories are made from, and how their errors name the path.
+//! What private files and directories are made from.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
