@@ -43,7 +43,7 @@ mod tests {
     fn only_what_was_used_is_said() {
         let words = |input, cache_read, turns, total| {
             let cost = Cost { total, ..Cost::default() };
-            let words = usage_words(&Usage { input, cache_read, turns, cost, ..Usage::default() });
+            let words = usage_words(&Usage { input, cache_read, cost, turns, ..Usage::default() });
             [words.turns, words.tokens, words.cost].map(Option::unwrap_or_default).join("|")
         };
         assert_eq!(words(12_340, 999_600, 1, 0.045), "1 turn|↑12.3k R1.0M|$0.04");
