@@ -9,6 +9,9 @@ import { SetupProblem } from "./problem.mjs";
 import { run } from "./programs.mjs";
 import { wardenName } from "./warden.mjs";
 
+/** Characters of a difference that are shown: of the module it can be half a megabyte. */
+const mostOfDiff = 20_000;
+
 /**
  * The addon's loader and its types. The build has just written them.
  *
@@ -44,10 +47,10 @@ async function checkCommitted(what, files, build) {
 	const keep = (/** @type {Buffer} */ chunk) => {
 		diff += chunk.toString();
 	};
-	const code = await run(["git", "--no-pager", "diff", "--exit-code", "--stat", "--patch", "--", ...files], {
+	const code = await run(["git", "--no-pager", "diff", "--exit-code", "--", ...files], {
 		onOutput: keep,
 	});
-	if (code !== 0) throw new SetupProblem(`${what} is stale.`, `${how}\n\n${diff}`);
+	if (code !== 0) throw new SetupProblem(`${what} is stale.`, `${how}\n\n${diff.slice(0, mostOfDiff)}`);
 }
 
 /**

@@ -1,0 +1,42 @@
+/** A package that is updated while pi runs it. */
+
+import assert from "node:assert/strict";
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { bundle } from "../../scripts/lib/bundle.mjs";
+import { delegate, onStage, packageDir, piVersions, startTui, type Tui } from "../support/pi.ts";
+
+/** Types a line, and waits for what comes of it. */
+async function send(tui: Tui, line: string, sight: string): Promise<string> {
+	await tui.type(line);
+	await tui.press("Enter");
+	return await tui.waitFor(sight);
+}
+
+for (const version of piVersions) {
+	describe(`pi ${version}`, () => {
+		test("goes on with the code that it has loaded, and says that it has to be started again", async () => {
+			await onStage({ version, load: "none" }, async ({ world }) => {
+				const folder = join(world.home, "package");
+				mkdirSync(folder);
+				const addons = readdirSync(packageDir).filter((name) => name.endsWith(".node") || name.endsWith("-warden"));
+				for (const name of ["package.json", "index.js", "extensions", "prompts", ...addons]) {
+					cpSync(join(packageDir, name), join(folder, name), { recursive: true });
+				}
+				const tui = await startTui(world, { args: ["-e", folder], prompt: "Are you there?" });
+				// By then it has started up whole.
+				await tui.waitFor("Yes.");
+				const module = join(folder, bundle);
+				const [first = ""] = readFileSync(module, "utf8").split("\n", 1);
+				const next = 'export default () => { throw new Error("the new code"); };';
+				writeFileSync(module, `${first.replace(/ \d\S* /, " 99.0.0 ")}\n${next}\n`);
+				const screen = await send(tui, "/reload", "Reloaded");
+				assert.match(screen, /this pi still runs \d\S*, while 99\.0\.0 is installed; restart pi to use it/);
+				assert.doesNotMatch(screen, /the new code/);
+				await send(tui, delegate({ agent: "explorer", task: "say still here" }), "The child says: still here");
+				await tui.close();
+			});
+		});
+	});
+}
