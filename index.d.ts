@@ -520,6 +520,10 @@ export interface ConfigSource {
 
 /** Asks whether an agent that a project defines may run. */
 export interface ConfirmRequest {
+  /** Names this question to `withdraw`; no other one of the process has it. */
+  id: number
+  /** The run that waits for the answer; eight hexadecimal characters. */
+  runId: string
   /** The agent's name. */
   agent: string
   /** The file that defines it. */
@@ -775,7 +779,7 @@ export declare function endBackground(): Promise<string | undefined>
 export interface HostCallbacks {
   /**
    * Asks the user whether an agent that a project defines may run: once per content of its file. False and no answer
-   * refuse the run. Without this callback `nonInteractivePolicy` decides.
+   * refuse the run; the refusal says which it was. Without this callback `nonInteractivePolicy` decides.
    */
   confirm?: (request: ConfirmRequest) => Promise<boolean> | boolean
   /**
@@ -785,6 +789,8 @@ export interface HostCallbacks {
   refresh?: (request: RefreshRequest) => Promise<boolean> | boolean
   /** Passes a question of a child on to the user. Without this callback every question is cancelled. */
   ask?: (question: Question) => Promise<Answer> | Answer
+  /** Hears the id of a question, of `confirm` or `ask`, whose answer is not waited for any more: its run has ended. */
+  withdraw?: (id: number) => void
 }
 
 /** A tool that the hosting pi has. */
@@ -1018,6 +1024,8 @@ export interface PiUsage {
  * cancelled.
  */
 export interface Question {
+  /** Names this question to `withdraw`; no other one of the process has it. */
+  id: number
   /** The run whose child asks; eight hexadecimal characters. */
   runId: string
   /** The agent's name. */

@@ -26,6 +26,8 @@ import type { PiApi, PiContext, SettledEvent } from "./host/pi.ts";
 import { rememberedSurfaces, rememberSurfaces } from "./host/remembered.ts";
 import { Runs } from "./host/runs.ts";
 import { surfacesWithoutAddon } from "./host/surface.ts";
+import { Questions } from "./questions/questions.ts";
+import { askIn, registerQuestions } from "./questions/register.ts";
 import { EarlyCalls } from "./tools/early.ts";
 import { SubagentTools, type ToolName } from "./tools/run-tools.ts";
 import { SessionTools } from "./tools/session-tools.ts";
@@ -43,10 +45,11 @@ export default function subagentNative(api: PiApi): void {
 function start(pi: PiApi): void {
 	const runs = new Runs();
 	const background = new Background();
-	const host = new BackgroundHost();
+	const questions = new Questions();
+	const host = new BackgroundHost(questions);
 	const events = new RunEvents(pi);
 	const deliveries = new Deliveries(pi, background, (message) => events.delivered(message));
-	const tools = [new SubagentTools(pi, runs), new SessionTools(pi, host)];
+	const tools = [new SubagentTools(pi, runs, questions), new SessionTools(pi, host)];
 	const notices = new Notices();
 	const early = new EarlyCalls((tool, callId, context) => bootEarly(pi, tool, callId, context));
 	let surfaces: ToolSurfaces | undefined;
@@ -54,8 +57,10 @@ function start(pi: PiApi): void {
 	const remembered = rememberedSurfaces();
 	if (remembered) register(remembered);
 
-	registerCommands(pi, { runs, background, host, deliveries });
+	registerCommands(pi, { runs, background, host, deliveries, questions });
 	registerAnnouncementRenderer(pi);
+	registerQuestions(pi, questions);
+	questions.subscribe(() => background.ask(questions.titles()));
 
 	// Without a terminal of its own pi dies of Ctrl+C at once, and a child in its own process group hears nothing of it.
 	const interrupted = () => {
@@ -99,6 +104,7 @@ function start(pi: PiApi): void {
 
 	pi.on("session_start", async (_event, context) => {
 		runs.takeOver(context.sessionManager.getSessionId());
+		askIn(context, questions, background);
 		if (!context.hasUI) process.once("SIGINT", interrupted);
 		surfaces = await describe(pi, context);
 		rememberSurfaces(surfaces);
@@ -142,7 +148,7 @@ function start(pi: PiApi): void {
 		deliveries.close();
 		const view = background.leave();
 		events.close();
-		host.close();
+		questions.detach(reason === "reload");
 		if (reason === "reload") {
 			// Runs go on, and the next load of the extension opens their session anew.
 			runs.handOver(context.sessionManager.getSessionId());

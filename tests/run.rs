@@ -11,13 +11,13 @@ mod stage;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use pi_subagent_native::process::{Cancel, CancelReason};
 use pi_subagent_native::run::{
-    Control, ErrorCode, HostContext, HostTool, Mode, Progress, Resumption, RunOutcome, RunOverrides, RunSpec,
-    RunState, Timeout, ToolResult, store_of,
+    Answer, ConfirmRequest, Control, ErrorCode, HostContext, HostTool, Mode, Progress, Resumption,
+    RunOutcome, RunOverrides, RunSpec, RunState, Timeout, ToolResult, store_of,
 };
 use pi_subagent_native::text::figures::epoch_ms;
 use pids::eventually;
@@ -423,23 +423,44 @@ async fn a_project_agent_is_confirmed_once_per_definition() {
     let scene = scene("begin; said 'Done.'; settled")
         .with(|spec| spec.agent = "local".into())
         .write("project/.pi/agents/local.md", "---\nname: local\nreadonly: true\n---\nLook.");
+    let asked = Mutex::new(Vec::new());
     let ask = async |answer| {
-        let user = User { confirms: Some(Box::new(move || answer)), ..User::default() };
+        let confirms = |request: ConfirmRequest| {
+            asked.lock().expect("no test fails here").push(request.message);
+            answer
+        };
+        let user = User { confirms: Some(Box::new(confirms)), ..User::default() };
         scene.run_with(&user, &Control::default()).await.0
     };
+    let absent = User { answers: Some(Box::new(|_| Answer::Cancelled)), ..User::default() };
+    let (nobody, _) = scene.run_with(&absent, &Control::default()).await;
+    assert!(message(&nobody).contains("nobody answered whether it may run"), "{}", message(&nobody));
     let refused = ask(false).await;
     assert!(message(&refused).contains("the user did not allow it"), "{}", message(&refused));
     assert_eq!(code(&ask(true).await), None);
     assert_eq!(code(&ask(false).await), None, "a remembered yes is not asked for again");
-    fs::write(
-        scene.path("project/.pi/agents/local.md"),
-        "---\nname: local\nreadonly: true\n---\nLook deeper.",
-    )
-    .expect("written");
+    let change = |prompt: &str| {
+        let text = format!("---\nname: local\nreadonly: true\n---\n{prompt}");
+        fs::write(scene.path("project/.pi/agents/local.md"), text).expect("written");
+    };
+    change("Look deeper\u{1b}[2J with ghp_0123456789abcdefghijABCDEFGHIJ012345.");
     assert_eq!(
         code(&ask(false).await),
         Some(ErrorCode::SubagentDisabled),
         "a changed definition is asked for again"
+    );
+    change(&"Look.\n".repeat(50));
+    assert_eq!(code(&ask(false).await), Some(ErrorCode::SubagentDisabled));
+    let asked = asked.into_inner().expect("no test fails here");
+    let changes = asked.iter().map(|message| message.split("\n\n").nth(1).unwrap_or_default());
+    let changes: Vec<&str> = changes.filter(|part| part.contains("changed since")).collect();
+    let many = format!("The file has changed since you allowed it:{}", "\n+ Look.".repeat(40));
+    assert_eq!(
+        changes,
+        [
+            "The file has changed since you allowed it:\n- Look.\n+ Look deeper with [GITHUB_TOKEN_REDACTED].",
+            &format!("{many}\n… 9 more changed lines; read them in the file"),
+        ]
     );
 }
 

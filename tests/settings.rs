@@ -57,7 +57,7 @@ fn settings(root: &Path) -> PathBuf {
 /// A user who allows every agent, and edits the settings before answering.
 fn editor(root: &Path) -> Arc<User<'static>> {
     let edited = settings(root);
-    let confirms = move || {
+    let confirms = move |_| {
         configure(&edited, AFTER);
         true
     };

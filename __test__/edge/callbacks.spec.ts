@@ -214,6 +214,8 @@ describe("a question", () => {
 	const no: Record<string, () => unknown> = {
 		false: () => false,
 		"a promise of false": async () => false,
+	};
+	const nothing: Record<string, () => unknown> = {
 		"a rejection": async () => {
 			throw new Error("the dialog broke");
 		},
@@ -225,12 +227,13 @@ describe("a question", () => {
 		"a promise of a word": async () => "yes",
 		"a number": () => 1,
 	};
-	for (const [label, answer] of Object.entries(no)) {
-		it(`is answered with no by ${label}`, async (t) => {
+	for (const [label, answer] of Object.entries({ ...no, ...nothing })) {
+		it(`refuses the run, and says why, when the answer is ${label}`, async (t) => {
 			const scene = project(t);
 			const result = await scene.run({}, undefined, { confirm: answer as () => boolean });
 			assert.equal(result.details.error?.code, "SUBAGENT_DISABLED");
-			assert.match(textOf(result), /`local`.*the user did not allow it/);
+			const why = label in no ? "the user did not allow it" : "nobody answered whether it may run";
+			assert.ok(textOf(result).endsWith(why), textOf(result));
 			assert.deepEqual(result.details.results, []);
 			assert.ok(!scene.wasStarted);
 		});
@@ -243,6 +246,7 @@ describe("a question", () => {
 		const path = scene.path("project/.pi/agents/local.md");
 		const [request, ...more] = requests;
 		assert.deepEqual([request?.agent, request?.path, more.length], ["local", path, 0]);
+		assert.match(request?.runId ?? "", /^[0-9a-f]{8}$/);
 		assert.match(request?.title ?? "", /local/);
 		assert.ok(request?.message.includes(path) && request.message.includes("only read"));
 	});

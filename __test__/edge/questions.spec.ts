@@ -71,7 +71,9 @@ describe("a question", () => {
 			});
 			const result = await inTime(handle.result(), "the result");
 			assert.deepEqual([shape(result), textOf(result)], [completed, `Answer: ${says}`]);
-			assert.deepEqual(questions, [{ runId: handle.runId, agent: "explorer", ...asked }]);
+			const [{ id, ...question } = assert.fail("nothing was asked"), ...more] = questions;
+			assert.deepEqual([question, more], [{ runId: handle.runId, agent: "explorer", ...asked }, []]);
+			assert.equal(typeof id, "number");
 		});
 	}
 
@@ -154,6 +156,7 @@ describe("a question", () => {
 				await delay(250);
 				return { confirmed: true };
 			},
+			withdraw: () => assert.fail("both have their answers"),
 		});
 		assert.deepEqual([shape(result), seen], [completed, ["one"]]);
 	});
@@ -178,12 +181,25 @@ describe("a question", () => {
 	it("of a run that is aborted ends with it", async (t) => {
 		const scene = playing(t, [{ stream: "so far" }, ...asking("confirm", { title: "Go on?" })]);
 		let answer: ((answer: Answer) => void) | undefined;
-		const handle = scene.start({}, undefined, { ask: () => new Promise((resolve) => (answer = resolve)) });
+		const [asked, withdrawn]: [number[], number[]] = [[], []];
+		const handle = scene.start({}, undefined, {
+			ask: ({ id }) => {
+				asked.push(id);
+				return new Promise((resolve) => (answer = resolve));
+			},
+			withdraw: (id) => {
+				withdrawn.push(id);
+				throw new Error("nobody minds");
+			},
+		});
 		await until(() => answer !== undefined, "the question");
+		assert.deepEqual(withdrawn, []);
 		handle.abort();
 		const result = await inTime(handle.result(), "the result");
+		await until(() => withdrawn.length > 0, "the end of the question");
 		answer?.({ confirmed: true });
 		assert.deepEqual([shape(result), single(result).output], [aborted, "so far"]);
+		assert.deepEqual([withdrawn, withdrawn.length], [asked, 1], "it is taken back once");
 	});
 
 	it("is no silence, and silence counts again from its answer on", async (t) => {

@@ -4,6 +4,7 @@ import { mock } from "node:test";
 import { renderers } from "../../extension/cards/render.ts";
 import type { CardDetails } from "../../extension/host/details.ts";
 import type { Theme, ToolRenderContext } from "../../extension/host/pi.ts";
+import type { Asked } from "../../extension/questions/asked.ts";
 import { plainText } from "../../extension/ui/text.ts";
 import { standingIn } from "./standing-in.ts";
 
@@ -26,13 +27,14 @@ export class Card {
 	isDropped = false;
 	keyText: (() => string) | undefined = () => "ctrl+o";
 	args: unknown;
+	questions: Asked[] = [];
 
 	constructor(
 		args: unknown = { agent: "explorer", task: "find the loader" },
 		tool: string | ReturnType<typeof renderers> = "subagent",
 	) {
 		this.args = args;
-		this.renderers = typeof tool === "string" ? renderers(tool) : tool;
+		this.renderers = typeof tool === "string" ? renderers(tool, () => this.questions) : tool;
 	}
 
 	update(details: CardDetails, text = "(running...)"): this {

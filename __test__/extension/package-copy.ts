@@ -372,6 +372,12 @@ export class HostDouble {
 			renderer(standingIn<Parameters<typeof renderer>[0]>(entry), { expanded: false }, PLAIN)?.render(width) ?? [];
 	}
 
+	shortcuts = new Map<string, Parameters<PiApi["registerShortcut"]>[1]>();
+
+	registerShortcut(...[key, shortcut]: Parameters<PiApi["registerShortcut"]>): void {
+		this.shortcuts.set(key, shortcut);
+	}
+
 	appendEntry(customType: string, data: unknown): void {
 		this.entries.push({ customType, data });
 	}
@@ -406,6 +412,8 @@ export class HostDouble {
 			confirm: async (...dialog) => (await this.user.confirm?.(...dialog)) ?? true,
 			input: async (...dialog) => await this.user.input?.(...dialog),
 			editor: async (...dialog) => await this.user.editor?.(...dialog),
+			onTerminalInput: (...listener) => this.user.onTerminalInput?.(...listener) ?? (() => {}),
+			getEditorText: () => this.user.getEditorText?.() ?? "",
 			setWidget: (...widget) => this.user.setWidget?.(...widget),
 			custom: async (...screen) => await this.user.custom?.(...screen),
 		};

@@ -154,7 +154,7 @@ describe("the list", () => {
 
 describe("what a run waits with", () => {
 	it("is a question, which a key opens", async () => {
-		const question = { id: "q", title: "Delete build/?" };
+		const question = { title: "Delete build/?" };
 		const run = aRun({ label: "cleanup", agent: "worker", question });
 		const { panel, background } = await open(run);
 		assert.match(panel.text, /▸ \? 1 cleanup {2}worker +0s {2}asks: Delete build\/\?\n/);

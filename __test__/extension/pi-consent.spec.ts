@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 
 import {
 	delegate,
@@ -95,27 +96,50 @@ for (const version of piVersions) {
 			});
 		});
 
-		test("is asked about in a dialog of the terminal, and not again after a yes", async () => {
+		test("is asked about in the terminal: by a line first, which takes no keys, and not again after a yes", async () => {
 			await onStage({ version }, async (stage) => {
 				writeScout(stage);
 				const tui = await startTui(stage.world, { prompt: request });
-				const dialog = await tui.waitFor("Run the project's agent scout?");
-				assert.match(dialog, /\.pi\/agents\/scout\.md/);
-				assert.match(dialog, /[○●] subagent scout/);
-				await tui.press("Escape");
-				const refused = await tui.waitFor("The child says: agent");
+				const line = "? Run the project's agent scout? · alt+a answers";
+				await tui.waitFor(line);
+				await tui.type("y yes");
+				await tui.waitFor(/^y yes$/m);
+				await delay(2_500);
+				assert.doesNotMatch(await tui.screen(), /Yes, run it/, "it does not open over what is typed");
+				await tui.press("Enter");
+				await tui.waitFor("Steering: y yes");
+				// Nobody types any more: it opens, and Enter approves nothing.
+				const opened = await tui.waitFor("→ No, do not run it");
+				assert.match(opened, /file: \S+\/\.pi\/agents\/scout\.md/);
+				await delay(700);
+				await tui.press("Enter");
+				const refused = await tui.waitFor("the user did not allow");
 				assert.match(refused, /✗ subagent scout/);
-				assert.match(refused, /did not allow/);
+				assert.doesNotMatch(refused, /alt\+a/);
+				assert.ok(!stage.server.requests.some(({ isChild }) => isChild));
+				await tui.waitFor("Yes.");
 				await tui.type(request);
 				await tui.press("Enter");
-				await tui.waitFor("Run the project's agent scout?");
-				await tui.press("Enter");
+				await tui.waitFor(line);
+				await tui.press("M-a");
+				await tui.waitFor("→ No, do not run it");
+				await tui.press("Down", "Enter");
 				await tui.waitFor("The child says: hello");
 				await tui.close();
 
 				const again = await startTui(stage.world, { prompt: request });
 				const screen = await again.waitFor("The child says: hello");
 				assert.doesNotMatch(screen, /Run the project's agent/);
+				writeScout(stage, "You scout elsewhere.");
+				await again.type(request);
+				await again.press("Enter");
+				await again.waitFor(line);
+				await again.type("/subagents answer ");
+				await again.press("Enter");
+				const changed = await again.waitFor("The file has changed since you allowed it:");
+				assert.match(changed, /│ - You scout\. +│\n.*│ \+ You scout elsewhere\. +│/);
+				await again.press("Escape");
+				await again.waitFor("did not allow");
 				await again.close();
 			});
 		});

@@ -1,11 +1,474 @@
-/** What the user is asked on behalf of a run, and when a dialog goes away. */
+/** Questions of runs: how they wait, what opens them, which keys answer them, and what ends them. */
 
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { afterEach, beforeEach, describe, it, mock } from "node:test";
+import type { ExtensionUIContext, Theme } from "@earendil-works/pi-coding-agent";
+import {
+	type Component,
+	type Focusable,
+	KeybindingsManager,
+	type TUI,
+	TUI_KEYBINDINGS,
+	visibleWidth,
+} from "@earendil-works/pi-tui";
 import type { DialogOptions, PiContext } from "../../extension/host/pi.ts";
-import { answerWith, confirmWith, Dialogs } from "../../extension/ui/questions.ts";
+import { Dialogs } from "../../extension/questions/dialogs.ts";
+import { Questions } from "../../extension/questions/questions.ts";
+import { openQuestion } from "../../extension/questions/register.ts";
+import { TerminalQuestions } from "../../extension/questions/terminal.ts";
 import type { Question } from "../../index.js";
+import { aRun, BackgroundDouble } from "./background-double.ts";
+import { Card } from "./drawn-card.ts";
+import { KEYS } from "./drawn-panel.ts";
 import { HostDouble } from "./package-copy.ts";
+
+const SESSION = "session";
+const MINUTE = 60_000;
+
+let ids = 0;
+
+function question(method: Question["method"], fields: Partial<Question> = {}): Question {
+	return { id: ++ids, runId: "1a2b3c4d", agent: "explorer", method, title: "Which?", ...fields };
+}
+
+function consent(message = "It can only read."): Parameters<ReturnType<Questions["callbacks"]>["confirm"]>[0] {
+	return { id: ++ids, runId: "1a2b3c4d", agent: "scout", path: "", title: "Run scout?", message };
+}
+
+async function soon(): Promise<void> {
+	for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+}
+
+/** What a promise has come to by now. */
+async function sofar<T>(promise: Promise<T> | T): Promise<T | "waits" | "rejected"> {
+	const answer = Promise.resolve(promise).catch(() => "rejected" as const);
+	return await Promise.race([
+		answer,
+		soon()
+			.then(soon)
+			.then(() => "waits" as const),
+	]);
+}
+
+/** pi's terminal: an editor, overlays, and keys on their way from one listener to whoever has the focus. */
+class TerminalDouble {
+	columns = 80;
+	rows = 30;
+	typed = "";
+	edited: { title: string; prefill: string | undefined; close(value: string | undefined): void }[] = [];
+	keybindings = new KeybindingsManager(TUI_KEYBINDINGS);
+	private readonly editor = { getText: () => this.typed, setText() {}, handleInput: (data: string) => this.edit(data) };
+	private readonly listeners = new Set<(data: string) => undefined>();
+	private readonly widgets = new Map<string, Component>();
+	private readonly overlays: (Component & Focusable)[] = [];
+	focus: object = this.editor;
+
+	readonly ui = {
+		onTerminalInput: (listener: (data: string) => undefined) => {
+			this.listeners.add(listener);
+			return () => this.listeners.delete(listener);
+		},
+		getEditorText: () => this.typed,
+		setWidget: (key: string, content?: (tui: TUI, theme: Theme) => Component) => {
+			if (content) this.widgets.set(key, content(this.tui, this.theme));
+			else this.widgets.delete(key);
+		},
+		custom: async (
+			factory: (tui: TUI, theme: Theme, keys: KeybindingsManager, done: () => void) => Component & Focusable,
+			{ onHandle }: { onHandle: (handle: object) => void },
+		) => {
+			const overlay = factory(this.tui, this.theme, this.keybindings, () => this.remove(overlay));
+			await Promise.resolve();
+			this.overlays.push(overlay);
+			this.give(overlay);
+			onHandle({ isFocused: () => this.focus === overlay, hide: () => this.remove(overlay) });
+			return await new Promise(() => {});
+		},
+		editor: (title: string, prefill?: string) =>
+			new Promise<string | undefined>((close) => this.edited.push({ title, prefill, close })),
+	};
+
+	private readonly theme = {
+		fg: (_color: string, text: string) => text,
+		bold: (text: string) => text,
+	} as unknown as Theme;
+
+	private get tui(): TUI {
+		const rows = () => this.rows;
+		return {
+			terminal: {
+				get rows() {
+					return rows();
+				},
+			},
+			hasOverlay: () => this.overlays.length > 0,
+			getFocusedComponent: () => this.focus,
+		} as unknown as TUI;
+	}
+
+	/** Sends keys, one after the other, the way pi does. */
+	press(...keys: string[]): void {
+		for (const data of keys) {
+			for (const listener of this.listeners) listener(data);
+			(this.focus as { handleInput(data: string): void }).handleInput(data);
+		}
+	}
+
+	/** The question over the screen. */
+	get overlay(): string {
+		const lines = this.overlays.at(-1)?.render(this.columns) ?? [];
+		for (const line of lines) assert.ok(visibleWidth(line) <= this.columns, line);
+		return lines.join("\n");
+	}
+
+	/** The lines above the editor. */
+	get lines(): string[] {
+		return [...this.widgets.values()].flatMap((widget) => widget.render(this.columns));
+	}
+
+	give(focus: object): void {
+		if ("focused" in this.focus) this.focus.focused = false;
+		this.focus = focus;
+		if ("focused" in focus) focus.focused = true;
+	}
+
+	get heard(): number {
+		return this.listeners.size;
+	}
+
+	private edit(data: string): void {
+		this.typed = data === KEYS.enter ? "" : this.typed + data;
+	}
+
+	private remove(overlay: Component & Focusable): void {
+		const index = this.overlays.indexOf(overlay);
+		if (index >= 0) this.overlays.splice(index, 1);
+		if (this.focus === overlay) this.give(this.overlays.at(-1) ?? this.editor);
+	}
+}
+
+describe("questions in pi's terminal", () => {
+	let terminal: TerminalDouble;
+	let questions: Questions;
+	let ask: ReturnType<Questions["callbacks"]>;
+
+	beforeEach(() => {
+		mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
+		now = 1_000_000;
+		mock.method(performance, "now", () => now);
+		terminal = new TerminalDouble();
+		questions = new Questions();
+		questions.attach(SESSION, presenter());
+		ask = questions.callbacks(SESSION, "call-1");
+	});
+
+	afterEach(() => {
+		questions.detach(false);
+		mock.timers.reset();
+		mock.restoreAll();
+	});
+
+	let now: number;
+
+	function presenter(): TerminalQuestions {
+		return new TerminalQuestions(terminal.ui as unknown as ExtensionUIContext, (id) =>
+			id === "labelled" ? "cleanup" : undefined,
+		);
+	}
+
+	async function pass(ms: number): Promise<void> {
+		for (let left = ms; left > 0; left -= 100) {
+			now += 100;
+			mock.timers.tick(100);
+			await soon();
+		}
+	}
+
+	/** Looks at what has opened, so that its keys count from now on. */
+	async function seen(): Promise<string> {
+		const { overlay } = terminal;
+		await pass(600);
+		return overlay;
+	}
+
+	it("wait as lines first, and open when nobody has typed for two seconds", async () => {
+		const answer = ask.ask(question("confirm", { title: "Delete\n\u001b[31mall\u001b[0m of it?", message: "Sure?" }));
+		await soon();
+		assert.deepEqual(terminal.lines, [" ? explorer asks: Delete all of it? · alt+a answers"]);
+		assert.deepEqual(
+			questions.list("call-1").map(({ agent }) => agent),
+			["explorer"],
+		);
+		assert.deepEqual(questions.list("call-2"), []);
+		await pass(1_900);
+		assert.equal(terminal.overlay, "");
+		await pass(200);
+		assert.match(await seen(), /explorer asks.*Delete.*all of it\?.*Sure\?.*→ No.*Yes/s);
+		terminal.press(KEYS.down, KEYS.enter);
+		assert.deepEqual(await sofar(answer), { confirmed: true });
+		assert.deepEqual([terminal.overlay, terminal.lines], ["", []]);
+	});
+
+	it("do not open while somebody types, or has written something, or looks at something else", async () => {
+		const answer = ask.confirm(consent());
+		await pass(1_900);
+		terminal.press("h");
+		await pass(10_000);
+		assert.equal(terminal.overlay, "", "there is text");
+		terminal.typed = "";
+		terminal.give({ handleInput() {} });
+		await pass(10_000);
+		assert.equal(terminal.overlay, "", "another dialog has the keys");
+		terminal.give({ getText: () => "", setText() {}, handleInput() {} });
+		terminal.press(KEYS.down);
+		await pass(1_900);
+		assert.equal(terminal.overlay, "", "a key has come");
+		await pass(300);
+		assert.match(terminal.overlay, /Run scout\?/);
+		assert.equal(await sofar(answer), "waits");
+	});
+
+	it("give keys that were on their way to the editor, and open again later", async () => {
+		const answer = ask.confirm(consent());
+		await pass(2_200);
+		assert.match(terminal.overlay, /Run scout/);
+		await pass(300);
+		terminal.press("y", KEYS.enter);
+		assert.deepEqual([await sofar(answer), terminal.overlay, terminal.typed], ["waits", "", ""]);
+		await pass(2_200);
+		assert.match(terminal.overlay, /Run scout/, "nobody had seen it");
+		terminal.press(KEYS.enter);
+		assert.equal(await sofar(answer), "waits");
+	});
+
+	it("make way for whoever goes on typing, and are not in the way again", async () => {
+		const answer = ask.confirm(consent());
+		await pass(2_200);
+		await seen();
+		terminal.press(..."yes do it");
+		assert.deepEqual([terminal.typed, terminal.overlay], ["yes do it", ""]);
+		terminal.press(KEYS.enter);
+		await pass(10_000);
+		assert.deepEqual([await sofar(answer), terminal.overlay], ["waits", ""]);
+		assert.equal(questions.open(), true);
+		await soon();
+		assert.match(terminal.overlay, /Run scout/);
+	});
+
+	it("are not chosen among by letters, where the user works lists with those, unless they were opened by hand", async () => {
+		terminal.keybindings = new KeybindingsManager(TUI_KEYBINDINGS, {
+			"tui.select.down": "j",
+			"tui.select.confirm": "l",
+		});
+		const answer = ask.confirm(consent());
+		await pass(2_200);
+		await seen();
+		terminal.press("j", "l");
+		assert.deepEqual([await sofar(answer), terminal.typed], ["waits", "jl"]);
+		questions.open();
+		await soon();
+		terminal.press("j", "l");
+		assert.equal(await sofar(answer), true);
+	});
+
+	it("are declined by Enter and Escape alone, whatever is asked", async () => {
+		const cases: [string, unknown, object | boolean][] = [];
+		for (const key of [KEYS.enter, KEYS.escape, "\u0003"]) {
+			cases.push([key, ask.confirm(consent()), false]);
+			cases.push([key, ask.ask(question("confirm")), { confirmed: false }]);
+			cases.push([key, ask.ask(question("select", { options: ["Allow", "Always"] })), {}]);
+			cases.push([key, ask.ask(question("input", { placeholder: "name" })), {}]);
+			cases.push([key, ask.ask(question("editor", { prefill: "text" })), {}]);
+		}
+		for (const [key, answer, expected] of cases) {
+			await pass(2_200);
+			await seen();
+			terminal.press(key);
+			assert.deepEqual(await sofar(answer), expected, JSON.stringify(key));
+		}
+	});
+
+	it("are answered by what is chosen or written, and open at once by hand", async () => {
+		const select = ask.ask(question("select", { options: ["red", "green"] }));
+		questions.open();
+		await soon();
+		assert.match(terminal.overlay, /→ No answer.*red.*green/s);
+		terminal.press(KEYS.down, KEYS.down, KEYS.down, KEYS.up, KEYS.down, KEYS.enter);
+		assert.deepEqual(await sofar(select), { value: "green" });
+
+		const input = ask.ask(question("input", { placeholder: "a name" }));
+		questions.open();
+		await soon();
+		terminal.press(..."a y", KEYS.enter);
+		assert.deepEqual(await sofar(input), { value: "a y" });
+
+		const editor = ask.ask(question("editor", { prefill: "first" }));
+		questions.open();
+		await soon();
+		terminal.press(KEYS.down, KEYS.enter);
+		assert.deepEqual(
+			terminal.edited.map(({ title, prefill }) => [title, prefill]),
+			[["Which?", "first"]],
+		);
+		terminal.edited[0]?.close("first\nsecond");
+		assert.deepEqual(await sofar(editor), { value: "first\nsecond" });
+		assert.equal(terminal.typed, "");
+	});
+
+	it("are written only after somebody has chosen to, where they opened by themselves", async () => {
+		const answer = ask.ask(question("input"));
+		await pass(2_200);
+		await seen();
+		terminal.press(..."rm");
+		assert.equal(terminal.typed, "rm");
+		questions.open();
+		await soon();
+		terminal.press(..."docs", KEYS.enter);
+		assert.deepEqual(await sofar(answer), { value: "docs" });
+	});
+
+	it("come one at a time, in their order, with who asks, and in any order by hand", async () => {
+		const answers = ["One?", "Two?", "Three?", "Four?"].map((title) =>
+			ask.ask(question("confirm", { title, ...(title === "Two?" && { runId: "labelled" }) })),
+		);
+		await soon();
+		assert.deepEqual(terminal.lines, [
+			" ? explorer asks: One? · alt+a answers",
+			" ? cleanup (explorer) asks: Two?",
+			" +2 more questions",
+		]);
+		await pass(2_200);
+		await seen();
+		assert.match(terminal.overlay, /One\?/);
+		terminal.press(KEYS.enter);
+		await soon();
+		assert.equal(terminal.overlay, "");
+		questions.open(questions.list()[1]?.id);
+		await soon();
+		assert.match(terminal.overlay, /Three\?/);
+		terminal.press(KEYS.down, KEYS.enter);
+		await pass(2_200);
+		assert.match(terminal.overlay, /cleanup \(explorer\) asks.*Two\?/s);
+		assert.deepEqual(await Promise.all(answers.map(sofar)), [
+			{ confirmed: false },
+			"waits",
+			{ confirmed: true },
+			"waits",
+		]);
+	});
+
+	it("are opened by their place, by the label or the id of their run, or by its agent", async () => {
+		const background = new BackgroundDouble(aRun({ runId: "labelled", label: "cleanup" })).background;
+		const open = (which: string) => openQuestion(which, questions, background);
+		assert.equal(open(""), false);
+		ask.ask(question("confirm", { title: "One?", runId: "99887766" }));
+		ask.ask(question("confirm", { title: "Two?", runId: "labelled", agent: "tester" }));
+		for (const [which, title] of [
+			["", "One"],
+			["2", "Two"],
+			["1", "One"],
+			["cleanup", "Two"],
+			["9988", "One"],
+			["tester", "Two"],
+		] as const) {
+			assert.equal(open(which), true, which);
+			await soon();
+			assert.match(terminal.overlay, new RegExp(`${title}\\?`), which);
+		}
+		assert.deepEqual([open("3"), open("nobody")], [false, false]);
+	});
+
+	it("stand on the card of their call, and above the editor with the key that opens them", async () => {
+		const card = new Card({ agent: "explorer", task: "tidy up" });
+		assert.doesNotMatch(card.lines(60).join("\n"), /\?/);
+		void ask.ask(question("confirm", { title: "Run scout?" }));
+		card.questions = [...questions.list("call-1")];
+		assert.deepEqual(card.lines(60).slice(1), ["  tidy up", "  ? explorer asks: Run scout?"]);
+		terminal.columns = 24;
+		assert.deepEqual(terminal.lines, [" ? explorer asks: Run s…"]);
+	});
+
+	it("go when they are taken back, open or not", async () => {
+		const [first, second] = [question("confirm", { title: "One?" }), question("confirm", { title: "Two?" })];
+		const answers = [ask.ask(first), ask.ask(second)];
+		await pass(2_200);
+		ask.withdraw(second.id);
+		assert.match(terminal.overlay, /One\?/);
+		ask.withdraw(first.id);
+		assert.deepEqual([await Promise.all(answers.map(sofar)), terminal.overlay, terminal.lines], [[{}, {}], "", []]);
+		assert.equal(questions.open(), false);
+		ask.withdraw(ids + 1);
+		assert.deepEqual(await sofar(ask.ask(question("confirm"))), {}, "taken back before it was heard");
+	});
+
+	it("come to nothing when nobody answers for ten minutes, or as long as the child waits", async () => {
+		const [yes, short, long] = [
+			ask.confirm(consent()),
+			ask.ask(question("input", { timeoutMs: 500 })),
+			ask.ask(question("confirm", { timeoutMs: 1e15 })),
+		];
+		await pass(600);
+		assert.deepEqual([await sofar(short), await sofar(yes)], [{}, "waits"]);
+		terminal.press("x");
+		mock.timers.tick(10 * MINUTE);
+		assert.deepEqual([await sofar(yes), await sofar(long)], ["rejected", "waits"]);
+	});
+
+	it("outlast a reload, and end with their session", async () => {
+		const first = ask.ask(question("confirm", { title: "One?" }));
+		await pass(2_200);
+		assert.match(terminal.overlay, /One\?/);
+		questions.detach(true);
+		assert.deepEqual([terminal.overlay, terminal.lines, terminal.heard], ["", [], 0]);
+		const second = ask.ask(question("confirm", { title: "Two?" }));
+		const next = new Questions();
+		next.attach(SESSION, presenter());
+		await soon();
+		assert.equal(terminal.lines.length, 2);
+		await pass(2_200);
+		await seen();
+		terminal.press(KEYS.down, KEYS.enter);
+		assert.deepEqual(await sofar(first), { confirmed: true });
+		next.detach(false);
+		assert.deepEqual(await sofar(second), {});
+		assert.deepEqual(await sofar(ask.ask(question("confirm"))), {}, "nobody is there any more");
+	});
+
+	it("fit the terminal, and long ones can be read to their end", async () => {
+		const message = Array.from({ length: 60 }, (_, index) => `+ line ${index}`).join("\n");
+		const answer = ask.confirm(consent(message));
+		questions.open();
+		await soon();
+		for (const [columns, rows] of [
+			[80, 24],
+			[60, 12],
+			[20, 8],
+			[3, 5],
+		] as const) {
+			[terminal.columns, terminal.rows] = [columns, rows];
+			assert.ok(terminal.overlay.length > 0);
+		}
+		[terminal.columns, terminal.rows] = [80, 24];
+		assert.ok(terminal.overlay.split("\n").length <= 20);
+		assert.match(terminal.overlay, /line 0$|line 0 /m);
+		for (let page = 0; page < 30; page++) terminal.press(KEYS.pageDown);
+		assert.match(terminal.overlay, /line 59/);
+		for (let page = 0; page < 30; page++) terminal.press(KEYS.pageUp);
+		assert.match(terminal.overlay, /Run scout\?/);
+		assert.equal(await sofar(answer), "waits");
+	});
+
+	it("do not mistake the mouse and the terminal's own words for keys", async () => {
+		const answer = ask.confirm(consent());
+		await pass(1_000);
+		const reports = ["\u001b[<35;10;10M", "\u001b[I", "\u001b[O", "\u001b[?62;c", "\u001b[6;20;10t", "\u001b[97;1:3u"];
+		for (const report of reports) terminal.press(report);
+		terminal.typed = "";
+		await pass(1_200);
+		assert.match(terminal.overlay, /Run scout/);
+		assert.equal(await sofar(answer), "waits");
+	});
+});
 
 /** A dialog that is open, and how the user closes it. */
 interface Open {
@@ -14,12 +477,12 @@ interface Open {
 	answer(value: string | undefined): void;
 }
 
-/** A user who sees dialogs and answers when the test says so; a signal closes those that pi would close. */
-class User {
+/** A client of RPC mode: it sees dialogs, and answers when the test says so. */
+class Client {
 	readonly open: Open[] = [];
 	readonly context: PiContext;
 
-	constructor(mode: PiContext["mode"] = "tui") {
+	constructor() {
 		const host = new HostDouble();
 		const show = (title: string, dialog?: DialogOptions) =>
 			new Promise<string | undefined>((resolve) => {
@@ -37,7 +500,7 @@ class User {
 			input: (title, placeholder, dialog) => show(`${title} ${placeholder}`, dialog),
 			editor: (title, prefill) => show(`${title} ${prefill}`),
 		};
-		this.context = host.context({ mode });
+		this.context = host.context({ mode: "rpc" });
 	}
 
 	/** The only dialog that is open, once everything that can happen has happened. */
@@ -47,20 +510,22 @@ class User {
 		assert.equal(second, undefined, "two dialogs at once");
 		return only ?? assert.fail("no dialog is open");
 	}
-
-	async seesNothing(): Promise<void> {
-		await new Promise(setImmediate);
-		assert.deepEqual(this.open, []);
-	}
 }
 
-function question(method: Question["method"], fields: Partial<Question> = {}): Question {
-	return { runId: "1a2b3c4d", agent: "explorer", method, title: "Which?", ...fields };
-}
+describe("questions where there is no terminal", () => {
+	let client: Client;
+	let questions: Questions;
+	let ask: ReturnType<Questions["callbacks"]>;
 
-const never = new AbortController().signal;
+	beforeEach(() => {
+		client = new Client();
+		questions = new Questions();
+		questions.attach(SESSION, new Dialogs(client.context));
+		ask = questions.callbacks(SESSION);
+	});
 
-describe("questions of a child", () => {
+	afterEach(() => questions.detach(false));
+
 	const cases: [method: Question["method"], fields: Partial<Question>, shown: string, typed: string, answer: object][] =
 		[
 			["select", { options: ["a", "b"] }, "explorer asks: Which? a/b", "b", { value: "b" }],
@@ -71,9 +536,8 @@ describe("questions of a child", () => {
 		];
 	for (const [method, fields, shown, typed, expected] of cases) {
 		it(`show who asks and pass on what a ${method} comes to: ${JSON.stringify(expected)}`, async () => {
-			const user = new User();
-			const answer = answerWith(new Dialogs(), user.context, never)(question(method, fields));
-			const open = await user.sees();
+			const answer = ask.ask(question(method, fields));
+			const open = await client.sees();
 			assert.equal(open.title, shown);
 			open.answer(typed);
 			assert.deepEqual(await answer, expected);
@@ -81,100 +545,44 @@ describe("questions of a child", () => {
 	}
 
 	it("are cancelled when the user closes the dialog, and when pi cannot show it", async () => {
-		const user = new User();
-		const ask = answerWith(new Dialogs(), user.context, never);
 		for (const method of ["select", "input", "editor"] as const) {
-			const answer = ask(question(method));
-			(await user.sees()).answer(undefined);
+			const answer = ask.ask(question(method));
+			(await client.sees()).answer(undefined);
 			assert.deepEqual(await answer, {}, method);
 		}
-		user.context.ui.input = async () => {
+		client.context.ui.input = async () => {
 			throw new Error("stale");
 		};
-		assert.deepEqual(await ask(question("input")), {});
-		const next = ask(question("select"));
-		(await user.sees()).answer("after the failure");
+		assert.deepEqual(await ask.ask(question("input")), {});
+		const next = ask.ask(question("select"));
+		(await client.sees()).answer("after the failure");
 		assert.deepEqual(await next, { value: "after the failure" });
 	});
 
-	it("are shown one at a time, in their order, those about project agents among them", async () => {
-		const user = new User();
-		const dialogs = new Dialogs();
-		const first = answerWith(dialogs, user.context, never)(question("input", { title: "1" }));
-		const request = { agent: "mine", path: "", title: "2", message: "" };
-		const second = confirmWith(dialogs, user.context, never)(request);
-		const third = answerWith(dialogs, user.context, never)(question("input", { title: "3" }));
-		for (const [title, typed] of [
-			["explorer asks: 1", "one"],
-			["2", "yes"],
-			["explorer asks: 3", "three"],
-		] as const) {
-			const open = await user.sees();
-			assert.ok(open.title.startsWith(title), open.title);
-			open.answer(typed);
-		}
-		assert.deepEqual(await Promise.all([first, second, third]), [{ value: "one" }, true, { value: "three" }]);
+	it("are shown one at a time, in their order, and the next one when one is taken back", async () => {
+		const [first, second] = [question("editor", { title: "1" }), question("input", { title: "2" })];
+		const answers = [ask.ask(first), ask.ask(second), ask.confirm(consent())];
+		assert.match((await client.sees()).title, /1/);
+		ask.withdraw(first.id);
+		// No one can close pi's editor; its client shows as many dialogs as it likes.
+		client.open.shift();
+		assert.match((await client.sees()).title, /2/);
+		ask.withdraw(second.id);
+		const last = await client.sees();
+		assert.match(last.title, /Run scout/);
+		last.answer("yes");
+		assert.deepEqual(await Promise.all(answers), [{}, {}, true]);
 	});
 
-	it("go away with their run, open or still waiting, and leave those of other runs", async () => {
-		const user = new User();
-		const dialogs = new Dialogs();
-		const run = new AbortController();
-		const ask = answerWith(dialogs, user.context, run.signal);
-		const confirm = confirmWith(dialogs, user.context, run.signal);
-		const ofRun = [ask(question("select")), ask(question("input"))];
-		const consent = confirm({ agent: "mine", path: "", title: "Run?", message: "" });
-		const other = answerWith(dialogs, user.context, never)(question("input", { title: "Other" }));
-		await user.sees();
-		run.abort();
-		assert.deepEqual(await Promise.all(ofRun), [{}, {}]);
-		assert.equal(await consent, false);
-		const open = await user.sees();
-		assert.match(open.title, /Other/);
-		open.answer("still here");
-		assert.deepEqual(await other, { value: "still here" });
-		assert.deepEqual(await ask(question("select")), {}, "a run that is over asks nothing");
-		await user.seesNothing();
-	});
-
-	it("are cancelled when the child has stopped waiting, also while another one is open", async () => {
-		const user = new User();
-		const ask = answerWith(new Dialogs(), user.context, never);
-		const first = ask(question("input", { title: "Open", timeoutMs: 3_600_000 }));
-		const open = await user.sees();
-		const { timeout = 0, signal } = open.dialog ?? {};
-		assert.ok(timeout > 3_000_000 && timeout <= 3_600_000 && signal, `${timeout}`);
-		assert.deepEqual(await ask(question("select", { timeoutMs: 1 })), {});
-		assert.equal(await user.sees(), open, "the other one has not moved");
+	it("are cancelled when the child has stopped waiting", async () => {
+		const first = ask.ask(question("input", { title: "Open", timeoutMs: 3_600_000 }));
+		const open = await client.sees();
+		const { timeout = 0 } = open.dialog ?? {};
+		assert.ok(timeout > 3_000_000 && timeout <= 3_600_000, `${timeout}`);
+		assert.deepEqual(await ask.ask(question("select", { timeoutMs: 1 })), {});
+		assert.equal(await client.sees(), open, "the other one has not moved");
 		open.answer("done");
 		assert.deepEqual(await first, { value: "done" });
-		await user.seesNothing();
-		assert.deepEqual(await ask(question("confirm", { timeoutMs: 1 })), {}, "also when nobody closes it");
-	});
-
-	it("may wait longer than a timer can", async () => {
-		const user = new User();
-		const answer = answerWith(new Dialogs(), user.context, never)(question("input", { timeoutMs: 1e15 }));
-		const open = await user.sees();
-		assert.ok((open.dialog?.timeout ?? 0) <= 2 ** 31 - 1);
-		open.answer("late");
-		assert.deepEqual(await answer, { value: "late" });
-	});
-
-	it("wait in a terminal for an editor that pi cannot close; other clients see the next one at once", async () => {
-		for (const mode of ["tui", "rpc"] as const) {
-			const user = new User(mode);
-			const dialogs = new Dialogs();
-			const run = new AbortController();
-			const edited = answerWith(dialogs, user.context, run.signal)(question("editor"));
-			const editor = await user.sees();
-			run.abort();
-			assert.deepEqual(await edited, {}, "the run does not wait");
-			const next = answerWith(dialogs, user.context, never)(question("input", { title: "Next" }));
-			if (mode === "tui") assert.equal(await user.sees(), editor);
-			editor.answer("too late");
-			(await user.sees()).answer("next");
-			assert.deepEqual(await next, { value: "next" });
-		}
+		assert.deepEqual(await ask.ask(question("confirm", { timeoutMs: 1 })), {}, "also when nobody closes it");
 	});
 });

@@ -144,10 +144,10 @@ describe("the tools", () => {
 
 	it("ask the user, and nobody where there is no UI", async () => {
 		const { host, addon, call } = await start();
-		await host.emit("session_start");
+		await host.emit("session_start", {}, host.context({ mode: "rpc" }));
 		host.user.confirm = async (title) => title === "yes";
 		addon.run = async ({ agent: title = "" }, _update, { confirm, ask }) => {
-			const request = { agent: "mine", path: "", title, message: "" };
+			const request = { id: 1, runId: "1a2b3c4d", agent: "mine", path: "", title, message: "" };
 			return answer(`${ask ? "asks" : "asks nobody"}, ${await confirm?.(request)}`);
 		};
 		const text = async (agent: string, context = host.context()) =>
@@ -156,9 +156,9 @@ describe("the tools", () => {
 		assert.equal(await text("yes", host.context({ hasUI: false, mode: "print" })), "asks nobody, undefined");
 	});
 
-	it("close the dialogs of a run that is over", async () => {
+	it("close the dialogs that are not waited for any more", async () => {
 		const { host, addon, call } = await start();
-		await host.emit("session_start");
+		await host.emit("session_start", {}, host.context({ mode: "rpc" }));
 		const closed: string[] = [];
 		host.user.input = (title, _placeholder, { signal } = {}) =>
 			new Promise((resolve) => {
@@ -167,12 +167,12 @@ describe("the tools", () => {
 					resolve(undefined);
 				});
 			});
-		addon.run = async (_options, _update, { ask }) => {
-			void ask?.({ runId: "1a2b3c4d", agent: "explorer", method: "input", title: "Where?" });
-			await new Promise(setImmediate);
-			return answer("done");
+		addon.run = async (_options, _update, { ask, withdraw }) => {
+			const asked = ask?.({ id: 7, runId: "1a2b3c4d", agent: "explorer", method: "input", title: "Where?" });
+			withdraw?.(7);
+			return answer(`answered with ${JSON.stringify(await asked)}`);
 		};
-		await call();
+		assert.equal((await call()).content[0]?.text, "answered with {}");
 		assert.deepEqual(closed, ["explorer asks: Where?"]);
 	});
 

@@ -105,15 +105,15 @@ describe("the widget", () => {
 		assert.equal(above.lines(60)[0], " ● loader      0s  $ cargo test --workspace --all-features -…");
 	});
 
-	it("begins with what is asked, also by a run that a call waits for", () => {
-		const question = { id: "q", title: "Delete build/ and\neverything in it?" };
+	it("leaves out runs that a call waits for, and those whose question stands there", () => {
+		const question = { title: "Delete build/ and\neverything in it?" };
 		const background = new BackgroundDouble(
 			aRun({ label: "loader" }),
-			aRun({ label: "cleanup", isForeground: true, question }),
+			aRun({ label: "cleanup", question }),
 			aRun({ label: "audit", isForeground: true }),
 		);
 		const above = new Above(background);
-		assert.deepEqual(above.lines(60), [" ? cleanup asks: Delete build/ and everything in it?", " ● loader      0s"]);
+		assert.deepEqual(above.lines(60), [" ● loader      0s"]);
 	});
 
 	it("keeps a run until its result stands in the session", () => {

@@ -88,9 +88,9 @@ holds<Same<keyof Required<Parameters<typeof startChain>[0]>, "steps" | "cwd">>()
 holds<Same<keyof Required<EarlyOptions>, "tool" | "callId" | "cwd">>();
 holds<Same<keyof Required<TaskOptions>, "agent" | "task">>();
 holds<Same<keyof TaskOptions, "agent" | "task" | "cwd">>();
-holds<Same<keyof Required<Question>, "runId" | "agent" | "method" | "title">>();
+holds<Same<keyof Required<Question>, "id" | "runId" | "agent" | "method" | "title">>();
 holds<Same<keyof Required<HostCallbacks>, never>>();
-holds<Same<keyof HostCallbacks, "confirm" | "refresh" | "ask">>();
+holds<Same<keyof HostCallbacks, "confirm" | "refresh" | "ask" | "withdraw">>();
 holds<Same<keyof Required<ToolResult>, "content" | "details">>();
 holds<Same<keyof Required<Details>, "mode" | "results">>();
 holds<
@@ -166,7 +166,9 @@ export async function right(): Promise<void> {
 		},
 		(update: ToolResult) => void update.details.streaming?.turnCount,
 		{
-			confirm: async ({ agent, path, title, message }: ConfirmRequest) => [agent, path, title, message].every(Boolean),
+			confirm: async ({ id, runId, agent, path, title, message }: ConfirmRequest) =>
+				id > 0 && [runId, agent, path, title, message].every(Boolean),
+			withdraw: (id) => void id.toFixed(),
 			refresh: ({ provider, validForMs }) => provider.length > validForMs,
 			ask: answered,
 		},

@@ -3,15 +3,17 @@
 import type { HostCallbacks } from "../../index.js";
 import type { PiContext } from "../host/pi.ts";
 import { refreshToken } from "../host/refresh.ts";
-import { answerWith, confirmWith, Dialogs } from "../ui/questions.ts";
+import type { Questions } from "../questions/questions.ts";
 
 export class BackgroundHost {
-	private readonly dialogs = new Dialogs();
-	private over = new AbortController();
+	private readonly questions: Questions;
+
+	constructor(questions: Questions) {
+		this.questions = questions;
+	}
 
 	/** Callbacks for a run that is started in this session. */
 	callbacks(context: PiContext): HostCallbacks {
-		const { signal } = this.over;
 		// A pi that has gone on to another session throws for what belonged to the one before.
 		const callbacks: HostCallbacks = {
 			refresh: async ({ provider, validForMs }) => {
@@ -22,16 +24,7 @@ export class BackgroundHost {
 				}
 			},
 		};
-		if (context.hasUI) {
-			callbacks.confirm = confirmWith(this.dialogs, context, signal);
-			callbacks.ask = answerWith(this.dialogs, context, signal);
-		}
-		return callbacks;
-	}
-
-	/** Closes the dialogs: with the session goes the user who could answer. */
-	close(): void {
-		this.over.abort();
-		this.over = new AbortController();
+		const session = context.sessionManager.getSessionId();
+		return context.hasUI ? { ...callbacks, ...this.questions.callbacks(session) } : callbacks;
 	}
 }

@@ -18,7 +18,9 @@ const NONE: readonly BackgroundRun[] = [];
 
 export class Background {
 	private view: BackgroundSession | undefined;
+	private given = NONE;
 	private latest = NONE;
+	private asking: ReadonlyMap<string, string> = new Map();
 	private held = NONE;
 	/** Ends whose results have come, `endOf` each. */
 	private readonly told = new Set<string>();
@@ -50,7 +52,7 @@ export class Background {
 		this.held = runsOf(runs);
 		const now = this.held.map(endOf);
 		for (const end of now) this.told.add(end);
-		if (now.join() !== before) this.publish(this.latest);
+		if (now.join() !== before) this.publish(this.given);
 	}
 
 	/** Calls `listener` at every change from now on. Returns what ends that. */
@@ -87,7 +89,18 @@ export class Background {
 		return view;
 	}
 
-	private publish(runs: readonly BackgroundRun[]): void {
+	/** Takes in what runs ask of the user now: titles by the runs' ids. */
+	ask(asking: ReadonlyMap<string, string>): void {
+		this.asking = asking;
+		this.publish(this.given);
+	}
+
+	private publish(given: readonly BackgroundRun[]): void {
+		this.given = given;
+		const runs = given.map((run) => {
+			const title = this.asking.get(run.runId);
+			return title === undefined ? run : { ...run, question: { title } };
+		});
 		this.latest = runs;
 		// One that fails must not keep the news from the others.
 		for (const listener of this.listeners) contained("showing the background runs", () => listener(runs), undefined);

@@ -17,5 +17,5 @@ export type {
 
 export interface BackgroundRun extends NativeRun {
 	/** What its child asks of the user, and waits for. */
-	question?: { id: string; title: string };
+	question?: { title: string };
 }

@@ -3,6 +3,8 @@
 import { runDetailsIn } from "../host/details.ts";
 import type { RenderedOutput, ToolDefinition, ToolRenderContext } from "../host/pi.ts";
 import { isObject } from "../host/stored.ts";
+import type { Asked } from "../questions/asked.ts";
+import { questionLine } from "../questions/line.ts";
 import { component } from "../ui/component.ts";
 import { keyText } from "../ui/key-text.ts";
 import { paragraph, remark } from "../ui/lines.ts";
@@ -16,6 +18,8 @@ import { plannedTask, plannedTasks } from "./tasks.ts";
 type Renderers = Pick<ToolDefinition, "renderCall" | "renderResult">;
 type Mode = CardInput["mode"];
 
+/** Questions that wait, one line each; the others stand above the editor. */
+const QUESTIONS = 3;
 /** Lines of a result that is not ours, collapsed. */
 const FOREIGN_LINES = 10;
 
@@ -26,7 +30,7 @@ const MODES: Readonly<Record<string, Mode>> = {
 };
 
 /** The renderers of the tool with this name. */
-export function renderers(tool: string): Renderers {
+export function renderers(tool: string, asked: (callId: string) => readonly Asked[] = () => []): Renderers {
 	const mode = MODES[tool] ?? "single";
 	return {
 		/** Draws the upper part of the card: who works on what. */
@@ -35,8 +39,13 @@ export function renderers(tool: string): Renderers {
 			noteCall(state, context);
 			const input = inputOf(mode, args, "", context);
 			const draw = mode === "single" ? headOfOne : headOfMany;
-			const lines = (width: number, style: Style) => draw(input, state, width, style);
-			return component(theme, lines, () => shownSecond(state, context));
+			const waiting = () => asked(context.toolCallId).slice(0, QUESTIONS);
+			const lines = (width: number, style: Style) => {
+				const questions = waiting().map((question) => questionLine(question, width - INDENT, style));
+				return [...draw(input, state, width, style), ...indented(questions, INDENT)];
+			};
+			const stamp = () => `${shownSecond(state, context)} ${waiting().map(({ id }) => id)}`;
+			return component(theme, lines, stamp);
 		},
 		/** Draws the lower part: how it goes, and what came of it. */
 		renderResult(result, _options, theme, context: ToolRenderContext & { args?: unknown }) {

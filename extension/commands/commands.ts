@@ -8,6 +8,8 @@ import { doctorOptions } from "../host/options.ts";
 import type { CommandContext, CompletionItem, PiApi, PiContext } from "../host/pi.ts";
 import type { Runs } from "../host/runs.ts";
 import { openPanel } from "../panel/open.ts";
+import type { Questions } from "../questions/questions.ts";
+import { NO_QUESTION, openQuestion } from "../questions/register.ts";
 import { commandReport, messageReport, type Report } from "./report.ts";
 import { deliver, registerReportRenderer } from "./show.ts";
 
@@ -17,7 +19,11 @@ export interface Session {
 	background: Background;
 	host: BackgroundHost;
 	deliveries: Deliveries;
+	questions: Questions;
 }
+
+/** The one subcommand that is about this terminal, and not about runs. */
+const ANSWER = "answer";
 
 /** What is said where there is no terminal for a panel. */
 const WITHOUT_PANEL = "list";
@@ -25,12 +31,18 @@ const WITHOUT_PANEL = "list";
 export function registerCommands(pi: PiApi, session: Session): void {
 	registerReportRenderer(pi);
 	pi.registerCommand("subagents", {
-		description: "Sub-agents: list, stop, log, info, send, resume, agents, doctor",
-		getArgumentCompletions: (prefix) => completions(prefix, session.background),
+		description: "Sub-agents: list, stop, log, info, send, resume, answer, agents, doctor",
+		getArgumentCompletions: (prefix) => completions(prefix, session),
 		handler: async (args, context) => {
 			const line = args.trim();
 			const callbacks = session.host.callbacks(context);
-			if (line === "" && context.mode === "tui") return openPanel(pi, context, session.background, callbacks);
+			const open = (which: string) => openQuestion(which, session.questions, session.background);
+			if (line === "" && context.mode === "tui") return openPanel(pi, context, session.background, callbacks, open);
+			const [subcommand, which = "", more] = line.split(/\s+/);
+			if (subcommand === ANSWER && more === undefined) {
+				if (!open(which)) deliver(pi, context, messageReport("info", NO_QUESTION));
+				return;
+			}
 			deliver(pi, context, await answer(line || WITHOUT_PANEL, pi, context, session));
 			if (!context.hasUI) await session.deliveries.drain(() => context.waitForIdle());
 		},
@@ -43,8 +55,14 @@ export function registerCommands(pi: PiApi, session: Session): void {
 }
 
 /** Completes a subcommand and its arguments; one that is complete gets no list, so that Enter runs it at once. */
-export function completions(prefix: string, background: Background): CompletionItem[] | null {
+export function completions(
+	prefix: string,
+	{ background, questions }: Pick<Session, "background" | "questions">,
+): CompletionItem[] | null {
 	const items = background.session?.complete(prefix) ?? [];
+	const isOffered = prefix !== ANSWER && ANSWER.startsWith(prefix) && questions.list().length > 0;
+	const own = { value: ANSWER, label: ANSWER, description: "open the question that waits longest" };
+	if (isOffered) return [own, ...items];
 	return items.length > 0 ? items : null;
 }
 

@@ -18,7 +18,7 @@ import { type CallOptions, callOptions } from "../host/options.ts";
 import type { PiApi, PiContext, ToolDefinition, ToolOutput } from "../host/pi.ts";
 import { refreshToken } from "../host/refresh.ts";
 import type { Runs } from "../host/runs.ts";
-import { answerWith, confirmWith, Dialogs } from "../ui/questions.ts";
+import type { Questions } from "../questions/questions.ts";
 
 /** What a call asks for; pi has checked it against the tool's schema. */
 interface Params {
@@ -61,13 +61,14 @@ export function isToolName(name: string): name is ToolName {
 export class SubagentTools {
 	private readonly pi: PiApi;
 	private readonly runs: Runs;
-	private readonly dialogs = new Dialogs();
+	private readonly questions: Questions;
 	/** Calls that failed: pi flags them in a `tool_result` handler, where a flag returned by a tool may be lost. */
 	private readonly failed = new Set<string>();
 
-	constructor(pi: PiApi, runs: Runs) {
+	constructor(pi: PiApi, runs: Runs, questions: Questions) {
 		this.pi = pi;
 		this.runs = runs;
+		this.questions = questions;
 	}
 
 	/** Registers those of the tools that this version of the extension can run. */
@@ -100,7 +101,7 @@ export class SubagentTools {
 				if (result.isError) this.failed.add(id);
 				return result;
 			},
-			...renderers(surface.name),
+			...renderers(surface.name, (callId) => this.questions.list(callId)),
 		};
 	}
 
@@ -116,29 +117,21 @@ export class SubagentTools {
 		if (!native) return failure(kind, problem);
 		shareCompiledCode();
 		const call = { ...callOptions(this.pi, context, id), aborted: signal?.aborted ?? false };
-		// Closes the run's dialogs: with the caller's signal, and when the run is over and nobody waits for an answer.
-		const over = new AbortController();
 		let settled = false;
 		const update = (partial: ToolResult) => {
 			if (!settled) onUpdate?.({ content: partial.content, details: partial.details });
 		};
 		const refresh = ({ provider, validForMs }: RefreshRequest) =>
 			refreshToken(context.modelRegistry, provider, validForMs, signal);
-		const host: HostCallbacks = { refresh };
-		if (context.hasUI) {
-			host.confirm = confirmWith(this.dialogs, context, over.signal);
-			host.ask = answerWith(this.dialogs, context, over.signal);
-		}
+		const session = context.sessionManager.getSessionId();
+		const host: HostCallbacks = { refresh, ...(context.hasUI && this.questions.callbacks(session, id)) };
 		const handle = kind.start(native, call, params, update, host);
 		const release = forwardAbort(signal, handle);
-		const releaseDialogs = forwardAbort(signal, over);
 		try {
 			return await this.runs.settle(handle, handle.result());
 		} finally {
 			settled = true;
 			release();
-			releaseDialogs();
-			over.abort();
 		}
 	}
 }

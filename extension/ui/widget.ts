@@ -1,4 +1,4 @@
-/** The runs that matter now, above the editor: those that ask, those at work, and those that wait to be read. */
+/** The runs that matter now, above the editor: those at work, and those that wait to be read. */
 
 import type { Background } from "../background/registry.ts";
 import { isLive } from "../background/run.ts";
@@ -7,7 +7,7 @@ import { guardedInterval } from "../host/guard.ts";
 import type { PiContext, Terminal, Widget } from "../host/pi.ts";
 import { component } from "./component.ts";
 import { joined } from "./lines.ts";
-import { markOf, nameOf, questionLine, runColumns, runLine, UNREAD, wordsOf } from "./run-line.ts";
+import { markOf, nameOf, runColumns, runLine, UNREAD, wordsOf } from "./run-line.ts";
 import type { AnyTheme, Style } from "./style.ts";
 import { clip } from "./text.ts";
 
@@ -22,13 +22,13 @@ const LONGEST_NAME = 40;
 
 /** What the widget has lines for. */
 export interface Shown {
-	/** Newest first; of those that a call waits for, which have their card, only those that ask. */
+	/** Newest first, without those that a call waits for, which have their card, and those that ask, which have a line. */
 	live: readonly BackgroundRun[];
 	unread: readonly BackgroundRun[];
 }
 
 export function shownOf({ runs, unread }: Background): Shown {
-	return { live: runs.filter((run) => run.question || (isLive(run) && !run.isForeground)), unread };
+	return { live: runs.filter((run) => isLive(run) && !run.isForeground && !run.question), unread };
 }
 
 /** Shows the runs from now on. Returns what takes the widget away. */
@@ -98,15 +98,13 @@ class RunsWidget implements Widget {
 	}
 }
 
-/** One line for each run: first what is asked, then the newest at work, then what is done; and one that counts the others. */
+/** One line for each run: the newest at work, then what is done; and one that counts the others. */
 export function widgetLines({ live, unread }: Shown, width: number, rows: number, style: Style, now: number): string[] {
 	const most = Math.max(1, Math.min(MOST_LINES, Math.floor(rows / ROWS_PER_LINE)));
 	const room = width - MARGIN.length;
-	const asking = live.filter(({ question }) => question).slice(0, most);
-	const working = live.filter(({ question }) => !question).slice(0, most - asking.length);
+	const working = live.slice(0, most);
 	const columns = { ...runColumns(working, room, false), cost: 0 };
 	const lines = [
-		...asking.map((run) => questionLine(run, room, style)),
 		...working.map((run) => runLine(run, columns, style, { now })),
 		...unread.map((run) => unreadLine(run, style)),
 	].slice(0, most);

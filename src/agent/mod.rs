@@ -29,7 +29,7 @@ mod policy;
 mod surface;
 
 pub use catalog::{Catalog, Shadowed, UnknownAgent};
-pub use consent::{confirm, is_confirmed};
+pub use consent::{change, confirm, is_confirmed};
 pub use definition::{AgentDefinition, Context, SandboxMode, Source, THINKING_LEVELS};
 pub use depth::{DEPTH, Depth, MAX_DEPTH, TooDeep, depth_from_env};
 pub use discover::discover;

@@ -1,5 +1,7 @@
 //! Calls from runs into JavaScript.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use napi::Status;
@@ -18,6 +20,10 @@ use crate::text::figures::millis;
 /// Asks whether an agent that a project defines may run.
 #[napi(object, object_from_js = false)]
 pub struct ConfirmRequest {
+    /// Names this question to `withdraw`; no other one of the process has it.
+    pub id: u32,
+    /// The run that waits for the answer; eight hexadecimal characters.
+    pub run_id: String,
     /// The agent's name.
     pub agent: String,
     /// The file that defines it.
@@ -32,6 +38,8 @@ pub struct ConfirmRequest {
 /// cancelled.
 #[napi(object, object_from_js = false)]
 pub struct Question {
+    /// Names this question to `withdraw`; no other one of the process has it.
+    pub id: u32,
     /// The run whose child asks; eight hexadecimal characters.
     pub run_id: String,
     /// The agent's name.
@@ -99,7 +107,7 @@ type Callback<Request, Reply> =
 #[derive(Default)]
 pub struct HostCallbacks {
     /// Asks the user whether an agent that a project defines may run: once per content of its file. False and no answer
-    /// refuse the run. Without this callback `nonInteractivePolicy` decides.
+    /// refuse the run; the refusal says which it was. Without this callback `nonInteractivePolicy` decides.
     #[napi(ts_type = "(request: ConfirmRequest) => Promise<boolean> | boolean")]
     pub confirm: Option<Callback<ConfirmRequest, bool>>,
     /// Refreshes a login's token that would expire while a sandboxed child runs; true when it did. Without this
@@ -109,6 +117,39 @@ pub struct HostCallbacks {
     /// Passes a question of a child on to the user. Without this callback every question is cancelled.
     #[napi(ts_type = "(question: Question) => Promise<Answer> | Answer")]
     pub ask: Option<Callback<Question, Answer>>,
+    /// Hears the id of a question, of `confirm` or `ask`, whose answer is not waited for any more: its run has ended.
+    #[napi(ts_type = "(id: number) => void")]
+    pub withdraw: Option<Arc<Withdraw>>,
+}
+
+/// Takes back a question.
+type Withdraw = ThreadsafeFunction<u32, Returned, u32, Status, false, true>;
+
+/// A question that waits for its answer. Dropped before [`answered`](Self::answered), it is withdrawn.
+struct Asked {
+    id: u32,
+    withdraw: Option<Arc<Withdraw>>,
+}
+
+impl Asked {
+    fn new(withdraw: Option<Arc<Withdraw>>) -> Self {
+        static LAST: AtomicU32 = AtomicU32::new(1);
+        Self { id: LAST.fetch_add(1, Ordering::Relaxed), withdraw }
+    }
+
+    fn answered(mut self) {
+        self.withdraw = None;
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        let (id, withdraw) = (self.id, self.withdraw.take());
+        // Without a runtime the process is about to end.
+        if let (Some(withdraw), Ok(runtime)) = (withdraw, tokio::runtime::Handle::try_current()) {
+            drop(runtime.spawn(async move { drop(call(&withdraw, id).await) }));
+        }
+    }
 }
 
 /// Calls JavaScript and waits for its answer. `None`: there is no callback, it threw, or its promise rejected.
@@ -128,15 +169,23 @@ impl run::HostCallbacks for HostCallbacks {
         self.confirm.is_some()
     }
 
-    fn confirm(&self, request: run::ConfirmRequest) -> BoxFuture<'_, bool> {
-        let answer = ask(self.confirm.as_ref(), request.into_js());
-        Box::pin(async { answer.await.unwrap_or(false) })
+    fn confirm(&self, request: run::ConfirmRequest) -> BoxFuture<'_, Option<bool>> {
+        let asked = Asked::new(self.withdraw.clone());
+        let answer = ask(self.confirm.as_ref(), (asked.id, request).into_js());
+        Box::pin(async {
+            let answer = answer.await;
+            asked.answered();
+            answer
+        })
     }
 
     fn ask(&self, question: run::ChildQuestion) -> BoxFuture<'_, run::Answer> {
-        let answer = ask(self.ask.as_ref(), question.into_js());
+        let asked = Asked::new(self.withdraw.clone());
+        let answer = ask(self.ask.as_ref(), (asked.id, question).into_js());
         Box::pin(async {
-            match answer.await {
+            let answer = answer.await;
+            asked.answered();
+            match answer {
                 Some(Answer { confirmed: Some(confirmed), .. }) => run::Answer::Confirmed(confirmed),
                 Some(Answer { value: Some(value), .. }) => run::Answer::Value(value),
                 _ => run::Answer::Cancelled,
@@ -152,17 +201,26 @@ impl run::HostCallbacks for HostCallbacks {
     }
 }
 
-object_into_js! { |request: run::ConfirmRequest| ConfirmRequest { agent, path, title, message } }
+object_into_js! { |asked: (u32, run::ConfirmRequest)| ConfirmRequest {
+    id: asked.0,
+    run_id: asked.1.run_id,
+    agent: asked.1.agent,
+    path: asked.1.path,
+    title: asked.1.title,
+    message: asked.1.message,
+} }
 
-object_into_js! { |asked: run::ChildQuestion| Question {
-    run_id, agent,
-    method: asked.question.method,
-    title: asked.question.title,
-    message: asked.question.message,
-    options: asked.question.options,
-    placeholder: asked.question.placeholder,
-    prefill: asked.question.prefill,
-    timeout_ms: asked.question.timeout.map(millis),
+object_into_js! { |asked: (u32, run::ChildQuestion)| Question {
+    id: asked.0,
+    run_id: asked.1.run_id,
+    agent: asked.1.agent,
+    method: asked.1.question.method,
+    title: asked.1.question.title,
+    message: asked.1.question.message,
+    options: asked.1.question.options,
+    placeholder: asked.1.question.placeholder,
+    prefill: asked.1.question.prefill,
+    timeout_ms: asked.1.question.timeout.map(millis),
 } }
 
 /// Passes updates on, one at a time. JavaScript gets the newest state each time it has taken one, and the last state in

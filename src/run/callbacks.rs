@@ -9,6 +9,8 @@ use crate::event::Question;
 /// Asks the user whether an agent that a project defines may run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfirmRequest {
+    /// The run that waits for the answer.
+    pub run_id: String,
     /// The agent's name.
     pub agent: String,
     /// The path of its definition.
@@ -56,9 +58,9 @@ pub trait HostCallbacks: Send + Sync {
         true
     }
 
-    /// Asks the user whether an agent may run. `false` when the user does not reply.
-    fn confirm(&self, _request: ConfirmRequest) -> BoxFuture<'_, bool> {
-        Box::pin(ready(false))
+    /// Asks the user whether an agent may run. `None` when the user does not reply.
+    fn confirm(&self, _request: ConfirmRequest) -> BoxFuture<'_, Option<bool>> {
+        Box::pin(ready(None))
     }
 
     /// Asks the user a child's question.

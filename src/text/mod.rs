@@ -10,12 +10,14 @@
 //! | How is a text cut to its limits? | `truncate`; `head_tail` while it still grows |
 //! | Where do lines, characters and positions begin? | `lines` in a stream, `position` in a text |
 //! | How is JSON read while it arrives? | `json/` |
+//! | Which lines has a text lost and gained? | `diff` |
 //! | How does a message name a mistake, a value, its causes? | `diagnostic` |
 //! | How are durations, sizes and money written? | `figures` |
 //! | What do `{name}` and `*` stand for? | `template`, `pattern` |
 //! | How does an enum get its texts? | `text_enum` |
 
 mod diagnostic;
+mod diff;
 pub mod figures;
 mod head_tail;
 pub mod json;
@@ -31,6 +33,7 @@ mod truncate;
 
 pub(crate) use diagnostic::{Code, chain, nearest, one_line, quoted, suggestion};
 pub use diagnostic::{Diagnostic, Severity};
+pub use diff::{ChangedLine, changed_lines};
 pub(crate) use head_tail::{HeadTail, Tail};
 pub(crate) use json::STRICT;
 pub(crate) use pattern::{covers, overlaps};

@@ -57,7 +57,7 @@ pub(crate) fn context(root: &Path, config: Value) -> HostContext {
 /// The user of a host, who reacts as told. Without a reaction nobody is there.
 #[derive(Default)]
 pub(crate) struct User<'a> {
-    pub(crate) confirms: Option<Box<dyn Fn() -> bool + Send + Sync + 'a>>,
+    pub(crate) confirms: Option<Box<dyn Fn(ConfirmRequest) -> bool + Send + Sync + 'a>>,
     pub(crate) answers: Option<Box<dyn Fn(ChildQuestion) -> Answer + Send + Sync + 'a>>,
 }
 
@@ -70,7 +70,7 @@ impl HostCallbacks for User<'_> {
         Box::pin(ready(self.answers.as_ref().map_or(Answer::Cancelled, |answers| answers(question))))
     }
 
-    fn confirm(&self, _request: ConfirmRequest) -> BoxFuture<'_, bool> {
-        Box::pin(ready(self.confirms.as_ref().is_some_and(|confirms| confirms())))
+    fn confirm(&self, request: ConfirmRequest) -> BoxFuture<'_, Option<bool>> {
+        Box::pin(ready(self.confirms.as_ref().map(|confirms| confirms(request))))
     }
 }

@@ -2,14 +2,16 @@
 
 use super::refusal::Refusal;
 use super::resolve::ResolvedRun;
-use crate::agent::{AgentDefinition, Source, confirm, is_confirmed};
+use crate::agent::{AgentDefinition, Source, change, confirm, is_confirmed};
 use crate::config::{NonInteractivePolicy, ProjectAgentPolicy};
 use crate::run::callbacks::ConfirmRequest;
 use crate::run::context::HostContext;
-use crate::text::{Sanitizer, one_line};
+use crate::text::{ChangedLine, Sanitizer, changed_lines, one_line};
 
 /// The longest line of a question, in characters.
 const QUESTION_CHARS: usize = 300;
+/// As many changed lines are shown.
+const CHANGED_LINES: usize = 40;
 
 impl ResolvedRun {
     /// The question that the user has to answer first. `None` when the agent may run without one.
@@ -19,6 +21,7 @@ impl ResolvedRun {
     /// When policy refuses it without asking.
     pub(in crate::run) fn question(
         &self,
+        run_id: String,
         context: &HostContext,
         interactive: bool,
         sanitizer: &Sanitizer,
@@ -34,7 +37,7 @@ impl ResolvedRun {
             ProjectAgentPolicy::Allow => Ok(None),
             ProjectAgentPolicy::Deny => denied("projectAgentPolicy"),
             ProjectAgentPolicy::Confirm if self.is_confirmed(context) => Ok(None),
-            ProjectAgentPolicy::Confirm if interactive => Ok(Some(self.request(sanitizer))),
+            ProjectAgentPolicy::Confirm if interactive => Ok(Some(self.request(run_id, context, sanitizer))),
             ProjectAgentPolicy::Confirm
                 if self.config.non_interactive_policy == NonInteractivePolicy::Allow =>
             {
@@ -54,7 +57,7 @@ impl ResolvedRun {
     }
 
     /// The question. Everything that the project wrote is on lines of its own, so that it cannot pass for our words.
-    fn request(&self, sanitizer: &Sanitizer) -> ConfirmRequest {
+    fn request(&self, run_id: String, context: &HostContext, sanitizer: &Sanitizer) -> ConfirmRequest {
         let AgentDefinition { name, description, readonly, .. } = &*self.agent;
         let line = |text: &str| sanitizer.sanitize(&one_line(text, QUESTION_CHARS)).into_string();
         let path = line(&self.path());
@@ -63,16 +66,40 @@ impl ResolvedRun {
         } else {
             "It may change files and run programs."
         };
+        let changed = self.change(context, sanitizer).map(|change| format!("\n\n{change}"));
         ConfirmRequest {
+            run_id,
             agent: name.clone(),
             title: format!("Run the project's agent {name}?"),
             message: format!(
-                "file: {path}\nit says: {}\n\nThe project, not you, wrote its instructions. {rights} \
+                "file: {path}\nit says: {}{}\n\nThe project, not you, wrote its instructions. {rights} \
                  You will be asked again when the file changes.",
-                line(description)
+                line(description),
+                changed.unwrap_or_default()
             ),
             path,
         }
+    }
+
+    /// How the definition differs from what the user allowed before, if there was such a time.
+    fn change(&self, context: &HostContext, sanitizer: &Sanitizer) -> Option<String> {
+        let (path, hash) = (self.agent.path.as_ref()?, &self.agent.content_hash);
+        let (before, after) = change(&context.agent_dir, path, hash)?;
+        let clean = |text: &str| sanitizer.sanitize(text).into_string();
+        let (before, after) = (clean(&before), clean(&after));
+        let changed = changed_lines(&before, &after);
+        if before.is_empty() || after.is_empty() || changed.is_empty() {
+            return Some("The file has changed since you allowed it.".to_owned());
+        }
+        let lines = changed.iter().take(CHANGED_LINES).map(|line| match line {
+            ChangedLine::Removed(text) => format!("\n- {}", one_line(text, QUESTION_CHARS)),
+            ChangedLine::Added(text) => format!("\n+ {}", one_line(text, QUESTION_CHARS)),
+        });
+        let left = match changed.len().saturating_sub(CHANGED_LINES) {
+            0 => String::new(),
+            left => format!("\n… {left} more changed lines; read them in the file"),
+        };
+        Some(format!("The file has changed since you allowed it:{}{left}", lines.collect::<String>()))
     }
 
     /// Records that the user allowed this definition of the agent.
@@ -87,9 +114,10 @@ impl ResolvedRun {
         }
     }
 
-    /// The refusal when the user said no.
+    /// The refusal when the user said no, or nothing.
     #[must_use]
-    pub(in crate::run) fn refused(&self) -> Refusal {
-        Refusal::ProjectRefused { agent: self.agent.name.clone(), path: self.path() }
+    pub(in crate::run) fn refused(&self, answer: Option<bool>) -> Refusal {
+        let has_answered = answer.is_some();
+        Refusal::ProjectRefused { agent: self.agent.name.clone(), path: self.path(), has_answered }
     }
 }

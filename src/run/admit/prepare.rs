@@ -159,7 +159,7 @@ impl<'a> Call<'a> {
             return Ok(None);
         }
         if !callbacks.is_reachable() {
-            return Err(self.refused(resolved.refused()));
+            return Err(self.refused(resolved.refused(None)));
         }
         if let Some(asks) = asks {
             asks.notify_one();
@@ -167,8 +167,9 @@ impl<'a> Call<'a> {
         // One question at a time: several calls of one message may ask about the same agent, and one answer is enough.
         let _turn = self.unless_aborted(ASKING.lock()).await?;
         let Some(request) = self.question(resolved, interactive).await? else { return Ok(None) };
-        if !self.unless_aborted(callbacks.confirm(request)).await? {
-            return Err(self.refused(resolved.refused()));
+        let answer = self.unless_aborted(callbacks.confirm(request)).await?;
+        if answer != Some(true) {
+            return Err(self.refused(resolved.refused(answer)));
         }
         let (spec, decided) = (Arc::clone(&self.spec), Arc::clone(resolved));
         let kept = self.unless_aborted(blocking(move || decided.remember(&spec.context))).await?;
@@ -183,8 +184,8 @@ impl<'a> Call<'a> {
         interactive: bool,
     ) -> Result<Option<ConfirmRequest>, ToolResult> {
         let (spec, decided) = (Arc::clone(&self.spec), Arc::clone(resolved));
-        let sanitizer = Arc::clone(&self.builder.sanitizer);
-        let question = blocking(move || decided.question(&spec.context, interactive, &sanitizer));
+        let (id, sanitizer) = (self.builder.run_id.get(), Arc::clone(&self.builder.sanitizer));
+        let question = blocking(move || decided.question(id, &spec.context, interactive, &sanitizer));
         self.unless_aborted(question).await?.map_err(|refusal| self.refused(refusal))
     }
 

@@ -69,14 +69,20 @@ pub enum Refusal {
         /// The setting with the policy.
         setting: &'static str,
     },
-    /// The user did not allow the agent.
-    #[error("agent `{agent}` is defined by the project (`{path}`) and the user did not allow it")]
+    /// The user did not allow the agent, or has not answered.
+    #[error("agent `{agent}` is defined by the project (`{path}`) and {}", unanswered_or_no(*.has_answered))]
     ProjectRefused {
         /// The agent's name.
         agent: String,
         /// The path of its definition.
         path: String,
+        /// Whether the user said no.
+        has_answered: bool,
     },
+}
+
+fn unanswered_or_no(has_answered: bool) -> &'static str {
+    if has_answered { "the user did not allow it" } else { "nobody answered whether it may run" }
 }
 
 impl Refusal {

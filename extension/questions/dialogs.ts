@@ -1,0 +1,59 @@
+/** Questions where there is no terminal of ours: pi's dialogs, which the client shows as it likes, one at a time. */
+
+import type { Answer } from "../../index.js";
+import type { PiContext } from "../host/pi.ts";
+import { type Asked, leftMs } from "./asked.ts";
+import type { Presenter } from "./questions.ts";
+
+export class Dialogs implements Presenter {
+	private readonly context: PiContext;
+	private shown: { id: number; over: AbortController } | undefined;
+
+	constructor(context: PiContext) {
+		this.context = context;
+	}
+
+	update(waiting: readonly Asked[], settle: (id: number, answer?: Answer) => void): void {
+		if (this.shown && waiting.some(({ id }) => id === this.shown?.id)) return;
+		this.close();
+		const [next] = waiting;
+		if (!next) return;
+		const over = new AbortController();
+		this.shown = { id: next.id, over };
+		show(this.context, next, over.signal).then(
+			(answer) => settle(next.id, answer),
+			() => settle(next.id),
+		);
+	}
+
+	/** The client shows it already, or will. */
+	open(): void {}
+
+	close(): void {
+		this.shown?.over.abort();
+		this.shown = undefined;
+	}
+}
+
+async function show({ ui }: PiContext, asked: Asked, signal: AbortSignal): Promise<Answer | undefined> {
+	const { method, title, message = "", options = [], placeholder, prefill } = asked;
+	// A dialog that times out says no; that nobody has said anything is told apart for consent.
+	const dialog = method === "consent" ? { signal } : { signal, timeout: leftMs(asked) };
+	const text = `${asked.agent} asks: ${title}`;
+	switch (method) {
+		case "consent":
+			return { confirmed: await ui.confirm(title, message, dialog) };
+		case "confirm":
+			return { confirmed: await ui.confirm(text, message, dialog) };
+		case "select":
+			return answer(await ui.select(text, [...options], dialog));
+		case "input":
+			return answer(await ui.input(text, placeholder, dialog));
+		case "editor":
+			return answer(await ui.editor(text, prefill));
+	}
+}
+
+function answer(value: string | undefined): Answer {
+	return value === undefined ? {} : { value };
+}
