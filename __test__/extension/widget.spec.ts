@@ -102,7 +102,7 @@ describe("the widget", () => {
 		background.now({ ...run, retry: { attempt: 2, maxAttempts: 3, atMs: NOW + 4_000, error: "overloaded" } });
 		assert.equal(above.lines(60)[0], " ↻ loader      0s  retry 2 of 3 in 4s · overloaded");
 		background.now({ ...run, lastTool: "$ cargo test --workspace --all-features -- src/store" });
-		assert.equal(above.lines(60)[0], " ● loader      0s  $ cargo test --workspace --all-features -…");
+		assert.equal(above.lines(60)[0], " ● loader      0s  $ cargo test --workspace --all-features …");
 	});
 
 	it("leaves out runs that a call waits for, and those whose question stands there", () => {
