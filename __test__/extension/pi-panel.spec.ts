@@ -9,6 +9,7 @@ import {
 	hang,
 	type ModelRequest,
 	makeGate,
+	parent,
 	piVersions,
 	say,
 	startTui,
@@ -88,7 +89,7 @@ for (const version of piVersions) {
 				await tui.waitFor(/Now the code\.\n {3}→ read README\.md\n {5}# A project\n[\s\S]*\n {3}I am\n/);
 				// Smaller and larger while it is open.
 				await tui.resize(44, 12);
-				await tui.waitFor(/^ ● walker · explorer[^\n]*…\n[\s\S]*I am\n.*esc back$/);
+				await tui.waitFor(/^ ● walker · explorer[^\n]*…\n[\s\S]*I am\n.*escape back$/);
 				await tui.resize(100, 30);
 				await tui.waitFor(/❯ walk through it/);
 				done.open();
@@ -112,6 +113,33 @@ for (const version of piVersions) {
 				await tui.waitFor("success: All is walked through.");
 				await tui.type("still here");
 				await tui.waitFor("still here");
+				await tui.close();
+			} finally {
+				await stage.close();
+			}
+		});
+
+		test("keeps a result above the editor until the model pauses and reads it", async () => {
+			const [work, pause] = [makeGate(), makeGate()];
+			const children = {
+				...parent(async () => [until(pause.opened), say("Spawned.")]),
+				work: () => [until(work.opened), say("It is read once.")],
+			};
+			const stage = await backgroundStage({ version, children });
+			try {
+				const prompt = spawn({ task: "work on it", label: "config" });
+				const tui = await startTui(stage.world, { columns: 60, rows: 24, prompt });
+				await tui.waitFor(/^ [●◐] config +\d+s/m);
+				work.open();
+				await tui.waitFor(/^ ✓ config · waiting to be read$/m);
+				await openPanel(tui);
+				await tui.waitFor(
+					/▸ ✓ 1 config +explorer? +[\d.]+s {2}waiting to be read|▸ ✓ 1 config +[\d.]+s {2}waiting to be read/,
+				);
+				await tui.press("Escape");
+				await tui.waitFor(isGone);
+				pause.open();
+				await tui.waitFor((screen) => /✓ config · explorer/.test(screen) && !screen.includes("waiting to be read"));
 				await tui.close();
 			} finally {
 				await stage.close();

@@ -88,7 +88,7 @@ pub struct LiveSnapshot {
     /// What is about to be tried again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry: Option<RetryNotice>,
-    /// The newest text, at most 2 KiB.
+    /// The newest text, unless a tool was called since; at most 2 KiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// What it has spent, in all attempts and resumptions together.

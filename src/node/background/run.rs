@@ -92,7 +92,7 @@ pub struct BackgroundRun {
     pub last_tool: Option<String>,
     /// What is about to be tried again.
     pub retry: Option<RetryNotice>,
-    /// The newest text; at most 2 KiB.
+    /// The newest text, unless a tool was called since; at most 2 KiB.
     pub text: Option<String>,
     /// How often it was resumed, from 0.
     pub times_resumed: u32,

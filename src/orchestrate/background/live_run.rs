@@ -7,13 +7,17 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
+use crate::event::DisplayItem;
 use crate::process::{Cancel, CancelReason};
 use crate::run::{AdmittedRun, BackgroundRun, Control, Progress, RunState};
 use crate::store::now_ms;
-use crate::text::{TruncateLimits, truncate_tail};
+use crate::text::{TruncateLimits, ceil_char_boundary, truncate_tail};
 
 /// Limits of the live text that other processes and the interface see; the transcript has all of it.
 const TEXT: TruncateLimits = TruncateLimits { max_bytes: 2 * 1024, max_lines: 20 };
+
+/// Bytes by which the ends of two texts are compared.
+const COMPARED: usize = 200;
 
 /// Why this process ends a run, as opposed to its child, a limit or a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,11 +123,49 @@ impl LiveRun {
             live.state = progress.state;
             live.position = progress.position;
             live.retry.clone_from(&progress.retry);
-            live.text =
-                (!progress.text.trim().is_empty()).then(|| truncate_tail(&progress.text, TEXT, None).text);
+            let text = news(progress);
+            live.text = (!text.is_empty()).then(|| truncate_tail(text, TEXT, None).text);
             live.last_tool = progress.last_tool.as_deref().map(str::to_owned);
             live.pid = progress.pid;
             run.note_used(&progress.usage, progress.resources.as_ref());
         });
+    }
+}
+
+/// What the run says; nothing while it calls the tools that its last words led to.
+fn news(progress: &Progress) -> &str {
+    let said = progress.text.trim();
+    let mut newest = progress.display_items.iter().rev();
+    let is_calling = matches!(newest.next(), Some(DisplayItem::ToolCall { .. }));
+    let words = newest.find_map(|item| match item {
+        DisplayItem::Text { text } => Some(text.trim()),
+        DisplayItem::ToolCall { .. } => None,
+    });
+    // Both may lack the beginning of a long text.
+    let end = |words: &'_ str| ceil_char_boundary(words, words.len().saturating_sub(COMPARED));
+    let is_same = words.is_none_or(|words| said.ends_with(&words[end(words)..]));
+    if is_calling && is_same { "" } else { said }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_news_until_they_have_led_to_a_call() {
+        let words = |text: &str| DisplayItem::Text { text: text.to_owned() };
+        let call = || DisplayItem::ToolCall { name: "ls".to_owned(), args: serde_json::json!({}) };
+        let long = "é".repeat(COMPARED);
+        for (text, items, expected) in [
+            ("I look.", vec![], "I look."),
+            ("I look.", vec![words("I look.")], "I look."),
+            ("I look.\n", vec![words("I look."), call(), call()], ""),
+            ("Now I", vec![words("I look."), call()], "Now I"),
+            ("I look.", vec![call()], ""),
+            (&long, vec![words(&format!("Before.{long}")), call()], ""),
+        ] {
+            let progress = Progress { text: text.into(), display_items: items.into(), ..Progress::default() };
+            assert_eq!(news(&progress), expected, "{text}");
+        }
     }
 }
