@@ -324,7 +324,7 @@ export interface BackgroundRun {
   lastTool?: string
   /** What is about to be tried again. */
   retry?: RetryNotice
-  /** The newest text; at most 2 KiB. */
+  /** The newest text, unless a tool was called since; at most 2 KiB. */
   text?: string
   /** How often it was resumed, from 0. */
   timesResumed: number

@@ -6,7 +6,7 @@ import type { BackgroundRun, BackgroundSession, CommandReport } from "../backgro
 import { commandReport, messageReport, type Report } from "../commands/report.ts";
 import { reportLines } from "../commands/show.ts";
 import { unwaited } from "../host/guard.ts";
-import { nameOf } from "../ui/run-line.ts";
+import { nameOf } from "../ui/run-words.ts";
 import { clip, oneLine } from "../ui/text.ts";
 import type { Action } from "./keys.ts";
 import { type Page, ReportView } from "./report.ts";
@@ -39,11 +39,11 @@ export class PanelActions {
 
 	hints(run: BackgroundRun): Hint[] {
 		return [
-			...(this.asks(run) ? [{ action: "answer", does: "question", rank: 1 } as const] : []),
-			isLive(run) ? { action: "stop", does: "stop", rank: 2 } : { action: "resume", does: "resume", rank: 2 },
-			{ action: "message", does: "message", rank: 3 },
-			{ action: "log", does: "log", rank: 5 },
-			{ action: "info", does: "info", rank: 4 },
+			...(this.asks(run) ? [{ action: "answer", does: "question" } as const] : []),
+			isLive(run) ? { action: "stop", does: "stop" } : { action: "resume", does: "resume" },
+			{ action: "message", does: "message" },
+			{ action: "info", does: "info" },
+			{ action: "log", does: "log" },
 		];
 	}
 

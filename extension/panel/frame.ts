@@ -1,25 +1,23 @@
 /** The panel's own lines: what the view calls itself, and the keys. */
 
-import { visibleWidth } from "@earendil-works/pi-tui";
 import type { Style } from "../ui/style.ts";
-import { clip } from "../ui/text.ts";
+import { clip, widthOf } from "../ui/text.ts";
 import type { PanelKeys } from "./keys.ts";
 import type { Hint } from "./view.ts";
 
 const GAP = "  ";
 
-/** The keys in one line: as many as fit, the most important of them. */
+/** Keys in one line: the last two, and before them as many as fit. */
 export function hintLine(hints: readonly Hint[], keys: PanelKeys, style: Style, columns: number): string {
-	const written = hints.map(({ action, does, rank }) => ({ key: keys.nameOf(action), does, rank }));
-	const byRank = [...written].sort((a, b) => a.rank - b.rank);
-	let room = columns + GAP.length;
-	const fit = byRank.findIndex(({ key, does }) => {
-		room -= visibleWidth(`${key} ${does}${GAP}`);
-		return room < 0;
+	const widthOfHint = ({ action, does }: Hint) => widthOf(keys.nameOf(action)) + does.length + 1 + GAP.length;
+	const always = hints.slice(-2);
+	let room = columns + GAP.length - always.reduce((sum, hint) => sum + widthOfHint(hint), 0);
+	const fit = hints.slice(0, -2).filter((hint) => {
+		room -= widthOfHint(hint);
+		return room >= 0;
 	});
-	const kept = new Set(fit < 0 ? byRank : byRank.slice(0, Math.max(1, fit)));
-	const shown = written.filter((hint) => kept.has(hint));
-	return clip(shown.map(({ key, does }) => style.fg("accent", key) + style.fg("dim", ` ${does}`)).join(GAP), columns);
+	const written = ({ action, does }: Hint) => style.fg("accent", keys.nameOf(action)) + style.fg("dim", ` ${does}`);
+	return clip([...fit, ...always].map(written).join(GAP), columns);
 }
 
 /** Fewer rows than this are all for the view. */
@@ -42,6 +40,6 @@ export function framed(head: string, body: readonly string[], foot: string, edge
 export function rule(name: string, width: number, style: Style): string {
 	if (name === "") return style.fg("dim", "─".repeat(Math.max(0, width)));
 	const title = clip(` ${name} `, width - 6);
-	const rest = "─".repeat(Math.max(0, width - visibleWidth(title) - 2));
+	const rest = "─".repeat(Math.max(0, width - widthOf(title) - 2));
 	return clip(style.fg("dim", "──") + style.fg("muted", title) + style.fg("dim", rest), width);
 }

@@ -7,7 +7,8 @@ import { cached } from "../ui/cached.ts";
 import { totalUsage, usageParts } from "../ui/figures.ts";
 import { joined, paragraph, partLines, startOf } from "../ui/lines.ts";
 import { compactProse, endOfProse, PREVIEW_CHARACTERS } from "../ui/prose.ts";
-import { callLine, headingLine, markOf, nameOf, questionLine, runColumns, runLine, stateOf } from "../ui/run-line.ts";
+import { headingLine, runColumns, runLine } from "../ui/run-line.ts";
+import { callLine, markOf, nameOf, questionLine, stateOf } from "../ui/run-words.ts";
 import type { Color, Style } from "../ui/style.ts";
 import { clip, indented, oneLine, wrap } from "../ui/text.ts";
 import type { PanelActions } from "./actions.ts";
@@ -84,8 +85,8 @@ export class ListView implements View {
 
 	hints(): readonly Hint[] {
 		const run = this.current();
-		const all: Hint = { action: "all", does: this.runs.isAll ? "this session" : "all sessions", rank: 6 };
-		return run ? [{ action: "open", does: "open", rank: 1 }, ...this.actions.hints(run), all] : [all];
+		const all: Hint = { action: "all", does: this.runs.isAll ? "this session" : "all sessions" };
+		return run ? [{ action: "open", does: "open" }, ...this.actions.hints(run), all] : [all];
 	}
 
 	press(action: Action): boolean {

@@ -41,8 +41,8 @@ export class ReportView implements View {
 	}
 
 	hints(): readonly Hint[] {
-		const scroll: Hint = { action: "down", does: "scroll", rank: 2 };
-		const again: Hint = { action: "again", does: "look again", rank: 3 };
+		const scroll: Hint = { action: "down", does: "scroll" };
+		const again: Hint = { action: "again", does: "look again" };
 		return [...(this.isLong ? [scroll] : []), ...(this.ask ? [again] : [])];
 	}
 

@@ -14,7 +14,7 @@ import { type Action, PanelKeys } from "./keys.ts";
 import { ListView } from "./list.ts";
 import { ReportView } from "./report.ts";
 import { PanelRuns } from "./runs.ts";
-import type { PanelHost, View } from "./view.ts";
+import type { Hint, PanelHost, View } from "./view.ts";
 
 /** It is drawn at most ten times a second, and once a second for its clocks. */
 const DRAW_EVERY_MS = 100;
@@ -184,9 +184,8 @@ export class Panel implements Screen, PanelHost {
 		const inner = Math.max(1, columns - 2 * MARGIN.length);
 		const body = view.body(inner, bodyRows(rows));
 		const does = this.views.length === 1 ? "close" : "back";
-		const always = [{ action: "keys", does: "keys", rank: 0 } as const, { action: "back", does, rank: 0 } as const];
-		const hints = () => hintLine([...view.hints(), ...always], this.keys, style, inner);
-		const foot = this.foot.line(inner, style, this.focused) ?? hints();
+		const hints: Hint[] = [...view.hints(), { action: "keys", does: "keys" }, { action: "back", does }];
+		const foot = this.foot.line(inner, style, this.focused) ?? hintLine(hints, this.keys, style, inner);
 		return framed(view.head(inner), body, foot, rule("", inner, style), rows).map((line) => MARGIN + line);
 	}
 }

@@ -3,7 +3,7 @@
 import type { Transcript } from "../background/types.ts";
 import { paragraph, remark, startOf } from "../ui/lines.ts";
 import { PREVIEW_CHARACTERS, prose } from "../ui/prose.ts";
-import { callLine } from "../ui/run-line.ts";
+import { callLine } from "../ui/run-words.ts";
 import type { Style } from "../ui/style.ts";
 import { clip, indented, plainText, wrap } from "../ui/text.ts";
 

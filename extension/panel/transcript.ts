@@ -7,7 +7,7 @@ import { cached } from "../ui/cached.ts";
 import { figuresOf } from "../ui/figures.ts";
 import { joined, paragraph } from "../ui/lines.ts";
 import { compactProse, prose } from "../ui/prose.ts";
-import { elapsed, markOf, modelOf, nameOf, questionLine, wordsOf } from "../ui/run-line.ts";
+import { elapsed, markOf, modelOf, nameOf, questionLine, wordsOf } from "../ui/run-words.ts";
 import type { Style } from "../ui/style.ts";
 import { clip, fitPath, indented, oneLine } from "../ui/text.ts";
 import type { PanelActions } from "./actions.ts";
@@ -81,12 +81,10 @@ export class TranscriptView implements View {
 	}
 
 	hints(): readonly Hint[] {
-		const { isFollowing } = this.window;
-		return [
-			isFollowing ? { action: "up", does: "scroll", rank: 5 } : { action: "bottom", does: "follow", rank: 1 },
-			{ action: "tools", does: this.withTools ? "without tools" : "with tools", rank: 3 },
-			...(this.isRemoved ? [] : this.actions.hints(this.run)),
-		];
+		const tools: Hint = { action: "tools", does: this.withTools ? "without tools" : "with tools" };
+		const known = this.isRemoved ? [] : this.actions.hints(this.run);
+		if (this.window.isFollowing) return [...known, tools, { action: "up", does: "scroll" }];
+		return [{ action: "bottom", does: "follow" }, ...known, tools];
 	}
 
 	press(action: Action): boolean {

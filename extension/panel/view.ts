@@ -4,11 +4,10 @@ import type { Style } from "../ui/style.ts";
 import type { Foot } from "./foot.ts";
 import type { Action } from "./keys.ts";
 
-/** A key and what it does. Where there is no room for all, those of a low `rank` stay. */
+/** A key and what it does; of several the most important ones come first. */
 export interface Hint {
 	action: Action;
 	does: string;
-	rank: number;
 }
 
 /** One screen of the panel. */

@@ -7,7 +7,8 @@ import { guardedInterval } from "../host/guard.ts";
 import type { PiContext, Terminal, Widget } from "../host/pi.ts";
 import { component } from "./component.ts";
 import { joined } from "./lines.ts";
-import { markOf, nameOf, runColumns, runLine, UNREAD, wordsOf } from "./run-line.ts";
+import { runColumns, runLine } from "./run-line.ts";
+import { markOf, nameOf, UNREAD, wordsOf } from "./run-words.ts";
 import type { AnyTheme, Style } from "./style.ts";
 import { clip } from "./text.ts";
 
@@ -103,7 +104,7 @@ export function widgetLines({ live, unread }: Shown, width: number, rows: number
 	const most = Math.max(1, Math.min(MOST_LINES, Math.floor(rows / ROWS_PER_LINE)));
 	const room = width - MARGIN.length;
 	const working = live.slice(0, most);
-	const columns = { ...runColumns(working, room, false), cost: 0 };
+	const columns = runColumns(working, room, false);
 	const lines = [
 		...working.map((run) => runLine(run, columns, style, { now })),
 		...unread.map((run) => unreadLine(run, style)),

@@ -1,0 +1,110 @@
+/** What is said of a run, wherever it is drawn: its mark and name, how it stands, what it did last. */
+
+import { isLive } from "../background/run.ts";
+import type { BackgroundRun } from "../background/types.ts";
+import { isActive, isOver, type Mark, mark, outcomeWords, type ShownState, standingWords } from "../cards/marks.ts";
+import type { RunOutcome } from "../host/details.ts";
+import { duration } from "./figures.ts";
+import { gist } from "./prose.ts";
+import type { Color, Style } from "./style.ts";
+import { cell, clip, firstLine, fitPath, oneLine, widthOf } from "./text.ts";
+
+/** Longest text looked at for one line. */
+const LINE_CHARACTERS = 400;
+/** Of a question's line the name takes this share at most. */
+const NAME_SHARE = 3;
+/** Fewer columns than this say nothing. */
+export const FEWEST_COLUMNS = 6;
+const JOINT = ": ";
+
+const ASKS: Mark = { text: "?", color: "warning" };
+const FOREGROUND = "foreground";
+export const UNREAD = "waiting to be read";
+
+/** Where a run stands, in the words of the cards. */
+export function stateOf({ state, outcome }: BackgroundRun): ShownState {
+	// How a run ended that lost its host may not be known.
+	return state === "ended" ? ((outcome as RunOutcome | undefined) ?? "interrupted") : state;
+}
+
+export function markOf(run: BackgroundRun): Mark {
+	if (run.question) return ASKS;
+	return mark(isRetried(run) ? "retrying" : stateOf(run));
+}
+
+/** What people call it: its label, else the first line of its task. */
+export function nameOf({ label, task, agent }: BackgroundRun): string {
+	return firstLine((label || task || agent).slice(0, LINE_CHARACTERS)) || "…";
+}
+
+/** How long it has run, or ran; while it is queued, how long it waits. */
+export function elapsed(run: BackgroundRun, now: number): string {
+	const { createdMs, startedMs, endedMs } = run;
+	return duration((endedMs ?? now) - (startedMs ?? createdMs), isLive(run));
+}
+
+/** How it ended, or what it waits for; nothing for one that works or is done. */
+export function wordsOf(run: BackgroundRun): string {
+	const state = stateOf(run);
+	if (isOver(state)) return outcomeWords({ outcome: state }) ?? "";
+	const { position, retry } = run;
+	return standingWords(state, { ...(position !== undefined && { position }), ...(retry && { retry }) }) ?? "";
+}
+
+function isRetried(run: BackgroundRun): boolean {
+	return run.retry !== undefined && isActive(stateOf(run));
+}
+
+/** What a run asks, in a line of its own. */
+export function questionLine(run: BackgroundRun, width: number, style: Style): string {
+	const name = clip(nameOf(run), Math.max(FEWEST_COLUMNS, Math.floor(width / NAME_SHARE)));
+	const asks = `${style.fg(ASKS.color, ASKS.text)} ${style.fg("accent", name)}${style.fg("muted", " asks: ")}`;
+	return clip(asks + style.fg("toolOutput", titleOf(run)), width);
+}
+
+function titleOf({ question }: BackgroundRun): string {
+	return oneLine((question?.title ?? "").slice(0, LINE_CHARACTERS));
+}
+
+/** What it does, has come to, or has failed of. */
+function newsOf(run: BackgroundRun, width: number): { text: string; color: Color } {
+	const { error, lastTool, text = "", result = "" } = run;
+	if (isRetried(run)) return { text: "", color: "muted" };
+	if (run.question) return { text: `asks: ${titleOf(run)}`, color: "warning" };
+	if (!isLive(run)) return error ? { text: brief(error), color: "muted" } : { text: gist(result), color: "toolOutput" };
+	const said = gist(text);
+	// The addon leaves out what was said before the newest call.
+	if (said !== "" || !lastTool) return { text: said, color: "toolOutput" };
+	return { text: callLine(lastTool, width), color: "toolOutput" };
+}
+
+/** A tool call; where it is too long, the path at its end is cut from the left. */
+export function callLine(call: string, width: number): string {
+	const line = brief(call);
+	const [path = ""] = /\S*[/\\]\S*$/.exec(line) ?? [];
+	// What a shell runs is no place.
+	if (path === "" || line.startsWith("$")) return line;
+	const what = line.slice(0, line.length - path.length);
+	return what + fitPath(path, Math.max(FEWEST_COLUMNS, width - widthOf(what)));
+}
+
+/** The model without its provider. */
+export function modelOf({ model = "" }: BackgroundRun): string {
+	return brief(model.slice(model.indexOf("/") + 1));
+}
+
+/** The start of a text, on one line. */
+export function brief(text: string): string {
+	return oneLine(text.slice(0, LINE_CHARACTERS));
+}
+
+/** What a run does in exactly `room` columns: words on how it stands, and the news. */
+export function doing(run: BackgroundRun, isUnread: boolean, room: number, style: Style): string {
+	const said = [run.isForeground ? FOREGROUND : "", wordsOf(run), isUnread ? UNREAD : ""].filter((word) => word !== "");
+	const words = run.question ? "" : clip(said.join(", "), room);
+	const used = widthOf(words);
+	const news = newsOf(run, used > 0 ? room - used - JOINT.length : room);
+	const joint = used > 0 && news.text !== "" ? JOINT : "";
+	const color = isLive(run) && !isRetried(run) ? "muted" : markOf(run).color;
+	return style.fg(color, words) + style.fg(news.color, cell(joint + news.text, room - used));
+}
