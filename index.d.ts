@@ -1106,6 +1106,10 @@ export interface RetryNotice {
 
 /** Everything about a call that is not its text. */
 export interface RunDetails {
+  /** Tells them from details of other tools of the same name. Absent in what 0.1 has left in sessions. */
+  kind?: "subagent-run"
+  /** The version of their shape: 1. Absent like `kind`. */
+  version?: number
   /** `management`: refused because of `maxDepth`, whatever it asked for. */
   mode: "single" | "parallel" | "chain" | "management"
   /** Eight hexadecimal characters; absent when the call was refused. */

@@ -10,7 +10,7 @@ use pi_subagent_native::event::QuestionMethod;
 use pi_subagent_native::orchestrate::background::{BackgroundRun, BackgroundStatus, Cleanup, ReceiptStatus};
 use pi_subagent_native::present::Mark;
 use pi_subagent_native::process::Supervision;
-use pi_subagent_native::run::{ErrorCode, Mode, RunOutcome, RunState, TaskState, TimeoutReason};
+use pi_subagent_native::run::{ErrorCode, Mode, RunDetails, RunOutcome, RunState, TaskState, TimeoutReason};
 use pi_subagent_native::text::Severity;
 use pi_subagent_native::transcript::TranscriptRole;
 
@@ -61,6 +61,7 @@ fn every_choice_in_the_types_is_the_list_that_the_code_has() {
         ("MarkStyle.name", texts(Mark::TEXTS)),
         ("Question.method", texts(QuestionMethod::TEXTS)),
         ("ReportLine.mark", marks.collect()),
+        ("RunDetails.kind", [RunDetails::KIND].into()),
         ("RunDetails.mode", texts(Mode::TEXTS)),
         ("ShadowedAgent.by", texts(Source::TEXTS)),
         ("ShadowedAgent.source", texts(Source::TEXTS)),

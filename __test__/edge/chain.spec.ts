@@ -29,6 +29,8 @@ describe("the steps of a chain", () => {
 		const result = await run(scene, ["find", "a {previous} b {previous}", "c {previous} d {task}"]);
 		assert.deepEqual(toldOf(scene, "task"), ["find", "a <find> b <find>", "c <a <find> b <find>> d find"]);
 		assert.deepEqual([result.details.mode, result.isError ?? false, result.details.error], ["chain", false, undefined]);
+		// Sessions keep them, beside those of other tools and releases.
+		assert.deepEqual([result.details.kind, result.details.version], ["subagent-run", 1]);
 		assert.deepEqual(outcomesOf(result), ["completed", "completed", "completed"]);
 		assert.equal(textOf(result), "<c <a <find> b <find>> d find>");
 		assert.deepEqual(

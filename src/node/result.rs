@@ -34,6 +34,11 @@ pub struct TextContent {
 /// Everything about a call that is not its text.
 #[napi(object, object_from_js = false)]
 pub struct RunDetails {
+    /// Tells them from details of other tools of the same name. Absent in what 0.1 has left in sessions.
+    #[napi(ts_type = "\"subagent-run\"")]
+    pub kind: Option<&'static str>,
+    /// The version of their shape: 1. Absent like `kind`.
+    pub version: Option<u32>,
     /// `management`: refused because of `maxDepth`, whatever it asked for.
     #[napi(ts_type = "\"single\" | \"parallel\" | \"chain\" | \"management\"")]
     pub mode: &'static str,
@@ -294,7 +299,10 @@ object_into_js! { |result: run::ToolResult| ToolResult {
 
 object_into_js! { |text: String| TextContent { kind: "text", text: text } }
 
-object_into_js! { |details: run::RunDetails| RunDetails { mode, run_id, results, error, streaming, tasks } }
+object_into_js! { |details: run::RunDetails| RunDetails {
+    kind: Some(run::RunDetails::KIND), version: Some(run::RunDetails::VERSION),
+    mode, run_id, results, error, streaming, tasks,
+} }
 
 object_into_js! { |error: run::CallError| CallError { code, message } }
 

@@ -150,6 +150,13 @@ pub struct RunDetails {
 }
 
 impl RunDetails {
+    /// What they are, in a session file that outlives releases and may hold those of other tools.
+    pub const KIND: &str = "subagent-run";
+    /// Changes with the meaning of a field.
+    pub const VERSION: u32 = 1;
+}
+
+impl RunDetails {
     /// Details with nothing but the mode and the run's id.
     #[must_use]
     pub fn new(mode: Mode, run_id: Option<String>) -> Self {
