@@ -28,7 +28,6 @@ export type {
 	AutocompleteItem as CompletionItem,
 	Component,
 	KeybindingsManager as Keybindings,
-	OverlayOptions,
 	TUI as Terminal,
 	TuiMouseEvent as MouseEvent,
 } from "@earendil-works/pi-tui";

@@ -6,36 +6,33 @@
  * same `auth.json` under the same lock, and the session's own notices the change there.
  */
 
-import { realpathSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
+import { findPackageJSON } from "node:module";
 import { pathToFileURL } from "node:url";
+import type { ModelRegistry, ModelRuntime } from "@earendil-works/pi-coding-agent";
 
-/** The part of `ctx.modelRegistry` that is needed; the same in pi 0.87.1 and 1.5.2. */
-export interface ProviderRegistry {
-	getRegisteredNativeProvider(provider: string): object | undefined;
-	getRegisteredProviderConfig(provider: string): object | undefined;
-	getProviderAuth(provider: string): Promise<unknown>;
-}
+const PI = "@earendil-works/pi-coding-agent";
 
-/** The part of pi's `ModelRuntime` that is needed; the same in pi 0.87.1 and 1.5.2. */
-interface ModelRuntime {
-	registerNativeProvider(provider: object): void;
-	registerProvider(provider: string, config: object): void;
-	getAuth(provider: string, overrides: { minOAuthValidityMs: number; signal?: AbortSignal }): Promise<unknown>;
-}
+type Pi = Partial<typeof import("@earendil-works/pi-coding-agent")>;
 
-interface Pi {
-	ModelRuntime?: { create(options: { refreshOnCreate: boolean }): Promise<ModelRuntime> };
-}
+/** The part of `ctx.modelRegistry` that is needed. */
+export type ProviderRegistry = Pick<
+	ModelRegistry,
+	"getRegisteredNativeProvider" | "getRegisteredProviderConfig" | "getProviderAuth"
+>;
 
-/** The library of the pi that runs us, beside its program. Node would find another one, or none. */
-function library(): string {
-	const program = realpathSync(process.argv[1] ?? "");
-	return new URL("index.js", pathToFileURL(program)).href;
+/** The library of the pi that runs us, beside its program: Node would find another one, or none. */
+async function library(): Promise<Pi> {
+	const program = pathToFileURL(realpathSync(process.argv[1] ?? ""));
+	const description = findPackageJSON(program);
+	// A host of its own that embeds pi has something else there.
+	const isPi = description !== undefined && JSON.parse(readFileSync(description, "utf8")).name === PI;
+	return isPi ? await import(new URL("index.js", program).href) : {};
 }
 
 /** What the extensions of this session have registered, a runtime of our own has to be told. */
 async function runtime(registry: ProviderRegistry, provider: string): Promise<ModelRuntime | undefined> {
-	const { ModelRuntime } = (await import(library())) as Pi;
+	const { ModelRuntime } = await library();
 	const own = await ModelRuntime?.create({ refreshOnCreate: false });
 	const native = registry.getRegisteredNativeProvider(provider);
 	const config = registry.getRegisteredProviderConfig(provider);
