@@ -1208,6 +1208,11 @@ export interface RunStanding {
   stopReason?: string
   /** The signal that ended the child. */
   signal?: string
+  /**
+   * The time for which a countdown is written, in milliseconds since 1970.
+   * @default now
+   */
+  nowMs?: number
 }
 
 /** What a run spent, summed over its assistant messages. */

@@ -163,7 +163,7 @@ describe("the message", () => {
 			"  - three",
 			"  - four",
 			"  … 2 more lines, ctrl+o to expand",
-			"  3 turns · ↑12k ↓932 R40k · $0.023",
+			"  3 turns · ↑12.4k ↓932 R40.2k · $0.02",
 		]);
 		const transcript = "/sessions/child.jsonl";
 		const all = lines([{ ...good, result, transcript, notes: ["a note"] }], 60, true);
@@ -189,10 +189,10 @@ describe("the message", () => {
 			outcome: "interrupted",
 			partial: "So far.",
 		} as const;
-		const usage = "  3 turns · ↑12k ↓932 R40k · $0.023";
+		const usage = "  3 turns · ↑12.4k ↓932 R40.2k · $0.02";
 		assert.deepEqual(lines([failed, aborted, spent, lost]), [
 			...["✗ find it · explorer · 12s · failed", "  401: no key", usage, ""],
-			...["⚠ find it · explorer · 12s · aborted", usage, ""],
+			...["⚠ find it · explorer · 12s · stopped", usage, ""],
 			...["⚠ find it · explorer · 12s · over budget", usage, ""],
 			...["⚠ find it · explorer · 12s · interrupted", "  So far.", "  `/subagents resume 4d` continues it", usage],
 		]);

@@ -80,13 +80,13 @@ describe("the card of tasks under way", () => {
 	it("has a line for each task and one for all", () => {
 		assert.deepEqual(parallel().update(update(EVERY)).lines(120), [
 			"● subagent parallel · 6 tasks",
-			"  ✓ explorer      8.2s  find the loader                 The loader is in src/config… · 3 turns · ↑12k ↓932 R40k · $0.023",
-			"  ● reviewer       12s  review the last commit          $ cargo test --workspace --locked · 3s ago · 3 turns · $0.023",
-			"  ✗ tester       3m00s  run the tests                   idle timeout · no output for 180 s · 3 turns · $0.023",
+			"  ✓ explorer      8.2s  find the loader                 The loader is in src/con… · 3 turns · ↑12.4k ↓932 R40.2k · $0.02",
+			"  ● reviewer       12s  review the last commit          $ cargo test --workspace --locked · 3s ago · 3 turns · $0.02",
+			"  ✗ tester       3m00s  run the tests                   timed out (silent) · no output for 180 s · 3 turns · $0.02",
 			"  ◐ researcher      1s  read what the standard says     starting",
-			"  ↻ explorer       12s  find the tests                  retrying, attempt 2 · $ cargo test --workspace --locked · $0.023",
+			"  ↻ explorer       12s  find the tests                  retrying, attempt 2 · $ cargo test --workspac… · 3 turns · $0.02",
 			"  ○ implementer         plan the change                 queued #1",
-			"  1 done · 1 failed · 3 running · 1 queued · 0s · 12 turns · ↑50k ↓3.7k R161k · $0.092 · fake/big",
+			"  1 done · 1 failed · 3 running · 1 queued · 0s · 12 turns · ↑49.6k ↓3.7k R161k · $0.09 · fake/big",
 		]);
 	});
 
@@ -95,7 +95,7 @@ describe("the card of tasks under way", () => {
 		assert.deepEqual(lines(60), [
 			"  ✓ explorer      8.2s  find the loader  The loader is in s…",
 			"  ● reviewer       12s  $ cargo test --workspace -… · 3s ago",
-			"  ✗ tester       3m00s  idle timeout · no output for 180 s",
+			"  ✗ tester       3m00s  timed out (silent) · no output for …",
 			"  ◐ researcher      1s  starting · read what the standard s…",
 			"  ↻ explorer       12s  find the tests   retrying, attempt 2",
 			"  ○ implementer         queued #1 · plan the change",
@@ -103,7 +103,7 @@ describe("the card of tasks under way", () => {
 		assert.deepEqual(lines(24), [
 			"  ✓ explorer  8.2s",
 			"  ● reviewer  12s",
-			"  ✗ tester    idle time…",
+			"  ✗ tester    timed out…",
 			"  ◐ researc…  starting",
 			"  ↻ explorer  retrying,…",
 			"  ○ impleme…  queued #1",
@@ -205,7 +205,7 @@ describe("the card of tasks under way", () => {
 		);
 		card.expanded = true;
 		assert.deepEqual(card.lines().slice(2, -1), [
-			"  ● reviewer   12s  3 turns · ↑12k ↓932 R40k · $0.023",
+			"  ● reviewer   12s  3 turns · ↑12.4k ↓932 R40.2k · $0.02",
 			"    review the last commit",
 			"    read src/a.rs:1-40",
 			"    $ cargo test --workspace --locked",
@@ -258,9 +258,9 @@ describe("the card of a chain under way", () => {
 		assert.deepEqual(chain(PLAN.slice(0, 3)).update(update(steps, "chain")).lines(), [
 			"● subagent chain · step 2 of 3",
 			"  1 ✓ explorer  0.9s  Yes.",
-			"→ 2 ● reviewer   12s  $ cargo test --workspace --locked · 3 turns · $0.023",
+			"→ 2 ● reviewer   12s  $ cargo test --workspace --locked · 3 turns · $0.02",
 			"  3 ○ tester          waiting · run the tests",
-			"  1 done · 1 running · 1 waiting · 0s · 3 turns · ↑12k ↓932 R40k · $0.023",
+			"  1 done · 1 running · 1 waiting · 0s · 3 turns · ↑12.4k ↓932 R40.2k · $0.02",
 			"  fake/big",
 		]);
 	});
@@ -325,10 +325,10 @@ describe("the card of tasks that are over", () => {
 		const card = parallel(PLAN.slice(0, 3)).finish({ mode: "parallel", results, error: failure });
 		assert.deepEqual(card.lines(100), [
 			"⚠ subagent parallel · 2 of 3 done",
-			"  ✓ explorer  3.2s  find the loader            Answer 1. · 3 turns · ↑12k ↓932 R40k · $0.023",
-			"  ✗ reviewer  3.2s  review the last commit     idle timeout · no output for 180 s · 3 turns · $0.023",
-			"  ✓ tester    3.2s  run the tests              Answer 3. · 3 turns · ↑12k ↓932 R40k · $0.023",
-			"  2 done · 1 failed · 9 turns · ↑37k ↓2.8k R121k · $0.069 · fake/big · ctrl+o to expand",
+			"  ✓ explorer  3.2s  find the loader            Answer 1. · 3 turns · ↑12.4k ↓932 R40.2k · $0.02",
+			"  ✗ reviewer  3.2s  review the last commit     timed out (silent) · no output for 180 s · $0.02",
+			"  ✓ tester    3.2s  run the tests              Answer 3. · 3 turns · ↑12.4k ↓932 R40.2k · $0.02",
+			"  2 done · 1 failed · 9 turns · ↑37.2k ↓2.8k R121k · $0.07 · fake/big · ctrl+o to expand",
 		]);
 	});
 
@@ -356,11 +356,11 @@ describe("the card of tasks that are over", () => {
 		const card = chain(PLAN.slice(0, 3)).finish({ mode: "chain", results, error }, "", true);
 		assert.deepEqual(card.lines(), [
 			"✗ subagent chain · stopped at step 2 of 3 · 6.4s",
-			"  1 ✓ explorer  3.2s  Answer 1. · 3 turns · ↑12k ↓932 R40k · $0.023",
-			"  2 ✗ reviewer  3.2s  failed · it broke · 3 turns · ↑12k ↓932 R40k · $0.023",
+			"  1 ✓ explorer  3.2s  Answer 1. · 3 turns · ↑12.4k ↓932 R40.2k · $0.02",
+			"  2 ✗ reviewer  3.2s  failed · it broke · 3 turns · ↑12.4k ↓932 R40.2k · $0.02",
 			"  3 – tester          skipped · not started: step 2 failed",
-			"  1 done · 1 failed · 1 skipped · 6 turns · ↑25k ↓1.9k R80k · $0.046 · fake/big",
-			"  ctrl+o to expand",
+			"  1 done · 1 failed · 1 skipped · 6 turns · ↑24.8k ↓1.9k R80.4k · $0.05",
+			"  fake/big · ctrl+o to expand",
 		]);
 	});
 
@@ -373,8 +373,8 @@ describe("the card of tasks that are over", () => {
 		const lines = parallel(PLAN.slice(0, 2)).finish({ mode: "parallel", results: stopped, error }, "", true).lines();
 		assert.equal(lines[0], "⚠ subagent parallel · 0 of 2 done");
 		assert.match(lines[1] ?? "", /⚠ explorer {2}3\.2s {2}over budget · `budget\.maxTurns` rea/);
-		assert.match(lines[2] ?? "", /⚠ reviewer {2}3\.2s {2}aborted · cancelled by user/);
-		assert.match(lines[3] ?? "", /^ {2}1 over budget · 1 aborted · 6 turns/);
+		assert.match(lines[2] ?? "", /⚠ reviewer {2}3\.2s {2}stopped · cancelled by user/);
+		assert.match(lines[3] ?? "", /^ {2}1 over budget · 1 stopped · 6 turns/);
 	});
 
 	it("gives an error that a row has no room for lines of its own", () => {
@@ -394,14 +394,14 @@ describe("the card of tasks that are over", () => {
 		const card = parallel(PLAN.slice(0, 3)).finish({ mode: "parallel", results: failed }, "", true);
 		assert.deepEqual(card.lines(60), [
 			"⚠ subagent parallel · 0 of 3 done",
-			"  ✗ explorer  3.2s  failed · 3 turns · $0.023",
+			"  ✗ explorer  3.2s  failed · 3 turns · $0.02",
 			"      the provider said: no no no no no no no no no no no no",
 			"      no no no no no no no no no no no no no no no no no no…",
-			"  ✗ reviewer  3.2s  killed · 3 turns · $0.023",
+			"  ✗ reviewer  3.2s  killed · 3 turns · $0.02",
 			"      `limits.memoryBytes` reached: 2.1 of 2.0 GB",
-			"  ⚠ tester          aborted before it started · cancelled b…",
-			"  2 failed · 1 aborted · 6 turns · ↑25k ↓1.9k R80k · $0.046",
-			"  fake/big · ctrl+o to expand",
+			"  ⚠ tester          stopped before it started · cancelled b…",
+			"  2 failed · 1 stopped · 6 turns · ↑24.8k ↓1.9k R80.4k",
+			"  $0.05 · fake/big · ctrl+o to expand",
 		]);
 	});
 
@@ -428,7 +428,7 @@ describe("the card of tasks that are over", () => {
 			"",
 			"    - here",
 			"",
-			"    3 turns · ↑12k ↓932 R40k · $0.023 · fake/big",
+			"    3 turns · ↑12.4k ↓932 R40.2k · $0.02 · fake/big",
 			"    session /s/session.jsonl",
 			"",
 			"  ✗ reviewer  3.2s  failed",
@@ -440,10 +440,10 @@ describe("the card of tasks that are over", () => {
 			"",
 			"    Half.",
 			"",
-			"    3 turns · ↑12k ↓932 R40k · $0.023 · fake/big",
+			"    3 turns · ↑12.4k ↓932 R40.2k · $0.02 · fake/big",
 			"    attempts 2",
 			"",
-			"  1 done · 1 failed · 6 turns · ↑25k ↓1.9k R80k · $0.046 · fake/big",
+			"  1 done · 1 failed · 6 turns · ↑24.8k ↓1.9k R80.4k · $0.05 · fake/big",
 		]);
 	});
 

@@ -1,6 +1,7 @@
 /** A throw-away copy of the package whose addon is a stub, so that the extension runs without native code. */
 
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -46,6 +47,8 @@ import type {
 import { bundle } from "../../scripts/lib/bundle.mjs";
 import { packageDir } from "../support/versions.ts";
 import { PLAIN, standingIn } from "./standing-in.ts";
+
+const addon = createRequire(import.meta.url)(packageDir) as typeof import("../../index.js");
 
 function tool(name: string): ToolSurface {
 	const description = `The tool ${name}.`;
@@ -268,13 +271,13 @@ export class StubAddon implements Native {
 		return this.surfaces;
 	}
 
-	async discoverAgents(): ReturnType<Native["discoverAgents"]> {
-		return { agents: [], shadowed: [], diagnostics: [] };
-	}
-
-	async doctor(): ReturnType<Native["doctor"]> {
-		return { ok: true, checks: [{ area: "addon", status: "ok", message: "loaded" }] };
-	}
+	/** The words of the real addon: what is drawn is what people read. */
+	readonly deliveryPolicy = addon.deliveryPolicy;
+	readonly durationText = addon.durationText;
+	readonly markStyles = addon.markStyles;
+	readonly stateWords = addon.stateWords;
+	readonly toolCallLine = addon.toolCallLine;
+	readonly usageWords = addon.usageWords;
 }
 
 type Handler = (event: object, context: PiContext) => unknown;

@@ -61,18 +61,18 @@ describe("the list", () => {
 		);
 		await panel.press("j");
 		assert.deepEqual(panel.lines().slice(0, 12), [
-			" Sub-agents · 1 running · 1 queued · 1 done · 1 failed · ↑12k ↓932 · $0.023",
+			" Sub-agents · 1 running · 1 queued · 1 done · 1 failed · ↑12.4k ↓932 · $0.02",
 			` ${"─".repeat(98)}`,
-			"     # run               agent       time  doing                                       tokens",
+			"     # run               agent       time  doing                                      tokens",
 			"   ○ 1 say what it does  reviewer      0s  queued #2",
-			" ▸ ● 2 find the loader   explorer   1m02s  read src/load.rs                            ↑12k ↓932",
+			" ▸ ● 2 find the loader   explorer   1m02s  read src/load.rs                           ↑12.4k ↓932",
 			"   ✓ 3 audit             explorer    3.0s  Three findings.",
 			"   ✗ 4 tests             explorer    3.0s  failed: no credit",
 			"",
 			` ── find the loader ${"─".repeat(79)}`,
 			"   find the loader",
 			"   → read src/load.rs",
-			"   3 turns · ↑12k ↓932 R40k · $0.023 · scripted/scripted-model",
+			"   3 turns · ↑12.4k ↓932 R40.2k · $0.02 · scripted/scripted-model",
 		]);
 		assert.equal(panel.foot, "enter open  s stop  m message  i info  l log  a all sessions  ? keys  escape close");
 	});
@@ -303,7 +303,7 @@ describe("a transcript", () => {
 			over(run, { text: "And now I am done.", outcome: "hard_timeout", status: "timeout", error: "out of time" }),
 		);
 		await passing(1_000);
-		assert.match(panel.text, /And now I am done\.\n\n +✗ hard timeout · 3\.0s\n +out of time\n/);
+		assert.match(panel.text, /And now I am done\.\n\n +✗ timed out · 3\.0s\n +out of time\n/);
 		assert.equal(panel.text.match(/And now I/g)?.length, 1);
 		assert.match(panel.foot, /r resume/);
 	});

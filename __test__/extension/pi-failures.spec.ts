@@ -185,7 +185,7 @@ for (const version of piVersions) {
 			await tui.waitFor("I begin.");
 			assert.equal(survivors(stage.world.mark).length, delegating, "pi, its child and what guards that one");
 			await tui.press("Escape");
-			const screen = await tui.waitFor(/⚠ subagent explorer · \S+ · aborted/);
+			const screen = await tui.waitFor(/⚠ subagent explorer · \S+ · stopped/);
 			assert.match(screen, /cancelled by user/);
 			assert.equal(survivors(stage.world.mark).length, 1, "the child is gone");
 			await tui.close();

@@ -108,7 +108,7 @@ for (const version of piVersions) {
 				await tui.waitFor(/▸ ⚠ \d holder .*aborted/);
 				await tui.press("Escape");
 				// What is on the screen is pi's again, and the widget has gone.
-				await tui.waitFor((screen) => isGone(screen) && /⚠ holder · explorer · .* · aborted/.test(screen));
+				await tui.waitFor((screen) => isGone(screen) && /⚠ holder · explorer · .* · stopped/.test(screen));
 				assert.doesNotMatch(await tui.screen(), /● (?:walker|holder) +explorer +\d/);
 				await tui.waitFor("success: All is walked through.");
 				await tui.type("still here");

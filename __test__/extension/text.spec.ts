@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
-import { tokens } from "../../extension/ui/figures.ts";
 import { joined, joinedWidth, paragraph, partLines, startOf } from "../../extension/ui/lines.ts";
 import { endOfProse, gist, prose } from "../../extension/ui/prose.ts";
 import { Style } from "../../extension/ui/style.ts";
@@ -187,19 +186,4 @@ describe("a theme that lacks what is asked of it", () => {
 		assert.deepEqual([broken.fg("accent", "a"), broken.bg("customMessageBg", "b"), broken.bold("c")], ["a", "b", "c"]);
 		assert.deepEqual(prose("# A `b`\n\n```ts\nlet c;\n```", 20, broken), ["A b", "", "```ts", "  let c;", "```"]);
 	});
-});
-
-describe("token counts", () => {
-	const counts: [count: number, shown: string][] = [
-		[950, "950"],
-		[999.6, "1.0k"],
-		[1_240, "1.2k"],
-		[9_960, "10k"],
-		[34_400, "34k"],
-		[999_499, "999k"],
-		[999_600, "1.0M"],
-		[5_600_000, "5.6M"],
-		[9_960_000, "10M"],
-	];
-	for (const [count, shown] of counts) it(shown, () => assert.equal(tokens(count), shown));
 });

@@ -63,7 +63,7 @@ describe("the widget", () => {
 		background.now(queued, loader, over(aRun({ label: "audit" }), { endedMs: NOW - 9_000 }));
 		assert.deepEqual(above.lines(), [
 			" ○ say what it does  explorer      0s  queued #2",
-			" ● find the loader   explorer   1m02s  read src/load.rs                                 ↑12k ↓932",
+			" ● find the loader   explorer   1m02s  read src/load.rs                                ↑12.4k ↓932",
 		]);
 		assert.deepEqual(above.lines(40), [
 			" ○ say what it …      0s  queued #2",

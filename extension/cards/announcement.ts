@@ -2,17 +2,15 @@
 
 import { Box, Spacer, Text } from "@earendil-works/pi-tui";
 import { ANNOUNCEMENT, type AnnouncedRun, announcementIn } from "../background/announcement.ts";
-import type { RunOutcome } from "../host/details.ts";
 import type { PiApi, RenderedMessage, RenderOptions } from "../host/pi.ts";
 import { component } from "../ui/component.ts";
-import { duration } from "../ui/figures.ts";
 import { keyText } from "../ui/key-text.ts";
 import { paragraph, partLines } from "../ui/lines.ts";
 import { Style } from "../ui/style.ts";
 import { clip, firstLine, indented, oneLine } from "../ui/text.ts";
+import { duration, type Mark, markNamed, markOfState, noteOfState } from "../ui/words.ts";
 import { INDENT } from "./card.ts";
 import { headLine, title } from "./head.ts";
-import { type Mark, mark, outcomeWords, type ShownState, WARNING } from "./marks.ts";
 import { contentText } from "./render.ts";
 import { ANSWER_LINES, answerLines, type Extent, placeLine } from "./result.ts";
 import { figures } from "./work.ts";
@@ -77,15 +75,15 @@ function bodyLines(run: AnnouncedRun, limit: number, extent: Extent, width: numb
 }
 
 function markOf({ status, outcome }: AnnouncedRun): Mark {
-	if (status === "success") return mark("completed");
-	if (outcome) return mark(outcome as ShownState);
-	return status === "unknown" ? WARNING : mark("failed");
+	if (status === "success") return markOfState({ state: "completed" });
+	if (outcome) return markOfState({ state: outcome });
+	return status === "unknown" ? markNamed("warning") : markOfState({ state: "failed" });
 }
 
 /** How it ended, unless it simply did what it should. */
 function wordsOf({ status, outcome }: AnnouncedRun): string | undefined {
 	if (status === "success") return undefined;
-	return (outcome && outcomeWords({ outcome: outcome as RunOutcome })) ?? oneLine(status ?? "ended");
+	return (outcome && noteOfState({ state: outcome })) ?? oneLine(status ?? "ended");
 }
 
 function clockOf({ startedMs, endedMs }: AnnouncedRun): string {

@@ -6,8 +6,8 @@ import type { Style } from "../ui/style.ts";
 import { clip, indented, oneLine } from "../ui/text.ts";
 import { TASK_ROWS } from "./height.ts";
 import { chosen, hiddenLine, listLayout, listRow, type TaskList } from "./list.ts";
-import { isActive } from "./marks.ts";
 import { type Extent, endLines } from "./result.ts";
+import { isActive } from "./states.ts";
 import type { TaskView } from "./tasks.ts";
 import { workLines } from "./work.ts";
 

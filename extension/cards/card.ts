@@ -1,13 +1,12 @@
 /** The card of one run. Collapsed it says how the run goes; expanded it shows all that is known of it. */
 
-import { duration } from "../ui/figures.ts";
 import { paragraph, partLines, remark } from "../ui/lines.ts";
 import { PREVIEW_CHARACTERS } from "../ui/prose.ts";
 import type { Style } from "../ui/style.ts";
 import { clip, indented, oneLine } from "../ui/text.ts";
+import { duration, type Mark, markNamed, markOfState } from "../ui/words.ts";
 import { headLine, title } from "./head.ts";
 import { expandedRows, shares } from "./height.ts";
-import { type Mark, mark, WARNING } from "./marks.ts";
 import { type Extent, endLines, failureLines } from "./result.ts";
 import { markOf, silence, stateWords } from "./rows.ts";
 import { type CardState, elapsedMs } from "./state.ts";
@@ -58,12 +57,12 @@ function inner(input: CardInput, state: CardState, width: number, style: Style):
 }
 
 function callMark(state: CardState, view: TaskView | undefined): Mark {
-	if (state.phase === "pending") return mark("planned");
-	if (state.phase === "running") return view && state.tasks ? markOf(view) : mark("running");
+	if (state.phase === "pending") return markOfState({ state: "planned" });
+	if (state.phase === "running") return view && state.tasks ? markOf(view) : markOfState({ state: "running" });
 	const code = state.details?.error?.code;
 	if (view && view.state !== "completed") return markOf(view);
-	if (state.failed || (code && code !== TRUNCATED)) return mark("failed");
-	return code ? WARNING : view ? markOf(view) : mark("completed");
+	if (state.failed || (code && code !== TRUNCATED)) return markOfState({ state: "failed" });
+	return code ? markNamed("warning") : view ? markOf(view) : markOfState({ state: "completed" });
 }
 
 /** An expanded card can be higher than the terminal; then its clock would tick out of sight (see `height.ts`). */

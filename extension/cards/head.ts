@@ -3,7 +3,7 @@
 import { joined } from "../ui/lines.ts";
 import type { Style } from "../ui/style.ts";
 import { clip, oneLine, widthOf } from "../ui/text.ts";
-import type { Mark } from "./marks.ts";
+import type { Mark } from "../ui/words.ts";
 
 /** A mark, what pi calls the tool, and the name that the call is about. */
 export function title({ text, color }: Mark, tool: string, name: string, style: Style): string {

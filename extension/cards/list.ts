@@ -3,8 +3,8 @@
 import { remark, startOf } from "../ui/lines.ts";
 import type { Color, Style } from "../ui/style.ts";
 import { indented, oneLine, plainText } from "../ui/text.ts";
-import { isActive, isAhead, isOver, isTrouble, type ShownState } from "./marks.ts";
 import { type RowLayout, type RowParts, rowLayout, taskRow } from "./rows.ts";
+import { isActive, isAhead, isOver, isTrouble, type ShownState } from "./states.ts";
 import type { TaskView } from "./tasks.ts";
 
 /** Where remarks stand, and where an error below its row does. */
@@ -76,7 +76,7 @@ const COUNTED: readonly [word: string, color: Color, states: readonly ShownState
 	["done", "muted", ["completed"]],
 	["failed", "error", ["failed", "idle_timeout", "hard_timeout", "killed", "interrupted"]],
 	["over budget", "warning", ["budget"]],
-	["aborted", "warning", ["aborted"]],
+	["stopped", "warning", ["aborted"]],
 	["skipped", "muted", ["skipped"]],
 	["running", "muted", ["starting", "running", "retrying"]],
 	["queued", "muted", ["queued"]],

@@ -1,15 +1,14 @@
 /** The card of several runs: one line per task or step, and what they come to together. */
 
-import { duration, totalUsage } from "../ui/figures.ts";
 import { paragraph, partLines } from "../ui/lines.ts";
 import type { Style } from "../ui/style.ts";
 import { indented } from "../ui/text.ts";
+import { duration, type Mark, markNamed, markOfState } from "../ui/words.ts";
 import { finalBlocks, liveBlocks } from "./blocks.ts";
 import { type CardInput, INDENT, TRUNCATED } from "./card.ts";
 import { headLine, title } from "./head.ts";
 import { expandedRows, TASK_ROWS } from "./height.ts";
 import { countParts, listLines, type TaskList } from "./list.ts";
-import { type Mark, mark, WARNING } from "./marks.ts";
 import { ANSWER_LINES, answerLines, changeLines, failureLines } from "./result.ts";
 import { commonModel } from "./rows.ts";
 import { type CardState, elapsedMs } from "./state.ts";
@@ -67,11 +66,11 @@ function taskList(input: CardInput, state: CardState): TaskList {
 }
 
 function callMark(state: CardState, views: readonly TaskView[]): Mark {
-	if (state.phase === "pending") return mark("planned");
-	if (state.phase === "running") return mark("running");
-	if (views.some((view) => view.state === "aborted")) return mark("aborted");
-	if (state.failed || views.length === 0) return mark("failed");
-	return views.every(isCompleted) && !state.details?.error ? mark("completed") : WARNING;
+	if (state.phase === "pending") return markOfState({ state: "planned" });
+	if (state.phase === "running") return markOfState({ state: "running" });
+	if (views.some((view) => view.state === "aborted")) return markOfState({ state: "aborted" });
+	if (state.failed || views.length === 0) return markOfState({ state: "failed" });
+	return views.every(isCompleted) && !state.details?.error ? markOfState({ state: "completed" }) : markNamed("warning");
 }
 
 function extentWords({ views, steps }: TaskList, state: CardState): string | undefined {
@@ -95,7 +94,11 @@ function summary({ views }: TaskList, state: CardState, input: CardInput, width:
 	const parts = [
 		...countParts(views, style),
 		style.fg("muted", elapsed === undefined ? "" : duration(elapsed, true)),
-		...figures(totalUsage(views.flatMap(({ usage }) => usage ?? [])), commonModel(views), style),
+		...figures(
+			views.flatMap(({ usage }) => usage ?? []),
+			commonModel(views),
+			style,
+		),
 		style.fg("dim", hint),
 	];
 	const lines = partLines(parts, width, style);

@@ -1,12 +1,12 @@
 /** One line per task: columns for what is compared, the rest as far as the terminal reaches. */
 
-import { duration, figuresOf } from "../ui/figures.ts";
 import { joined, joinedWidth } from "../ui/lines.ts";
 import { gist, PREVIEW_CHARACTERS } from "../ui/prose.ts";
 import type { Style } from "../ui/style.ts";
 import { cell, clip, firstLine, oneLine, widthOf } from "../ui/text.ts";
 import { callLine } from "../ui/tool-calls.ts";
-import { isOver, type Mark, mark, outcomeWords, standingWords, WARNING } from "./marks.ts";
+import { duration, type Mark, markOfState, noteOfState, type Standing, usageWords } from "../ui/words.ts";
+import { isOver } from "./states.ts";
 import type { TaskView } from "./tasks.ts";
 import { newsOf } from "./work.ts";
 
@@ -143,16 +143,19 @@ function details(
 	return joined([words, fits ? clip(activity, left) : "", figures], style);
 }
 
-export function markOf({ state, result, retry }: TaskView): Mark {
-	if (result?.stopReason === "length" && state === "completed") return WARNING;
-	return mark(retry ? "retrying" : state);
+export function markOf(view: TaskView): Mark {
+	return markOfState(standingOf(view));
 }
 
 /** How a run ended, or what it waits for; nothing for one that works or has done what it should. */
 export function stateWords(view: TaskView): string | undefined {
-	const { state, result } = view;
-	if (result) return outcomeWords(result);
-	return isOver(state) ? outcomeWords({ outcome: state }) : standingWords(state, view);
+	return noteOfState(standingOf(view));
+}
+
+function standingOf({ state, result, position, heldForMs, attempt, retry }: TaskView): Standing {
+	if (!result) return { state, position, heldForMs, attempt: isOver(state) ? undefined : attempt, retry };
+	const { outcome, stopReason, signal, attempts } = result;
+	return { state: outcome, stopReason, signal, attempt: attempts };
 }
 
 function coloredWords(view: TaskView, style: Style): string {
@@ -172,8 +175,8 @@ function activityOf(view: TaskView, task: string, room: number, style: Style): s
 /** Silence and figures, the least telling left out first. */
 function fittingFigures(view: TaskView, { withModel }: RowLayout, room: number, style: Style): string {
 	const model = withModel && view.model ? oneLine(view.model) : undefined;
-	const { turns = "", tokens = "", cost = "", model: name = "" } = view.usage ? figuresOf(view.usage, model) : {};
-	for (const texts of [[turns, tokens, cost, name], [turns, tokens, cost], [turns, cost], [cost], []]) {
+	const { turns = "", tokens = "", cost = "" } = view.usage ? usageWords([view.usage]) : {};
+	for (const texts of [[turns, tokens, cost, model ?? ""], [turns, tokens, cost], [turns, cost], [cost], []]) {
 		const parts = [silence(view, "any", style), ...texts.map((text) => style.fg("dim", text))];
 		if (joinedWidth(parts) <= room) return joined(parts, style);
 	}

@@ -9,9 +9,9 @@ import { paragraph } from "../ui/lines.ts";
 import { PREVIEW_CHARACTERS } from "../ui/prose.ts";
 import type { Style } from "../ui/style.ts";
 import { clip, indented, oneLine } from "../ui/text.ts";
+import { type Mark, markOfState } from "../ui/words.ts";
 import { INDENT } from "./card.ts";
 import { headLine, title } from "./head.ts";
-import { type Mark, mark } from "./marks.ts";
 import { contentText } from "./render.ts";
 
 type Renderers = Pick<ToolDefinition, "renderCall" | "renderResult">;
@@ -95,8 +95,8 @@ function agentLine(agent: SpawnableAgents["agents"][number], width: number, styl
 }
 
 function markOf(state: Shared, context: ToolRenderContext): Mark {
-	if (!state.isOver) return mark(context.executionStarted ? "starting" : "planned");
-	return mark(context.isError ? "failed" : "completed");
+	if (!state.isOver) return markOfState({ state: context.executionStarted ? "starting" : "planned" });
+	return markOfState({ state: context.isError ? "failed" : "completed" });
 }
 
 /** `agent:<agentId>:subagent:<uuid>`. */

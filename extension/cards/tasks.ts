@@ -3,8 +3,8 @@
 import type { DisplayItem, RetryNotice, RunUsage, SingleResult } from "../../index.js";
 import type { TaskProgress } from "../host/details.ts";
 import { isObject } from "../host/stored.ts";
-import { isActive, type ShownState } from "./marks.ts";
 import { type CardState, sinceUpdateMs } from "./state.ts";
+import { isActive, type ShownState } from "./states.ts";
 
 /** What a call asks for. Its arguments may still be arriving: then anything can be missing. */
 export interface PlannedTask {

@@ -1,12 +1,12 @@
 /** What a run does, in lines: the calls it makes, the words it says, and what it spends. */
 
 import type { DisplayItem, RunUsage } from "../../index.js";
-import { usageParts } from "../ui/figures.ts";
 import { remark } from "../ui/lines.ts";
 import { endOfProse, PREVIEW_CHARACTERS } from "../ui/prose.ts";
 import type { Style } from "../ui/style.ts";
 import { clip, oneLine } from "../ui/text.ts";
 import { callLine } from "../ui/tool-calls.ts";
+import { usageParts } from "../ui/words.ts";
 
 export function callCount(items: readonly DisplayItem[]): number {
 	return items.filter(({ type }) => type === "toolCall").length;
@@ -63,6 +63,6 @@ export function newsOf(items: readonly DisplayItem[], said: string): string {
 }
 
 /** Turns, tokens, cost and model. */
-export function figures(usage: RunUsage, model: string | undefined, style: Style): string[] {
-	return usageParts(usage, model && oneLine(model)).map((text) => style.fg("dim", text));
+export function figures(usage: RunUsage | readonly RunUsage[], model: string | undefined, style: Style): string[] {
+	return usageParts([usage].flat(), model && oneLine(model)).map((text) => style.fg("dim", text));
 }

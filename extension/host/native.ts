@@ -15,8 +15,12 @@ export type Native = Pick<
 	| "endBackground"
 	| "listSpawnable"
 	| "describeTools"
-	| "discoverAgents"
-	| "doctor"
+	| "deliveryPolicy"
+	| "durationText"
+	| "markStyles"
+	| "stateWords"
+	| "toolCallLine"
+	| "usageWords"
 >;
 
 /** The addon, or what is missing and what to do about it. */

@@ -2,15 +2,16 @@
 
 import { isLive } from "../background/run.ts";
 import type { BackgroundRun } from "../background/types.ts";
-import { isOver, isTrouble, type ShownState } from "../cards/marks.ts";
+import { isOver, isTrouble, type ShownState } from "../cards/states.ts";
 import { cached } from "../ui/cached.ts";
-import { totalUsage, usageParts } from "../ui/figures.ts";
 import { joined, paragraph, partLines, startOf } from "../ui/lines.ts";
 import { compactProse, endOfProse, PREVIEW_CHARACTERS } from "../ui/prose.ts";
 import { headingLine, runColumns, runLine } from "../ui/run-line.ts";
-import { callLine, markOf, nameOf, questionLine, stateOf } from "../ui/run-words.ts";
+import { markOf, nameOf, questionLine, stateOf } from "../ui/run-words.ts";
 import type { Color, Style } from "../ui/style.ts";
 import { clip, indented, oneLine, wrap } from "../ui/text.ts";
+import { fitCall } from "../ui/tool-calls.ts";
+import { usageParts } from "../ui/words.ts";
 import type { PanelActions } from "./actions.ts";
 import { rule } from "./frame.ts";
 import type { Action } from "./keys.ts";
@@ -136,8 +137,10 @@ function sums(list: readonly BackgroundRun[], style: Style): string {
 	const states = list.map(stateOf);
 	const counts = COUNTED.map(([word, of]) => [states.filter(of).length, word] as const);
 	const counted = counts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`);
-	const { cost, input, output } = totalUsage(list.map(({ usage }) => usage));
-	const spent = usageParts({ input, output, cacheRead: 0, cacheWrite: 0, cost, turns: 0 }, undefined);
+	const spent = usageParts(
+		list.map(({ usage }) => ({ ...usage, cacheRead: 0, cacheWrite: 0, turns: 0 })),
+		undefined,
+	);
 	return joined(
 		[...counted.map((text) => style.fg("muted", text)), ...spent.map((text) => style.fg("dim", text))],
 		style,
@@ -149,7 +152,7 @@ function detailLines(run: BackgroundRun, columns: number, rows: number, style: S
 	const width = columns - INDENT;
 	const task = startOf(run.task, width, style, "muted", TASK_LINES);
 	const asks = run.question ? [questionLine(run, width, style)] : [];
-	const figures = usageParts(run.usage, run.model && oneLine(run.model)).map((text) => style.fg("dim", text));
+	const figures = usageParts([run.usage], run.model && oneLine(run.model)).map((text) => style.fg("dim", text));
 	const spent = partLines(figures, width, style).slice(0, 2);
 	const room = rows - 2 - task.length - asks.length - spent.length;
 	const middle = room < 1 ? [] : isLive(run) ? liveLines(run, width, room, style) : endedLines(run, width, style);
@@ -159,7 +162,7 @@ function detailLines(run: BackgroundRun, columns: number, rows: number, style: S
 
 function liveLines({ lastTool, text = "" }: BackgroundRun, width: number, rows: number, style: Style): string[] {
 	const lead = "→ ";
-	const call = style.fg("toolOutput", clip(callLine(lastTool ?? "", width - lead.length), width - lead.length));
+	const call = style.fg("toolOutput", clip(fitCall(oneLine(lastTool ?? ""), width - lead.length), width - lead.length));
 	const calls = lastTool ? [style.fg("dim", lead) + call] : [];
 	return rows > calls.length ? [...calls, ...endOfProse(text, width, style, rows - calls.length)] : calls;
 }

@@ -3,9 +3,9 @@
 import type { Transcript } from "../background/types.ts";
 import { paragraph, remark, startOf } from "../ui/lines.ts";
 import { PREVIEW_CHARACTERS, prose } from "../ui/prose.ts";
-import { callLine } from "../ui/run-words.ts";
 import type { Style } from "../ui/style.ts";
-import { clip, indented, plainText, wrap } from "../ui/text.ts";
+import { clip, indented, oneLine, plainText, wrap } from "../ui/text.ts";
+import { fitCall } from "../ui/tool-calls.ts";
 
 /** What a tool has answered is a file or a listing: its start tells what it is. */
 const RESULT_LINES = 6;
@@ -27,7 +27,7 @@ export function entryLines(entry: TranscriptEntry, columns: number, style: Style
 			return ["", ...indented(isError ? paragraph(text, width, style, "error") : prose(text, width, style), INDENT)];
 		case "toolCall": {
 			const room = width - CALLED.length;
-			const call = clip(callLine(text.slice(0, PREVIEW_CHARACTERS) || (name ?? "…"), room), room);
+			const call = clip(fitCall(oneLine(text.slice(0, PREVIEW_CHARACTERS)) || (name ?? "…"), room), room);
 			return indented([style.fg("dim", CALLED) + style.fg("toolOutput", call)], INDENT);
 		}
 		case "toolResult":

@@ -4,12 +4,12 @@ import { isLive } from "../background/run.ts";
 import type { BackgroundRun, BackgroundSession, Transcript } from "../background/types.ts";
 import { guardedTimeout, unwaited } from "../host/guard.ts";
 import { cached } from "../ui/cached.ts";
-import { figuresOf } from "../ui/figures.ts";
 import { joined, paragraph } from "../ui/lines.ts";
 import { compactProse, prose } from "../ui/prose.ts";
 import { elapsed, markOf, modelOf, nameOf, questionLine, wordsOf } from "../ui/run-words.ts";
 import type { Style } from "../ui/style.ts";
 import { clip, fitPath, indented, oneLine } from "../ui/text.ts";
+import { usageWords } from "../ui/words.ts";
 import type { PanelActions } from "./actions.ts";
 import type { Action } from "./keys.ts";
 import type { PanelRuns } from "./runs.ts";
@@ -63,7 +63,7 @@ export class TranscriptView implements View {
 		const { run } = this;
 		const { style } = this.host;
 		const { text, color } = markOf(run);
-		const { tokens = "", cost = "" } = figuresOf(run.usage, undefined);
+		const { tokens = "", cost = "" } = usageWords([run.usage]);
 		const parts = [
 			titled(nameOf(run), style),
 			style.fg("muted", run.agent === nameOf(run) ? "" : oneLine(run.agent)),

@@ -1,10 +1,10 @@
 /** A run in one line: columns for what is compared, the rest as far as the terminal reaches. */
 
 import type { BackgroundRun } from "../background/types.ts";
-import { figuresOf } from "./figures.ts";
 import { brief, doing, elapsed, FEWEST_COLUMNS, markOf, modelOf, nameOf } from "./run-words.ts";
 import type { Color, Style } from "./style.ts";
 import { cell, clip, widthOf } from "./text.ts";
+import { usageWords } from "./words.ts";
 
 const NAME_COLUMNS = 28;
 const NAME_SHARE = 3;
@@ -12,9 +12,9 @@ const AGENT_COLUMNS = 14;
 const MODEL_COLUMNS = 20;
 /** `59m59s`. */
 const TIME_COLUMNS = 6;
-/** `↑1.2k ↓1.2k`. */
-const TOKEN_COLUMNS = 12;
-/** `$12.345`. */
+/** `↑12.3k ↓12.3k`. */
+const TOKEN_COLUMNS = 13;
+/** `$123.45`. */
 const COST_COLUMNS = 7;
 /** From how many columns on there is room for a part. */
 const FROM = { agent: 60, tokens: 84, cost: 100, model: 116 };
@@ -91,9 +91,8 @@ function agentOf({ agent }: BackgroundRun): string {
 }
 
 /** What was read and written, the cache left out. */
-function tokensOf({ usage: { input, output } }: BackgroundRun): string {
-	const flow = { input, output, cacheRead: 0, cacheWrite: 0, cost: 0, turns: 0 };
-	return figuresOf(flow, undefined).tokens ?? "";
+function tokensOf({ usage }: BackgroundRun): string {
+	return usageWords([{ ...usage, cacheRead: 0, cacheWrite: 0 }]).tokens ?? "";
 }
 
 /** How a run stands in its list. */
@@ -117,7 +116,7 @@ export function runLine(
 		model: [modelOf(run), "dim"],
 		time: [elapsed(run, now), "muted"],
 		tokens: [tokensOf(run), "dim"],
-		cost: [figuresOf(run.usage, undefined).cost ?? "", "dim"],
+		cost: [usageWords([run.usage]).cost ?? "", "dim"],
 	};
 	const does = (room: number) => doing(run, isUnread, room, style);
 	return assembled(columns, `${style.fg(color, text)} ${number}`, parts, does, style);

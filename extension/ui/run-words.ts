@@ -2,12 +2,13 @@
 
 import { isLive } from "../background/run.ts";
 import type { BackgroundRun } from "../background/types.ts";
-import { isActive, isOver, type Mark, mark, outcomeWords, type ShownState, standingWords } from "../cards/marks.ts";
+import { isActive, type ShownState } from "../cards/states.ts";
 import type { RunOutcome } from "../host/details.ts";
-import { duration } from "./figures.ts";
 import { gist } from "./prose.ts";
 import type { Color, Style } from "./style.ts";
-import { cell, clip, firstLine, fitPath, oneLine, widthOf } from "./text.ts";
+import { cell, clip, firstLine, oneLine, widthOf } from "./text.ts";
+import { fitCall } from "./tool-calls.ts";
+import { duration, type Mark, markOfState, noteOfState, type Standing } from "./words.ts";
 
 /** Longest text looked at for one line. */
 const LINE_CHARACTERS = 400;
@@ -28,8 +29,11 @@ export function stateOf({ state, outcome }: BackgroundRun): ShownState {
 }
 
 export function markOf(run: BackgroundRun): Mark {
-	if (run.question) return ASKS;
-	return mark(isRetried(run) ? "retrying" : stateOf(run));
+	return run.question ? ASKS : markOfState(standingOf(run));
+}
+
+function standingOf(run: BackgroundRun): Standing {
+	return { state: stateOf(run), position: run.position, retry: run.retry };
 }
 
 /** What people call it: its label, else the first line of its task. */
@@ -45,10 +49,7 @@ export function elapsed(run: BackgroundRun, now: number): string {
 
 /** How it ended, or what it waits for; nothing for one that works or is done. */
 export function wordsOf(run: BackgroundRun): string {
-	const state = stateOf(run);
-	if (isOver(state)) return outcomeWords({ outcome: state }) ?? "";
-	const { position, retry } = run;
-	return standingWords(state, { ...(position !== undefined && { position }), ...(retry && { retry }) }) ?? "";
+	return noteOfState(standingOf(run)) ?? "";
 }
 
 function isRetried(run: BackgroundRun): boolean {
@@ -75,17 +76,7 @@ function newsOf(run: BackgroundRun, width: number): { text: string; color: Color
 	const said = gist(text);
 	// The addon leaves out what was said before the newest call.
 	if (said !== "" || !lastTool) return { text: said, color: "toolOutput" };
-	return { text: callLine(lastTool, width), color: "toolOutput" };
-}
-
-/** A tool call; where it is too long, the path at its end is cut from the left. */
-export function callLine(call: string, width: number): string {
-	const line = brief(call);
-	const [path = ""] = /\S*[/\\]\S*$/.exec(line) ?? [];
-	// What a shell runs is no place.
-	if (path === "" || line.startsWith("$")) return line;
-	const what = line.slice(0, line.length - path.length);
-	return what + fitPath(path, Math.max(FEWEST_COLUMNS, width - widthOf(what)));
+	return { text: fitCall(brief(lastTool), width), color: "toolOutput" };
 }
 
 /** The model without its provider. */

@@ -1,7 +1,6 @@
 /** The live card in plain text: each tool call as a line of its own, and in a terminal one line that keeps moving. */
 
-import { duration, usageParts } from "../../extension/ui/figures.ts";
-import { callText } from "../../extension/ui/tool-calls.ts";
+import { callText, duration, usageParts } from "../../extension/ui/words.ts";
 import type { RunDetails } from "../../index.js";
 
 /** How often the moving line is drawn; the clock in it counts seconds. */
@@ -25,7 +24,7 @@ export class LiveView {
 	/** Takes an update of the tool call. */
 	update({ streaming }: RunDetails): void {
 		if (!streaming) return;
-		this.#figures = usageParts(streaming.usage, streaming.model).join(" ");
+		this.#figures = usageParts([streaming.usage], streaming.model).join(" ");
 		const calls = streaming.displayItems.filter((item) => item.type === "toolCall");
 		// The list is bounded, its oldest items go first.
 		if (calls.length < this.#printed) this.#printed = 0;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::text::one_line;
+use crate::text::{one_line, without_controls};
 
 /// Longest argument value of a tool that is not one of pi's own.
 const MAX_VALUE_CHARS: usize = 60;
@@ -13,7 +13,7 @@ const MAX_LINE_CHARS: usize = 300;
 
 /// `$ cargo test`, `read ~/p.rs:1-10`, `grep /a b/ in src (*.rs)`, `web_search "…" limit=5`: the line a card shows.
 ///
-/// Control characters and line breaks are gone and the line is at most 300 characters long. It is not
+/// Control sequences and line breaks are gone and the line is at most 300 characters long. It is not
 /// sanitized: sanitize the arguments first, which also turns a home directory into `~`.
 #[must_use]
 pub fn short_form(name: &str, arguments: &Value) -> String {
@@ -26,14 +26,19 @@ pub fn short_form(name: &str, arguments: &Value) -> String {
         "find" => format!("find {}{}", or(text(args, "pattern"), "*"), place(args)),
         "ls" => format!("ls {}", path(args, ".")),
         "edit" | "write" => format!("{name} {}", path(args, "…")),
-        _ => format!("{} {}", one_line(name, MAX_VALUE_CHARS), compact(arguments)),
+        _ => format!("{} {}", line_of(name, MAX_VALUE_CHARS), compact(arguments)),
     };
     one_line(&line, MAX_LINE_CHARS)
 }
 
+/// A text of the model's on one line.
+fn line_of(text: &str, max_chars: usize) -> String {
+    one_line(&without_controls(text), max_chars)
+}
+
 /// A text argument on one line; empty when missing or no text.
 fn text(args: &Map<String, Value>, key: &str) -> String {
-    args.get(key).and_then(Value::as_str).map(|value| one_line(value, MAX_INPUT_CHARS)).unwrap_or_default()
+    args.get(key).and_then(Value::as_str).map(|value| line_of(value, MAX_INPUT_CHARS)).unwrap_or_default()
 }
 
 fn or(text: String, absent: &str) -> String {
@@ -90,14 +95,14 @@ fn compact(arguments: &Value) -> String {
         return shown(only);
     }
     let entry =
-        |(key, value): (&String, &Value)| format!("{}={}", one_line(key, MAX_VALUE_CHARS), shown(value));
+        |(key, value): (&String, &Value)| format!("{}={}", line_of(key, MAX_VALUE_CHARS), shown(value));
     present.into_iter().map(entry).collect::<Vec<_>>().join(" ")
 }
 
 fn shown(value: &Value) -> String {
     match value {
-        Value::String(text) => one_line(text, MAX_VALUE_CHARS),
-        value => one_line(&value.to_string(), MAX_VALUE_CHARS),
+        Value::String(text) => line_of(text, MAX_VALUE_CHARS),
+        value => line_of(&value.to_string(), MAX_VALUE_CHARS),
     }
 }
 
@@ -112,6 +117,7 @@ mod tests {
         let long = "x".repeat(400);
         for (name, args, expected) in [
             ("bash", json!({ "command": "cargo test\n  --all" }), "$ cargo test --all"),
+            ("bash", json!({ "command": "ls \u{1b}[31m\u{1b}]0;x\u{7}\u{202e}a" }), "$ ls a"),
             ("bash", json!({}), "$ …"),
             ("powershell", json!({ "command": "dir" }), "$ dir"),
             ("read", json!({ "path": "~/p" }), "read ~/p"),
@@ -130,7 +136,7 @@ mod tests {
             ("write", json!({ "path": "a", "content": long }), "write a"),
             ("web_search", json!({ "query": "rust" }), "web_search rust"),
             ("lsp", json!({ "action": "hover", "line": 5, "none": null }), "lsp action=hover line=5"),
-            ("tool\u{1b}[31m", json!({ "a": [1, 2] }), "tool [31m a=[1,2]"),
+            ("tool\u{1b}[31m", json!({ "a": [1, 2] }), "tool a=[1,2]"),
             ("now", json!(null), "now"),
         ] {
             assert_eq!(short_form(name, &args), expected, "{name} {args}");

@@ -30,6 +30,9 @@ pub struct RunStanding {
     pub stop_reason: Option<String>,
     /// The signal that ended the child.
     pub signal: Option<String>,
+    /// The time for which a countdown is written, in milliseconds since 1970.
+    /// @default now
+    pub now_ms: Option<i64>,
 }
 
 /// How a state is shown.
@@ -86,7 +89,8 @@ pub fn mark_styles() -> Vec<MarkStyle> {
 /// ```
 #[napi(catch_unwind)]
 pub fn state_words(standing: RunStanding) -> StateWords {
-    let RunStanding { state, position, held_for_ms, attempt, retry, stop_reason, signal } = standing;
+    let RunStanding { state, position, held_for_ms, attempt, retry, stop_reason, signal, now_ms: at } =
+        standing;
     let standing = Standing {
         state,
         position: position.and_then(|position| usize::try_from(position).ok()),
@@ -96,7 +100,7 @@ pub fn state_words(standing: RunStanding) -> StateWords {
         stop_reason,
         signal,
     };
-    let present::StateWords { mark, word, note } = present::state_words(&standing, now_ms());
+    let present::StateWords { mark, word, note } = present::state_words(&standing, at.unwrap_or_else(now_ms));
     StateWords { mark: mark.as_str(), word, note }
 }
 

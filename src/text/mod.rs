@@ -38,6 +38,7 @@ pub(crate) use head_tail::{HeadTail, Tail};
 pub(crate) use json::STRICT;
 pub(crate) use pattern::{covers, overlaps};
 pub(crate) use position::{LineIndex, Position, ceil_char_boundary, floor_char_boundary};
+pub(crate) use sanitize::without_controls;
 pub use sanitize::{Redaction, Sanitized, Sanitizer, SanitizerOptions, settled_length};
 pub use secrets::{auth_secrets, secret_values};
 pub(crate) use text_enum::text_enum;

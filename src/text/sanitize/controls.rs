@@ -39,6 +39,11 @@ impl Stripped<'_> {
     }
 }
 
+/// `text` without its control sequences.
+pub(crate) fn without_controls(text: &str) -> Cow<'_, str> {
+    strip(text).text
+}
+
 /// Removes every control sequence of `text`.
 pub(super) fn strip(text: &str) -> Stripped<'_> {
     let bytes = text.as_bytes();

@@ -9,5 +9,6 @@ mod json;
 mod sanitized;
 mod sanitizer;
 
+pub(crate) use controls::without_controls;
 pub use sanitized::Sanitized;
 pub use sanitizer::{Redaction, Sanitizer, SanitizerOptions, settled_length};

@@ -1,0 +1,92 @@
+/**
+ * The words and figures of runs. The addon has them, so that every screen, the list and announcements say the same. Without
+ * the addon nothing is known of a run, and asking for words fails: `host/guard.ts` draws what the tool has answered.
+ */
+
+import type { RunStanding, RunUsage, StateWords, UsageWords } from "../../index.js";
+import { loadAddon, type Native } from "../host/native.ts";
+import type { Color } from "./style.ts";
+import { oneLine } from "./text.ts";
+
+export interface Mark {
+	text: string;
+	color: Color;
+}
+
+/** What is known of a state; fields that are undefined count as absent. */
+export type Standing = { [Field in keyof RunStanding]: RunStanding[Field] | undefined } & { state: string };
+
+/** Words found before: fifty runs are drawn again every second, and say the same few things. */
+class Known<Words> {
+	private readonly words = new Map<string, Words>();
+
+	get(key: string, find: () => Words): Words {
+		const before = this.words.get(key);
+		if (before !== undefined) return before;
+		if (this.words.size >= MOST_KNOWN) this.words.clear();
+		const found = find();
+		this.words.set(key, found);
+		return found;
+	}
+}
+
+const MOST_KNOWN = 1_000;
+const states = new Known<StateWords>();
+const clocks = new Known<string>();
+const spent = new Known<UsageWords>();
+let marks: ReadonlyMap<string, Mark> | undefined;
+
+function addon(): Native {
+	const { native, problem } = loadAddon();
+	if (!native) throw new Error(problem);
+	return native;
+}
+
+/** The mark of this name. A session can name one that only a later release knows. */
+export function markNamed(name: string): Mark {
+	marks ??= new Map(
+		addon()
+			.markStyles()
+			.map(({ name, sign, color }) => [name, { text: sign, color }]),
+	);
+	return marks.get(name) ?? { text: "", color: "muted" };
+}
+
+export function markOfState(standing: Standing): Mark {
+	return markNamed(wordsFor(standing).mark);
+}
+
+/** What to say of a state beside its mark; nothing for a run that simply works or is done. */
+export function noteOfState(standing: Standing): string | undefined {
+	const { note } = wordsFor(standing);
+	return note && oneLine(note);
+}
+
+function wordsFor(standing: Standing): StateWords {
+	const words = () => addon().stateWords({ ...(standing as RunStanding), nowMs: Date.now() });
+	// A retry counts down.
+	return standing.retry ? words() : states.get(Object.values(standing).join("|"), words);
+}
+
+/** A clock that ticks leaves the tenths out. */
+export function duration(ms: number, ticking: boolean): string {
+	if (!ticking) return addon().durationText(ms, false);
+	return clocks.get(`${Math.floor(ms / 1_000)}`, () => addon().durationText(ms, true));
+}
+
+/** What runs have used together. */
+export function usageWords(usages: readonly RunUsage[]): UsageWords {
+	const key = usages.map((usage) => Object.values(usage).join("|")).join(";");
+	return spent.get(key, () => addon().usageWords([...usages]));
+}
+
+/** Turns, tokens, cost and model, each only when there is something to say. */
+export function usageParts(usages: readonly RunUsage[], model: string | undefined): string[] {
+	const { turns = "", tokens = "", cost = "" } = usageWords(usages);
+	return [turns, tokens, cost, model ?? ""].filter((part) => part !== "");
+}
+
+/** A tool call on one line. */
+export function callText(name: string, args: unknown): string {
+	return oneLine(addon().toolCallLine(name, args));
+}
