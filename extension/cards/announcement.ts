@@ -5,7 +5,7 @@ import { ANNOUNCEMENT, type AnnouncedRun, announcementIn } from "../background/a
 import type { PiApi, RenderedMessage, RenderOptions } from "../host/pi.ts";
 import { component } from "../ui/component.ts";
 import { keyText } from "../ui/key-text.ts";
-import { paragraph, partLines } from "../ui/lines.ts";
+import { joinedWidth, paragraph, partLines } from "../ui/lines.ts";
 import { Style } from "../ui/style.ts";
 import { clip, firstLine, indented, oneLine } from "../ui/text.ts";
 import { duration, type Mark, markNamed, markOfState, noteOfState } from "../ui/words.ts";
@@ -18,6 +18,8 @@ import { figures } from "./work.ts";
 const LABEL = "[subagents]";
 /** Lines of a result in a collapsed message that announces several, and of one that is not whole. */
 const SHORT_ANSWER_LINES = 3;
+/** What a name keeps in a narrow terminal. */
+const FEWEST_NAME_COLUMNS = 12;
 
 export function registerAnnouncementRenderer(pi: PiApi): void {
 	pi.registerMessageRenderer(ANNOUNCEMENT, (message, options: RenderOptions, theme) => {
@@ -51,7 +53,7 @@ function headOf(run: AnnouncedRun, width: number, style: Style): string {
 	const name = oneLine(run.label ?? "") || firstLine(run.task ?? "") || "subagent";
 	const agent = style.fg("accent", oneLine(run.agent));
 	const parts = [agent, style.fg("muted", clockOf(run)), words];
-	const room = Math.max(12, Math.floor(width / 2));
+	const room = Math.max(FEWEST_NAME_COLUMNS, width - joinedWidth(["✓ ", ...parts]));
 	return headLine(title(its, clip(name, room), "", style), parts, [agent, words], width, style);
 }
 
