@@ -96,6 +96,8 @@ async function built(entry, options) {
 		platform: "node",
 		target,
 		legalComments: "none",
+		// What is checked by `tsc` needs none of its options to be bundled.
+		tsconfigRaw: {},
 		plugins: [onlyWhatNodeResolves],
 		logLevel: "silent",
 		...options,
