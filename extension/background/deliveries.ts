@@ -8,22 +8,13 @@
  */
 
 import { existsSync } from "node:fs";
+import type { DeliveryPolicy } from "../../index.js";
 import { contained, guardedInterval } from "../host/guard.ts";
+import { loadAddon } from "../host/native.ts";
 import type { BeforeSettleEvent, BeforeSettleResult, PiApi, PiContext } from "../host/pi.ts";
 import { announcementOf, deliveredIn } from "./announcement.ts";
 import type { Background } from "./registry.ts";
 import type { DeliveryMessage } from "./types.ts";
-
-/** How often is looked whether something can go out that could not before. */
-const LOOK_MS = 250;
-/** After a session was opened no turn is started for so long: its first prompt may be on its way. */
-const OPENING_MS = 1_000;
-/** How long pi may take from a prompt to the turn; one of ours in between would have the prompt refused. */
-const PREFLIGHT_MS = 5_000;
-/** After this time a message that should have started a turn has not: pi has refused it. */
-const REFUSED_MS = 30_000;
-/** Attempts before a message is left to the next opening of the session; a disk can be full. */
-const ATTEMPTS = 3;
 
 interface Outgoing {
 	message: DeliveryMessage;
@@ -46,6 +37,7 @@ export class Deliveries {
 	/** Everything that this session was given. */
 	private readonly known = new Set<string>();
 	private timer: NodeJS.Timeout | undefined;
+	private rules: DeliveryPolicy | undefined;
 	private openedAt = 0;
 	private promptedAt = Number.NEGATIVE_INFINITY;
 	private signal: AbortSignal | undefined;
@@ -56,6 +48,13 @@ export class Deliveries {
 		this.pi = pi;
 		this.background = background;
 		this.arrived = arrived;
+	}
+
+	/** Attempts and waiting times are the addon's, which keeps what is to be delivered. */
+	private get policy(): DeliveryPolicy {
+		this.rules ??= loadAddon().native?.deliveryPolicy();
+		if (!this.rules) throw new Error("results are delivered by the addon, and it is not loaded");
+		return this.rules;
 	}
 
 	/** Begins with a session. Returns the ids of the deliveries that stand in it. */
@@ -180,13 +179,14 @@ export class Deliveries {
 	/** Whether a turn may be started: none is under way or being prepared. Without a user, there are better moments. */
 	private mayStart(): boolean {
 		const now = performance.now();
-		const isQuiet = now - this.openedAt >= OPENING_MS && now - this.promptedAt >= PREFLIGHT_MS;
+		const { openingMs, preflightMs } = this.policy;
+		const isQuiet = now - this.openedAt >= openingMs && now - this.promptedAt >= preflightMs;
 		return isQuiet && this.context?.hasUI === true && this.context.isIdle();
 	}
 
 	private requeueRefused(): void {
 		const now = performance.now();
-		const refused = this.sent.filter(({ sentAt = now }) => now - sentAt > REFUSED_MS);
+		const refused = this.sent.filter(({ sentAt = now }) => now - sentAt > this.policy.refusedMs);
 		this.sent = this.sent.filter((each) => !refused.includes(each));
 		this.held.unshift(...refused);
 	}
@@ -194,13 +194,13 @@ export class Deliveries {
 	/** Hands what is held to pi; the last message starts a turn where one of them wants that. */
 	private handOver(mayTurn: boolean): void {
 		const now = performance.now();
-		this.held = this.held.filter(({ attempts }) => attempts < ATTEMPTS);
+		this.held = this.held.filter(({ attempts }) => attempts < this.policy.attempts);
 		const isPatient = this.context?.hasUI === true;
 		const triggerTurn = mayTurn && (!isPatient || this.held.some(({ message }) => message.triggerTurn));
 		try {
 			for (let next = this.held.shift(); next; next = this.held.shift()) {
 				const attempts = next.attempts + 1;
-				const starts = this.held.length === 0 && triggerTurn && attempts < ATTEMPTS;
+				const starts = this.held.length === 0 && triggerTurn && attempts < this.policy.attempts;
 				this.sent.push({ ...next, attempts, sentAt: now });
 				this.pi.sendMessage(announcementOf(next.message), {
 					triggerTurn: starts,
@@ -260,7 +260,7 @@ export class Deliveries {
 			clearInterval(this.timer);
 			this.timer = undefined;
 		} else if (!this.timer) {
-			this.timer = guardedInterval("delivering results", () => this.whileOpen(() => this.look()), LOOK_MS);
+			this.timer = guardedInterval("delivering results", () => this.whileOpen(() => this.look()), this.policy.lookMs);
 		}
 	}
 }
