@@ -164,6 +164,8 @@ describe("what is registered", () => {
 		const first = renderCall({}, theme, {} as never);
 		assert.equal(renderCall({}, theme, { lastComponent: first } as never), first);
 		assert.deepEqual(seen, [undefined, own]);
+		const odd = Object.defineProperty({ lastComponent: first }, "expanded", { get: fails, enumerable: true });
+		assert.match(renderCall({}, theme, odd as never).render(80)[0] ?? "", /^✗ /);
 	});
 
 	it("leaves a message to pi when its renderer has nothing to draw", () => {

@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 
+import { bundle } from "../../scripts/lib/bundle.mjs";
 import {
 	call,
 	delegate,
@@ -90,6 +91,14 @@ async function opened(world: World, entries: readonly Entry[], look: (tui: Tui, 
 	assert.doesNotMatch(text, /pi-subagent-native: .*failed|exceeds terminal width/, text);
 	await tui.close();
 }
+
+/** The extension in a pi whose cards cannot be drawn. */
+const BROKEN = `
+import load from ${JSON.stringify(join(packageDir, bundle))};
+const on = (context) => ({ ...context, get expanded() { throw new Error("on purpose"); } });
+const drawn = (tool) => ({ ...tool, renderCall: (args, theme, context) => tool.renderCall(args, theme, on(context)) });
+export default (pi) => load({ ...pi, registerTool: (tool) => pi.registerTool(drawn(tool)) });
+`;
 
 /** What pi lets a theme leave out. */
 const OPTIONAL = ["scrollbarTrack", "scrollbarThumb", "searchMatchBg", "searchMatchText", "thinkingMax"];
@@ -188,6 +197,26 @@ for (const version of piVersions) {
 			} finally {
 				await world.close();
 			}
+		});
+
+		test("shows a line where a card fails, says so once, and goes on", async () => {
+			await onStage({ version, load: "none" }, async (stage) => {
+				const broken = stage.world.writeAgentDir("broken.mjs", BROKEN);
+				const task = { agent: "explorer", task: "say found" };
+				const args = ["-e", broken];
+				const tui = await startTui(stage.world, { columns: 100, rows: 60, args, prompt: delegate(task, task) });
+				await tui.waitFor("The child says: found");
+				const screen = await tui.waitFor(/Everything else goes on/);
+				assert.equal(
+					screen.match(/✗ pi-subagent-native: drawing `subagent` failed: Error: on purpose/g)?.length,
+					2,
+					screen,
+				);
+				assert.equal(screen.match(/Everything else goes on/g)?.length, 1, screen);
+				await tui.type("still here");
+				await tui.waitFor("still here");
+				await tui.close();
+			});
 		});
 
 		test("draws a child whose model streams null as arguments", async () => {

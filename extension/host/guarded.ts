@@ -99,9 +99,9 @@ function guardedRenderer(what: string, renderer: Loose, mayDrawNothing = false):
 	return (...args) => {
 		const context = args.at(-1) as { lastComponent?: unknown } | undefined;
 		const last = context?.lastComponent instanceof GuardedComponent ? context.lastComponent : undefined;
-		const given = last ? [...args.slice(0, -1), { ...context, lastComponent: last.inner }] : args;
 		let isNothing = false;
 		const guarded = new GuardedComponent(what, () => {
+			const given = last ? [...args.slice(0, -1), { ...context, lastComponent: last.inner }] : args;
 			const component = renderer(...given);
 			isNothing = component === undefined;
 			return component;
