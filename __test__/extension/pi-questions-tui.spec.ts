@@ -44,7 +44,7 @@ for (const version of piVersions) {
 			await onStage(async (stage) => {
 				const tui = await startTui(stage.world, { prompt: delegate(task("alpha"), task("beta")) });
 				const lines = await tui.waitFor(/\? explorer asks: Delete \w+\? · alt\+a answers\n \? explorer asks: Delete/);
-				const [first = "", second = ""] = [...lines.matchAll(/ \? explorer asks: Delete (\w+)\?/g)].map(
+				const [first = "", second = ""] = [...lines.matchAll(/^ \? explorer asks: Delete (\w+)\?/gm)].map(
 					([, word]) => word,
 				);
 				await tui.type("no, yes");
@@ -56,6 +56,7 @@ for (const version of piVersions) {
 
 				await tui.press("M-a");
 				const opened = await tui.waitFor("It cannot be undone.");
+				assert.match(opened, /subagent explorer .*\n {3}say done alpha\n {3}\? explorer asks: Delete alpha\?\n/);
 				assert.match(opened, new RegExp(`explorer asks ─.*Delete ${first}\\?.*→ No.*Yes`, "s"));
 				// Letters are not for the question: it goes, and they are in the editor.
 				await tui.type("!");
@@ -127,10 +128,25 @@ for (const version of piVersions) {
 				await tui.type(spawn({ ...beta, label: "tidy" }));
 				await tui.press("Enter");
 				await tui.waitFor("tidy (explorer) asks: Delete beta?");
+				// From the panel it is opened above that, which is there again afterwards.
+				await tui.type("/subagents");
+				await tui.press("Enter");
+				await tui.waitFor(/\? tidy asks: Delete beta\?/);
+				await tui.type("o");
+				await tui.waitFor("→ No");
+				await tui.press("Down", "Enter");
+				const panel = await tui.waitFor((screen) => screen.includes("Sub-agents") && !screen.includes("beta?"));
+				assert.match(panel, /tidy/);
+				await tui.press("q");
+				await eventually(() => answers(stage).beta === "true", "the second answer");
+
+				await tui.type(spawn({ task: "say done gamma", label: "sweep" }));
+				await tui.press("Enter");
+				await tui.waitFor("sweep (explorer) asks: Delete gamma?");
 				await tui.type("/stop ");
 				await tui.press("Enter");
-				await tui.waitFor((screen) => !screen.includes("tidy (explorer) asks"));
-				assert.deepEqual(answers(stage), { alpha: "true" });
+				await tui.waitFor((screen) => !screen.includes("sweep (explorer) asks"));
+				assert.deepEqual(answers(stage), { alpha: "true", beta: "true" });
 				await tui.close();
 			});
 		});

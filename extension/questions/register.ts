@@ -1,6 +1,5 @@
 /** How a person comes to the questions: a key, `/subagents answer`, and what shows them in each mode of pi. */
 
-import type { ExtensionUIContext } from "@earendil-works/pi-coding-agent";
 import type { Background } from "../background/registry.ts";
 import { contained } from "../host/guard.ts";
 import type { PiApi, PiContext } from "../host/pi.ts";
@@ -24,8 +23,7 @@ export function registerQuestions(pi: PiApi, questions: Questions): void {
 export function askIn(context: PiContext, questions: Questions, background: Background): void {
 	if (!context.hasUI) return;
 	const label = (runId: string) => background.runs.find((run) => run.runId === runId)?.label;
-	const ui = context.ui as unknown as ExtensionUIContext;
-	const presenter = context.mode === "tui" ? new TerminalQuestions(ui, label) : new Dialogs(context);
+	const presenter = context.mode === "tui" ? new TerminalQuestions(context.ui, label) : new Dialogs(context);
 	questions.attach(context.sessionManager.getSessionId(), presenter);
 }
 
