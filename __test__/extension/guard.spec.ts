@@ -148,11 +148,11 @@ describe("what is registered", () => {
 		await assert.rejects(registered.execute("1", {}, undefined, undefined, host.context()), "pi tells the model");
 	});
 
-	it("gives a renderer its own component back, and pi the one it knows", () => {
-		const host = new HostDouble();
+	it("gives a renderer its own component back, and pi the one it knows", async () => {
+		const { host, pi } = await opened();
 		const seen: unknown[] = [];
 		const own = { render: () => ["own"], invalidate: () => {} };
-		guarded(host.api).registerTool({
+		pi.registerTool({
 			...{ name: "t", label: "", description: "", parameters: {}, execute: async () => fails() },
 			renderCall(_args, _theme, context) {
 				seen.push((context as { lastComponent?: unknown }).lastComponent);
@@ -166,6 +166,7 @@ describe("what is registered", () => {
 		assert.deepEqual(seen, [undefined, own]);
 		const odd = Object.defineProperty({ lastComponent: first }, "expanded", { get: fails, enumerable: true });
 		assert.match(renderCall({}, theme, odd as never).render(80)[0] ?? "", /^✗ /);
+		await later();
 	});
 
 	it("leaves a message to pi when its renderer has nothing to draw", () => {
