@@ -105,7 +105,7 @@ for (const version of piVersions) {
 				await tui.press("s");
 				await tui.waitFor("s again stops “holder”");
 				await tui.press("s");
-				await tui.waitFor(/▸ ⚠ \d holder .*aborted/);
+				await tui.waitFor(/▸ ⚠ \d holder .*stopped/);
 				await tui.press("Escape");
 				// What is on the screen is pi's again, and the widget has gone.
 				await tui.waitFor((screen) => isGone(screen) && /⚠ holder · explorer · .* · stopped/.test(screen));

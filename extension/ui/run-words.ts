@@ -56,10 +56,12 @@ function isRetried(run: BackgroundRun): boolean {
 	return run.retry !== undefined && isActive(stateOf(run));
 }
 
-/** What a run asks, in a line of its own. */
+/** What a run asks, in a line of its own, by which run and agent. */
 export function questionLine(run: BackgroundRun, width: number, style: Style): string {
 	const name = clip(nameOf(run), Math.max(FEWEST_COLUMNS, Math.floor(width / NAME_SHARE)));
-	const asks = `${style.fg(ASKS.color, ASKS.text)} ${style.fg("accent", name)}${style.fg("muted", " asks: ")}`;
+	const agent = brief(run.agent);
+	const who = name === agent || agent === "" ? name : `${name} (${agent})`;
+	const asks = `${style.fg(ASKS.color, ASKS.text)} ${style.fg("accent", who)}${style.fg("muted", " asks: ")}`;
 	return clip(asks + style.fg("toolOutput", titleOf(run)), width);
 }
 
