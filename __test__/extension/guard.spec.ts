@@ -104,7 +104,7 @@ describe("a component", () => {
 		let closed = 0;
 		const close = () => closed++;
 		const screen = (part: object) =>
-			new GuardedComponent("a screen", () => ({ render: () => ["fine"], invalidate: () => {}, ...part }), close);
+			new GuardedComponent("a screen", () => ({ render: () => ["fine"], invalidate: () => {}, ...part }), { close });
 		const deaf = screen({ handleInput: fails });
 		deaf.handleInput("x");
 		assert.equal(closed, 1);
@@ -187,6 +187,22 @@ describe("what is registered", () => {
 			assert.equal(host.notes.length, time);
 		}
 		assert.match(host.notes[0] ?? "", /\/c failed: Error: broken/);
+	});
+
+	it("does not hide what a tool has answered", async () => {
+		const { host, pi } = await opened();
+		pi.registerTool({
+			...{ name: "t", label: "", description: "", parameters: {}, execute: async () => fails() },
+			...{ renderCall: fails, renderResult: fails },
+		});
+		const content = [{ type: "text", text: `the answer\u001b[2J\n${"long ".repeat(50)}\n${"\n".repeat(50)}` }];
+		const drawn =
+			host.tools
+				.get("t")
+				?.renderResult({ content } as never, {} as never, theme, {} as never)
+				.render(30) ?? [];
+		assert.deepEqual([drawn[1], drawn.length <= 11], ["the answer", true]);
+		for (const line of drawn) assert.ok(visibleWidth(line) <= 30, line);
 	});
 
 	it("is left out by a pi that cannot take it, and that is told when a session begins", async () => {

@@ -7,21 +7,29 @@ import { contained, failed, failureLine } from "./guard.ts";
 /** Everything that pi looks for in a component. */
 type Parts = Component & { focused?: boolean; width?: number; dispose?(): void };
 
+/** Lines of a text whose component has failed; as many as pi shows of a result that nobody draws. */
+const TEXT_LINES = 10;
+
 export class GuardedComponent implements Component {
 	/** What draws; a renderer may want it back as `lastComponent`. */
 	readonly inner: Parts;
 	private readonly what: string;
 	private readonly close: (() => void) | undefined;
+	private readonly text: string;
 	private width = -1;
 	/** The lines of the last time, and what became of them: most stay as they are, and measuring is dear. */
 	private drawn: string[] = [];
 	private fitting: string[] = [];
 	private isBroken = false;
 
-	/** `make` returns what draws. `close` takes a screen off that has the keyboard and cannot be worked any more. */
-	constructor(what: string, make: () => unknown, close?: () => void) {
+	/**
+	 * `make` returns what draws. `close` takes a screen off that has the keyboard and cannot be worked any more; `text` is
+	 * what a failure must not hide.
+	 */
+	constructor(what: string, make: () => unknown, { close, text = "" }: { close?: () => void; text?: string } = {}) {
 		this.what = what;
 		this.close = close;
+		this.text = text;
 		this.inner = made(make);
 	}
 
@@ -33,7 +41,8 @@ export class GuardedComponent implements Component {
 		} catch (error) {
 			this.isBroken = true;
 			failed(this.what, error);
-			return [failureLine(this.what, error, width)];
+			const lines = this.text === "" ? [] : this.text.split("\n", TEXT_LINES);
+			return [failureLine(this.what, error, width), ...lines.map((line) => clip(line, width))];
 		}
 	}
 

@@ -1,5 +1,6 @@
 /** pi as the extension gets it: all that is registered with it, or shown by it, fails without ending it. */
 
+import { plainText } from "../ui/text.ts";
 import { contained, failure, tellFailuresTo } from "./guard.ts";
 import { GuardedComponent } from "./guarded-component.ts";
 import { say } from "./notices.ts";
@@ -67,7 +68,7 @@ function guardedUi(ui: PiContext["ui"]): PiContext["ui"] {
 		custom: (factory, ...more) => {
 			const open = (...args: unknown[]) => {
 				const close = args[3] as () => void;
-				const screen = (component: unknown) => new GuardedComponent("the screen", () => component, close);
+				const screen = (component: unknown) => new GuardedComponent("the screen", () => component, { close });
 				const component = (factory as Loose)(...args);
 				return component instanceof Promise ? component.then(screen) : screen(component);
 			};
@@ -100,12 +101,16 @@ function guardedRenderer(what: string, renderer: Loose, mayDrawNothing = false):
 		const context = args.at(-1) as { lastComponent?: unknown } | undefined;
 		const last = context?.lastComponent instanceof GuardedComponent ? context.lastComponent : undefined;
 		let isNothing = false;
-		const guarded = new GuardedComponent(what, () => {
-			const given = last ? [...args.slice(0, -1), { ...context, lastComponent: last.inner }] : args;
-			const component = renderer(...given);
-			isNothing = component === undefined;
-			return component;
-		});
+		const guarded = new GuardedComponent(
+			what,
+			() => {
+				const given = last ? [...args.slice(0, -1), { ...context, lastComponent: last.inner }] : args;
+				const component = renderer(...given);
+				isNothing = component === undefined;
+				return component;
+			},
+			{ text: textIn(args[0]) },
+		);
 		if (isNothing && mayDrawNothing) return undefined;
 		return last && guarded.inner === last.inner ? last : guarded;
 	};
@@ -134,4 +139,15 @@ function guardedCommand(name: string, command: Parts): Parts {
 function completions(items: unknown): unknown {
 	if (items instanceof Promise) return items.then(completions);
 	return Array.isArray(items) && items.every((item) => isText(item?.value) && isText(item?.label)) ? items : null;
+}
+
+/** The text of what is drawn: of a result, a message, or an entry. */
+function textIn(drawn: unknown): string {
+	try {
+		const { content, data } = drawn as { content?: unknown; data?: { text?: unknown } };
+		const parts: readonly { text?: unknown }[] = Array.isArray(content) ? content : [{ text: content ?? data?.text }];
+		return plainText(parts.flatMap(({ text }) => (isText(text) ? [String(text)] : [])).join("\n")).trim();
+	} catch {
+		return "";
+	}
 }

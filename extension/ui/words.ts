@@ -88,5 +88,11 @@ export function usageParts(usages: readonly RunUsage[], model: string | undefine
 
 /** A tool call on one line. */
 export function callText(name: string, args: unknown): string {
-	return oneLine(addon().toolCallLine(name, args));
+	const { toolCallLine } = addon();
+	try {
+		return oneLine(toolCallLine(name, args));
+	} catch {
+		// Arguments that are nested too deeply to be passed.
+		return `${oneLine(name)} …`;
+	}
 }
