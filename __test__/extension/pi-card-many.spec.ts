@@ -129,9 +129,9 @@ for (const version of piVersions) {
 				const over = [
 					/^⚠ subagent chain · stopped at step 2 of 3 · \S+s$/,
 					/^ {2}1 ✓ explorer .* The beginning\./,
-					/^ {2}2 ⚠ reviewer .* aborted · cancelled by user/,
-					/^ {2}3 ⚠ tester +never +aborted before it started/,
-					/^ {2}1 done · 2 aborted · /,
+					/^ {2}2 ⚠ reviewer .* stopped · cancelled by user/,
+					/^ {2}3 ⚠ tester +never +stopped before it started/,
+					/^ {2}1 done · 2 stopped · /,
 				];
 				await card(tui, ...over);
 				await tui.press("C-d");

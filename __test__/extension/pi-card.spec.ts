@@ -127,7 +127,7 @@ for (const version of piVersions) {
 				assert.equal(fourth[2], "  I am # Order");
 				assert.match(fourth.join("\n"), /in order, user first, then the project\./);
 				assert.match(fourth.at(-2) ?? "", /^ {2}… \d+ more lines/);
-				assert.match(fourth.at(-1) ?? "", /^ {2}3 turns · ↑4\.2k ↓360 R4\.2k · \$0\.0\d\d/);
+				assert.match(fourth.at(-1) ?? "", /^ {2}3 turns · ↑4\.2k ↓360 R4\.2k · \$0\.0\d/);
 				const styled = (await tui.styledScreen()).split("\n").find((line) => line.includes("✓"));
 				assert.match(styled ?? "", colouredMark, "the mark has a colour, the name is bold");
 
