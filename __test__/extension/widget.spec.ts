@@ -94,6 +94,15 @@ describe("the widget", () => {
 		]);
 	});
 
+	it("keeps of such a task what there is room for", () => {
+		const tasks = ["one", "two"].map((file) => aRun({ task: `Look for dead code in the files of src/${file}.rs` }));
+		const above = new Above(new BackgroundDouble(...tasks));
+		assert.deepEqual(above.lines(), [
+			" ● Look for dead code in…one.rs  explorer      0s",
+			" ● Look for dead code in…two.rs  explorer      0s",
+		]);
+	});
+
 	it("shows what happened last: what is said, a call with the end of its path, or why it is tried again", () => {
 		const run = aRun({ label: "loader", lastTool: "read extension/panel/transcript/transcript-window.ts" });
 		const background = new BackgroundDouble(run);

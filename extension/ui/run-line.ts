@@ -60,7 +60,7 @@ export function runColumns(runs: readonly BackgroundRun[], width: number, isNumb
 	};
 }
 
-/** Names of which those that begin alike, as far as the column shows them, begin at the word in which they differ. */
+/** Names of which those that begin alike, as far as the column shows them, show the word in which they differ. */
 export function toldApart(names: readonly string[], columns: number): string[] {
 	const beginning = (name: string) => name.slice(0, columns - 1);
 	// Sorted, each stands beside the one that it has most in common with.
@@ -75,7 +75,9 @@ export function toldApart(names: readonly string[], columns: number): string[] {
 		// It is the beginning of another one.
 		if (shared === name.length) continue;
 		const word = name.slice(0, shared).search(/[^\s/\\]*$/);
-		apart.set(name, `…${name.slice(word)}`);
+		const end = `…${name.slice(word)}`;
+		const room = columns - widthOf(end);
+		apart.set(name, room < FEWEST_COLUMNS ? end : name.slice(0, room) + end);
 	}
 	return names.map((name) => apart.get(name) ?? name);
 }
