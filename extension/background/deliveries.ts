@@ -117,7 +117,7 @@ export class Deliveries {
 
 	/** The run would come to rest: what is held joins the session, and the model goes on with it. */
 	async beforeSettle(event: BeforeSettleEvent, context: PiContext): Promise<BeforeSettleResult | undefined> {
-		if (!context.hasUI) await this.runsEnded();
+		if (!context.hasUI) await this.background.settled();
 		this.verify();
 		const outgoing = this.held.splice(0);
 		if (outgoing.length === 0) return undefined;
@@ -143,25 +143,9 @@ export class Deliveries {
 
 	/** Without a user pi leaves after a command: waits for the runs that it has started, and for what the model says. */
 	async drain(waitForIdle: () => Promise<void>): Promise<void> {
-		await this.runsEnded();
+		await this.background.settled();
 		this.handOver(true);
 		await waitForIdle();
-	}
-
-	/** Waits for the session's runs. A signal to pi ends the wait, because pi waits for its handlers first. */
-	private async runsEnded(): Promise<void> {
-		const { session } = this.background;
-		if (!session) return;
-		const { promise, resolve } = Promise.withResolvers<void>();
-		const signals = ["SIGTERM", "SIGHUP"] as const;
-		for (const signal of signals) process.once(signal, resolve);
-		try {
-			await Promise.race([session.settled(), promise]);
-		} finally {
-			for (const signal of signals) process.off(signal, resolve);
-		}
-		// Events take another way than promises, and may be behind them.
-		await new Promise((behind) => setImmediate(behind));
 	}
 
 	/** Sends what can go out now, and looks again later when there is more. */

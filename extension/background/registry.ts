@@ -95,6 +95,22 @@ export class Background {
 		this.publish(this.given);
 	}
 
+	/** Waits for the session's runs. A signal to pi ends the wait, because pi waits for its handlers first. */
+	async settled(): Promise<void> {
+		const { session } = this;
+		if (!session) return;
+		const { promise, resolve } = Promise.withResolvers<void>();
+		const signals = ["SIGTERM", "SIGHUP"] as const;
+		for (const signal of signals) process.once(signal, resolve);
+		try {
+			await Promise.race([session.settled(), promise]);
+		} finally {
+			for (const signal of signals) process.off(signal, resolve);
+		}
+		// Events take another way than promises, and may be behind them.
+		await new Promise((behind) => setImmediate(behind));
+	}
+
 	private publish(given: readonly BackgroundRun[]): void {
 		this.given = given;
 		const runs = given.map((run) => {
