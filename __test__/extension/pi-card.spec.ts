@@ -6,6 +6,7 @@ import { describe, test } from "node:test";
 import {
 	call,
 	delegate,
+	fail,
 	makeGate,
 	newestPi,
 	oldestPi,
@@ -168,6 +169,24 @@ for (const version of piVersions) {
 				assert.ok(ours && pis && more.length === 0, `${find}\n${screen}`);
 				assert.equal(plainStyle(ours), plainStyle(pis));
 			}
+			await tui.close();
+		});
+	});
+
+	test(`a card in pi ${version} counts down to a retry, and says why`, async () => {
+		let tries = 0;
+		const overloaded = { body: { error: { message: "the scripted model is overloaded", type: "server_error" } } };
+		const shaky = () => (tries++ === 0 ? [fail(503, overloaded)] : [say("There.")]);
+		const settings = { theme: "dark", retry: { baseDelayMs: 3_000 } };
+		await onStage({ version, settings, children: { shaky } }, async (stage) => {
+			const prompt = delegate({ agent: "explorer", task: "shaky" });
+			const tui = await startTui(stage.world, { columns: 100, prompt });
+			const head = /↻ subagent explorer · \d+s · retry 1 of \d+ in [23]s · .*overloaded/;
+			const waiting = await tui.waitFor(head);
+			assert.doesNotMatch(head.exec(waiting)?.[0] ?? "", /[{}"]/, "the provider's words, not its JSON");
+			await tui.waitFor(/retry 1 of \d+ in 1s/);
+			const over = await tui.waitFor("The child says:");
+			assert.match(over, /✓ subagent explorer · \S+s\n {3}shaky\n {3}There\.\n/);
 			await tui.close();
 		});
 	});
