@@ -77,7 +77,7 @@ impl Admission<'_> {
         ready: AdmittedRun,
         callbacks: &dyn HostCallbacks,
         control: &Control,
-        show: impl FnMut(Progress),
+        show: &mut (dyn FnMut(Progress) + Send),
     ) -> ToolResult {
         let queued = self.enter_one(&ready, &control.cancel).await;
         queued.run(ready, callbacks, control, show).await
@@ -96,7 +96,7 @@ impl Queued {
         ready: AdmittedRun,
         callbacks: &dyn HostCallbacks,
         control: &Control,
-        show: impl FnMut(Progress),
+        show: &mut (dyn FnMut(Progress) + Send),
     ) -> ToolResult {
         let (progress, seen) = watch::channel(Progress::default());
         watched(self.run_reporting_to(&progress, ready, callbacks, control), seen, show).await

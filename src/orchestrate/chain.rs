@@ -98,9 +98,9 @@ async fn run(index: usize, step: AdmittedRun, progress: &CallProgress, call: &Ca
     // Only the first step's child can have been booted: the tasks of the others depend on the step before.
     let host_id = call.host_id.as_deref().filter(|_| index == 0);
     let admission = Admission { host_id, group: None, order: &call.order };
-    let show = |now| progress.update(index, now);
+    let mut show = |now| progress.update(index, now);
     let queued = admission.enter_one(&step, &call.control.cancel).await;
-    run_listed(queued, step, &*call.callbacks, &call.control, show).await
+    run_listed(queued, step, &*call.callbacks, &call.control, &mut show).await
 }
 
 fn answer(result: &ToolResult) -> &str {

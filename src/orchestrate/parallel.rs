@@ -44,8 +44,8 @@ pub async fn parallel(spec: TasksSpec, call: Call) -> ToolResult {
         let (progress, callbacks, control) =
             (Arc::clone(&progress), Arc::clone(&call.callbacks), call.control.clone());
         running.spawn(async move {
-            let show = |now| progress.update(index, now);
-            let result = run_listed(queued, ready, &*callbacks, &control, show).await;
+            let mut show = |now| progress.update(index, now);
+            let result = run_listed(queued, ready, &*callbacks, &control, &mut show).await;
             progress.finish(index, &result);
             (index, result)
         });

@@ -16,9 +16,9 @@ pub async fn single(spec: RunSpec, call: Call) -> ToolResult {
         Err(result) => return result,
     };
     let admission = Admission { host_id: host_id.as_deref(), group: None, order: &order };
-    let show = |progress| drop(updates.send_replace(Some(update_of(&id.get(), progress))));
+    let mut show = |progress| drop(updates.send_replace(Some(update_of(&id.get(), progress))));
     let queued = admission.enter_one(&ready, &control.cancel).await;
-    run_listed(queued, ready, &*callbacks, &control, show).await
+    run_listed(queued, ready, &*callbacks, &control, &mut show).await
 }
 
 /// The update of a call with one run.

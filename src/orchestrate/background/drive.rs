@@ -74,14 +74,14 @@ async fn execute(
     order: &CallOrder,
     callbacks: &dyn HostCallbacks,
 ) -> ToolResult {
-    let show = |progress| {
+    let mut show = |progress| {
         live.update(&progress);
         service.registry.notify();
     };
     let admission = Admission { host_id: None, group: None, order };
     tokio::select! {
         biased;
-        result = admission.run(ready, callbacks, &live.control, show) => result,
+        result = admission.run(ready, callbacks, &live.control, &mut show) => result,
         never = store_changes(service, live) => match never {},
         never = write_snapshots(service, live), if live.record().is_kept => match never {},
     }

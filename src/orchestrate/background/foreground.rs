@@ -21,7 +21,7 @@ pub(in crate::orchestrate) async fn run_listed(
     ready: AdmittedRun,
     callbacks: &dyn HostCallbacks,
     control: &Control,
-    mut show: impl FnMut(Progress),
+    show: &mut (dyn FnMut(Progress) + Send),
 ) -> ToolResult {
     let Some(record) = record(&ready) else { return queued.run(ready, callbacks, control, show).await };
     let agent_dir = ready.spec.context.agent_dir.clone();
@@ -30,13 +30,13 @@ pub(in crate::orchestrate) async fn run_listed(
     live.note_prepared(&ready);
     let id = ready.id().clone();
     let _registration = register(&service, &live);
-    let listed = |progress: Progress| {
+    let mut listed = |progress: Progress| {
         live.update(&progress);
         live.change(|run| run.run_id = id.get());
         service.registry.notify();
         show(progress);
     };
-    queued.run(ready, callbacks, &live.control, listed).await
+    queued.run(ready, callbacks, &live.control, &mut listed).await
 }
 
 fn register<'a>(service: &'a BackgroundService, live: &Arc<LiveRun>) -> Registration<'a> {
