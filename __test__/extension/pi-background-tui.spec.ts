@@ -94,7 +94,7 @@ for (const version of piVersions) {
 			const stage = await backgroundStage({ version, children });
 			try {
 				const rpc = startRpc(stage.world);
-				assert.match(await told(rpc, "/stop"), /Nothing is running/);
+				assert.match(await told(rpc, "/stop"), /nothing is running/);
 				await rpc.prompt(spawn({ task: "wait", label: "a" }, { task: "wait", label: "b" }));
 				const atWork = () => stage.server.requests.filter(({ isParent }) => !isParent).length;
 				await eventually(() => atWork() === 2, "the work of both");
@@ -107,7 +107,7 @@ for (const version of piVersions) {
 				const from = rpc.log.events.length;
 				const turns = () => stage.server.requests.filter(({ isParent }) => isParent).length;
 				const before = turns();
-				assert.match(await told(rpc, "/stop"), /Stopped 1 background run/);
+				assert.match(await told(rpc, "/stop"), /stopped 1 background run/);
 				// What was stopped is told, and starts no turn.
 				const appended = ({ message }: PiEvent) => JSON.stringify(message ?? "").includes('"aborted"');
 				await rpc.log.waitFor(appended, 15_000, from);
