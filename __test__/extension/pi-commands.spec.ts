@@ -40,12 +40,18 @@ for (const version of piVersions) {
 			assert.match(stdout, /^Sub-agents: 6 agents\n/);
 			assert.match(
 				stdout,
-				/✓ explorer \(builtin, readonly\) {2}Finds code.*\n {4}tools {2}read, grep, find, ls(?:, bash)?\n/,
+				/✓ explorer +\(builtin, readonly\) Finds code.*\n {4}tools +read, grep, find, ls(?:, bash)?\n/,
 			);
-			assert.match(stdout, /✗ researcher .*\n {4}cannot run {2}agent `researcher` needs one of web_search/);
-			assert.match(stdout, /✓ scout \(user\) {2}Scouts\n/);
-			assert.match(stdout, /Shadowed\n· tester \(builtin\): hidden by the user agent/);
-			assert.match(stdout, /✗ FRONTMATTER_SYNTAX ~\/\.pi\/agent\/agents\/broken\.md:2:\d+: /);
+			assert.match(
+				stdout,
+				/· researcher .* unavailable · .*\n {4}cannot run +agent `researcher` needs one of web_search/,
+			);
+			assert.match(stdout, /✓ scout +\(user\) Scouts\n/);
+			assert.match(
+				stdout,
+				/hidden +by another agent of the same name\n· tester +\(builtin\): the user agent takes effect/,
+			);
+			assert.match(stdout, /✗ FRONTMATTER_SYNTAX +\S*\/\.pi\/agent\/agents\/broken\.md:2:\d+: /);
 		});
 
 		test("print mode: usage for what is no subcommand", async () => {
@@ -53,7 +59,7 @@ for (const version of piVersions) {
 			assert.equal(code, 0);
 			assert.match(
 				stdout,
-				/✗ there is no subcommand `agent`; did you mean `agents`\?\nlist .*\n[\s\S]*\ndoctor {2}whether/,
+				/✗ there is no subcommand `agent`; did you mean `agents`\?\n {2}list .*\n[\s\S]*\n {2}doctor +whether/,
 			);
 		});
 
@@ -74,10 +80,10 @@ for (const version of piVersions) {
 			const told = rpc.uiRequests.find(
 				({ method, message }) => method === "notify" && message?.startsWith("Sub-agents:"),
 			);
-			assert.match(told?.message ?? "", /✓ addon {2}pi-subagent-native \d/);
+			assert.match(told?.message ?? "", /✓ addon +pi-subagent-native \d/);
 			assert.match(
 				told?.message ?? "",
-				new RegExp(`✓ child command {2}pi ${version} \\(the pi that hosts us\\): .*cli\\.js`),
+				new RegExp(`✓ child command +pi ${version} \\(the pi that hosts us\\): .*cli\\.js`),
 			);
 			await rpc.close();
 		});
