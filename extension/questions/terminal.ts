@@ -3,7 +3,7 @@
 import type { ExtensionUIContext } from "@earendil-works/pi-coding-agent";
 import { isKeyRelease, type OverlayHandle, type TUI } from "@earendil-works/pi-tui";
 import type { Answer } from "../../index.js";
-import { guardedInterval } from "../host/guard.ts";
+import { guardedInterval, unwaited } from "../host/guard.ts";
 import { component } from "../ui/component.ts";
 import { keyName } from "../ui/key-text.ts";
 import type { Style } from "../ui/style.ts";
@@ -135,7 +135,7 @@ export class TerminalQuestions implements Presenter {
 	private answered(asked: Asked, answer?: Answer): void {
 		this.hide();
 		if (answer) this.settle(asked.id, answer);
-		else void this.write(asked);
+		else unwaited("a question", this.write(asked));
 	}
 
 	/** Text of any length is written in pi's own editor, which nothing closes but the person. */
