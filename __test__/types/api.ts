@@ -11,9 +11,11 @@ import {
 	type Diagnostic,
 	type DisplayItem,
 	type DoctorReport,
+	deliveryPolicy,
 	describeTools,
 	discoverAgents,
 	doctor,
+	durationText,
 	EarlyCall,
 	type EarlyOptions,
 	endBackground,
@@ -23,6 +25,7 @@ import {
 	type LoadedConfig,
 	listSpawnable,
 	loadConfig,
+	markStyles,
 	openBackground,
 	type ParallelOptions,
 	type PiUsage,
@@ -37,14 +40,17 @@ import {
 	startChain,
 	startParallel,
 	startRun,
+	stateWords,
 	type TaskOptions,
 	type ToolResult,
 	type ToolSurface,
 	type ToolSurfaces,
 	type TruncatedOutput,
+	toolCallLine,
 	truncateHead,
 	truncateOutput,
 	truncateTail,
+	usageWords,
 } from "../../index.js";
 
 /** Holds when the two types are the same in every respect. */
@@ -255,9 +261,6 @@ export const examples = {
 		for (const { status, area, message, hint = "" } of checks) console.log(status, area, message, hint);
 		process.exitCode = ok ? 0 : 1;
 	},
-	async endBackground(): Promise<string | undefined> {
-		return await endBackground();
-	},
 	async HostCallbacks(): Promise<void> {
 		const handle = startRun({ agent: "reviewer", task: "Review the last commit.", cwd: process.cwd() }, undefined, {
 			confirm: ({ path }) => path.startsWith(process.cwd()),
@@ -268,6 +271,31 @@ export const examples = {
 	async inspectOutput(): Promise<void> {
 		const found = await inspectOutput("token: correct-horse", { secrets: ["correct-horse"] });
 		for (const { rule, count, ranges } of found) console.log(rule, count, ranges[0]?.start);
+	},
+	deliveryPolicy(): void {
+		const { lookMs, attempts } = deliveryPolicy();
+		console.log(`look every ${lookMs} ms, try ${attempts} times`);
+	},
+	durationText(): void {
+		console.log(durationText(312_000), durationText(3_200, true));
+	},
+	async endBackground(): Promise<void> {
+		console.log((await endBackground()) ?? "no background run was under way");
+	},
+	markStyles(): void {
+		for (const { name, sign, color } of markStyles()) console.log(name, sign, color);
+	},
+	stateWords(): void {
+		const { mark, word, note = word } = stateWords({ state: "queued", position: 3 });
+		console.log(mark, note);
+	},
+	toolCallLine(): void {
+		console.log(toolCallLine("read", { path: "src/main.rs", offset: 1, limit: 10 }));
+	},
+	usageWords(): void {
+		const usage = { input: 12_340, output: 950, cacheRead: 0, cacheWrite: 0, cost: 0.045, turns: 3 };
+		const { turns = "", tokens = "", cost = "" } = usageWords([usage]);
+		console.log(turns, tokens, cost);
 	},
 	async keepRun(): Promise<void> {
 		await keepRun();
