@@ -205,6 +205,20 @@ impl Listener for Ear {
     }
 }
 
+/// Fails of the first notices that it hears.
+#[derive(Clone, Default)]
+struct HardOfHearing(Arc<Mutex<Vec<Vec<String>>>>);
+
+impl Listener for HardOfHearing {
+    async fn notify(&mut self, event: BackgroundEvent) -> Ack {
+        let mut heard = self.0.lock();
+        if !event.notices.is_empty() {
+            heard.push(event.notices);
+        }
+        if heard.len() == 1 { Ack::Rejected } else { Ack::Accepted }
+    }
+}
+
 /// Never says whether it has taken something.
 struct Stuck(UnboundedSender<BackgroundEvent>);
 
@@ -230,6 +244,20 @@ async fn a_rejected_message_is_delivered_again_until_it_is_accepted() {
         assert_eq!(conversation.told().len(), 3, "it was taken the third time");
         close_conversation(&scene.service, &conversation.view).await;
     }
+}
+
+#[tokio::test]
+async fn notices_that_the_listener_did_not_take_are_told_again_and_then_no_more() {
+    let scene = Scene::without_store(ENDS);
+    let ear = HardOfHearing::default();
+    let view = scene.open_to(ear.clone(), KnownDeliveries::default()).await;
+    scene.spawn().await;
+    let settled = until_settled(&scene.service, &view, Some(PATIENCE));
+    eventually("the second time", || ear.0.lock().len() == 2).await;
+    timeout(PATIENCE, settled).await.expect("it settles");
+    let heard = ear.0.lock().clone();
+    assert_eq!((heard.len(), &heard[0]), (2, &heard[1]));
+    close_conversation(&scene.service, &view).await;
 }
 
 #[tokio::test]

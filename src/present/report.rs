@@ -1,6 +1,6 @@
 //! An answer as plain data.
 
-use crate::text::text_enum;
+use crate::text::{Sanitizer, text_enum};
 use serde::{Deserialize, Serialize};
 
 /// Longer names do not widen the column of names.
@@ -134,6 +134,16 @@ impl Report {
     /// A report of one sentence.
     pub(crate) fn sentence(mark: Mark, text: impl Into<String>) -> Self {
         Self::new(TITLE).with(ReportLine::new(mark, "", text))
+    }
+
+    /// The report without secrets; a home directory is written as `~`.
+    pub(crate) fn sanitized(mut self, sanitizer: &Sanitizer) -> Self {
+        for line in &mut self.lines {
+            for text in [&mut line.name, &mut line.text] {
+                *text = sanitizer.sanitize(text).into_string();
+            }
+        }
+        self
     }
 
     pub(crate) fn with(mut self, line: ReportLine) -> Self {

@@ -150,7 +150,8 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
             view.set_runs(runs);
         }
         // After the message, so that a notice about its runs arrives with it.
-        event.notices = service.repository.take_notices();
+        let notices = service.repository.take_notices();
+        event.notices.clone_from(&notices.notices);
         event.message = message;
         if view.outbox.is_closed() {
             // Closing has already released what was handed out for this event.
@@ -169,6 +170,9 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
         failures = if ack == Ack::Rejected { failures + 1 } else { 0 };
         if ack == Ack::Closed || failures > MAX_FAILURES {
             return close_conversation(&service, &view).await;
+        }
+        if ack == Ack::Accepted {
+            notices.told();
         }
         // Only now, because `until_settled` waits for what the listener has received.
         if ack == Ack::Rejected {

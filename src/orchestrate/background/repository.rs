@@ -202,9 +202,9 @@ impl RunRepository {
         self.state.lock().notices.push(notice);
     }
 
-    /// Takes the notices that the user has not seen.
-    pub(super) fn take_notices(&self) -> Vec<String> {
-        std::mem::take(&mut self.state.lock().notices)
+    /// Takes the notices that the user has not seen. They are restored unless the user is told.
+    pub(super) fn take_notices(&self) -> UntoldNotices<'_> {
+        UntoldNotices { repository: self, notices: std::mem::take(&mut self.state.lock().notices) }
     }
 
     /// Moves runs from memory to disk. Returns whether memory is now empty.
@@ -331,6 +331,27 @@ pub(super) fn sort_newest_first(runs: &mut [BackgroundRun]) {
     runs.sort_unstable_by(|one, other| (other.created_ms, &other.key).cmp(&(one.created_ms, &one.key)));
 }
 
+/// Notices on their way to the user; dropping them gives them back.
+pub(super) struct UntoldNotices<'a> {
+    repository: &'a RunRepository,
+    pub notices: Vec<String>,
+}
+
+impl UntoldNotices<'_> {
+    /// The user was told.
+    pub(super) fn told(mut self) {
+        self.notices.clear();
+    }
+}
+
+impl Drop for UntoldNotices<'_> {
+    fn drop(&mut self) {
+        if !self.notices.is_empty() {
+            self.repository.state.lock().notices.splice(0..0, self.notices.drain(..));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -365,7 +386,10 @@ mod tests {
         repository.put(&run("one"));
         repository.finish(&over("one"), Some(&delivery("one")), false);
         repository.finish(&over("two"), Some(&delivery("two")), true);
-        assert_eq!(repository.take_notices().len(), 1);
+        assert_eq!(repository.take_notices().notices.len(), 1);
+        assert_eq!(repository.take_notices().notices.len(), 1, "nobody was told");
+        repository.take_notices().told();
+        assert!(repository.take_notices().notices.is_empty());
         assert!(repository.is_in_memory("one") && !repository.flush());
         assert_eq!(repository.runs(Some("s")).len(), 2);
         assert_eq!(repository.due_for_archive(2).len(), 2);

@@ -49,8 +49,9 @@ pub async fn answer(
             let (cwd, context) = surroundings(view, host);
             let capabilities = HostCapabilities::look(&context).await;
             let list = move || {
-                let config = CallSettings::read(&cwd, &context).config();
-                agents_report(&list_agents(&cwd, &context, &config, &capabilities))
+                let settings = CallSettings::read(&cwd, &context);
+                let listing = list_agents(&cwd, &context, &settings.config(), &capabilities);
+                agents_report(&listing).sanitized(settings.sanitizer())
             };
             blocking(list).await
         }
