@@ -372,7 +372,7 @@ fn typed_commands_are_completed() {
     let all = ["5e5e5e5e", "1a2b3c4d", "1a2bffff", "77777777", "0badcafe"];
     let with =
         |command: &str, ids: &[&str]| ids.iter().map(|id| format!("{command} {id}")).collect::<Vec<_>>();
-    assert_eq!(values(""), ["list", "info", "log", "send", "stop", "resume", "agents", "doctor"]);
+    assert_eq!(values(""), ["list", "info", "log", "send", "stop", "resume", "answer", "agents", "doctor"]);
     assert_eq!(values("s"), ["send", "stop"]);
     assert_eq!(values("list"), [""; 0], "Enter runs what is complete");
     assert_eq!(values("list "), ["list all"]);

@@ -23,7 +23,7 @@ export interface Session {
 }
 
 /** The one subcommand that is about this terminal, and not about runs. */
-const ANSWER = "answer";
+const ANSWER = /^answer(?:$|\s+)"?(.*?)"?$/;
 
 /** What is said where there is no terminal for a panel. */
 const WITHOUT_PANEL = "list";
@@ -38,8 +38,8 @@ export function registerCommands(pi: PiApi, session: Session): void {
 			const callbacks = session.host.callbacks(context);
 			const open = (which: string) => openQuestion(which, session.questions, session.background);
 			if (line === "" && context.mode === "tui") return openPanel(pi, context, session.background, callbacks, open);
-			const [subcommand, which = "", more] = line.split(/\s+/);
-			if (subcommand === ANSWER && more === undefined) {
+			const [, which] = ANSWER.exec(line) ?? [];
+			if (which !== undefined) {
 				if (!open(which)) deliver(pi, context, messageReport("info", NO_QUESTION));
 				return;
 			}
@@ -55,14 +55,8 @@ export function registerCommands(pi: PiApi, session: Session): void {
 }
 
 /** Completes a subcommand and its arguments; one that is complete gets no list, so that Enter runs it at once. */
-export function completions(
-	prefix: string,
-	{ background, questions }: Pick<Session, "background" | "questions">,
-): CompletionItem[] | null {
+export function completions(prefix: string, { background }: Pick<Session, "background">): CompletionItem[] | null {
 	const items = background.session?.complete(prefix) ?? [];
-	const isOffered = prefix !== ANSWER && ANSWER.startsWith(prefix) && questions.list().length > 0;
-	const own = { value: ANSWER, label: ANSWER, description: "open the question that waits longest" };
-	if (isOffered) return [own, ...items];
 	return items.length > 0 ? items : null;
 }
 

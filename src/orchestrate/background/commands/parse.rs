@@ -101,6 +101,8 @@ pub fn parse(line: &str) -> Result<Command, Report> {
             let target = words.target("resume")?;
             Ok(Command::On(target, RunCommand::Resume { message: words.rest() }))
         }
+        // The extension opens a question before it asks here; whoever else asks has none to open.
+        "answer" => Err(misuse("answer", "a question is answered in the terminal that it is asked in")),
         "agents" => words.end("agents", Command::Agents),
         "doctor" => words.end("doctor", Command::Doctor),
         other => Err(usage_report(Some(other))),
@@ -196,7 +198,7 @@ const fn subcommand(name: &'static str, arguments: &'static str, description: &'
 }
 
 /// All subcommands.
-pub(super) const SUBCOMMANDS: [Subcommand; 8] = [
+pub(super) const SUBCOMMANDS: [Subcommand; 9] = [
     subcommand("list", " [all]", "this session's runs; all = those of every session"),
     subcommand("info", " <id|#>", "everything that is known of a run"),
     subcommand(
@@ -211,6 +213,7 @@ pub(super) const SUBCOMMANDS: [Subcommand; 8] = [
     ),
     subcommand("stop", " <id|#|all>", "ends a run and everything it started"),
     subcommand("resume", " <id|#> [message]", "continues an interrupted or finished run"),
+    subcommand("answer", " [#|run]", "opens a question that waits, the oldest unless told otherwise"),
     subcommand("agents", "", "the agents there are, their tools, what is wrong"),
     subcommand("doctor", "", "whether sub-agents can run here, and what to do if not"),
 ];
