@@ -12,8 +12,6 @@ import { KEYS, PanelDouble, passing, settle } from "./drawn-panel.ts";
 import { PLAIN } from "./standing-in.ts";
 
 const NOW = Date.UTC(2026, 0, 1, 9);
-/** The addon has the clock of the machine. */
-const addonNow = () => performance.timeOrigin + performance.now();
 const usage = { input: 12_400, output: 932, cacheRead: 40_210, cacheWrite: 0, cost: 0.0231, turns: 3 };
 
 beforeEach(() => mock.timers.enable({ apis: ["setTimeout", "setInterval", "Date"], now: NOW }));
@@ -179,12 +177,12 @@ describe("what a run waits with", () => {
 		const ended = over(aRun({ label: "config", result: "It is read once." }), { endedMs: NOW - 60_000 });
 		const { panel, background } = await open(
 			aRun({ label: "plan", isForeground: true, lastTool: "ls ." }),
-			aRun({ label: "audit", retry: { attempt: 1, atMs: addonNow() + 2_500, error: "overloaded" } }),
+			aRun({ label: "audit", retry: { attempt: 1, atMs: NOW + 2_500, error: "overloaded" } }),
 			ended,
 		);
 		background.background.hold([ended]);
 		await passing(200);
-		assert.match(panel.text, /↻ 1 audit +explorer +0s {2}retry 1 in [123]s · overloaded/);
+		assert.match(panel.text, /↻ 1 audit +explorer +0s {2}retry 1 in 3s · overloaded/);
 		assert.match(panel.text, /● 2 plan +explorer +0s {2}foreground: ls \./);
 		assert.match(panel.text, /✓ 3 config +explorer +0\.0s {2}waiting to be read: It is read once\./);
 		background.background.hold([]);

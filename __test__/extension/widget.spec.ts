@@ -13,8 +13,6 @@ import { HostDouble } from "./package-copy.ts";
 import { PLAIN, standingIn } from "./standing-in.ts";
 
 const NOW = Date.UTC(2026, 0, 1, 9);
-/** The addon has the clock of the machine. */
-const addonNow = () => performance.timeOrigin + performance.now();
 const usage = { input: 12_400, output: 932, cacheRead: 0, cacheWrite: 0, cost: 0.0231, turns: 3 };
 
 beforeEach(() => mock.timers.enable({ apis: ["setTimeout", "setInterval", "Date"], now: NOW }));
@@ -110,8 +108,8 @@ describe("the widget", () => {
 		assert.equal(above.lines(60)[0], " ● loader      0s  read …/transcript/transcript-window.ts");
 		background.now({ ...run, text: "Now I know." });
 		assert.equal(above.lines(60)[0], " ● loader      0s  Now I know.");
-		background.now({ ...run, retry: { attempt: 2, maxAttempts: 3, atMs: addonNow() + 4_500, error: "overloaded" } });
-		assert.match(above.lines(60)[0] ?? "", /^ ↻ loader {6}0s {2}retry 2 of 3 in [345]s · overloaded$/);
+		background.now({ ...run, retry: { attempt: 2, maxAttempts: 3, atMs: NOW + 4_500, error: "overloaded" } });
+		assert.match(above.lines(60)[0] ?? "", /^ ↻ loader {6}0s {2}retry 2 of 3 in 5s · overloaded$/);
 		background.now({ ...run, lastTool: "$ cargo test --workspace --all-features -- src/store" });
 		assert.equal(above.lines(60)[0], " ● loader      0s  $ cargo test --workspace --all-features …");
 	});

@@ -407,6 +407,20 @@ function shown(item: DisplayItem): string {
 }
 
 /** Wrong uses, each of which must not compile. */
+export async function figures(): Promise<void> {
+	const { lookMs, attempts } = deliveryPolicy();
+	console.log(`look every ${lookMs} ms, try ${attempts} times`);
+	console.log(durationText(312_000), durationText(3_200, true));
+	console.log((await endBackground()) ?? "no background run was under way");
+	for (const { name, sign, color } of markStyles()) console.log(name, sign, color);
+	const { mark, word, note = word } = stateWords({ state: "queued", position: 3 });
+	console.log(mark, note);
+	console.log(toolCallLine("read", { path: "src/main.rs", offset: 1, limit: 10 }));
+	const usage = { input: 12_340, output: 950, cacheRead: 0, cacheWrite: 0, cost: 0.045, turns: 3 };
+	const { turns = "", tokens = "", cost = "" } = usageWords([usage]);
+	console.log(turns, tokens, cost);
+}
+
 export async function wrong(): Promise<void> {
 	// @ts-expect-error: an agent is needed
 	startRun({ task: "look", cwd: "/" });
