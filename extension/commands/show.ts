@@ -5,7 +5,7 @@ import type { Color, Component, PiApi, PiContext, Theme } from "../host/pi.ts";
 import { isObject } from "../host/stored.ts";
 import { component } from "../ui/component.ts";
 import type { Style } from "../ui/style.ts";
-import { indented, oneLine, plainText, wrap } from "../ui/text.ts";
+import { indented, oneLine, plainText, widthOf, wrap } from "../ui/text.ts";
 import { NO_TITLE, type Report, type ReportLine, type ReportMark, reportIn, STEP, SYMBOLS } from "./report.ts";
 
 /** Type of the session entries that hold reports. */
@@ -19,6 +19,8 @@ const COLORS: Readonly<Record<ReportMark, Color>> = {
 	...{ starting: "accent", retrying: "warning", skipped: "muted" },
 };
 
+/** Longer names do not widen the column of names. */
+const NAME_COLUMNS = 28;
 /** Deeper than any report goes. */
 const MAX_INDENT = 8;
 
@@ -46,6 +48,8 @@ function unknownReport(data: unknown, theme: Theme): Component | undefined {
 /** Lines of a report, one column in from the left like pi's own messages. */
 export function reportLines(lines: readonly ReportLine[], width: number, style: Style): string[] {
 	const room = Math.max(1, width - 1);
+	const names = lines.map(({ name = "", text }) => (text === "" ? 0 : widthOf(oneLine(name))));
+	const column = Math.max(0, ...names.filter((columns) => columns <= Math.min(NAME_COLUMNS, room / 3)));
 	return lines.flatMap(({ mark, name = "", text, indent = 0 }) => {
 		const color = mark && Object.hasOwn(COLORS, mark) ? COLORS[mark] : undefined;
 		const margin = " ".repeat(STEP * Math.min(MAX_INDENT, Math.max(0, Math.floor(indent))));
@@ -53,7 +57,9 @@ export function reportLines(lines: readonly ReportLine[], width: number, style: 
 		const title = oneLine(name);
 		const words = plainText(text).replace(/\n/g, " ");
 		const parts = [
-			...(title ? [style.fg("accent", words ? title : style.bold(title))] : []),
+			...(title
+				? [style.fg("accent", words ? title.padEnd(title.length + column - widthOf(title)) : style.bold(title))]
+				: []),
 			...(words ? [style.fg(color ? "toolOutput" : "muted", words)] : []),
 		];
 		return indented(wrap(parts.join("  "), room, margin + sign), 1);

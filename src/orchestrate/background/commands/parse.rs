@@ -177,8 +177,11 @@ impl Words<'_> {
         match self.next() {
             None => Ok(command),
             Some(word) => {
-                let why =
-                    format!("{} is one word too many; a label with blanks stands in quotes", quoted(&word));
+                let label = match command {
+                    Command::On(..) => "; a label with blanks stands in quotes",
+                    _ => "",
+                };
+                let why = format!("{} is one word too many{label}", quoted(&word));
                 Err(misuse(name, why))
             }
         }
