@@ -3,7 +3,7 @@
 import { isLive } from "../background/run.ts";
 import type { BackgroundRun } from "../background/types.ts";
 import { isOver, isTrouble, type ShownState } from "../cards/states.ts";
-import { cached } from "../ui/cached.ts";
+import { cached } from "../ui/component.ts";
 import { joined, paragraph, partLines, startOf } from "../ui/lines.ts";
 import { compactProse, endOfProse, PREVIEW_CHARACTERS } from "../ui/prose.ts";
 import { headingLine, runColumns, runLine } from "../ui/run-line.ts";

@@ -1,7 +1,7 @@
 /** Lines to read in the panel: what a command says, or the keys. */
 
 import { unwaited } from "../host/guard.ts";
-import { cached } from "../ui/cached.ts";
+import { cached } from "../ui/component.ts";
 import type { Style } from "../ui/style.ts";
 import type { Action } from "./keys.ts";
 import { type Hint, type PanelHost, scrolled, titled, type View } from "./view.ts";

@@ -4,7 +4,7 @@
  */
 
 import type { Transcript } from "../background/types.ts";
-import { cached } from "../ui/cached.ts";
+import { cached } from "../ui/component.ts";
 import type { Style } from "../ui/style.ts";
 import type { TranscriptEntry } from "./transcript-entry.ts";
 

@@ -3,7 +3,7 @@
 import { isLive } from "../background/run.ts";
 import type { BackgroundRun, BackgroundSession, Transcript } from "../background/types.ts";
 import { guardedTimeout, unwaited } from "../host/guard.ts";
-import { cached } from "../ui/cached.ts";
+import { cached } from "../ui/component.ts";
 import { joined, paragraph } from "../ui/lines.ts";
 import { compactProse, prose } from "../ui/prose.ts";
 import { elapsed, markOf, modelOf, nameOf, questionLine, wordsOf } from "../ui/run-words.ts";

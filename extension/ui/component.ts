@@ -3,6 +3,18 @@
 import type { Component } from "@earendil-works/pi-tui";
 import { type AnyTheme, Style } from "./style.ts";
 
+/** `make`, which runs again only when one of its arguments is another one than the last time. */
+export function cached<Arguments extends readonly unknown[], Result>(
+	make: (...args: Arguments) => Result,
+): (...args: Arguments) => Result {
+	let last: { args: Arguments; result: Result } | undefined;
+	return (...args) => {
+		const isSame = last?.args.every((value, index) => value === args[index]);
+		if (!last || !isSame) last = { args, result: make(...args) };
+		return last.result;
+	};
+}
+
 /**
  * A component that lays out its lines once per width, and again when `stamp` has changed; pi asks for a new one whenever
  * something else did.
@@ -13,17 +25,12 @@ export function component(
 	stamp: () => unknown = () => undefined,
 ): Component {
 	const style = new Style(theme);
-	let drawn: { width: number; stamp: unknown; lines: string[] } | undefined;
+	const fresh = () => cached((width: number, _stamp: unknown) => [...layout(width, style)]);
+	let lines = fresh();
 	return {
-		render(width) {
-			const now = stamp();
-			if (drawn?.width !== width || drawn.stamp !== now) {
-				drawn = { width, stamp: now, lines: [...layout(width, style)] };
-			}
-			return drawn.lines;
-		},
+		render: (width) => lines(width, stamp()),
 		invalidate() {
-			drawn = undefined;
+			lines = fresh();
 		},
 	};
 }

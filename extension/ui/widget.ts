@@ -34,10 +34,28 @@ export function shownOf({ runs, unread }: Background): Shown {
 
 /** Shows the runs from now on. Returns what takes the widget away. */
 export function showWidget(context: PiContext, background: Background): () => void {
-	let widget: RunsWidget | undefined;
+	let redraw: (() => void) | undefined;
 	const hide = () => {
-		if (widget) context.ui.setWidget(WIDGET, undefined);
-		widget = undefined;
+		if (redraw) context.ui.setWidget(WIDGET, undefined);
+		redraw = undefined;
+	};
+	const make = (terminal: Terminal, theme: AnyTheme): Widget => {
+		const rows = () => terminal.terminal?.rows ?? process.stdout.rows ?? Number.POSITIVE_INFINITY;
+		const lines = component(theme, (width, style) =>
+			widgetLines(shownOf(background), width, rows(), style, Date.now()),
+		);
+		const tick = guardedInterval("the clock of the widget", follow, TICK_MS);
+		const drawAgain = () => {
+			lines.invalidate();
+			terminal.requestRender();
+		};
+		redraw = drawAgain;
+		const dispose = () => {
+			clearInterval(tick);
+			// pi drops widgets without a word when it replaces its extensions.
+			if (redraw === drawAgain) redraw = undefined;
+		};
+		return { ...lines, dispose };
 	};
 	const follow = () => {
 		const { live, unread } = shownOf(background);
@@ -45,14 +63,8 @@ export function showWidget(context: PiContext, background: Background): () => vo
 			hide();
 			return;
 		}
-		// pi drops widgets without a word when it replaces its extensions.
-		if (!widget || widget.isDisposed) {
-			context.ui.setWidget(WIDGET, (terminal, theme) => {
-				widget = new RunsWidget(terminal, theme, background, follow);
-				return widget;
-			});
-		}
-		widget?.redraw();
+		if (!redraw) context.ui.setWidget(WIDGET, make);
+		redraw?.();
 	};
 	const unsubscribe = background.subscribe(follow);
 	follow();
@@ -60,43 +72,6 @@ export function showWidget(context: PiContext, background: Background): () => vo
 		unsubscribe();
 		hide();
 	};
-}
-
-class RunsWidget implements Widget {
-	isDisposed = false;
-	private readonly terminal: Terminal;
-	private readonly lines: ReturnType<typeof component>;
-	private readonly tick: NodeJS.Timeout;
-
-	constructor(terminal: Terminal, theme: AnyTheme, background: Background, follow: () => void) {
-		this.terminal = terminal;
-		this.lines = component(theme, (width, style) =>
-			widgetLines(shownOf(background), width, this.rows(), style, Date.now()),
-		);
-		this.tick = guardedInterval("the clock of the widget", follow, TICK_MS);
-	}
-
-	render(width: number): string[] {
-		return this.lines.render(width);
-	}
-
-	invalidate(): void {
-		this.lines.invalidate();
-	}
-
-	dispose(): void {
-		this.isDisposed = true;
-		clearInterval(this.tick);
-	}
-
-	redraw(): void {
-		this.invalidate();
-		this.terminal.requestRender();
-	}
-
-	private rows(): number {
-		return this.terminal.terminal?.rows ?? process.stdout.rows ?? Number.POSITIVE_INFINITY;
-	}
 }
 
 /** One line for each run: the newest at work, then what is done; and one that counts the others. */
