@@ -361,7 +361,13 @@ describe("/subagents", () => {
 		};
 		await host.commands.get("subagents")?.handler("list", host.context());
 		const lines = host.renderEntry?.({ data: host.entries[0]?.data }, 30) ?? [];
-		assert.deepEqual(lines, [" Runs", "", "   ● 1a2b3c4d  one two three", "     four five six seven"]);
+		assert.deepEqual(lines, [
+			" Runs",
+			"",
+			"   ● 1a2b3c4d  one two three",
+			"               four five six",
+			"               seven",
+		]);
 		for (const line of lines) assert.ok(line.length <= 30, line);
 	});
 });

@@ -21,6 +21,7 @@ const COLORS: Readonly<Record<ReportMark, Color>> = {
 
 /** Longer names do not widen the column of names. */
 const NAME_COLUMNS = 28;
+const GAP = "  ";
 /** Deeper than any report goes. */
 const MAX_INDENT = 8;
 
@@ -55,14 +56,15 @@ export function reportLines(lines: readonly ReportLine[], width: number, style: 
 		const margin = " ".repeat(STEP * Math.min(MAX_INDENT, Math.max(0, Math.floor(indent))));
 		const sign = mark && color ? style.fg(color, `${SYMBOLS[mark]} `) : "";
 		const title = oneLine(name);
-		const words = plainText(text).replace(/\n/g, " ");
-		const parts = [
-			...(title
-				? [style.fg("accent", words ? title.padEnd(title.length + column - widthOf(title)) : style.bold(title))]
-				: []),
-			...(words ? [style.fg(color ? "toolOutput" : "muted", words)] : []),
-		];
-		return indented(wrap(parts.join("  "), room, margin + sign), 1);
+		const words = style.fg(color ? "toolOutput" : "muted", plainText(text).replace(/\n/g, " "));
+		const lead = margin + sign;
+		if (title === "") return indented(wrap(words, room, lead), 1);
+		if (words === "") return indented(wrap(style.fg("accent", style.bold(title)), room, lead), 1);
+		const gap = " ".repeat(Math.max(0, column - widthOf(title)) + GAP.length);
+		const head = style.fg("accent", title) + gap;
+		// What follows a name that fits into the column stands below the words, and not below the name.
+		const fits = widthOf(title) <= column;
+		return indented(fits ? wrap(words, room, lead + head) : wrap(head + words, room, lead), 1);
 	});
 }
 
