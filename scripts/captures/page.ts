@@ -34,7 +34,7 @@ const states: readonly (readonly [mark: string, meaning: string])[] = [
 	["↻", "an attempt failed for the provider's sake; the next one is about to begin"],
 	["✓", "done"],
 	["✗", "failed, out of time, or killed"],
-	["⚠", "aborted, over budget, or done in part"],
+	["⚠", "stopped, over budget, or done in part"],
 	["–", "skipped, because a step before it failed"],
 ];
 
