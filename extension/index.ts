@@ -4,8 +4,7 @@
  * In a child of this package only the guard is registered: a sub-agent delegates nothing.
  */
 
-import type { EarlyCall, ToolSurfaces } from "../index.js";
-import { BackgroundHost } from "./background/callbacks.ts";
+import type { ToolSurfaces } from "../index.js";
 import { Deliveries } from "./background/deliveries.ts";
 import { Background } from "./background/registry.ts";
 import type { BackgroundEvent } from "./background/types.ts";
@@ -14,23 +13,19 @@ import { stopClocks } from "./cards/state.ts";
 import childGuard from "./child-guard.cjs";
 import { registerCommands } from "./commands/commands.ts";
 import { staleNotice } from "./host/build.ts";
-import { shareCompiledCode } from "./host/compile-cache.ts";
 import { RunEvents } from "./host/events.ts";
-import { sayAtExit } from "./host/farewell.ts";
-import { contained } from "./host/guard.ts";
+import { contained, messageOf } from "./host/guard.ts";
 import { guarded } from "./host/guarded.ts";
 import { loadAddon } from "./host/native.ts";
-import { Notices, withPolicy } from "./host/notices.ts";
-import { callOptions, placeOptions, surfaceOptions } from "./host/options.ts";
+import { Notices, sayAtExit } from "./host/notices.ts";
+import { placeOptions } from "./host/options.ts";
 import type { PiApi, PiContext, SettledEvent } from "./host/pi.ts";
-import { rememberedSurfaces, rememberSurfaces } from "./host/remembered.ts";
-import { Runs } from "./host/runs.ts";
-import { surfacesWithoutAddon } from "./host/surface.ts";
+import { closeRuns } from "./host/runs.ts";
 import { Questions } from "./questions/questions.ts";
 import { askIn, registerQuestions } from "./questions/register.ts";
 import { EarlyCalls } from "./tools/early.ts";
-import { SubagentTools, type ToolName } from "./tools/run-tools.ts";
-import { SessionTools } from "./tools/session-tools.ts";
+import { describeTools, rememberedTools, withPolicy } from "./tools/surfaces.ts";
+import { Tools } from "./tools/tools.ts";
 import { showWidget } from "./ui/widget.ts";
 
 export default function subagentNative(api: PiApi): void {
@@ -43,21 +38,19 @@ export default function subagentNative(api: PiApi): void {
 }
 
 function start(pi: PiApi): void {
-	const runs = new Runs();
 	const background = new Background();
 	const questions = new Questions();
-	const host = new BackgroundHost(questions);
 	const events = new RunEvents(pi);
 	const deliveries = new Deliveries(pi, background, (message) => events.delivered(message));
-	const tools = [new SubagentTools(pi, runs, questions), new SessionTools(pi, host)];
+	const tools = new Tools(pi, questions);
 	const notices = new Notices();
-	const early = new EarlyCalls((tool, callId, context) => bootEarly(pi, tool, callId, context));
+	const early = new EarlyCalls((tool, callId, context) => tools.bootEarly(tool, callId, context));
 	let surfaces: ToolSurfaces | undefined;
 	let hideWidget = () => {};
-	const remembered = rememberedSurfaces();
-	if (remembered) register(remembered);
+	const remembered = rememberedTools();
+	tools.register(remembered);
 
-	registerCommands(pi, { runs, background, host, deliveries, questions });
+	registerCommands(pi, { background, deliveries, questions });
 	registerAnnouncementRenderer(pi);
 	registerQuestions(pi, questions);
 	questions.subscribe(() => background.ask(questions.titles()));
@@ -65,13 +58,9 @@ function start(pi: PiApi): void {
 	// Without a terminal of its own pi dies of Ctrl+C at once, and a child in its own process group hears nothing of it.
 	const interrupted = () => {
 		const end = (close: () => unknown) => contained("ending what runs", close, undefined);
-		const ends = [end(() => early.close()), end(() => runs.close()), end(() => loadAddon().native?.endBackground())];
+		const ends = [end(() => early.close()), end(() => closeRuns()), end(() => loadAddon().native?.endBackground())];
 		void Promise.allSettled(ends).finally(() => process.kill(process.pid, "SIGINT"));
 	};
-
-	function register(described: ToolSurfaces): void {
-		for (const kind of tools) kind.register(described.tools);
-	}
 
 	/** Throws only for results that were not taken: the addon offers those again. */
 	function heard(event: BackgroundEvent, context: PiContext): void {
@@ -97,19 +86,19 @@ function start(pi: PiApi): void {
 			const options = { ...placeOptions(pi, context), delivered };
 			background.open(native, options, (event) => heard(event, context));
 		} catch (error) {
-			const problem = error instanceof Error ? error.message : error;
-			notices.announce([`background runs are not available: ${problem}`], context);
+			notices.announce([`background runs are not available: ${messageOf(error)}`], context);
 		}
 	}
 
 	pi.on("session_start", async (_event, context) => {
-		runs.takeOver(context.sessionManager.getSessionId());
 		askIn(context, questions, background);
 		if (!context.hasUI) process.once("SIGINT", interrupted);
-		surfaces = await describe(pi, context);
-		rememberSurfaces(surfaces);
-		if (surfaces.register) register(surfaces);
-		else if (remembered) switchOff(pi, remembered);
+		surfaces = await describeTools(pi, context);
+		if (surfaces.register) tools.register(surfaces.tools);
+		else if (remembered.length > 0) {
+			const off = new Set(remembered.map(({ name }) => name));
+			pi.setActiveTools(pi.getActiveTools().filter((name) => !off.has(name)));
+		}
 		const stale = staleNotice();
 		notices.announce(stale ? [...surfaces.notices, stale] : surfaces.notices, context);
 		openBackground(context);
@@ -136,9 +125,7 @@ function start(pi: PiApi): void {
 	pi.on("agent_before_settle", async (event, context) => await deliveries.beforeSettle(event, context));
 	pi.on("agent_settled", ({ aborted }: SettledEvent) => deliveries.settled(aborted));
 
-	pi.on("tool_result", ({ toolCallId }) =>
-		tools.some((kind) => kind.takeFailed(toolCallId)) ? { isError: true } : undefined,
-	);
+	pi.on("tool_result", ({ toolCallId }) => (tools.takeFailed(toolCallId) ? { isError: true } : undefined));
 
 	pi.on("session_shutdown", async ({ reason }, context) => {
 		stopClocks();
@@ -149,37 +136,14 @@ function start(pi: PiApi): void {
 		const view = background.leave();
 		events.close();
 		questions.detach(reason === "reload");
-		if (reason === "reload") {
-			// Runs go on, and the next load of the extension opens their session anew.
-			runs.handOver(context.sessionManager.getSessionId());
-		} else {
+		// After a reload runs go on, and the next load of the extension opens their session anew.
+		if (reason !== "reload") {
 			// Another session of this pi: the runs of this one go on, and their results wait for it in the store.
 			const isQuit = reason === "quit" || reason === undefined;
 			const leaves = isQuit ? loadAddon().native?.endBackground() : view?.close();
-			const [, ended] = await Promise.all([runs.close(), leaves]);
+			const [, ended] = await Promise.all([closeRuns(context.sessionManager.getSessionId()), leaves]);
 			if (ended && context.mode === "tui") sayAtExit(ended);
 		}
 		await early.close();
 	});
-}
-
-function switchOff(pi: PiApi, { tools }: ToolSurfaces): void {
-	const off = new Set(tools.map(({ name }) => name));
-	pi.setActiveTools(pi.getActiveTools().filter((name) => !off.has(name)));
-}
-
-function bootEarly(pi: PiApi, tool: ToolName, callId: string, context: PiContext): EarlyCall | undefined {
-	if (!pi.getActiveTools().includes(tool)) return undefined;
-	shareCompiledCode();
-	return loadAddon().native?.bootEarly({ ...callOptions(pi, context, callId), tool });
-}
-
-async function describe(pi: PiApi, context: PiContext): Promise<ToolSurfaces> {
-	const { native, problem } = loadAddon();
-	if (!native) return surfacesWithoutAddon(problem);
-	try {
-		return await native.describeTools(surfaceOptions(pi, context));
-	} catch (error) {
-		return surfacesWithoutAddon(`the tools could not be described: ${error instanceof Error ? error.message : error}`);
-	}
 }

@@ -279,7 +279,7 @@ describe("registration", () => {
 		addon.surfaces = undefined as never;
 		await host.emit("session_start");
 		await new Promise(setImmediate);
-		assert.match(host.notes.join(), /\(remembered\.ts:\d+:\d+\)/);
+		assert.match(host.notes.join(), /\(surfaces\.ts:\d+:\d+\)/);
 	});
 
 	it("of two copies of the package has nothing to do with the other", async () => {

@@ -1,12 +1,13 @@
 /** `/subagents` and `/stop`. The addon answers them. */
 
-import type { BackgroundHost } from "../background/callbacks.ts";
 import type { Deliveries } from "../background/deliveries.ts";
 import type { Background } from "../background/registry.ts";
+import { messageOf } from "../host/guard.ts";
 import { loadAddon } from "../host/native.ts";
 import { doctorOptions } from "../host/options.ts";
 import type { CommandContext, CompletionItem, PiApi, PiContext } from "../host/pi.ts";
-import type { Runs } from "../host/runs.ts";
+import { hostCallbacks } from "../host/refresh.ts";
+import { abortRuns } from "../host/runs.ts";
 import { openPanel } from "../panel/open.ts";
 import type { Questions } from "../questions/questions.ts";
 import { NO_QUESTION, openQuestion } from "../questions/register.ts";
@@ -15,9 +16,7 @@ import { deliver, registerReportRenderer } from "./show.ts";
 
 /** What the commands work on. */
 export interface Session {
-	runs: Runs;
 	background: Background;
-	host: BackgroundHost;
 	deliveries: Deliveries;
 	questions: Questions;
 }
@@ -35,7 +34,7 @@ export function registerCommands(pi: PiApi, session: Session): void {
 		getArgumentCompletions: (prefix) => completions(prefix, session),
 		handler: async (args, context) => {
 			const line = args.trim();
-			const callbacks = session.host.callbacks(context);
+			const callbacks = hostCallbacks(context, session.questions);
 			const open = (which: string) => openQuestion(which, session.questions, session.background);
 			if (line === "" && context.mode === "tui") return openPanel(pi, context, session.background, callbacks, open);
 			const [, which] = ANSWER.exec(line) ?? [];
@@ -64,18 +63,20 @@ async function answer(line: string, pi: PiApi, context: PiContext, session: Sess
 	const view = session.background.session;
 	if (!view) return notOpen();
 	try {
-		return commandReport(await view.command(line, session.host.callbacks(context), doctorOptions(pi, context)));
+		return commandReport(
+			await view.command(line, hostCallbacks(context, session.questions), doctorOptions(pi, context)),
+		);
 	} catch (error) {
-		return messageReport("error", `/subagents ${line} failed: ${error instanceof Error ? error.message : error}`);
+		return messageReport("error", `/subagents ${line} failed: ${messageOf(error)}`);
 	}
 }
 
-async function stop(context: CommandContext, { runs, background }: Session): Promise<Report> {
+async function stop(context: CommandContext, { background }: Session): Promise<Report> {
 	const isBusy = !context.isIdle();
 	// Before the calls are aborted: the report counts their runs.
 	const report = background.session?.stopAll(isBusy);
 	if (isBusy) context.abort();
-	runs.abort();
+	abortRuns(context.sessionManager.getSessionId());
 	return report ? commandReport(await report) : notOpen();
 }
 

@@ -58,6 +58,10 @@ export function failure(what: string, error: unknown): string {
 	}
 }
 
+export function messageOf(error: unknown): string {
+	return error instanceof Error ? error.message : String(error);
+}
+
 /** Calls `run`. Where it fails, or its promise does, that is noted and the result is `otherwise`. */
 export function contained<T>(what: string, run: () => T, otherwise: Awaited<T>): T | Awaited<T> {
 	const recover = (error: unknown) => {

@@ -2,6 +2,7 @@
 
 import { createRequire } from "node:module";
 import { packageFolder } from "./build.ts";
+import { messageOf } from "./guard.ts";
 
 /** What the extension calls in the addon. */
 export type Native = Pick<
@@ -40,10 +41,9 @@ export function loadAddon(): Addon {
 }
 
 function describe(error: unknown): string {
-	const reason = error instanceof Error ? error.message : String(error);
 	const platform = `${process.platform}-${process.arch}, Node ${process.versions.node}`;
 	return (
-		`the native addon of pi-subagent-native could not be loaded (${platform}): ${reason.split("\n", 1)[0]}. ` +
+		`the native addon of pi-subagent-native could not be loaded (${platform}): ${messageOf(error).split("\n", 1)[0]}. ` +
 		"Install the package again with `pi install npm:pi-subagent-native`, with optional dependencies allowed; " +
 		"in a checkout run `npm run setup`."
 	);

@@ -1,7 +1,6 @@
-/** What is said without being asked: configuration mistakes to the user, the delegation policy to the model. */
+/** What the user is told without asking. */
 
 import { writeSync } from "node:fs";
-import type { ToolSurfaces } from "../../index.js";
 import type { PiContext } from "./pi.ts";
 
 const STDERR = 2;
@@ -29,12 +28,11 @@ function complain(text: string): void {
 	try {
 		writeSync(STDERR, `${text}\n`);
 	} catch {
-		// Nobody reads it; a notice is no reason to end pi's start.
+		// Nobody reads it, which is no reason to end pi.
 	}
 }
 
-/** The system prompt with the delegation policy, or nothing when it is there already or not wanted. */
-export function withPolicy(systemPrompt: string, surfaces: ToolSurfaces | undefined): string | undefined {
-	const policy = surfaces?.delegationPolicy;
-	return !policy || systemPrompt.includes(policy) ? undefined : `${systemPrompt}\n\n${policy}`;
+/** Says it when pi has given the terminal back, which is when its process ends. */
+export function sayAtExit(text: string): void {
+	process.once("exit", () => complain(text));
 }

@@ -91,10 +91,3 @@ export function placeOptions(pi: PiApi, context: PiContext): PlaceOptions {
 		thinking: context.thinkingLevel ?? pi.getThinkingLevel(),
 	};
 }
-
-/** Everything about a call but what it asks for. */
-export type CallOptions = PlaceOptions & { callId: string; aborted?: boolean };
-
-export function callOptions(pi: PiApi, context: PiContext, callId: string): CallOptions {
-	return { callId, ...placeOptions(pi, context) };
-}

@@ -10,6 +10,9 @@ import { readFileSync, realpathSync } from "node:fs";
 import { findPackageJSON } from "node:module";
 import { pathToFileURL } from "node:url";
 import type { ModelRegistry, ModelRuntime } from "@earendil-works/pi-coding-agent";
+import type { HostCallbacks } from "../../index.js";
+import type { Questions } from "../questions/questions.ts";
+import type { PiContext } from "./pi.ts";
 
 const PI = "@earendil-works/pi-coding-agent";
 
@@ -60,4 +63,22 @@ export async function refreshToken(
 	} catch {
 		return false;
 	}
+}
+
+/** What runs ask of their host. Those that no call waits for may outlive the session that they were started in. */
+export function hostCallbacks(
+	context: PiContext,
+	questions: Questions,
+	call?: { id: string; signal: AbortSignal | undefined },
+): HostCallbacks {
+	const refresh: HostCallbacks["refresh"] = async ({ provider, validForMs }) => {
+		try {
+			return await refreshToken(context.modelRegistry, provider, validForMs, call?.signal);
+		} catch {
+			// A pi that has gone on to another session throws for what belonged to the one before.
+			return false;
+		}
+	};
+	const session = context.sessionManager.getSessionId();
+	return { refresh, ...(context.hasUI && questions.callbacks(session, call?.id)) };
 }

@@ -57,3 +57,8 @@ export function decoder<T extends object>({ kind, version }: Stamp, check: Check
 		return isOurs ? (value as T) : undefined;
 	};
 }
+
+/** The fields that have a value: whoever gets them may take an absent field, and not `undefined`. */
+export function defined<T extends object>(fields: { [Name in keyof T]: T[Name] | undefined }): T {
+	return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+}

@@ -5,10 +5,10 @@
 
 import type { EarlyCall } from "../../index.js";
 import type { MessageEndEvent, MessageUpdateEvent, PiContext } from "../host/pi.ts";
-import { isToolName, type ToolName } from "./run-tools.ts";
+import { isWaitingTool, type WaitingTool } from "./tools.ts";
 
 /** Announces a call; nothing when no child can be booted for it. */
-export type Boot = (tool: ToolName, callId: string, context: PiContext) => EarlyCall | undefined;
+export type Boot = (tool: WaitingTool, callId: string, context: PiContext) => EarlyCall | undefined;
 
 /** A call without a name or an id by then is waited for no longer; the name of its agent would have been in there. */
 const MAX_HELD_CHARS = 16_384;
@@ -92,8 +92,8 @@ export class EarlyCalls {
 			json = arriving.held + json;
 			const call = piece.partial?.content[index];
 			const { name = "", id = "" } = call?.type === "toolCall" ? call : {};
-			if (name !== "" && !isToolName(name)) return false;
-			if (!isToolName(name) || id === "") {
+			if (name !== "" && !isWaitingTool(name)) return false;
+			if (!isWaitingTool(name) || id === "") {
 				arriving.held = json;
 				return json.length <= MAX_HELD_CHARS;
 			}
@@ -103,7 +103,7 @@ export class EarlyCalls {
 		return arriving.call !== undefined;
 	}
 
-	private announce(tool: ToolName, callId: string, context: PiContext): EarlyCall | undefined {
+	private announce(tool: WaitingTool, callId: string, context: PiContext): EarlyCall | undefined {
 		// Some providers count their calls anew in each message.
 		this.finished(callId);
 		const call = this.boot(tool, callId, context);

@@ -1,0 +1,56 @@
+/** What the tools look like. The addon describes them; without it they can still be called, and say what is wrong. */
+
+import type { ToolSurface, ToolSurfaces } from "../../index.js";
+import { messageOf } from "../host/guard.ts";
+import { loadAddon } from "../host/native.ts";
+import { surfaceOptions } from "../host/options.ts";
+import type { PiApi, PiContext } from "../host/pi.ts";
+
+/**
+ * The tools as this process last described them. After `/reload` pi draws the transcript again before `session_start`,
+ * and draws a card only for a tool that is registered by then. This module stays through that.
+ */
+let remembered: readonly ToolSurface[] = [];
+
+export function rememberedTools(): readonly ToolSurface[] {
+	return remembered;
+}
+
+export async function describeTools(pi: PiApi, context: PiContext): Promise<ToolSurfaces> {
+	const surfaces = await described(pi, context);
+	remembered = surfaces.register ? surfaces.tools : [];
+	return surfaces;
+}
+
+async function described(pi: PiApi, context: PiContext): Promise<ToolSurfaces> {
+	const { native, problem } = loadAddon();
+	if (!native) return withoutAddon(problem);
+	try {
+		return await native.describeTools(surfaceOptions(pi, context));
+	} catch (error) {
+		return withoutAddon(`the tools could not be described: ${messageOf(error)}`);
+	}
+}
+
+const UNUSABLE = {
+	subagent: ["Subagent", "one task"],
+	subagent_parallel: ["Subagents in parallel", "tasks"],
+	subagent_chain: ["Chain of subagents", "steps"],
+	sessions_spawn: ["Background subagent", "background work"],
+	agents_list: ["Background agents", "nothing yet: list who would take it"],
+} as const;
+
+function withoutAddon(problem: string): ToolSurfaces {
+	const tools = Object.entries(UNUSABLE).map(([name, [label, what]]) => ({
+		...{ name, label, promptGuidelines: [], parameters: { type: "object", properties: {} } },
+		promptSnippet: `Delegate ${what} to sub-agents (not usable now)`,
+		description: `Delegates ${what} to sub-agents. Not usable now: the native addon is missing.`,
+	}));
+	return { register: true, tools, notices: [problem] };
+}
+
+/** The system prompt with the delegation policy, or nothing when it is there already or not wanted. */
+export function withPolicy(systemPrompt: string, surfaces: ToolSurfaces | undefined): string | undefined {
+	const policy = surfaces?.delegationPolicy;
+	return !policy || systemPrompt.includes(policy) ? undefined : `${systemPrompt}\n\n${policy}`;
+}
