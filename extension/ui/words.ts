@@ -1,6 +1,6 @@
 /**
  * The words and figures of runs. The addon has them, so that every screen, the list and announcements say the same. Without
- * the addon nothing is known of a run, and asking for words fails: `host/guard.ts` draws what the tool has answered.
+ * the addon no run works, and a card of one that failed, or of an older one, names its state and has no figures.
  */
 
 import type { RunStanding, RunUsage, StateWords, UsageWords } from "../../index.js";
@@ -21,6 +21,8 @@ class Known<Words> {
 	private readonly words = new Map<string, Words>();
 
 	get(key: string, find: () => Words): Words {
+		// They are other ones as soon as it can be loaded.
+		if (!loadAddon().native) return find();
 		const before = this.words.get(key);
 		if (before !== undefined) return before;
 		if (this.words.size >= MOST_KNOWN) this.words.clear();
@@ -34,22 +36,30 @@ const MOST_KNOWN = 1_000;
 const states = new Known<StateWords>();
 const clocks = new Known<string>();
 const spent = new Known<UsageWords>();
-let marks: ReadonlyMap<string, Mark> | undefined;
+const marks = new Known<Mark>();
 
-function addon(): Native {
-	const { native, problem } = loadAddon();
-	if (!native) throw new Error(problem);
-	return native;
+type Source = Pick<Native, "durationText" | "markStyles" | "stateWords" | "toolCallLine" | "usageWords">;
+
+const WITHOUT_ADDON: Source = {
+	durationText: (ms) => `${Math.round(ms / 1_000)}s`,
+	markStyles: () => [{ name: "error", sign: "✗", color: "error" }],
+	stateWords: ({ state }) => ({ mark: state === "failed" ? "error" : "none", word: state, note: state }),
+	toolCallLine: (name) => name,
+	usageWords: () => ({}),
+};
+
+function addon(): Source {
+	return loadAddon().native ?? WITHOUT_ADDON;
 }
 
 /** The mark of this name. A session can name one that only a later release knows. */
 export function markNamed(name: string): Mark {
-	marks ??= new Map(
-		addon()
+	return marks.get(name, () => {
+		const { sign, color } = addon()
 			.markStyles()
-			.map(({ name, sign, color }) => [name, { text: sign, color }]),
-	);
-	return marks.get(name) ?? { text: "", color: "muted" };
+			.find((style) => style.name === name) ?? { sign: "", color: "muted" };
+		return { text: sign, color };
+	});
 }
 
 export function markOfState(standing: Standing): Mark {
