@@ -143,7 +143,7 @@ fn news(progress: &Progress) -> &str {
     });
     // Both may lack the beginning of a long text.
     let end = |words: &'_ str| ceil_char_boundary(words, words.len().saturating_sub(COMPARED));
-    let is_same = words.is_none_or(|words| said.ends_with(&words[end(words)..]));
+    let is_same = words.is_some_and(|words| said.ends_with(&words[end(words)..]));
     if is_calling && is_same { "" } else { said }
 }
 
@@ -161,7 +161,9 @@ mod tests {
             ("I look.", vec![words("I look.")], "I look."),
             ("I look.\n", vec![words("I look."), call(), call()], ""),
             ("Now I", vec![words("I look."), call()], "Now I"),
-            ("I look.", vec![call()], ""),
+            // The first call came without a word.
+            ("It is", vec![call()], "It is"),
+            ("", vec![call()], ""),
             (&long, vec![words(&format!("Before.{long}")), call()], ""),
         ] {
             let progress = Progress { text: text.into(), display_items: items.into(), ..Progress::default() };
