@@ -9,10 +9,9 @@ import { joinedWidth, paragraph, partLines } from "../ui/lines.ts";
 import { Style } from "../ui/style.ts";
 import { clip, firstLine, indented, oneLine } from "../ui/text.ts";
 import { duration, type Mark, markNamed, markOfState, noteOfState } from "../ui/words.ts";
-import { INDENT } from "./card.ts";
-import { headLine, title } from "./head.ts";
+import { type Extent, headLine, INDENT, title } from "./frame.ts";
 import { contentText } from "./render.ts";
-import { ANSWER_LINES, answerLines, type Extent, placeLine } from "./result.ts";
+import { ANSWER_LINES, answerLines, placeLine } from "./result.ts";
 import { figures } from "./work.ts";
 
 const LABEL = "[subagents]";
@@ -54,7 +53,8 @@ function headOf(run: AnnouncedRun, width: number, style: Style): string {
 	const agent = style.fg("accent", oneLine(run.agent));
 	const parts = [agent, style.fg("muted", clockOf(run)), words];
 	const room = Math.max(FEWEST_NAME_COLUMNS, width - joinedWidth(["✓ ", ...parts]));
-	return headLine(title(its, clip(name, room), "", style), parts, [agent, words], width, style);
+	const named = title(its, clip(name, room), "", style);
+	return headLine([named, ...parts], [named, agent, words], width, style);
 }
 
 function bodyLines(run: AnnouncedRun, limit: number, extent: Extent, width: number, style: Style): string[] {

@@ -5,28 +5,14 @@ import { PREVIEW_CHARACTERS } from "../ui/prose.ts";
 import type { Style } from "../ui/style.ts";
 import { clip, indented, oneLine } from "../ui/text.ts";
 import { duration, type Mark, markNamed, markOfState } from "../ui/words.ts";
-import { headLine, title } from "./head.ts";
-import { expandedRows, shares } from "./height.ts";
-import { type Extent, endLines, failureLines } from "./result.ts";
-import { markOf, silence, stateWords } from "./rows.ts";
+import { type CardInput, headLine, INDENT, TRUNCATED, title } from "./frame.ts";
+import { endLines, failureLines } from "./result.ts";
 import { type CardState, elapsedMs } from "./state.ts";
-import { type PlannedTask, type TaskView, taskViews } from "./tasks.ts";
+import { markOf, silence, stateWords, type TaskView, taskViews } from "./tasks.ts";
 import { figures, workLines } from "./work.ts";
 
 const RECENT_CALLS = 3;
 const LIVE_TEXT_LINES = 2;
-/** What all lines below the first are indented by. */
-export const INDENT = 2;
-export const TRUNCATED = "SUBAGENT_OUTPUT_TRUNCATED";
-
-export interface CardInput extends Extent {
-	mode: "single" | "parallel" | "chain";
-	tasks: readonly PlannedTask[];
-	/** Text of the tool result: the live text, the answer, or what went wrong. */
-	text: string;
-	/** Height of the terminal, when it is known. */
-	terminalRows: number | undefined;
-}
 
 /** First line and task: what was asked of whom. */
 export function headLines(input: CardInput, state: CardState, width: number, style: Style): string[] {
@@ -36,7 +22,8 @@ export function headLines(input: CardInput, state: CardState, width: number, sty
 	const words = view && state.phase !== "pending" ? stateWords(view) : undefined;
 	const short = words === undefined ? [] : [style.fg(its.color, words)];
 	const whole = clockIsBelow(input, state) ? short : [...clock(state, style), ...short];
-	const head = headLine(title(its, "subagent", planned?.agent || "…", style), whole, short, width, style);
+	const named = title(its, "subagent", planned?.agent || "…", style);
+	const head = headLine([named, ...whole], [named, ...short], width, style);
 	return [head, ...indented(taskLines(planned?.task ?? "", input, state, width - INDENT, style), INDENT)];
 }
 
@@ -65,7 +52,7 @@ function callMark(state: CardState, view: TaskView | undefined): Mark {
 	return code ? markNamed("warning") : view ? markOf(view) : markOfState({ state: "completed" });
 }
 
-/** An expanded card can be higher than the terminal; then its clock would tick out of sight (see `height.ts`). */
+/** An expanded card can be higher than the terminal; then its clock would tick out of sight (see `expandedRows`). */
 function clockIsBelow(input: CardInput, state: CardState): boolean {
 	return input.expanded && state.phase === "running" && state.tasks !== undefined;
 }
@@ -79,15 +66,20 @@ function taskLines(task: string, input: CardInput, state: CardState, width: numb
 	if (task.trim() === "") return [];
 	if (!input.expanded) return [style.fg("muted", clip(oneLine(task.slice(0, PREVIEW_CHARACTERS)), width))];
 	const lines = paragraph(task, width, style, "muted");
-	const limit = shares(expandedRows(input.terminalRows)).task;
+	const limit = share(input, 0.3);
 	const rest = lines.length - limit;
 	if (state.phase === "done" || rest <= 1) return lines;
 	return [...lines.slice(0, limit), remark(`${rest} more lines of the task`, width, style)];
 }
 
+/** Lines of an expanded card that its task, its calls or its text get. */
+function share({ rows }: CardInput, part: number): number {
+	return Math.max(1, Math.floor((rows - 3) * part));
+}
+
 function runningLines(view: TaskView, input: CardInput, state: CardState, width: number, style: Style): string[] {
 	const limits = input.expanded
-		? { ...shares(expandedRows(input.terminalRows)), withWords: true }
+		? { calls: share(input, 0.5), text: share(input, 0.2), withWords: true }
 		: { calls: RECENT_CALLS, text: LIVE_TEXT_LINES, withWords: false };
 	const parts = [
 		...(clockIsBelow(input, state) ? clock(state, style) : []),

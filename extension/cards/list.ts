@@ -1,97 +1,99 @@
-/** The rows of several tasks: which of them have one, and what is said of the others. */
+/** The rows of several tasks, and what stands below each of them in an expanded card. */
 
-import { remark, startOf } from "../ui/lines.ts";
-import type { Color, Style } from "../ui/style.ts";
-import { indented, oneLine, plainText } from "../ui/text.ts";
-import { type RowLayout, type RowParts, rowLayout, taskRow } from "./rows.ts";
-import { isActive, isAhead, isOver, isTrouble, type ShownState } from "./states.ts";
+import { paragraph, remark, startOf } from "../ui/lines.ts";
+import { PREVIEW_CHARACTERS } from "../ui/prose.ts";
+import { counts, isActive, isOver } from "../ui/states.ts";
+import type { Style } from "../ui/style.ts";
+import { clip, indented, oneLine, plainText } from "../ui/text.ts";
+import { type Extent, INDENT, TASK_ROWS } from "./frame.ts";
+import { endLines } from "./result.ts";
+import { type TaskList, taskRows } from "./rows.ts";
 import type { TaskView } from "./tasks.ts";
+import { workLines } from "./work.ts";
 
-/** Where remarks stand, and where an error below its row does. */
-const INDENT = 2;
+/** What an error below its row is indented by, and what a task did. */
 const ERROR_INDENT = 6;
 const ERROR_LINES = 2;
-
-/** Tasks in input order. Steps are numbered and come one after the other. */
-export interface TaskList {
-	views: readonly TaskView[];
-	steps: boolean;
-}
+const BLOCK_INDENT = 4;
+/** With less room than this a task at work has its row only. */
+const FEWEST_BLOCK_ROWS = 2;
 
 /** One row per task, at most `limit`, and a line for the others. An error that a row has no room for stands below it. */
 export function listLines(list: TaskList, limit: number, width: number, style: Style): string[] {
-	const layout = listLayout(list, width);
+	const draw = taskRows(list, width, style);
 	const shown = chosen(list.views, limit);
 	const rows = shown.flatMap((index) => {
-		const row = listRow(list, index, layout, style);
-		const { error, state, result } = list.views[index] ?? {};
-		if (!error || !result || !state || !isTrouble(state) || plainText(row).includes(oneLine(error))) return [row];
+		const row = draw(index);
+		const view = list.views[index];
+		const error = oneLine(view?.error ?? "");
+		const isTrouble = view?.result && view.state !== "aborted" && rank(view) === 1;
+		if (!isTrouble || error === "" || plainText(row).includes(error)) return [row];
 		const below = startOf(error, width - ERROR_INDENT, style, "muted", ERROR_LINES);
-		return [listRow(list, index, layout, style, { errorBelow: true }), ...indented(below, ERROR_INDENT)];
+		return [draw(index, "error"), ...indented(below, ERROR_INDENT)];
 	});
 	return [...rows, ...hiddenLine(list, shown, width, style)];
 }
 
-export function listLayout({ views, steps }: TaskList, width: number): RowLayout {
-	return rowLayout(views, width, steps);
-}
-
-export function listRow(list: TaskList, index: number, layout: RowLayout, style: Style, parts: RowParts = {}): string {
-	const view = list.views[index];
-	return view ? taskRow(view, index, layout, list.steps && index === stepAt(list.views), parts, style) : "";
-}
-
-/** The step that a chain under way is at. */
-function stepAt(views: readonly TaskView[]): number {
-	const at = views.findIndex(({ state }) => !isOver(state));
-	return views[at]?.state === "planned" ? -1 : at;
-}
-
 /** The tasks that get a row when not all do: what runs, what failed, what comes next, what is done; in input order. */
-export function chosen(views: readonly TaskView[], limit: number): number[] {
+function chosen(views: readonly TaskView[], limit: number): number[] {
 	const all = views.map((_, index) => index);
-	if (views.length <= limit) return all;
-	const ranks = views.map(rank);
-	return all
-		.sort((a, b) => (ranks[a] ?? 0) - (ranks[b] ?? 0) || a - b)
-		.slice(0, limit)
-		.sort((a, b) => a - b);
+	const ranked = all.sort((a, b) => rank(views[a]) - rank(views[b]) || a - b);
+	return ranked.slice(0, limit).sort((a, b) => a - b);
 }
 
-function rank({ state }: TaskView): number {
-	if (isActive(state)) return 0;
-	if (isAhead(state)) return 2;
-	return state === "completed" || state === "skipped" ? 3 : 1;
+function rank(view: TaskView | undefined): number {
+	if (!view || view.state === "completed" || view.state === "skipped") return 3;
+	if (isActive(view.state)) return 0;
+	return isOver(view.state) ? 1 : 2;
 }
 
 /** Says how many tasks have no row. */
-export function hiddenLine({ views }: TaskList, shown: readonly number[], width: number, style: Style): string[] {
-	const hidden = counts(views.filter((_, index) => !shown.includes(index)));
-	if (hidden.length === 0) return [];
-	const text = hidden.map(({ count, word }) => `${count} more ${word}`).join(", ");
-	return indented([remark(text, width - INDENT, style)], INDENT);
+function hiddenLine({ views }: TaskList, shown: readonly number[], width: number, style: Style): string[] {
+	const states = views.filter((_, index) => !shown.includes(index)).map(({ state }) => state);
+	if (states.length === 0) return [];
+	const hidden = counts(states).map(({ count, word }) => `${count} more ${word}`);
+	return indented([remark(hidden.join(", "), width - INDENT, style)], INDENT);
 }
 
-const COUNTED: readonly [word: string, color: Color, states: readonly ShownState[]][] = [
-	["done", "muted", ["completed"]],
-	["failed", "error", ["failed", "idle_timeout", "hard_timeout", "killed", "interrupted"]],
-	["over budget", "warning", ["budget"]],
-	["stopped", "warning", ["aborted"]],
-	["skipped", "muted", ["skipped"]],
-	["running", "muted", ["starting", "running", "retrying"]],
-	["queued", "muted", ["queued"]],
-	["waiting", "muted", ["waiting"]],
-	["planned", "muted", ["planned"]],
-];
-
-/** How many tasks are in which state. */
-function counts(views: readonly TaskView[]): { count: number; word: string; color: Color }[] {
-	return COUNTED.map(([word, color, states]) => {
-		return { word, color, count: views.filter(({ state }) => states.includes(state)).length };
-	}).filter(({ count }) => count > 0);
+/** While tasks run: in `room` lines their rows, and below those at work what they have done. */
+export function liveBlocks(list: TaskList, room: number, width: number, style: Style): string[] {
+	const { views } = list;
+	const draw = taskRows(list, width, style);
+	// Where not all have a row, one line says so.
+	const shown = chosen(views, Math.min(TASK_ROWS, views.length > TASK_ROWS ? room - 1 : room));
+	const hidden = hiddenLine(list, shown, width, style);
+	const atWork = new Set(shown.filter((index) => views[index] && isActive(views[index].state)));
+	const share = Math.floor((room - shown.length - hidden.length) / Math.max(1, atWork.size));
+	const lines = shown.flatMap((index) => {
+		const view = views[index];
+		if (!view || !atWork.has(index) || share < FEWEST_BLOCK_ROWS) return [draw(index)];
+		return [draw(index, "work"), ...indented(liveBlock(view, share, width - BLOCK_INDENT, style), BLOCK_INDENT)];
+	});
+	return [...lines, ...hidden];
 }
 
-/** `3 done`, `1 failed`, … */
-export function countParts(views: readonly TaskView[], style: Style): string[] {
-	return counts(views).map(({ count, word, color }) => style.fg(color, `${count} ${word}`));
+/** At most `room` lines of one task: what was asked, the newest calls, the end of what is being said. */
+function liveBlock(view: TaskView, room: number, width: number, style: Style): string[] {
+	const asked = oneLine(view.task.slice(0, PREVIEW_CHARACTERS));
+	const task = asked === "" ? [] : [style.fg("muted", clip(asked, width))];
+	const text = Math.max(1, Math.floor(room / 4));
+	// One line says how many calls came before.
+	const calls = room - task.length - text - 1;
+	return [...task, ...workLines(view, { calls, text, withWords: false }, width, style)].slice(0, room);
+}
+
+/** When all is over: everything that is known of each task. */
+export function finalBlocks(list: TaskList, extent: Extent, width: number, style: Style): string[] {
+	const draw = taskRows(list, width, style);
+	return list.views.flatMap((view, index) => {
+		const block = finalBlock(view, extent, width - BLOCK_INDENT, style);
+		return [draw(index, "work"), ...indented(block, BLOCK_INDENT), ""];
+	});
+}
+
+function finalBlock(view: TaskView, extent: Extent, width: number, style: Style): string[] {
+	if (!view.result) return [];
+	const failed = view.state !== "completed";
+	const end = { failed, error: failed ? { message: view.error ?? "" } : undefined };
+	return [...paragraph(view.task, width, style, "muted"), ...endLines(view.result, end, extent, width, style)];
 }

@@ -1,18 +1,16 @@
 /** The card of several runs: one line per task or step, and what they come to together. */
 
 import { paragraph, partLines } from "../ui/lines.ts";
+import { counts } from "../ui/states.ts";
 import type { Style } from "../ui/style.ts";
 import { indented } from "../ui/text.ts";
 import { duration, type Mark, markNamed, markOfState } from "../ui/words.ts";
-import { finalBlocks, liveBlocks } from "./blocks.ts";
-import { type CardInput, INDENT, TRUNCATED } from "./card.ts";
-import { headLine, title } from "./head.ts";
-import { expandedRows, TASK_ROWS } from "./height.ts";
-import { countParts, listLines, type TaskList } from "./list.ts";
+import { type CardInput, headLine, INDENT, TASK_ROWS, TRUNCATED, title } from "./frame.ts";
+import { finalBlocks, listLines, liveBlocks } from "./list.ts";
 import { ANSWER_LINES, answerLines, changeLines, failureLines } from "./result.ts";
-import { commonModel } from "./rows.ts";
+import type { TaskList } from "./rows.ts";
 import { type CardState, elapsedMs } from "./state.ts";
-import { type TaskView, taskViews } from "./tasks.ts";
+import { commonModel, type TaskView, taskViews } from "./tasks.ts";
 import { figures } from "./work.ts";
 
 /** Lines that sum up a call under way, where a narrow terminal breaks them. */
@@ -23,14 +21,13 @@ const OTHER_ROWS = 1 + SUMMARY_ROWS;
 /** First line, and the planned tasks until an update says more of them. */
 export function headLines(input: CardInput, state: CardState, width: number, style: Style): string[] {
 	const list = taskList(input, state);
-	const extent = extentWords(list, state);
-	const short = extent === undefined ? [] : [style.fg("muted", extent)];
-	// While the call goes on, the clock is in the last line: this one may be out of sight (see `height.ts`).
+	// While the call goes on, the clock is in the last line: this one may be out of sight (see `expandedRows`).
 	const elapsed = state.phase === "done" ? elapsedMs(state) : undefined;
-	const time = elapsed === undefined ? [] : [style.fg("muted", duration(elapsed, false))];
+	const time = style.fg("muted", elapsed === undefined ? "" : duration(elapsed, false));
 	const named = title(callMark(state, list.views), "subagent", input.mode, style);
+	const short = [named, style.fg("muted", extentWords(list, state))];
 	const planned = state.phase !== "done" && !state.tasks ? listLines(list, TASK_ROWS, width, style) : [];
-	return [headLine(named, [...short, ...time], short, width, style), ...planned];
+	return [headLine([...short, time], short, width, style), ...planned];
 }
 
 /** What comes below: how the tasks go, or what came of them. */
@@ -40,8 +37,9 @@ export function bodyLines(input: CardInput, state: CardState, width: number, sty
 	const last = indented(summary(list, state, input, inner, style), INDENT);
 	if (state.phase !== "done") {
 		if (!state.tasks) return [];
-		const room = expandedRows(input.terminalRows) - OTHER_ROWS;
-		const rows = input.expanded ? liveBlocks(list, room, width, style) : listLines(list, TASK_ROWS, width, style);
+		const rows = input.expanded
+			? liveBlocks(list, input.rows - OTHER_ROWS, width, style)
+			: listLines(list, TASK_ROWS, width, style);
 		return [...rows, ...last];
 	}
 	const error = state.details?.error;
@@ -73,9 +71,9 @@ function callMark(state: CardState, views: readonly TaskView[]): Mark {
 	return views.every(isCompleted) && !state.details?.error ? markOfState({ state: "completed" }) : markNamed("warning");
 }
 
-function extentWords({ views, steps }: TaskList, state: CardState): string | undefined {
+function extentWords({ views, steps }: TaskList, state: CardState): string {
 	const count = views.length;
-	if (count === 0) return undefined;
+	if (count === 0) return "";
 	if (steps) {
 		const at = views.findIndex((view) => !isCompleted(view));
 		if (state.phase === "pending" || at < 0) return count === 1 ? "1 step" : `${count} steps`;
@@ -92,7 +90,7 @@ function summary({ views }: TaskList, state: CardState, input: CardInput, width:
 	const elapsed = done ? undefined : elapsedMs(state);
 	const hint = done && !input.expanded && input.expandKey !== "" ? `${input.expandKey} to expand` : "";
 	const parts = [
-		...countParts(views, style),
+		...counts(views.map(({ state }) => state)).map(({ count, word, color }) => style.fg(color, `${count} ${word}`)),
 		style.fg("muted", elapsed === undefined ? "" : duration(elapsed, true)),
 		...figures(
 			views.flatMap(({ usage }) => usage ?? []),

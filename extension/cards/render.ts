@@ -10,7 +10,8 @@ import { keyText } from "../ui/key-text.ts";
 import { paragraph, remark } from "../ui/lines.ts";
 import type { Style } from "../ui/style.ts";
 import { indented } from "../ui/text.ts";
-import { bodyLines as bodyOfOne, type CardInput, headLines as headOfOne, INDENT } from "./card.ts";
+import { bodyLines as bodyOfOne, headLines as headOfOne } from "./card.ts";
+import { type CardInput, expandedRows, INDENT } from "./frame.ts";
 import { bodyLines as bodyOfMany, headLines as headOfMany } from "./many.ts";
 import { type CardState, cardState, noteCall, noteResult, shownSecond } from "./state.ts";
 import { plannedTask, plannedTasks } from "./tasks.ts";
@@ -84,6 +85,6 @@ function inputOf(mode: Mode, args: unknown, text: string, context: ToolRenderCon
 		text,
 		expanded: context.expanded,
 		expandKey: keyText("app.tools.expand", context),
-		terminalRows: process.stdout.rows,
+		rows: expandedRows(process.stdout.rows),
 	};
 }

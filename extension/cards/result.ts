@@ -6,20 +6,14 @@ import { compactProse, PREVIEW_CHARACTERS, prose } from "../ui/prose.ts";
 import type { Style } from "../ui/style.ts";
 import { clip, fitPath, oneLine, wrap } from "../ui/text.ts";
 import { shortPath } from "../ui/tool-calls.ts";
-import { allCallLines, callCount, figures, newsOf } from "./work.ts";
+import type { Extent } from "./frame.ts";
+import { callLines, figures, newsOf } from "./work.ts";
 
 export const ANSWER_LINES = 6;
 const ERROR_LINES = 6;
 const PARTIAL_LINES = 3;
 /** What a path keeps beside others. */
 const FEWEST_PATH_COLUMNS = 24;
-
-/** How much of it is wanted. */
-export interface Extent {
-	expanded: boolean;
-	/** The keys that expand a card; none when the user has taken them away. */
-	expandKey: string;
-}
 
 /** Why a call did not simply succeed. */
 export interface Failure {
@@ -37,7 +31,7 @@ export function endLines(
 ): string[] {
 	const { displayItems = [], usage, model, output = "" } = result;
 	return [
-		...(extent.expanded ? allCallLines(displayItems, width, style) : []),
+		...(extent.expanded ? callLines(displayItems, Number.POSITIVE_INFINITY, undefined, width, style) : []),
 		...(failed
 			? failureLines(error ?? { message: "" }, result, extent, width, style)
 			: answerLines(output, extent, width, style, ANSWER_LINES)),
@@ -74,7 +68,7 @@ export function failureLines(
 	const { output = "", displayItems = [] } = result ?? {};
 	// An expanded card has words that led to calls above, with the calls.
 	const partial = extent.expanded ? newsOf(displayItems, output) : output;
-	const calls = callCount(displayItems);
+	const calls = displayItems.filter(({ type }) => type === "toolCall").length;
 	return [
 		...(code && !isWanted ? [clip(style.fg("error", style.bold(oneLine(code))), width)] : []),
 		...paragraph(message, width, style, isWanted ? "warning" : "error").slice(0, limit),

@@ -2,12 +2,12 @@
 
 import { joined, joinedWidth } from "../ui/lines.ts";
 import { gist, PREVIEW_CHARACTERS } from "../ui/prose.ts";
+import { isOver } from "../ui/states.ts";
 import type { Style } from "../ui/style.ts";
 import { cell, clip, firstLine, oneLine, widthOf } from "../ui/text.ts";
 import { callLine } from "../ui/tool-calls.ts";
-import { duration, type Mark, markOfState, noteOfState, type Standing, usageWords } from "../ui/words.ts";
-import { isOver } from "./states.ts";
-import type { TaskView } from "./tasks.ts";
+import { duration, usageWords } from "../ui/words.ts";
+import { commonModel, markOf, silence, stateWords, type TaskView } from "./tasks.ts";
 import { newsOf } from "./work.ts";
 
 /** Columns of an agent's name at most; also what a name may take in a narrow terminal is a share of it. */
@@ -28,41 +28,61 @@ const CLIPPED_CHARACTERS = 400;
 const GAP = "  ";
 /** Between what is joined. */
 const SEPARATOR_COLUMNS = 3;
-/** A shorter silence is no news; one that is longer than the second may mean trouble. */
-const SILENCE_SHOWN_MS = 2_000;
-const SILENCE_ODD_MS = 10_000;
 
-export interface RowLayout {
-	width: number;
-	numberColumns: number;
-	agentColumns: number;
-	timeColumns: number;
-	taskColumns: number;
-	/** What the tasks are called. */
-	names: readonly string[];
-	/** Agents with several tasks, and room for what tells these apart. */
-	repeated: ReadonlySet<string>;
-	/** Said once for all when it is the same for all. */
-	withModel: boolean;
+/** Tasks in input order. Steps are numbered and come one after the other. */
+export interface TaskList {
+	views: readonly TaskView[];
+	steps: boolean;
 }
 
-/** Columns for these rows; `numbered` for steps. */
-export function rowLayout(views: readonly TaskView[], width: number, numbered: boolean): RowLayout {
+/** What stands below a row, which leaves it out: all that the task did, or why it failed. */
+type Below = "nothing" | "work" | "error";
+/** Draws the row of a task, by its place in the list. */
+export type DrawRow = (index: number, below?: Below) => string;
+
+/** Lays out columns for the rows of these tasks. */
+export function taskRows({ views, steps }: TaskList, width: number, style: Style): DrawRow {
 	// A name that is still arriving must not move what stands below the others.
 	const whole = views.length > 1 && views[0]?.state === "planned" ? views.slice(0, -1) : views;
 	const longest = Math.max(...whole.map(({ agent }) => widthOf(agentName(agent))), 1);
+	const agentColumns = Math.min(longest, AGENT_COLUMNS, Math.max(FEWEST_COLUMNS, Math.floor(width / AGENT_SHARE)));
+	const timeColumns = Math.max(0, ...views.map((view) => timeOf(view).length));
+	const taskColumns = Math.min(TASK_COLUMNS, Math.floor(width / TASK_SHARE));
+	const names = namesOf(views);
 	const agents = views.map(({ agent }) => agent);
-	const repeated = agents.filter((agent, index) => agents.indexOf(agent) !== index);
-	return {
-		width,
-		numberColumns: numbered ? String(views.length).length : 0,
-		agentColumns: Math.min(longest, AGENT_COLUMNS, Math.max(FEWEST_COLUMNS, Math.floor(width / AGENT_SHARE))),
-		timeColumns: Math.max(0, ...views.map((view) => timeOf(view).length)),
-		taskColumns: Math.min(TASK_COLUMNS, Math.floor(width / TASK_SHARE)),
-		names: namesOf(views),
-		repeated: new Set(width < APART_COLUMN_FROM ? [] : repeated),
-		withModel: commonModel(views) === undefined,
+	const hasModels = commonModel(views) === undefined;
+	const current = steps ? stepAt(views) : -1;
+	const isNarrow = width < TIME_COLUMN_FROM;
+	return (index, below = "nothing") => {
+		const view = views[index];
+		if (!view) return "";
+		const { agent, model } = view;
+		const isRepeated = width >= APART_COLUMN_FROM && agents.indexOf(agent) !== agents.lastIndexOf(agent);
+		const hasTask = below !== "work" && (width >= TASK_COLUMN_FROM || isRepeated);
+		const its = markOf(view);
+		const task = names[index] ?? "";
+		const row = [
+			index === current ? style.fg("accent", "→ ") : GAP,
+			steps ? style.fg("muted", `${`${index + 1}`.padStart(String(views.length).length)} `) : "",
+			`${style.fg(its.color, its.text)} `,
+			style.fg("accent", cell(agentName(agent), agentColumns)),
+			timeColumns > 0 && !isNarrow ? style.fg("muted", GAP + timeOf(view).padStart(timeColumns)) : "",
+			hasTask ? GAP + style.fg("muted", cell(task, taskColumns)) : "",
+		].join("");
+		const room = width - widthOf(row) - GAP.length;
+		const shown = { below, task: hasTask ? "" : task, model: hasModels && model ? oneLine(model) : "" };
+		// Where there is room for nothing else, it is the state that is most worth saying.
+		const rest = isNarrow
+			? coloredWords(view, style) || style.fg("muted", timeOf(view))
+			: details(view, shown, room, style);
+		return clip(rest === "" ? row : row + GAP + clip(rest, room), width).trimEnd();
 	};
+}
+
+/** The step that a chain under way is at. */
+function stepAt(views: readonly TaskView[]): number {
+	const at = views.findIndex(({ state }) => !isOver(state));
+	return views[at]?.state === "planned" ? -1 : at;
 }
 
 /** The first line of each task; where those are alike, the words in which the tasks begin to differ. */
@@ -76,86 +96,23 @@ function namesOf(views: readonly TaskView[]): string[] {
 	return differ <= 1 ? first : words.map((others) => `… ${others.slice(differ).join(" ")}`);
 }
 
-/** The model of all that have one, when it is the same. */
-export function commonModel(views: readonly TaskView[]): string | undefined {
-	const models = new Set(views.flatMap(({ model }) => model ?? []));
-	return models.size === 1 ? [...models][0] : undefined;
-}
-
-/** What a row leaves out because it stands below. */
-export interface RowParts {
-	/** All that the task did. */
-	brief?: boolean;
-	/** Why it failed. */
-	errorBelow?: boolean;
-}
-
-/** The row of one task. `current`: it is the step that a chain is at. */
-export function taskRow(
-	view: TaskView,
-	index: number,
-	layout: RowLayout,
-	current: boolean,
-	parts: RowParts,
-	style: Style,
-): string {
-	const { numberColumns, timeColumns, taskColumns, width } = layout;
-	const narrow = width < TIME_COLUMN_FROM;
-	const withTask = !parts.brief && (width >= TASK_COLUMN_FROM || layout.repeated.has(view.agent));
-	const its = markOf(view);
-	const task = layout.names[index] ?? "";
-	const row = [
-		current ? style.fg("accent", "→ ") : GAP,
-		numberColumns > 0 ? style.fg("muted", `${`${index + 1}`.padStart(numberColumns)} `) : "",
-		`${style.fg(its.color, its.text)} `,
-		style.fg("accent", cell(agentName(view.agent), layout.agentColumns)),
-		timeColumns > 0 && !narrow ? style.fg("muted", GAP + timeOf(view).padStart(timeColumns)) : "",
-		withTask ? GAP + style.fg("muted", cell(task, taskColumns)) : "",
-	].join("");
-	const room = width - widthOf(row) - GAP.length;
-	const rest = narrow ? shortest(view, style) : details(view, layout, withTask ? "" : task, parts, room, style);
-	return clip(rest === "" ? row : row + GAP + clip(rest, room), width).trimEnd();
-}
-
-/** What is most worth saying where there is room for nothing else. */
-function shortest(view: TaskView, style: Style): string {
-	return coloredWords(view, style) || style.fg("muted", timeOf(view));
-}
-
 /** What stands behind the columns; the activity is cut so that the rest has room. */
 function details(
 	view: TaskView,
-	layout: RowLayout,
-	task: string,
-	{ brief, errorBelow }: RowParts,
+	{ below, task, model }: { below: Below; task: string; model: string },
 	room: number,
 	style: Style,
 ): string {
 	const words = coloredWords(view, style);
-	const activity = brief || errorBelow ? "" : activityOf(view, task, room, style);
+	const activity = below === "nothing" ? activityOf(view, task, room, style) : "";
 	// Why it failed is worth more than figures.
 	const wish = Math.min(widthOf(activity), view.error === undefined ? ACTIVITY_COLUMNS : room);
 	const beside = room - joinedWidth([words, " ".repeat(wish)]) - SEPARATOR_COLUMNS;
 	// The figures of a run that is over stand at the end of what stands below.
-	const figures = brief && view.result ? "" : fittingFigures(view, layout, beside, style);
+	const figures = below === "work" && view.result ? "" : fittingFigures(view, model, beside, style);
 	const left = room - joinedWidth([words, figures]) - (words === "" && figures === "" ? 0 : SEPARATOR_COLUMNS);
 	const fits = left >= Math.min(FEWEST_COLUMNS, widthOf(activity));
 	return joined([words, fits ? clip(activity, left) : "", figures], style);
-}
-
-export function markOf(view: TaskView): Mark {
-	return markOfState(standingOf(view));
-}
-
-/** How a run ended, or what it waits for; nothing for one that works or has done what it should. */
-export function stateWords(view: TaskView): string | undefined {
-	return noteOfState(standingOf(view));
-}
-
-function standingOf({ state, result, position, heldForMs, attempt, retry }: TaskView): Standing {
-	if (!result) return { state, position, heldForMs, attempt: isOver(state) ? undefined : attempt, retry };
-	const { outcome, stopReason, signal, attempts } = result;
-	return { state: outcome, stopReason, signal, attempt: attempts };
 }
 
 function coloredWords(view: TaskView, style: Style): string {
@@ -173,20 +130,13 @@ function activityOf(view: TaskView, task: string, room: number, style: Style): s
 }
 
 /** Silence and figures, the least telling left out first. */
-function fittingFigures(view: TaskView, { withModel }: RowLayout, room: number, style: Style): string {
-	const model = withModel && view.model ? oneLine(view.model) : undefined;
+function fittingFigures(view: TaskView, model: string, room: number, style: Style): string {
 	const { turns = "", tokens = "", cost = "" } = view.usage ? usageWords([view.usage]) : {};
-	for (const texts of [[turns, tokens, cost, model ?? ""], [turns, tokens, cost], [turns, cost], [cost], []]) {
+	for (const texts of [[turns, tokens, cost, model], [turns, tokens, cost], [turns, cost], [cost], []]) {
 		const parts = [silence(view, "any", style), ...texts.map((text) => style.fg("dim", text))];
 		if (joinedWidth(parts) <= room) return joined(parts, style);
 	}
 	return "";
-}
-
-/** How long nothing has been heard of a child: `odd` when that may mean trouble. */
-export function silence({ silentMs = 0 }: TaskView, which: "any" | "odd", style: Style): string {
-	if (silentMs > SILENCE_ODD_MS) return style.fg("warning", `silent for ${duration(silentMs, true)}`);
-	return which === "odd" || silentMs < SILENCE_SHOWN_MS ? "" : style.fg("dim", `${duration(silentMs, true)} ago`);
 }
 
 function timeOf({ elapsedMs, state }: TaskView): string {

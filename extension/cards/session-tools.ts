@@ -2,7 +2,7 @@
 
 import type { SpawnableAgents, SpawnReceipt } from "../background/types.ts";
 import { agentsIn, receiptIn } from "../host/details.ts";
-import type { ToolDefinition, ToolRenderContext } from "../host/pi.ts";
+import type { RenderedOutput, ToolDefinition, ToolRenderContext } from "../host/pi.ts";
 import { isObject } from "../host/stored.ts";
 import { component } from "../ui/component.ts";
 import { paragraph } from "../ui/lines.ts";
@@ -10,8 +10,7 @@ import { PREVIEW_CHARACTERS } from "../ui/prose.ts";
 import type { Style } from "../ui/style.ts";
 import { clip, indented, oneLine } from "../ui/text.ts";
 import { type Mark, markOfState } from "../ui/words.ts";
-import { INDENT } from "./card.ts";
-import { headLine, title } from "./head.ts";
+import { headLine, INDENT, title } from "./frame.ts";
 import { contentText } from "./render.ts";
 
 type Renderers = Pick<ToolDefinition, "renderCall" | "renderResult">;
@@ -23,70 +22,69 @@ interface Shared {
 	isOver?: boolean;
 }
 
-export const spawnRenderers: Renderers = {
-	renderCall(args, theme, context) {
-		const state = context.state as Shared;
-		return component(theme, (width, style) => [spawnHead(args, state, context, width, style)]);
-	},
-	renderResult(result, _options, theme, context: ToolRenderContext & { args?: unknown }) {
-		const state = context.state as Shared;
-		state.receipt = receiptIn(result.details);
-		state.isOver = !context.isPartial;
-		const draw = (width: number, style: Style) =>
-			spawnBody(text(context.args, "task"), state, contentText(result), context, width, style);
-		return component(theme, (width, style) => indented(draw(width - INDENT, style), INDENT));
-	},
-};
-
-export const agentsRenderers: Renderers = {
-	renderCall(_args, theme, context) {
-		const state = context.state as Shared;
-		return component(theme, (width, style) => {
-			const names = (state.agents?.agents ?? []).map(({ id }) => oneLine(id)).join(", ");
-			const parts = [style.fg("muted", names)];
-			return [headLine(title(markOf(state, context), "agents_list", "", style), parts, parts, width, style)];
-		});
-	},
-	renderResult(result, _options, theme, context) {
-		const state = context.state as Shared;
-		state.agents = agentsIn(result.details);
-		state.isOver = !context.isPartial;
-		const draw = (width: number, style: Style) => {
-			if (state.agents)
-				return context.expanded ? state.agents.agents.map((agent) => agentLine(agent, width, style)) : [];
-			const color = context.isError ? "error" : "toolOutput";
-			return paragraph(text(result.details, "error") || contentText(result), width, style, color);
-		};
-		return component(theme, (width, style) => indented(draw(width - INDENT, style), INDENT));
-	},
-};
-
-function spawnHead(args: unknown, state: Shared, context: ToolRenderContext, width: number, style: Style): string {
-	const { runId, childSessionKey } = state.receipt ?? {};
-	const agent = text(args, "agentId") || agentOf(childSessionKey) || "subagent";
-	const label = style.fg("toolOutput", oneLine(text(args, "label")));
-	const id = style.fg("dim", oneLine(runId ?? ""));
-	// The task takes what room there is: the line is cut where the terminal ends.
-	const task = style.fg("muted", oneLine(text(args, "task")));
-	const parts = [label, id, task];
-	return headLine(title(markOf(state, context), "background", agent, style), parts, parts, width, style);
+/** What a card is drawn from. */
+interface Drawn extends Shared {
+	args: unknown;
+	result: RenderedOutput;
+	context: ToolRenderContext;
 }
 
-function spawnBody(
-	task: string,
-	{ receipt }: Shared,
-	content: string,
-	context: ToolRenderContext,
-	width: number,
-	style: Style,
-): string[] {
-	if (context.isError) return paragraph(receipt?.error || content, width, style, "error");
-	if (!receipt) return paragraph(content, width, style, "toolOutput");
-	const warnings = (receipt.warnings ?? []).flatMap((warning) => paragraph(warning, width, style, "warning"));
-	if (!context.expanded) return warnings;
-	const key = style.fg("dim", clip(oneLine(receipt.childSessionKey ?? ""), width));
-	return [...paragraph(task, width, style, "muted"), ...warnings, ...(key === "" ? [] : [key])];
+/** Draws the first line as `head` says, and what comes below it as `body` does. */
+function renderers(
+	head: (args: unknown, state: Shared, mark: Mark, style: Style) => string[],
+	body: (drawn: Drawn, width: number, style: Style) => string[],
+): Renderers {
+	return {
+		renderCall(args, theme, context) {
+			const state = context.state as Shared;
+			return component(theme, (width, style) => {
+				const parts = head(args, state, markOf(state, context), style);
+				return [headLine(parts, parts, width, style)];
+			});
+		},
+		renderResult(result, _options, theme, context: ToolRenderContext & { args?: unknown }) {
+			const state = context.state as Shared;
+			const { details } = result;
+			Object.assign(state, { receipt: receiptIn(details), agents: agentsIn(details), isOver: !context.isPartial });
+			const drawn = { ...state, args: context.args, result, context };
+			return component(theme, (width, style) => indented(body(drawn, width - INDENT, style), INDENT));
+		},
+	};
 }
+
+export const spawnRenderers = renderers(
+	(args, { receipt }, mark, style) => {
+		const agent = text(args, "agentId") || agentOf(receipt?.childSessionKey) || "subagent";
+		return [
+			title(mark, "background", agent, style),
+			style.fg("toolOutput", oneLine(text(args, "label"))),
+			style.fg("dim", oneLine(receipt?.runId ?? "")),
+			// The task takes what room there is: the line is cut where the terminal ends.
+			style.fg("muted", oneLine(text(args, "task"))),
+		];
+	},
+	({ receipt, args, result, context }, width, style) => {
+		const content = contentText(result);
+		if (context.isError) return paragraph(receipt?.error || content, width, style, "error");
+		if (!receipt) return paragraph(content, width, style, "toolOutput");
+		const warnings = (receipt.warnings ?? []).flatMap((warning) => paragraph(warning, width, style, "warning"));
+		if (!context.expanded) return warnings;
+		const key = style.fg("dim", clip(oneLine(receipt.childSessionKey ?? ""), width));
+		return [...paragraph(text(args, "task"), width, style, "muted"), ...warnings, ...(key === "" ? [] : [key])];
+	},
+);
+
+export const agentsRenderers = renderers(
+	(_args, { agents }, mark, style) => {
+		const names = (agents?.agents ?? []).map(({ id }) => oneLine(id)).join(", ");
+		return [title(mark, "agents_list", "", style), style.fg("muted", names)];
+	},
+	({ agents, result, context }, width, style) => {
+		if (agents) return context.expanded ? agents.agents.map((agent) => agentLine(agent, width, style)) : [];
+		const color = context.isError ? "error" : "toolOutput";
+		return paragraph(text(result.details, "error") || contentText(result), width, style, color);
+	},
+);
 
 function agentLine(agent: SpawnableAgents["agents"][number], width: number, style: Style): string {
 	const traits = [agent.source, ...(agent.readonly ? ["readonly"] : []), ...(agent.model ? [agent.model] : [])];

@@ -3,8 +3,14 @@
 import type { DisplayItem, RetryNotice, RunUsage, SingleResult } from "../../index.js";
 import type { TaskProgress } from "../host/details.ts";
 import { isObject } from "../host/stored.ts";
+import { isActive, isOver, type ShownState } from "../ui/states.ts";
+import type { Style } from "../ui/style.ts";
+import { duration, type Mark, markOfState, noteOfState, type Standing } from "../ui/words.ts";
 import { type CardState, sinceUpdateMs } from "./state.ts";
-import { isActive, type ShownState } from "./states.ts";
+
+/** A shorter silence is no news; one that is longer than the second may mean trouble. */
+const SILENCE_SHOWN_MS = 2_000;
+const SILENCE_ODD_MS = 10_000;
 
 /** What a call asks for. Its arguments may still be arriving: then anything can be missing. */
 export interface PlannedTask {
@@ -82,4 +88,31 @@ function ended(result: SingleResult, plan: PlannedTask | undefined): TaskView {
 		items: displayItems ?? [],
 		result,
 	};
+}
+
+export function markOf(view: TaskView): Mark {
+	return markOfState(standingOf(view));
+}
+
+/** How a run ended, or what it waits for; nothing for one that works or has done what it should. */
+export function stateWords(view: TaskView): string | undefined {
+	return noteOfState(standingOf(view));
+}
+
+function standingOf({ state, result, position, heldForMs, attempt, retry }: TaskView): Standing {
+	if (!result) return { state, position, heldForMs, attempt: isOver(state) ? undefined : attempt, retry };
+	const { outcome, stopReason, signal, attempts } = result;
+	return { state: outcome, stopReason, signal, attempt: attempts };
+}
+
+/** How long nothing has been heard of a child: `odd` when that may mean trouble. */
+export function silence({ silentMs = 0 }: TaskView, which: "any" | "odd", style: Style): string {
+	if (silentMs > SILENCE_ODD_MS) return style.fg("warning", `silent for ${duration(silentMs, true)}`);
+	return which === "odd" || silentMs < SILENCE_SHOWN_MS ? "" : style.fg("dim", `${duration(silentMs, true)} ago`);
+}
+
+/** The model of all that have one, when it is the same. */
+export function commonModel(views: readonly TaskView[]): string | undefined {
+	const models = new Set(views.flatMap(({ model }) => model ?? []));
+	return models.size === 1 ? [...models][0] : undefined;
 }

@@ -8,20 +8,11 @@ import { clip, oneLine } from "../ui/text.ts";
 import { callLine } from "../ui/tool-calls.ts";
 import { usageParts } from "../ui/words.ts";
 
-export function callCount(items: readonly DisplayItem[]): number {
-	return items.filter(({ type }) => type === "toolCall").length;
-}
-
-/** All calls in pi's short forms, each after the words that led to it. */
-export function allCallLines(items: readonly DisplayItem[], width: number, style: Style): string[] {
-	return callLines(items, Number.POSITIVE_INFINITY, () => true, width, style);
-}
-
-/** The last `limit` calls, with the words among them that `isShown` wants. */
-function callLines(
+/** The last `limit` calls, with the words among them: all that led to these calls, or only those at `words`. */
+export function callLines(
 	items: readonly DisplayItem[],
 	limit: number,
-	isShown: (words: number, from: number) => boolean,
+	words: number | undefined,
 	width: number,
 	style: Style,
 ): string[] {
@@ -31,12 +22,15 @@ function callLines(
 	const from = hidden === 0 ? 0 : (calls[hidden - 1] ?? 0) + 1;
 	// Text after the last call is the answer, which stands below on its own.
 	const upToLastCall = items.slice(0, (calls.at(-1) ?? -1) + 1);
-	const shown = upToLastCall.filter((item, index) => (item.type === "toolCall" ? index >= from : isShown(index, from)));
-	const lines = shown.map((item) =>
-		item.type === "toolCall"
-			? callLine(item.name, item.args, width, style)
-			: style.fg("dim", clip(oneLine(item.text.slice(0, PREVIEW_CHARACTERS)), width)),
-	);
+	const isShown = ({ type }: DisplayItem, index: number) =>
+		type === "toolCall" || words === undefined ? index >= from : index === words;
+	const lines = upToLastCall
+		.filter(isShown)
+		.map((item) =>
+			item.type === "toolCall"
+				? callLine(item.name, item.args, width, style)
+				: style.fg("dim", clip(oneLine(item.text.slice(0, PREVIEW_CHARACTERS)), width)),
+		);
 	if (hidden === 0) return lines;
 	return [remark(hidden === 1 ? "1 earlier call" : `${hidden} earlier calls`, width, style), ...lines];
 }
@@ -49,9 +43,9 @@ export function workLines(
 	style: Style,
 ): string[] {
 	const news = newsOf(items, text);
-	const words = news === "" ? items.findLastIndex((item) => item.type === "text") : -1;
-	const isShown = (index: number, from: number) => (limits.withWords ? index >= from : index === words);
-	const lines = limits.calls < 1 ? [] : callLines(items, limits.calls, isShown, width, style);
+	const last = news === "" ? items.findLastIndex((item) => item.type === "text") : -1;
+	const words = limits.withWords ? undefined : last;
+	const lines = limits.calls < 1 ? [] : callLines(items, limits.calls, words, width, style);
 	return [...lines, ...endOfProse(news, width, style, limits.text)];
 }
 

@@ -2,12 +2,12 @@
 
 import { isLive } from "../background/run.ts";
 import type { BackgroundRun } from "../background/types.ts";
-import { isOver, isTrouble, type ShownState } from "../cards/states.ts";
 import { cached } from "../ui/component.ts";
 import { joined, paragraph, partLines, startOf } from "../ui/lines.ts";
 import { compactProse, endOfProse, PREVIEW_CHARACTERS } from "../ui/prose.ts";
 import { headingLine, runColumns, runLine } from "../ui/run-line.ts";
 import { markOf, nameOf, questionLine, stateOf } from "../ui/run-words.ts";
+import { counts, isOver } from "../ui/states.ts";
 import type { Color, Style } from "../ui/style.ts";
 import { clip, indented, oneLine, wrap } from "../ui/text.ts";
 import { fitCall } from "../ui/tool-calls.ts";
@@ -28,14 +28,6 @@ const TASK_LINES = 3;
 const INDENT = 2;
 const CHOSEN = "▸ ";
 const OTHER = "  ";
-
-const COUNTED: readonly [word: string, of: (state: ShownState) => boolean][] = [
-	["running", (state) => state === "running" || state === "starting" || state === "retrying"],
-	["queued", (state) => state === "queued"],
-	["done", (state) => state === "completed"],
-	["failed", (state) => isTrouble(state) && state !== "budget" && state !== "interrupted"],
-	["stopped", (state) => isOver(state) && (state === "budget" || state === "interrupted" || state === "aborted")],
-];
 
 export class ListView implements View {
 	private readonly host: PanelHost;
@@ -135,14 +127,16 @@ export class ListView implements View {
 
 function sums(list: readonly BackgroundRun[], style: Style): string {
 	const states = list.map(stateOf);
-	const counts = COUNTED.map(([word, of]) => [states.filter(of).length, word] as const);
-	const counted = counts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`);
+	const counted = [...counts(states.filter((state) => !isOver(state))), ...counts(states.filter(isOver))];
 	const spent = usageParts(
 		list.map(({ usage }) => ({ ...usage, cacheRead: 0, cacheWrite: 0, turns: 0 })),
 		undefined,
 	);
 	return joined(
-		[...counted.map((text) => style.fg("muted", text)), ...spent.map((text) => style.fg("dim", text))],
+		[
+			...counted.map(({ count, word }) => style.fg("muted", `${count} ${word}`)),
+			...spent.map((text) => style.fg("dim", text)),
+		],
 		style,
 	);
 }

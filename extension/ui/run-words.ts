@@ -2,9 +2,9 @@
 
 import { isLive } from "../background/run.ts";
 import type { BackgroundRun } from "../background/types.ts";
-import { isActive, type ShownState } from "../cards/states.ts";
 import type { RunOutcome } from "../host/details.ts";
 import { gist } from "./prose.ts";
+import { isActive, type ShownState } from "./states.ts";
 import type { Color, Style } from "./style.ts";
 import { cell, clip, firstLine, oneLine, widthOf } from "./text.ts";
 import { fitCall } from "./tool-calls.ts";
