@@ -2,131 +2,90 @@
 
 import type { HostCallbacks } from "../../index.js";
 import { isLive } from "../background/run.ts";
-import type { BackgroundRun, BackgroundSession, CommandReport } from "../background/types.ts";
+import type { BackgroundRun, CommandReport } from "../background/types.ts";
 import { commandReport, messageReport, type Report } from "../commands/report.ts";
 import { reportLines } from "../commands/show.ts";
 import { unwaited } from "../host/guard.ts";
 import { nameOf } from "../ui/run-words.ts";
 import { clip, oneLine } from "../ui/text.ts";
-import type { Action } from "./keys.ts";
-import { type Page, ReportView } from "./report.ts";
-import type { PanelRuns } from "./runs.ts";
-import { TranscriptView } from "./transcript.ts";
-import type { Hint, PanelHost } from "./view.ts";
+import { type Page, reportView } from "./report.ts";
+import type { PanelHost } from "./view.ts";
 
 /** How much of a conversation `log` shows: the most that the command takes. */
 const LOG_LIMIT = 200;
 const LONGEST_NAME = 40;
 
-interface Surroundings {
-	session: BackgroundSession;
-	callbacks: HostCallbacks;
-	answer?: ((runId: string) => void) | undefined;
-}
-
-export class PanelActions {
-	private readonly host: PanelHost;
-	private readonly runs: PanelRuns;
-	private readonly around: Surroundings;
+/** `answer` opens the question of a run. */
+export function runActions(
+	host: PanelHost,
+	callbacks: HostCallbacks,
+	answer?: (runId: string) => void,
+): PanelHost["actions"] {
+	const { foot, runs, session } = host;
 	/** A report is on its way. */
-	private isAsking = false;
-
-	constructor(host: PanelHost, runs: PanelRuns, around: Surroundings) {
-		this.host = host;
-		this.runs = runs;
-		this.around = around;
-	}
-
-	hints(run: BackgroundRun): Hint[] {
-		return [
-			...(this.asks(run) ? [{ action: "answer", does: "question" } as const] : []),
+	let isAsking = false;
+	const asks = ({ question }: BackgroundRun) => question !== undefined && answer !== undefined;
+	const command = async ({ key }: BackgroundRun, name: string, rest: string): Promise<CommandReport> =>
+		await session.command([name, key, rest].filter(Boolean).join(" "), callbacks);
+	/** Does it, and says in a line what came of it. */
+	const act = (run: BackgroundRun, name: string, rest = "") => {
+		foot.say(`${name} ${quoted(run)} …`, "muted");
+		const done = command(run, name, rest).then(
+			(report) => foot.say(summary(report), report.isError ? "error" : "success"),
+			(error: unknown) => foot.say(failure(name, error), "error"),
+		);
+		unwaited(
+			"the panel",
+			done.then(() => runs.ask(true)),
+		);
+	};
+	/** Asks for a report, and opens it. */
+	const show = (run: BackgroundRun, name: string, rest = "") => {
+		// One at a time: keys can come faster than answers.
+		if (isAsking) return;
+		isAsking = true;
+		foot.say(`${name} …`, "muted");
+		const ask = async () => {
+			try {
+				return pageOf(commandReport(await command(run, name, rest)));
+			} catch (error) {
+				return pageOf(messageReport("error", failure(name, error)));
+			}
+		};
+		const shown = ask().then((page) => {
+			isAsking = false;
+			host.open(reportView(host, page, ask, name === "log"));
+		});
+		unwaited("the panel", shown);
+	};
+	return {
+		hints: (run) => [
+			...(asks(run) ? [{ action: "answer", does: "question" } as const] : []),
 			isLive(run) ? { action: "stop", does: "stop" } : { action: "resume", does: "resume" },
 			{ action: "message", does: "message" },
 			{ action: "info", does: "info" },
 			{ action: "log", does: "log" },
-		];
-	}
-
-	press(action: Action, run: BackgroundRun): boolean {
-		switch (action) {
-			case "answer":
-				if (this.asks(run)) this.around.answer?.(run.runId);
-				return true;
-			case "stop":
-				if (isLive(run)) this.stop(run);
-				else this.host.foot.say(`${quoted(run)} has ended already`, "warning");
-				return true;
-			case "resume":
-				if (isLive(run)) this.host.foot.say(`${quoted(run)} has not ended: a message reaches it`, "warning");
-				else this.act(run, "resume", "");
-				return true;
-			case "message": {
-				const does = isLive(run) ? "Message to" : "Continue";
-				this.host.foot.askText(`${does} ${quoted(run)}`, (text) => this.act(run, "send", text));
-				return true;
-			}
-			case "log":
-				this.show(run, "log", `${LOG_LIMIT} tools`);
-				return true;
-			case "info":
-				this.show(run, "info", "");
-				return true;
-			default:
-				return false;
-		}
-	}
-
-	openTranscript(run: BackgroundRun): void {
-		this.host.open(new TranscriptView(this.host, this.around.session, this.runs, this, run));
-	}
-
-	private asks({ question }: BackgroundRun): boolean {
-		return question !== undefined && this.around.answer !== undefined;
-	}
-
-	private stop(run: BackgroundRun): void {
-		const question = `again stops ${quoted(run)} and everything it started, any other key leaves it`;
-		this.host.foot.askAgain("stop", question, () => this.act(run, "stop", ""));
-	}
-
-	/** Does it, and says in a line what came of it. */
-	private act(run: BackgroundRun, command: string, rest: string): void {
-		const { foot } = this.host;
-		foot.say(`${command} ${quoted(run)} …`, "muted");
-		const done = this.command(run, command, rest).then(
-			(report) => foot.say(summary(report), report.isError ? "error" : "success"),
-			(error: unknown) => foot.say(failure(command, error), "error"),
-		);
-		unwaited(
-			"the panel",
-			done.then(() => this.runs.ask(true)),
-		);
-	}
-
-	/** Asks for a report, and opens it. */
-	private show(run: BackgroundRun, command: string, rest: string): void {
-		// One at a time: keys can come faster than answers.
-		if (this.isAsking) return;
-		this.isAsking = true;
-		this.host.foot.say(`${command} …`, "muted");
-		const ask = async () => {
-			try {
-				return pageOf(commandReport(await this.command(run, command, rest)));
-			} catch (error) {
-				return pageOf(messageReport("error", failure(command, error)));
-			}
-		};
-		const shown = ask().then((page) => {
-			this.isAsking = false;
-			this.host.open(new ReportView(this.host, page, ask, command === "log"));
-		});
-		unwaited("the panel", shown);
-	}
-
-	private async command({ key }: BackgroundRun, command: string, rest: string): Promise<CommandReport> {
-		const { session, callbacks } = this.around;
-		return await session.command([command, key, rest].filter(Boolean).join(" "), callbacks);
-	}
+		],
+		press(action, run) {
+			const name = quoted(run);
+			const isAtWork = isLive(run);
+			const question = `again stops ${name} and everything it started, any other key leaves it`;
+			if (action === "answer") {
+				if (asks(run)) answer?.(run.runId);
+			} else if (action === "stop") {
+				if (isAtWork) foot.askAgain("stop", question, () => act(run, "stop"));
+				else foot.say(`${name} has ended already`, "warning");
+			} else if (action === "resume") {
+				if (isAtWork) foot.say(`${name} has not ended: a message reaches it`, "warning");
+				else act(run, "resume");
+			} else if (action === "message") {
+				foot.askText(`${isAtWork ? "Message to" : "Continue"} ${name}`, (text) => act(run, "send", text));
+			} else if (action === "log") show(run, "log", `${LOG_LIMIT} tools`);
+			else if (action === "info") show(run, "info");
+			else return false;
+			return true;
+		},
+	};
 }
 
 /** A report below the head of the panel, which has its title. */

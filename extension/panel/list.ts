@@ -12,10 +12,9 @@ import type { Color, Style } from "../ui/style.ts";
 import { clip, indented, oneLine, wrap } from "../ui/text.ts";
 import { fitCall } from "../ui/tool-calls.ts";
 import { usageParts } from "../ui/words.ts";
-import type { PanelActions } from "./actions.ts";
 import { rule } from "./frame.ts";
-import type { Action } from "./keys.ts";
 import type { PanelRuns } from "./runs.ts";
+import { TranscriptView } from "./transcript.ts";
 import { type Hint, type PanelHost, scrolled, titled, type View } from "./view.ts";
 
 /** Fewer rows than this have no room for the names of the columns, or for the chosen run below the list. */
@@ -29,100 +28,82 @@ const INDENT = 2;
 const CHOSEN = "▸ ";
 const OTHER = "  ";
 
-export class ListView implements View {
-	private readonly host: PanelHost;
-	private readonly runs: PanelRuns;
-	private readonly actions: PanelActions;
-	private chosen: string | undefined;
-	private index = 0;
-	private top = 0;
-	private listRows = 1;
-	private readonly columns = cached((runs: readonly BackgroundRun[], width: number) => runColumns(runs, width, true));
-	private readonly details = cached(detailLines);
-	private readonly sums = cached(sums);
-
-	constructor(host: PanelHost, runs: PanelRuns, actions: PanelActions) {
-		this.host = host;
-		this.runs = runs;
-		this.actions = actions;
-	}
-
-	head(columns: number): string {
-		const { list, isAll } = this.runs;
-		const { style } = this.host;
-		const where = isAll ? style.fg("warning", "all sessions") : "";
-		return clip(joined([titled("Sub-agents", style), where, this.sums(list, style)], style), columns);
-	}
-
-	body(columns: number, rows: number): readonly string[] {
-		const { list, unread } = this.runs;
-		const { style } = this.host;
-		const run = this.current();
-		if (!run) return this.nothing(columns).slice(0, rows);
-		const heading = rows >= HEADING_FROM_ROWS ? 1 : 0;
-		const wanted = rows >= DETAIL_FROM_ROWS ? DETAIL_ROWS : 0;
-		this.listRows = Math.max(1, Math.min(list.length, rows - heading - wanted));
-		this.top = Math.max(0, Math.min(this.top, list.length - this.listRows, this.index));
-		this.top = Math.max(this.top, this.index - this.listRows + 1);
-		const layout = this.columns(list, columns - OTHER.length);
-		const now = Date.now();
-		const lines = list.slice(this.top, this.top + this.listRows).map((shown, offset) => {
-			const place = { number: this.top + offset + 1, isChosen: this.top + offset === this.index };
-			const lead = place.isChosen ? style.fg("accent", CHOSEN) : OTHER;
-			return lead + runLine(shown, layout, style, { now, place, isUnread: unread.has(shown.key) });
-		});
-		if (heading) lines.unshift(OTHER + headingLine(layout, style));
-		const room = wanted > 0 ? Math.min(MOST_DETAIL_ROWS, rows - lines.length) : 0;
-		return room < 3 ? lines : [...lines, ...this.details(run, columns, room, style)];
-	}
-
-	hints(): readonly Hint[] {
-		const run = this.current();
-		const all: Hint = { action: "all", does: this.runs.isAll ? "this session" : "all sessions" };
-		return run ? [{ action: "open", does: "open" }, ...this.actions.hints(run), all] : [all];
-	}
-
-	press(action: Action): boolean {
-		const by = scrolled(action, this.listRows);
-		const run = this.current();
-		if (by !== undefined) this.choose(Math.max(0, Math.min(this.runs.list.length - 1, this.index + by)));
-		else if (action === "all") this.runs.toggleAll();
-		else if (run && action === "open") this.actions.openTranscript(run);
-		else return run !== undefined && this.actions.press(action, run);
-		return true;
-	}
-
-	refresh(): void {
-		this.runs.ask(false);
-	}
-
+export function listView(host: PanelHost): View {
+	const { runs, actions } = host;
+	const columnsOf = cached((list: readonly BackgroundRun[], width: number) => runColumns(list, width, true));
+	const details = cached(detailLines);
+	const sumsOf = cached(sums);
+	let chosen: string | undefined;
+	let index = 0;
+	let top = 0;
+	let listRows = 1;
+	const choose = (at: number) => {
+		index = Math.max(0, at);
+		chosen = runs.list[index]?.key;
+	};
 	/** The chosen run, wherever it stands now; when it is gone, the one in its place. */
-	private current(): BackgroundRun | undefined {
-		const { list } = this.runs;
-		const at = list.findIndex(({ key }) => key === this.chosen);
-		this.choose(at >= 0 ? at : Math.min(this.index, list.length - 1));
-		return list[this.index];
-	}
+	const current = () => {
+		const at = runs.list.findIndex(({ key }) => key === chosen);
+		choose(at >= 0 ? at : Math.min(index, runs.list.length - 1));
+		return runs.list[index];
+	};
+	return {
+		head(columns) {
+			const { style } = host;
+			const where = runs.isAll ? style.fg("warning", "all sessions") : "";
+			return clip(joined([titled("Sub-agents", style), where, sumsOf(runs.list, style)], style), columns);
+		},
+		body(columns, rows) {
+			const { list, unread } = runs;
+			const { style } = host;
+			const run = current();
+			if (!run) return nothing(runs, columns, style).slice(0, rows);
+			const heading = rows >= HEADING_FROM_ROWS ? 1 : 0;
+			const wanted = rows >= DETAIL_FROM_ROWS ? DETAIL_ROWS : 0;
+			listRows = Math.max(1, Math.min(list.length, rows - heading - wanted));
+			top = Math.max(0, Math.min(top, list.length - listRows, index));
+			top = Math.max(top, index - listRows + 1);
+			const layout = columnsOf(list, columns - OTHER.length);
+			const now = Date.now();
+			const lines = list.slice(top, top + listRows).map((shown, offset) => {
+				const place = { number: top + offset + 1, isChosen: top + offset === index };
+				const lead = place.isChosen ? style.fg("accent", CHOSEN) : OTHER;
+				return lead + runLine(shown, layout, style, { now, place, isUnread: unread.has(shown.key) });
+			});
+			if (heading) lines.unshift(OTHER + headingLine(layout, style));
+			const room = wanted > 0 ? Math.min(MOST_DETAIL_ROWS, rows - lines.length) : 0;
+			return room < 3 ? lines : [...lines, ...details(run, columns, room, style)];
+		},
+		hints() {
+			const run = current();
+			const all: Hint = { action: "all", does: runs.isAll ? "this session" : "all sessions" };
+			return run ? [{ action: "open", does: "open" }, ...actions.hints(run), all] : [all];
+		},
+		press(action) {
+			const by = scrolled(action, listRows);
+			const run = current();
+			if (by !== undefined) choose(Math.max(0, Math.min(runs.list.length - 1, index + by)));
+			else if (action === "all") runs.toggleAll();
+			else if (run && action === "open") host.open(new TranscriptView(host, run));
+			else return run !== undefined && actions.press(action, run);
+			return true;
+		},
+		refresh: () => runs.ask(false),
+	};
+}
 
-	private choose(index: number): void {
-		this.index = Math.max(0, index);
-		this.chosen = this.runs.list[this.index]?.key;
-	}
-
-	private nothing(columns: number): string[] {
-		const { isAll, isComplete, problem } = this.runs;
-		const said = (text: string, color: Color) => wrap(this.host.style.fg(color, text), columns, "  ");
-		if (problem) return ["", ...said(`The runs cannot be listed: ${oneLine(problem)}`, "error")];
-		if (!isComplete) return ["", ...said("Looking for runs …", "dim")];
-		if (isAll) return ["", ...said("There are no background runs in any session.", "toolOutput")];
-		return [
-			"",
-			...said("No background runs in this session.", "toolOutput"),
-			"",
-			...said("The model starts them with sessions_spawn. Ask for it in your own words:", "muted"),
-			...said("“Look for dead code in the background, and tell me when you are done.”", "accent"),
-		];
-	}
+function nothing({ isAll, isComplete, problem }: PanelRuns, columns: number, style: Style): string[] {
+	const said = (text: string, color: Color) => wrap(style.fg(color, text), columns, "  ");
+	if (problem) return ["", ...said(`The runs cannot be listed: ${oneLine(problem)}`, "error")];
+	if (!isComplete) return ["", ...said("Looking for runs …", "dim")];
+	if (isAll) return ["", ...said("There are no background runs in any session.", "toolOutput")];
+	return [
+		"",
+		...said("No background runs in this session.", "toolOutput"),
+		"",
+		...said("The model starts them with sessions_spawn. Ask for it in your own words:", "muted"),
+		...said("“Look for dead code in the background, and tell me when you are done.”", "accent"),
+	];
 }
 
 function sums(list: readonly BackgroundRun[], style: Style): string {

@@ -7,12 +7,12 @@ import { guardedInterval, guardedTimeout } from "../host/guard.ts";
 import type { Keybindings, MouseEvent, Screen, Terminal } from "../host/pi.ts";
 import { type AnyTheme, Style } from "../ui/style.ts";
 import { cell, wrap } from "../ui/text.ts";
-import { PanelActions } from "./actions.ts";
+import { runActions } from "./actions.ts";
 import { Foot } from "./foot.ts";
 import { bodyRows, framed, hintLine, rule } from "./frame.ts";
 import { type Action, PanelKeys } from "./keys.ts";
-import { ListView } from "./list.ts";
-import { ReportView } from "./report.ts";
+import { listView } from "./list.ts";
+import { reportView } from "./report.ts";
 import { PanelRuns } from "./runs.ts";
 import type { Hint, PanelHost, View } from "./view.ts";
 
@@ -48,10 +48,12 @@ export class Panel implements Screen, PanelHost {
 	focused = false;
 	style: Style;
 	readonly foot: Foot;
+	readonly session: BackgroundSession;
+	readonly runs: PanelRuns;
+	readonly actions: PanelHost["actions"];
 	private readonly options: PanelOptions;
 	private readonly keys: PanelKeys;
 	private readonly views: View[];
-	private readonly runs: PanelRuns;
 	private readonly unsubscribe: () => void;
 	private readonly tick: NodeJS.Timeout;
 	/** What was drawn, and for which screen. */
@@ -62,12 +64,14 @@ export class Panel implements Screen, PanelHost {
 
 	constructor(options: PanelOptions) {
 		this.options = options;
-		const { background, session, theme, keybindings } = options;
+		const { background, session, theme, keybindings, callbacks, answer } = options;
+		this.session = session;
 		this.style = new Style(theme);
 		this.keys = new PanelKeys(keybindings);
 		this.foot = new Foot(this.keys, () => this.changed());
 		this.runs = new PanelRuns(background, session, () => this.changed());
-		this.views = [new ListView(this, this.runs, new PanelActions(this, this.runs, options))];
+		this.actions = runActions(this, callbacks, answer);
+		this.views = [listView(this)];
 		this.unsubscribe = background.subscribe(() => this.told());
 		this.tick = guardedInterval("the clock of the panel", () => this.ticked(), TICK_MS);
 		this.runs.ask(true);
@@ -158,7 +162,7 @@ export class Panel implements Screen, PanelHost {
 				const lead = cell(keys, Math.min(KEY_COLUMNS, Math.floor(columns / 2)));
 				return wrap(style.fg("toolOutput", does), columns, `${style.fg("accent", lead)} `);
 			});
-		return new ReportView(this, { title: "Keys", lines });
+		return reportView(this, { title: "Keys", lines });
 	}
 
 	private told(): void {

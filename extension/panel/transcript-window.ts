@@ -6,14 +6,12 @@
 import type { Transcript } from "../background/types.ts";
 import { cached } from "../ui/component.ts";
 import type { Style } from "../ui/style.ts";
-import type { TranscriptEntry } from "./transcript-entry.ts";
+import { entryLines, type TranscriptEntry } from "./transcript-entry.ts";
 
 /** Entries that are kept while the end is followed. */
 const FOLLOWED_ENTRIES = 400;
 /** Entries that are kept at most; who wants to read more has the file. */
 export const MOST_ENTRIES = 4_000;
-
-type Layout = (entry: TranscriptEntry, columns: number, style: Style) => readonly string[];
 
 interface Block {
 	entry: TranscriptEntry;
@@ -32,7 +30,6 @@ export class TranscriptWindow {
 	isFollowing = true;
 	/** Whether there are older entries than those here. */
 	hasMore = false;
-	private readonly layout: Layout;
 	private blocks: Block[] = [];
 	private place: Place = { block: 0, line: 0 };
 	private columns = 1;
@@ -41,10 +38,6 @@ export class TranscriptWindow {
 	private tail: readonly string[] = [];
 	/** The very first entry is wanted, whatever has to be read for it. */
 	private wantsTop = false;
-
-	constructor(layout: Layout) {
-		this.layout = layout;
-	}
 
 	get length(): number {
 		return this.blocks.length;
@@ -70,9 +63,8 @@ export class TranscriptWindow {
 		// So much is new that the two do not touch. Who reads keeps what is there until the end is wanted again.
 		if (!isJoined && !this.isFollowing && blocks.length > 0) return;
 		const older = isJoined ? Math.max(0, known - blocks.length) : 0;
-		const blocksOf = (some: typeof entries) => some.map((entry) => this.block(entry));
-		const kept = isJoined ? blocks : [];
-		this.blocks = [...blocksOf(entries.slice(0, older)), ...kept, ...blocksOf(entries.slice(isJoined ? known : 0))];
+		const added = entries.slice(isJoined ? known : 0).map(blockOf);
+		this.blocks = [...entries.slice(0, older).map(blockOf), ...(isJoined ? blocks : []), ...added];
 		if (!isJoined || known >= blocks.length) this.hasMore = hasMore;
 		if (older > 0 && !this.wantsTop) this.place = { ...this.place, block: this.place.block + older };
 		if (!this.isFollowing || this.blocks.length < 2 * FOLLOWED_ENTRIES) return;
@@ -144,10 +136,10 @@ export class TranscriptWindow {
 	private lines(index: number): readonly string[] {
 		return (this.style && this.blocks[index]?.lines(this.columns, this.style)) ?? [];
 	}
+}
 
-	private block(entry: TranscriptEntry): Block {
-		return { entry, lines: cached((columns, style) => this.layout(entry, columns, style)) };
-	}
+function blockOf(entry: TranscriptEntry): Block {
+	return { entry, lines: cached((columns, style) => entryLines(entry, columns, style)) };
 }
 
 /** Whether `blocks` and the first `count` of `entries` end alike, as far back as both of them reach. */

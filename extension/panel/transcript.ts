@@ -1,7 +1,7 @@
 /** The panel's second view: what a run was asked, says, calls and gets, as it grows. */
 
 import { isLive } from "../background/run.ts";
-import type { BackgroundRun, BackgroundSession, Transcript } from "../background/types.ts";
+import type { BackgroundRun, Transcript } from "../background/types.ts";
 import { guardedTimeout, unwaited } from "../host/guard.ts";
 import { cached } from "../ui/component.ts";
 import { joined, paragraph } from "../ui/lines.ts";
@@ -10,10 +10,7 @@ import { elapsed, markOf, modelOf, nameOf, questionLine, wordsOf } from "../ui/r
 import type { Style } from "../ui/style.ts";
 import { clip, fitPath, indented, oneLine } from "../ui/text.ts";
 import { usageWords } from "../ui/words.ts";
-import type { PanelActions } from "./actions.ts";
 import type { Action } from "./keys.ts";
-import type { PanelRuns } from "./runs.ts";
-import { entryLines } from "./transcript-entry.ts";
 import { MOST_ENTRIES, TranscriptWindow } from "./transcript-window.ts";
 import { type Hint, type PanelHost, scrolled, titled, type View } from "./view.ts";
 
@@ -25,10 +22,7 @@ const INDENT = 2;
 
 export class TranscriptView implements View {
 	private readonly host: PanelHost;
-	private readonly session: BackgroundSession;
-	private readonly runs: PanelRuns;
-	private readonly actions: PanelActions;
-	private readonly window: TranscriptWindow;
+	private readonly window = new TranscriptWindow();
 	/** The run as it was last known: it may be removed while somebody reads. */
 	private run: BackgroundRun;
 	private isRemoved = false;
@@ -49,13 +43,9 @@ export class TranscriptView implements View {
 		isLive(run) ? liveLines(run, newest, columns, style) : endLines(run, columns, style),
 	);
 
-	constructor(host: PanelHost, session: BackgroundSession, runs: PanelRuns, actions: PanelActions, run: BackgroundRun) {
+	constructor(host: PanelHost, run: BackgroundRun) {
 		this.host = host;
-		this.session = session;
-		this.runs = runs;
-		this.actions = actions;
 		this.run = run;
-		this.window = new TranscriptWindow(entryLines);
 		this.want(NEWEST_ENTRIES);
 	}
 
@@ -82,7 +72,7 @@ export class TranscriptView implements View {
 
 	hints(): readonly Hint[] {
 		const tools: Hint = { action: "tools", does: this.withTools ? "without tools" : "with tools" };
-		const known = this.isRemoved ? [] : this.actions.hints(this.run);
+		const known = this.isRemoved ? [] : this.host.actions.hints(this.run);
 		if (this.window.isFollowing) return [...known, tools, { action: "up", does: "scroll" }];
 		return [{ action: "bottom", does: "follow" }, ...known, tools];
 	}
@@ -91,13 +81,13 @@ export class TranscriptView implements View {
 		const by = scrolled(action, this.rows);
 		if (by !== undefined) this.window.scroll(by);
 		else if (action === "tools") this.toggleTools();
-		else return !this.isRemoved && this.actions.press(action, this.run);
+		else return !this.isRemoved && this.host.actions.press(action, this.run);
 		this.wantOlder();
 		return true;
 	}
 
 	refresh(): void {
-		const run = this.runs.run(this.run.key);
+		const run = this.host.runs.run(this.run.key);
 		this.isRemoved = run === undefined;
 		if (!run) return;
 		const { run: before } = this;
@@ -134,7 +124,7 @@ export class TranscriptView implements View {
 		this.isReading = true;
 		this.wanted = 0;
 		try {
-			const transcript = await this.session.transcript(this.run.key, { entries, tools });
+			const transcript = await this.host.session.transcript(this.run.key, { entries, tools });
 			// Asked for before the tools were switched on or off.
 			if (tools === this.withTools) this.take(transcript, entries);
 			else this.wanted = NEWEST_ENTRIES;

@@ -1,8 +1,10 @@
 /** What a view of the panel is, and what it can ask of the panel. */
 
+import type { BackgroundRun, BackgroundSession } from "../background/types.ts";
 import type { Style } from "../ui/style.ts";
 import type { Foot } from "./foot.ts";
 import type { Action } from "./keys.ts";
+import type { PanelRuns } from "./runs.ts";
 
 /** A key and what it does; of several the most important ones come first. */
 export interface Hint {
@@ -30,6 +32,13 @@ export interface PanelHost {
 	readonly style: Style;
 	/** Where is said, and asked for, what has no place in a view. */
 	readonly foot: Foot;
+	readonly session: BackgroundSession;
+	readonly runs: PanelRuns;
+	/** What can be done with a run. */
+	readonly actions: {
+		hints(run: BackgroundRun): Hint[];
+		press(action: Action, run: BackgroundRun): boolean;
+	};
 	/** Something that is shown has changed. */
 	changed(): void;
 	open(view: View): void;
