@@ -2,7 +2,7 @@
 
 import { mock } from "node:test";
 import { KeybindingsManager, TUI_KEYBINDINGS } from "@earendil-works/pi-tui";
-import { GuardedComponent } from "../../extension/host/guarded-component.ts";
+import { GuardedComponent } from "../../extension/host/guarded.ts";
 import type { PiApi, PiContext, Terminal, Theme } from "../../extension/host/pi.ts";
 import { openPanel } from "../../extension/panel/open.ts";
 import { plainText } from "../../extension/ui/text.ts";

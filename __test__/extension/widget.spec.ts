@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it, mock } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
 
-import { GuardedComponent } from "../../extension/host/guarded-component.ts";
+import { GuardedComponent } from "../../extension/host/guarded.ts";
 import type { Terminal, Widget } from "../../extension/host/pi.ts";
 import { plainText } from "../../extension/ui/text.ts";
 import { showWidget } from "../../extension/ui/widget.ts";

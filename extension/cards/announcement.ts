@@ -3,6 +3,7 @@
 import { Box, Spacer, Text } from "@earendil-works/pi-tui";
 import { ANNOUNCEMENT, type AnnouncedRun, announcementIn } from "../background/announcement.ts";
 import type { PiApi, RenderedMessage, RenderOptions } from "../host/pi.ts";
+import { contentText } from "../host/stored.ts";
 import { component } from "../ui/component.ts";
 import { keyText } from "../ui/key-text.ts";
 import { joinedWidth, paragraph, partLines } from "../ui/lines.ts";
@@ -10,7 +11,6 @@ import { Style } from "../ui/style.ts";
 import { clip, firstLine, indented, oneLine } from "../ui/text.ts";
 import { duration, type Mark, markNamed, markOfState, noteOfState } from "../ui/words.ts";
 import { type Extent, headLine, INDENT, title } from "./frame.ts";
-import { contentText } from "./render.ts";
 import { ANSWER_LINES, answerLines, placeLine } from "./result.ts";
 import { figures } from "./work.ts";
 

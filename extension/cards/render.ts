@@ -1,8 +1,8 @@
 /** Connects pi's tool renderers with the cards. */
 
 import { runDetailsIn } from "../host/details.ts";
-import type { RenderedOutput, ToolDefinition, ToolRenderContext } from "../host/pi.ts";
-import { isObject } from "../host/stored.ts";
+import type { ToolDefinition, ToolRenderContext } from "../host/pi.ts";
+import { contentText, isObject } from "../host/stored.ts";
 import type { Asked } from "../questions/asked.ts";
 import { questionLine } from "../questions/line.ts";
 import { component } from "../ui/component.ts";
@@ -68,13 +68,6 @@ function foreignLines(input: CardInput, state: CardState, width: number, style: 
 	const shown = input.expanded || rest <= 1 ? lines : lines.slice(0, FOREIGN_LINES);
 	const more = `${rest} more lines${input.expandKey && `, ${input.expandKey} to expand`}`;
 	return indented(shown === lines ? lines : [...shown, remark(more, width - INDENT, style)], INDENT);
-}
-
-/** The text of a result or a message, whatever else is in it. */
-export function contentText({ content }: { content: RenderedOutput["content"] | string }): string {
-	if (typeof content === "string") return content;
-	if (!Array.isArray(content)) return "";
-	return content.map((part: unknown) => (isObject(part) && typeof part.text === "string" ? part.text : "")).join("\n");
 }
 
 function inputOf(mode: Mode, args: unknown, text: string, context: ToolRenderContext): CardInput {

@@ -3,7 +3,7 @@
 import type { SpawnableAgents, SpawnReceipt } from "../background/types.ts";
 import { agentsIn, receiptIn } from "../host/details.ts";
 import type { RenderedOutput, ToolDefinition, ToolRenderContext } from "../host/pi.ts";
-import { isObject } from "../host/stored.ts";
+import { contentText, isObject } from "../host/stored.ts";
 import { component } from "../ui/component.ts";
 import { paragraph } from "../ui/lines.ts";
 import { PREVIEW_CHARACTERS } from "../ui/prose.ts";
@@ -11,7 +11,6 @@ import type { Style } from "../ui/style.ts";
 import { clip, indented, oneLine } from "../ui/text.ts";
 import { type Mark, markOfState } from "../ui/words.ts";
 import { headLine, INDENT, title } from "./frame.ts";
-import { contentText } from "./render.ts";
 
 type Renderers = Pick<ToolDefinition, "renderCall" | "renderResult">;
 

@@ -12,7 +12,7 @@ export interface Stamp {
 	version: number;
 }
 
-export const isText: Check = (value) => typeof value === "string";
+export const isText = (value: unknown): value is string => typeof value === "string";
 export const isFlag: Check = (value) => typeof value === "boolean";
 /** JSON can spell infinity, as `1e999`. */
 export const isNumber: Check = (value) => Number.isFinite(value);
@@ -28,6 +28,13 @@ export function maybe(check: Check): Check {
 
 export function listOf(check: Check): Check {
 	return (value) => Array.isArray(value) && value.every(check);
+}
+
+/** The text of a result or a message, whatever else is in it. */
+export function contentText({ content }: { content?: unknown }): string {
+	if (isText(content)) return content;
+	if (!Array.isArray(content)) return "";
+	return content.map((part: unknown) => (isObject(part) && isText(part.text) ? part.text : "")).join("\n");
 }
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
