@@ -3,8 +3,8 @@
 import { mock } from "node:test";
 import { KeybindingsManager, TUI_KEYBINDINGS } from "@earendil-works/pi-tui";
 import { GuardedComponent } from "../../extension/host/guarded.ts";
-import type { PiApi, PiContext, Terminal, Theme } from "../../extension/host/pi.ts";
-import { openPanel } from "../../extension/panel/open.ts";
+import type { PiContext, Terminal, Theme } from "../../extension/host/pi.ts";
+import { openPanel } from "../../extension/panel/screen.ts";
 import { plainText } from "../../extension/ui/text.ts";
 import type { BackgroundDouble } from "./background-double.ts";
 import { HostDouble } from "./package-copy.ts";
@@ -74,7 +74,7 @@ export class PanelDouble {
 				}),
 		};
 		const context: PiContext = this.host.context();
-		void openPanel({} as PiApi, context, background.background, {}, (run) => this.answered.push(run)).then(() => {
+		void openPanel(context, background.background, {}, (run) => this.answered.push(run)).then(() => {
 			this.isClosed = true;
 		});
 	}

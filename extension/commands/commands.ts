@@ -8,7 +8,7 @@ import { doctorOptions } from "../host/options.ts";
 import type { CommandContext, CompletionItem, PiApi, PiContext } from "../host/pi.ts";
 import { hostCallbacks } from "../host/refresh.ts";
 import { abortRuns } from "../host/runs.ts";
-import { openPanel } from "../panel/open.ts";
+import { openPanel } from "../panel/screen.ts";
 import type { Questions } from "../questions/questions.ts";
 import { NO_QUESTION, openQuestion } from "../questions/register.ts";
 import { commandReport, messageReport, type Report } from "./report.ts";
@@ -36,7 +36,7 @@ export function registerCommands(pi: PiApi, session: Session): void {
 			const line = args.trim();
 			const callbacks = hostCallbacks(context, session.questions);
 			const open = (which: string) => openQuestion(which, session.questions, session.background);
-			if (line === "" && context.mode === "tui") return openPanel(pi, context, session.background, callbacks, open);
+			if (line === "" && context.mode === "tui") return openPanel(context, session.background, callbacks, open);
 			const [, which] = ANSWER.exec(line) ?? [];
 			if (which !== undefined) {
 				if (!open(which)) deliver(pi, context, messageReport("info", NO_QUESTION));

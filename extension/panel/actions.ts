@@ -8,19 +8,18 @@ import { reportLines } from "../commands/show.ts";
 import { unwaited } from "../host/guard.ts";
 import { nameOf } from "../ui/run-words.ts";
 import { clip, oneLine } from "../ui/text.ts";
+import type { Action } from "./keys.ts";
 import { type Page, reportView } from "./report.ts";
-import type { PanelHost } from "./view.ts";
+import type { Hint, PanelHost } from "./view.ts";
 
 /** How much of a conversation `log` shows: the most that the command takes. */
 const LOG_LIMIT = 200;
 const LONGEST_NAME = 40;
 
+export type RunActions = ReturnType<typeof runActions>;
+
 /** `answer` opens the question of a run. */
-export function runActions(
-	host: PanelHost,
-	callbacks: HostCallbacks,
-	answer?: (runId: string) => void,
-): PanelHost["actions"] {
+export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (runId: string) => void) {
 	const { foot, runs, session } = host;
 	/** A report is on its way. */
 	let isAsking = false;
@@ -59,14 +58,15 @@ export function runActions(
 		unwaited("the panel", shown);
 	};
 	return {
-		hints: (run) => [
+		hints: (run: BackgroundRun): Hint[] => [
 			...(asks(run) ? [{ action: "answer", does: "question" } as const] : []),
 			isLive(run) ? { action: "stop", does: "stop" } : { action: "resume", does: "resume" },
 			{ action: "message", does: "message" },
 			{ action: "info", does: "info" },
 			{ action: "log", does: "log" },
 		],
-		press(action, run) {
+		/** Does what a key asks for; says whether there is something of that name. */
+		press(action: Action, run: BackgroundRun): boolean {
 			const name = quoted(run);
 			const isAtWork = isLive(run);
 			const question = `again stops ${name} and everything it started, any other key leaves it`;

@@ -12,6 +12,7 @@ import type { Color, Style } from "../ui/style.ts";
 import { clip, indented, oneLine, wrap } from "../ui/text.ts";
 import { fitCall } from "../ui/tool-calls.ts";
 import { usageParts } from "../ui/words.ts";
+import type { RunActions } from "./actions.ts";
 import { rule } from "./frame.ts";
 import type { PanelRuns } from "./runs.ts";
 import { TranscriptView } from "./transcript.ts";
@@ -28,8 +29,8 @@ const INDENT = 2;
 const CHOSEN = "▸ ";
 const OTHER = "  ";
 
-export function listView(host: PanelHost): View {
-	const { runs, actions } = host;
+export function listView(host: PanelHost, actions: RunActions): View {
+	const { runs } = host;
 	const columnsOf = cached((list: readonly BackgroundRun[], width: number) => runColumns(list, width, true));
 	const details = cached(detailLines);
 	const sumsOf = cached(sums);
@@ -84,7 +85,7 @@ export function listView(host: PanelHost): View {
 			const run = current();
 			if (by !== undefined) choose(Math.max(0, Math.min(runs.list.length - 1, index + by)));
 			else if (action === "all") runs.toggleAll();
-			else if (run && action === "open") host.open(new TranscriptView(host, run));
+			else if (run && action === "open") host.open(new TranscriptView(host, actions, run));
 			else return run !== undefined && actions.press(action, run);
 			return true;
 		},

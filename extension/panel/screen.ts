@@ -1,10 +1,10 @@
-/** The panel as pi holds it: the views on top of each other, and when they are drawn. */
+/** `/subagents` in a terminal: a screen of its own with the runs of the session, live; views lie on top of each other. */
 
 import type { HostCallbacks } from "../../index.js";
 import type { Background } from "../background/registry.ts";
 import type { BackgroundSession } from "../background/types.ts";
 import { guardedInterval, guardedTimeout } from "../host/guard.ts";
-import type { Keybindings, MouseEvent, Screen, Terminal } from "../host/pi.ts";
+import type { Keybindings, PiContext, Screen, Terminal } from "../host/pi.ts";
 import { type AnyTheme, Style } from "../ui/style.ts";
 import { cell, wrap } from "../ui/text.ts";
 import { runActions } from "./actions.ts";
@@ -16,6 +16,8 @@ import { reportView } from "./report.ts";
 import { PanelRuns } from "./runs.ts";
 import type { Hint, PanelHost, View } from "./view.ts";
 
+/** Over everything: pi's own lines come back as they were when it closes. */
+const WHOLE_SCREEN = { width: "100%", maxHeight: "100%", anchor: "top-left" } as const;
 /** It is drawn at most ten times a second, and once a second for its clocks. */
 const DRAW_EVERY_MS = 100;
 const TICK_MS = 1_000;
@@ -28,168 +30,175 @@ const KEY_COLUMNS = 22;
 /** pi's own lines begin one column in. */
 const MARGIN = " ";
 
-export interface PanelOptions {
-	terminal: Terminal;
-	theme: AnyTheme;
-	keybindings: Keybindings;
+/** Opens the panel. Resolves when it is closed: by the user, or because its session or pi goes. */
+export async function openPanel(
+	context: PiContext,
+	background: Background,
+	callbacks: HostCallbacks = {},
+	answer?: (runId: string) => void,
+): Promise<void> {
+	const { session } = background;
+	if (!session) {
+		context.ui.notify("Background runs are not available in this session: /subagents doctor says why", "warning");
+		return;
+	}
+	const closed = Promise.withResolvers<void>();
+	const setting = { background, session, callbacks, answer, gone: closed.resolve };
+	const shown = context.ui.custom(
+		(terminal, theme, keys, done) => panel(setting, terminal, theme, keys, () => done(undefined)),
+		{ overlay: true, overlayOptions: WHOLE_SCREEN },
+	);
+	// pi leaves its own promise open when it replaces its extensions, and would wait for this command before the next.
+	await Promise.race([shown, closed.promise]);
+}
+
+interface Setting {
 	background: Background;
 	session: BackgroundSession;
 	callbacks: HostCallbacks;
 	/** Opens the question of a run. */
-	answer?: ((runId: string) => void) | undefined;
-	/** Takes the panel off the screen. */
-	done(result: undefined): void;
-	/** Says that it is off the screen, whoever took it away. */
+	answer: ((runId: string) => void) | undefined;
+	/** Says that the panel is off the screen, whoever took it away. */
 	gone(): void;
 }
 
-export class Panel implements Screen, PanelHost {
-	/** Set by pi: whether keys come here, and not to a dialog that has opened since. */
-	focused = false;
-	style: Style;
-	readonly foot: Foot;
-	readonly session: BackgroundSession;
-	readonly runs: PanelRuns;
-	readonly actions: PanelHost["actions"];
-	private readonly options: PanelOptions;
-	private readonly keys: PanelKeys;
-	private readonly views: View[];
-	private readonly unsubscribe: () => void;
-	private readonly tick: NodeJS.Timeout;
+/** The panel as pi holds it. `done` takes it off the screen. */
+function panel(
+	{ background, session, callbacks, answer, gone }: Setting,
+	terminal: Terminal,
+	theme: AnyTheme,
+	keybindings: Keybindings,
+	done: () => void,
+): Screen {
+	let style = new Style(theme);
 	/** What was drawn, and for which screen. */
-	private drawn: { screen: string; lines: string[] } | undefined;
-	private drawnAt = Number.NEGATIVE_INFINITY;
-	private timer: NodeJS.Timeout | undefined;
-	private isDisposed = false;
+	let drawn: { screen: string; lines: string[] } | undefined;
+	let drawnAt = Number.NEGATIVE_INFINITY;
+	let timer: NodeJS.Timeout | undefined;
+	let isDisposed = false;
+	const views: View[] = [];
 
-	constructor(options: PanelOptions) {
-		this.options = options;
-		const { background, session, theme, keybindings, callbacks, answer } = options;
-		this.session = session;
-		this.style = new Style(theme);
-		this.keys = new PanelKeys(keybindings);
-		this.foot = new Foot(this.keys, () => this.changed());
-		this.runs = new PanelRuns(background, session, () => this.changed());
-		this.actions = runActions(this, callbacks, answer);
-		this.views = [listView(this)];
-		this.unsubscribe = background.subscribe(() => this.told());
-		this.tick = guardedInterval("the clock of the panel", () => this.ticked(), TICK_MS);
-		this.runs.ask(true);
-	}
-
-	render(columns: number): string[] {
-		// A dialog stands below what covers the screen, and would not be seen.
-		if (!this.focused) return [];
-		const rows = this.options.terminal.terminal?.rows ?? process.stdout.rows ?? ROWS;
-		const screen = `${columns}x${rows}`;
-		if (this.drawn?.screen !== screen) this.drawn = { screen, lines: this.layout(columns, rows) };
-		return this.drawn.lines;
-	}
-
-	invalidate(): void {
-		this.style = new Style(this.options.theme);
-		this.drawn = undefined;
-	}
-
-	handleInput(data: string): void {
-		if (!this.foot.type(data)) this.press(this.keys.actionOf(data));
-		this.drawn = undefined;
-		this.options.terminal.requestRender();
-	}
-
-	handleMouse({ type, wheelDelta = 0 }: MouseEvent): { handled: boolean } {
-		const lines = type === "wheel" ? Math.min(WHEEL_LINES, Math.abs(Math.round(wheelDelta))) : 0;
-		for (let line = 0; line < lines; line++) this.views.at(-1)?.press(wheelDelta < 0 ? "up" : "down");
-		if (lines > 0) this.drawn = undefined;
-		return { handled: true };
-	}
-
-	dispose(): void {
-		if (this.isDisposed) return;
-		this.isDisposed = true;
-		this.unsubscribe();
-		clearInterval(this.tick);
-		clearTimeout(this.timer);
-		for (const view of this.views) view.dispose?.();
-		this.options.gone();
-	}
-
+	const draw = () => {
+		drawn = undefined;
+		terminal.requestRender();
+	};
 	/** Draws what has changed, soon. */
-	changed(): void {
-		if (this.isDisposed || this.timer !== undefined) return;
-		const draw = () => {
-			this.timer = undefined;
-			this.drawnAt = Date.now();
-			this.drawn = undefined;
-			this.options.terminal.requestRender();
+	const changed = () => {
+		if (isDisposed || timer !== undefined) return;
+		const drawNow = () => {
+			timer = undefined;
+			drawnAt = Date.now();
+			draw();
 		};
 		// The clock may be set back.
-		const wait = Math.min(DRAW_EVERY_MS, Math.max(0, this.drawnAt + DRAW_EVERY_MS - Date.now()));
-		this.timer = guardedTimeout("drawing the panel", draw, wait);
-	}
-
-	open(view: View): void {
-		if (this.isDisposed) {
+		const wait = Math.min(DRAW_EVERY_MS, Math.max(0, drawnAt + DRAW_EVERY_MS - Date.now()));
+		timer = guardedTimeout("drawing the panel", drawNow, wait);
+	};
+	const open = (view: View) => {
+		if (isDisposed) {
 			view.dispose?.();
 			return;
 		}
-		this.foot.hush();
-		this.views.push(view);
-		this.changed();
-	}
-
-	private press(action: Action | undefined): void {
-		if (this.foot.press(action) || action === undefined || this.views.at(-1)?.press(action)) return;
-		if (action === "back" || (action === "left" && this.views.length > 1)) this.back();
-		else if (action === "keys") this.open(this.keysView());
-	}
-
-	private back(): void {
-		this.views.pop()?.dispose?.();
-		if (this.views.length === 0) this.close();
-	}
-
-	private close(): void {
-		this.dispose();
-		this.options.done(undefined);
-	}
-
-	/** The keys and what they do, as a page to read. */
-	private keysView(): View {
-		const table = this.keys.table();
-		const lines = (columns: number, style: Style) =>
-			table.flatMap(([keys, does]) => {
-				const lead = cell(keys, Math.min(KEY_COLUMNS, Math.floor(columns / 2)));
-				return wrap(style.fg("toolOutput", does), columns, `${style.fg("accent", lead)} `);
-			});
-		return reportView(this, { title: "Keys", lines });
-	}
-
-	private told(): void {
-		const { background, session } = this.options;
+		foot.hush();
+		views.push(view);
+		changed();
+	};
+	const dispose = () => {
+		if (isDisposed) return;
+		isDisposed = true;
+		unsubscribe();
+		clearInterval(tick);
+		clearTimeout(timer);
+		for (const view of views) view.dispose?.();
+		gone();
+	};
+	const close = () => {
+		dispose();
+		done();
+	};
+	const refresh = () => {
+		for (const view of views) view.refresh?.();
+	};
+	const told = () => {
 		// The session has been left: what is listed here belongs to it.
 		if (background.session !== session) {
-			this.close();
+			close();
 			return;
 		}
-		this.runs.join();
-		for (const view of this.views) view.refresh?.();
-	}
-
-	private ticked(): void {
-		for (const view of this.views) view.refresh?.();
-		this.changed();
-	}
-
-	private layout(columns: number, rows: number): string[] {
-		const { style } = this;
-		const view = this.views.at(-1);
+		runs.join();
+		refresh();
+	};
+	const press = (action: Action | undefined) => {
+		if (foot.press(action) || action === undefined || views.at(-1)?.press(action)) return;
+		if (action === "back" || (action === "left" && views.length > 1)) {
+			views.pop()?.dispose?.();
+			if (views.length === 0) close();
+		} else if (action === "keys")
+			open(reportView(host, { title: "Keys", lines: (...room) => keyLines(keys, ...room) }));
+	};
+	const layout = (columns: number, rows: number): string[] => {
+		const view = views.at(-1);
 		if (!view) return [];
 		const inner = Math.max(1, columns - 2 * MARGIN.length);
 		const body = view.body(inner, bodyRows(rows));
-		const does = this.views.length === 1 ? "close" : "back";
+		const does = views.length === 1 ? "close" : "back";
 		const hints: Hint[] = [...view.hints(), { action: "keys", does: "keys" }, { action: "back", does }];
-		const foot = this.foot.line(inner, style, this.focused) ?? hintLine(hints, this.keys, style, inner);
-		return framed(view.head(inner), body, foot, rule("", inner, style), rows).map((line) => MARGIN + line);
-	}
+		const last = foot.line(inner, style, screen.focused) ?? hintLine(hints, keys, style, inner);
+		return framed(view.head(inner), body, last, rule("", inner, style), rows).map((line) => MARGIN + line);
+	};
+
+	const keys = new PanelKeys(keybindings);
+	const foot = new Foot(keys, changed);
+	const runs = new PanelRuns(background, session, changed);
+	const host: PanelHost = {
+		get style() {
+			return style;
+		},
+		...{ foot, session, runs, changed, open },
+	};
+	views.push(listView(host, runActions(host, callbacks, answer)));
+	const unsubscribe = background.subscribe(told);
+	const ticked = () => {
+		refresh();
+		changed();
+	};
+	const tick = guardedInterval("the clock of the panel", ticked, TICK_MS);
+	runs.ask(true);
+
+	const screen: Screen = {
+		/** Set by pi: whether keys come here, and not to a dialog that has opened since. */
+		focused: false,
+		render(columns) {
+			// A dialog stands below what covers the screen, and would not be seen.
+			if (!screen.focused) return [];
+			const rows = terminal.terminal?.rows ?? process.stdout.rows ?? ROWS;
+			const size = `${columns}x${rows}`;
+			if (drawn?.screen !== size) drawn = { screen: size, lines: layout(columns, rows) };
+			return drawn.lines;
+		},
+		invalidate() {
+			style = new Style(theme);
+			drawn = undefined;
+		},
+		handleInput(data) {
+			if (!foot.type(data)) press(keys.actionOf(data));
+			draw();
+		},
+		handleMouse({ type, wheelDelta = 0 }) {
+			const lines = type === "wheel" ? Math.min(WHEEL_LINES, Math.abs(Math.round(wheelDelta))) : 0;
+			for (let line = 0; line < lines; line++) views.at(-1)?.press(wheelDelta < 0 ? "up" : "down");
+			if (lines > 0) drawn = undefined;
+			return { handled: true };
+		},
+		dispose,
+	};
+	return screen;
+}
+
+/** The keys and what they do. */
+function keyLines(keys: PanelKeys, columns: number, style: Style): string[] {
+	return keys.table().flatMap(([names, does]) => {
+		const lead = cell(names, Math.min(KEY_COLUMNS, Math.floor(columns / 2)));
+		return wrap(style.fg("toolOutput", does), columns, `${style.fg("accent", lead)} `);
+	});
 }

@@ -10,6 +10,7 @@ import { elapsed, markOf, modelOf, nameOf, questionLine, wordsOf } from "../ui/r
 import type { Style } from "../ui/style.ts";
 import { clip, fitPath, indented, oneLine } from "../ui/text.ts";
 import { usageWords } from "../ui/words.ts";
+import type { RunActions } from "./actions.ts";
 import type { Action } from "./keys.ts";
 import { MOST_ENTRIES, TranscriptWindow } from "./transcript-window.ts";
 import { type Hint, type PanelHost, scrolled, titled, type View } from "./view.ts";
@@ -22,6 +23,7 @@ const INDENT = 2;
 
 export class TranscriptView implements View {
 	private readonly host: PanelHost;
+	private readonly actions: RunActions;
 	private readonly window = new TranscriptWindow();
 	/** The run as it was last known: it may be removed while somebody reads. */
 	private run: BackgroundRun;
@@ -43,8 +45,9 @@ export class TranscriptView implements View {
 		isLive(run) ? liveLines(run, newest, columns, style) : endLines(run, columns, style),
 	);
 
-	constructor(host: PanelHost, run: BackgroundRun) {
+	constructor(host: PanelHost, actions: RunActions, run: BackgroundRun) {
 		this.host = host;
+		this.actions = actions;
 		this.run = run;
 		this.want(NEWEST_ENTRIES);
 	}
@@ -72,7 +75,7 @@ export class TranscriptView implements View {
 
 	hints(): readonly Hint[] {
 		const tools: Hint = { action: "tools", does: this.withTools ? "without tools" : "with tools" };
-		const known = this.isRemoved ? [] : this.host.actions.hints(this.run);
+		const known = this.isRemoved ? [] : this.actions.hints(this.run);
 		if (this.window.isFollowing) return [...known, tools, { action: "up", does: "scroll" }];
 		return [{ action: "bottom", does: "follow" }, ...known, tools];
 	}
@@ -81,7 +84,7 @@ export class TranscriptView implements View {
 		const by = scrolled(action, this.rows);
 		if (by !== undefined) this.window.scroll(by);
 		else if (action === "tools") this.toggleTools();
-		else return !this.isRemoved && this.host.actions.press(action, this.run);
+		else return !this.isRemoved && this.actions.press(action, this.run);
 		this.wantOlder();
 		return true;
 	}

@@ -1,6 +1,6 @@
 /** What a view of the panel is, and what it can ask of the panel. */
 
-import type { BackgroundRun, BackgroundSession } from "../background/types.ts";
+import type { BackgroundSession } from "../background/types.ts";
 import type { Style } from "../ui/style.ts";
 import type { Foot } from "./foot.ts";
 import type { Action } from "./keys.ts";
@@ -34,11 +34,6 @@ export interface PanelHost {
 	readonly foot: Foot;
 	readonly session: BackgroundSession;
 	readonly runs: PanelRuns;
-	/** What can be done with a run. */
-	readonly actions: {
-		hints(run: BackgroundRun): Hint[];
-		press(action: Action, run: BackgroundRun): boolean;
-	};
 	/** Something that is shown has changed. */
 	changed(): void;
 	open(view: View): void;
