@@ -9,7 +9,7 @@ import { keyText } from "../ui/key-text.ts";
 import { joinedWidth, paragraph, partLines } from "../ui/lines.ts";
 import { Style } from "../ui/style.ts";
 import { clip, firstLine, indented, oneLine } from "../ui/text.ts";
-import { duration, type Mark, markNamed, markOfState, noteOfState } from "../ui/words.ts";
+import { duration, markOfState, noteOfState } from "../ui/words.ts";
 import { type Extent, headLine, INDENT, title } from "./frame.ts";
 import { ANSWER_LINES, answerLines, placeLine } from "./result.ts";
 import { figures } from "./work.ts";
@@ -46,8 +46,9 @@ export function announcementLines(message: RenderedMessage, extent: Extent, widt
 }
 
 function headOf(run: AnnouncedRun, width: number, style: Style): string {
-	const its = markOf(run);
-	const words = style.fg(its.color, wordsOf(run) ?? "");
+	const state = stateOf(run);
+	const its = markOfState({ state });
+	const words = style.fg(its.color, noteOfState({ state }) ?? "");
 	// Where nobody has named the run, it is its task that people know it by.
 	const name = oneLine(run.label ?? "") || firstLine(run.task ?? "") || "subagent";
 	const agent = style.fg("accent", oneLine(run.agent));
@@ -59,7 +60,7 @@ function headOf(run: AnnouncedRun, width: number, style: Style): string {
 
 function bodyLines(run: AnnouncedRun, limit: number, extent: Extent, width: number, style: Style): string[] {
 	const { result, partial, error, notes = [], status, outcome, usage, model, runId } = run;
-	const color = markOf(run).color === "error" ? "error" : "warning";
+	const color = markOfState({ state: stateOf(run) }).color === "error" ? "error" : "warning";
 	const answer = () => {
 		if (result) return answerLines(result, extent, width, style, limit);
 		if (status === "success") return [style.fg("dim", "… no answer")];
@@ -76,16 +77,10 @@ function bodyLines(run: AnnouncedRun, limit: number, extent: Extent, width: numb
 	];
 }
 
-function markOf({ status, outcome }: AnnouncedRun): Mark {
-	if (status === "success") return markOfState({ state: "completed" });
-	if (outcome) return markOfState({ state: outcome });
-	return status === "unknown" ? markNamed("warning") : markOfState({ state: "failed" });
-}
-
-/** How it ended, unless it simply did what it should. */
-function wordsOf({ status, outcome }: AnnouncedRun): string | undefined {
-	if (status === "success") return undefined;
-	return (outcome && noteOfState({ state: outcome })) ?? oneLine(status ?? "ended");
+/** How it ended, as the words of states know it. */
+function stateOf({ status, outcome }: AnnouncedRun): string {
+	if (status === "success") return "completed";
+	return outcome ?? (status === "error" ? "failed" : (status ?? "ended"));
 }
 
 function clockOf({ startedMs, endedMs }: AnnouncedRun): string {

@@ -1,6 +1,6 @@
 /** The tasks of a call as a card shows them, whether they are planned, under way or over. */
 
-import type { DisplayItem, RetryNotice, RunUsage, SingleResult } from "../../index.js";
+import type { DisplayItem, SingleResult } from "../../index.js";
 import type { TaskProgress } from "../host/details.ts";
 import { isObject } from "../host/stored.ts";
 import { isActive, isOver, type ShownState } from "../ui/states.ts";
@@ -18,20 +18,14 @@ export interface PlannedTask {
 	task: string;
 }
 
-export interface TaskView extends PlannedTask {
+type Told = Pick<TaskProgress, "attempt" | "position" | "heldForMs" | "retry" | "usage" | "model" | "error">;
+
+export interface TaskView extends PlannedTask, Partial<Told> {
 	state: ShownState;
-	attempt?: number;
-	position?: number;
-	heldForMs?: number;
-	/** What is about to be tried again. */
-	retry?: RetryNotice;
 	/** Absent when the task has not started. */
 	elapsedMs?: number | undefined;
 	/** Since the child was last heard of; absent when nothing is to be heard. */
 	silentMs?: number;
-	usage?: RunUsage;
-	model?: string;
-	error?: string;
 	/** The last text so far, or the answer. */
 	text: string;
 	items: readonly DisplayItem[];
@@ -74,19 +68,14 @@ function underWay(progress: TaskProgress, plan: PlannedTask | undefined, age: nu
 }
 
 function ended(result: SingleResult, plan: PlannedTask | undefined): TaskView {
-	const { agent, outcome, attempts, durationMs, usage, model, error, output, displayItems } = result;
+	const { outcome, attempts, durationMs, output = "", displayItems = [] } = result;
 	return {
-		agent,
+		...result,
 		task: plan?.task || result.task,
 		state: outcome,
 		// What was never started took no time.
-		...((attempts > 0 || durationMs > 0) && { elapsedMs: durationMs }),
-		...(model !== undefined && { model }),
-		...(error !== undefined && { error }),
-		usage,
-		text: output ?? "",
-		items: displayItems ?? [],
-		result,
+		elapsedMs: attempts > 0 || durationMs > 0 ? durationMs : undefined,
+		...{ text: output, items: displayItems, result },
 	};
 }
 

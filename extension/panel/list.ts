@@ -13,10 +13,9 @@ import { clip, indented, oneLine, wrap } from "../ui/text.ts";
 import { fitCall } from "../ui/tool-calls.ts";
 import { usageParts } from "../ui/words.ts";
 import type { RunActions } from "./actions.ts";
-import { rule } from "./frame.ts";
 import type { PanelRuns } from "./runs.ts";
 import { TranscriptView } from "./transcript.ts";
-import { type Hint, type PanelHost, scrolled, titled, type View } from "./view.ts";
+import { type Hint, type PanelHost, rule, scrolled, titled, type View } from "./view.ts";
 
 /** Fewer rows than this have no room for the names of the columns, or for the chosen run below the list. */
 const HEADING_FROM_ROWS = 12;

@@ -9,12 +9,11 @@ import { type AnyTheme, Style } from "../ui/style.ts";
 import { cell, wrap } from "../ui/text.ts";
 import { runActions } from "./actions.ts";
 import { Foot } from "./foot.ts";
-import { bodyRows, framed, hintLine, rule } from "./frame.ts";
 import { type Action, PanelKeys } from "./keys.ts";
 import { listView } from "./list.ts";
 import { reportView } from "./report.ts";
 import { PanelRuns } from "./runs.ts";
-import type { Hint, PanelHost, View } from "./view.ts";
+import { bodyRows, framed, type Hint, hintLine, type PanelHost, rule, type View } from "./view.ts";
 
 /** Over everything: pi's own lines come back as they were when it closes. */
 const WHOLE_SCREEN = { width: "100%", maxHeight: "100%", anchor: "top-left" } as const;
