@@ -2,7 +2,7 @@
 
 import { isUsage } from "../host/details.ts";
 import type { CustomMessage, SessionEntry } from "../host/pi.ts";
-import { decoder, isNumber, isObject, isText, listOf, maybe, shape } from "../host/stored.ts";
+import { decoder, defined, isNumber, isObject, isText, listOf, maybe, picked, shape } from "../host/stored.ts";
 import type { BackgroundRun, DeliveryMessage } from "./types.ts";
 
 /** Type of the messages that announce. Sessions keep it: it must not change. */
@@ -15,15 +15,14 @@ const MAX_TASK_CHARACTERS = 200;
 /** Characters of results kept beside the text for the model: for drawing, in every session for good. */
 const MAX_RESULT_CHARACTERS = 16_000;
 
-/** What of a run is kept and drawn. */
-export type AnnouncedRun = Pick<BackgroundRun, "runId" | "sessionKey" | "agent" | "usage"> &
-	Partial<
-		Pick<
-			BackgroundRun,
-			| ("label" | "task" | "status" | "outcome" | "error" | "model" | "startedMs" | "endedMs")
-			| ("result" | "partial" | "notes" | "transcript")
-		>
-	>;
+/** What of a run is always kept, and what only where it is known. */
+const ALWAYS = ["runId", "sessionKey", "agent", "usage"] as const;
+const TEXTS = ["label", "task", "status", "outcome", "error", "model", "result", "partial", "transcript"] as const;
+const TIMES = ["startedMs", "endedMs"] as const;
+const KNOWN = [...TEXTS, ...TIMES, "notes"] as const;
+
+export type AnnouncedRun = Pick<BackgroundRun, (typeof ALWAYS)[number]> &
+	Partial<Pick<BackgroundRun, (typeof KNOWN)[number]>>;
 
 /** Kept in the session: whoever opens it sees by the ids what has been delivered. */
 export interface AnnouncementDetails {
@@ -34,17 +33,18 @@ export interface AnnouncementDetails {
 	runs: AnnouncedRun[];
 }
 
-const isAnnounced = shape<AnnouncedRun>({
-	...{ runId: isText, sessionKey: isText, agent: isText, usage: isUsage, label: maybe(isText) },
-	...{ task: maybe(isText), status: maybe(isText), outcome: maybe(isText), error: maybe(isText), model: maybe(isText) },
-	...{ startedMs: maybe(isNumber), endedMs: maybe(isNumber), result: maybe(isText), partial: maybe(isText) },
-	...{ notes: maybe(listOf(isText)), transcript: maybe(isText) },
-});
+const isAnnounced = shape<AnnouncedRun>(
+	[isText, "runId", "sessionKey", "agent"],
+	[isUsage, "usage"],
+	[maybe(isText), ...TEXTS],
+	[maybe(isNumber), ...TIMES],
+	[maybe(listOf(isText)), "notes"],
+);
 
 /** The details of an announcement; nothing where they are not what this release draws. */
 export const announcementIn = decoder<AnnouncementDetails>(
 	STAMP,
-	shape<AnnouncementDetails>({ deliveryIds: listOf(isText), runIds: listOf(isText), runs: listOf(isAnnounced) }),
+	shape<AnnouncementDetails>([listOf(isText), "deliveryIds", "runIds"], [listOf(isAnnounced), "runs"]),
 );
 
 /** The message as pi takes it. */
@@ -55,13 +55,12 @@ export function announcementOf({ deliveryIds, runIds, text, runs }: DeliveryMess
 }
 
 function announced(run: BackgroundRun, room: number): AnnouncedRun {
-	const { runId, sessionKey, label, agent, status, outcome, model, startedMs, endedMs, usage, transcript } = run;
-	const { result, partial, error, notes } = run;
-	const task = run.task.trim().slice(0, MAX_TASK_CHARACTERS);
+	const { task, result, partial } = run;
 	return {
-		...{ runId, sessionKey, label, agent, status, outcome, model, startedMs, endedMs, usage, transcript },
-		...{ task, error, notes, result: result?.slice(0, room), partial: partial?.slice(0, room) },
-	} as AnnouncedRun;
+		...picked(run, [...ALWAYS, ...KNOWN]),
+		...{ task: task.trim().slice(0, MAX_TASK_CHARACTERS) },
+		...defined({ result: result?.slice(0, room), partial: partial?.slice(0, room) }),
+	};
 }
 
 /** The ids of the deliveries that stand in a session. Another release's stand there too, however they are drawn. */

@@ -30,16 +30,10 @@ export const SYMBOLS: Readonly<Record<ReportMark, string>> = {
 /** Columns of one step of indentation. */
 export const STEP = 2;
 
+const isLine = shape<ReportLine>([isText, "text"], [maybe(isText), "mark", "name"], [maybe(isNumber), "indent"]);
+
 /** A report that was kept. */
-export const reportIn = decoder<Report>(
-	STAMP,
-	shape<Report>({
-		...{ title: isText, text: isText },
-		lines: listOf(
-			shape<ReportLine>({ mark: maybe(isText), name: maybe(isText), text: isText, indent: maybe(isNumber) }),
-		),
-	}),
-);
+export const reportIn = decoder<Report>(STAMP, shape<Report>([isText, "title", "text"], [listOf(isLine), "lines"]));
 
 /** What the addon says to a command. */
 export function commandReport({ title, lines, text }: CommandReport): Report {

@@ -13,19 +13,7 @@ import type {
 	Streaming,
 	TaskProgress,
 } from "../../index.js";
-import {
-	type Check,
-	decoder,
-	isFlag,
-	isNumber,
-	isObject,
-	isText,
-	listOf,
-	maybe,
-	oneOf,
-	type Stamp,
-	shape,
-} from "./stored.ts";
+import { decoder, isFlag, isNumber, isObject, isText, listOf, maybe, oneOf, type Stamp, shape } from "./stored.ts";
 
 export type { RunDetails as CardDetails, Streaming as LiveRun, TaskProgress } from "../../index.js";
 
@@ -46,46 +34,58 @@ export const STAMPS = {
 
 const isLiveState = oneOf(["queued", "starting", "running", "retrying"]);
 
-export const isUsage: Check = shape<RunUsage>({
-	...{ input: isNumber, output: isNumber, cacheRead: isNumber, cacheWrite: isNumber, cost: isNumber, turns: isNumber },
-});
+export const isUsage = shape<RunUsage>([isNumber, "input", "output", "cacheRead", "cacheWrite", "cost", "turns"]);
 
-const isSaid = shape<Extract<DisplayItem, { type: "text" }>>({ type: oneOf(["text"]), text: isText });
-const isCall = shape<Extract<DisplayItem, { type: "toolCall" }>>({
-	...{ type: oneOf(["toolCall"]), name: isText, args: isObject },
-});
+const isSaid = shape<Extract<DisplayItem, { type: "text" }>>([oneOf(["text"]), "type"], [isText, "text"]);
+const isCall = shape<Extract<DisplayItem, { type: "toolCall" }>>(
+	[oneOf(["toolCall"]), "type"],
+	[isText, "name"],
+	[isObject, "args"],
+);
 const areItems = listOf((value) => isSaid(value) || isCall(value));
 
-const isResult = shape<SingleResult>({
-	...{ agent: isText, task: isText, exitCode: isNumber, usage: isUsage, error: maybe(isText), outcome: isText },
-	...{ sessionFile: maybe(isText), output: maybe(isText), displayItems: maybe(areItems), attempts: isNumber },
-	...{ durationMs: isNumber, model: maybe(isText), stopReason: maybe(isText), signal: maybe(isText) },
-	...{ timeoutReason: maybe(isText), supervision: maybe(isText), fullOutputFile: maybe(isText) },
-	sandbox: maybe(shape<SandboxReport>({ enforced: isFlag, mechanism: listOf(isText), reason: maybe(isText) })),
-	resources: maybe(
-		shape<NonNullable<SingleResult["resources"]>>({ peakRssBytes: isNumber, cpuMs: isNumber, processes: isNumber }),
-	),
-	...{ changes: maybe(listOf(isText)), diagnostics: maybe(listOf(isText)) },
-});
+const isResult = shape<SingleResult>(
+	[isText, "agent", "task", "outcome"],
+	[isNumber, "exitCode", "attempts", "durationMs"],
+	[isUsage, "usage"],
+	[maybe(isText), "error", "sessionFile", "output", "model", "stopReason", "signal", "timeoutReason", "supervision"],
+	[maybe(isText), "fullOutputFile"],
+	[maybe(listOf(isText)), "changes", "diagnostics"],
+	[maybe(areItems), "displayItems"],
+	[
+		maybe(shape<SandboxReport>([isFlag, "enforced"], [listOf(isText), "mechanism"], [maybe(isText), "reason"])),
+		"sandbox",
+	],
+	[maybe(shape<NonNullable<SingleResult["resources"]>>([isNumber, "peakRssBytes", "cpuMs", "processes"])), "resources"],
+);
 
-const isRetry = shape<RetryNotice>({
-	...{ attempt: isNumber, maxAttempts: maybe(isNumber), atMs: isNumber, error: maybe(isText) },
-});
-const UNDER_WAY = {
-	...{ position: maybe(isNumber), heldForMs: maybe(isNumber), attempt: isNumber, usage: isUsage, turnCount: isNumber },
-	...{ elapsedMs: isNumber, sinceEventMs: isNumber, model: maybe(isText), retry: maybe(isRetry) },
-};
-const isStreaming = shape<Streaming>({ ...UNDER_WAY, state: isLiveState, displayItems: areItems });
-const isTask = shape<TaskProgress>({
-	...UNDER_WAY,
-	...{ agent: isText, state: isText, error: maybe(isText), text: maybe(isText), displayItems: maybe(areItems) },
-});
+export const isRetry = shape<RetryNotice>(
+	[isNumber, "attempt", "atMs"],
+	[maybe(isNumber), "maxAttempts"],
+	[maybe(isText), "error"],
+);
+const isUnderWay = shape<Streaming & TaskProgress>(
+	[isNumber, "attempt", "turnCount", "elapsedMs", "sinceEventMs"],
+	[maybe(isNumber), "position", "heldForMs"],
+	[isUsage, "usage"],
+	[maybe(isText), "model"],
+	[maybe(isRetry), "retry"],
+);
+const isStreaming = shape<Streaming>([isLiveState, "state"], [areItems, "displayItems"]);
+const isTask = shape<TaskProgress>(
+	[isText, "agent", "state"],
+	[maybe(isText), "error", "text"],
+	[maybe(areItems), "displayItems"],
+);
 
-const isRun = shape<RunDetails>({
-	mode: oneOf(["single", "parallel", "chain", "management"]),
-	...{ runId: maybe(isText), results: listOf(isResult), streaming: maybe(isStreaming), tasks: maybe(listOf(isTask)) },
-	error: maybe(shape<CallError>({ code: isText, message: isText })),
-});
+const isRun = shape<RunDetails>(
+	[oneOf(["single", "parallel", "chain", "management"]), "mode"],
+	[maybe(isText), "runId"],
+	[listOf(isResult), "results"],
+	[maybe((value) => isUnderWay(value) && isStreaming(value)), "streaming"],
+	[maybe(listOf((value) => isUnderWay(value) && isTask(value))), "tasks"],
+	[maybe(shape<CallError>([isText, "code", "message"])), "error"],
+);
 
 /** The details of a call that ran agents, or of an update on its way. pi's own example leaves some with nothing in them. */
 export const runDetailsIn = decoder<RunDetails>(STAMPS.run, (value) => {
@@ -96,21 +96,21 @@ export const runDetailsIn = decoder<RunDetails>(STAMPS.run, (value) => {
 /** The receipt of a background run. */
 export const receiptIn = decoder<SpawnReceipt>(
 	STAMPS.receipt,
-	shape<SpawnReceipt>({
-		...{ status: oneOf(["accepted", "forbidden", "error"]), runId: maybe(isText), childSessionKey: maybe(isText) },
-		...{ note: maybe(isText), warnings: maybe(listOf(isText)), error: maybe(isText) },
-	}),
+	shape<SpawnReceipt>(
+		[oneOf(["accepted", "forbidden", "error"]), "status"],
+		[maybe(isText), "runId", "childSessionKey", "note", "error"],
+		[maybe(listOf(isText)), "warnings"],
+	),
+);
+
+const isSpawnable = shape<SpawnableAgents["agents"][number]>(
+	[isText, "id", "description", "source"],
+	[isFlag, "readonly"],
+	[maybe(isText), "model"],
 );
 
 /** The list of those who may run in the background. */
 export const agentsIn = decoder<SpawnableAgents>(
 	STAMPS.agents,
-	shape<SpawnableAgents>({
-		agents: listOf(
-			shape<SpawnableAgents["agents"][number]>({
-				...{ id: isText, description: isText, source: isText, readonly: isFlag, model: maybe(isText) },
-			}),
-		),
-		defaultAgent: isText,
-	}),
+	shape<SpawnableAgents>([listOf(isSpawnable), "agents"], [isText, "defaultAgent"]),
 );

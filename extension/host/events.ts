@@ -6,6 +6,7 @@
 import type { BackgroundRun, DeliveryMessage } from "../background/types.ts";
 import { guardedTimeout } from "./guard.ts";
 import type { PiApi } from "./pi.ts";
+import { defined, picked } from "./stored.ts";
 
 /** A run is told about at most this often while it works. */
 const UPDATE_MS = 1_000;
@@ -14,48 +15,16 @@ const MAX_TEXT_CHARACTERS = 500;
 /** Characters of a result. */
 const MAX_RESULT_CHARACTERS = 4_000;
 
-export type RunEventName = "subagent:started" | "subagent:update" | "subagent:ended";
-
 /** What an event says of its run. */
-export interface RunEvent {
-	runId: string;
-	sessionKey: string;
-	label?: string;
-	agent: string;
-	task: string;
-	state: BackgroundRun["state"];
-	/** Its place in the queue, from 1. */
-	position?: number;
-	status?: BackgroundRun["status"];
-	outcome?: string;
-	error?: string;
-	model?: string;
-	createdMs: number;
-	startedMs?: number;
-	endedMs?: number;
-	usage: BackgroundRun["usage"];
-	lastTool?: string;
-	/** The end of what the child writes. */
-	text?: string;
-	transcript?: string;
-}
-
-/** What `subagent:delivered` says. */
-export interface DeliveredEvent {
-	runIds: string[];
-	deliveryIds: string[];
-	runs: (RunEvent & { result?: string })[];
-}
-
-interface Told {
-	at: number;
-	what: string;
-}
+const FIELDS = [
+	...(["runId", "sessionKey", "label", "agent", "task", "state", "position", "status", "outcome", "error"] as const),
+	...(["model", "createdMs", "startedMs", "endedMs", "usage", "lastTool", "text", "transcript"] as const),
+];
 
 export class RunEvents {
 	private readonly events: PiApi["events"];
 	/** What was said last of each run under way. */
-	private readonly told = new Map<string, Told>();
+	private readonly told = new Map<string, { at: number; what: string }>();
 	private newest: readonly BackgroundRun[] = [];
 	private timer: NodeJS.Timeout | undefined;
 
@@ -96,8 +65,9 @@ export class RunEvents {
 	}
 
 	delivered({ runIds, deliveryIds, runs }: DeliveryMessage): void {
-		const told = runs.map((run) => ({ ...eventOf(run), result: run.result?.slice(0, MAX_RESULT_CHARACTERS) }));
-		this.events.emit("subagent:delivered", { runIds, deliveryIds, runs: told.map(present) });
+		const result = (run: BackgroundRun) => defined({ result: run.result?.slice(0, MAX_RESULT_CHARACTERS) });
+		const told = runs.map((run) => ({ ...eventOf(run), ...result(run) }));
+		this.events.emit("subagent:delivered", { runIds, deliveryIds, runs: told });
 	}
 
 	/** Says no more: the session is closed. */
@@ -108,24 +78,15 @@ export class RunEvents {
 		this.told.clear();
 	}
 
-	private tell(name: RunEventName, run: BackgroundRun): void {
+	private tell(name: "subagent:started" | "subagent:update", run: BackgroundRun): void {
 		const event = eventOf(run);
 		this.told.set(run.runId, { at: performance.now(), what: JSON.stringify(event) });
 		this.events.emit(name, event);
 	}
 }
 
-function eventOf(run: BackgroundRun): RunEvent {
-	const { runId, sessionKey, label, agent, state, position, status, outcome, error, model } = run;
-	const { createdMs, startedMs, endedMs, usage, lastTool, transcript } = run;
-	return present({
-		...{ runId, sessionKey, label, agent, task: run.task.slice(0, MAX_TEXT_CHARACTERS), state, position, status },
-		...{ outcome, error: error?.slice(0, MAX_TEXT_CHARACTERS), model, createdMs, startedMs, endedMs },
-		...{ usage, lastTool, text: run.text?.slice(-MAX_TEXT_CHARACTERS), transcript },
-	}) as unknown as RunEvent;
-}
-
-/** Absent, not undefined: whoever gets it may send it on as JSON. */
-function present(event: object): object {
-	return Object.fromEntries(Object.entries(event).filter(([, value]) => value !== undefined));
+function eventOf(run: BackgroundRun): object {
+	const { task, error, text } = run;
+	const long = { error: error?.slice(0, MAX_TEXT_CHARACTERS), text: text?.slice(-MAX_TEXT_CHARACTERS) };
+	return { ...picked(run, FIELDS), task: task.slice(0, MAX_TEXT_CHARACTERS), ...defined(long) };
 }

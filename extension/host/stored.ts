@@ -40,10 +40,9 @@ export function contentText({ content }: { content?: unknown }): string {
 export const isObject = (value: unknown): value is Record<string, unknown> =>
 	typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** An object whose fields fit. Fields that are not named may hold anything, and must not be read. */
-export function shape<T>(checks: { readonly [Name in keyof T]?: Check }): Check {
-	const fields = Object.entries<Check | undefined>(checks);
-	return (value) => isObject(value) && fields.every(([name, check]) => !check || check(value[name]));
+/** An object whose fields fit: each row names those that one check is for. Others may hold anything, and must not be read. */
+export function shape<T>(...rows: [Check, ...(keyof T & string)[]][]): Check {
+	return (value) => isObject(value) && rows.every(([check, ...names]) => names.every((name) => check(value[name])));
 }
 
 /** Returns the value itself where it is one of ours. The same object is drawn many times and checked once. */
@@ -63,6 +62,11 @@ export function decoder<T extends object>({ kind, version }: Stamp, check: Check
 		checked.set(value, isOurs);
 		return isOurs ? (value as T) : undefined;
 	};
+}
+
+/** Some of the fields of `from`, those that have a value. */
+export function picked<T extends object, Name extends keyof T>(from: T, names: readonly Name[]): Pick<T, Name> {
+	return defined(Object.fromEntries(names.map((name) => [name, from[name]])) as T);
 }
 
 /** The fields that have a value: whoever gets them may take an absent field, and not `undefined`. */
