@@ -1,6 +1,6 @@
 /** The card of one run. Collapsed it says how the run goes; expanded it shows all that is known of it. */
 
-import { paragraph, partLines, remark } from "../ui/lines.ts";
+import { limited, paragraph, partLines, remark } from "../ui/lines.ts";
 import { PREVIEW_CHARACTERS } from "../ui/prose.ts";
 import type { Style } from "../ui/style.ts";
 import { clip, indented, oneLine } from "../ui/text.ts";
@@ -66,10 +66,8 @@ function taskLines(task: string, input: CardInput, state: CardState, width: numb
 	if (task.trim() === "") return [];
 	if (!input.expanded) return [style.fg("muted", clip(oneLine(task.slice(0, PREVIEW_CHARACTERS)), width))];
 	const lines = paragraph(task, width, style, "muted");
-	const limit = share(input, 0.3);
-	const rest = lines.length - limit;
-	if (state.phase === "done" || rest <= 1) return lines;
-	return [...lines.slice(0, limit), remark(`${rest} more lines of the task`, width, style)];
+	const more = (rest: number) => remark(`${rest} more lines of the task`, width, style);
+	return state.phase === "done" ? lines : limited(lines, share(input, 0.3), more);
 }
 
 /** Lines of an expanded card that its task, its calls or its text get. */

@@ -7,12 +7,13 @@ import type { Asked } from "../questions/asked.ts";
 import { questionLine } from "../questions/line.ts";
 import { component } from "../ui/component.ts";
 import { keyText } from "../ui/key-text.ts";
-import { paragraph, remark } from "../ui/lines.ts";
+import { limited, paragraph } from "../ui/lines.ts";
 import type { Style } from "../ui/style.ts";
 import { indented } from "../ui/text.ts";
 import { bodyLines as bodyOfOne, headLines as headOfOne } from "./card.ts";
 import { type CardInput, expandedRows, INDENT } from "./frame.ts";
 import { bodyLines as bodyOfMany, headLines as headOfMany } from "./many.ts";
+import { hint } from "./result.ts";
 import { type CardState, cardState, noteCall, noteResult, shownSecond } from "./state.ts";
 import { plannedTask, plannedTasks } from "./tasks.ts";
 
@@ -63,11 +64,10 @@ export function renderers(tool: string, asked: (callId: string) => readonly Aske
 
 /** What pi itself, another extension or another release has left: as it reads. */
 function foreignLines(input: CardInput, state: CardState, width: number, style: Style): string[] {
-	const lines = paragraph(input.text, width - INDENT, style, state.failed ? "error" : "toolOutput");
-	const rest = lines.length - FOREIGN_LINES;
-	const shown = input.expanded || rest <= 1 ? lines : lines.slice(0, FOREIGN_LINES);
-	const more = `${rest} more lines${input.expandKey && `, ${input.expandKey} to expand`}`;
-	return indented(shown === lines ? lines : [...shown, remark(more, width - INDENT, style)], INDENT);
+	const room = width - INDENT;
+	const lines = paragraph(input.text, room, style, state.failed ? "error" : "toolOutput");
+	const more = (rest: number) => hint(`${rest} more lines`, input, room, style);
+	return indented(input.expanded ? lines : limited(lines, FOREIGN_LINES, more), INDENT);
 }
 
 function inputOf(mode: Mode, args: unknown, text: string, context: ToolRenderContext): CardInput {

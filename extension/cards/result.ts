@@ -1,7 +1,7 @@
 /** What came of a run, as lines: its answer or its failure, what it changed, where its files lie. */
 
 import type { SingleResult } from "../../index.js";
-import { paragraph, partLines, remark } from "../ui/lines.ts";
+import { limited, paragraph, partLines, remark } from "../ui/lines.ts";
 import { compactProse, PREVIEW_CHARACTERS, prose } from "../ui/prose.ts";
 import type { Style } from "../ui/style.ts";
 import { clip, fitPath, oneLine, wrap } from "../ui/text.ts";
@@ -48,10 +48,9 @@ export function answerLines(answer: string, extent: Extent, width: number, style
 	// An answer can be 50 KB: no more of it is laid out than may be shown.
 	const source = answer.slice(0, PREVIEW_CHARACTERS);
 	const lines = compactProse(source, width, style);
-	const rest = lines.length - limit;
-	if (rest <= 1 && source === answer) return lines;
-	const more = source === answer ? `${rest} more lines` : "more";
-	return [...lines.slice(0, limit), hint(more, extent, width, style)];
+	const more = (text: string) => hint(text, extent, width, style);
+	if (source !== answer) return [...lines.slice(0, limit), more("more")];
+	return limited(lines, limit, (rest) => more(`${rest} more lines`));
 }
 
 /** Why there is no answer, and what there is of one. */
@@ -77,7 +76,8 @@ export function failureLines(
 	];
 }
 
-function hint(text: string, { expandKey }: Extent, width: number, style: Style): string {
+/** A remark on what an expanded card shows. */
+export function hint(text: string, { expandKey }: Extent, width: number, style: Style): string {
 	return remark(expandKey === "" ? text : `${text}, ${expandKey} to expand`, width, style);
 }
 

@@ -4,7 +4,7 @@ import { joined, joinedWidth } from "../ui/lines.ts";
 import { gist, PREVIEW_CHARACTERS } from "../ui/prose.ts";
 import { isOver } from "../ui/states.ts";
 import type { Style } from "../ui/style.ts";
-import { cell, clip, firstLine, oneLine, widthOf } from "../ui/text.ts";
+import { brief, cell, clip, firstLine, oneLine, widthOf } from "../ui/text.ts";
 import { callLine } from "../ui/tool-calls.ts";
 import { duration, usageWords } from "../ui/words.ts";
 import { commonModel, markOf, silence, stateWords, type TaskView } from "./tasks.ts";
@@ -24,7 +24,6 @@ const TASK_COLUMNS = 32;
 const ACTIVITY_COLUMNS = 24;
 /** Fewer columns than this say nothing. */
 const FEWEST_COLUMNS = 6;
-const CLIPPED_CHARACTERS = 400;
 const GAP = "  ";
 /** Between what is joined. */
 const SEPARATOR_COLUMNS = 3;
@@ -122,7 +121,7 @@ function coloredWords(view: TaskView, style: Style): string {
 
 /** What the task does, has come to or waits with, in one line. */
 function activityOf(view: TaskView, task: string, room: number, style: Style): string {
-	if (view.error !== undefined) return style.fg("muted", oneLine(view.error.slice(0, CLIPPED_CHARACTERS)));
+	if (view.error !== undefined) return style.fg("muted", brief(view.error));
 	const said = gist(view.state === "completed" ? view.text : newsOf(view.items, view.text));
 	if (said !== "" || view.state === "completed") return style.fg("toolOutput", said);
 	const call = view.items.findLast((item) => item.type === "toolCall");
@@ -144,5 +143,5 @@ function timeOf({ elapsedMs, state }: TaskView): string {
 }
 
 function agentName(agent: string): string {
-	return oneLine(agent.slice(0, CLIPPED_CHARACTERS)) || "…";
+	return brief(agent) || "…";
 }

@@ -24,6 +24,12 @@ export function remark(text: string, width: number, style: Style): string {
 	return style.fg("dim", clip(`… ${text}`, width));
 }
 
+/** At most `limit` lines, and what `more` says of the others: one more line is no longer than saying so. */
+export function limited(lines: string[], limit: number, more: (rest: number) => string): string[] {
+	const rest = lines.length - limit;
+	return rest <= 1 ? lines : [...lines.slice(0, limit), more(rest)];
+}
+
 /** Styled parts in a row, those without text left out. */
 export function joined(parts: readonly string[], style: Style): string {
 	return parts.filter((part) => part !== "").join(style.fg("dim", SEPARATOR));

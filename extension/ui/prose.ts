@@ -3,11 +3,10 @@
 import { Markdown, type MarkdownTheme } from "@earendil-works/pi-tui";
 import { highlighted } from "./highlight.ts";
 import type { Color, Style } from "./style.ts";
-import { clip, plainText, wrap } from "./text.ts";
+import { clip, LINE_CHARACTERS, plainText, wrap } from "./text.ts";
 
-/** Text looked at for a preview, and for one line. */
+/** Text looked at for a preview. */
 export const PREVIEW_CHARACTERS = 4_000;
-const LINE_CHARACTERS = 400;
 /** A text that grows is cut in such steps, so that its lines do not break elsewhere with every word. */
 const STEP = 512;
 

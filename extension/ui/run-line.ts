@@ -1,9 +1,9 @@
 /** A run in one line: columns for what is compared, the rest as far as the terminal reaches. */
 
 import type { BackgroundRun } from "../background/types.ts";
-import { brief, doing, elapsed, FEWEST_COLUMNS, markOf, modelOf, nameOf } from "./run-words.ts";
+import { doing, elapsed, FEWEST_COLUMNS, markOf, modelOf, nameOf } from "./run-words.ts";
 import type { Color, Style } from "./style.ts";
-import { cell, clip, widthOf } from "./text.ts";
+import { brief, cell, clip, widthOf } from "./text.ts";
 import { usageWords } from "./words.ts";
 
 const NAME_COLUMNS = 28;

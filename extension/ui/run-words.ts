@@ -6,12 +6,10 @@ import type { RunOutcome } from "../host/details.ts";
 import { gist } from "./prose.ts";
 import { isActive, type ShownState } from "./states.ts";
 import type { Color, Style } from "./style.ts";
-import { cell, clip, firstLine, oneLine, widthOf } from "./text.ts";
+import { brief, cell, clip, firstLine, LINE_CHARACTERS, widthOf } from "./text.ts";
 import { fitCall } from "./tool-calls.ts";
 import { duration, type Mark, markOfState, noteOfState, type Standing } from "./words.ts";
 
-/** Longest text looked at for one line. */
-const LINE_CHARACTERS = 400;
 /** Of a question's line the name takes this share at most. */
 const NAME_SHARE = 3;
 /** Fewer columns than this say nothing. */
@@ -66,7 +64,7 @@ export function questionLine(run: BackgroundRun, width: number, style: Style): s
 }
 
 function titleOf({ question }: BackgroundRun): string {
-	return oneLine((question?.title ?? "").slice(0, LINE_CHARACTERS));
+	return brief(question?.title ?? "");
 }
 
 /** What it does, has come to, or has failed of. */
@@ -84,11 +82,6 @@ function newsOf(run: BackgroundRun, width: number): { text: string; color: Color
 /** The model without its provider. */
 export function modelOf({ model = "" }: BackgroundRun): string {
 	return brief(model.slice(model.indexOf("/") + 1));
-}
-
-/** The start of a text, on one line. */
-export function brief(text: string): string {
-	return oneLine(text.slice(0, LINE_CHARACTERS));
 }
 
 /** What a run does in exactly `room` columns: words on how it stands, and the news. */

@@ -3,6 +3,8 @@
 import { sliceByColumn, truncateToWidth, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 
 const ELLIPSIS = "…";
+/** Longest text looked at for one line. */
+export const LINE_CHARACTERS = 400;
 /** What pi puts around an ellipsis takes away the ground that a line stands on; only what is written may end there. */
 const RESET = "\u001b[0m";
 const UNSTYLED = "\u001b[22;23;24;29;39m";
@@ -28,6 +30,11 @@ export function plainText(text: string): string {
 /** The same on one line, with runs of blanks folded. */
 export function oneLine(text: string): string {
 	return plainText(text).replace(/\s+/g, " ").trim();
+}
+
+/** The start of it on one line; what is longer fits no line anyway. */
+export function brief(text: string): string {
+	return oneLine(text.slice(0, LINE_CHARACTERS));
 }
 
 /** The first line that says something, on one line. */
