@@ -11,8 +11,7 @@ import { abortRuns } from "../host/runs.ts";
 import { openPanel } from "../panel/screen.ts";
 import type { Questions } from "../questions/questions.ts";
 import { NO_QUESTION, openQuestion } from "../questions/register.ts";
-import { commandReport, messageReport, type Report } from "./report.ts";
-import { deliver, registerReportRenderer } from "./show.ts";
+import { commandReport, deliver, messageReport, type Report, registerReportRenderer } from "./report.ts";
 
 /** What the commands work on. */
 export interface Session {

@@ -1,34 +1,35 @@
-/** What the commands say: plain data, kept in the session and laid out whenever it is drawn. */
+/** What the commands say: data, kept in the session, laid out whenever it is drawn, and never in the model's context. */
 
+import { writeSync } from "node:fs";
 import type { DoctorCheck } from "../../index.js";
 import type { CommandReport } from "../background/types.ts";
-import { decoder, isNumber, isText, listOf, maybe, shape } from "../host/stored.ts";
-import { oneLine } from "../ui/text.ts";
+import type { Component, PiApi, PiContext, Theme } from "../host/pi.ts";
+import { decoder, isNumber, isObject, isText, listOf, maybe, shape } from "../host/stored.ts";
+import { component } from "../ui/component.ts";
+import type { Style } from "../ui/style.ts";
+import { indented, oneLine, plainText, widthOf, wrap } from "../ui/text.ts";
+import { markNamed } from "../ui/words.ts";
 
-const STAMP = { kind: "subagents-report", version: 1 } as const;
-
-export type ReportLine = CommandReport["lines"][number];
-export type ReportMark = NonNullable<ReportLine["mark"]>;
-
-export interface Report {
-	kind?: typeof STAMP.kind;
-	version?: typeof STAMP.version;
-	title: string;
-	lines: ReportLine[];
-	/** The same, for whoever draws nothing. */
-	text: string;
-}
-
+/** Type of the session entries that hold reports. */
+const REPORT_ENTRY = "subagents-report";
+const STAMP = { kind: REPORT_ENTRY, version: 1 } as const;
+const STDOUT = 1;
+/** Pause before another try when a pipe is full, and how many there are: nobody may be reading. */
+const RETRY_MS = 5;
+const RETRIES = 1_000;
+/** Columns of one step of indentation, and more of them than any report has. */
+const STEP = 2;
+const MAX_INDENT = 8;
+/** Longer names do not widen the column of names. */
+const NAME_COLUMNS = 28;
+const GAP = "  ";
 /** What stands over a report that has no title of its own: it says whose words these are, where nothing else does. */
-export const NO_TITLE = "Sub-agents";
+const NO_TITLE = "Sub-agents";
 
-export const SYMBOLS: Readonly<Record<ReportMark, string>> = {
-	...{ ok: "✓", info: "·", warning: "⚠", error: "✗", running: "●", queued: "○" },
-	...{ starting: "◐", retrying: "↻", skipped: "–" },
-};
+type ReportLine = CommandReport["lines"][number];
 
-/** Columns of one step of indentation. */
-export const STEP = 2;
+/** `text` is the same for whoever draws nothing. */
+export type Report = Pick<CommandReport, "title" | "lines" | "text"> & Partial<typeof STAMP>;
 
 const isLine = shape<ReportLine>([isText, "text"], [maybe(isText), "mark", "name"], [maybe(isNumber), "indent"]);
 
@@ -43,10 +44,71 @@ export function commandReport({ title, lines, text }: CommandReport): Report {
 /** A report of one sentence, about what the addon cannot say. */
 export function messageReport(status: DoctorCheck["status"], message: string): Report {
 	const text = oneLine(message);
-	return {
-		...STAMP,
-		title: NO_TITLE,
-		lines: [{ mark: status, text }],
-		text: `${NO_TITLE}\n\n${SYMBOLS[status]} ${text}`,
-	};
+	const line = [markNamed(status).text, text].filter((part) => part !== "").join(" ");
+	return { ...STAMP, title: NO_TITLE, lines: [{ mark: status, text }], text: `${NO_TITLE}\n\n${line}` };
+}
+
+export function registerReportRenderer(pi: PiApi): void {
+	pi.registerEntryRenderer(REPORT_ENTRY, (entry, _options, theme) => {
+		const report = reportIn(entry.data);
+		if (!report) return unknownReport(entry.data, theme);
+		return component(theme, (width, style) => {
+			// A sentence that was asked for needs no heading.
+			const hasTitle = report.title !== NO_TITLE && report.title !== "";
+			const title = style.bold(style.fg("accent", oneLine(report.title)));
+			const head = hasTitle ? [...indented(wrap(title, Math.max(1, width - 1)), 1), ""] : [];
+			return [...head, ...reportLines(report.lines, width, style)];
+		});
+	});
+}
+
+/** What another release has written, or anybody else, as it reads. */
+function unknownReport(data: unknown, theme: Theme): Component | undefined {
+	if (!isObject(data) || typeof data.text !== "string") return undefined;
+	const text = plainText(data.text);
+	return component(theme, (width, style) => indented(wrap(style.fg("toolOutput", text), Math.max(1, width - 1)), 1));
+}
+
+/** Lines of a report, one column in from the left like pi's own messages. */
+export function reportLines(lines: readonly ReportLine[], width: number, style: Style): string[] {
+	const room = Math.max(1, width - 1);
+	const names = lines.map(({ name = "", text }) => (text === "" ? 0 : widthOf(oneLine(name))));
+	const column = Math.max(0, ...names.filter((columns) => columns <= Math.min(NAME_COLUMNS, room / 3)));
+	return lines.flatMap(({ mark, name = "", text, indent = 0 }) => {
+		const { text: sign, color } = markNamed(mark ?? "none");
+		const margin = " ".repeat(STEP * Math.min(MAX_INDENT, Math.max(0, Math.floor(indent))));
+		const title = oneLine(name);
+		const words = style.fg(sign ? "toolOutput" : "muted", plainText(text).replace(/\n/g, " "));
+		const lead = margin + (sign && style.fg(color, `${sign} `));
+		if (title === "") return indented(wrap(words, room, lead), 1);
+		if (words === "") return indented(wrap(style.fg("accent", style.bold(title)), room, lead), 1);
+		const gap = " ".repeat(Math.max(0, column - widthOf(title)) + GAP.length);
+		const head = style.fg("accent", title) + gap;
+		// What follows a name that fits into the column stands below the words, and not below the name.
+		const fits = widthOf(title) <= column;
+		return indented(fits ? wrap(words, room, lead + head) : wrap(head + words, room, lead), 1);
+	});
+}
+
+/**
+ * TUI: an entry in the transcript. RPC: a notification, which every client shows. Print: standard output, where pi
+ * itself prints nothing for a command. JSON: an entry, which pi writes as one event line.
+ */
+export function deliver(pi: PiApi, context: PiContext, report: Report): void {
+	if (context.mode === "rpc") context.ui.notify(report.text, "info");
+	else if (context.mode === "print") print(`${report.text}\n`);
+	else pi.appendEntry(REPORT_ENTRY, report);
+}
+
+/** Writes to the descriptor: in print mode pi redirects `process.stdout` to stderr. */
+function print(text: string): void {
+	let rest = Buffer.from(text);
+	for (let tries = 0; rest.length > 0 && tries < RETRIES; tries++) {
+		try {
+			rest = rest.subarray(writeSync(STDOUT, rest));
+		} catch (error) {
+			if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) return;
+			Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
+		}
+	}
 }

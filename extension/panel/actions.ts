@@ -3,8 +3,7 @@
 import type { HostCallbacks } from "../../index.js";
 import { isLive } from "../background/run.ts";
 import type { BackgroundRun, CommandReport } from "../background/types.ts";
-import { commandReport, messageReport, type Report } from "../commands/report.ts";
-import { reportLines } from "../commands/show.ts";
+import { commandReport, messageReport, type Report, reportLines } from "../commands/report.ts";
 import { unwaited } from "../host/guard.ts";
 import { nameOf } from "../ui/run-words.ts";
 import { clip, oneLine } from "../ui/text.ts";
