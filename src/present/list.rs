@@ -2,7 +2,7 @@
 
 use super::clock::Clock;
 use super::report::{Mark, Report, ReportLine};
-use super::run_words::{MAX_CELL, WAITED_FOR, mark, spent, standing, who};
+use super::run_words::{MAX_CELL, MAX_NAME, WAITED_FOR, mark, spent, standing, who};
 use crate::run::BackgroundRun;
 use crate::text::one_line;
 
@@ -47,9 +47,13 @@ fn counts(runs: &[BackgroundRun]) -> String {
     counts.join(", ")
 }
 
-/// `1a2b3c4d · explorer "find the code" · running 5m12s · $ cargo test · 12.3k tokens · $0.04`.
+/// `1a2b3c4d · explorer "find the code" · running 5m12s · $ cargo test · 12.3k tokens · $0.04`; the task where there
+/// is no label.
 fn what(run: &BackgroundRun, clock: &Clock) -> String {
-    let mut parts = vec![run.run_id.clone(), who(run), standing(run, clock)];
+    let task = run.task.trim().lines().next().filter(|_| run.label.is_none());
+    let mut parts = vec![run.run_id.clone(), who(run)];
+    parts.extend(task.map(|task| one_line(task, MAX_NAME)));
+    parts.push(standing(run, clock));
     let news = if run.is_live() { &run.progress.last_tool } else { &run.error };
     parts.extend(news.as_ref().map(|news| one_line(news, MAX_CELL)));
     parts.extend(spent(run));

@@ -7,7 +7,7 @@ use crate::run::{BackgroundRun, RunOutcome};
 use crate::text::{figures, one_line};
 
 /// Longest label or name in a sentence.
-const MAX_NAME: usize = 60;
+pub(super) const MAX_NAME: usize = 60;
 /// Longest text in a line of a list.
 pub(super) const MAX_CELL: usize = 160;
 
