@@ -4,9 +4,11 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import {
+	backgroundStage,
 	call,
 	delegate,
 	eventually,
+	hang,
 	lastEnd,
 	makeGate,
 	onStage,
@@ -14,6 +16,7 @@ import {
 	runOf,
 	type Stage,
 	say,
+	spawn,
 	startJson,
 	startRpc,
 	startTui,
@@ -92,6 +95,40 @@ for (const version of piVersions) {
 				assert.doesNotMatch(await tui.screen(), /Error|at .*\.ts:\d+/);
 				await tui.close();
 			});
+		});
+
+		test("leaves a line that says which background run ended with it and how to go on, and that works", async () => {
+			const wait = () => [say("I wait."), hang()];
+			const Continue = () => [say("I have gone on.")];
+			const stage = await backgroundStage({ version, children: { wait, Continue } });
+			try {
+				const tui = await startTui(stage.world, { prompt: spawn({ task: "wait for it", label: "loader" }) });
+				await tui.waitFor(/[●◐] loader .* I wait\./);
+				await tui.press("C-c");
+				await tui.press("C-c");
+				assert.equal(await tui.ended(endLimitMs), 0);
+				await stage.world.assertNothingLeft(endLimitMs);
+				const left = (await tui.scrollback()).replaceAll(/\s+/g, " ");
+				const line = /1 background run ended with pi: (\w{8}) \(explorer "loader"\)\. .*`(\/subagents resume (\w{8}))`/;
+				const [whole, id, resume = "", named] = line.exec(left) ?? [];
+				assert.ok(whole, left);
+				assert.equal(id, named);
+				assert.equal(left.split("ended with pi").length, 2, "once");
+				await tui.close();
+
+				const again = await startTui(stage.world, { args: ["--continue"] });
+				await again.waitFor(/⚠ loader · explorer · .* · interrupted/);
+				await send(again, resume);
+				await again.waitFor(/✓ resumed/);
+				await again.waitFor("Heard success: ");
+				await again.press("C-c");
+				await again.press("C-c");
+				assert.equal(await again.ended(endLimitMs), 0);
+				assert.doesNotMatch(await again.scrollback(), /ended with pi/, "nothing was under way");
+				await again.close();
+			} finally {
+				await stage.close();
+			}
 		});
 
 		test("takes its child along on SIGTERM, on SIGHUP and at the end of its input", async () => {

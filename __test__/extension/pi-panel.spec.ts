@@ -6,6 +6,7 @@ import { describe, test } from "node:test";
 import { backgroundStage, spawn } from "../support/background.ts";
 import {
 	call,
+	fail,
 	hang,
 	type ModelRequest,
 	makeGate,
@@ -140,6 +141,26 @@ for (const version of piVersions) {
 				await tui.waitFor(isGone);
 				pause.open();
 				await tui.waitFor((screen) => /✓ config · explorer/.test(screen) && !screen.includes("waiting to be read"));
+				await tui.close();
+			} finally {
+				await stage.close();
+			}
+		});
+
+		test("counts down to a retry above the editor and in the panel, and says why", async () => {
+			let tries = 0;
+			const overloaded = { body: { error: { message: "the scripted model is overloaded", type: "server_error" } } };
+			const shaky = () => (tries++ === 0 ? [fail(503, overloaded)] : [say("There.")]);
+			const settings = { retry: { baseDelayMs: 6_000 } };
+			const stage = await backgroundStage({ version, settings, children: { shaky } });
+			try {
+				const prompt = spawn({ task: "shaky work", label: "config" });
+				const tui = await startTui(stage.world, { columns: 100, rows: 24, prompt });
+				// The provider's words, and nothing of its JSON.
+				await tui.waitFor(/^ ↻ config +explorer +\d+s {2}retry 1 of \d+ in [2-6]s · [^{}"]*overloaded$/m);
+				await openPanel(tui);
+				await tui.waitFor(/^ Sub-agents · 1 running[\s\S]*▸ ↻ 1 config .* retry 1 of \d+ in [1-5]s · .*overloaded/);
+				await tui.waitFor(/▸ ✓ 1 config /);
 				await tui.close();
 			} finally {
 				await stage.close();

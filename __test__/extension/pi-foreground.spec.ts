@@ -1,0 +1,97 @@
+/** Runs that a call waits for are reached as any others: by `/subagents`, while the call goes on. */
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+
+import {
+	backgroundStage,
+	call,
+	detailsOf,
+	eventually,
+	hang,
+	lastEnd,
+	type ModelRequest,
+	makeGate,
+	type PiEvent,
+	piVersions,
+	type RpcSession,
+	say,
+	startRpc,
+	until,
+} from "../support/pi.ts";
+
+/** Asks with a command and returns what the user is told. */
+async function told(rpc: RpcSession, message: string): Promise<string> {
+	const from = rpc.uiRequests.length;
+	const { success } = await rpc.send({ type: "prompt", message });
+	assert.equal(success, true);
+	const notes = rpc.uiRequests.slice(from).filter(({ method }) => method === "notify");
+	return notes.map((note) => note.message).join("\n");
+}
+
+/** Asks until this is told. */
+async function tells(rpc: RpcSession, message: string, what: RegExp, limitMs = 15_000): Promise<string> {
+	for (const deadline = performance.now() + limitMs; ; await delay(100)) {
+		const text = await told(rpc, message);
+		if (what.test(text)) return text;
+		assert.ok(performance.now() < deadline, `${message} does not tell ${what}:\n${text}`);
+	}
+}
+
+for (const version of piVersions) {
+	describe(`runs that a call of pi ${version} waits for`, () => {
+		test("are listed and told of, read a message, and one is stopped while the other ends", async () => {
+			const gate = makeGate();
+			const tasks = [
+				{ agent: "explorer", task: "wait for it" },
+				{ agent: "reviewer", task: "hold on" },
+			];
+			const both = ({ toolAnswers }: ModelRequest) =>
+				toolAnswers.length > 0 ? [say("Both are over.")] : [call("subagent_parallel", { tasks })];
+			const wait = ({ toolAnswers }: ModelRequest) =>
+				toolAnswers.length > 0
+					? [say("It is done.")]
+					: [say("I wait."), until(gate.opened), call("read", { path: "README.md" })];
+			const hold = () => [say("I hold."), hang()];
+			const stage = await backgroundStage({ version, children: { both, wait, hold } });
+			try {
+				const rpc = startRpc(stage.world);
+				await rpc.send({ type: "prompt", message: "both of them" });
+				await eventually(() => stage.childRequests().length === 2, "the work of both");
+				const list = await tells(
+					rpc,
+					"/subagents list",
+					/running[\s\S]*a call waits for it[\s\S]*running[\s\S]*a call waits for it/,
+				);
+				const idOf = (agent: string) =>
+					new RegExp(`^● #\\d {2}(\\w{8}) · ${agent} · [wh]\\w+ \\w+.* · running`, "m").exec(list)?.[1];
+				const [explorer, reviewer] = [idOf("explorer"), idOf("reviewer")];
+				assert.ok(explorer && reviewer, list);
+				assert.match(await told(rpc, `/subagents info ${explorer}`), /a call waits for it/);
+				await tells(rpc, `/subagents log ${explorer}`, /I wait\./);
+				const sent = await told(rpc, `/subagents send ${explorer} Be brief.`);
+				assert.match(sent, /^✓ sent to \w{8} \(explorer\), which reads it before its next turn$/m);
+				const stopped = await told(rpc, `/subagents stop ${reviewer}`);
+				assert.match(stopped, /^✓ stopped \w{8} \(reviewer\) and everything it had started$/m);
+				assert.equal(rpc.log.events.filter(({ type }) => type === "tool_execution_end").length, 0, "the call goes on");
+				assert.match(await told(rpc, "/subagents stop nobody"), /there is no run `nobody`/);
+
+				gate.open();
+				await rpc.log.waitFor(({ type }: PiEvent) => type === "agent_settled");
+				const outcomes = detailsOf(lastEnd(rpc.log)).results.map(({ agent, outcome }) => ({ agent, outcome }));
+				assert.deepEqual(outcomes, [
+					{ agent: "explorer", outcome: "completed" },
+					{ agent: "reviewer", outcome: "aborted" },
+				]);
+				const last = stage.childRequests().at(-1);
+				assert.ok(JSON.stringify(last?.messages).includes("Be brief."), "it has read the message");
+				assert.doesNotMatch(await told(rpc, "/subagents list"), /a call waits for it/);
+				assert.equal(stage.server.requests.filter(({ isParent }) => isParent).length, 2, "nothing was announced");
+				await rpc.close();
+			} finally {
+				await stage.close();
+			}
+		});
+	});
+}
