@@ -156,6 +156,7 @@ export const moments = [
 	"panel",
 	"transcript",
 	"stopped",
+	"quit",
 	"interrupted",
 	"resumed",
 	"list",
@@ -208,7 +209,7 @@ export class Day {
 	async playClosed(): Promise<string> {
 		const closed = await this.#open();
 		await enter(closed, typed.history);
-		await closed.waitFor(/So is the fourth\.[\s\S]*^ ● history .* read src\/config\.ts/m);
+		await closed.waitFor(/So is the fourth\.[\s\S]*^ ● history .* load took one path/m);
 		await this.server.waitFor(({ userText, toolAnswers }) => userText === tasks.history && toolAnswers.length === 1);
 		await enter(closed, typed.panel);
 		await closed.waitFor(answers.half.slice(-20));
@@ -222,7 +223,7 @@ export class Day {
 	async #untilQuit(look: Look): Promise<void> {
 		const tui = await this.#open();
 		await enter(tui, typed.two);
-		await tui.waitFor(/Both are under way\.[\s\S]*^ ● tests .* ls test.*\n ● config .* ls \. /m);
+		await tui.waitFor(/Both are under way\.[\s\S]*^ ● tests .* only starts it\..*\n ● config .* ls \. /m);
 		await look("spawned", tui);
 
 		await enter(tui, typed.chain);
@@ -241,7 +242,7 @@ export class Day {
 		await tui.waitFor("A third one is under way.");
 		await enter(tui, typed.history);
 		await tui.waitFor(heard("dead code (error)"));
-		await tui.waitFor(/^ ● history .* read src\/config\.ts/m);
+		await tui.waitFor(/^ ● history .* load took one path/m);
 		await look("budget", tui);
 
 		await enter(tui, typed.panel);
@@ -261,7 +262,7 @@ export class Day {
 		await tui.waitFor(/▸ ⚠ 3 tests/);
 		await tui.press("Escape");
 		await tui.waitFor(/⚠ tests [\s\S]*stopped by the user[\s\S]*^ ● history .*\n─/m);
-		await quit(tui);
+		await quit(tui, () => look("quit", tui));
 	}
 
 	async #afterReopening(look: Look): Promise<void> {
@@ -325,10 +326,11 @@ async function enter(tui: Tui, text: string): Promise<void> {
 	await tui.press("Enter");
 }
 
-/** Quits pi, and proves that it has left nothing. */
-async function quit(tui: Tui): Promise<void> {
+/** Quits pi, and proves that it has left nothing; `look` sees what its terminal shows then. */
+async function quit(tui: Tui, look: () => Promise<void> | void = () => {}): Promise<void> {
 	await tui.press("C-d");
 	const code = await tui.ended();
 	if (code !== 0) throw new Error(`pi ended with ${code}:\n${await tui.screen()}`);
+	await look();
 	await tui.close();
 }
