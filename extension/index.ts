@@ -4,10 +4,9 @@
  * In a child of this package only the guard is registered: a sub-agent delegates nothing.
  */
 
-import type { ToolSurfaces } from "../index.js";
+import type { BackgroundEvent, ToolSurfaces } from "../index.js";
 import { Deliveries } from "./background/deliveries.ts";
 import { Background } from "./background/registry.ts";
-import type { BackgroundEvent } from "./background/types.ts";
 import { registerAnnouncementRenderer } from "./cards/announcement.ts";
 import { stopClocks } from "./cards/state.ts";
 import childGuard from "./child-guard.cjs";

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import type { DeliveryMessage } from "../../extension/background/types.ts";
 import type { BeforeSettleResult, CustomMessage, PiContext } from "../../extension/host/pi.ts";
+import type { DeliveryMessage } from "../../index.js";
 import { eventually } from "../support/eventually.ts";
 import {
 	backgroundRun,

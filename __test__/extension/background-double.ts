@@ -1,15 +1,9 @@
 /** Background runs without the addon: a session whose runs and transcripts a test writes. */
 
 import { Background } from "../../extension/background/registry.ts";
-import type {
-	BackgroundEvent,
-	BackgroundOptions,
-	BackgroundRun,
-	BackgroundSession,
-	CommandReport,
-	Transcript,
-} from "../../extension/background/types.ts";
+import type { BackgroundRun } from "../../extension/background/run.ts";
 import type { Native } from "../../extension/host/native.ts";
+import type { BackgroundEvent, BackgroundOptions, BackgroundSession, CommandReport, Transcript } from "../../index.js";
 
 let made = 0;
 

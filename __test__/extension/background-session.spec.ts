@@ -5,10 +5,11 @@ import { after, afterEach, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { visibleWidth } from "@earendil-works/pi-tui";
 import { announcementOf } from "../../extension/background/announcement.ts";
-import type { BackgroundRun, DeliveryMessage } from "../../extension/background/types.ts";
+import type { BackgroundRun } from "../../extension/background/run.ts";
 import { announcementLines } from "../../extension/cards/announcement.ts";
 import type { ToolRenderContext } from "../../extension/host/pi.ts";
 import { Style } from "../../extension/ui/style.ts";
+import type { DeliveryMessage } from "../../index.js";
 import { answer, backgroundRun, type LoadedExtension, PackageCopies, USAGE } from "./package-copy.ts";
 import { PLAIN, standingIn } from "./standing-in.ts";
 

@@ -9,7 +9,7 @@ import { setImmediate as later } from "node:timers/promises";
 import type { Component } from "@earendil-works/pi-tui";
 import { visibleWidth } from "@earendil-works/pi-tui";
 import { announcementOf } from "../../extension/background/announcement.ts";
-import type { BackgroundEvent, CommandReport } from "../../extension/background/types.ts";
+import type { BackgroundEvent, CommandReport } from "../../index.js";
 import { hostile, mutated, Random } from "./mutations.ts";
 import { answer, backgroundRun, HostDouble, PackageCopies, USAGE } from "./package-copy.ts";
 

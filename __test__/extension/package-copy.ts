@@ -5,16 +5,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type {
-	BackgroundEvent,
-	BackgroundOptions,
-	BackgroundRun,
-	BackgroundSession,
-	CommandReport,
-	SpawnableAgents,
-	SpawnOptions,
-	SpawnReceipt,
-} from "../../extension/background/types.ts";
+import type { BackgroundRun } from "../../extension/background/run.ts";
 import type { Native } from "../../extension/host/native.ts";
 import type {
 	Command,
@@ -33,13 +24,20 @@ import type {
 	Widget,
 } from "../../extension/host/pi.ts";
 import type {
+	BackgroundEvent,
+	BackgroundOptions,
+	BackgroundSession,
 	ChainOptions,
+	CommandReport,
 	EarlyCall,
 	EarlyOptions,
 	HostCallbacks,
 	ParallelOptions,
 	RunHandle,
 	RunOptions,
+	SpawnableAgents,
+	SpawnOptions,
+	SpawnReceipt,
 	ToolResult,
 	ToolSurface,
 	ToolSurfaces,

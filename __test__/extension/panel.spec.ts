@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it, mock } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
-
-import type { BackgroundRun, Transcript } from "../../extension/background/types.ts";
+import type { BackgroundRun } from "../../extension/background/run.ts";
 import { Style } from "../../extension/ui/style.ts";
 import { shownOf, widgetLines } from "../../extension/ui/widget.ts";
+import type { Transcript } from "../../index.js";
 import { aRun, BackgroundDouble, over, report } from "./background-double.ts";
 import { KEYS, PanelDouble, passing, settle } from "./drawn-panel.ts";
 import { PLAIN } from "./standing-in.ts";

@@ -1,9 +1,10 @@
 /** The message that tells a conversation how its background runs ended, as data in the session. */
 
+import type { DeliveryMessage } from "../../index.js";
 import { isUsage } from "../host/details.ts";
 import type { CustomMessage, SessionEntry } from "../host/pi.ts";
 import { decoder, defined, isNumber, isObject, isText, listOf, maybe, picked, shape } from "../host/stored.ts";
-import type { BackgroundRun, DeliveryMessage } from "./types.ts";
+import type { BackgroundRun } from "./run.ts";
 
 /** Type of the messages that announce. Sessions keep it: it must not change. */
 export const ANNOUNCEMENT = "subagent-announcement";

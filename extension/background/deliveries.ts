@@ -8,13 +8,12 @@
  */
 
 import { existsSync } from "node:fs";
-import type { DeliveryPolicy } from "../../index.js";
+import type { DeliveryMessage, DeliveryPolicy } from "../../index.js";
 import { contained, guardedInterval } from "../host/guard.ts";
 import { loadAddon } from "../host/native.ts";
 import type { BeforeSettleEvent, BeforeSettleResult, PiApi, PiContext } from "../host/pi.ts";
 import { announcementOf, deliveredIn } from "./announcement.ts";
 import type { Background } from "./registry.ts";
-import type { DeliveryMessage } from "./types.ts";
 
 interface Outgoing {
 	message: DeliveryMessage;

@@ -3,10 +3,10 @@
  * them for whoever asks or commands.
  */
 
+import type { BackgroundEvent, BackgroundOptions, BackgroundSession } from "../../index.js";
 import { contained } from "../host/guard.ts";
 import type { Native } from "../host/native.ts";
-import { endOf, isLive, runsOf } from "./run.ts";
-import type { BackgroundEvent, BackgroundOptions, BackgroundRun, BackgroundSession } from "./types.ts";
+import { type BackgroundRun, endOf, isLive, runsOf } from "./run.ts";
 
 /** How long the results of runs that end one after the other are gathered before they come. */
 const GATHERED_MS = 3_000;

@@ -1,8 +1,13 @@
 /** What a run is, apart from how it is drawn. */
 
+import type { BackgroundRun as NativeRun } from "../../index.js";
 import { isRetry, isUsage } from "../host/details.ts";
 import { isNumber, isText, maybe, shape } from "../host/stored.ts";
-import type { BackgroundRun } from "./types.ts";
+
+export interface BackgroundRun extends NativeRun {
+	/** What its child asks of the user, and waits for. */
+	question?: { title: string };
+}
 
 export function isLive({ state }: BackgroundRun): boolean {
 	return state !== "ended";
@@ -15,19 +20,8 @@ export function endOf({ key, timesResumed }: BackgroundRun): string {
 
 const isRun = shape<BackgroundRun>(
 	[isText, "key", "runId", "sessionKey", "session", "agent", "task", "cwd", "state"],
-	[
-		maybe(isText),
-		"label",
-		"model",
-		"outcome",
-		"status",
-		"error",
-		"result",
-		"partial",
-		"transcript",
-		"lastTool",
-		"text",
-	],
+	[maybe(isText), "label", "model", "outcome", "status", "error", "result", "partial"],
+	[maybe(isText), "transcript", "lastTool", "text"],
 	[isNumber, "createdMs", "timesResumed"],
 	[maybe(isNumber), "position", "startedMs", "endedMs", "archivedMs"],
 	[isUsage, "usage"],

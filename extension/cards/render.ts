@@ -3,8 +3,7 @@
 import { runDetailsIn } from "../host/details.ts";
 import type { ToolDefinition, ToolRenderContext } from "../host/pi.ts";
 import { contentText, isObject } from "../host/stored.ts";
-import type { Asked } from "../questions/asked.ts";
-import { questionLine } from "../questions/line.ts";
+import { type Asked, questionLine } from "../questions/asked.ts";
 import { component } from "../ui/component.ts";
 import { keyText } from "../ui/key-text.ts";
 import { limited, paragraph } from "../ui/lines.ts";

@@ -1,6 +1,6 @@
 /** Cards of the tools for work in the background: one line each, more when expanded or when something is wrong. */
 
-import type { SpawnableAgents, SpawnReceipt } from "../background/types.ts";
+import type { SpawnableAgents, SpawnReceipt } from "../../index.js";
 import { agentsIn, receiptIn } from "../host/details.ts";
 import type { RenderedOutput, ToolDefinition, ToolRenderContext } from "../host/pi.ts";
 import { contentText, isObject } from "../host/stored.ts";

@@ -1,8 +1,7 @@
 /** What the commands say: data, kept in the session, laid out whenever it is drawn, and never in the model's context. */
 
 import { writeSync } from "node:fs";
-import type { DoctorCheck } from "../../index.js";
-import type { CommandReport } from "../background/types.ts";
+import type { CommandReport, DoctorCheck } from "../../index.js";
 import type { Component, PiApi, PiContext, Theme } from "../host/pi.ts";
 import { decoder, isNumber, isObject, isText, listOf, maybe, shape } from "../host/stored.ts";
 import { component } from "../ui/component.ts";

@@ -3,7 +3,8 @@
  * `docs/events.md`; it is sanitized by the addon and bounded here.
  */
 
-import type { BackgroundRun, DeliveryMessage } from "../background/types.ts";
+import type { DeliveryMessage } from "../../index.js";
+import type { BackgroundRun } from "../background/run.ts";
 import { guardedTimeout } from "./guard.ts";
 import type { PiApi } from "./pi.ts";
 import { defined, picked } from "./stored.ts";

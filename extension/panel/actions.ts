@@ -1,8 +1,7 @@
 /** What the panel does with a run: the commands of `/subagents`, by one key each. */
 
-import type { HostCallbacks } from "../../index.js";
-import { isLive } from "../background/run.ts";
-import type { BackgroundRun, CommandReport } from "../background/types.ts";
+import type { CommandReport, HostCallbacks } from "../../index.js";
+import { type BackgroundRun, isLive } from "../background/run.ts";
 import { commandReport, messageReport, type Report, reportLines } from "../commands/report.ts";
 import { unwaited } from "../host/guard.ts";
 import { nameOf } from "../ui/run-words.ts";

@@ -1,7 +1,6 @@
 /** The panel's first view: the runs, and what is known of the chosen one. */
 
-import { isLive } from "../background/run.ts";
-import type { BackgroundRun } from "../background/types.ts";
+import { type BackgroundRun, isLive } from "../background/run.ts";
 import { cached } from "../ui/component.ts";
 import { joined, paragraph, partLines, startOf } from "../ui/lines.ts";
 import { compactProse, endOfProse, PREVIEW_CHARACTERS } from "../ui/prose.ts";

@@ -1,8 +1,8 @@
 /** The runs that the panel lists: what is told of this session's, joined with what the store has. */
 
+import type { BackgroundSession } from "../../index.js";
 import type { Background } from "../background/registry.ts";
-import { endOf, isLive, runsOf } from "../background/run.ts";
-import type { BackgroundRun, BackgroundSession } from "../background/types.ts";
+import { type BackgroundRun, endOf, isLive, runsOf } from "../background/run.ts";
 import { unwaited } from "../host/guard.ts";
 
 /** How often the store is asked: runs of other sessions are not told of, and old ones may be removed. */

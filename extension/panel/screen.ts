@@ -1,8 +1,7 @@
 /** `/subagents` in a terminal: a screen of its own with the runs of the session, live; views lie on top of each other. */
 
-import type { HostCallbacks } from "../../index.js";
+import type { BackgroundSession, HostCallbacks } from "../../index.js";
 import type { Background } from "../background/registry.ts";
-import type { BackgroundSession } from "../background/types.ts";
 import { guardedInterval, guardedTimeout } from "../host/guard.ts";
 import type { Keybindings, PiContext, Screen, Terminal } from "../host/pi.ts";
 import { type AnyTheme, Style } from "../ui/style.ts";

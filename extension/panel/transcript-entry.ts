@@ -1,6 +1,6 @@
 /** An entry of a transcript as lines. */
 
-import type { Transcript } from "../background/types.ts";
+import type { Transcript } from "../../index.js";
 import { paragraph, remark, startOf } from "../ui/lines.ts";
 import { PREVIEW_CHARACTERS, prose } from "../ui/prose.ts";
 import type { Style } from "../ui/style.ts";

@@ -3,7 +3,7 @@
  * drawn costs as many lines as there are on the screen, however long the transcript is.
  */
 
-import type { Transcript } from "../background/types.ts";
+import type { Transcript } from "../../index.js";
 import { cached } from "../ui/component.ts";
 import type { Style } from "../ui/style.ts";
 import { entryLines, type TranscriptEntry } from "./transcript-entry.ts";

@@ -1,7 +1,7 @@
 /** The panel's second view: what a run was asked, says, calls and gets, as it grows. */
 
-import { isLive } from "../background/run.ts";
-import type { BackgroundRun, Transcript } from "../background/types.ts";
+import type { Transcript } from "../../index.js";
+import { type BackgroundRun, isLive } from "../background/run.ts";
 import { guardedTimeout, unwaited } from "../host/guard.ts";
 import { cached } from "../ui/component.ts";
 import { joined, paragraph } from "../ui/lines.ts";

@@ -1,6 +1,6 @@
 /** What a view of the panel is, what it can ask of the panel, and the lines that all views have. */
 
-import type { BackgroundSession } from "../background/types.ts";
+import type { BackgroundSession } from "../../index.js";
 import type { Style } from "../ui/style.ts";
 import { clip, widthOf } from "../ui/text.ts";
 import type { Foot } from "./foot.ts";

@@ -1,7 +1,9 @@
 /** A question of a run: what is asked, and the words around it. */
 
+import { visibleWidth } from "@earendil-works/pi-tui";
 import type { Answer, ConfirmRequest, Question } from "../../index.js";
-import { oneLine } from "../ui/text.ts";
+import type { Style } from "../ui/style.ts";
+import { clip, oneLine } from "../ui/text.ts";
 
 /** A question while it waits. */
 export interface Asked {
@@ -82,4 +84,22 @@ export function asker({ agent }: Asked, label?: string): string {
 export function sentence(asked: Asked, label?: string): string {
 	const title = oneLine(asked.title);
 	return asked.method === "consent" ? title : `${asker(asked, label)} asks: ${title}`;
+}
+
+const MARK = "?";
+/** A question that gets fewer columns is no question: the hint goes first. */
+const FEWEST_COLUMNS = 24;
+
+/** A question that waits, on one line: in a card, above the editor, in the panel. `hint` says how it is answered; it stands at the end, where there is room beside the question. */
+export function questionLine(
+	asked: Asked,
+	width: number,
+	style: Style,
+	{ label, hint = "" }: { label?: string | undefined; hint?: string } = {},
+): string {
+	const wanted = hint === "" ? "" : ` · ${hint}`;
+	const end = width - visibleWidth(wanted) < FEWEST_COLUMNS ? "" : wanted;
+	const room = width - MARK.length - 1 - visibleWidth(end);
+	const text = clip(sentence(asked, label), Math.max(0, room));
+	return clip(`${style.fg("warning", `${MARK} ${text}`)}${style.fg("dim", end)}`, width);
 }

@@ -7,8 +7,7 @@ import { guardedInterval, unwaited } from "../host/guard.ts";
 import { component } from "../ui/component.ts";
 import { keyName } from "../ui/key-text.ts";
 import type { Style } from "../ui/style.ts";
-import type { Asked } from "./asked.ts";
-import { questionLine } from "./line.ts";
+import { type Asked, questionLine } from "./asked.ts";
 import { QuestionOverlay } from "./overlay.ts";
 import type { Presenter } from "./questions.ts";
 

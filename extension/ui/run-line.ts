@@ -1,6 +1,6 @@
 /** A run in one line: columns for what is compared, the rest as far as the terminal reaches. */
 
-import type { BackgroundRun } from "../background/types.ts";
+import type { BackgroundRun } from "../background/run.ts";
 import { doing, elapsed, FEWEST_COLUMNS, markOf, modelOf, nameOf } from "./run-words.ts";
 import type { Color, Style } from "./style.ts";
 import { brief, cell, clip, widthOf } from "./text.ts";

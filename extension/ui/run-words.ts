@@ -1,7 +1,6 @@
 /** What is said of a run, wherever it is drawn: its mark and name, how it stands, what it did last. */
 
-import { isLive } from "../background/run.ts";
-import type { BackgroundRun } from "../background/types.ts";
+import { type BackgroundRun, isLive } from "../background/run.ts";
 import type { RunOutcome } from "../host/details.ts";
 import { gist } from "./prose.ts";
 import { isActive, type ShownState } from "./states.ts";

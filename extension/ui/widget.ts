@@ -1,8 +1,7 @@
 /** The runs that matter now, above the editor: those at work, and those that wait to be read. */
 
 import type { Background } from "../background/registry.ts";
-import { isLive } from "../background/run.ts";
-import type { BackgroundRun } from "../background/types.ts";
+import { type BackgroundRun, isLive } from "../background/run.ts";
 import { guardedInterval } from "../host/guard.ts";
 import type { PiContext, Terminal, Widget } from "../host/pi.ts";
 import { component } from "./component.ts";
