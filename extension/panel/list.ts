@@ -13,7 +13,7 @@ import { fitCall } from "../ui/tool-calls.ts";
 import { usageParts } from "../ui/words.ts";
 import type { RunActions } from "./actions.ts";
 import type { PanelRuns } from "./runs.ts";
-import { TranscriptView } from "./transcript.ts";
+import { transcriptView } from "./transcript.ts";
 import { type Hint, type PanelHost, rule, scrolled, titled, type View } from "./view.ts";
 
 /** Fewer rows than this have no room for the names of the columns, or for the chosen run below the list. */
@@ -83,7 +83,7 @@ export function listView(host: PanelHost, actions: RunActions): View {
 			const run = current();
 			if (by !== undefined) choose(Math.max(0, Math.min(runs.list.length - 1, index + by)));
 			else if (action === "all") runs.toggleAll();
-			else if (run && action === "open") host.open(new TranscriptView(host, actions, run));
+			else if (run && action === "open") host.open(transcriptView(host, actions, run));
 			else return run !== undefined && actions.press(action, run);
 			return true;
 		},

@@ -11,7 +11,6 @@ import type { Style } from "../ui/style.ts";
 import { clip, fitPath, indented, oneLine } from "../ui/text.ts";
 import { usageWords } from "../ui/words.ts";
 import type { RunActions } from "./actions.ts";
-import type { Action } from "./keys.ts";
 import { MOST_ENTRIES, TranscriptWindow } from "./transcript-window.ts";
 import { type Hint, type PanelHost, scrolled, titled, type View } from "./view.ts";
 
@@ -21,164 +20,89 @@ const NEWEST_ENTRIES = 80;
 const FETCH_EVERY_MS = 400;
 const INDENT = 2;
 
-export class TranscriptView implements View {
-	private readonly host: PanelHost;
-	private readonly actions: RunActions;
-	private readonly window = new TranscriptWindow();
+export function transcriptView(host: PanelHost, actions: RunActions, opened: BackgroundRun): View {
+	const window = new TranscriptWindow();
 	/** The run as it was last known: it may be removed while somebody reads. */
-	private run: BackgroundRun;
-	private isRemoved = false;
-	private withTools = true;
-	private version: string | undefined;
-	private problem: string | undefined;
+	let run = opened;
+	let isRemoved = false;
+	let withTools = true;
+	let version: string | undefined;
+	let problem: string | undefined;
 	/** How many of the newest entries are to be read, and whether that is being done. */
-	private wanted = 0;
-	private isReading = false;
-	private timer: NodeJS.Timeout | undefined;
-	private isDisposed = false;
+	let wanted = 0;
+	let isReading = false;
+	let timer: NodeJS.Timeout | undefined;
+	let isDisposed = false;
 	/** The file has more, but no more of it is to be had. */
-	private isExhausted = false;
-	private rows = 1;
-	private newest: string | undefined;
+	let isExhausted = false;
+	let height = 1;
+	let newest: string | undefined;
 	/** What is being said and is not in the file yet, or how the run has ended. */
-	private readonly below = cached((run: BackgroundRun, newest: string | undefined, columns: number, style: Style) =>
-		isLive(run) ? liveLines(run, newest, columns, style) : endLines(run, columns, style),
+	const below = cached((shown: BackgroundRun, said: string | undefined, columns: number, style: Style) =>
+		isLive(shown) ? liveLines(shown, said, columns, style) : endLines(shown, columns, style),
 	);
 
-	constructor(host: PanelHost, actions: RunActions, run: BackgroundRun) {
-		this.host = host;
-		this.actions = actions;
-		this.run = run;
-		this.want(NEWEST_ENTRIES);
-	}
-
-	head(columns: number): string {
-		const { run } = this;
-		const { style } = this.host;
-		const { text, color } = markOf(run);
-		const { tokens = "", cost = "" } = usageWords([run.usage]);
-		const parts = [
-			titled(nameOf(run), style),
-			style.fg("muted", run.agent === nameOf(run) ? "" : oneLine(run.agent)),
-			style.fg("muted", elapsed(run, Date.now())),
-			style.fg(isLive(run) ? "muted" : color, wordsOf(run)),
-			...[modelOf(run), tokens, cost].map((part) => style.fg("dim", part)),
-		];
-		return clip(`${style.fg(color, text)} ${joined(parts, style)}`, columns);
-	}
-
-	body(columns: number, rows: number): readonly string[] {
-		const asked = this.run.question ? [questionLine(this.run, columns, this.host.style)] : [];
-		this.rows = rows - asked.length;
-		return [...this.entries(columns, this.rows), ...asked];
-	}
-
-	hints(): readonly Hint[] {
-		const tools: Hint = { action: "tools", does: this.withTools ? "without tools" : "with tools" };
-		const known = this.isRemoved ? [] : this.actions.hints(this.run);
-		if (this.window.isFollowing) return [...known, tools, { action: "up", does: "scroll" }];
-		return [{ action: "bottom", does: "follow" }, ...known, tools];
-	}
-
-	press(action: Action): boolean {
-		const by = scrolled(action, this.rows);
-		if (by !== undefined) this.window.scroll(by);
-		else if (action === "tools") this.toggleTools();
-		else return !this.isRemoved && this.actions.press(action, this.run);
-		this.wantOlder();
-		return true;
-	}
-
-	refresh(): void {
-		const run = this.host.runs.run(this.run.key);
-		this.isRemoved = run === undefined;
-		if (!run) return;
-		const { run: before } = this;
-		this.run = run;
-		// A file that nobody writes is not looked at again.
-		if (isLive(before) || isLive(run) || run.timesResumed !== before.timesResumed) this.want(NEWEST_ENTRIES);
-	}
-
-	dispose(): void {
-		this.isDisposed = true;
-		clearTimeout(this.timer);
-	}
-
-	private toggleTools(): void {
-		this.withTools = !this.withTools;
-		this.version = undefined;
-		this.want(NEWEST_ENTRIES);
-	}
-
-	/** Asks for what is older where its place is looked at: twice as much, so that all of it costs twice the file at most. */
-	private wantOlder(): void {
-		const { isAtTop, hasMore, length } = this.window;
-		if (isAtTop && hasMore && !this.isExhausted) this.want(Math.min(MOST_ENTRIES, length * 2));
-	}
-
 	/** Asks for the newest entries, now or as soon as the file may be looked at again. */
-	private want(entries: number): void {
-		this.wanted = Math.max(this.wanted, entries);
-		if (!this.isReading && !this.isDisposed) unwaited("the panel", this.read());
-	}
-
-	private async read(): Promise<void> {
-		const { wanted: entries, withTools: tools } = this;
-		this.isReading = true;
-		this.wanted = 0;
+	const want = (entries: number) => {
+		wanted = Math.max(wanted, entries);
+		if (!isReading && !isDisposed) unwaited("the panel", read());
+	};
+	/** Asks for what is older where its place is looked at: twice as much, so that all of it costs twice the file at most. */
+	const wantOlder = () => {
+		if (window.isAtTop && window.hasMore && !isExhausted) want(Math.min(MOST_ENTRIES, window.length * 2));
+	};
+	const read = async () => {
+		const entries = wanted;
+		const tools = withTools;
+		isReading = true;
+		wanted = 0;
 		try {
-			const transcript = await this.host.session.transcript(this.run.key, { entries, tools });
+			const transcript = await host.session.transcript(run.key, { entries, tools });
 			// Asked for before the tools were switched on or off.
-			if (tools === this.withTools) this.take(transcript, entries);
-			else this.wanted = NEWEST_ENTRIES;
-			this.problem = undefined;
+			if (tools === withTools) take(transcript, entries);
+			else wanted = NEWEST_ENTRIES;
+			problem = undefined;
 		} catch (error) {
-			this.problem = oneLine(error instanceof Error ? error.message : String(error));
+			problem = oneLine(error instanceof Error ? error.message : String(error));
 		}
-		if (this.isDisposed) return;
-		this.host.changed();
+		if (isDisposed) return;
+		host.changed();
 		const rested = () => {
-			this.isReading = false;
-			this.wantOlder();
-			if (this.wanted > 0) this.want(0);
+			isReading = false;
+			wantOlder();
+			if (wanted > 0) want(0);
 		};
-		this.timer = guardedTimeout("reading the transcript", rested, FETCH_EVERY_MS);
-	}
+		timer = guardedTimeout("reading the transcript", rested, FETCH_EVERY_MS);
+	};
+	const take = (transcript: Transcript, asked: number) => {
+		const { length } = window;
+		if (version === undefined) {
+			window.clear();
+			isExhausted = false;
+		} else if (transcript.version === version && asked <= length) return;
+		window.take(transcript);
+		if (asked > NEWEST_ENTRIES) isExhausted = window.length <= length;
+		version = transcript.version;
+		newest = transcript.entries.findLast(({ role }) => role === "assistant")?.text;
+	};
 
-	private take(transcript: Transcript, asked: number): void {
-		const { length } = this.window;
-		if (this.version === undefined) {
-			this.window.clear();
-			this.isExhausted = false;
-		} else if (transcript.version === this.version && asked <= length) return;
-		this.window.take(transcript);
-		if (asked > NEWEST_ENTRIES) this.isExhausted = this.window.length <= length;
-		this.version = transcript.version;
-		this.newest = transcript.entries.findLast(({ role }) => role === "assistant")?.text;
-	}
-
-	private entries(columns: number, rows: number): readonly string[] {
-		if (this.window.length === 0) return this.withoutEntries(columns).slice(0, rows);
-		const lines = this.window.visible(columns, rows, this.host.style, this.tail(columns));
+	const entries = (columns: number): readonly string[] => {
+		const { style } = host;
+		const tail = below(run, newest, columns, style);
+		if (window.length === 0) return withoutEntries(columns, tail).slice(0, height);
+		const lines = window.visible(columns, height, style, tail);
 		// The line above the oldest entry is blank: there is room to say that there are older ones.
-		return this.window.isAtTop && lines[0] === "" ? [this.above(columns), ...lines.slice(1)] : lines;
-	}
-
-	private above(columns: number): string {
-		if (!this.window.hasMore) return "";
-		if (!this.isExhausted) return note("… older entries are being read", this.host.style);
+		return window.isAtTop && lines[0] === "" ? [above(columns), ...lines.slice(1)] : lines;
+	};
+	const above = (columns: number): string => {
+		if (!window.hasMore) return "";
+		if (!isExhausted) return note("… older entries are being read", host.style);
 		const where = "… older entries are in ";
-		const path = oneLine(this.run.transcript ?? "the child's session file");
-		return note(where + fitPath(path, columns - INDENT - where.length), this.host.style);
-	}
-
-	private tail(columns: number): readonly string[] {
-		return this.below(this.run, this.newest, columns, this.host.style);
-	}
-
-	private withoutEntries(columns: number): string[] {
-		const { run, problem } = this;
-		const { style } = this.host;
+		const path = oneLine(run.transcript ?? "the child's session file");
+		return note(where + fitPath(path, columns - INDENT - where.length), host.style);
+	};
+	const withoutEntries = (columns: number, tail: readonly string[]): string[] => {
+		const { style } = host;
 		const width = columns - INDENT;
 		if (run.archivedMs !== undefined) {
 			const archived = `The transcript was archived ${when(run.archivedMs)}. What the run came to:`;
@@ -188,11 +112,64 @@ export class TranscriptView implements View {
 		if (problem !== undefined) {
 			return ["", ...indented(paragraph(problem, width, style, "warning"), INDENT), ...endLines(run, columns, style)];
 		}
-		if (this.version === undefined) return ["", note("Reading …", style)];
+		if (version === undefined) return ["", note("Reading …", style)];
 		const task = indented(paragraph(run.task, width, style, "muted"), INDENT);
 		const waits = isLive(run) ? "Nothing has been said yet." : "Nothing was said.";
-		return ["", ...task, "", note(waits, style), ...this.tail(columns)];
-	}
+		return ["", ...task, "", note(waits, style), ...tail];
+	};
+
+	want(NEWEST_ENTRIES);
+	return {
+		head: (columns) => headLine(run, columns, host.style),
+		body(columns, rows) {
+			const asked = run.question ? [questionLine(run, columns, host.style)] : [];
+			height = rows - asked.length;
+			return [...entries(columns), ...asked];
+		},
+		hints() {
+			const tools: Hint = { action: "tools", does: withTools ? "without tools" : "with tools" };
+			const known = isRemoved ? [] : actions.hints(run);
+			if (window.isFollowing) return [...known, tools, { action: "up", does: "scroll" }];
+			return [{ action: "bottom", does: "follow" }, ...known, tools];
+		},
+		press(action) {
+			const by = scrolled(action, height);
+			if (by !== undefined) window.scroll(by);
+			else if (action === "tools") {
+				withTools = !withTools;
+				version = undefined;
+				want(NEWEST_ENTRIES);
+			} else return !isRemoved && actions.press(action, run);
+			wantOlder();
+			return true;
+		},
+		refresh() {
+			const known = host.runs.run(run.key);
+			isRemoved = known === undefined;
+			if (!known) return;
+			const before = run;
+			run = known;
+			// A file that nobody writes is not looked at again.
+			if (isLive(before) || isLive(run) || run.timesResumed !== before.timesResumed) want(NEWEST_ENTRIES);
+		},
+		dispose() {
+			isDisposed = true;
+			clearTimeout(timer);
+		},
+	};
+}
+
+function headLine(run: BackgroundRun, columns: number, style: Style): string {
+	const { text, color } = markOf(run);
+	const { tokens = "", cost = "" } = usageWords([run.usage]);
+	const parts = [
+		titled(nameOf(run), style),
+		style.fg("muted", run.agent === nameOf(run) ? "" : oneLine(run.agent)),
+		style.fg("muted", elapsed(run, Date.now())),
+		style.fg(isLive(run) ? "muted" : color, wordsOf(run)),
+		...[modelOf(run), tokens, cost].map((part) => style.fg("dim", part)),
+	];
+	return clip(`${style.fg(color, text)} ${joined(parts, style)}`, columns);
 }
 
 /** A remark between entries. */

@@ -6,31 +6,22 @@ import type { Color, Style } from "./style.ts";
 /** Longer code is drawn in one colour: it is a file, and somebody waits for the screen. */
 const MOST_CHARACTERS = 30_000;
 
-/** pi's colours for what highlight.js finds; the rest keeps the terminal's own. */
-const COLORS: Readonly<Record<string, Color>> = {
-	keyword: "syntaxKeyword",
-	built_in: "syntaxType",
-	literal: "syntaxNumber",
-	number: "syntaxNumber",
-	regexp: "syntaxString",
-	string: "syntaxString",
-	comment: "syntaxComment",
-	doctag: "syntaxComment",
-	meta: "muted",
-	function: "syntaxFunction",
-	title: "syntaxFunction",
-	class: "syntaxType",
-	type: "syntaxType",
-	tag: "syntaxPunctuation",
-	name: "syntaxKeyword",
-	attr: "syntaxVariable",
-	variable: "syntaxVariable",
-	params: "syntaxVariable",
-	operator: "syntaxOperator",
-	punctuation: "syntaxPunctuation",
-	addition: "toolDiffAdded",
-	deletion: "toolDiffRemoved",
-};
+/** pi's colours, and what highlight.js finds that is drawn in them; the rest keeps the terminal's own. */
+const KINDS: readonly [color: Color, kinds: string][] = [
+	["syntaxKeyword", "keyword name"],
+	["syntaxType", "built_in class type"],
+	["syntaxNumber", "literal number"],
+	["syntaxString", "regexp string"],
+	["syntaxComment", "comment doctag"],
+	["syntaxFunction", "function title"],
+	["syntaxPunctuation", "tag punctuation"],
+	["syntaxVariable", "attr variable params"],
+	["syntaxOperator", "operator"],
+	["muted", "meta"],
+	["toolDiffAdded", "addition"],
+	["toolDiffRemoved", "deletion"],
+];
+const COLORS = new Map(KINDS.flatMap(([color, kinds]) => kinds.split(" ").map((kind) => [kind, color] as const)));
 
 /** The tree that highlight.js builds, as far as it is read. */
 interface Tree {
@@ -63,7 +54,8 @@ function colored(tree: Tree, style: Style): string {
 		drawn += color ? text.replace(/[^\n]+/g, (line) => style.fg(color, line)) : text;
 	};
 	tree.walk({
-		openNode: ({ kind = "" }) => void colors.push(COLORS[kind] ?? COLORS[kind.split(/[.-]/)[0] ?? ""] ?? colors.at(-1)),
+		openNode: ({ kind = "" }) =>
+			void colors.push(COLORS.get(kind) ?? COLORS.get(kind.split(/[.-]/)[0] ?? "") ?? colors.at(-1)),
 		addText(text) {
 			const color = colors.at(-1);
 			if (color !== run.color) {
