@@ -17,6 +17,20 @@ fn knowing() -> Sanitizer {
 }
 
 #[test]
+fn what_is_decided_of_a_text_that_grows_is_shown_at_once() {
+    let github = ["gh", "p_", "x9Kq2Lm7Vb4Tn8Rw3YpZc5Hd1Fg6Js0AeBu"].concat();
+    let jwt = ["eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiIxMjM0NTY3ODkwIn0", "c2lnbmF0dXJlLW9mLXRoaXM"].join(".");
+    for secret in [&github, &jwt] {
+        let shown = plain().sanitize_growing(&format!("The key {secret} is used there. Then more follows"));
+        assert!(
+            !shown.contains(secret) && shown.ends_with("] is used there. Then more follows"),
+            "{}",
+            &*shown
+        );
+    }
+}
+
+#[test]
 fn names_stay_and_values_go() {
     let sanitizer = knowing();
     let github = ["gh", "p_", "x9Kq2Lm7Vb4Tn8Rw3YpZc5Hd1Fg6Js0AeBu"].concat();

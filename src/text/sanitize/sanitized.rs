@@ -76,3 +76,18 @@ impl fmt::Display for Sanitized {
         formatter.pad(&self.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::text::{Sanitizer, SanitizerOptions};
+
+    #[test]
+    fn a_limit_that_the_ellipsis_would_fill_keeps_text_instead() {
+        let text = Sanitizer::new(SanitizerOptions::default()).sanitize("abcdef");
+        for (limit, head, tail) in
+            [(0, "", ""), (2, "ab", "ef"), (3, "abc", "def"), (4, "a…", "…f"), (6, "abcdef", "abcdef")]
+        {
+            assert_eq!((&*text.clip(limit), &*text.clip_tail(limit)), (head, tail), "{limit}");
+        }
+    }
+}
