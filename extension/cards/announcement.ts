@@ -6,13 +6,12 @@ import type { PiApi, RenderedMessage, RenderOptions } from "../host/pi.ts";
 import { contentText } from "../host/stored.ts";
 import { component } from "../ui/component.ts";
 import { keyText } from "../ui/key-text.ts";
-import { joinedWidth, paragraph, partLines } from "../ui/lines.ts";
+import { figures, joinedWidth, paragraph, partLines } from "../ui/lines.ts";
 import { Style } from "../ui/style.ts";
 import { clip, firstLine, indented, oneLine } from "../ui/text.ts";
 import { duration, markOfState, noteOfState } from "../ui/words.ts";
 import { type Extent, headLine, INDENT, title } from "./frame.ts";
 import { ANSWER_LINES, answerLines, placeLine } from "./result.ts";
-import { figures } from "./work.ts";
 
 const LABEL = "[subagents]";
 /** Lines of a result in a collapsed message that announces several, and of one that is not whole. */

@@ -1,6 +1,6 @@
 /** The card of one run. Collapsed it says how the run goes; expanded it shows all that is known of it. */
 
-import { limited, paragraph, partLines, remark } from "../ui/lines.ts";
+import { figures, limited, paragraph, partLines, remark } from "../ui/lines.ts";
 import { PREVIEW_CHARACTERS } from "../ui/prose.ts";
 import type { Style } from "../ui/style.ts";
 import { clip, indented, oneLine } from "../ui/text.ts";
@@ -9,7 +9,7 @@ import { type CardInput, headLine, INDENT, TRUNCATED, title } from "./frame.ts";
 import { endLines, failureLines } from "./result.ts";
 import { type CardState, elapsedMs } from "./state.ts";
 import { markOf, silence, stateWords, type TaskView, taskViews } from "./tasks.ts";
-import { figures, workLines } from "./work.ts";
+import { workLines } from "./work.ts";
 
 const RECENT_CALLS = 3;
 const LIVE_TEXT_LINES = 2;

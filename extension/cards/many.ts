@@ -1,6 +1,6 @@
 /** The card of several runs: one line per task or step, and what they come to together. */
 
-import { paragraph, partLines } from "../ui/lines.ts";
+import { figures, paragraph, partLines } from "../ui/lines.ts";
 import { counts } from "../ui/states.ts";
 import type { Style } from "../ui/style.ts";
 import { indented } from "../ui/text.ts";
@@ -11,7 +11,6 @@ import { ANSWER_LINES, answerLines, changeLines, failureLines } from "./result.t
 import type { TaskList } from "./rows.ts";
 import { type CardState, elapsedMs } from "./state.ts";
 import { commonModel, type TaskView, taskViews } from "./tasks.ts";
-import { figures } from "./work.ts";
 
 /** Lines that sum up a call under way, where a narrow terminal breaks them. */
 const SUMMARY_ROWS = 3;

@@ -1,13 +1,13 @@
 /** What came of a run, as lines: its answer or its failure, what it changed, where its files lie. */
 
 import type { SingleResult } from "../../index.js";
-import { limited, paragraph, partLines, remark } from "../ui/lines.ts";
+import { figures, limited, paragraph, partLines, remark } from "../ui/lines.ts";
 import { compactProse, PREVIEW_CHARACTERS, prose } from "../ui/prose.ts";
 import type { Style } from "../ui/style.ts";
 import { clip, fitPath, oneLine, wrap } from "../ui/text.ts";
 import { shortPath } from "../ui/tool-calls.ts";
 import type { Extent } from "./frame.ts";
-import { callLines, figures, newsOf } from "./work.ts";
+import { callLines, newsOf } from "./work.ts";
 
 export const ANSWER_LINES = 6;
 const ERROR_LINES = 6;

@@ -1,6 +1,6 @@
 /** One line per task: columns for what is compared, the rest as far as the terminal reaches. */
 
-import { joined, joinedWidth } from "../ui/lines.ts";
+import { joined, joinedWidth, SEPARATOR } from "../ui/lines.ts";
 import { gist, PREVIEW_CHARACTERS } from "../ui/prose.ts";
 import { isOver } from "../ui/states.ts";
 import type { Style } from "../ui/style.ts";
@@ -25,8 +25,6 @@ const ACTIVITY_COLUMNS = 24;
 /** Fewer columns than this say nothing. */
 const FEWEST_COLUMNS = 6;
 const GAP = "  ";
-/** Between what is joined. */
-const SEPARATOR_COLUMNS = 3;
 
 /** Tasks in input order. Steps are numbered and come one after the other. */
 export interface TaskList {
@@ -106,10 +104,10 @@ function details(
 	const activity = below === "nothing" ? activityOf(view, task, room, style) : "";
 	// Why it failed is worth more than figures.
 	const wish = Math.min(widthOf(activity), view.error === undefined ? ACTIVITY_COLUMNS : room);
-	const beside = room - joinedWidth([words, " ".repeat(wish)]) - SEPARATOR_COLUMNS;
+	const beside = room - joinedWidth([words, " ".repeat(wish)]) - SEPARATOR.length;
 	// The figures of a run that is over stand at the end of what stands below.
 	const figures = below === "work" && view.result ? "" : fittingFigures(view, model, beside, style);
-	const left = room - joinedWidth([words, figures]) - (words === "" && figures === "" ? 0 : SEPARATOR_COLUMNS);
+	const left = room - joinedWidth([words, figures]) - (words === "" && figures === "" ? 0 : SEPARATOR.length);
 	const fits = left >= Math.min(FEWEST_COLUMNS, widthOf(activity));
 	return joined([words, fits ? clip(activity, left) : "", figures], style);
 }

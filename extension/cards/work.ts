@@ -1,12 +1,11 @@
 /** What a run does, in lines: the calls it makes, the words it says, and what it spends. */
 
-import type { DisplayItem, RunUsage } from "../../index.js";
+import type { DisplayItem } from "../../index.js";
 import { remark } from "../ui/lines.ts";
 import { endOfProse, PREVIEW_CHARACTERS } from "../ui/prose.ts";
 import type { Style } from "../ui/style.ts";
 import { clip, oneLine } from "../ui/text.ts";
 import { callLine } from "../ui/tool-calls.ts";
-import { usageParts } from "../ui/words.ts";
 
 /** The last `limit` calls, with the words among them: all that led to these calls, or only those at `words`. */
 export function callLines(
@@ -54,9 +53,4 @@ export function newsOf(items: readonly DisplayItem[], said: string): string {
 	const words = items.findLast((item) => item.type === "text");
 	const isOld = items.at(-1)?.type === "toolCall" && words?.type === "text" && words.text.trim() === said.trim();
 	return isOld ? "" : said.trim();
-}
-
-/** Turns, tokens, cost and model. */
-export function figures(usage: RunUsage | readonly RunUsage[], model: string | undefined, style: Style): string[] {
-	return usageParts([usage].flat(), model && oneLine(model)).map((text) => style.fg("dim", text));
 }

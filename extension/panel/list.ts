@@ -2,7 +2,7 @@
 
 import { type BackgroundRun, isLive } from "../background/run.ts";
 import { cached } from "../ui/component.ts";
-import { joined, paragraph, partLines, startOf } from "../ui/lines.ts";
+import { figures, joined, paragraph, partLines, startOf } from "../ui/lines.ts";
 import { compactProse, endOfProse, PREVIEW_CHARACTERS } from "../ui/prose.ts";
 import { headingLine, runColumns, runLine } from "../ui/run-line.ts";
 import { markOf, nameOf, questionLine, stateOf } from "../ui/run-words.ts";
@@ -10,7 +10,6 @@ import { counts, isOver } from "../ui/states.ts";
 import type { Color, Style } from "../ui/style.ts";
 import { clip, indented, oneLine, wrap } from "../ui/text.ts";
 import { fitCall } from "../ui/tool-calls.ts";
-import { usageParts } from "../ui/words.ts";
 import type { RunActions } from "./actions.ts";
 import type { PanelRuns } from "./runs.ts";
 import { transcriptView } from "./transcript.ts";
@@ -108,17 +107,9 @@ function nothing({ isAll, isComplete, problem }: PanelRuns, columns: number, sty
 function sums(list: readonly BackgroundRun[], style: Style): string {
 	const states = list.map(stateOf);
 	const counted = [...counts(states.filter((state) => !isOver(state))), ...counts(states.filter(isOver))];
-	const spent = usageParts(
-		list.map(({ usage }) => ({ ...usage, cacheRead: 0, cacheWrite: 0, turns: 0 })),
-		undefined,
-	);
-	return joined(
-		[
-			...counted.map(({ count, word }) => style.fg("muted", `${count} ${word}`)),
-			...spent.map((text) => style.fg("dim", text)),
-		],
-		style,
-	);
+	const words = counted.map(({ count, word }) => style.fg("muted", `${count} ${word}`));
+	const spent = list.map(({ usage }) => ({ ...usage, cacheRead: 0, cacheWrite: 0, turns: 0 }));
+	return joined([...words, ...figures(spent, undefined, style)], style);
 }
 
 /** What was asked of the run, what it asks, what it does or has come to, what it has spent. */
@@ -126,8 +117,7 @@ function detailLines(run: BackgroundRun, columns: number, rows: number, style: S
 	const width = columns - INDENT;
 	const task = startOf(run.task, width, style, "muted", TASK_LINES);
 	const asks = run.question ? [questionLine(run, width, style)] : [];
-	const figures = usageParts([run.usage], run.model && oneLine(run.model)).map((text) => style.fg("dim", text));
-	const spent = partLines(figures, width, style).slice(0, 2);
+	const spent = partLines(figures(run.usage, run.model, style), width, style).slice(0, 2);
 	const room = rows - 2 - task.length - asks.length - spent.length;
 	const middle = room < 1 ? [] : isLive(run) ? liveLines(run, width, room, style) : endedLines(run, width, style);
 	const shown = [...task, ...asks, ...middle.slice(0, room), ...spent];

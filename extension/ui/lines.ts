@@ -1,10 +1,12 @@
 /** Lines of styled text: what cards, messages and the panel are put together from. */
 
+import type { RunUsage } from "../../index.js";
 import { PREVIEW_CHARACTERS } from "./prose.ts";
 import type { Color, Style } from "./style.ts";
 import { clip, oneLine, plainText, widthOf, wrap } from "./text.ts";
+import { usageParts } from "./words.ts";
 
-const SEPARATOR = " · ";
+export const SEPARATOR = " · ";
 
 /** Foreign text in one colour. */
 export function paragraph(text: string, width: number, style: Style, color: Color): string[] {
@@ -39,6 +41,11 @@ export function joined(parts: readonly string[], style: Style): string {
 export function joinedWidth(parts: readonly string[]): number {
 	const widths = parts.map(widthOf).filter((width) => width > 0);
 	return widths.reduce((sum, width) => sum + width, Math.max(0, widths.length - 1) * SEPARATOR.length);
+}
+
+/** Turns, tokens, cost and model. */
+export function figures(usage: RunUsage | readonly RunUsage[], model: string | undefined, style: Style): string[] {
+	return usageParts([usage].flat(), model && oneLine(model)).map((text) => style.fg("dim", text));
 }
 
 /** Styled parts side by side, as many to a line as fit. */

@@ -20,8 +20,8 @@ const COST_COLUMNS = 7;
 const FROM = { agent: 60, tokens: 84, cost: 100, model: 116 };
 const GAP = "  ";
 
-/** The parts before what a run does, and those behind it. */
-const BEFORE = ["name", "agent", "model", "time"] as const;
+/** The parts before what a run does, and those behind it, by their headings. */
+const BEFORE = ["run", "agent", "model", "time"] as const;
 const BEHIND = ["tokens", "cost"] as const;
 type Part = (typeof BEFORE)[number] | (typeof BEHIND)[number];
 /** Parts that are compared by their ends. */
@@ -50,8 +50,14 @@ export function runColumns(runs: readonly BackgroundRun[], width: number, isNumb
 		number: isNumbered ? String(runs.length).length : 0,
 		names: new Map(runs.map(({ key }, index) => [key, apart[index] ?? ""])),
 		sizes: {
-			name,
-			agent: width < FROM.agent ? 0 : longest(runs.map(agentOf), AGENT_COLUMNS),
+			run: name,
+			agent:
+				width < FROM.agent
+					? 0
+					: longest(
+							runs.map(({ agent }) => brief(agent)),
+							AGENT_COLUMNS,
+						),
 			model: width < FROM.model ? 0 : longest(runs.map(modelOf), MODEL_COLUMNS),
 			time: TIME_COLUMNS,
 			tokens: width < FROM.tokens || !runs.some((run) => tokensOf(run)) ? 0 : TOKEN_COLUMNS,
@@ -88,10 +94,6 @@ function sharedLength(one: string, other: string): number {
 	return length;
 }
 
-function agentOf({ agent }: BackgroundRun): string {
-	return brief(agent);
-}
-
 /** What was read and written, the cache left out. */
 function tokensOf({ usage }: BackgroundRun): string {
 	return usageWords([{ ...usage, cacheRead: 0, cacheWrite: 0 }]).tokens ?? "";
@@ -113,39 +115,35 @@ export function runLine(
 	const { text, color } = markOf(run);
 	const number = place ? style.fg("muted", `${String(place.number).padStart(columns.number)} `) : "";
 	const parts: Record<Part, [text: string, color: Color]> = {
-		name: [columns.names.get(run.key) ?? nameOf(run), (place?.isChosen ?? true) ? "accent" : "toolOutput"],
-		agent: [agentOf(run), "muted"],
+		run: [columns.names.get(run.key) ?? nameOf(run), (place?.isChosen ?? true) ? "accent" : "toolOutput"],
+		agent: [brief(run.agent), "muted"],
 		model: [modelOf(run), "dim"],
 		time: [elapsed(run, now), "muted"],
 		tokens: [tokensOf(run), "dim"],
 		cost: [usageWords([run.usage]).cost ?? "", "dim"],
 	};
 	const does = (room: number) => doing(run, isUnread, room, style);
-	return assembled(columns, `${style.fg(color, text)} ${number}`, parts, does, style);
+	return assembled(columns, `${style.fg(color, text)} ${number}`, (part) => parts[part], does, style);
 }
 
 /** The names of the columns. */
 export function headingLine(columns: RunColumns, style: Style): string {
-	const named = (text: string): [string, Color] => [text, "dim"];
-	const parts: Record<Part, [text: string, color: Color]> = {
-		...{ name: named("run"), agent: named("agent"), model: named("model"), time: named("time") },
-		...{ tokens: named("tokens"), cost: named("cost") },
-	};
 	const number = style.fg("dim", `${"#".padStart(columns.number)} `);
-	return assembled(columns, `  ${number}`, parts, (room) => style.fg("dim", cell("doing", room)), style);
+	const does = (room: number) => style.fg("dim", cell("doing", room));
+	return assembled(columns, `  ${number}`, (part) => [part, "dim"], does, style);
 }
 
 /** Parts side by side. Widths are known by column: to measure styled text is what drawing would cost most. */
 function assembled(
 	{ width, number, sizes }: RunColumns,
 	lead: string,
-	parts: Readonly<Record<Part, [text: string, color: Color]>>,
+	textOf: (part: Part) => [text: string, color: Color],
 	does: (room: number) => string,
 	style: Style,
 ): string {
 	const shown = (some: readonly Part[]) => some.filter((part) => sizes[part] > 0);
 	const drawn = (part: Part) => {
-		const [text, color] = parts[part];
+		const [text, color] = textOf(part);
 		return style.fg(color, cell(AT_THE_RIGHT.has(part) ? text.padStart(sizes[part]) : text, sizes[part]));
 	};
 	const [before, behind] = [shown(BEFORE), shown(BEHIND)];
