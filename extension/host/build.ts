@@ -1,6 +1,12 @@
-/** Which build of the extension is loaded. Pi loads it once: what an update puts on disk comes with the next start. */
+/**
+ * The generated module that pi runs, and the sources that it was made of. Pi loads it once: what an update puts on disk
+ * comes with the next start.
+ */
 
 import { readFileSync } from "node:fs";
+import { SourceMap } from "node:module";
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
 
 /** Version and hash of the module that pi loads, as its first line says; only the tests run the sources. */
 declare const BUILD: string | undefined;
@@ -27,4 +33,27 @@ function ownText(): string {
 	} catch {
 		return "";
 	}
+}
+
+const FRAME = /([^\s(]+):(\d+):(\d+)\)?$/m;
+
+let map: SourceMap | undefined;
+
+/** The first place in the error's trace, in the sources and without folders; nothing where it has none. */
+export function placeOf({ stack = "" }: Error): string | undefined {
+	const [, file = "", line, column] = FRAME.exec(stack) ?? [];
+	if (!line || !column) return undefined;
+	return (file === import.meta.url && origin(Number(line), Number(column))) || `${basename(file)}:${line}:${column}`;
+}
+
+function origin(line: number, column: number): string | undefined {
+	try {
+		map ??= new SourceMap(JSON.parse(readFileSync(`${fileURLToPath(import.meta.url)}.map`, "utf8")));
+	} catch {
+		return undefined;
+	}
+	// Traces count from one, maps from zero.
+	const entry = map.findEntry(line - 1, column - 1);
+	if (!("originalSource" in entry)) return undefined;
+	return `${basename(entry.originalSource)}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
 }

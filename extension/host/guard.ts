@@ -4,9 +4,9 @@
  */
 
 import { clip, oneLine } from "../ui/text.ts";
+import { placeOf } from "./build.ts";
 import { say } from "./notices.ts";
 import type { PiContext } from "./pi.ts";
-import { placeOf } from "./place.ts";
 
 /** Characters of a failure in a notice. */
 const MAX_WORDS = 300;

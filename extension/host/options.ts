@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import type { HostTool, RunOptions, SurfaceOptions } from "../../index.js";
 import { packageFolder } from "./build.ts";
 import type { PiApi, PiContext, SourceInfo } from "./pi.ts";
+import { defined } from "./stored.ts";
 
 const OWN_FOLDER = fileURLToPath(new URL("extensions/", packageFolder));
 
@@ -19,9 +20,8 @@ const ours = new Map<string, boolean>();
 
 /** Our own files; a checkout may be reached through a link. */
 function isOurs(file: string): boolean {
-	const known = ours.get(file);
-	if (known !== undefined) return known;
-	const found = file.startsWith(OWN_FOLDER) || realPath(file).startsWith(`${realPath(OWN_FOLDER)}${sep}`);
+	const found =
+		ours.get(file) ?? (file.startsWith(OWN_FOLDER) || realPath(file).startsWith(`${realPath(OWN_FOLDER)}${sep}`));
 	ours.set(file, found);
 	return found;
 }
@@ -34,60 +34,41 @@ function realPath(file: string): string {
 	}
 }
 
-function tools(pi: PiApi): HostTool[] {
-	const list: HostTool[] = [];
-	for (const { name, sourceInfo } of pi.getAllTools()) {
-		const extension = extensionFile(sourceInfo);
-		if (extension === undefined) list.push({ name });
-		else if (!isOurs(extension)) list.push({ name, extension });
-	}
-	return list;
-}
-
-function program(): { hostExecutable: string; hostScript?: string } {
-	const script = process.argv[1];
-	return script === undefined
-		? { hostExecutable: process.execPath }
-		: { hostExecutable: process.execPath, hostScript: script };
-}
-
 /** How pi marks a model that picks another one for each request; only extensions make such models. */
 const VIRTUAL_API = "pi-virtual";
-
-/** The model, and what extensions provide: pi tells which providers are registered, not by which file. */
-function models({ model, modelRegistry }: PiContext) {
-	const extensionProviders = [...modelRegistry.getRegisteredProviderIds()];
-	if (!model) return { extensionProviders };
-	const modelFromExtension = model.api === VIRTUAL_API;
-	return { model: `${model.provider}/${model.id}`, modelFromExtension, extensionProviders };
-}
-
-function session(context: PiContext): { parentSessionFile?: string } {
-	const parentSessionFile = context.sessionManager.getSessionFile();
-	return parentSessionFile === undefined ? {} : { parentSessionFile };
-}
 
 /** Every model that this pi knows, as `provider/id`. */
 export function modelNames({ modelRegistry }: PiContext): string[] {
 	return modelRegistry.getAll().map(({ provider, id }) => `${provider}/${id}`);
 }
 
-export function surfaceOptions(pi: PiApi, context: PiContext): SurfaceOptions {
-	return { cwd: context.cwd, tools: tools(pi) };
+export function surfaceOptions(pi: PiApi, { cwd }: PiContext): SurfaceOptions {
+	const tools = pi.getAllTools().map(({ name, sourceInfo }) => ({ name, extension: extensionFile(sourceInfo) }));
+	const others = tools.filter(({ extension }) => extension === undefined || !isOurs(extension));
+	return { cwd, tools: others.map(defined<HostTool>) };
 }
 
 export function doctorOptions(pi: PiApi, context: PiContext): SurfaceOptions {
-	return { ...surfaceOptions(pi, context), ...program(), ...session(context) };
+	return defined<SurfaceOptions>({
+		...surfaceOptions(pi, context),
+		hostExecutable: process.execPath,
+		hostScript: process.argv[1],
+		parentSessionFile: context.sessionManager.getSessionFile(),
+	});
 }
 
 /** Everything about a conversation that its runs depend on. */
 export type PlaceOptions = Omit<RunOptions, "agent" | "task" | "callId" | "aborted">;
 
 export function placeOptions(pi: PiApi, context: PiContext): PlaceOptions {
-	return {
-		sessionId: context.sessionManager.getSessionId(),
+	const { model, modelRegistry, sessionManager, thinkingLevel } = context;
+	return defined<PlaceOptions>({
 		...doctorOptions(pi, context),
-		...models(context),
-		thinking: context.thinkingLevel ?? pi.getThinkingLevel(),
-	};
+		sessionId: sessionManager.getSessionId(),
+		model: model && `${model.provider}/${model.id}`,
+		modelFromExtension: model && model.api === VIRTUAL_API,
+		// pi tells which providers are registered, not by which file.
+		extensionProviders: [...modelRegistry.getRegisteredProviderIds()],
+		thinking: thinkingLevel ?? pi.getThinkingLevel(),
+	});
 }
