@@ -118,13 +118,8 @@ fn cut(text: &str, limits: TruncateLimits, full_text: Option<&str>, keep: Keep) 
     let keep = if keep == Keep::Both && marker.is_none() { Keep::Head } else { keep };
     let (head, tail) = parts(text, room, lines, keep);
     let kept_bytes = head.len() + tail.len();
-    let shared = usize::from(
-        !tail.is_empty()
-            && !head.is_empty()
-            && !head.ends_with('\n')
-            && memchr(b'\n', &text.as_bytes()[head.len()..text.len() - tail.len()]).is_none(),
-    );
-    let kept_lines = (count_lines(head) + count_lines(tail)).saturating_sub(shared).min(total_lines);
+    // A line cut in its middle is in both parts; then no line is missing.
+    let kept_lines = (count_lines(head) + count_lines(tail)).min(total_lines);
     let mut out = String::with_capacity(limits.max_bytes.min(text.len()));
     out.push_str(head);
     if let Some(marker) = marker {
