@@ -19,11 +19,10 @@ export function headLines(input: CardInput, state: CardState, width: number, sty
 	const [planned] = input.tasks;
 	const [view] = taskViews(input.tasks, state);
 	const its = callMark(state, view);
-	const words = view && state.phase !== "pending" ? stateWords(view) : undefined;
-	const short = words === undefined ? [] : [style.fg(its.color, words)];
-	const whole = clockIsBelow(input, state) ? short : [...clock(state, style), ...short];
+	const words = style.fg(its.color, (view && state.phase !== "pending" && stateWords(view)) || "");
+	const time = clockIsBelow(input, state) ? "" : clock(state, style);
 	const named = title(its, "subagent", planned?.agent || "…", style);
-	const head = headLine([named, ...whole], [named, ...short], width, style);
+	const head = headLine([named, time, words], [named, words], width, style);
 	return [head, ...indented(taskLines(planned?.task ?? "", input, state, width - INDENT, style), INDENT)];
 }
 
@@ -57,9 +56,9 @@ function clockIsBelow(input: CardInput, state: CardState): boolean {
 	return input.expanded && state.phase === "running" && state.tasks !== undefined;
 }
 
-function clock(state: CardState, style: Style): string[] {
+function clock(state: CardState, style: Style): string {
 	const elapsed = elapsedMs(state);
-	return elapsed === undefined ? [] : [style.fg("muted", duration(elapsed, state.phase === "running"))];
+	return elapsed === undefined ? "" : style.fg("muted", duration(elapsed, state.phase === "running"));
 }
 
 function taskLines(task: string, input: CardInput, state: CardState, width: number, style: Style): string[] {
@@ -80,7 +79,7 @@ function runningLines(view: TaskView, input: CardInput, state: CardState, width:
 		? { calls: share(input, 0.5), text: share(input, 0.2), withWords: true }
 		: { calls: RECENT_CALLS, text: LIVE_TEXT_LINES, withWords: false };
 	const parts = [
-		...(clockIsBelow(input, state) ? clock(state, style) : []),
+		clockIsBelow(input, state) ? clock(state, style) : "",
 		...(view.usage ? figures(view.usage, view.model, style) : []),
 		silence(view, "odd", style),
 	];
