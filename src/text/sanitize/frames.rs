@@ -164,13 +164,11 @@ mod tests {
 
     #[test]
     fn what_follows_the_last_frame_stays_unless_it_says_where_the_frame_is() {
-        let frames = |range: std::ops::Range<usize>| -> String {
-            range.map(|n| format!("   {n}: a::f{n}\n")).collect()
-        };
+        let frames = |count: usize| lines(count, |n| format!("   {n}: a::f{n}\n"));
         let note = "   ... 3 more stack frames left out\n";
         for after in ["        not a frame, but deeper\n", "at b (b.js:1:1)\n"] {
-            let folded = folded(&format!("{}{after}", frames(0..8)));
-            assert_eq!(folded, format!("{}{note}{after}", frames(0..5)));
+            let folded = folded(&format!("{}{after}", frames(8)));
+            assert_eq!(folded, format!("{}{note}{after}", frames(5)));
         }
     }
 }
