@@ -197,6 +197,11 @@ describe("the message", () => {
 			...["⚠ find it · explorer · 12s · over budget", usage, ""],
 			...["⚠ find it · explorer · 12s · interrupted", "  So far.", "  `/subagents resume 4d` continues it", usage],
 		]);
+		const heads = (["error", "timeout", "unknown"] as const).map((status) => {
+			return lines([{ ...backgroundRun("6f"), ...ended, status }])[0];
+		});
+		const bare = "find it · explorer · 12s";
+		assert.deepEqual(heads, [`✗ ${bare} · failed`, `✗ ${bare} · timed out`, `⚠ ${bare} · unknown`]);
 	});
 
 	it("keeps its bounds in a session, draws nothing that a terminal would obey, and survives what is foreign", () => {

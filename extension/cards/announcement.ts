@@ -79,7 +79,9 @@ function bodyLines(run: AnnouncedRun, limit: number, extent: Extent, width: numb
 /** How it ended, as the words of states know it. */
 function stateOf({ status, outcome }: AnnouncedRun): string {
 	if (status === "success") return "completed";
-	return outcome ?? (status === "error" ? "failed" : (status ?? "ended"));
+	if (outcome) return outcome;
+	if (status === "timeout") return "hard_timeout";
+	return status === "error" ? "failed" : (status ?? "ended");
 }
 
 function clockOf({ startedMs, endedMs }: AnnouncedRun): string {
