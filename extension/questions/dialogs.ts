@@ -3,7 +3,7 @@
 import type { Answer } from "../../index.js";
 import type { PiContext } from "../host/pi.ts";
 import { type Asked, leftMs } from "./asked.ts";
-import type { Presenter } from "./questions.ts";
+import type { Presenter, Waiting } from "./questions.ts";
 
 export class Dialogs implements Presenter {
 	private readonly context: PiContext;
@@ -13,7 +13,7 @@ export class Dialogs implements Presenter {
 		this.context = context;
 	}
 
-	update(waiting: readonly Asked[], settle: (id: number, answer?: Answer) => void): void {
+	update(waiting: readonly Waiting[]): void {
 		if (this.shown && waiting.some(({ id }) => id === this.shown?.id)) return;
 		this.close();
 		const [next] = waiting;
@@ -21,8 +21,8 @@ export class Dialogs implements Presenter {
 		const over = new AbortController();
 		this.shown = { id: next.id, over };
 		show(this.context, next, over.signal).then(
-			(answer) => settle(next.id, answer),
-			() => settle(next.id),
+			(answer) => next.settle(answer),
+			() => next.settle(),
 		);
 	}
 

@@ -9,16 +9,16 @@ import { type Asked, consentOf, questionOf } from "./asked.ts";
 
 /** Shows questions to a person. */
 export interface Presenter {
-	/** Hears of every change. `settle` gives an answer; without one, nobody has answered. */
-	update(waiting: readonly Asked[], settle: (id: number, answer?: Answer) => void): void;
+	/** Hears of every change. */
+	update(waiting: readonly Waiting[]): void;
 	/** Shows this question now, because the person wants to answer it. */
 	open(id: number): void;
 	/** Takes everything off the screen. */
 	close(): void;
 }
 
-interface Waiting {
-	asked: Asked;
+export interface Waiting extends Asked {
+	/** Gives an answer; without one, nobody has answered. */
 	settle(answer?: Answer): void;
 }
 
@@ -63,8 +63,8 @@ export class Questions {
 	}
 
 	/** All that wait, longest first; those of one tool call, if it is given. */
-	list(callId?: string): readonly Asked[] {
-		const all = (stores.get(this.session ?? "")?.waiting ?? []).map(({ asked }) => asked);
+	list(callId?: string): readonly Waiting[] {
+		const all = stores.get(this.session ?? "")?.waiting ?? [];
 		return callId === undefined ? all : all.filter((asked) => asked.callId === callId);
 	}
 
@@ -98,7 +98,7 @@ export class Questions {
 			},
 			ask: async (question) => (await this.ask(session, { ...questionOf(question), ...of })) ?? {},
 			withdraw: (id) => {
-				const waiting = stores.get(session)?.waiting.find(({ asked }) => asked.id === id);
+				const waiting = stores.get(session)?.waiting.find((asked) => asked.id === id);
 				if (waiting) waiting.settle();
 				else this.withdrawn.add(id);
 			},
@@ -111,7 +111,7 @@ export class Questions {
 		const { promise, resolve } = Promise.withResolvers<Answer | undefined>();
 		const timer = guardedTimeout("ending a question", () => waiting.settle(), asked.limitMs);
 		const waiting: Waiting = {
-			asked,
+			...asked,
 			settle(answer) {
 				clearTimeout(timer);
 				resolve(answer);
@@ -126,9 +126,7 @@ export class Questions {
 	}
 
 	private changed(): void {
-		const waiting = stores.get(this.session ?? "")?.waiting ?? [];
-		const settle = (id: number, answer?: Answer) => waiting.find(({ asked }) => asked.id === id)?.settle(answer);
-		this.presenter?.update(this.list(), settle);
+		this.presenter?.update(this.list());
 		for (const listener of this.listeners) listener();
 	}
 }

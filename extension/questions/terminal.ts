@@ -7,9 +7,9 @@ import { guardedInterval, unwaited } from "../host/guard.ts";
 import { component } from "../ui/component.ts";
 import { keyName } from "../ui/key-text.ts";
 import type { Style } from "../ui/style.ts";
-import { type Asked, questionLine } from "./asked.ts";
+import { questionLine } from "./asked.ts";
 import { QuestionOverlay } from "./overlay.ts";
-import type { Presenter } from "./questions.ts";
+import type { Presenter, Waiting } from "./questions.ts";
 
 /** What opens the question that waits longest, wherever pi's editor has the keys. */
 export const SHORTCUT = "alt+a";
@@ -25,7 +25,7 @@ const LOOK_EVERY_MS = 200;
 const REPORT = /^\u001b(?:\[(?:<|M|[IO]$|\?|[\d;]+[cnRt]$)|\]|P|_)/;
 
 interface Shown {
-	asked: Asked;
+	asked: Waiting;
 	overlay?: QuestionOverlay;
 	handle?: OverlayHandle;
 	done?: () => void;
@@ -36,8 +36,7 @@ export class TerminalQuestions implements Presenter {
 	private readonly labelOf: (runId: string) => string | undefined;
 	private readonly release: () => void;
 	private readonly clock: NodeJS.Timeout;
-	private waiting: readonly Asked[] = [];
-	private settle: (id: number, answer?: Answer) => void = () => {};
+	private waiting: readonly Waiting[] = [];
 	/** Where pi draws, known while there are lines of ours. */
 	private tui: TUI | undefined;
 	private shown: Shown | undefined;
@@ -52,9 +51,8 @@ export class TerminalQuestions implements Presenter {
 		this.clock = guardedInterval("opening a question", () => this.look(), LOOK_EVERY_MS);
 	}
 
-	update(waiting: readonly Asked[], settle: (id: number, answer?: Answer) => void): void {
+	update(waiting: readonly Waiting[]): void {
 		this.waiting = waiting;
-		this.settle = settle;
 		if (this.shown && !waiting.includes(this.shown.asked)) this.hide();
 		this.drawLines();
 	}
@@ -98,7 +96,7 @@ export class TerminalQuestions implements Presenter {
 		return focused ? "getText" in focused && "setText" in focused : !this.tui.hasOverlay();
 	}
 
-	private show(asked: Asked, byHand: boolean): void {
+	private show(asked: Waiting, byHand: boolean): void {
 		const shown: Shown = { asked };
 		this.shown = shown;
 		const label = this.labelOf(asked.runId);
@@ -131,17 +129,17 @@ export class TerminalQuestions implements Presenter {
 		if (shown) takeAway(shown);
 	}
 
-	private answered(asked: Asked, answer?: Answer): void {
+	private answered(asked: Waiting, answer?: Answer): void {
 		this.hide();
-		if (answer) this.settle(asked.id, answer);
+		if (answer) asked.settle(answer);
 		else unwaited("a question", this.write(asked));
 	}
 
 	/** Text of any length is written in pi's own editor, which nothing closes but the person. */
-	private async write({ id, title, prefill }: Asked): Promise<void> {
+	private async write({ id, title, prefill, settle }: Waiting): Promise<void> {
 		this.putOff.add(id);
 		const value = await this.ui.editor(title, prefill).catch(() => undefined);
-		this.settle(id, value === undefined ? {} : { value });
+		settle(value === undefined ? {} : { value });
 	}
 
 	private drawLines(): void {
