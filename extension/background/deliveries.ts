@@ -18,8 +18,8 @@ import type { Background } from "./registry.ts";
 interface Outgoing {
 	message: DeliveryMessage;
 	attempts: number;
-	/** When it was handed to pi. */
-	sentAt?: number;
+	/** When it was handed to pi; until then, and when pi has not taken it, it is held. */
+	sentAt?: number | undefined;
 }
 
 export class Deliveries {
@@ -27,10 +27,8 @@ export class Deliveries {
 	private readonly background: Background;
 	private readonly arrived: (message: DeliveryMessage) => void;
 	private context: PiContext | undefined;
-	/** Still to be handed to pi, oldest first. */
-	private held: Outgoing[] = [];
-	/** Handed to pi, and not seen in the session yet. */
-	private sent: Outgoing[] = [];
+	/** Not seen in the session yet, oldest first. */
+	private outgoing: Outgoing[] = [];
 	/** In the session, and not known to be in its file. */
 	private unwritten: string[] = [];
 	/** Everything that this session was given. */
@@ -56,6 +54,14 @@ export class Deliveries {
 		return this.rules;
 	}
 
+	private get held(): Outgoing[] {
+		return this.outgoing.filter(({ sentAt }) => sentAt === undefined);
+	}
+
+	private get isWaiting(): boolean {
+		return this.outgoing.length > 0 || this.unwritten.length > 0;
+	}
+
 	/** Begins with a session. Returns the ids of the deliveries that stand in it. */
 	open(context: PiContext): string[] {
 		this.forget();
@@ -76,8 +82,7 @@ export class Deliveries {
 		clearInterval(this.timer);
 		this.timer = undefined;
 		this.context = undefined;
-		this.held = [];
-		this.sent = [];
+		this.outgoing = [];
 		this.unwritten = [];
 		this.known.clear();
 		this.promptedAt = Number.NEGATIVE_INFINITY;
@@ -87,7 +92,7 @@ export class Deliveries {
 	/** Takes a message from the addon. */
 	add(message: DeliveryMessage): void {
 		if (!this.context || message.deliveryIds.every((id) => this.known.has(id))) return;
-		this.held.push({ message, attempts: 0 });
+		this.outgoing.push({ message, attempts: 0 });
 		for (const id of message.deliveryIds) this.known.add(id);
 		this.whileOpen(() => this.look());
 	}
@@ -111,29 +116,28 @@ export class Deliveries {
 	/** A message has ended; pi adds it to the session when its handlers are through. */
 	messageEnded({ role, stopReason }: { role: string; stopReason?: string }): void {
 		if (role === "assistant") this.stopReason = stopReason;
-		if (this.sent.length > 0 || this.unwritten.length > 0) setImmediate(() => this.whileOpen(() => this.verify()));
+		if (this.isWaiting) setImmediate(() => this.whileOpen(() => this.verify()));
 	}
 
 	/** The run would come to rest: what is held joins the session, and the model goes on with it. */
 	async beforeSettle(event: BeforeSettleEvent, context: PiContext): Promise<BeforeSettleResult | undefined> {
 		if (!context.hasUI) await this.background.settled();
 		this.verify();
-		const outgoing = this.held.splice(0);
-		if (outgoing.length === 0) return undefined;
-		const now = performance.now();
-		for (const each of outgoing) this.sent.push({ ...each, attempts: each.attempts + 1, sentAt: now });
+		const { held } = this;
+		if (held.length === 0) return undefined;
+		held.forEach(noteSent);
 		this.watch();
-		const drafts = outgoing.map(({ message }) => ({ type: "custom_message" as const, ...announcementOf(message) }));
+		const drafts = held.map(({ message }) => ({ type: "custom_message" as const, ...announcementOf(message) }));
 		return {
 			entries: [...event.entries, ...drafts],
-			continue: event.continue || !context.hasUI || outgoing.some(({ message }) => message.triggerTurn),
+			continue: event.continue || !context.hasUI || held.some(({ message }) => message.triggerTurn),
 		};
 	}
 
 	/** The run has come to rest: what was sent and does not stand in the session goes out again. */
 	settled(aborted: boolean | undefined): void {
 		this.verify();
-		this.held.unshift(...this.sent.splice(0));
+		for (const each of this.outgoing) each.sentAt = undefined;
 		// Whoever has stopped the model, or has lost it, gets the news and no turn.
 		const isOver = aborted || this.signal?.aborted || this.stopReason === "aborted" || this.stopReason === "error";
 		this.handOver(!isOver);
@@ -153,7 +157,9 @@ export class Deliveries {
 		this.watch();
 		this.verify();
 		if (this.mayStart()) {
-			this.requeueRefused();
+			const sentBefore = performance.now() - this.policy.refusedMs;
+			for (const each of this.outgoing)
+				if (each.sentAt !== undefined && each.sentAt < sentBefore) each.sentAt = undefined;
 			this.handOver(true);
 		}
 		this.watch();
@@ -167,24 +173,16 @@ export class Deliveries {
 		return isQuiet && this.context?.hasUI === true && this.context.isIdle();
 	}
 
-	private requeueRefused(): void {
-		const now = performance.now();
-		const refused = this.sent.filter(({ sentAt = now }) => now - sentAt > this.policy.refusedMs);
-		this.sent = this.sent.filter((each) => !refused.includes(each));
-		this.held.unshift(...refused);
-	}
-
 	/** Hands what is held to pi; the last message starts a turn where one of them wants that. */
 	private handOver(mayTurn: boolean): void {
-		const now = performance.now();
-		this.held = this.held.filter(({ attempts }) => attempts < this.policy.attempts);
+		const given = this.held.filter(({ attempts }) => attempts >= this.policy.attempts);
+		this.outgoing = this.outgoing.filter((each) => !given.includes(each));
 		const isPatient = this.context?.hasUI === true;
 		const triggerTurn = mayTurn && (!isPatient || this.held.some(({ message }) => message.triggerTurn));
 		try {
-			for (let next = this.held.shift(); next; next = this.held.shift()) {
-				const attempts = next.attempts + 1;
-				const starts = this.held.length === 0 && triggerTurn && attempts < this.policy.attempts;
-				this.sent.push({ ...next, attempts, sentAt: now });
+			for (let [next, ...more] = this.held; next; [next, ...more] = this.held) {
+				noteSent(next);
+				const starts = more.length === 0 && triggerTurn && next.attempts < this.policy.attempts;
 				this.pi.sendMessage(announcementOf(next.message), {
 					triggerTurn: starts,
 					...(starts && { deliverAs: "followUp" }),
@@ -198,12 +196,13 @@ export class Deliveries {
 
 	/** Looks which of the messages stand in the session, and whether that is written. */
 	private verify(): void {
-		const { context, sent } = this;
+		const { context } = this;
+		const sent = this.outgoing.filter(({ sentAt }) => sentAt !== undefined);
 		if (!context || (sent.length === 0 && this.unwritten.length === 0)) return;
 		if (sent.length > 0) {
 			const ids = deliveredIn(context.sessionManager.getEntries());
 			const standing = sent.filter(({ message }) => message.deliveryIds.every((id) => ids.has(id)));
-			this.sent = sent.filter((each) => !standing.includes(each));
+			this.outgoing = this.outgoing.filter((each) => !standing.includes(each));
 			for (const { message } of standing) {
 				this.unwritten.push(...message.deliveryIds);
 				contained("telling other extensions of results", () => this.arrived(message), undefined);
@@ -222,28 +221,27 @@ export class Deliveries {
 		try {
 			does();
 		} catch {
-			// Whatever else went wrong is tried again with the next look.
-			if (this.isStale()) this.forget();
-		}
-	}
-
-	private isStale(): boolean {
-		try {
-			this.context?.isIdle();
-			return false;
-		} catch {
-			return true;
+			try {
+				// Whatever else went wrong is tried again with the next look.
+				this.context?.isIdle();
+			} catch {
+				this.forget();
+			}
 		}
 	}
 
 	private watch(): void {
-		this.background.hold([...this.sent, ...this.held].flatMap(({ message }) => message.runs));
-		const isWaiting = this.held.length > 0 || this.sent.length > 0 || this.unwritten.length > 0;
-		if (!isWaiting || !this.context) {
+		this.background.hold(this.outgoing.flatMap(({ message }) => message.runs));
+		if (!this.isWaiting || !this.context) {
 			clearInterval(this.timer);
 			this.timer = undefined;
 		} else if (!this.timer) {
 			this.timer = guardedInterval("delivering results", () => this.whileOpen(() => this.look()), this.policy.lookMs);
 		}
 	}
+}
+
+function noteSent(outgoing: Outgoing): void {
+	outgoing.attempts += 1;
+	outgoing.sentAt = performance.now();
 }
