@@ -20,8 +20,9 @@ import { Notices, sayAtExit } from "./host/notices.ts";
 import { placeOptions } from "./host/options.ts";
 import type { PiApi, PiContext, SettledEvent } from "./host/pi.ts";
 import { closeRuns } from "./host/runs.ts";
+import { Dialogs } from "./questions/dialogs.ts";
 import { Questions } from "./questions/questions.ts";
-import { askIn, registerQuestions } from "./questions/register.ts";
+import { TerminalQuestions } from "./questions/terminal.ts";
 import { EarlyCalls } from "./tools/early.ts";
 import { describeTools, rememberedTools, withPolicy } from "./tools/surfaces.ts";
 import { Tools } from "./tools/tools.ts";
@@ -51,7 +52,6 @@ function start(pi: PiApi): void {
 
 	registerCommands(pi, { background, deliveries, questions });
 	registerAnnouncementRenderer(pi);
-	registerQuestions(pi, questions);
 	questions.subscribe(() => background.ask(questions.titles()));
 
 	// Without a terminal of its own pi dies of Ctrl+C at once, and a child in its own process group hears nothing of it.
@@ -90,7 +90,10 @@ function start(pi: PiApi): void {
 	}
 
 	pi.on("session_start", async (_event, context) => {
-		askIn(context, questions, background);
+		const label = (runId: string) => background.runs.find((run) => run.runId === runId)?.label;
+		const { hasUI, mode, ui } = context;
+		const presenter = () => (mode === "tui" ? new TerminalQuestions(ui, label) : new Dialogs(context));
+		if (hasUI) questions.attach(context.sessionManager.getSessionId(), presenter());
 		if (!context.hasUI) process.once("SIGINT", interrupted);
 		surfaces = await describeTools(pi, context);
 		if (surfaces.register) tools.register(surfaces.tools);

@@ -11,10 +11,10 @@ import {
 	TUI_KEYBINDINGS,
 	visibleWidth,
 } from "@earendil-works/pi-tui";
+import { openQuestion } from "../../extension/commands/commands.ts";
 import type { DialogOptions, PiContext } from "../../extension/host/pi.ts";
 import { Dialogs } from "../../extension/questions/dialogs.ts";
 import { Questions } from "../../extension/questions/questions.ts";
-import { openQuestion } from "../../extension/questions/register.ts";
 import { TerminalQuestions } from "../../extension/questions/terminal.ts";
 import type { Question } from "../../index.js";
 import { aRun, BackgroundDouble } from "./background-double.ts";

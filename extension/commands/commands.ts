@@ -1,8 +1,8 @@
-/** `/subagents` and `/stop`. The addon answers them. */
+/** `/subagents`, `/stop` and the key of questions. The addon answers the commands. */
 
 import type { Deliveries } from "../background/deliveries.ts";
 import type { Background } from "../background/registry.ts";
-import { messageOf } from "../host/guard.ts";
+import { contained, messageOf } from "../host/guard.ts";
 import { loadAddon } from "../host/native.ts";
 import { doctorOptions } from "../host/options.ts";
 import type { CommandContext, CompletionItem, PiApi, PiContext } from "../host/pi.ts";
@@ -10,7 +10,7 @@ import { hostCallbacks } from "../host/refresh.ts";
 import { abortRuns } from "../host/runs.ts";
 import { openPanel } from "../panel/screen.ts";
 import type { Questions } from "../questions/questions.ts";
-import { NO_QUESTION, openQuestion } from "../questions/register.ts";
+import { SHORTCUT } from "../questions/terminal.ts";
 import { commandReport, deliver, messageReport, type Report, registerReportRenderer } from "./report.ts";
 
 /** What the commands work on. */
@@ -22,6 +22,8 @@ export interface Session {
 
 /** The one subcommand that is about this terminal, and not about runs. */
 const ANSWER = /^answer(?:$|\s+)"?(.*?)"?$/;
+
+const NO_QUESTION = "No sub-agent waits for an answer";
 
 /** What is said where there is no terminal for a panel. */
 const WITHOUT_PANEL = "list";
@@ -50,6 +52,25 @@ export function registerCommands(pi: PiApi, session: Session): void {
 		getArgumentCompletions: () => null,
 		handler: async (_args, context) => deliver(pi, context, await stop(context, session)),
 	});
+	pi.registerShortcut(SHORTCUT, {
+		description: "Answer a sub-agent's question",
+		handler: (context) => {
+			const open = () => session.questions.open() || context.ui.notify(NO_QUESTION, "info");
+			contained("opening a question", open, undefined);
+		},
+	});
+}
+
+/** `/subagents answer`: the question that waits longest, one by its place in the row, or that of a run. */
+export function openQuestion(which: string, questions: Questions, background: Background): boolean {
+	if (which === "") return questions.open();
+	const waiting = questions.list();
+	const number = /^[1-9]\d?$/.test(which) ? waiting[Number(which) - 1] : undefined;
+	const runs = new Set(background.runs.filter(({ label }) => label === which).map(({ runId }) => runId));
+	const isOf = ({ runId, agent }: (typeof waiting)[number]) =>
+		runId.startsWith(which) || runs.has(runId) || agent === which;
+	const found = number ?? waiting.find(isOf);
+	return found !== undefined && questions.open(found.id);
 }
 
 /** Completes a subcommand and its arguments; one that is complete gets no list, so that Enter runs it at once. */
