@@ -102,7 +102,9 @@ for (const version of piVersions) {
 			const Continue = () => [say("I have gone on.")];
 			const stage = await backgroundStage({ version, children: { wait, Continue } });
 			try {
-				const tui = await startTui(stage.world, { prompt: spawn({ task: "wait for it", label: "loader" }) });
+				// So narrow that the terminal would break the line in its command.
+				const prompt = spawn({ task: "wait for it", label: "loader" });
+				const tui = await startTui(stage.world, { columns: 98, prompt });
 				await tui.waitFor(/[●◐] loader .* I wait\./);
 				await tui.press("C-c");
 				await tui.press("C-c");

@@ -1,6 +1,7 @@
 /** What the user is told without asking. */
 
 import { writeSync } from "node:fs";
+import { wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import type { PiContext } from "./pi.ts";
 
 const STDERR = 2;
@@ -32,7 +33,10 @@ function complain(text: string): void {
 	}
 }
 
-/** Says it when pi has given the terminal back, which is when its process ends. */
+/**
+ * Says it when pi has given the terminal back, which is when its process ends. Broken between words: a terminal itself
+ * would break in the middle of a command.
+ */
 export function sayAtExit(text: string): void {
-	process.once("exit", () => complain(text));
+	process.once("exit", () => complain(wrapTextWithAnsi(text, process.stderr.columns || text.length).join("\n")));
 }
