@@ -21,7 +21,8 @@ export function headLines(input: CardInput, state: CardState, width: number, sty
 	const its = callMark(state, view);
 	const words = style.fg(its.color, (view && state.phase !== "pending" && stateWords(view)) || "");
 	const time = clockIsBelow(input, state) ? "" : clock(state, style);
-	const named = title(its, "subagent", planned?.agent || "…", style);
+	const agent = planned?.agent || (state.phase === "done" ? "" : "…");
+	const named = title(its, "subagent", agent, style);
 	const head = headLine([named, time, words], [named, words], width, style);
 	return [head, ...indented(taskLines(planned?.task ?? "", input, state, width - INDENT, style), INDENT)];
 }
