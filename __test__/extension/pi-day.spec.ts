@@ -53,7 +53,7 @@ describe("a day with background runs", () => {
 			screens.set(moment, await tui.screen());
 			if (moment !== "list") return;
 			await tui.resize(100, WHOLE_ROWS);
-			whole = await tui.waitFor((screen) => screen.includes(typed.two) && screen.includes("Background runs:"));
+			whole = await tui.waitFor((screen) => screen.includes(typed.two) && screen.includes("Runs: "));
 		});
 		assert.deepEqual([...screens.keys()], moments);
 	});

@@ -6,62 +6,19 @@ import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 
 import { bundle } from "../../scripts/lib/bundle.mjs";
+import { type Entry, exampleSession } from "../support/foreign.ts";
 import {
 	call,
 	delegate,
-	ModelServer,
 	onStage,
 	packageDir,
 	piCommand,
 	piVersions,
-	type Script,
 	say,
-	startRpc,
 	startTui,
 	type Tui,
 	World,
 } from "../support/pi.ts";
-
-/** What a line of a session file holds. */
-type Entry = Record<string, unknown> & { id: string; message?: Record<string, unknown> };
-
-const scout = "---\nname: scout\ndescription: Looks around\n---\nLook around.\n";
-
-/** A parent that calls the example in two of its ways, and the child of the example. */
-const conversation: Script = (request) => {
-	const { userText, toolAnswers } = request;
-	if (userText.includes("Look for the loader")) return [say("**It is in** `load.rs`.")];
-	if (!userText.startsWith("Delegate")) return [say("Yes.")];
-	if (toolAnswers.length > 0) return [say("That was all.")];
-	const task = { agent: "scout", task: "Look for the loader" };
-	return [
-		call("subagent", task),
-		call("subagent", { tasks: [task, task] }),
-		call("subagent", { agent: "nobody", task: "x" }),
-	];
-};
-
-/** The session that pi writes with the extension that it ships as an example of the same tool. */
-async function recorded(version: string): Promise<Entry[]> {
-	const server = await ModelServer.start(conversation);
-	const [, program] = piCommand(version);
-	const example = join(dirname(program), "../../examples/extensions/subagent/index.ts");
-	const world = new World({ version, baseUrl: server.baseUrl });
-	try {
-		world.writeAgentDir("agents/scout.md", scout);
-		const session = join(world.root, "session.jsonl");
-		const rpc = startRpc(world, { args: ["--session", session, "-ne", "-e", example] });
-		await rpc.prompt("Delegate");
-		await rpc.close();
-		return readFileSync(session, "utf8")
-			.split("\n")
-			.filter(Boolean)
-			.map((line) => JSON.parse(line) as Entry);
-	} finally {
-		await world.close();
-		await server.close();
-	}
-}
 
 /** The entries behind `before`, one after the other. */
 function behind(before: Entry[], ...added: Record<string, unknown>[]): Entry[] {
@@ -121,7 +78,7 @@ const spans = (color: string) => [{ line: [{ text: "in spans", color }], hang: 0
 for (const version of piVersions) {
 	describe(`pi ${version}`, () => {
 		test("opens a session of pi's own example, and one that was cut or edited", async () => {
-			const example = await recorded(version);
+			const example = await exampleSession(version);
 			const results = example.filter(({ message }) => message?.role === "toolResult");
 			assert.equal(results.length, 3);
 			assert.ok(JSON.stringify(results).includes('"stderr"'), "details of the example");

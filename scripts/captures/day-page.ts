@@ -53,7 +53,7 @@ export const parts: Readonly<Partial<Record<Moment, Part>>> = {
 			"Two more runs. The first looks for code that nobody calls and would look for ever; `budget.maxTurns` is 6. It is told when five are " +
 			"used up, and ended when all are. The model hears that as an error, with what there was.",
 		shows: "A run over its budget of six turns, and the two that go on.",
-		from: /^ In the background as well/,
+		from: /^ ✓ background explorer · dead code/,
 	},
 	panel: {
 		heading: "A look inside",
@@ -73,11 +73,17 @@ export const parts: Readonly<Partial<Record<Moment, Part>>> = {
 		shows: "The same transcript, after the run was stopped.",
 		from: /^ [●⚠] tests · /,
 	},
-	interrupted: {
+	quit: {
 		heading: "Home, and back",
 		text:
 			"One run is still at work when you quit pi. It ends with pi, everything that it had started too, and what there was of its answer is " +
-			"kept. When you open the session again, with `pi --continue` here, you are told: the status is `unknown`, because nobody knows what " +
+			"kept. The last line in your terminal says which, and what continues it.",
+		shows: "The terminal after pi: a line that names the run that ended and how to resume it.",
+		from: /background run ended with pi/,
+	},
+	interrupted: {
+		text:
+			"When you open the session again, with `pi --continue` here, you are told: the status is `unknown`, because nobody knows what " +
 			"would have come of it. Nothing starts again by itself: no run, and no turn.",
 		shows: "The session is open again; the run that was cut off is announced as interrupted.",
 		from: /^ ?⚠ tests/,

@@ -2,8 +2,8 @@
 
 import { type Cell, type Row, rowText } from "./terminal.ts";
 
-/** Where the line above pi's editor begins; the panel has no editor. */
-const EDITOR = /^──/;
+/** The line above pi's editor, or what tmux says where pi has ended; the panel has neither. */
+const EDITOR = /^──|^Pane is dead/;
 
 /** The rows from the first one that shows `from` down to the editor; several empty ones count as one. */
 export function shownFrom(rows: readonly Row[], from: RegExp): Row[] {

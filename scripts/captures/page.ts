@@ -70,6 +70,11 @@ export const pages: readonly Page[] = [
 				heading: "One after the other",
 				text: "`subagent_chain` takes steps; each may use what the step before came to.",
 			},
+			{
+				start: "foreign",
+				heading: "From another extension",
+				text: "What another extension, or another release, has stored about a call of this name is drawn as the text that the model read.",
+			},
 		],
 	},
 	{
@@ -85,7 +90,12 @@ export const pages: readonly Page[] = [
 			{
 				start: "widget",
 				heading: "Above the editor",
-				text: "A line for each run under way, five at most; nothing when there are none.",
+				text: "A line for each run under way, and for each that waits to be read; five at most, nothing when there are none.",
+			},
+			{
+				start: "question",
+				heading: "A question",
+				text: "What a run asks waits until somebody has time for it.",
 			},
 			{
 				start: "panel",
@@ -155,7 +165,8 @@ export function written(page: Page): string {
 		const narrow = own.flatMap(({ narrow = [], pictures }) =>
 			narrow.map((picture) => image(`${place}/${picture}-narrow.svg`, pictures[picture] ?? "")),
 		);
-		return ["", `## ${heading}`, "", text, ...shown, "", "In a terminal of 40 columns:", "", ...narrow];
+		const ending = narrow.length > 0 ? ["", "In a terminal of 40 columns:", "", ...narrow] : [];
+		return ["", `## ${heading}`, "", text, ...shown, ...ending];
 	});
 	return [...opening, ...sections, ...ending, ""].join("\n");
 }

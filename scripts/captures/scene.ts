@@ -49,8 +49,12 @@ export interface Scene {
 	holdsStarts?: boolean;
 	/** Agents that the project defines; pi's user is asked before the first of their runs. */
 	projectAgents?: readonly string[];
+	/** The source of an extension that children load. */
+	childExtension?: string;
 	/** Added to pi's settings. */
 	settings?: Record<string, unknown>;
+	/** The lines of a session to open, instead of a prompt. */
+	session?: () => Promise<Record<string, unknown>[]>;
 	/** Fresh gates for one performance. */
 	play(): Play;
 }

@@ -35,7 +35,7 @@ export const chainScenes: readonly Scene[] = [
 					[judged]: turns({ says: "The plan fits: the option is read before `load` is called." }),
 				},
 				async drive(screen) {
-					await screen.sees(screen.look.columns < 60 ? /step 2 of 3[\s\S]*read src/ : /step 2 of 3[\s\S]*\ds ago/);
+					await screen.sees(screen.look.columns < 60 ? /step 2 of 3[\s\S]*read \S/ : /step 2 of 3[\s\S]*\ds ago/);
 					await screen.take("chain-running");
 					rest.open();
 					await screen.sees(/✓ subagent chain/);

@@ -1,6 +1,6 @@
 /** Background runs: the widget above the editor, and the panel. */
 
-import { makeGate } from "../../__test__/support/steps.ts";
+import { fail, makeGate } from "../../__test__/support/steps.ts";
 import { list, read, turns } from "./model.ts";
 import type { Play, Scene, Screen } from "./scene.ts";
 import { at, find, found, noMistake, outOfCredit, plan, review, tests } from "./tasks.ts";
@@ -51,7 +51,18 @@ function busy(): Play & { rest: ReturnType<typeof makeGate> } {
 	};
 }
 
-const IS_BUSY = /○ lines[\s\S]*● option .*read src\/main[\s\S]*● the loader .*read src\/main/;
+/** And what is over has been read. */
+const IS_BUSY = /^(?![\s\S]*waiting to be read)[\s\S]*○ lines[\s\S]*● option .*It is read[\s\S]*● the loader .*load in/;
+
+/** A tool's consent, as an extension in the child asks for it. */
+const ASKS = `export default (pi) => {
+	pi.on("before_agent_start", async (_event, { ui }) => {
+		await ui.confirm("Delete build/ and everything in it?", "214 files, 38 MB. Nothing of it is under version control.");
+	});
+};
+`;
+const cleanup = "Remove what the build has left.";
+const overloaded = { body: { error: { message: "The model is overloaded.", type: "overloaded_error" } } };
 
 export const panelScenes: readonly Scene[] = [
 	{
@@ -69,6 +80,48 @@ export const panelScenes: readonly Scene[] = [
 			};
 			return { ...play, drive };
 		},
+	},
+	{
+		name: "widget-retry",
+		pictures: { "widget-retry": "The provider is overloaded; the request is repeated." },
+		rows: ROWS,
+		settings: { retry: { enabled: true, maxRetries: 3, baseDelayMs: 9_000 } },
+		play() {
+			let requests = 0;
+			return {
+				calls: [spawned(at("reviewer", review), "review")],
+				children: {
+					[review]: (request) => (requests++ === 0 ? [fail(503, overloaded)] : turns({ says: noMistake })(request)),
+				},
+				async drive(screen) {
+					await screen.sees(/↻ review .* retry 1 of 3/);
+					await screen.take("widget-retry");
+				},
+			};
+		},
+	},
+	{
+		name: "question",
+		pictures: {
+			"question-waits": "A line says who asks what. Keys go to the editor, and nothing opens over what is typed.",
+			"question-open":
+				"`alt+a` opens it. Enter gives the harmless answer; whoever means yes chooses it with an arrow key.",
+		},
+		rows: ROWS,
+		childExtension: ASKS,
+		play: () => ({
+			calls: [spawned(at("explorer", find), "the loader"), spawned(at("tester", cleanup), "cleanup")],
+			children: { [find]: turns({ says: found }), [cleanup]: turns({ says: "Nothing was deleted." }) },
+			async drive(screen) {
+				await screen.sees(/\? \S.* asks: Delete[\s\S]*\? \S.* asks: Delete/);
+				await screen.type("Meanwhile, look at the tests");
+				await screen.sees(/^Meanwhile, look at the tests/m);
+				await screen.take("question-waits");
+				await screen.press("M-a");
+				await screen.sees(/→ No/);
+				await screen.take("question-open");
+			},
+		}),
 	},
 	{
 		name: "panel",
@@ -94,7 +147,7 @@ export const panelScenes: readonly Scene[] = [
 				await screen.sees(/s again/);
 				await screen.take("panel-stop");
 				await screen.press("Escape");
-				await screen.sees(/s stop/);
+				await screen.sees(/enter open/);
 				await screen.press("Enter");
 				await screen.sees(/Who calls it\?[\s\S]*src\/config\.ts reads/);
 				await screen.take("panel-transcript");

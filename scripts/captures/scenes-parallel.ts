@@ -74,7 +74,7 @@ export const parallelScenes: readonly Scene[] = [
 					[plan]: turns({ says: optionPlan }),
 				},
 				async drive(screen) {
-					await screen.sees(screen.look.columns < 60 ? /read src\/[\s\S]*ls test[\s\S]*4 turns/ : twoSilent);
+					await screen.sees(screen.look.columns < 60 ? /reviewer .*read \S[\s\S]*ls test[\s\S]*4 turns/ : twoSilent);
 					await screen.take("parallel-running");
 					await screen.press(EXPAND);
 					await screen.sees(/^ {5}ls test/m);
@@ -111,7 +111,7 @@ export const parallelScenes: readonly Scene[] = [
 	},
 	{
 		name: "parallel-aborted",
-		pictures: { "parallel-aborted": "Aborted with Escape: what was done stays, what had not started never does." },
+		pictures: { "parallel-aborted": "Stopped with Escape: what was done stays, what had not started never does." },
 		config: { parallelConcurrency: 2 },
 		play: () => ({
 			calls: [

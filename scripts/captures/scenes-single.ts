@@ -66,8 +66,10 @@ export const singleScenes: readonly Scene[] = [
 				},
 				async drive(screen) {
 					await screen.sees(/ls \.[\s\S]*1 turn/);
-					await screen.sees(/No\n/);
-					await screen.press("Enter");
+					await screen.sees(/\? Run the project's agent reviewer\?/);
+					await screen.press("M-a");
+					await screen.sees(/→ No/);
+					await screen.press("Down", "Enter");
 					await screen.sees(/subagent reviewer .* queued #1/);
 					await screen.take("single-queued");
 					rest.open();
@@ -126,7 +128,7 @@ export const singleScenes: readonly Scene[] = [
 	},
 	{
 		name: "single-aborted",
-		pictures: { "single-aborted": "Aborted with Escape: what there was of the answer stays." },
+		pictures: { "single-aborted": "Stopped with Escape: what there was of the answer stays." },
 		play: () => ({
 			calls: [{ tool: "subagent", args: { agent: "explorer", task: find } }],
 			children: {

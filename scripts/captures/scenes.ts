@@ -2,8 +2,15 @@
 
 import type { Scene } from "./scene.ts";
 import { chainScenes } from "./scenes-chain.ts";
+import { foreignScenes } from "./scenes-foreign.ts";
 import { panelScenes } from "./scenes-panel.ts";
 import { parallelScenes } from "./scenes-parallel.ts";
 import { singleScenes } from "./scenes-single.ts";
 
-export const scenes: readonly Scene[] = [...singleScenes, ...parallelScenes, ...chainScenes, ...panelScenes];
+export const scenes: readonly Scene[] = [
+	...singleScenes,
+	...parallelScenes,
+	...chainScenes,
+	...foreignScenes,
+	...panelScenes,
+];

@@ -5,6 +5,8 @@ import { type Row, rowText, withText } from "./terminal.ts";
 /** Of the editor; pi says in the upper one that it works. */
 const EDGE = /^──/;
 const PANEL = /^ (?:Sub-agents|Keys|[○◐●↻✓✗⚠–] .* · )/;
+/** Below the panel's first row; a card at the top of the screen may begin as that does. */
+const RULE = /^ ─+$/;
 /** How long runs took, so that not all took the same. */
 const TOOK = ["1.8s", "2.4s", "3.1s", "2.7s"];
 /** Where each row is another run. */
@@ -19,7 +21,8 @@ const TOO_LONG = /(?<![\w.])\d\ds(?!\w)|(?<![\w.])\d+m\d\ds/;
 /** The whole screen where the panel is open, else what stands above the editor. */
 export function croppedScreen(rows: readonly Row[]): Row[] {
 	const texts = rows.map((row) => rowText(row).trimEnd());
-	if (PANEL.test(texts[0] ?? "")) return rows.slice(0, texts.findLastIndex((text) => text !== "") + 1);
+	if (PANEL.test(texts[0] ?? "") && RULE.test(texts[1] ?? ""))
+		return rows.slice(0, texts.findLastIndex((text) => text !== "") + 1);
 	const below = texts.findLastIndex((text) => EDGE.test(text));
 	const above = texts.slice(0, below).findLastIndex((text) => EDGE.test(text));
 	const blank = texts.slice(0, above).lastIndexOf("");

@@ -56,10 +56,19 @@ export async function perform(scene: Scene, look: Look): Promise<Map<string, str
 		for (const agent of scene.projectAgents ?? []) world.write(`.pi/agents/${agent}.md`, definition(agent));
 		mkdirSync(join(world.home, ".pi", "sessions"), { recursive: true });
 		const sign = join(world.home, "start");
-		const config = { ...scene.config, ...(scene.holdsStarts && { piCommand: heldPi(world, sign) }) };
+		const inherited = scene.childExtension && {
+			inheritExtensions: [world.writeAgentDir("of-children.ts", scene.childExtension)],
+		};
+		const config = { ...scene.config, ...inherited, ...(scene.holdsStarts && { piCommand: heldPi(world, sign) }) };
 		world.writeAgentDir("subagents.json", JSON.stringify({ subagents: config }));
-		const args = ["--session-id", "demo"];
-		const tui = await startTui(world, { columns: look.columns, rows: scene.rows ?? cardRows, args, prompt });
+		const opened = scene.session && join(world.root, "opened.jsonl");
+		if (opened) {
+			const lines = (await scene.session?.()) ?? [];
+			const here = lines.map((line) => (line.type === "session" ? { ...line, cwd: world.cwd } : line));
+			writeFileSync(opened, here.map((line) => `${JSON.stringify(line)}\n`).join(""));
+		}
+		const start = opened ? { args: ["--session", opened] } : { args: ["--session-id", "demo"], prompt };
+		const tui = await startTui(world, { columns: look.columns, rows: scene.rows ?? cardRows, ...start });
 		const pictures = new Map<string, string>();
 		await play.drive({
 			look,

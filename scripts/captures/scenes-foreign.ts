@@ -1,0 +1,26 @@
+/** Calls that another extension has stored. */
+
+import { exampleSession } from "../../__test__/support/foreign.ts";
+import { newestPi } from "../lib/places.mjs";
+import type { Scene } from "./scene.ts";
+import { EXPAND } from "./tasks.ts";
+
+export const foreignScenes: readonly Scene[] = [
+	{
+		name: "foreign",
+		pictures: {
+			foreign:
+				"Recorded with the example of such a tool that pi ships: one task, two at once, an agent that does not exist.",
+		},
+		session: () => exampleSession(newestPi),
+		play: () => ({
+			calls: [],
+			children: {},
+			async drive(screen) {
+				await screen.sees(/That was all/);
+				await screen.press(EXPAND);
+				await screen.take("foreign");
+			},
+		}),
+	},
+];
