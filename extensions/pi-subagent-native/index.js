@@ -1,0 +1,10502 @@
+// pi-subagent-native 0.1.0 764aacbf3146912e. Generated from extension/ by `npm run build:extension`.
+var __create = Object.create;
+var __defProp = Object.defineProperty;
+var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
+var __getOwnPropNames = Object.getOwnPropertyNames;
+var __getProtoOf = Object.getPrototypeOf;
+var __hasOwnProp = Object.prototype.hasOwnProperty;
+var __commonJS = (cb, mod) => function __require() {
+  try {
+    return mod || (0, cb[__getOwnPropNames(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
+  } catch (e) {
+    throw mod = 0, e;
+  }
+};
+var __copyProps = (to, from, except, desc) => {
+  if (from && typeof from === "object" || typeof from === "function") {
+    for (let key of __getOwnPropNames(from))
+      if (!__hasOwnProp.call(to, key) && key !== except)
+        __defProp(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc(from, key)) || desc.enumerable });
+  }
+  return to;
+};
+var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps(
+  // If the importer is in node compatibility mode or this is not an ESM
+  // file that has been converted to a CommonJS file using a Babel-
+  // compatible transform (i.e. "__esModule" has not been set), then set
+  // "default" to the CommonJS "module.exports" for node compatibility.
+  isNodeMode || !mod || !mod.__esModule ? __defProp(target, "default", { value: mod, enumerable: true }) : target,
+  mod
+));
+
+// extension/child-guard.cjs
+var require_child_guard = __commonJS({
+  "extension/child-guard.cjs"(exports, module2) {
+    "use strict";
+    var NEVER_ALLOWED_LSP_ACTIONS = /* @__PURE__ */ new Set(["rename", "codeaction", "restart"]);
+    var ANNOUNCING = "Your work on the task is done, and its result is kept.";
+    function readPolicy(environment) {
+      return {
+        tools: environment.PI_SUBAGENT_TOOLS === void 0 ? void 0 : names(environment.PI_SUBAGENT_TOOLS),
+        lsp: environment.PI_SUBAGENT_ALLOW_LSP === "1",
+        lspActions: names(environment.PI_SUBAGENT_LSP_ACTIONS ?? "")
+      };
+    }
+    function blockReason(policy, tool, input) {
+      if (!policy.tools) {
+        return `Tool \`${tool}\` is blocked: PI_SUBAGENT_TOOLS is not set, so this sub-agent may use no tool.`;
+      }
+      if (!isListed(policy.tools, tool)) {
+        const allowed = [...policy.tools].join(", ") || "none";
+        return `Tool \`${tool}\` is not allowed in this sub-agent. Allowed tools: ${allowed}.`;
+      }
+      return tool === "lsp" ? lspBlockReason(policy, input) : void 0;
+    }
+    function isListed(tools, tool) {
+      if (tools.has(tool)) return true;
+      return [...tools].some((entry) => entry.endsWith("*") && tool.startsWith(entry.slice(0, -1)));
+    }
+    function lspBlockReason(policy, input) {
+      if (!policy.lsp) return "Tool `lsp` is switched off for sub-agents (allowLspTools).";
+      const action = typeof input === "object" && input !== null && "action" in input ? input.action : void 0;
+      if (typeof action !== "string") return "Tool `lsp` needs an `action` that this sub-agent may use.";
+      if (policy.lspActions.has(action) && !NEVER_ALLOWED_LSP_ACTIONS.has(action.toLowerCase())) return void 0;
+      const allowed = [...policy.lspActions].filter((name) => !NEVER_ALLOWED_LSP_ACTIONS.has(name.toLowerCase()));
+      return `lsp action \`${action}\` is not allowed in this sub-agent. Allowed actions: ${allowed.join(", ") || "none"}.`;
+    }
+    function names(list2) {
+      return new Set(
+        list2.split(",").map((name) => name.trim()).filter((name) => name !== "")
+      );
+    }
+    function childGuard2(pi) {
+      const policy = readPolicy(process.env);
+      let isAnnouncing = false;
+      pi.on("before_agent_start", ({ prompt }) => {
+        if (prompt !== void 0) isAnnouncing = prompt.startsWith(ANNOUNCING);
+        return void 0;
+      });
+      pi.on("tool_call", (event) => {
+        const over = "The work is done; no tool runs any more.";
+        const reason = isAnnouncing ? over : blockReason(policy, event.toolName, event.input);
+        const verdict = reason === void 0 ? void 0 : { block: true, reason };
+        return verdict;
+      });
+    }
+    childGuard2.blockReason = blockReason;
+    childGuard2.readPolicy = readPolicy;
+    module2.exports = childGuard2;
+  }
+});
+
+// extension/background/deliveries.ts
+import { existsSync } from "node:fs";
+
+// node_modules/marked/lib/marked.esm.js
+function A() {
+  return { async: false, breaks: false, extensions: null, gfm: true, hooks: null, pedantic: false, renderer: null, silent: false, tokenizer: null, walkTokens: null };
+}
+var R = A();
+function j(l3) {
+  R = l3;
+}
+var z = { exec: () => null };
+function I(l3) {
+  let e = [];
+  return (t) => {
+    let n = Math.max(0, Math.min(3, t - 1)), s = e[n];
+    return s || (s = l3(n), e[n] = s), s;
+  };
+}
+function k(l3, e = "") {
+  let t = typeof l3 == "string" ? l3 : l3.source, n = { replace: (s, r) => {
+    let i = typeof r == "string" ? r : r.source;
+    return i = i.replace(m.caret, "$1"), t = t.replace(s, i), n;
+  }, getRegex: () => new RegExp(t, e) };
+  return n;
+}
+var Oe = ((l3 = "") => {
+  try {
+    return !!new RegExp("(?<=1)(?<!1)" + l3);
+  } catch {
+    return false;
+  }
+})();
+var m = { codeRemoveIndent: /^(?: {1,4}| {0,3}\t)/gm, outputLinkReplace: /\\([\[\]])/g, indentCodeCompensation: /^(\s+)(?:```)/, beginningSpace: /^\s+/, endingHash: /#$/, startingSpaceChar: /^ /, endingSpaceChar: / $/, nonSpaceChar: /[^ ]/, newLineCharGlobal: /\n/g, tabCharGlobal: /\t/g, multipleSpaceGlobal: /\s+/g, blankLine: /^[ \t]*$/, doubleBlankLine: /\n[ \t]*\n[ \t]*$/, blockquoteStart: /^ {0,3}>/, blockquoteSetextReplace: /\n {0,3}((?:=+|-+) *)(?=\n|$)/g, blockquoteSetextReplace2: /^ {0,3}>[ \t]?/gm, listReplaceNesting: /^ {1,4}(?=( {4})*[^ ])/g, listIsTask: /^\[[ xX]\] +\S/, listReplaceTask: /^\[[ xX]\] +/, listTaskCheckbox: /\[[ xX]\]/, anyLine: /\n.*\n/, hrefBrackets: /^<(.*)>$/, tableDelimiter: /[:|]/, tableAlignChars: /^\||\| *$/g, tableRowBlankLine: /\n[ \t]*$/, tableAlignRight: /^ *-+: *$/, tableAlignCenter: /^ *:-+: *$/, tableAlignLeft: /^ *:-+ *$/, startATag: /^<a /i, endATag: /^<\/a>/i, startPreScriptTag: /^<(pre|code|kbd|script)(\s|>)/i, endPreScriptTag: /^<\/(pre|code|kbd|script)(\s|>)/i, startAngleBracket: /^</, endAngleBracket: />$/, pedanticHrefTitle: /^([^'"]*[^\s])\s+(['"])(.*)\2/, unicodeAlphaNumeric: /[\p{L}\p{N}]/u, escapeTest: /[&<>"']/, escapeReplace: /[&<>"']/g, escapeTestNoEncode: /[<>"']|&(?!(#\d{1,7}|#[Xx][a-fA-F0-9]{1,6}|\w+);)/, escapeReplaceNoEncode: /[<>"']|&(?!(#\d{1,7}|#[Xx][a-fA-F0-9]{1,6}|\w+);)/g, caret: /(^|[^\[])\^/g, percentDecode: /%25/g, findPipe: /\|/g, splitPipe: / \|/, slashPipe: /\\\|/g, carriageReturn: /\r\n|\r/g, spaceLine: /^ +$/gm, notSpaceStart: /^\S*/, endingNewline: /\n$/, listItemRegex: (l3) => new RegExp(`^( {0,3}${l3})((?:[	 ][^\\n]*)?(?:\\n|$))`), nextBulletRegex: I((l3) => new RegExp(`^ {0,${l3}}(?:[*+-]|\\d{1,9}[.)])((?:[ 	][^\\n]*)?(?:\\n|$))`)), hrRegex: I((l3) => new RegExp(`^ {0,${l3}}((?:- *){3,}|(?:_ *){3,}|(?:\\* *){3,})(?:\\n+|$)`)), fencesBeginRegex: I((l3) => new RegExp(`^ {0,${l3}}(?:\`\`\`|~~~)`)), headingBeginRegex: I((l3) => new RegExp(`^ {0,${l3}}#`)), htmlBeginRegex: I((l3) => new RegExp(`^ {0,${l3}}<(?:[a-z].*>|!--)`, "i")), blockquoteBeginRegex: I((l3) => new RegExp(`^ {0,${l3}}>`)) };
+var Te = /^(?:[ \t]*(?:\n|$))+/;
+var we = /^((?: {4}| {0,3}\t)[^\n]+(?:\n(?:[ \t]*(?:\n|$))*)?)+/;
+var ye = /^ {0,3}(`{3,}(?=[^`\n]*(?:\n|$))|~{3,})([^\n]*)(?:\n|$)(?:|([\s\S]*?)(?:\n|$))(?: {0,3}\1[~`]* *(?=\n|$)|$)/;
+var q = /^ {0,3}((?:-[\t ]*){3,}|(?:_[ \t]*){3,}|(?:\*[ \t]*){3,})(?:\n+|$)/;
+var Pe = /^ {0,3}(#{1,6})(?=\s|$)(.*)(?:\n+|$)/;
+var U = / {0,3}(?:[*+-]|\d{1,9}[.)])/;
+var oe = /^(?!bull |blockCode|fences|blockquote|heading|html|table)((?:.|\n(?!\s*?\n|bull |blockCode|fences|blockquote|heading|html|table))+?)\n {0,3}(=+|-+) *(?:\n+|$)/;
+var ae = k(oe).replace(/bull/g, U).replace(/blockCode/g, /(?: {4}| {0,3}\t)/).replace(/fences/g, / {0,3}(?:`{3,}|~{3,})/).replace(/blockquote/g, / {0,3}>/).replace(/heading/g, / {0,3}#{1,6}(?:\s|$)/).replace(/html/g, / {0,3}<[^\n>]+>\n/).replace(/\|table/g, "").getRegex();
+var Se = k(oe).replace(/bull/g, U).replace(/blockCode/g, /(?: {4}| {0,3}\t)/).replace(/fences/g, / {0,3}(?:`{3,}|~{3,})/).replace(/blockquote/g, / {0,3}>/).replace(/heading/g, / {0,3}#{1,6}(?:\s|$)/).replace(/html/g, / {0,3}<[^\n>]+>\n/).replace(/table/g, / {0,3}\|?(?:[:\- ]*\|)+[\:\- ]*\n/).getRegex();
+var K = /^([^\n]+(?:\n(?!hr|heading|lheading|blockquote|fences|list|html|table|[ \t]+\n)[^\n]+)*)/;
+var _e = /^[^\n]+/;
+var W = /(?!\s*\])(?:\\[\s\S]|[^\[\]\\])+/;
+var $e = k(/^ {0,3}\[(label)\]: *(?:\n[ \t]*)?([^<\s][^\s]*|<.*?>)(?:(?: +(?:\n[ \t]*)?| *\n[ \t]*)(title))? *(?:\n+|$)/).replace("label", W).replace("title", /(?:"(?:\\"?|[^"\\])*"|'[^'\n]*(?:\n[^'\n]+)*\n?'|\([^()]*\))/).getRegex();
+var Le = k(/^(bull)([ \t][^\n]*?)?(?:\n|$)/).replace(/bull/g, U).getRegex();
+var Q = "address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link|main|menu|menuitem|meta|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|track|ul";
+var X = /<!--(?:-?>|[\s\S]*?(?:-->|$))/;
+var Ee = k("^ {0,3}(?:<(script|pre|style|textarea)[\\s>][\\s\\S]*?(?:</\\1>[^\\n]*\\n*|$)|comment[^\\n]*(\\n+|$)|<\\?[\\s\\S]*?(?:\\?>[^\\n]*\\n*|$)|<![A-Z][\\s\\S]*?(?:>[^\\n]*\\n*|$)|<!\\[CDATA\\[[\\s\\S]*?(?:\\]\\]>[^\\n]*\\n*|$)|</?(tag)(?: +|\\n|/?>)[\\s\\S]*?(?:(?:\\n[ 	]*)+\\n|$)|<(?!script|pre|style|textarea)([a-z][\\w-]*)(?:attribute)*? */?>(?=[ \\t]*(?:\\n|$))[\\s\\S]*?(?:(?:\\n[ 	]*)+\\n|$)|</(?!script|pre|style|textarea)[a-z][\\w-]*\\s*>(?=[ \\t]*(?:\\n|$))[\\s\\S]*?(?:(?:\\n[ 	]*)+\\n|$))", "i").replace("comment", X).replace("tag", Q).replace("attribute", / +[a-zA-Z:_][\w.:-]*(?: *= *"[^"\n]*"| *= *'[^'\n]*'| *= *[^\s"'=<>`]+)?/).getRegex();
+var le = (l3) => k(K).replace("hr", q).replace("heading", " {0,3}#{1,6}(?:\\s|$)").replace("|lheading", "").replace("|table", "").replace("blockquote", " {0,3}>").replace("fences", " {0,3}(?:`{3,}(?=[^`\\n]*(?:\\n|$))|~~~)[^\\n]*(?:\\n|$)").replace("list", l3).replace("html", "</?(?:tag)(?: +|\\n|/?>)|<(?:script|pre|style|textarea|!--)").replace("tag", Q).getRegex();
+var ze = le(/ {0,3}(?:[*+-]|1[.)])[ \t]+[^ \t\n]/);
+var Me = le(/ {0,3}(?:[*+-]|\d{1,9}[.)])(?:[ \t]|\n|$)/);
+var Ae = k(/^( {0,3}> ?(paragraph|[^\n]*)(?:\n|$))+/).replace("paragraph", Me).getRegex();
+var J = { blockquote: Ae, code: we, def: $e, fences: ye, heading: Pe, hr: q, html: Ee, lheading: ae, list: Le, newline: Te, paragraph: ze, table: z, text: _e };
+var se = k("^ *([^\\n ].*)\\n {0,3}((?:\\| *)?:?-+:? *(?:\\| *:?-+:? *)*(?:\\| *)?)(?:\\n((?:(?! *\\n|hr|heading|blockquote|code|fences|list|html).*(?:\\n|$))*)\\n*|$)").replace("hr", q).replace("heading", " {0,3}#{1,6}(?:\\s|$)").replace("blockquote", " {0,3}>").replace("code", "(?: {4}| {0,3}	)[^\\n]").replace("fences", " {0,3}(?:`{3,}(?=[^`\\n]*(?:\\n|$))|~~~)[^\\n]*(?:\\n|$)").replace("list", " {0,3}(?:[*+-]|1[.)])[ \\t]").replace("html", "</?(?:tag)(?: +|\\n|/?>)|<(?:script|pre|style|textarea|!--)").replace("tag", Q).getRegex();
+var Ie = { ...J, lheading: Se, table: se, paragraph: k(K).replace("hr", q).replace("heading", " {0,3}#{1,6}(?:\\s|$)").replace("|lheading", "").replace("table", se).replace("blockquote", " {0,3}>").replace("fences", " {0,3}(?:`{3,}(?=[^`\\n]*(?:\\n|$))|~~~)[^\\n]*(?:\\n|$)").replace("list", " {0,3}(?:[*+-]|1[.)])[ \\t]+[^ \\t\\n]").replace("html", "</?(?:tag)(?: +|\\n|/?>)|<(?:script|pre|style|textarea|!--)").replace("tag", Q).getRegex() };
+var Ce = { ...J, html: k(`^ *(?:comment *(?:\\n|\\s*$)|<(tag)[\\s\\S]+?</\\1> *(?:\\n{2,}|\\s*$)|<tag(?:"[^"]*"|'[^']*'|\\s[^'"/>\\s]*)*?/?> *(?:\\n{2,}|\\s*$))`).replace("comment", X).replace(/tag/g, "(?!(?:a|em|strong|small|s|cite|q|dfn|abbr|data|time|code|var|samp|kbd|sub|sup|i|b|u|mark|ruby|rt|rp|bdi|bdo|span|br|wbr|ins|del|img)\\b)\\w+(?!:|[^\\w\\s@]*@)\\b").getRegex(), def: /^ *\[([^\]]+)\]: *<?([^\s>]+)>?(?: +(["(][^\n]+[")]))? *(?:\n+|$)/, heading: /^(#{1,6})(.*)(?:\n+|$)/, fences: z, lheading: /^(.+?)\n {0,3}(=+|-+) *(?:\n+|$)/, paragraph: k(K).replace("hr", q).replace("heading", ` *#{1,6} *[^
+]`).replace("lheading", ae).replace("|table", "").replace("blockquote", " {0,3}>").replace("|fences", "").replace("|list", "").replace("|html", "").replace("|tag", "").getRegex() };
+var Be = /^\\([!"#$%&'()*+,\-./:;<=>?@\[\]\\^_`{|}~])/;
+var De = /^(`+)([^`]|[^`][\s\S]*?[^`])\1(?!`)/;
+var ue = /^( {2,}|\\)\n(?!\s*$)/;
+var qe = /^(`+|[^`])(?:(?= {2,}\n)|[\s\S]*?(?:(?=[\\<!\[`*_]|\b_|$)|[^ ](?= {2,}\n)))/;
+var _ = /[\p{P}\p{S}]/u;
+var C = /[\s\p{P}\p{S}]/u;
+var v = /[^\s\p{P}\p{S}]/u;
+var ve = k(/^((?![*_])punctSpace)/, "u").replace(/punctSpace/g, C).getRegex();
+var He = /[\p{Pi}\p{Ps}"']/u;
+var pe = /(?!~)[\p{P}\p{S}]/u;
+var Ze = /(?!~)[\s\p{P}\p{S}]/u;
+var Ge = /(?:[^\s\p{P}\p{S}]|~)/u;
+var Qe = k(/link|precode-code|html/, "g").replace("link", /\[(?:[^\[\]`]|(?<a>`+)[^`]+\k<a>(?!`))*?\]\((?:\\[\s\S]|[^\\\(\)]|\((?:\\[\s\S]|[^\\\(\)])*\))*\)/).replace("precode-", Oe ? "(?<!`)()" : "(^^|[^`])").replace("code", /(?<b>`+)[^`]+\k<b>(?!`)/).replace("html", /<(?! )[^<>]*?>/).getRegex();
+var ce = /^(?:\*+(?:((?!\*)punct)|([^\s*]))?)|^_+(?:((?!_)punct)|([^\s_]))?/;
+var Ne = k(ce, "u").replace(/punct/g, _).getRegex();
+var je = k(ce, "u").replace(/punct/g, pe).getRegex();
+var Fe = /^(?:\*+(?:((?!\*)(?!openQuote)punct)|([^\s*]))?)|^_+(?:((?!_)(?!openQuote)punct)|([^\s_]))?/;
+var Ue = k(Fe, "u").replace(/openQuote/g, He).replace(/punct/g, _).getRegex();
+var he = "^[^_*]*?__[^_*]*?\\*[^_*]*?(?=__)|[^*]+(?=[^*])|(?!\\*)punct(\\*+)(?=[\\s]|$)|notPunctSpace(\\*+)(?!\\*)(?=punctSpace|$)|(?!\\*)punctSpace(\\*+)(?=notPunctSpace)|[\\s](\\*+)(?!\\*)(?=punct)|(?!\\*)punct(\\*+)(?!\\*)(?=punct)|notPunctSpace(\\*+)(?=notPunctSpace)";
+var Ke = k(he, "gu").replace(/notPunctSpace/g, v).replace(/punctSpace/g, C).replace(/punct/g, _).getRegex();
+var We = k(he, "gu").replace(/notPunctSpace/g, Ge).replace(/punctSpace/g, Ze).replace(/punct/g, pe).getRegex();
+var Xe = "^[^_*]*?__[^_*]*?\\*[^_*]*?(?=__)|[^*]+(?=[^*])|(?!\\*)punct(\\*+)(?=[\\s]|$)|notPunctSpace(\\*+)(?!\\*)(?=punctSpace|$)|(?!\\*)[\\s](\\*+)(?=notPunctSpace)|[\\s](\\*+)(?!\\*)(?=punct)|(?!\\*)punct(\\*+)(?!\\*)(?=punct)|(?:(?!\\*)punct|notPunctSpace)(\\*+)(?!\\*)(?=notPunctSpace)";
+var Je = k(Xe, "gu").replace(/notPunctSpace/g, v).replace(/punctSpace/g, C).replace(/punct/g, _).getRegex();
+var Ve = k("^[^_*]*?\\*\\*[^_*]*?_[^_*]*?(?=\\*\\*)|[^_]+(?=[^_])|(?!_)punct(_+)(?=[\\s]|$)|notPunctSpace(_+)(?!_)(?=punctSpace|$)|(?!_)punctSpace(_+)(?=notPunctSpace)|[\\s](_+)(?!_)(?=punct)|(?!_)punct(_+)(?!_)(?=punct)", "gu").replace(/notPunctSpace/g, v).replace(/punctSpace/g, C).replace(/punct/g, _).getRegex();
+var Ye = "^[^_*]*?\\*\\*[^_*]*?_[^_*]*?(?=\\*\\*)|[^_]+(?=[^_])|(?!_)punct(_+)(?=[\\s]|$)|notPunctSpace(_+)(?!_)(?=punctSpace|$)|(?!_)[\\s](_+)(?=notPunctSpace)|[\\s](_+)(?!_)(?=punct)|(?!_)punct(_+)(?!_)(?=punct)|(?:(?!_)punct|notPunctSpace)(_+)(?!_)(?=notPunctSpace)";
+var et = k(Ye, "gu").replace(/notPunctSpace/g, v).replace(/punctSpace/g, C).replace(/punct/g, _).getRegex();
+var tt = k(/^~~?(?:((?!~)punct)|[^\s~])/, "u").replace(/punct/g, _).getRegex();
+var nt = "^[^~]+(?=[^~])|(?!~)punct(~~?)(?=[\\s]|$)|notPunctSpace(~~?)(?!~)(?=punctSpace|$)|(?!~)punctSpace(~~?)(?=notPunctSpace)|[\\s](~~?)(?!~)(?=punct)|(?!~)punct(~~?)(?!~)(?=punct)|notPunctSpace(~~?)(?=notPunctSpace)";
+var rt = k(nt, "gu").replace(/notPunctSpace/g, v).replace(/punctSpace/g, C).replace(/punct/g, _).getRegex();
+var st = k(/\\(punct)/, "gu").replace(/punct/g, _).getRegex();
+var it = k(/^<(scheme:[^\s\x00-\x1f<>]*|email)>/).replace("scheme", /[a-zA-Z][a-zA-Z0-9+.-]{1,31}/).replace("email", /[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+(@)[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)+(?![-_])/).getRegex();
+var ot = k(X).replace("(?:-->|$)", "-->").getRegex();
+var at = k("^comment|^</[a-zA-Z][\\w:-]*\\s*>|^<[a-zA-Z][\\w-]*(?:attribute)*?\\s*/?>|^<\\?[\\s\\S]*?\\?>|^<![a-zA-Z]+\\s[\\s\\S]*?>|^<!\\[CDATA\\[[\\s\\S]*?\\]\\]>").replace("comment", ot).replace("attribute", /\s+[a-zA-Z:_][\w.:-]*(?:\s*=\s*"[^"]*"|\s*=\s*'[^']*'|\s*=\s*[^\s"'=<>`]+)?/).getRegex();
+var G = /(?:\[(?:\\[\s\S]|[^\[\]\\])*\]|\\[\s\S]|`+(?!`)[^`]*?`+(?!`)|``+(?=\])|[^\[\]\\`])*?/;
+var lt = k(/^!?\[(label)\]\(\s*(href)(?:(?:[ \t]+(?:\n[ \t]*)?|\n[ \t]*)(title))?\s*\)/).replace("label", G).replace("href", /<(?:\\.|[^\n<>\\])+>|[^ \t\n\x00-\x1f]+|(?=\))/).replace("title", /"(?:\\"?|[^"\\])*"|'(?:\\'?|[^'\\])*'|\((?:\\\)?|[^)\\])*\)/).getRegex();
+var ke = k(/^!?\[(label)\]\[(ref)\]/).replace("label", G).replace("ref", W).getRegex();
+var de = k(/^!?\[(ref)\](?:\[\])?/).replace("ref", W).getRegex();
+var ut = k("reflink|nolink(?!\\()", "g").replace("reflink", ke).replace("nolink", de).getRegex();
+var ie = /[hH][tT][tT][pP][sS]?|[fF][tT][pP]/;
+var V = { _backpedal: z, anyPunctuation: st, autolink: it, blockSkip: Qe, br: ue, code: De, del: z, delLDelim: z, delRDelim: z, emStrongLDelim: Ne, emStrongRDelimAst: Ke, emStrongRDelimUnd: Ve, escape: Be, link: lt, nolink: de, punctuation: ve, reflink: ke, reflinkSearch: ut, tag: at, text: qe, url: z };
+var pt = { ...V, emStrongLDelim: Ue, emStrongRDelimAst: Je, emStrongRDelimUnd: et, link: k(/^!?\[(label)\]\((.*?)\)/).replace("label", G).getRegex(), reflink: k(/^!?\[(label)\]\s*\[([^\]]*)\]/).replace("label", G).getRegex() };
+var F = { ...V, emStrongRDelimAst: We, emStrongLDelim: je, delLDelim: tt, delRDelim: rt, url: k(/^((?:protocol):\/\/|www\.)(?:[a-zA-Z0-9\-]+\.?)+[^\s<]*|^email/).replace("protocol", ie).replace("email", /[A-Za-z0-9._+-]+(@)[a-zA-Z0-9-_]+(?:\.[a-zA-Z0-9-_]*[a-zA-Z0-9])+(?![-_])/).getRegex(), _backpedal: /(?:[^?!.,:;*_'"~()&]+|\([^)]*\)|&(?![a-zA-Z0-9]+;$)|[?!.,:;*_'"~)]+(?!$))+/, del: /^(~~?)(?=[^\s~])((?:\\[\s\S]|[^\\])*?(?:\\[\s\S]|[^\s~\\]))\1(?=[^~]|$)/, text: k(/^(`+|~+|[^`~])(?:(?=[`~])|(?= {2,}\n)|(?=[a-zA-Z0-9.!#$%&'*+\/=?_`{\|}~-]+@)|[\s\S]*?(?:(?=[\\<!\[`*~_]|\b_|protocol:\/\/|www\.|$)|[^ ](?= {2,}\n)|[^a-zA-Z0-9.!#$%&'*+\/=?_`{\|}~-](?=[a-zA-Z0-9.!#$%&'*+\/=?_`{\|}~-]+@)))/).replace("protocol", ie).getRegex() };
+var ct = { ...F, br: k(ue).replace("{2,}", "*").getRegex(), text: k(F.text).replace("\\b_", "\\b_| {2,}\\n").replace(/\{2,\}/g, "*").getRegex() };
+var H = { normal: J, gfm: Ie, pedantic: Ce };
+var B = { normal: V, gfm: F, breaks: ct, pedantic: pt };
+var ht = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+var ge = (l3) => ht[l3];
+function T(l3, e) {
+  if (e) {
+    if (m.escapeTest.test(l3)) return l3.replace(m.escapeReplace, ge);
+  } else if (m.escapeTestNoEncode.test(l3)) return l3.replace(m.escapeReplaceNoEncode, ge);
+  return l3;
+}
+function Y(l3) {
+  try {
+    l3 = encodeURI(l3).replace(m.percentDecode, "%");
+  } catch {
+    return null;
+  }
+  return l3;
+}
+function ee(l3, e) {
+  let t = l3.replace(m.findPipe, (r, i, o) => {
+    let u = false, a = i;
+    for (; --a >= 0 && o[a] === "\\"; ) u = !u;
+    return u ? "|" : " |";
+  }), n = t.split(m.splitPipe), s = 0;
+  if (n[0].trim() || n.shift(), n.length > 0 && !n.at(-1)?.trim() && n.pop(), e) if (n.length > e) n.splice(e);
+  else for (; n.length < e; ) n.push("");
+  for (; s < n.length; s++) n[s] = n[s].trim().replace(m.slashPipe, "|");
+  return n;
+}
+function $(l3, e, t) {
+  let n = l3.length;
+  if (n === 0) return "";
+  let s = 0;
+  for (; s < n; ) {
+    let r = l3.charAt(n - s - 1);
+    if (r === e && !t) s++;
+    else if (r !== e && t) s++;
+    else break;
+  }
+  return l3.slice(0, n - s);
+}
+function te(l3) {
+  let e = l3.split(`
+`), t = e.length - 1;
+  for (; t >= 0 && m.blankLine.test(e[t]); ) t--;
+  return e.length - t <= 2 ? l3 : e.slice(0, t + 1).join(`
+`);
+}
+function fe(l3, e) {
+  if (l3.indexOf(e[1]) === -1) return -1;
+  let t = 0;
+  for (let n = 0; n < l3.length; n++) if (l3[n] === "\\") n++;
+  else if (l3[n] === e[0]) t++;
+  else if (l3[n] === e[1] && (t--, t < 0)) return n;
+  return t > 0 ? -2 : -1;
+}
+function me(l3, e = 0) {
+  let t = e, n = "";
+  for (let s of l3) if (s === "	") {
+    let r = 4 - t % 4;
+    n += " ".repeat(r), t += r;
+  } else n += s, t++;
+  return n;
+}
+function xe(l3, e, t, n, s) {
+  let r = e.href, i = e.title || null, o = l3[1].replace(s.other.outputLinkReplace, "$1"), u = l3[0].charAt(0) === "!";
+  n.state.inLink = true;
+  let a = n.state.linkEmitted, p = n.state.inRawBlock;
+  n.state.linkEmitted = false;
+  let c = n.inlineTokens(o), h = n.state.linkEmitted;
+  if (n.state.linkEmitted = a, n.state.inLink = false, !u) {
+    if (h) {
+      n.state.inRawBlock = p;
+      return;
+    }
+    n.state.linkEmitted = true;
+  }
+  return { type: u ? "image" : "link", raw: t, href: r, title: i, text: o, tokens: c };
+}
+function kt(l3, e, t) {
+  let n = l3.match(t.other.indentCodeCompensation);
+  if (n === null) return e;
+  let s = n[1];
+  return e.split(`
+`).map((r) => {
+    let i = r.match(t.other.beginningSpace);
+    if (i === null) return r;
+    let [o] = i;
+    return o.length >= s.length ? r.slice(s.length) : r;
+  }).join(`
+`);
+}
+var y = class {
+  options;
+  rules;
+  lexer;
+  constructor(e) {
+    this.options = e || R;
+  }
+  space(e) {
+    let t = this.rules.block.newline.exec(e);
+    if (t && t[0].length > 0) return { type: "space", raw: t[0] };
+  }
+  code(e) {
+    let t = this.rules.block.code.exec(e);
+    if (t) {
+      let n = this.options.pedantic ? t[0] : te(t[0]), s = n.replace(this.rules.other.codeRemoveIndent, "");
+      return { type: "code", raw: n, codeBlockStyle: "indented", text: s };
+    }
+  }
+  fences(e) {
+    let t = this.rules.block.fences.exec(e);
+    if (t) {
+      let n = t[0], s = kt(n, t[3] || "", this.rules);
+      return { type: "code", raw: n, lang: t[2] ? t[2].trim().replace(this.rules.inline.anyPunctuation, "$1") : t[2], text: s };
+    }
+  }
+  heading(e) {
+    let t = this.rules.block.heading.exec(e);
+    if (t) {
+      let n = t[2].trim();
+      if (this.rules.other.endingHash.test(n)) {
+        let s = $(n, "#");
+        (this.options.pedantic || !s || this.rules.other.endingSpaceChar.test(s)) && (n = s.trim());
+      }
+      return { type: "heading", raw: $(t[0], `
+`), depth: t[1].length, text: n, tokens: this.lexer.inline(n) };
+    }
+  }
+  hr(e) {
+    let t = this.rules.block.hr.exec(e);
+    if (t) return { type: "hr", raw: $(t[0], `
+`) };
+  }
+  blockquote(e) {
+    let t = this.rules.block.blockquote.exec(e);
+    if (t) {
+      let n = $(t[0], `
+`).split(`
+`), s = "", r = "", i = [];
+      for (; n.length > 0; ) {
+        let o = false, u = [], a;
+        for (a = 0; a < n.length; a++) if (this.rules.other.blockquoteStart.test(n[a])) u.push(n[a]), o = true;
+        else if (!o) u.push(n[a]);
+        else break;
+        n = n.slice(a);
+        let p = u.join(`
+`), c = p.replace(this.rules.other.blockquoteSetextReplace, `
+    $1`).replace(this.rules.other.blockquoteSetextReplace2, "");
+        s = s ? `${s}
+${p}` : p, r = r ? `${r}
+${c}` : c;
+        let h = this.lexer.state.top;
+        if (this.lexer.state.top = true, this.lexer.blockTokens(c, i, true), this.lexer.state.top = h, n.length === 0) break;
+        let d = i.at(-1);
+        if (d?.type === "code") break;
+        if (d?.type === "blockquote") {
+          let O = d, g = n.join(`
+`), w = O.raw + `
+` + g.replace(this.rules.other.blockquoteSetextReplace2, ""), E = this.blockquote(w);
+          i[i.length - 1] = E, s = `${s}
+${g}`, r = r.substring(0, r.length - O.text.length) + E.text;
+          break;
+        } else if (d?.type === "list") {
+          let O = d, g = O.raw + `
+` + n.join(`
+`), w = this.list(g);
+          i[i.length - 1] = w, s = s.substring(0, s.length - d.raw.length) + w.raw, r = r.substring(0, r.length - O.raw.length) + w.raw, n = g.substring(i.at(-1).raw.length).split(`
+`);
+          continue;
+        }
+      }
+      return { type: "blockquote", raw: s, tokens: i, text: r };
+    }
+  }
+  list(e) {
+    let t = this.rules.block.list.exec(e);
+    if (t) {
+      let n = t[1].trim(), s = n.length > 1, r = { type: "list", raw: "", ordered: s, start: s ? +n.slice(0, -1) : "", loose: false, items: [] };
+      n = s ? `\\d{1,9}\\${n.slice(-1)}` : `\\${n}`, this.options.pedantic && (n = s ? n : "[*+-]");
+      let i = this.rules.other.listItemRegex(n), o = false;
+      for (; e; ) {
+        let a = false, p = "", c = "";
+        if (!(t = i.exec(e)) || this.rules.block.hr.test(e)) break;
+        p = t[0], e = e.substring(p.length);
+        let h = me(t[2].split(`
+`, 1)[0], t[1].length), d = e.split(`
+`, 1)[0], O = !h.trim(), g = 0;
+        if (this.options.pedantic ? (g = 2, c = h.trimStart()) : O ? g = t[1].length + 1 : (g = h.search(this.rules.other.nonSpaceChar), g = g > 4 ? 1 : g, c = h.slice(g), g += t[1].length), O && this.rules.other.blankLine.test(d) && (p += d + `
+`, e = e.substring(d.length + 1), a = true), !a) {
+          let w = this.rules.other.nextBulletRegex(g), E = this.rules.other.hrRegex(g), ne = this.rules.other.fencesBeginRegex(g), re = this.rules.other.headingBeginRegex(g), be = this.rules.other.htmlBeginRegex(g), Re = this.rules.other.blockquoteBeginRegex(g);
+          for (; e; ) {
+            let N = e.split(`
+`, 1)[0], D;
+            if (d = N, this.options.pedantic ? (d = d.replace(this.rules.other.listReplaceNesting, "  "), D = d) : D = d.replace(this.rules.other.tabCharGlobal, "    "), ne.test(d) || re.test(d) || be.test(d) || Re.test(d) || w.test(d) || E.test(d)) break;
+            if (D.search(this.rules.other.nonSpaceChar) >= g || !d.trim()) c += `
+` + D.slice(g);
+            else {
+              if (O || h.replace(this.rules.other.tabCharGlobal, "    ").search(this.rules.other.nonSpaceChar) >= 4 || ne.test(h) || re.test(h) || E.test(h)) break;
+              c += `
+` + d;
+            }
+            O = !d.trim(), p += N + `
+`, e = e.substring(N.length + 1), h = D.slice(g);
+          }
+        }
+        r.loose || (o ? r.loose = true : this.rules.other.doubleBlankLine.test(p) && (o = true)), r.items.push({ type: "list_item", raw: p, task: !!this.options.gfm && this.rules.other.listIsTask.test(c), loose: false, text: c, tokens: [] }), r.raw += p;
+      }
+      let u = r.items.at(-1);
+      if (u) u.raw = u.raw.trimEnd(), u.text = u.text.trimEnd();
+      else return;
+      r.raw = r.raw.trimEnd();
+      for (let a of r.items) if (this.lexer.state.top = false, a.tokens = this.lexer.blockTokens(a.text, []), !r.loose) {
+        let p = a.tokens.filter((h) => h.type === "space"), c = p.length > 0 && p.some((h) => this.rules.other.anyLine.test(h.raw));
+        r.loose = c;
+      }
+      for (let a of r.items) {
+        let p = a.tokens[0];
+        if (a.task && (p?.type === "text" || p?.type === "paragraph")) {
+          a.text = a.text.replace(this.rules.other.listReplaceTask, ""), p.raw = p.raw.replace(this.rules.other.listReplaceTask, ""), p.text = p.text.replace(this.rules.other.listReplaceTask, "");
+          for (let h = this.lexer.inlineQueue.length - 1; h >= 0; h--) if (this.rules.other.listIsTask.test(this.lexer.inlineQueue[h].src)) {
+            this.lexer.inlineQueue[h].src = this.lexer.inlineQueue[h].src.replace(this.rules.other.listReplaceTask, "");
+            break;
+          }
+          let c = this.rules.other.listTaskCheckbox.exec(a.raw);
+          if (c) {
+            let h = { type: "checkbox", raw: c[0] + " ", checked: c[0] !== "[ ]" };
+            a.checked = h.checked, r.loose ? a.tokens[0] && ["paragraph", "text"].includes(a.tokens[0].type) && "tokens" in a.tokens[0] && a.tokens[0].tokens ? (a.tokens[0].raw = h.raw + a.tokens[0].raw, a.tokens[0].text = h.raw + a.tokens[0].text, a.tokens[0].tokens.unshift(h)) : a.tokens.unshift({ type: "paragraph", raw: h.raw, text: h.raw, tokens: [h] }) : a.tokens.unshift(h);
+          }
+        } else a.task && (a.task = false);
+      }
+      if (r.loose) for (let a of r.items) {
+        a.loose = true;
+        for (let p of a.tokens) p.type === "text" && (p.type = "paragraph");
+      }
+      return r;
+    }
+  }
+  html(e) {
+    let t = this.rules.block.html.exec(e);
+    if (t) {
+      let n = te(t[0]);
+      return { type: "html", block: true, raw: n, pre: t[1] === "pre" || t[1] === "script" || t[1] === "style", text: n };
+    }
+  }
+  def(e) {
+    let t = this.rules.block.def.exec(e);
+    if (t) {
+      let n = t[1].toLowerCase().replace(this.rules.other.multipleSpaceGlobal, " "), s = t[2] ? t[2].replace(this.rules.other.hrefBrackets, "$1").replace(this.rules.inline.anyPunctuation, "$1") : "", r = t[3] ? t[3].substring(1, t[3].length - 1).replace(this.rules.inline.anyPunctuation, "$1") : t[3];
+      return { type: "def", tag: n, raw: $(t[0], `
+`), href: s, title: r };
+    }
+  }
+  table(e) {
+    let t = this.rules.block.table.exec(e);
+    if (!t || !this.rules.other.tableDelimiter.test(t[2])) return;
+    let n = ee(t[1]), s = t[2].replace(this.rules.other.tableAlignChars, "").split("|"), r = t[3]?.trim() ? t[3].replace(this.rules.other.tableRowBlankLine, "").split(`
+`) : [], i = { type: "table", raw: $(t[0], `
+`), header: [], align: [], rows: [] };
+    if (n.length === s.length) {
+      for (let o of s) this.rules.other.tableAlignRight.test(o) ? i.align.push("right") : this.rules.other.tableAlignCenter.test(o) ? i.align.push("center") : this.rules.other.tableAlignLeft.test(o) ? i.align.push("left") : i.align.push(null);
+      for (let o = 0; o < n.length; o++) i.header.push({ text: n[o], tokens: this.lexer.inline(n[o]), header: true, align: i.align[o] });
+      for (let o of r) i.rows.push(ee(o, i.header.length).map((u, a) => ({ text: u, tokens: this.lexer.inline(u), header: false, align: i.align[a] })));
+      return i;
+    }
+  }
+  lheading(e) {
+    let t = this.rules.block.lheading.exec(e);
+    if (t) {
+      let n = t[1].trim();
+      return { type: "heading", raw: $(t[0], `
+`), depth: t[2].charAt(0) === "=" ? 1 : 2, text: n, tokens: this.lexer.inline(n) };
+    }
+  }
+  paragraph(e) {
+    let t = this.rules.block.paragraph.exec(e);
+    if (t) {
+      let n = t[1].charAt(t[1].length - 1) === `
+` ? t[1].slice(0, -1) : t[1];
+      return { type: "paragraph", raw: t[0], text: n, tokens: this.lexer.inline(n) };
+    }
+  }
+  text(e) {
+    let t = this.rules.block.text.exec(e);
+    if (t) return { type: "text", raw: t[0], text: t[0], tokens: this.lexer.inline(t[0]) };
+  }
+  escape(e) {
+    let t = this.rules.inline.escape.exec(e);
+    if (t) return { type: "escape", raw: t[0], text: t[1] };
+  }
+  tag(e) {
+    let t = this.rules.inline.tag.exec(e);
+    if (t) return !this.lexer.state.inLink && this.rules.other.startATag.test(t[0]) ? this.lexer.state.inLink = true : this.lexer.state.inLink && this.rules.other.endATag.test(t[0]) && (this.lexer.state.inLink = false), !this.lexer.state.inRawBlock && this.rules.other.startPreScriptTag.test(t[0]) ? this.lexer.state.inRawBlock = true : this.lexer.state.inRawBlock && this.rules.other.endPreScriptTag.test(t[0]) && (this.lexer.state.inRawBlock = false), { type: "html", raw: t[0], inLink: this.lexer.state.inLink, inRawBlock: this.lexer.state.inRawBlock, block: false, text: t[0] };
+  }
+  link(e) {
+    let t = this.rules.inline.link.exec(e);
+    if (t) {
+      let n = t[2].trim();
+      if (!this.options.pedantic && this.rules.other.startAngleBracket.test(n)) {
+        if (!this.rules.other.endAngleBracket.test(n)) return;
+        let i = $(n.slice(0, -1), "\\");
+        if ((n.length - i.length) % 2 === 0) return;
+      } else {
+        let i = fe(t[2], "()");
+        if (i === -2) return;
+        if (i > -1) {
+          let u = (t[0].indexOf("!") === 0 ? 5 : 4) + t[1].length + i;
+          t[2] = t[2].substring(0, i), t[0] = t[0].substring(0, u).trim(), t[3] = "";
+        }
+      }
+      let s = t[2], r = "";
+      if (this.options.pedantic) {
+        let i = this.rules.other.pedanticHrefTitle.exec(s);
+        i && (s = i[1], r = i[3]);
+      } else r = t[3] ? t[3].slice(1, -1) : "";
+      return s = s.trim(), this.rules.other.startAngleBracket.test(s) && (this.options.pedantic && !this.rules.other.endAngleBracket.test(n) ? s = s.slice(1) : s = s.slice(1, -1)), xe(t, { href: s && s.replace(this.rules.inline.anyPunctuation, "$1"), title: r && r.replace(this.rules.inline.anyPunctuation, "$1") }, t[0], this.lexer, this.rules);
+    }
+  }
+  reflink(e, t) {
+    let n;
+    if ((n = this.rules.inline.reflink.exec(e)) || (n = this.rules.inline.nolink.exec(e))) {
+      let s = (n[2] || n[1]).replace(this.rules.other.multipleSpaceGlobal, " "), r = t[s.toLowerCase()];
+      if (!r) {
+        let i = n[0].charAt(0);
+        return { type: "text", raw: i, text: i };
+      }
+      return xe(n, r, n[0], this.lexer, this.rules);
+    }
+  }
+  emStrong(e, t, n = "") {
+    let s = this.rules.inline.emStrongLDelim.exec(e);
+    if (!s || !s[1] && !s[2] && !s[3] && !s[4] || s[4] && n.match(this.rules.other.unicodeAlphaNumeric)) return;
+    if (!(s[1] || s[3] || "") || !n || this.rules.inline.punctuation.exec(n)) {
+      let i = [...s[0]].length - 1, o, u, a = i, p = 0, c = s[0][0], h = n === c, d = c === "*" ? this.rules.inline.emStrongRDelimAst : this.rules.inline.emStrongRDelimUnd;
+      for (d.lastIndex = 0, t = t.slice(-1 * e.length + i); (s = d.exec(t)) !== null; ) {
+        if (o = s[1] || s[2] || s[3] || s[4] || s[5] || s[6], !o) continue;
+        if (u = [...o].length, s[3] || s[4]) {
+          a += u;
+          continue;
+        } else if (s[5] || s[6]) {
+          if (i % 3 && !((i + u) % 3)) {
+            p += u;
+            continue;
+          }
+          if (h) break;
+        }
+        if (a -= u, a > 0) continue;
+        u = Math.min(u, u + a + p);
+        let O = [...s[0]][0].length, g = e.slice(0, i + s.index + O + u);
+        if (Math.min(i, u) % 2) {
+          let E = g.slice(1, -1);
+          return { type: "em", raw: g, text: E, tokens: this.lexer.inlineTokens(E) };
+        }
+        let w = g.slice(2, -2);
+        return { type: "strong", raw: g, text: w, tokens: this.lexer.inlineTokens(w) };
+      }
+    }
+  }
+  codespan(e) {
+    let t = this.rules.inline.code.exec(e);
+    if (t) {
+      let n = t[2].replace(this.rules.other.newLineCharGlobal, " "), s = this.rules.other.nonSpaceChar.test(n), r = this.rules.other.startingSpaceChar.test(n) && this.rules.other.endingSpaceChar.test(n);
+      return s && r && (n = n.substring(1, n.length - 1)), { type: "codespan", raw: t[0], text: n };
+    }
+  }
+  br(e) {
+    let t = this.rules.inline.br.exec(e);
+    if (t) return { type: "br", raw: t[0] };
+  }
+  del(e, t, n = "") {
+    let s = this.rules.inline.delLDelim.exec(e);
+    if (!s) return;
+    if (!(s[1] || "") || !n || this.rules.inline.punctuation.exec(n)) {
+      let i = [...s[0]].length - 1, o, u, a = i, p = this.rules.inline.delRDelim;
+      for (p.lastIndex = 0, t = t.slice(-1 * e.length + i); (s = p.exec(t)) !== null; ) {
+        if (o = s[1] || s[2] || s[3] || s[4] || s[5] || s[6], !o || (u = [...o].length, u !== i)) continue;
+        if (s[3] || s[4]) {
+          a += u;
+          continue;
+        }
+        if (a -= u, a > 0) continue;
+        u = Math.min(u, u + a);
+        let c = [...s[0]][0].length, h = e.slice(0, i + s.index + c + u), d = h.slice(i, -i);
+        return { type: "del", raw: h, text: d, tokens: this.lexer.inlineTokens(d) };
+      }
+    }
+  }
+  autolink(e) {
+    let t = this.rules.inline.autolink.exec(e);
+    if (t) {
+      let n, s;
+      return t[2] === "@" ? (n = t[1], s = "mailto:" + n) : (n = t[1], s = n), { type: "link", raw: t[0], text: n, href: s, tokens: [{ type: "text", raw: n, text: n }] };
+    }
+  }
+  url(e) {
+    let t;
+    if (t = this.rules.inline.url.exec(e)) {
+      let n, s;
+      if (t[2] === "@") n = t[0], s = "mailto:" + n;
+      else {
+        let r;
+        do
+          r = t[0], t[0] = this.rules.inline._backpedal.exec(t[0])?.[0] ?? "";
+        while (r !== t[0]);
+        n = t[0], t[1] === "www." ? s = "http://" + t[0] : s = t[0];
+      }
+      return { type: "link", raw: t[0], text: n, href: s, tokens: [{ type: "text", raw: n, text: n }] };
+    }
+  }
+  inlineText(e) {
+    let t = this.rules.inline.text.exec(e);
+    if (t) {
+      let n = this.lexer.state.inRawBlock;
+      return { type: "text", raw: t[0], text: t[0], escaped: n };
+    }
+  }
+};
+var x = class l {
+  tokens;
+  options;
+  state;
+  inlineQueue;
+  tokenizer;
+  constructor(e) {
+    this.tokens = [], this.tokens.links = /* @__PURE__ */ Object.create(null), this.options = e || R, this.options.tokenizer = this.options.tokenizer || new y(), this.tokenizer = this.options.tokenizer, this.tokenizer.options = this.options, this.tokenizer.lexer = this, this.inlineQueue = [], this.state = { inLink: false, inRawBlock: false, linkEmitted: false, top: true };
+    let t = { other: m, block: H.normal, inline: B.normal };
+    this.options.pedantic ? (t.block = H.pedantic, t.inline = B.pedantic) : this.options.gfm && (t.block = H.gfm, this.options.breaks ? t.inline = B.breaks : t.inline = B.gfm), this.tokenizer.rules = t;
+  }
+  static get rules() {
+    return { block: H, inline: B };
+  }
+  static lex(e, t) {
+    return new l(t).lex(e);
+  }
+  static lexInline(e, t) {
+    return new l(t).inlineTokens(e);
+  }
+  lex(e) {
+    e = e.replace(m.carriageReturn, `
+`), this.blockTokens(e, this.tokens);
+    for (let t = 0; t < this.inlineQueue.length; t++) {
+      let n = this.inlineQueue[t];
+      this.inlineTokens(n.src, n.tokens);
+    }
+    return this.inlineQueue = [], this.tokens;
+  }
+  blockTokens(e, t = [], n = false) {
+    this.tokenizer.lexer = this, this.options.pedantic && (e = e.replace(m.tabCharGlobal, "    ").replace(m.spaceLine, ""));
+    let s = 1 / 0;
+    for (; e; ) {
+      if (e.length < s) s = e.length;
+      else {
+        this.infiniteLoopError(e.charCodeAt(0));
+        break;
+      }
+      let r;
+      if (this.options.extensions?.block?.some((o) => (r = o.call({ lexer: this }, e, t)) ? (e = e.substring(r.raw.length), t.push(r), true) : false)) continue;
+      if (r = this.tokenizer.space(e)) {
+        e = e.substring(r.raw.length);
+        let o = t.at(-1);
+        r.raw.length === 1 && o !== void 0 ? o.raw += `
+` : t.push(r);
+        continue;
+      }
+      if (r = this.tokenizer.code(e)) {
+        e = e.substring(r.raw.length);
+        let o = t.at(-1);
+        o?.type === "paragraph" || o?.type === "text" ? (o.raw += (o.raw.endsWith(`
+`) ? "" : `
+`) + r.raw, o.text += `
+` + r.text, this.inlineQueue.at(-1).src = o.text) : t.push(r);
+        continue;
+      }
+      if (r = this.tokenizer.fences(e)) {
+        e = e.substring(r.raw.length), t.push(r);
+        continue;
+      }
+      if (r = this.tokenizer.heading(e)) {
+        e = e.substring(r.raw.length), t.push(r);
+        continue;
+      }
+      if (r = this.tokenizer.hr(e)) {
+        e = e.substring(r.raw.length), t.push(r);
+        continue;
+      }
+      if (r = this.tokenizer.blockquote(e)) {
+        e = e.substring(r.raw.length), t.push(r);
+        continue;
+      }
+      if (r = this.tokenizer.list(e)) {
+        e = e.substring(r.raw.length), t.push(r);
+        continue;
+      }
+      if (r = this.tokenizer.html(e)) {
+        e = e.substring(r.raw.length), t.push(r);
+        continue;
+      }
+      if (r = this.tokenizer.def(e)) {
+        e = e.substring(r.raw.length);
+        let o = t.at(-1);
+        o?.type === "paragraph" || o?.type === "text" ? (o.raw += (o.raw.endsWith(`
+`) ? "" : `
+`) + r.raw, o.text += `
+` + r.raw, this.inlineQueue.at(-1).src = o.text) : this.tokens.links[r.tag] || (this.tokens.links[r.tag] = { href: r.href, title: r.title }, t.push(r));
+        continue;
+      }
+      if (r = this.tokenizer.table(e)) {
+        e = e.substring(r.raw.length), t.push(r);
+        continue;
+      }
+      if (r = this.tokenizer.lheading(e)) {
+        e = e.substring(r.raw.length), t.push(r);
+        continue;
+      }
+      let i = e;
+      if (this.options.extensions?.startBlock) {
+        let o = 1 / 0, u = e.slice(1), a;
+        this.options.extensions.startBlock.forEach((p) => {
+          a = p.call({ lexer: this }, u), typeof a == "number" && a >= 0 && (o = Math.min(o, a));
+        }), o < 1 / 0 && o >= 0 && (i = e.substring(0, o + 1));
+      }
+      if (this.state.top && (r = this.tokenizer.paragraph(i))) {
+        let o = t.at(-1);
+        n && o?.type === "paragraph" ? (o.raw += (o.raw.endsWith(`
+`) ? "" : `
+`) + r.raw, o.text += `
+` + r.text, this.inlineQueue.pop(), this.inlineQueue.at(-1).src = o.text) : t.push(r), n = i.length !== e.length, e = e.substring(r.raw.length);
+        continue;
+      }
+      if (r = this.tokenizer.text(e)) {
+        e = e.substring(r.raw.length);
+        let o = t.at(-1);
+        o?.type === "text" ? (o.raw += (o.raw.endsWith(`
+`) ? "" : `
+`) + r.raw, o.text += `
+` + r.text, this.inlineQueue.pop(), this.inlineQueue.at(-1).src = o.text) : t.push(r);
+        continue;
+      }
+      if (e) {
+        this.infiniteLoopError(e.charCodeAt(0));
+        break;
+      }
+    }
+    return this.state.top = true, t;
+  }
+  inline(e, t = []) {
+    return this.inlineQueue.push({ src: e, tokens: t }), t;
+  }
+  linkInText(e) {
+    if (!e.includes("[")) return false;
+    let t = this.tokenizer.rules.inline.link;
+    for (let n of e.matchAll(this.tokenizer.rules.inline.blockSkip)) if (t.test(n[0]) && e.charAt(n.index - 1) !== "!") return true;
+    for (let n of e.matchAll(this.tokenizer.rules.inline.reflinkSearch)) {
+      let s = n[0], r = s.lastIndexOf("[");
+      if (!(s.charAt(0) === "!" || !Object.hasOwn(this.tokens.links, s.slice(r + 1, -1))) && !(r > 1 && this.linkInText(s.slice(1, r - 1)))) return true;
+    }
+    return false;
+  }
+  inlineTokens(e, t = []) {
+    this.tokenizer.lexer = this;
+    let n = e;
+    if (this.tokens.links && e.includes("[")) {
+      let o = this.tokenizer.rules.inline.reflinkSearch, u = (a) => {
+        let p = a.lastIndexOf("[");
+        if (!Object.hasOwn(this.tokens.links, a.slice(p + 1, -1))) return a;
+        if (p > 1 && a.charAt(0) !== "!") {
+          let c = a.slice(1, p - 1);
+          if (this.linkInText(c)) return "[" + c.replace(o, u) + "][" + "a".repeat(a.length - p - 2) + "]";
+        }
+        return "[" + "a".repeat(a.length - 2) + "]";
+      };
+      n = n.replace(o, u);
+    }
+    n = n.replace(this.tokenizer.rules.inline.anyPunctuation, (o) => "+".repeat(o.length)), n = n.replace(this.tokenizer.rules.inline.blockSkip, (o, u, a) => {
+      let p = a ? a.length : 0;
+      return o.slice(0, p) + "[" + "a".repeat(o.length - p - 2) + "]";
+    }), n = this.options.hooks?.emStrongMask?.call({ lexer: this }, n) ?? n;
+    let s = false, r = "", i = 1 / 0;
+    for (; e; ) {
+      if (e.length < i) i = e.length;
+      else {
+        this.infiniteLoopError(e.charCodeAt(0));
+        break;
+      }
+      s || (r = ""), s = false;
+      let o;
+      if (this.options.extensions?.inline?.some((a) => (o = a.call({ lexer: this }, e, t)) ? (e = e.substring(o.raw.length), t.push(o), true) : false)) continue;
+      if (o = this.tokenizer.escape(e)) {
+        e = e.substring(o.raw.length), t.push(o);
+        continue;
+      }
+      if (o = this.tokenizer.tag(e)) {
+        e = e.substring(o.raw.length), t.push(o);
+        continue;
+      }
+      if (o = this.tokenizer.link(e)) {
+        e = e.substring(o.raw.length), t.push(o);
+        continue;
+      }
+      if (o = this.tokenizer.reflink(e, this.tokens.links)) {
+        e = e.substring(o.raw.length);
+        let a = t.at(-1);
+        o.type === "text" && a?.type === "text" ? (a.raw += o.raw, a.text += o.text) : t.push(o);
+        continue;
+      }
+      if (o = this.tokenizer.emStrong(e, n, r)) {
+        e = e.substring(o.raw.length), t.push(o);
+        continue;
+      }
+      if (o = this.tokenizer.codespan(e)) {
+        e = e.substring(o.raw.length), t.push(o);
+        continue;
+      }
+      if (o = this.tokenizer.br(e)) {
+        e = e.substring(o.raw.length), t.push(o);
+        continue;
+      }
+      if (o = this.tokenizer.del(e, n, r)) {
+        e = e.substring(o.raw.length), t.push(o);
+        continue;
+      }
+      if (o = this.tokenizer.autolink(e)) {
+        e = e.substring(o.raw.length), t.push(o);
+        continue;
+      }
+      if (!this.state.inLink && (o = this.tokenizer.url(e))) {
+        e = e.substring(o.raw.length), t.push(o);
+        continue;
+      }
+      let u = e;
+      if (this.options.extensions?.startInline) {
+        let a = 1 / 0, p = e.slice(1), c;
+        this.options.extensions.startInline.forEach((h) => {
+          c = h.call({ lexer: this }, p), typeof c == "number" && c >= 0 && (a = Math.min(a, c));
+        }), a < 1 / 0 && a >= 0 && (u = e.substring(0, a + 1));
+      }
+      if (o = this.tokenizer.inlineText(u)) {
+        e = e.substring(o.raw.length), o.raw.slice(-1) !== "_" && (r = o.raw.slice(-1)), s = true;
+        let a = t.at(-1);
+        a?.type === "text" ? (a.raw += o.raw, a.text += o.text) : t.push(o);
+        continue;
+      }
+      if (e) {
+        this.infiniteLoopError(e.charCodeAt(0));
+        break;
+      }
+    }
+    return t;
+  }
+  infiniteLoopError(e) {
+    let t = "Infinite loop on byte: " + e;
+    if (this.options.silent) console.error(t);
+    else throw new Error(t);
+  }
+};
+var P = class {
+  options;
+  parser;
+  constructor(e) {
+    this.options = e || R;
+  }
+  space(e) {
+    return "";
+  }
+  code({ text: e, lang: t, escaped: n }) {
+    let s = (t || "").match(m.notSpaceStart)?.[0], r = e.replace(m.endingNewline, "") + `
+`;
+    return s ? '<pre><code class="language-' + T(s) + '">' + (n ? r : T(r, true)) + `</code></pre>
+` : "<pre><code>" + (n ? r : T(r, true)) + `</code></pre>
+`;
+  }
+  blockquote({ tokens: e }) {
+    return `<blockquote>
+${this.parser.parse(e)}</blockquote>
+`;
+  }
+  html({ text: e }) {
+    return e;
+  }
+  def(e) {
+    return "";
+  }
+  heading({ tokens: e, depth: t }) {
+    return `<h${t}>${this.parser.parseInline(e)}</h${t}>
+`;
+  }
+  hr(e) {
+    return `<hr>
+`;
+  }
+  list(e) {
+    let t = e.ordered, n = e.start, s = "";
+    for (let o = 0; o < e.items.length; o++) {
+      let u = e.items[o];
+      s += this.listitem(u);
+    }
+    let r = t ? "ol" : "ul", i = t && n !== 1 ? ' start="' + n + '"' : "";
+    return "<" + r + i + `>
+` + s + "</" + r + `>
+`;
+  }
+  listitem(e) {
+    return `<li>${this.parser.parse(e.tokens)}</li>
+`;
+  }
+  checkbox({ checked: e }) {
+    return "<input " + (e ? 'checked="" ' : "") + 'disabled="" type="checkbox"> ';
+  }
+  paragraph({ tokens: e }) {
+    return `<p>${this.parser.parseInline(e)}</p>
+`;
+  }
+  table(e) {
+    let t = "", n = "";
+    for (let r = 0; r < e.header.length; r++) n += this.tablecell(e.header[r]);
+    t += this.tablerow({ text: n });
+    let s = "";
+    for (let r = 0; r < e.rows.length; r++) {
+      let i = e.rows[r];
+      n = "";
+      for (let o = 0; o < i.length; o++) n += this.tablecell(i[o]);
+      s += this.tablerow({ text: n });
+    }
+    return s && (s = `<tbody>${s}</tbody>`), `<table>
+<thead>
+` + t + `</thead>
+` + s + `</table>
+`;
+  }
+  tablerow({ text: e }) {
+    return `<tr>
+${e}</tr>
+`;
+  }
+  tablecell(e) {
+    let t = this.parser.parseInline(e.tokens), n = e.header ? "th" : "td";
+    return (e.align ? `<${n} align="${e.align}">` : `<${n}>`) + t + `</${n}>
+`;
+  }
+  strong({ tokens: e }) {
+    return `<strong>${this.parser.parseInline(e)}</strong>`;
+  }
+  em({ tokens: e }) {
+    return `<em>${this.parser.parseInline(e)}</em>`;
+  }
+  codespan({ text: e }) {
+    return `<code>${T(e, true)}</code>`;
+  }
+  br(e) {
+    return "<br>";
+  }
+  del({ tokens: e }) {
+    return `<del>${this.parser.parseInline(e)}</del>`;
+  }
+  link({ href: e, title: t, tokens: n }) {
+    let s = this.parser.parseInline(n), r = Y(e);
+    if (r === null) return s;
+    e = r;
+    let i = '<a href="' + e + '"';
+    return t && (i += ' title="' + T(t) + '"'), i += ">" + s + "</a>", i;
+  }
+  image({ href: e, title: t, text: n, tokens: s }) {
+    s && (n = this.parser.parseInline(s, this.parser.textRenderer));
+    let r = Y(e);
+    if (r === null) return T(n);
+    e = r;
+    let i = `<img src="${e}" alt="${T(n)}"`;
+    return t && (i += ` title="${T(t)}"`), i += ">", i;
+  }
+  text(e) {
+    return "tokens" in e && e.tokens ? this.parser.parseInline(e.tokens) : "escaped" in e && e.escaped ? e.text : T(e.text);
+  }
+};
+var L = class {
+  strong({ text: e }) {
+    return e;
+  }
+  em({ text: e }) {
+    return e;
+  }
+  codespan({ text: e }) {
+    return e;
+  }
+  del({ text: e }) {
+    return e;
+  }
+  html({ text: e }) {
+    return e;
+  }
+  text({ text: e }) {
+    return e;
+  }
+  link({ text: e }) {
+    return "" + e;
+  }
+  image({ text: e }) {
+    return "" + e;
+  }
+  br() {
+    return "";
+  }
+  checkbox({ raw: e }) {
+    return e;
+  }
+};
+var b = class l2 {
+  options;
+  renderer;
+  textRenderer;
+  constructor(e) {
+    this.options = e || R, this.options.renderer = this.options.renderer || new P(), this.renderer = this.options.renderer, this.renderer.options = this.options, this.renderer.parser = this, this.textRenderer = new L();
+  }
+  static parse(e, t) {
+    return new l2(t).parse(e);
+  }
+  static parseInline(e, t) {
+    return new l2(t).parseInline(e);
+  }
+  parse(e) {
+    this.renderer.parser = this;
+    let t = "";
+    for (let n = 0; n < e.length; n++) {
+      let s = e[n];
+      if (this.options.extensions?.renderers?.[s.type]) {
+        let i = s, o = this.options.extensions.renderers[i.type].call({ parser: this }, i);
+        if (o !== false || !["space", "hr", "heading", "code", "table", "blockquote", "list", "checkbox", "html", "def", "paragraph", "text"].includes(i.type)) {
+          t += o || "";
+          continue;
+        }
+      }
+      let r = s;
+      switch (r.type) {
+        case "space": {
+          t += this.renderer.space(r);
+          break;
+        }
+        case "hr": {
+          t += this.renderer.hr(r);
+          break;
+        }
+        case "heading": {
+          t += this.renderer.heading(r);
+          break;
+        }
+        case "code": {
+          t += this.renderer.code(r);
+          break;
+        }
+        case "table": {
+          t += this.renderer.table(r);
+          break;
+        }
+        case "blockquote": {
+          t += this.renderer.blockquote(r);
+          break;
+        }
+        case "list": {
+          t += this.renderer.list(r);
+          break;
+        }
+        case "checkbox": {
+          t += this.renderer.checkbox(r);
+          break;
+        }
+        case "html": {
+          t += this.renderer.html(r);
+          break;
+        }
+        case "def": {
+          t += this.renderer.def(r);
+          break;
+        }
+        case "paragraph": {
+          t += this.renderer.paragraph(r);
+          break;
+        }
+        case "text": {
+          t += this.renderer.text(r);
+          break;
+        }
+        default: {
+          let i = 'Token with "' + r.type + '" type was not found.';
+          if (this.options.silent) return console.error(i), "";
+          throw new Error(i);
+        }
+      }
+    }
+    return t;
+  }
+  parseInline(e, t = this.renderer) {
+    this.renderer.parser = this;
+    let n = "";
+    for (let s = 0; s < e.length; s++) {
+      let r = e[s];
+      if (this.options.extensions?.renderers?.[r.type]) {
+        let o = this.options.extensions.renderers[r.type].call({ parser: this }, r);
+        if (o !== false || !["escape", "html", "link", "image", "checkbox", "strong", "em", "codespan", "br", "del", "text"].includes(r.type)) {
+          n += o || "";
+          continue;
+        }
+      }
+      let i = r;
+      switch (i.type) {
+        case "escape": {
+          n += t.text(i);
+          break;
+        }
+        case "html": {
+          n += t.html(i);
+          break;
+        }
+        case "link": {
+          n += t.link(i);
+          break;
+        }
+        case "image": {
+          n += t.image(i);
+          break;
+        }
+        case "checkbox": {
+          n += t.checkbox(i);
+          break;
+        }
+        case "strong": {
+          n += t.strong(i);
+          break;
+        }
+        case "em": {
+          n += t.em(i);
+          break;
+        }
+        case "codespan": {
+          n += t.codespan(i);
+          break;
+        }
+        case "br": {
+          n += t.br(i);
+          break;
+        }
+        case "del": {
+          n += t.del(i);
+          break;
+        }
+        case "text": {
+          n += t.text(i);
+          break;
+        }
+        default: {
+          let o = 'Token with "' + i.type + '" type was not found.';
+          if (this.options.silent) return console.error(o), "";
+          throw new Error(o);
+        }
+      }
+    }
+    return n;
+  }
+};
+var S = class {
+  options;
+  block;
+  constructor(e) {
+    this.options = e || R;
+  }
+  static passThroughHooks = /* @__PURE__ */ new Set(["preprocess", "postprocess", "processAllTokens", "emStrongMask"]);
+  static passThroughHooksRespectAsync = /* @__PURE__ */ new Set(["preprocess", "postprocess", "processAllTokens"]);
+  preprocess(e) {
+    return e;
+  }
+  postprocess(e) {
+    return e;
+  }
+  processAllTokens(e) {
+    return e;
+  }
+  emStrongMask(e) {
+    return e;
+  }
+  provideLexer(e = this.block) {
+    return e ? x.lex : x.lexInline;
+  }
+  provideParser(e = this.block) {
+    return e ? b.parse : b.parseInline;
+  }
+};
+var Z = class {
+  defaults = A();
+  options = this.setOptions;
+  parse = this.parseMarkdown(true);
+  parseInline = this.parseMarkdown(false);
+  Parser = b;
+  Renderer = P;
+  TextRenderer = L;
+  Lexer = x;
+  Tokenizer = y;
+  Hooks = S;
+  constructor(...e) {
+    this.use(...e);
+  }
+  walkTokens(e, t) {
+    let n = [];
+    for (let s of e) switch (n = n.concat(t.call(this, s)), s.type) {
+      case "table": {
+        let r = s;
+        for (let i of r.header) n = n.concat(this.walkTokens(i.tokens, t));
+        for (let i of r.rows) for (let o of i) n = n.concat(this.walkTokens(o.tokens, t));
+        break;
+      }
+      case "list": {
+        let r = s;
+        n = n.concat(this.walkTokens(r.items, t));
+        break;
+      }
+      default: {
+        let r = s;
+        this.defaults.extensions?.childTokens?.[r.type] ? this.defaults.extensions.childTokens[r.type].forEach((i) => {
+          let o = r[i].flat(1 / 0);
+          n = n.concat(this.walkTokens(o, t));
+        }) : r.tokens && (n = n.concat(this.walkTokens(r.tokens, t)));
+      }
+    }
+    return n;
+  }
+  use(...e) {
+    let t = this.defaults.extensions || { renderers: {}, childTokens: {} };
+    return e.forEach((n) => {
+      let s = { ...n };
+      if (s.async = this.defaults.async || s.async || false, n.extensions && (n.extensions.forEach((r) => {
+        if (!r.name) throw new Error("extension name required");
+        if ("renderer" in r) {
+          let i = t.renderers[r.name];
+          i ? t.renderers[r.name] = function(...o) {
+            let u = r.renderer.apply(this, o);
+            return u === false && (u = i.apply(this, o)), u;
+          } : t.renderers[r.name] = r.renderer;
+        }
+        if ("tokenizer" in r) {
+          if (!r.level || r.level !== "block" && r.level !== "inline") throw new Error("extension level must be 'block' or 'inline'");
+          let i = t[r.level];
+          i ? i.unshift(r.tokenizer) : t[r.level] = [r.tokenizer], r.start && (r.level === "block" ? t.startBlock ? t.startBlock.push(r.start) : t.startBlock = [r.start] : r.level === "inline" && (t.startInline ? t.startInline.push(r.start) : t.startInline = [r.start]));
+        }
+        "childTokens" in r && r.childTokens && (t.childTokens[r.name] = r.childTokens);
+      }), s.extensions = t), n.renderer) {
+        let r = this.defaults.renderer || new P(this.defaults);
+        for (let i in n.renderer) {
+          if (!(i in r)) throw new Error(`renderer '${i}' does not exist`);
+          if (["options", "parser"].includes(i)) continue;
+          let o = i, u = n.renderer[o], a = r[o];
+          r[o] = (...p) => {
+            let c = u.apply(r, p);
+            return c === false && (c = a.apply(r, p)), c || "";
+          };
+        }
+        s.renderer = r;
+      }
+      if (n.tokenizer) {
+        let r = this.defaults.tokenizer || new y(this.defaults);
+        for (let i in n.tokenizer) {
+          if (!(i in r)) throw new Error(`tokenizer '${i}' does not exist`);
+          if (["options", "rules", "lexer"].includes(i)) continue;
+          let o = i, u = n.tokenizer[o], a = r[o];
+          r[o] = (...p) => {
+            let c = u.apply(r, p);
+            return c === false && (c = a.apply(r, p)), c;
+          };
+        }
+        s.tokenizer = r;
+      }
+      if (n.hooks) {
+        let r = this.defaults.hooks || new S();
+        for (let i in n.hooks) {
+          if (!(i in r)) throw new Error(`hook '${i}' does not exist`);
+          if (["options", "block"].includes(i)) continue;
+          let o = i, u = n.hooks[o], a = r[o];
+          S.passThroughHooks.has(i) ? r[o] = (p) => {
+            if (this.defaults.async && S.passThroughHooksRespectAsync.has(i)) return (async () => {
+              let h = await u.call(r, p);
+              return a.call(r, h);
+            })();
+            let c = u.call(r, p);
+            return a.call(r, c);
+          } : r[o] = (...p) => {
+            if (this.defaults.async) return (async () => {
+              let h = await u.apply(r, p);
+              return h === false && (h = await a.apply(r, p)), h;
+            })();
+            let c = u.apply(r, p);
+            return c === false && (c = a.apply(r, p)), c;
+          };
+        }
+        s.hooks = r;
+      }
+      if (n.walkTokens) {
+        let r = this.defaults.walkTokens, i = n.walkTokens;
+        s.walkTokens = function(o) {
+          let u = [];
+          return u.push(i.call(this, o)), r && (u = u.concat(r.call(this, o))), u;
+        };
+      }
+      this.defaults = { ...this.defaults, ...s };
+    }), this;
+  }
+  setOptions(e) {
+    return this.defaults = { ...this.defaults, ...e }, this;
+  }
+  lexer(e, t) {
+    return x.lex(e, t ?? this.defaults);
+  }
+  parser(e, t) {
+    return b.parse(e, t ?? this.defaults);
+  }
+  parseMarkdown(e) {
+    return (n, s) => {
+      let r = { ...s }, i = { ...this.defaults, ...r }, o = this.onError(!!i.silent, !!i.async);
+      if (this.defaults.async === true && r.async === false) return o(new Error("marked(): The async option was set to true by an extension. Remove async: false from the parse options object to return a Promise."));
+      if (typeof n > "u" || n === null) return o(new Error("marked(): input parameter is undefined or null"));
+      if (typeof n != "string") return o(new Error("marked(): input parameter is of type " + Object.prototype.toString.call(n) + ", string expected"));
+      if (i.hooks && (i.hooks.options = i, i.hooks.block = e), i.async) return (async () => {
+        let u = i.hooks ? await i.hooks.preprocess(n) : n, p = await (i.hooks ? await i.hooks.provideLexer(e) : e ? x.lex : x.lexInline)(u, i), c = i.hooks ? await i.hooks.processAllTokens(p) : p;
+        i.walkTokens && await Promise.all(this.walkTokens(c, i.walkTokens));
+        let d = await (i.hooks ? await i.hooks.provideParser(e) : e ? b.parse : b.parseInline)(c, i);
+        return i.hooks ? await i.hooks.postprocess(d) : d;
+      })().catch(o);
+      try {
+        i.hooks && (n = i.hooks.preprocess(n));
+        let a = (i.hooks ? i.hooks.provideLexer(e) : e ? x.lex : x.lexInline)(n, i);
+        i.hooks && (a = i.hooks.processAllTokens(a)), i.walkTokens && this.walkTokens(a, i.walkTokens);
+        let c = (i.hooks ? i.hooks.provideParser(e) : e ? b.parse : b.parseInline)(a, i);
+        return i.hooks && (c = i.hooks.postprocess(c)), c;
+      } catch (u) {
+        return o(u);
+      }
+    };
+  }
+  onError(e, t) {
+    return (n) => {
+      if (n.message += `
+Please report this to https://github.com/markedjs/marked.`, e) {
+        let s = "<p>An error occurred:</p><pre>" + T(n.message + "", true) + "</pre>";
+        return t ? Promise.resolve(s) : s;
+      }
+      if (t) return Promise.reject(n);
+      throw n;
+    };
+  }
+};
+var M = new Z();
+function f(l3, e) {
+  return M.parse(l3, e);
+}
+f.options = f.setOptions = function(l3) {
+  return M.setOptions(l3), f.defaults = M.defaults, j(f.defaults), f;
+};
+f.getDefaults = A;
+f.defaults = R;
+function dt(...l3) {
+  return M.use(...l3), f.defaults = M.defaults, j(f.defaults), f;
+}
+f.use = dt;
+f.walkTokens = function(l3, e) {
+  return M.walkTokens(l3, e);
+};
+f.parseInline = M.parseInline;
+f.Parser = b;
+f.parser = b.parse;
+f.Renderer = P;
+f.TextRenderer = L;
+f.Lexer = x;
+f.lexer = x.lex;
+f.Tokenizer = y;
+f.Hooks = S;
+f.parse = f;
+var nn = f.options;
+var rn = f.setOptions;
+var sn = f.walkTokens;
+var on = f.parseInline;
+var ln = b.parse;
+var un = x.lex;
+
+// node_modules/get-east-asian-width/lookup-data.js
+var ambiguousMinimalCodePoint = 161;
+var ambiguousMaximumCodePoint = 1114109;
+var ambiguousRanges = [161, 161, 164, 164, 167, 168, 170, 170, 173, 174, 176, 180, 182, 186, 188, 191, 198, 198, 208, 208, 215, 216, 222, 225, 230, 230, 232, 234, 236, 237, 240, 240, 242, 243, 247, 250, 252, 252, 254, 254, 257, 257, 273, 273, 275, 275, 283, 283, 294, 295, 299, 299, 305, 307, 312, 312, 319, 322, 324, 324, 328, 331, 333, 333, 338, 339, 358, 359, 363, 363, 462, 462, 464, 464, 466, 466, 468, 468, 470, 470, 472, 472, 474, 474, 476, 476, 593, 593, 609, 609, 708, 708, 711, 711, 713, 715, 717, 717, 720, 720, 728, 731, 733, 733, 735, 735, 768, 879, 913, 929, 931, 937, 945, 961, 963, 969, 1025, 1025, 1040, 1103, 1105, 1105, 8208, 8208, 8211, 8214, 8216, 8217, 8220, 8221, 8224, 8226, 8228, 8231, 8240, 8240, 8242, 8243, 8245, 8245, 8251, 8251, 8254, 8254, 8308, 8308, 8319, 8319, 8321, 8324, 8364, 8364, 8451, 8451, 8453, 8453, 8457, 8457, 8467, 8467, 8470, 8470, 8481, 8482, 8486, 8486, 8491, 8491, 8531, 8532, 8539, 8542, 8544, 8555, 8560, 8569, 8585, 8585, 8592, 8601, 8632, 8633, 8658, 8658, 8660, 8660, 8679, 8679, 8704, 8704, 8706, 8707, 8711, 8712, 8715, 8715, 8719, 8719, 8721, 8721, 8725, 8725, 8730, 8730, 8733, 8736, 8739, 8739, 8741, 8741, 8743, 8748, 8750, 8750, 8756, 8759, 8764, 8765, 8776, 8776, 8780, 8780, 8786, 8786, 8800, 8801, 8804, 8807, 8810, 8811, 8814, 8815, 8834, 8835, 8838, 8839, 8853, 8853, 8857, 8857, 8869, 8869, 8895, 8895, 8978, 8978, 9312, 9449, 9451, 9547, 9552, 9587, 9600, 9615, 9618, 9621, 9632, 9633, 9635, 9641, 9650, 9651, 9654, 9655, 9660, 9661, 9664, 9665, 9670, 9672, 9675, 9675, 9678, 9681, 9698, 9701, 9711, 9711, 9733, 9734, 9737, 9737, 9742, 9743, 9756, 9756, 9758, 9758, 9792, 9792, 9794, 9794, 9824, 9825, 9827, 9829, 9831, 9834, 9836, 9837, 9839, 9839, 9886, 9887, 9919, 9919, 9926, 9933, 9935, 9939, 9941, 9953, 9955, 9955, 9960, 9961, 9963, 9969, 9972, 9972, 9974, 9977, 9979, 9980, 9982, 9983, 10045, 10045, 10102, 10111, 11094, 11097, 12872, 12879, 57344, 63743, 65024, 65039, 65533, 65533, 127232, 127242, 127248, 127277, 127280, 127337, 127344, 127373, 127375, 127376, 127387, 127404, 917760, 917999, 983040, 1048573, 1048576, 1114109];
+var fullwidthMinimalCodePoint = 12288;
+var fullwidthMaximumCodePoint = 65510;
+var fullwidthRanges = [12288, 12288, 65281, 65376, 65504, 65510];
+var wideMinimalCodePoint = 4352;
+var wideMaximumCodePoint = 262141;
+var wideRanges = [4352, 4447, 8986, 8987, 9001, 9002, 9193, 9196, 9200, 9200, 9203, 9203, 9725, 9726, 9748, 9749, 9776, 9783, 9800, 9811, 9855, 9855, 9866, 9871, 9875, 9875, 9889, 9889, 9898, 9899, 9917, 9918, 9924, 9925, 9934, 9934, 9940, 9940, 9962, 9962, 9970, 9971, 9973, 9973, 9978, 9978, 9981, 9981, 9989, 9989, 9994, 9995, 10024, 10024, 10060, 10060, 10062, 10062, 10067, 10069, 10071, 10071, 10133, 10135, 10160, 10160, 10175, 10175, 11035, 11036, 11088, 11088, 11093, 11093, 11904, 11929, 11931, 12019, 12032, 12245, 12272, 12287, 12289, 12350, 12353, 12438, 12441, 12543, 12549, 12591, 12593, 12686, 12688, 12773, 12783, 12830, 12832, 12871, 12880, 42124, 42128, 42182, 43360, 43388, 44032, 55203, 63744, 64255, 65040, 65049, 65072, 65106, 65108, 65126, 65128, 65131, 94176, 94180, 94192, 94198, 94208, 101589, 101631, 101662, 101760, 101874, 110576, 110579, 110581, 110587, 110589, 110590, 110592, 110882, 110898, 110898, 110928, 110930, 110933, 110933, 110948, 110951, 110960, 111355, 119552, 119638, 119648, 119670, 126980, 126980, 127183, 127183, 127374, 127374, 127377, 127386, 127488, 127490, 127504, 127547, 127552, 127560, 127568, 127569, 127584, 127589, 127744, 127776, 127789, 127797, 127799, 127868, 127870, 127891, 127904, 127946, 127951, 127955, 127968, 127984, 127988, 127988, 127992, 128062, 128064, 128064, 128066, 128252, 128255, 128317, 128331, 128334, 128336, 128359, 128378, 128378, 128405, 128406, 128420, 128420, 128507, 128591, 128640, 128709, 128716, 128716, 128720, 128722, 128725, 128728, 128732, 128735, 128747, 128748, 128756, 128764, 128992, 129003, 129008, 129008, 129292, 129338, 129340, 129349, 129351, 129535, 129648, 129660, 129664, 129674, 129678, 129734, 129736, 129736, 129741, 129756, 129759, 129770, 129775, 129784, 131072, 196605, 196608, 262141];
+
+// node_modules/get-east-asian-width/utilities.js
+var isInRange = (ranges, codePoint) => {
+  let low = 0;
+  let high = Math.floor(ranges.length / 2) - 1;
+  while (low <= high) {
+    const mid = Math.floor((low + high) / 2);
+    const i = mid * 2;
+    if (codePoint < ranges[i]) {
+      high = mid - 1;
+    } else if (codePoint > ranges[i + 1]) {
+      low = mid + 1;
+    } else {
+      return true;
+    }
+  }
+  return false;
+};
+
+// node_modules/get-east-asian-width/lookup.js
+var commonCjkCodePoint = 19968;
+var [wideFastPathStart, wideFastPathEnd] = /* @__PURE__ */ findWideFastPathRange(wideRanges);
+function findWideFastPathRange(ranges) {
+  let fastPathStart = ranges[0];
+  let fastPathEnd = ranges[1];
+  for (let index = 0; index < ranges.length; index += 2) {
+    const start2 = ranges[index];
+    const end2 = ranges[index + 1];
+    if (commonCjkCodePoint >= start2 && commonCjkCodePoint <= end2) {
+      return [start2, end2];
+    }
+    if (end2 - start2 > fastPathEnd - fastPathStart) {
+      fastPathStart = start2;
+      fastPathEnd = end2;
+    }
+  }
+  return [fastPathStart, fastPathEnd];
+}
+var isAmbiguous = (codePoint) => {
+  if (codePoint < ambiguousMinimalCodePoint || codePoint > ambiguousMaximumCodePoint) {
+    return false;
+  }
+  return isInRange(ambiguousRanges, codePoint);
+};
+var isFullWidth = (codePoint) => {
+  if (codePoint < fullwidthMinimalCodePoint || codePoint > fullwidthMaximumCodePoint) {
+    return false;
+  }
+  return isInRange(fullwidthRanges, codePoint);
+};
+var isWide = (codePoint) => {
+  if (codePoint >= wideFastPathStart && codePoint <= wideFastPathEnd) {
+    return true;
+  }
+  if (codePoint < wideMinimalCodePoint || codePoint > wideMaximumCodePoint) {
+    return false;
+  }
+  return isInRange(wideRanges, codePoint);
+};
+
+// node_modules/get-east-asian-width/index.js
+function validate(codePoint) {
+  if (!Number.isSafeInteger(codePoint)) {
+    throw new TypeError(`Expected a code point, got \`${typeof codePoint}\`.`);
+  }
+}
+function eastAsianWidth(codePoint, { ambiguousAsWide = false } = {}) {
+  validate(codePoint);
+  if (isFullWidth(codePoint) || isWide(codePoint) || ambiguousAsWide && isAmbiguous(codePoint)) {
+    return 2;
+  }
+  return 1;
+}
+
+// node_modules/@earendil-works/pi-tui/dist/utils.js
+var graphemeSegmenter = new Intl.Segmenter(void 0, { granularity: "grapheme" });
+var wordSegmenter = new Intl.Segmenter(void 0, { granularity: "word" });
+function getGraphemeSegmenter() {
+  return graphemeSegmenter;
+}
+function getWordSegmenter() {
+  return wordSegmenter;
+}
+function couldBeEmoji(segment) {
+  const cp = segment.codePointAt(0);
+  return cp >= 126976 && cp <= 130047 || // Emoji and Pictograph
+  cp >= 8960 && cp <= 9215 || // Misc technical
+  cp >= 9728 && cp <= 10175 || // Misc symbols, dingbats
+  cp >= 11088 && cp <= 11093 || // Specific stars/circles
+  segment.includes("\uFE0F") || // Contains VS16 (emoji presentation selector)
+  segment.length > 2;
+}
+var zeroWidthRegex = new RegExp("^(?:\\p{Default_Ignorable_Code_Point}|\\p{Control}|\\p{Mark}|\\p{Surrogate})+$", "v");
+var leadingNonPrintingRegex = new RegExp("^[\\p{Default_Ignorable_Code_Point}\\p{Control}\\p{Format}\\p{Mark}\\p{Surrogate}]+", "v");
+var nonPrintingCharRegex = new RegExp("^(?:\\p{Default_Ignorable_Code_Point}|\\p{Control}|\\p{Format}|\\p{Mark}|\\p{Surrogate})$", "v");
+var markCharRegex = new RegExp("^\\p{Mark}$", "v");
+var terminalSpacingMarkRegex = new RegExp("^(?:[\\p{Spacing_Mark}--[\\u1734\\u302E\\u302F]]|[\\u065F\\u0F7F\\u102B\\u102C\\u1031\\u1033-\\u1035\\u1038\\u103A-\\u103E])+$", "v");
+var rgiEmojiRegex = new RegExp("^\\p{RGI_Emoji}$", "v");
+var WIDTH_CACHE_SIZE = 512;
+var widthCache = /* @__PURE__ */ new Map();
+var cjkBreakRegex = /[\p{Script_Extensions=Han}\p{Script_Extensions=Hiragana}\p{Script_Extensions=Katakana}\p{Script_Extensions=Hangul}\p{Script_Extensions=Bopomofo}]/u;
+var cjkPunctuationRegex = new RegExp(`(?:(?=\\p{Punctuation})${cjkBreakRegex.source}|[\uFF0C\uFF0E\uFF1A\uFF1B\uFF01\uFF1F\uFF08\uFF09\uFF3B\uFF3D\uFF5B\uFF5D\u201C\u201D\u2018\u2019\u2026\u2014])`, "u");
+var autocompleteSeparatorRegex = new RegExp(`(?:\\s|${cjkPunctuationRegex.source})`, "u");
+var autocompleteBoundaryRegex = new RegExp(`(?:^|${autocompleteSeparatorRegex.source})`, "u");
+function isPrintableAscii(str) {
+  for (let i = 0; i < str.length; i++) {
+    const code = str.charCodeAt(i);
+    if (code < 32 || code > 126) {
+      return false;
+    }
+  }
+  return true;
+}
+function truncateFragmentToWidth(text2, maxWidth) {
+  if (maxWidth <= 0 || text2.length === 0) {
+    return { text: "", width: 0 };
+  }
+  if (isPrintableAscii(text2)) {
+    const clipped = text2.slice(0, maxWidth);
+    return { text: clipped, width: clipped.length };
+  }
+  const hasAnsi = text2.includes("\x1B");
+  const hasTabs = text2.includes("	");
+  if (!hasAnsi && !hasTabs) {
+    let result2 = "";
+    let width2 = 0;
+    for (const { segment } of graphemeSegmenter.segment(text2)) {
+      const w = graphemeWidth(segment);
+      if (width2 + w > maxWidth) {
+        break;
+      }
+      result2 += segment;
+      width2 += w;
+    }
+    return { text: result2, width: width2 };
+  }
+  let result = "";
+  let width = 0;
+  let i = 0;
+  let pendingAnsi = "";
+  while (i < text2.length) {
+    const ansi = extractAnsiCode(text2, i);
+    if (ansi) {
+      pendingAnsi += ansi.code;
+      i += ansi.length;
+      continue;
+    }
+    if (text2[i] === "	") {
+      if (width + 3 > maxWidth) {
+        break;
+      }
+      if (pendingAnsi) {
+        result += pendingAnsi;
+        pendingAnsi = "";
+      }
+      result += "	";
+      width += 3;
+      i++;
+      continue;
+    }
+    let end2 = i;
+    while (end2 < text2.length && text2[end2] !== "	") {
+      const nextAnsi = extractAnsiCode(text2, end2);
+      if (nextAnsi) {
+        break;
+      }
+      end2++;
+    }
+    for (const { segment } of graphemeSegmenter.segment(text2.slice(i, end2))) {
+      const w = graphemeWidth(segment);
+      if (width + w > maxWidth) {
+        return { text: result, width };
+      }
+      if (pendingAnsi) {
+        result += pendingAnsi;
+        pendingAnsi = "";
+      }
+      result += segment;
+      width += w;
+    }
+    i = end2;
+  }
+  return { text: result, width };
+}
+function finalizeTruncatedResult(prefix, prefixWidth, ellipsis, ellipsisWidth, maxWidth, pad) {
+  const reset = "\x1B[0m";
+  const hyperlinkClose = getActiveOsc8Close(prefix);
+  const visibleWidth2 = prefixWidth + ellipsisWidth;
+  let result;
+  if (ellipsis.length > 0) {
+    result = `${prefix}${hyperlinkClose}${reset}${ellipsis}${reset}`;
+  } else {
+    result = `${prefix}${hyperlinkClose}${reset}`;
+  }
+  return pad ? result + " ".repeat(Math.max(0, maxWidth - visibleWidth2)) : result;
+}
+function graphemeWidth(segment) {
+  if (segment === "	") {
+    return 3;
+  }
+  if (terminalSpacingMarkRegex.test(segment)) {
+    return [...segment].length;
+  }
+  if (zeroWidthRegex.test(segment)) {
+    return 0;
+  }
+  if (couldBeEmoji(segment) && rgiEmojiRegex.test(segment)) {
+    return 2;
+  }
+  const base = segment.replace(leadingNonPrintingRegex, "");
+  const cp = base.codePointAt(0);
+  if (cp === void 0) {
+    return 0;
+  }
+  if (cp >= 127462 && cp <= 127487) {
+    return 2;
+  }
+  let width = eastAsianWidth(cp);
+  let followsMark = false;
+  const chars = [...base];
+  for (const char of chars.slice(1)) {
+    if (terminalSpacingMarkRegex.test(char)) {
+      width += 1;
+      followsMark = false;
+    } else if (markCharRegex.test(char)) {
+      followsMark = true;
+    } else if (!nonPrintingCharRegex.test(char)) {
+      const c = char.codePointAt(0);
+      if (followsMark || c >= 65280 && c <= 65519) {
+        width += eastAsianWidth(c);
+      } else if (c === 3635 || c === 3763) {
+        width += 1;
+      }
+      followsMark = false;
+    }
+  }
+  return width;
+}
+function visibleWidth(str) {
+  if (str.length === 0) {
+    return 0;
+  }
+  if (isPrintableAscii(str)) {
+    return str.length;
+  }
+  const cached2 = widthCache.get(str);
+  if (cached2 !== void 0) {
+    return cached2;
+  }
+  let clean = str;
+  if (str.includes("	")) {
+    clean = clean.replace(/\t/g, "   ");
+  }
+  if (clean.includes("\x1B")) {
+    let stripped = "";
+    let i = 0;
+    while (i < clean.length) {
+      const ansi = extractAnsiCode(clean, i);
+      if (ansi) {
+        i += ansi.length;
+        continue;
+      }
+      stripped += clean[i];
+      i++;
+    }
+    clean = stripped;
+  }
+  let width = 0;
+  for (const { segment } of graphemeSegmenter.segment(clean)) {
+    width += graphemeWidth(segment);
+  }
+  if (widthCache.size >= WIDTH_CACHE_SIZE) {
+    const firstKey = widthCache.keys().next().value;
+    if (firstKey !== void 0) {
+      widthCache.delete(firstKey);
+    }
+  }
+  widthCache.set(str, width);
+  return width;
+}
+function extractAnsiCode(str, pos) {
+  if (pos >= str.length || str[pos] !== "\x1B")
+    return null;
+  const next = str[pos + 1];
+  if (next === "[") {
+    let j2 = pos + 2;
+    while (j2 < str.length && !/[mGKHJ]/.test(str[j2]))
+      j2++;
+    if (j2 < str.length)
+      return { code: str.substring(pos, j2 + 1), length: j2 + 1 - pos };
+    return null;
+  }
+  if (next === "]") {
+    let j2 = pos + 2;
+    while (j2 < str.length) {
+      if (str[j2] === "\x07")
+        return { code: str.substring(pos, j2 + 1), length: j2 + 1 - pos };
+      if (str[j2] === "\x1B" && str[j2 + 1] === "\\")
+        return { code: str.substring(pos, j2 + 2), length: j2 + 2 - pos };
+      j2++;
+    }
+    return null;
+  }
+  if (next === "_") {
+    let j2 = pos + 2;
+    while (j2 < str.length) {
+      if (str[j2] === "\x07")
+        return { code: str.substring(pos, j2 + 1), length: j2 + 1 - pos };
+      if (str[j2] === "\x1B" && str[j2 + 1] === "\\")
+        return { code: str.substring(pos, j2 + 2), length: j2 + 2 - pos };
+      j2++;
+    }
+    return null;
+  }
+  return null;
+}
+function parseOsc8Hyperlink(ansiCode) {
+  if (!ansiCode.startsWith("\x1B]8;")) {
+    return void 0;
+  }
+  const terminator = ansiCode.endsWith("\x07") ? "\x07" : "\x1B\\";
+  const body = ansiCode.slice(4, terminator === "\x07" ? -1 : -2);
+  const separatorIndex = body.indexOf(";");
+  if (separatorIndex === -1) {
+    return void 0;
+  }
+  const params = body.slice(0, separatorIndex);
+  const url = body.slice(separatorIndex + 1);
+  if (!url) {
+    return null;
+  }
+  return { params, url, terminator };
+}
+function formatOsc8Hyperlink(hyperlink2) {
+  return `\x1B]8;${hyperlink2.params};${hyperlink2.url}${hyperlink2.terminator}`;
+}
+function formatOsc8Close(terminator) {
+  return `\x1B]8;;${terminator}`;
+}
+function getActiveOsc8Close(prefix) {
+  if (!prefix.includes("\x1B]8;")) {
+    return "";
+  }
+  let activeHyperlink = null;
+  let i = 0;
+  while (i < prefix.length) {
+    const ansi = extractAnsiCode(prefix, i);
+    if (ansi) {
+      const hyperlink2 = parseOsc8Hyperlink(ansi.code);
+      if (hyperlink2 !== void 0) {
+        activeHyperlink = hyperlink2;
+      }
+      i += ansi.length;
+    } else {
+      i++;
+    }
+  }
+  return activeHyperlink ? formatOsc8Close(activeHyperlink.terminator) : "";
+}
+var AnsiCodeTracker = class {
+  // Track individual attributes separately so we can reset them specifically
+  bold = false;
+  dim = false;
+  italic = false;
+  underline = false;
+  blink = false;
+  inverse = false;
+  hidden = false;
+  strikethrough = false;
+  fgColor = null;
+  // Stores the full code like "31" or "38;5;240"
+  bgColor = null;
+  // Stores the full code like "41" or "48;5;240"
+  activeHyperlink = null;
+  process(ansiCode) {
+    const hyperlink2 = parseOsc8Hyperlink(ansiCode);
+    if (hyperlink2 !== void 0) {
+      this.activeHyperlink = hyperlink2;
+      return;
+    }
+    if (!ansiCode.endsWith("m")) {
+      return;
+    }
+    const match = ansiCode.match(/\x1b\[([\d;]*)m/);
+    if (!match)
+      return;
+    const params = match[1];
+    if (params === "" || params === "0") {
+      this.reset();
+      return;
+    }
+    const parts = params.split(";");
+    let i = 0;
+    while (i < parts.length) {
+      const code = Number.parseInt(parts[i], 10);
+      if (code === 38 || code === 48) {
+        if (parts[i + 1] === "5" && parts[i + 2] !== void 0) {
+          const colorCode = `${parts[i]};${parts[i + 1]};${parts[i + 2]}`;
+          if (code === 38) {
+            this.fgColor = colorCode;
+          } else {
+            this.bgColor = colorCode;
+          }
+          i += 3;
+          continue;
+        } else if (parts[i + 1] === "2" && parts[i + 4] !== void 0) {
+          const colorCode = `${parts[i]};${parts[i + 1]};${parts[i + 2]};${parts[i + 3]};${parts[i + 4]}`;
+          if (code === 38) {
+            this.fgColor = colorCode;
+          } else {
+            this.bgColor = colorCode;
+          }
+          i += 5;
+          continue;
+        }
+      }
+      switch (code) {
+        case 0:
+          this.reset();
+          break;
+        case 1:
+          this.bold = true;
+          break;
+        case 2:
+          this.dim = true;
+          break;
+        case 3:
+          this.italic = true;
+          break;
+        case 4:
+          this.underline = true;
+          break;
+        case 5:
+          this.blink = true;
+          break;
+        case 7:
+          this.inverse = true;
+          break;
+        case 8:
+          this.hidden = true;
+          break;
+        case 9:
+          this.strikethrough = true;
+          break;
+        case 21:
+          this.bold = false;
+          break;
+        // Some terminals
+        case 22:
+          this.bold = false;
+          this.dim = false;
+          break;
+        case 23:
+          this.italic = false;
+          break;
+        case 24:
+          this.underline = false;
+          break;
+        case 25:
+          this.blink = false;
+          break;
+        case 27:
+          this.inverse = false;
+          break;
+        case 28:
+          this.hidden = false;
+          break;
+        case 29:
+          this.strikethrough = false;
+          break;
+        case 39:
+          this.fgColor = null;
+          break;
+        // Default fg
+        case 49:
+          this.bgColor = null;
+          break;
+        // Default bg
+        default:
+          if (code >= 30 && code <= 37 || code >= 90 && code <= 97) {
+            this.fgColor = String(code);
+          } else if (code >= 40 && code <= 47 || code >= 100 && code <= 107) {
+            this.bgColor = String(code);
+          }
+          break;
+      }
+      i++;
+    }
+  }
+  reset() {
+    this.bold = false;
+    this.dim = false;
+    this.italic = false;
+    this.underline = false;
+    this.blink = false;
+    this.inverse = false;
+    this.hidden = false;
+    this.strikethrough = false;
+    this.fgColor = null;
+    this.bgColor = null;
+  }
+  /** Clear all state for reuse. */
+  clear() {
+    this.reset();
+    this.activeHyperlink = null;
+  }
+  getActiveCodes() {
+    const codes = [];
+    if (this.bold)
+      codes.push("1");
+    if (this.dim)
+      codes.push("2");
+    if (this.italic)
+      codes.push("3");
+    if (this.underline)
+      codes.push("4");
+    if (this.blink)
+      codes.push("5");
+    if (this.inverse)
+      codes.push("7");
+    if (this.hidden)
+      codes.push("8");
+    if (this.strikethrough)
+      codes.push("9");
+    if (this.fgColor)
+      codes.push(this.fgColor);
+    if (this.bgColor)
+      codes.push(this.bgColor);
+    let result = codes.length > 0 ? `\x1B[${codes.join(";")}m` : "";
+    if (this.activeHyperlink) {
+      result += formatOsc8Hyperlink(this.activeHyperlink);
+    }
+    return result;
+  }
+  getActiveBackgroundCode() {
+    return this.bgColor ? `\x1B[${this.bgColor}m` : "";
+  }
+  hasActiveCodes() {
+    return this.bold || this.dim || this.italic || this.underline || this.blink || this.inverse || this.hidden || this.strikethrough || this.fgColor !== null || this.bgColor !== null || this.activeHyperlink !== null;
+  }
+  /**
+   * Get reset codes for attributes that need to be turned off at line end.
+   * Underline must be closed to prevent bleeding into padding.
+   * Active OSC 8 hyperlinks must be closed and re-opened on the next line.
+   * Returns empty string if no attributes need closing.
+   */
+  getLineEndReset() {
+    let result = "";
+    if (this.underline) {
+      result += "\x1B[24m";
+    }
+    if (this.activeHyperlink) {
+      result += formatOsc8Close(this.activeHyperlink.terminator);
+    }
+    return result;
+  }
+};
+function updateTrackerFromText(text2, tracker) {
+  let i = 0;
+  while (i < text2.length) {
+    const ansiResult = extractAnsiCode(text2, i);
+    if (ansiResult) {
+      tracker.process(ansiResult.code);
+      i += ansiResult.length;
+    } else {
+      i++;
+    }
+  }
+}
+function splitIntoTokensWithAnsi(text2) {
+  const tokens = [];
+  let current = "";
+  let pendingAnsi = "";
+  let currentKind = null;
+  let i = 0;
+  const flushCurrent = () => {
+    if (!current) {
+      return;
+    }
+    tokens.push(current);
+    current = "";
+    currentKind = null;
+  };
+  while (i < text2.length) {
+    const ansiResult = extractAnsiCode(text2, i);
+    if (ansiResult) {
+      pendingAnsi += ansiResult.code;
+      i += ansiResult.length;
+      continue;
+    }
+    let end2 = i;
+    while (end2 < text2.length && !extractAnsiCode(text2, end2)) {
+      end2++;
+    }
+    for (const { segment } of graphemeSegmenter.segment(text2.slice(i, end2))) {
+      const segmentIsSpace = segment === " ";
+      if (!segmentIsSpace && cjkBreakRegex.test(segment)) {
+        flushCurrent();
+        const token = pendingAnsi + segment;
+        pendingAnsi = "";
+        tokens.push(token);
+        continue;
+      }
+      const segmentKind = segmentIsSpace ? "space" : "word";
+      if (current && currentKind !== segmentKind) {
+        flushCurrent();
+      }
+      if (pendingAnsi) {
+        current += pendingAnsi;
+        pendingAnsi = "";
+      }
+      currentKind = segmentKind;
+      current += segment;
+    }
+    i = end2;
+  }
+  if (pendingAnsi) {
+    if (current) {
+      current += pendingAnsi;
+    } else if (tokens.length > 0) {
+      tokens[tokens.length - 1] += pendingAnsi;
+    } else {
+      current = pendingAnsi;
+    }
+  }
+  if (current) {
+    tokens.push(current);
+  }
+  return tokens;
+}
+function wrapTextWithAnsi(text2, width) {
+  if (!text2) {
+    return [""];
+  }
+  const inputLines = text2.split(/\r\n|\r|\n/);
+  const result = [];
+  const tracker = new AnsiCodeTracker();
+  for (const inputLine of inputLines) {
+    const prefix = result.length > 0 ? tracker.getActiveCodes() : "";
+    const wrappedLines = wrapSingleLine(prefix + inputLine, width);
+    for (const wrappedLine of wrappedLines) {
+      result.push(wrappedLine);
+    }
+    updateTrackerFromText(inputLine, tracker);
+  }
+  return result.length > 0 ? result : [""];
+}
+function wrapSingleLine(line, width) {
+  if (!line) {
+    return [""];
+  }
+  const visibleLength = visibleWidth(line);
+  if (visibleLength <= width) {
+    return [line];
+  }
+  const wrapped = [];
+  const tracker = new AnsiCodeTracker();
+  const tokens = splitIntoTokensWithAnsi(line);
+  let currentLine = "";
+  let currentVisibleLength = 0;
+  for (const token of tokens) {
+    const tokenVisibleLength = visibleWidth(token);
+    const isWhitespace = token.trim() === "";
+    if (tokenVisibleLength > width && !isWhitespace) {
+      if (currentLine) {
+        const lineEndReset = tracker.getLineEndReset();
+        if (lineEndReset) {
+          currentLine += lineEndReset;
+        }
+        wrapped.push(currentLine);
+        currentLine = "";
+        currentVisibleLength = 0;
+      }
+      const broken = breakLongWord(token, width, tracker);
+      for (let i = 0; i < broken.length - 1; i++) {
+        wrapped.push(broken[i]);
+      }
+      currentLine = broken[broken.length - 1];
+      currentVisibleLength = visibleWidth(currentLine);
+      continue;
+    }
+    const totalNeeded = currentVisibleLength + tokenVisibleLength;
+    if (totalNeeded > width && currentVisibleLength > 0) {
+      let lineToWrap = currentLine.trimEnd();
+      const lineEndReset = tracker.getLineEndReset();
+      if (lineEndReset) {
+        lineToWrap += lineEndReset;
+      }
+      wrapped.push(lineToWrap);
+      if (isWhitespace) {
+        currentLine = tracker.getActiveCodes();
+        currentVisibleLength = 0;
+      } else {
+        currentLine = tracker.getActiveCodes() + token;
+        currentVisibleLength = tokenVisibleLength;
+      }
+    } else {
+      currentLine += token;
+      currentVisibleLength += tokenVisibleLength;
+    }
+    updateTrackerFromText(token, tracker);
+  }
+  if (currentLine) {
+    wrapped.push(currentLine);
+  }
+  return wrapped.length > 0 ? wrapped.map((line2) => line2.trimEnd()) : [""];
+}
+var PUNCTUATION_REGEX = /[(){}[\]<>.,;:'"!?+\-=*/\\|&%^$#@~`]/;
+function isWhitespaceChar(char) {
+  return /\s/.test(char);
+}
+function breakLongWord(word, width, tracker) {
+  const lines = [];
+  let currentLine = tracker.getActiveCodes();
+  let currentWidth = 0;
+  let i = 0;
+  const segments = [];
+  while (i < word.length) {
+    const ansiResult = extractAnsiCode(word, i);
+    if (ansiResult) {
+      segments.push({ type: "ansi", value: ansiResult.code });
+      i += ansiResult.length;
+    } else {
+      let end2 = i;
+      while (end2 < word.length) {
+        const nextAnsi = extractAnsiCode(word, end2);
+        if (nextAnsi)
+          break;
+        end2++;
+      }
+      const textPortion = word.slice(i, end2);
+      for (const seg of graphemeSegmenter.segment(textPortion)) {
+        segments.push({ type: "grapheme", value: seg.segment });
+      }
+      i = end2;
+    }
+  }
+  for (const seg of segments) {
+    if (seg.type === "ansi") {
+      currentLine += seg.value;
+      tracker.process(seg.value);
+      continue;
+    }
+    const grapheme = seg.value;
+    if (!grapheme)
+      continue;
+    const graphemeWidth2 = visibleWidth(grapheme);
+    if (currentWidth + graphemeWidth2 > width) {
+      const lineEndReset = tracker.getLineEndReset();
+      if (lineEndReset) {
+        currentLine += lineEndReset;
+      }
+      lines.push(currentLine);
+      currentLine = tracker.getActiveCodes();
+      currentWidth = 0;
+    }
+    currentLine += grapheme;
+    currentWidth += graphemeWidth2;
+  }
+  if (currentLine) {
+    lines.push(currentLine);
+  }
+  return lines.length > 0 ? lines : [""];
+}
+function applyBackgroundToLine(line, width, bgFn) {
+  const visibleLen = visibleWidth(line);
+  const paddingNeeded = Math.max(0, width - visibleLen);
+  const padding = " ".repeat(paddingNeeded);
+  const withPadding = line + padding;
+  return bgFn(withPadding);
+}
+function truncateToWidth(text2, maxWidth, ellipsis = "...", pad = false) {
+  if (maxWidth <= 0) {
+    return "";
+  }
+  if (text2.length === 0) {
+    return pad ? " ".repeat(maxWidth) : "";
+  }
+  const ellipsisWidth = visibleWidth(ellipsis);
+  if (ellipsisWidth >= maxWidth) {
+    const textWidth = visibleWidth(text2);
+    if (textWidth <= maxWidth) {
+      return pad ? text2 + " ".repeat(maxWidth - textWidth) : text2;
+    }
+    const clippedEllipsis = truncateFragmentToWidth(ellipsis, maxWidth);
+    if (clippedEllipsis.width === 0) {
+      return pad ? " ".repeat(maxWidth) : "";
+    }
+    return finalizeTruncatedResult("", 0, clippedEllipsis.text, clippedEllipsis.width, maxWidth, pad);
+  }
+  if (isPrintableAscii(text2)) {
+    if (text2.length <= maxWidth) {
+      return pad ? text2 + " ".repeat(maxWidth - text2.length) : text2;
+    }
+    const targetWidth2 = maxWidth - ellipsisWidth;
+    return finalizeTruncatedResult(text2.slice(0, targetWidth2), targetWidth2, ellipsis, ellipsisWidth, maxWidth, pad);
+  }
+  const targetWidth = maxWidth - ellipsisWidth;
+  let result = "";
+  let pendingAnsi = "";
+  let visibleSoFar = 0;
+  let keptWidth = 0;
+  let keepContiguousPrefix = true;
+  let overflowed = false;
+  let exhaustedInput = false;
+  const hasAnsi = text2.includes("\x1B");
+  const hasTabs = text2.includes("	");
+  if (!hasAnsi && !hasTabs) {
+    for (const { segment } of graphemeSegmenter.segment(text2)) {
+      const width = graphemeWidth(segment);
+      if (keepContiguousPrefix && keptWidth + width <= targetWidth) {
+        result += segment;
+        keptWidth += width;
+      } else {
+        keepContiguousPrefix = false;
+      }
+      visibleSoFar += width;
+      if (visibleSoFar > maxWidth) {
+        overflowed = true;
+        break;
+      }
+    }
+    exhaustedInput = !overflowed;
+  } else {
+    let i = 0;
+    while (i < text2.length) {
+      const ansi = extractAnsiCode(text2, i);
+      if (ansi) {
+        pendingAnsi += ansi.code;
+        i += ansi.length;
+        continue;
+      }
+      if (text2[i] === "	") {
+        if (keepContiguousPrefix && keptWidth + 3 <= targetWidth) {
+          if (pendingAnsi) {
+            result += pendingAnsi;
+            pendingAnsi = "";
+          }
+          result += "	";
+          keptWidth += 3;
+        } else {
+          keepContiguousPrefix = false;
+          pendingAnsi = "";
+        }
+        visibleSoFar += 3;
+        if (visibleSoFar > maxWidth) {
+          overflowed = true;
+          break;
+        }
+        i++;
+        continue;
+      }
+      let end2 = i;
+      while (end2 < text2.length && text2[end2] !== "	") {
+        const nextAnsi = extractAnsiCode(text2, end2);
+        if (nextAnsi) {
+          break;
+        }
+        end2++;
+      }
+      for (const { segment } of graphemeSegmenter.segment(text2.slice(i, end2))) {
+        const width = graphemeWidth(segment);
+        if (keepContiguousPrefix && keptWidth + width <= targetWidth) {
+          if (pendingAnsi) {
+            result += pendingAnsi;
+            pendingAnsi = "";
+          }
+          result += segment;
+          keptWidth += width;
+        } else {
+          keepContiguousPrefix = false;
+          pendingAnsi = "";
+        }
+        visibleSoFar += width;
+        if (visibleSoFar > maxWidth) {
+          overflowed = true;
+          break;
+        }
+      }
+      if (overflowed) {
+        break;
+      }
+      i = end2;
+    }
+    exhaustedInput = i >= text2.length;
+  }
+  if (!overflowed && exhaustedInput) {
+    return pad ? text2 + " ".repeat(Math.max(0, maxWidth - visibleSoFar)) : text2;
+  }
+  return finalizeTruncatedResult(result, keptWidth, ellipsis, ellipsisWidth, maxWidth, pad);
+}
+function sliceByColumn(line, startCol, length, strict = false) {
+  return sliceWithWidth(line, startCol, length, strict).text;
+}
+function sliceWithWidth(line, startCol, length, strict = false) {
+  if (length <= 0)
+    return { text: "", width: 0 };
+  const endCol = startCol + length;
+  let result = "", resultWidth = 0, currentCol = 0, i = 0, pendingAnsi = "";
+  while (i < line.length) {
+    const ansi = extractAnsiCode(line, i);
+    if (ansi) {
+      if (currentCol >= startCol && currentCol < endCol)
+        result += ansi.code;
+      else if (currentCol < startCol)
+        pendingAnsi += ansi.code;
+      i += ansi.length;
+      continue;
+    }
+    let textEnd = i;
+    while (textEnd < line.length && !extractAnsiCode(line, textEnd))
+      textEnd++;
+    for (const { segment } of graphemeSegmenter.segment(line.slice(i, textEnd))) {
+      const w = graphemeWidth(segment);
+      const inRange = currentCol >= startCol && currentCol < endCol;
+      const fits = !strict || currentCol + w <= endCol;
+      if (inRange && fits) {
+        if (pendingAnsi) {
+          result += pendingAnsi;
+          pendingAnsi = "";
+        }
+        result += segment;
+        resultWidth += w;
+      }
+      currentCol += w;
+      if (currentCol >= endCol)
+        break;
+    }
+    i = textEnd;
+    if (currentCol >= endCol)
+      break;
+  }
+  return { text: result, width: resultWidth };
+}
+var pooledStyleTracker = new AnsiCodeTracker();
+
+// node_modules/@earendil-works/pi-tui/dist/keys.js
+var _kittyProtocolActive = false;
+var SYMBOL_KEYS = /* @__PURE__ */ new Set([
+  "`",
+  "-",
+  "=",
+  "[",
+  "]",
+  "\\",
+  ";",
+  "'",
+  ",",
+  ".",
+  "/",
+  "!",
+  "@",
+  "#",
+  "$",
+  "%",
+  "^",
+  "&",
+  "*",
+  "(",
+  ")",
+  "_",
+  "+",
+  "|",
+  "~",
+  "{",
+  "}",
+  ":",
+  "<",
+  ">",
+  "?"
+]);
+var MODIFIERS = {
+  shift: 1,
+  alt: 2,
+  ctrl: 4,
+  super: 8
+};
+var LOCK_MASK = 64 + 128;
+var CODEPOINTS = {
+  escape: 27,
+  tab: 9,
+  enter: 13,
+  space: 32,
+  backspace: 127,
+  kpEnter: 57414
+  // Numpad Enter (Kitty protocol)
+};
+var ARROW_CODEPOINTS = {
+  up: -1,
+  down: -2,
+  right: -3,
+  left: -4
+};
+var FUNCTIONAL_CODEPOINTS = {
+  delete: -10,
+  insert: -11,
+  pageUp: -12,
+  pageDown: -13,
+  home: -14,
+  end: -15
+};
+var KITTY_FUNCTIONAL_KEY_EQUIVALENTS = /* @__PURE__ */ new Map([
+  [57399, 48],
+  // KP_0 -> 0
+  [57400, 49],
+  // KP_1 -> 1
+  [57401, 50],
+  // KP_2 -> 2
+  [57402, 51],
+  // KP_3 -> 3
+  [57403, 52],
+  // KP_4 -> 4
+  [57404, 53],
+  // KP_5 -> 5
+  [57405, 54],
+  // KP_6 -> 6
+  [57406, 55],
+  // KP_7 -> 7
+  [57407, 56],
+  // KP_8 -> 8
+  [57408, 57],
+  // KP_9 -> 9
+  [57409, 46],
+  // KP_DECIMAL -> .
+  [57410, 47],
+  // KP_DIVIDE -> /
+  [57411, 42],
+  // KP_MULTIPLY -> *
+  [57412, 45],
+  // KP_SUBTRACT -> -
+  [57413, 43],
+  // KP_ADD -> +
+  [57415, 61],
+  // KP_EQUAL -> =
+  [57416, 44],
+  // KP_SEPARATOR -> ,
+  [57417, ARROW_CODEPOINTS.left],
+  [57418, ARROW_CODEPOINTS.right],
+  [57419, ARROW_CODEPOINTS.up],
+  [57420, ARROW_CODEPOINTS.down],
+  [57421, FUNCTIONAL_CODEPOINTS.pageUp],
+  [57422, FUNCTIONAL_CODEPOINTS.pageDown],
+  [57423, FUNCTIONAL_CODEPOINTS.home],
+  [57424, FUNCTIONAL_CODEPOINTS.end],
+  [57425, FUNCTIONAL_CODEPOINTS.insert],
+  [57426, FUNCTIONAL_CODEPOINTS.delete]
+]);
+function normalizeKittyFunctionalCodepoint(codepoint) {
+  return KITTY_FUNCTIONAL_KEY_EQUIVALENTS.get(codepoint) ?? codepoint;
+}
+function normalizeShiftedLetterIdentityCodepoint(codepoint, modifier) {
+  const effectiveModifier = modifier & ~LOCK_MASK;
+  if ((effectiveModifier & MODIFIERS.shift) !== 0 && codepoint >= 65 && codepoint <= 90) {
+    return codepoint + 32;
+  }
+  return codepoint;
+}
+var LEGACY_KEY_SEQUENCES = {
+  up: ["\x1B[A", "\x1BOA"],
+  down: ["\x1B[B", "\x1BOB"],
+  right: ["\x1B[C", "\x1BOC"],
+  left: ["\x1B[D", "\x1BOD"],
+  home: ["\x1B[H", "\x1BOH", "\x1B[1~", "\x1B[7~"],
+  end: ["\x1B[F", "\x1BOF", "\x1B[4~", "\x1B[8~"],
+  insert: ["\x1B[2~"],
+  delete: ["\x1B[3~"],
+  pageUp: ["\x1B[5~", "\x1B[[5~"],
+  pageDown: ["\x1B[6~", "\x1B[[6~"],
+  clear: ["\x1B[E", "\x1BOE"],
+  f1: ["\x1BOP", "\x1B[11~", "\x1B[[A"],
+  f2: ["\x1BOQ", "\x1B[12~", "\x1B[[B"],
+  f3: ["\x1BOR", "\x1B[13~", "\x1B[[C"],
+  f4: ["\x1BOS", "\x1B[14~", "\x1B[[D"],
+  f5: ["\x1B[15~", "\x1B[[E"],
+  f6: ["\x1B[17~"],
+  f7: ["\x1B[18~"],
+  f8: ["\x1B[19~"],
+  f9: ["\x1B[20~"],
+  f10: ["\x1B[21~"],
+  f11: ["\x1B[23~"],
+  f12: ["\x1B[24~"]
+};
+var LEGACY_SHIFT_SEQUENCES = {
+  up: ["\x1B[a"],
+  down: ["\x1B[b"],
+  right: ["\x1B[c"],
+  left: ["\x1B[d"],
+  clear: ["\x1B[e"],
+  insert: ["\x1B[2$"],
+  delete: ["\x1B[3$"],
+  pageUp: ["\x1B[5$"],
+  pageDown: ["\x1B[6$"],
+  home: ["\x1B[7$"],
+  end: ["\x1B[8$"]
+};
+var LEGACY_CTRL_SEQUENCES = {
+  up: ["\x1BOa"],
+  down: ["\x1BOb"],
+  right: ["\x1BOc"],
+  left: ["\x1BOd"],
+  clear: ["\x1BOe"],
+  insert: ["\x1B[2^"],
+  delete: ["\x1B[3^"],
+  pageUp: ["\x1B[5^"],
+  pageDown: ["\x1B[6^"],
+  home: ["\x1B[7^"],
+  end: ["\x1B[8^"]
+};
+var matchesLegacySequence = (data, sequences) => sequences.includes(data);
+var matchesLegacyModifierSequence = (data, key, modifier) => {
+  if (modifier === MODIFIERS.shift) {
+    return matchesLegacySequence(data, LEGACY_SHIFT_SEQUENCES[key]);
+  }
+  if (modifier === MODIFIERS.ctrl) {
+    return matchesLegacySequence(data, LEGACY_CTRL_SEQUENCES[key]);
+  }
+  return false;
+};
+var _lastEventType = "press";
+function isKeyRelease(data) {
+  if (data.includes("\x1B[200~")) {
+    return false;
+  }
+  if (data.includes(":3u") || data.includes(":3~") || data.includes(":3A") || data.includes(":3B") || data.includes(":3C") || data.includes(":3D") || data.includes(":3H") || data.includes(":3F")) {
+    return true;
+  }
+  return false;
+}
+function parseEventType(eventTypeStr) {
+  if (!eventTypeStr)
+    return "press";
+  const eventType = parseInt(eventTypeStr, 10);
+  if (eventType === 2)
+    return "repeat";
+  if (eventType === 3)
+    return "release";
+  return "press";
+}
+function parseKittySequence(data) {
+  const csiUMatch = data.match(/^\x1b\[(\d+)(?::(\d*))?(?::(\d+))?(?:;(\d+))?(?::(\d+))?u$/);
+  if (csiUMatch) {
+    const codepoint = parseInt(csiUMatch[1], 10);
+    const shiftedKey = csiUMatch[2] && csiUMatch[2].length > 0 ? parseInt(csiUMatch[2], 10) : void 0;
+    const baseLayoutKey = csiUMatch[3] ? parseInt(csiUMatch[3], 10) : void 0;
+    const modValue = csiUMatch[4] ? parseInt(csiUMatch[4], 10) : 1;
+    const eventType = parseEventType(csiUMatch[5]);
+    _lastEventType = eventType;
+    return { codepoint, shiftedKey, baseLayoutKey, modifier: modValue - 1, eventType };
+  }
+  const arrowMatch = data.match(/^\x1b\[1;(\d+)(?::(\d+))?([ABCD])$/);
+  if (arrowMatch) {
+    const modValue = parseInt(arrowMatch[1], 10);
+    const eventType = parseEventType(arrowMatch[2]);
+    const arrowCodes = { A: -1, B: -2, C: -3, D: -4 };
+    _lastEventType = eventType;
+    return { codepoint: arrowCodes[arrowMatch[3]], modifier: modValue - 1, eventType };
+  }
+  const funcMatch = data.match(/^\x1b\[(\d+)(?:;(\d+))?(?::(\d+))?~$/);
+  if (funcMatch) {
+    const keyNum = parseInt(funcMatch[1], 10);
+    const modValue = funcMatch[2] ? parseInt(funcMatch[2], 10) : 1;
+    const eventType = parseEventType(funcMatch[3]);
+    const funcCodes = {
+      2: FUNCTIONAL_CODEPOINTS.insert,
+      3: FUNCTIONAL_CODEPOINTS.delete,
+      5: FUNCTIONAL_CODEPOINTS.pageUp,
+      6: FUNCTIONAL_CODEPOINTS.pageDown,
+      7: FUNCTIONAL_CODEPOINTS.home,
+      8: FUNCTIONAL_CODEPOINTS.end
+    };
+    const codepoint = funcCodes[keyNum];
+    if (codepoint !== void 0) {
+      _lastEventType = eventType;
+      return { codepoint, modifier: modValue - 1, eventType };
+    }
+  }
+  const homeEndMatch = data.match(/^\x1b\[1;(\d+)(?::(\d+))?([HF])$/);
+  if (homeEndMatch) {
+    const modValue = parseInt(homeEndMatch[1], 10);
+    const eventType = parseEventType(homeEndMatch[2]);
+    const codepoint = homeEndMatch[3] === "H" ? FUNCTIONAL_CODEPOINTS.home : FUNCTIONAL_CODEPOINTS.end;
+    _lastEventType = eventType;
+    return { codepoint, modifier: modValue - 1, eventType };
+  }
+  return null;
+}
+function matchesKittySequence(data, expectedCodepoint, expectedModifier) {
+  const parsed = parseKittySequence(data);
+  if (!parsed)
+    return false;
+  const actualMod = parsed.modifier & ~LOCK_MASK;
+  const expectedMod = expectedModifier & ~LOCK_MASK;
+  if (actualMod !== expectedMod)
+    return false;
+  const normalizedCodepoint = normalizeShiftedLetterIdentityCodepoint(normalizeKittyFunctionalCodepoint(parsed.codepoint), parsed.modifier);
+  const normalizedExpectedCodepoint = normalizeShiftedLetterIdentityCodepoint(normalizeKittyFunctionalCodepoint(expectedCodepoint), expectedModifier);
+  if (normalizedCodepoint === normalizedExpectedCodepoint)
+    return true;
+  if (parsed.baseLayoutKey !== void 0 && parsed.baseLayoutKey === expectedCodepoint) {
+    const cp = normalizedCodepoint;
+    const isLatinLetter = cp >= 97 && cp <= 122;
+    const isKnownSymbol = SYMBOL_KEYS.has(String.fromCharCode(cp));
+    if (!isLatinLetter && !isKnownSymbol)
+      return true;
+  }
+  return false;
+}
+function parseModifyOtherKeysSequence(data) {
+  const match = data.match(/^\x1b\[27;(\d+);(\d+)~$/);
+  if (!match)
+    return null;
+  const modValue = parseInt(match[1], 10);
+  const codepoint = parseInt(match[2], 10);
+  return { codepoint, modifier: modValue - 1 };
+}
+function matchesModifyOtherKeys(data, expectedKeycode, expectedModifier) {
+  const parsed = parseModifyOtherKeysSequence(data);
+  if (!parsed)
+    return false;
+  return parsed.codepoint === expectedKeycode && parsed.modifier === expectedModifier;
+}
+function isWindowsTerminalSession() {
+  return Boolean(process.env.WT_SESSION) && !process.env.SSH_CONNECTION && !process.env.SSH_CLIENT && !process.env.SSH_TTY;
+}
+function matchesRawBackspace(data, expectedModifier) {
+  if (data === "\x7F")
+    return expectedModifier === 0;
+  if (data !== "\b")
+    return false;
+  return isWindowsTerminalSession() ? expectedModifier === MODIFIERS.ctrl : expectedModifier === 0;
+}
+function rawCtrlChar(key) {
+  const char = key.toLowerCase();
+  const code = char.charCodeAt(0);
+  if (code >= 97 && code <= 122 || char === "[" || char === "\\" || char === "]" || char === "_") {
+    return String.fromCharCode(code & 31);
+  }
+  if (char === "-") {
+    return String.fromCharCode(31);
+  }
+  return null;
+}
+function isDigitKey(key) {
+  return key >= "0" && key <= "9";
+}
+function matchesPrintableModifyOtherKeys(data, expectedKeycode, expectedModifier) {
+  if (expectedModifier === 0)
+    return false;
+  const parsed = parseModifyOtherKeysSequence(data);
+  if (!parsed || parsed.modifier !== expectedModifier)
+    return false;
+  return normalizeShiftedLetterIdentityCodepoint(parsed.codepoint, parsed.modifier) === normalizeShiftedLetterIdentityCodepoint(expectedKeycode, expectedModifier);
+}
+function parseKeyId(keyId) {
+  const parts = keyId.toLowerCase().split("+");
+  const key = parts[parts.length - 1];
+  if (!key)
+    return null;
+  return {
+    key,
+    ctrl: parts.includes("ctrl"),
+    shift: parts.includes("shift"),
+    alt: parts.includes("alt"),
+    super: parts.includes("super")
+  };
+}
+function matchesKey(data, keyId) {
+  const parsed = parseKeyId(keyId);
+  if (!parsed)
+    return false;
+  const { key, ctrl, shift, alt, super: superModifier } = parsed;
+  let modifier = 0;
+  if (shift)
+    modifier |= MODIFIERS.shift;
+  if (alt)
+    modifier |= MODIFIERS.alt;
+  if (ctrl)
+    modifier |= MODIFIERS.ctrl;
+  if (superModifier)
+    modifier |= MODIFIERS.super;
+  switch (key) {
+    case "escape":
+    case "esc":
+      if (modifier !== 0)
+        return false;
+      return data === "\x1B" || matchesKittySequence(data, CODEPOINTS.escape, 0) || matchesModifyOtherKeys(data, CODEPOINTS.escape, 0);
+    case "space":
+      if (!_kittyProtocolActive) {
+        if (modifier === MODIFIERS.ctrl && data === "\0") {
+          return true;
+        }
+        if (modifier === MODIFIERS.alt && data === "\x1B ") {
+          return true;
+        }
+      }
+      if (modifier === 0) {
+        return data === " " || matchesKittySequence(data, CODEPOINTS.space, 0) || matchesModifyOtherKeys(data, CODEPOINTS.space, 0);
+      }
+      return matchesKittySequence(data, CODEPOINTS.space, modifier) || matchesModifyOtherKeys(data, CODEPOINTS.space, modifier);
+    case "tab":
+      if (modifier === MODIFIERS.shift) {
+        return data === "\x1B[Z" || matchesKittySequence(data, CODEPOINTS.tab, MODIFIERS.shift) || matchesModifyOtherKeys(data, CODEPOINTS.tab, MODIFIERS.shift);
+      }
+      if (modifier === 0) {
+        return data === "	" || matchesKittySequence(data, CODEPOINTS.tab, 0);
+      }
+      return matchesKittySequence(data, CODEPOINTS.tab, modifier) || matchesModifyOtherKeys(data, CODEPOINTS.tab, modifier);
+    case "enter":
+    case "return":
+      if (modifier === MODIFIERS.shift) {
+        if (matchesKittySequence(data, CODEPOINTS.enter, MODIFIERS.shift) || matchesKittySequence(data, CODEPOINTS.kpEnter, MODIFIERS.shift)) {
+          return true;
+        }
+        if (matchesModifyOtherKeys(data, CODEPOINTS.enter, MODIFIERS.shift)) {
+          return true;
+        }
+        if (_kittyProtocolActive) {
+          return data === "\x1B\r" || data === "\n";
+        }
+        return false;
+      }
+      if (modifier === MODIFIERS.alt) {
+        if (matchesKittySequence(data, CODEPOINTS.enter, MODIFIERS.alt) || matchesKittySequence(data, CODEPOINTS.kpEnter, MODIFIERS.alt)) {
+          return true;
+        }
+        if (matchesModifyOtherKeys(data, CODEPOINTS.enter, MODIFIERS.alt)) {
+          return true;
+        }
+        if (!_kittyProtocolActive) {
+          return data === "\x1B\r";
+        }
+        return false;
+      }
+      if (modifier === 0) {
+        return data === "\r" || !_kittyProtocolActive && data === "\n" || data === "\x1BOM" || // SS3 M (numpad enter in some terminals)
+        matchesKittySequence(data, CODEPOINTS.enter, 0) || matchesKittySequence(data, CODEPOINTS.kpEnter, 0);
+      }
+      return matchesKittySequence(data, CODEPOINTS.enter, modifier) || matchesKittySequence(data, CODEPOINTS.kpEnter, modifier) || matchesModifyOtherKeys(data, CODEPOINTS.enter, modifier);
+    case "backspace":
+      if (modifier === MODIFIERS.alt) {
+        if (data === "\x1B\x7F" || data === "\x1B\b") {
+          return true;
+        }
+        return matchesKittySequence(data, CODEPOINTS.backspace, MODIFIERS.alt) || matchesModifyOtherKeys(data, CODEPOINTS.backspace, MODIFIERS.alt);
+      }
+      if (modifier === MODIFIERS.ctrl) {
+        if (matchesRawBackspace(data, MODIFIERS.ctrl))
+          return true;
+        return matchesKittySequence(data, CODEPOINTS.backspace, MODIFIERS.ctrl) || matchesModifyOtherKeys(data, CODEPOINTS.backspace, MODIFIERS.ctrl);
+      }
+      if (modifier === 0) {
+        return matchesRawBackspace(data, 0) || matchesKittySequence(data, CODEPOINTS.backspace, 0) || matchesModifyOtherKeys(data, CODEPOINTS.backspace, 0);
+      }
+      return matchesKittySequence(data, CODEPOINTS.backspace, modifier) || matchesModifyOtherKeys(data, CODEPOINTS.backspace, modifier);
+    case "insert":
+      if (modifier === 0) {
+        return matchesLegacySequence(data, LEGACY_KEY_SEQUENCES.insert) || matchesKittySequence(data, FUNCTIONAL_CODEPOINTS.insert, 0);
+      }
+      if (matchesLegacyModifierSequence(data, "insert", modifier)) {
+        return true;
+      }
+      return matchesKittySequence(data, FUNCTIONAL_CODEPOINTS.insert, modifier);
+    case "delete":
+      if (modifier === 0) {
+        return matchesLegacySequence(data, LEGACY_KEY_SEQUENCES.delete) || matchesKittySequence(data, FUNCTIONAL_CODEPOINTS.delete, 0);
+      }
+      if (matchesLegacyModifierSequence(data, "delete", modifier)) {
+        return true;
+      }
+      return matchesKittySequence(data, FUNCTIONAL_CODEPOINTS.delete, modifier);
+    case "clear":
+      if (modifier === 0) {
+        return matchesLegacySequence(data, LEGACY_KEY_SEQUENCES.clear);
+      }
+      return matchesLegacyModifierSequence(data, "clear", modifier);
+    case "home":
+      if (modifier === 0) {
+        return matchesLegacySequence(data, LEGACY_KEY_SEQUENCES.home) || matchesKittySequence(data, FUNCTIONAL_CODEPOINTS.home, 0);
+      }
+      if (matchesLegacyModifierSequence(data, "home", modifier)) {
+        return true;
+      }
+      return matchesKittySequence(data, FUNCTIONAL_CODEPOINTS.home, modifier);
+    case "end":
+      if (modifier === 0) {
+        return matchesLegacySequence(data, LEGACY_KEY_SEQUENCES.end) || matchesKittySequence(data, FUNCTIONAL_CODEPOINTS.end, 0);
+      }
+      if (matchesLegacyModifierSequence(data, "end", modifier)) {
+        return true;
+      }
+      return matchesKittySequence(data, FUNCTIONAL_CODEPOINTS.end, modifier);
+    case "pageup":
+      if (modifier === 0) {
+        return matchesLegacySequence(data, LEGACY_KEY_SEQUENCES.pageUp) || matchesKittySequence(data, FUNCTIONAL_CODEPOINTS.pageUp, 0);
+      }
+      if (matchesLegacyModifierSequence(data, "pageUp", modifier)) {
+        return true;
+      }
+      return matchesKittySequence(data, FUNCTIONAL_CODEPOINTS.pageUp, modifier);
+    case "pagedown":
+      if (modifier === 0) {
+        return matchesLegacySequence(data, LEGACY_KEY_SEQUENCES.pageDown) || matchesKittySequence(data, FUNCTIONAL_CODEPOINTS.pageDown, 0);
+      }
+      if (matchesLegacyModifierSequence(data, "pageDown", modifier)) {
+        return true;
+      }
+      return matchesKittySequence(data, FUNCTIONAL_CODEPOINTS.pageDown, modifier);
+    case "up":
+      if (modifier === MODIFIERS.alt) {
+        return data === "\x1Bp" || matchesKittySequence(data, ARROW_CODEPOINTS.up, MODIFIERS.alt);
+      }
+      if (modifier === 0) {
+        return matchesLegacySequence(data, LEGACY_KEY_SEQUENCES.up) || matchesKittySequence(data, ARROW_CODEPOINTS.up, 0);
+      }
+      if (matchesLegacyModifierSequence(data, "up", modifier)) {
+        return true;
+      }
+      return matchesKittySequence(data, ARROW_CODEPOINTS.up, modifier);
+    case "down":
+      if (modifier === MODIFIERS.alt) {
+        return data === "\x1Bn" || matchesKittySequence(data, ARROW_CODEPOINTS.down, MODIFIERS.alt);
+      }
+      if (modifier === 0) {
+        return matchesLegacySequence(data, LEGACY_KEY_SEQUENCES.down) || matchesKittySequence(data, ARROW_CODEPOINTS.down, 0);
+      }
+      if (matchesLegacyModifierSequence(data, "down", modifier)) {
+        return true;
+      }
+      return matchesKittySequence(data, ARROW_CODEPOINTS.down, modifier);
+    case "left":
+      if (modifier === MODIFIERS.alt) {
+        return data === "\x1B[1;3D" || !_kittyProtocolActive && data === "\x1BB" || data === "\x1Bb" || matchesKittySequence(data, ARROW_CODEPOINTS.left, MODIFIERS.alt);
+      }
+      if (modifier === MODIFIERS.ctrl) {
+        return data === "\x1B[1;5D" || matchesLegacyModifierSequence(data, "left", MODIFIERS.ctrl) || matchesKittySequence(data, ARROW_CODEPOINTS.left, MODIFIERS.ctrl);
+      }
+      if (modifier === 0) {
+        return matchesLegacySequence(data, LEGACY_KEY_SEQUENCES.left) || matchesKittySequence(data, ARROW_CODEPOINTS.left, 0);
+      }
+      if (matchesLegacyModifierSequence(data, "left", modifier)) {
+        return true;
+      }
+      return matchesKittySequence(data, ARROW_CODEPOINTS.left, modifier);
+    case "right":
+      if (modifier === MODIFIERS.alt) {
+        return data === "\x1B[1;3C" || !_kittyProtocolActive && data === "\x1BF" || data === "\x1Bf" || matchesKittySequence(data, ARROW_CODEPOINTS.right, MODIFIERS.alt);
+      }
+      if (modifier === MODIFIERS.ctrl) {
+        return data === "\x1B[1;5C" || matchesLegacyModifierSequence(data, "right", MODIFIERS.ctrl) || matchesKittySequence(data, ARROW_CODEPOINTS.right, MODIFIERS.ctrl);
+      }
+      if (modifier === 0) {
+        return matchesLegacySequence(data, LEGACY_KEY_SEQUENCES.right) || matchesKittySequence(data, ARROW_CODEPOINTS.right, 0);
+      }
+      if (matchesLegacyModifierSequence(data, "right", modifier)) {
+        return true;
+      }
+      return matchesKittySequence(data, ARROW_CODEPOINTS.right, modifier);
+    case "f1":
+    case "f2":
+    case "f3":
+    case "f4":
+    case "f5":
+    case "f6":
+    case "f7":
+    case "f8":
+    case "f9":
+    case "f10":
+    case "f11":
+    case "f12": {
+      if (modifier !== 0) {
+        return false;
+      }
+      const functionKey = key;
+      return matchesLegacySequence(data, LEGACY_KEY_SEQUENCES[functionKey]);
+    }
+  }
+  if (key.length === 1 && (key >= "a" && key <= "z" || isDigitKey(key) || SYMBOL_KEYS.has(key))) {
+    const codepoint = key.charCodeAt(0);
+    const rawCtrl = rawCtrlChar(key);
+    const isLetter = key >= "a" && key <= "z";
+    const isDigit = isDigitKey(key);
+    if (modifier === MODIFIERS.ctrl + MODIFIERS.alt && !_kittyProtocolActive && rawCtrl) {
+      if (data === `\x1B${rawCtrl}`)
+        return true;
+    }
+    if (modifier === MODIFIERS.alt && !_kittyProtocolActive && (isLetter || isDigit || SYMBOL_KEYS.has(key))) {
+      if (data === `\x1B${key}`)
+        return true;
+    }
+    if (modifier === MODIFIERS.ctrl) {
+      if (rawCtrl && data === rawCtrl)
+        return true;
+      return matchesKittySequence(data, codepoint, MODIFIERS.ctrl) || matchesPrintableModifyOtherKeys(data, codepoint, MODIFIERS.ctrl);
+    }
+    if (modifier === MODIFIERS.shift + MODIFIERS.ctrl) {
+      return matchesKittySequence(data, codepoint, MODIFIERS.shift + MODIFIERS.ctrl) || matchesPrintableModifyOtherKeys(data, codepoint, MODIFIERS.shift + MODIFIERS.ctrl);
+    }
+    if (modifier === MODIFIERS.shift) {
+      if (isLetter && data === key.toUpperCase())
+        return true;
+      return matchesKittySequence(data, codepoint, MODIFIERS.shift) || matchesPrintableModifyOtherKeys(data, codepoint, MODIFIERS.shift);
+    }
+    if (modifier !== 0) {
+      return matchesKittySequence(data, codepoint, modifier) || matchesPrintableModifyOtherKeys(data, codepoint, modifier);
+    }
+    return data === key || matchesKittySequence(data, codepoint, 0);
+  }
+  return false;
+}
+var KITTY_CSI_U_REGEX = /^\x1b\[(\d+)(?::(\d*))?(?::(\d+))?(?:;(\d+))?(?::(\d+))?u$/;
+var KITTY_PRINTABLE_ALLOWED_MODIFIERS = MODIFIERS.shift | LOCK_MASK;
+function decodeKittyPrintable(data) {
+  const match = data.match(KITTY_CSI_U_REGEX);
+  if (!match)
+    return void 0;
+  const codepoint = Number.parseInt(match[1] ?? "", 10);
+  if (!Number.isFinite(codepoint))
+    return void 0;
+  const shiftedKey = match[2] && match[2].length > 0 ? Number.parseInt(match[2], 10) : void 0;
+  const modValue = match[4] ? Number.parseInt(match[4], 10) : 1;
+  const modifier = Number.isFinite(modValue) ? modValue - 1 : 0;
+  if ((modifier & ~KITTY_PRINTABLE_ALLOWED_MODIFIERS) !== 0)
+    return void 0;
+  if (modifier & (MODIFIERS.alt | MODIFIERS.ctrl))
+    return void 0;
+  let effectiveCodepoint = codepoint;
+  if (modifier & MODIFIERS.shift && typeof shiftedKey === "number") {
+    effectiveCodepoint = shiftedKey;
+  }
+  effectiveCodepoint = normalizeKittyFunctionalCodepoint(effectiveCodepoint);
+  if (!Number.isFinite(effectiveCodepoint) || effectiveCodepoint < 32)
+    return void 0;
+  try {
+    return String.fromCodePoint(effectiveCodepoint);
+  } catch {
+    return void 0;
+  }
+}
+
+// node_modules/@earendil-works/pi-tui/dist/terminal-image.js
+import { execSync } from "node:child_process";
+var cachedCapabilities = null;
+var capabilityOverrides = {};
+function probeTmuxHyperlinks() {
+  try {
+    const termfeatures = execSync("tmux display-message -p '#{client_termfeatures}'", {
+      encoding: "utf8",
+      timeout: 250,
+      stdio: ["ignore", "pipe", "ignore"]
+    });
+    return termfeatures.split(",").map((feature) => feature.trim()).includes("hyperlinks");
+  } catch {
+    return false;
+  }
+}
+function detectCapabilitiesFromEnvironment(tmuxForwardsHyperlink) {
+  const termProgram = process.env.TERM_PROGRAM?.toLowerCase() || "";
+  const terminalEmulator = process.env.TERMINAL_EMULATOR?.toLowerCase() || "";
+  const term = process.env.TERM?.toLowerCase() || "";
+  const colorTerm = process.env.COLORTERM?.toLowerCase() || "";
+  const hasTrueColorHint = colorTerm === "truecolor" || colorTerm === "24bit";
+  const isWindowsConsole = process.platform === "win32";
+  if (process.env.TMUX || term.startsWith("tmux")) {
+    return { images: null, trueColor: hasTrueColorHint, hyperlinks: tmuxForwardsHyperlink() };
+  }
+  if (term.startsWith("screen")) {
+    return { images: null, trueColor: hasTrueColorHint, hyperlinks: false };
+  }
+  if (process.env.KITTY_WINDOW_ID || termProgram === "kitty") {
+    return { images: "kitty", trueColor: true, hyperlinks: true };
+  }
+  if (termProgram === "ghostty" || term.includes("ghostty") || process.env.GHOSTTY_RESOURCES_DIR) {
+    return { images: "kitty", trueColor: true, hyperlinks: true };
+  }
+  if (process.env.WEZTERM_PANE || termProgram === "wezterm") {
+    return { images: "kitty", trueColor: true, hyperlinks: true };
+  }
+  if (termProgram === "warpterminal" || process.env.WARP_SESSION_ID || process.env.WARP_TERMINAL_SESSION_UUID) {
+    return { images: "kitty", trueColor: true, hyperlinks: true };
+  }
+  if (process.env.ITERM_SESSION_ID || termProgram === "iterm.app") {
+    return { images: "iterm2", trueColor: true, hyperlinks: true };
+  }
+  if (process.env.WT_SESSION) {
+    return { images: null, trueColor: true, hyperlinks: true };
+  }
+  if (termProgram === "alacritty" || termProgram === "vscode" || termProgram === "zed") {
+    return { images: null, trueColor: true, hyperlinks: true };
+  }
+  if (terminalEmulator === "jetbrains-jediterm") {
+    return { images: null, trueColor: true, hyperlinks: false };
+  }
+  if (isWindowsConsole) {
+    return { images: null, trueColor: true, hyperlinks: false };
+  }
+  return { images: null, trueColor: hasTrueColorHint, hyperlinks: false };
+}
+function parseBooleanCapabilityOverride(value) {
+  return value === "1" ? true : value === "0" ? false : void 0;
+}
+function detectCapabilities(tmuxForwardsHyperlink = probeTmuxHyperlinks) {
+  const hyperlinks = parseBooleanCapabilityOverride(process.env.PI_HYPERLINKS);
+  const detected = detectCapabilitiesFromEnvironment(hyperlinks === void 0 ? tmuxForwardsHyperlink : () => hyperlinks);
+  const imageProtocol = process.env.PI_IMAGE_PROTOCOL?.toLowerCase();
+  const images = imageProtocol === "kitty" || imageProtocol === "iterm2" ? imageProtocol : imageProtocol === "none" || imageProtocol === "0" ? null : void 0;
+  const trueColor = parseBooleanCapabilityOverride(process.env.PI_TRUE_COLOR);
+  return {
+    ...detected,
+    ...images !== void 0 ? { images } : {},
+    ...trueColor !== void 0 ? { trueColor } : {},
+    ...hyperlinks !== void 0 ? { hyperlinks } : {}
+  };
+}
+function getCapabilities() {
+  if (!cachedCapabilities) {
+    const hyperlinks = capabilityOverrides.hyperlinks;
+    cachedCapabilities = {
+      ...detectCapabilities(hyperlinks === void 0 ? void 0 : () => hyperlinks),
+      ...capabilityOverrides
+    };
+  }
+  return cachedCapabilities;
+}
+var KITTY_PREFIX = "\x1B_G";
+var ITERM2_PREFIX = "\x1B]1337;File=";
+function isImageLine(line) {
+  if (line.startsWith(KITTY_PREFIX) || line.startsWith(ITERM2_PREFIX)) {
+    return true;
+  }
+  return line.includes(KITTY_PREFIX) || line.includes(ITERM2_PREFIX);
+}
+function hyperlink(text2, url) {
+  return `\x1B]8;;${url}\x1B\\${text2}\x1B]8;;\x1B\\`;
+}
+
+// node_modules/@earendil-works/pi-tui/dist/tui.js
+function dispatchMouseEvent(component2, event) {
+  const result = component2.handleMouse?.(event);
+  if (!result)
+    return void 0;
+  if ("target" in result)
+    return result;
+  if (!result.handled && !result.capture && !result.focus)
+    return void 0;
+  return {
+    ...result,
+    handled: true,
+    ...result.focus ? { focusTarget: component2 } : {},
+    target: {
+      component: component2,
+      originX: event.screenX - event.x,
+      originY: event.screenY - event.y,
+      width: event.width,
+      height: event.height
+    }
+  };
+}
+var CURSOR_MARKER = "\x1B_pi:c\x07";
+
+// node_modules/@earendil-works/pi-tui/dist/components/box.js
+var Box = class {
+  children = [];
+  paddingX;
+  paddingY;
+  bgFn;
+  // Cache for rendered output
+  cache;
+  mouseLayout;
+  constructor(paddingX = 1, paddingY = 1, bgFn) {
+    this.paddingX = paddingX;
+    this.paddingY = paddingY;
+    this.bgFn = bgFn;
+  }
+  addChild(component2) {
+    this.children.push(component2);
+    this.invalidateCache();
+  }
+  removeChild(component2) {
+    const index = this.children.indexOf(component2);
+    if (index !== -1) {
+      this.children.splice(index, 1);
+      this.invalidateCache();
+    }
+  }
+  clear() {
+    this.children = [];
+    this.invalidateCache();
+  }
+  setBgFn(bgFn) {
+    this.bgFn = bgFn;
+  }
+  invalidateCache() {
+    this.cache = void 0;
+  }
+  matchCache(width, childLines, bgSample) {
+    const cache = this.cache;
+    return !!cache && cache.width === width && cache.bgSample === bgSample && cache.childLines.length === childLines.length && cache.childLines.every((line, i) => line === childLines[i]);
+  }
+  invalidate() {
+    this.invalidateCache();
+    for (const child of this.children) {
+      child.invalidate?.();
+    }
+  }
+  handleMouse(event) {
+    const contentWidth = Math.max(1, event.width - this.paddingX * 2);
+    const contentY = event.y - this.paddingY;
+    const contentX = event.x - this.paddingX;
+    if (contentY < 0 || contentX < 0 || contentX >= contentWidth)
+      return void 0;
+    const mouseChildren = this.mouseLayout?.width === contentWidth ? this.mouseLayout.children : this.children.map((component2) => ({ component: component2, height: component2.render(contentWidth).length }));
+    let childY = 0;
+    for (const { component: child, height: childHeight } of mouseChildren) {
+      if (contentY >= childY && contentY < childY + childHeight) {
+        return dispatchMouseEvent(child, {
+          ...event,
+          x: contentX,
+          y: contentY - childY,
+          width: contentWidth,
+          height: childHeight
+        });
+      }
+      childY += childHeight;
+    }
+    return void 0;
+  }
+  render(width) {
+    if (this.children.length === 0) {
+      return [];
+    }
+    const contentWidth = Math.max(1, width - this.paddingX * 2);
+    const leftPad = " ".repeat(this.paddingX);
+    const childLines = [];
+    const mouseChildren = [];
+    for (const child of this.children) {
+      const lines = child.render(contentWidth);
+      mouseChildren.push({ component: child, height: lines.length });
+      for (const line of lines) {
+        childLines.push(leftPad + line);
+      }
+    }
+    this.mouseLayout = { width: contentWidth, children: mouseChildren };
+    if (childLines.length === 0) {
+      return [];
+    }
+    const bgSample = this.bgFn ? this.bgFn("test") : void 0;
+    if (this.matchCache(width, childLines, bgSample)) {
+      return this.cache.lines;
+    }
+    const result = [];
+    for (let i = 0; i < this.paddingY; i++) {
+      result.push(this.applyBg("", width));
+    }
+    for (const line of childLines) {
+      result.push(this.applyBg(line, width));
+    }
+    for (let i = 0; i < this.paddingY; i++) {
+      result.push(this.applyBg("", width));
+    }
+    this.cache = { childLines, width, bgSample, lines: result };
+    return result;
+  }
+  applyBg(line, width) {
+    const visLen = visibleWidth(line);
+    const padNeeded = Math.max(0, width - visLen);
+    const padded = line + " ".repeat(padNeeded);
+    if (this.bgFn) {
+      return applyBackgroundToLine(padded, width, this.bgFn);
+    }
+    return padded;
+  }
+};
+
+// node_modules/@earendil-works/pi-tui/dist/keybindings.js
+var TUI_KEYBINDINGS = {
+  "tui.editor.cursorUp": { defaultKeys: "up", description: "Move cursor up" },
+  "tui.editor.cursorDown": { defaultKeys: "down", description: "Move cursor down" },
+  "tui.editor.historyPrevious": {
+    defaultKeys: [],
+    description: "Select previous prompt history entry"
+  },
+  "tui.editor.historyNext": {
+    defaultKeys: [],
+    description: "Select next prompt history entry"
+  },
+  "tui.editor.cursorLeft": {
+    defaultKeys: ["left", "ctrl+b"],
+    description: "Move cursor left"
+  },
+  "tui.editor.cursorRight": {
+    defaultKeys: ["right", "ctrl+f"],
+    description: "Move cursor right"
+  },
+  "tui.editor.cursorWordLeft": {
+    defaultKeys: ["alt+left", "ctrl+left", "alt+b"],
+    description: "Move cursor word left"
+  },
+  "tui.editor.cursorWordRight": {
+    defaultKeys: ["alt+right", "ctrl+right", "alt+f"],
+    description: "Move cursor word right"
+  },
+  "tui.editor.cursorLineStart": {
+    defaultKeys: ["home", "ctrl+home", "ctrl+a"],
+    description: "Move to line start"
+  },
+  "tui.editor.cursorLineEnd": {
+    defaultKeys: ["end", "ctrl+end", "ctrl+e"],
+    description: "Move to line end"
+  },
+  "tui.editor.jumpForward": {
+    defaultKeys: "ctrl+]",
+    description: "Jump forward to character"
+  },
+  "tui.editor.jumpBackward": {
+    defaultKeys: "ctrl+alt+]",
+    description: "Jump backward to character"
+  },
+  "tui.editor.pageUp": { defaultKeys: ["pageUp", "ctrl+pageUp"], description: "Page up" },
+  "tui.editor.pageDown": { defaultKeys: ["pageDown", "ctrl+pageDown"], description: "Page down" },
+  "tui.editor.deleteCharBackward": {
+    defaultKeys: "backspace",
+    description: "Delete character backward"
+  },
+  "tui.editor.deleteCharForward": {
+    defaultKeys: ["delete", "ctrl+d"],
+    description: "Delete character forward"
+  },
+  "tui.editor.deleteWordBackward": {
+    defaultKeys: ["ctrl+w", "alt+backspace"],
+    description: "Delete word backward"
+  },
+  "tui.editor.deleteWordForward": {
+    defaultKeys: ["alt+d", "alt+delete"],
+    description: "Delete word forward"
+  },
+  "tui.editor.deleteToLineStart": {
+    defaultKeys: "ctrl+u",
+    description: "Delete to line start"
+  },
+  "tui.editor.deleteToLineEnd": {
+    defaultKeys: "ctrl+k",
+    description: "Delete to line end"
+  },
+  "tui.editor.yank": { defaultKeys: "ctrl+y", description: "Yank" },
+  "tui.editor.yankPop": { defaultKeys: "alt+y", description: "Yank pop" },
+  "tui.editor.undo": { defaultKeys: "ctrl+-", description: "Undo" },
+  "tui.input.newLine": { defaultKeys: ["shift+enter", "ctrl+j"], description: "Insert newline" },
+  "tui.input.submit": { defaultKeys: "enter", description: "Submit input" },
+  "tui.input.tab": { defaultKeys: "tab", description: "Tab / autocomplete" },
+  "tui.input.copy": { defaultKeys: "ctrl+c", description: "Copy selection" },
+  "tui.select.up": { defaultKeys: "up", description: "Move selection up" },
+  "tui.select.down": { defaultKeys: "down", description: "Move selection down" },
+  "tui.select.pageUp": { defaultKeys: "pageUp", description: "Selection page up" },
+  "tui.select.pageDown": {
+    defaultKeys: "pageDown",
+    description: "Selection page down"
+  },
+  "tui.select.confirm": { defaultKeys: "enter", description: "Confirm selection" },
+  "tui.select.cancel": {
+    defaultKeys: ["escape", "ctrl+c"],
+    description: "Cancel selection"
+  },
+  // These intentionally shadow the unmodified editor bindings in fullscreen mode.
+  "tui.altScreen.pageUp": {
+    defaultKeys: "pageUp",
+    description: "Scroll viewport up one page"
+  },
+  "tui.altScreen.pageDown": {
+    defaultKeys: "pageDown",
+    description: "Scroll viewport down one page"
+  },
+  "tui.altScreen.halfPageUp": {
+    defaultKeys: [],
+    description: "Scroll viewport up half a page"
+  },
+  "tui.altScreen.halfPageDown": {
+    defaultKeys: [],
+    description: "Scroll viewport down half a page"
+  },
+  "tui.altScreen.lineUp": {
+    defaultKeys: [],
+    description: "Scroll viewport up one line"
+  },
+  "tui.altScreen.lineDown": {
+    defaultKeys: [],
+    description: "Scroll viewport down one line"
+  },
+  "tui.altScreen.previousPrompt": {
+    defaultKeys: ["ctrl+shift+up", "ctrl+up"],
+    description: "Jump to previous semantic prompt"
+  },
+  "tui.altScreen.nextPrompt": {
+    defaultKeys: ["ctrl+shift+down", "ctrl+down"],
+    description: "Jump to next semantic prompt"
+  },
+  "tui.altScreen.search": {
+    defaultKeys: "ctrl+shift+f",
+    description: "Search the primary scroll view"
+  },
+  "tui.altScreen.searchNext": {
+    defaultKeys: ["enter", "ctrl+g"],
+    description: "Select the next search match"
+  },
+  "tui.altScreen.searchPrevious": {
+    defaultKeys: ["shift+enter", "ctrl+shift+g"],
+    description: "Select the previous search match"
+  },
+  "tui.altScreen.searchClose": {
+    defaultKeys: "escape",
+    description: "Close transcript search"
+  },
+  "tui.altScreen.top": { defaultKeys: "home", description: "Scroll viewport to top" },
+  "tui.altScreen.bottom": { defaultKeys: "end", description: "Scroll viewport to bottom" }
+};
+function normalizeKeys(keys) {
+  if (keys === void 0)
+    return [];
+  const keyList = Array.isArray(keys) ? keys : [keys];
+  const seen = /* @__PURE__ */ new Set();
+  const result = [];
+  for (const key of keyList) {
+    if (!seen.has(key)) {
+      seen.add(key);
+      result.push(key);
+    }
+  }
+  return result;
+}
+var KeybindingsManager = class {
+  definitions;
+  userBindings;
+  keysById = /* @__PURE__ */ new Map();
+  conflicts = [];
+  constructor(definitions, userBindings = {}) {
+    this.definitions = definitions;
+    this.userBindings = userBindings;
+    this.rebuild();
+  }
+  rebuild() {
+    this.keysById.clear();
+    this.conflicts = [];
+    const userClaims = /* @__PURE__ */ new Map();
+    for (const [keybinding, keys] of Object.entries(this.userBindings)) {
+      if (!(keybinding in this.definitions))
+        continue;
+      for (const key of normalizeKeys(keys)) {
+        const claimants = userClaims.get(key) ?? /* @__PURE__ */ new Set();
+        claimants.add(keybinding);
+        userClaims.set(key, claimants);
+      }
+    }
+    for (const [key, keybindings] of userClaims) {
+      if (keybindings.size > 1) {
+        this.conflicts.push({ key, keybindings: [...keybindings] });
+      }
+    }
+    for (const [id, definition] of Object.entries(this.definitions)) {
+      const userKeys = this.userBindings[id];
+      const keys = userKeys === void 0 ? normalizeKeys(definition.defaultKeys) : normalizeKeys(userKeys);
+      this.keysById.set(id, keys);
+    }
+  }
+  matches(data, keybinding) {
+    const keys = this.keysById.get(keybinding) ?? [];
+    for (const key of keys) {
+      if (matchesKey(data, key))
+        return true;
+    }
+    return false;
+  }
+  getKeys(keybinding) {
+    return [...this.keysById.get(keybinding) ?? []];
+  }
+  getDefinition(keybinding) {
+    return this.definitions[keybinding];
+  }
+  getConflicts() {
+    return this.conflicts.map((conflict) => ({ ...conflict, keybindings: [...conflict.keybindings] }));
+  }
+  setUserBindings(userBindings) {
+    this.userBindings = userBindings;
+    this.rebuild();
+  }
+  getUserBindings() {
+    return { ...this.userBindings };
+  }
+  getResolvedBindings() {
+    const resolved = {};
+    for (const id of Object.keys(this.definitions)) {
+      const keys = this.keysById.get(id) ?? [];
+      resolved[id] = keys.length === 1 ? keys[0] : [...keys];
+    }
+    return resolved;
+  }
+};
+var globalKeybindings = null;
+function setKeybindings(keybindings) {
+  globalKeybindings = keybindings;
+}
+function getKeybindings() {
+  if (!globalKeybindings) {
+    globalKeybindings = new KeybindingsManager(TUI_KEYBINDINGS);
+  }
+  return globalKeybindings;
+}
+
+// node_modules/@earendil-works/pi-tui/dist/components/text.js
+var Text = class {
+  text;
+  paddingX;
+  // Left/right padding
+  paddingY;
+  // Top/bottom padding
+  customBgFn;
+  // Cache for rendered output
+  cachedText;
+  cachedWidth;
+  cachedLines;
+  constructor(text2 = "", paddingX = 1, paddingY = 1, customBgFn) {
+    this.text = text2;
+    this.paddingX = paddingX;
+    this.paddingY = paddingY;
+    this.customBgFn = customBgFn;
+  }
+  setText(text2) {
+    this.text = text2;
+    this.cachedText = void 0;
+    this.cachedWidth = void 0;
+    this.cachedLines = void 0;
+  }
+  setCustomBgFn(customBgFn) {
+    this.customBgFn = customBgFn;
+    this.cachedText = void 0;
+    this.cachedWidth = void 0;
+    this.cachedLines = void 0;
+  }
+  invalidate() {
+    this.cachedText = void 0;
+    this.cachedWidth = void 0;
+    this.cachedLines = void 0;
+  }
+  render(width) {
+    if (this.cachedLines && this.cachedText === this.text && this.cachedWidth === width) {
+      return this.cachedLines;
+    }
+    if (!this.text || this.text.trim() === "") {
+      const result2 = [];
+      this.cachedText = this.text;
+      this.cachedWidth = width;
+      this.cachedLines = result2;
+      return result2;
+    }
+    const normalizedText = this.text.replace(/\t/g, "   ");
+    const paddingX = Math.min(this.paddingX, Math.max(0, Math.floor((width - 1) / 2)));
+    const contentWidth = Math.max(1, width - paddingX * 2);
+    const wrappedLines = wrapTextWithAnsi(normalizedText, contentWidth);
+    const leftMargin = " ".repeat(paddingX);
+    const rightMargin = " ".repeat(paddingX);
+    const contentLines = [];
+    for (const line of wrappedLines) {
+      const lineWithMargins = leftMargin + line + rightMargin;
+      if (this.customBgFn) {
+        contentLines.push(applyBackgroundToLine(lineWithMargins, width, this.customBgFn));
+      } else {
+        const visibleLen = visibleWidth(lineWithMargins);
+        const paddingNeeded = Math.max(0, width - visibleLen);
+        contentLines.push(lineWithMargins + " ".repeat(paddingNeeded));
+      }
+    }
+    const emptyLine = " ".repeat(width);
+    const emptyLines = [];
+    for (let i = 0; i < this.paddingY; i++) {
+      const line = this.customBgFn ? applyBackgroundToLine(emptyLine, width, this.customBgFn) : emptyLine;
+      emptyLines.push(line);
+    }
+    const result = [...emptyLines, ...contentLines, ...emptyLines];
+    this.cachedText = this.text;
+    this.cachedWidth = width;
+    this.cachedLines = result;
+    return result.length > 0 ? result : [""];
+  }
+};
+
+// node_modules/@earendil-works/pi-tui/dist/kill-ring.js
+var KillRing = class {
+  ring = [];
+  /**
+   * Add text to the kill ring.
+   *
+   * @param text - The killed text to add
+   * @param opts - Push options
+   * @param opts.prepend - If accumulating, prepend (backward deletion) or append (forward deletion)
+   * @param opts.accumulate - Merge with the most recent entry instead of creating a new one
+   */
+  push(text2, opts) {
+    if (!text2)
+      return;
+    if (opts.accumulate && this.ring.length > 0) {
+      const last = this.ring.pop();
+      this.ring.push(opts.prepend ? text2 + last : last + text2);
+    } else {
+      this.ring.push(text2);
+    }
+  }
+  /** Get most recent entry without modifying the ring. */
+  peek() {
+    return this.ring.length > 0 ? this.ring[this.ring.length - 1] : void 0;
+  }
+  /** Move last entry to front (for yank-pop cycling). */
+  rotate() {
+    if (this.ring.length > 1) {
+      const last = this.ring.pop();
+      this.ring.unshift(last);
+    }
+  }
+  get length() {
+    return this.ring.length;
+  }
+};
+
+// node_modules/@earendil-works/pi-tui/dist/undo-stack.js
+var UndoStack = class {
+  stack = [];
+  /** Push a deep clone of the given state onto the stack. */
+  push(state) {
+    this.stack.push(structuredClone(state));
+  }
+  /** Pop and return the most recent snapshot, or undefined if empty. */
+  pop() {
+    return this.stack.pop();
+  }
+  /** Remove all snapshots. */
+  clear() {
+    this.stack.length = 0;
+  }
+  get length() {
+    return this.stack.length;
+  }
+};
+
+// node_modules/@earendil-works/pi-tui/dist/word-navigation.js
+var wordSegmenter2 = getWordSegmenter();
+function findWordBackward(text2, cursor, options) {
+  if (cursor <= 0)
+    return 0;
+  const textBeforeCursor = text2.slice(0, cursor);
+  const segmentFn = options?.segment;
+  const isAtomic = options?.isAtomicSegment;
+  const segments = segmentFn ? [...segmentFn(textBeforeCursor)] : [...wordSegmenter2.segment(textBeforeCursor)];
+  let newCursor = cursor;
+  while (segments.length > 0 && !isAtomic?.(segments[segments.length - 1]?.segment || "") && isWhitespaceChar(segments[segments.length - 1]?.segment || "")) {
+    newCursor -= segments.pop()?.segment.length || 0;
+  }
+  if (segments.length === 0)
+    return newCursor;
+  const last = segments[segments.length - 1];
+  if (isAtomic?.(last.segment)) {
+    newCursor -= last.segment.length;
+  } else if (last.isWordLike) {
+    const segment = last.segment;
+    const matches = [...segment.matchAll(new RegExp(PUNCTUATION_REGEX, "g"))];
+    if (matches.length <= 0) {
+      newCursor -= segment.length;
+    } else {
+      const lastMatch = matches[matches.length - 1];
+      newCursor -= segment.length - (lastMatch.index + lastMatch[0].length);
+    }
+  } else {
+    while (segments.length > 0 && !isAtomic?.(segments[segments.length - 1]?.segment || "") && !segments[segments.length - 1]?.isWordLike && !isWhitespaceChar(segments[segments.length - 1]?.segment || "")) {
+      newCursor -= segments.pop()?.segment.length || 0;
+    }
+  }
+  return newCursor;
+}
+function findWordForward(text2, cursor, options) {
+  if (cursor >= text2.length)
+    return text2.length;
+  const textAfterCursor = text2.slice(cursor);
+  const segmentFn = options?.segment;
+  const isAtomic = options?.isAtomicSegment;
+  const segments = segmentFn ? segmentFn(textAfterCursor) : wordSegmenter2.segment(textAfterCursor);
+  const iterator = segments[Symbol.iterator]();
+  let next = iterator.next();
+  let newCursor = cursor;
+  while (!next.done && !isAtomic?.(next.value.segment) && isWhitespaceChar(next.value.segment)) {
+    newCursor += next.value.segment.length;
+    next = iterator.next();
+  }
+  if (next.done)
+    return newCursor;
+  if (isAtomic?.(next.value.segment)) {
+    newCursor += next.value.segment.length;
+  } else if (next.value.isWordLike) {
+    newCursor += PUNCTUATION_REGEX.exec(next.value.segment)?.index ?? next.value.segment.length;
+  } else {
+    while (!next.done && !isAtomic?.(next.value.segment) && !next.value.isWordLike && !isWhitespaceChar(next.value.segment)) {
+      newCursor += next.value.segment.length;
+      next = iterator.next();
+    }
+  }
+  return newCursor;
+}
+
+// node_modules/@earendil-works/pi-tui/dist/components/select-list.js
+var DEFAULT_PRIMARY_COLUMN_WIDTH = 32;
+var PRIMARY_COLUMN_GAP = 2;
+var MIN_DESCRIPTION_WIDTH = 10;
+var normalizeToSingleLine = (text2) => text2.replace(/[\r\n]+/g, " ").trim();
+var clamp = (value, min, max) => Math.max(min, Math.min(value, max));
+var SelectList = class {
+  items = [];
+  filteredItems = [];
+  selectedIndex = 0;
+  mousePressedIndex;
+  maxVisible = 5;
+  theme;
+  layout;
+  onSelect;
+  onCancel;
+  onSelectionChange;
+  constructor(items, maxVisible, theme, layout = {}) {
+    this.items = items;
+    this.filteredItems = items;
+    this.maxVisible = maxVisible;
+    this.theme = theme;
+    this.layout = layout;
+  }
+  setFilter(filter) {
+    this.filteredItems = this.items.filter((item) => item.value.toLowerCase().startsWith(filter.toLowerCase()));
+    this.selectedIndex = 0;
+  }
+  setSelectedIndex(index) {
+    this.selectedIndex = Math.max(0, Math.min(index, this.filteredItems.length - 1));
+  }
+  invalidate() {
+  }
+  render(width) {
+    const lines = [];
+    if (this.filteredItems.length === 0) {
+      lines.push(this.theme.noMatch("  No matching commands"));
+      return lines;
+    }
+    const primaryColumnWidth = this.getPrimaryColumnWidth();
+    const { startIndex, endIndex } = this.getVisibleRange();
+    for (let i = startIndex; i < endIndex; i++) {
+      const item = this.filteredItems[i];
+      if (!item)
+        continue;
+      const isSelected = i === this.selectedIndex;
+      const descriptionSingleLine = item.description ? normalizeToSingleLine(item.description) : void 0;
+      lines.push(this.renderItem(item, isSelected, width, descriptionSingleLine, primaryColumnWidth));
+    }
+    if (startIndex > 0 || endIndex < this.filteredItems.length) {
+      const scrollText = `  (${this.selectedIndex + 1}/${this.filteredItems.length})`;
+      lines.push(this.theme.scrollInfo(truncateToWidth(scrollText, width - 2, "")));
+    }
+    return lines;
+  }
+  handleMouse(event) {
+    if (this.filteredItems.length === 0)
+      return void 0;
+    if (event.type === "wheel" && event.wheelDelta) {
+      const delta = event.wheelDelta < 0 ? -1 : 1;
+      const previousIndex = this.selectedIndex;
+      this.selectedIndex = Math.max(0, Math.min(this.filteredItems.length - 1, this.selectedIndex + delta));
+      if (this.selectedIndex !== previousIndex)
+        this.notifySelectionChange();
+      return { handled: true, render: this.selectedIndex !== previousIndex };
+    }
+    if (event.button !== "left" || event.type !== "press" && event.type !== "click")
+      return void 0;
+    const { startIndex, endIndex } = this.getVisibleRange();
+    const itemIndex = startIndex + event.y;
+    if (itemIndex < startIndex || itemIndex >= endIndex)
+      return void 0;
+    if (event.type === "press") {
+      this.mousePressedIndex = itemIndex;
+      if (this.selectedIndex !== itemIndex) {
+        this.selectedIndex = itemIndex;
+        this.notifySelectionChange();
+      }
+      return { handled: true, focus: true };
+    }
+    if (event.type === "click") {
+      const clickedIndex = this.mousePressedIndex ?? itemIndex;
+      this.mousePressedIndex = void 0;
+      const changed = this.selectedIndex !== clickedIndex;
+      this.selectedIndex = clickedIndex;
+      if (changed)
+        this.notifySelectionChange();
+      const selectedItem = this.filteredItems[this.selectedIndex];
+      if (selectedItem)
+        this.onSelect?.(selectedItem);
+      return { handled: true };
+    }
+    return void 0;
+  }
+  handleInput(keyData) {
+    const kb = getKeybindings();
+    if (kb.matches(keyData, "tui.select.up")) {
+      this.selectedIndex = this.selectedIndex === 0 ? this.filteredItems.length - 1 : this.selectedIndex - 1;
+      this.notifySelectionChange();
+    } else if (kb.matches(keyData, "tui.select.down")) {
+      this.selectedIndex = this.selectedIndex === this.filteredItems.length - 1 ? 0 : this.selectedIndex + 1;
+      this.notifySelectionChange();
+    } else if (kb.matches(keyData, "tui.select.confirm")) {
+      const selectedItem = this.filteredItems[this.selectedIndex];
+      if (selectedItem && this.onSelect) {
+        this.onSelect(selectedItem);
+      }
+    } else if (kb.matches(keyData, "tui.select.cancel")) {
+      if (this.onCancel) {
+        this.onCancel();
+      }
+    }
+  }
+  getVisibleRange() {
+    const startIndex = Math.max(0, Math.min(this.selectedIndex - Math.floor(this.maxVisible / 2), this.filteredItems.length - this.maxVisible));
+    return {
+      startIndex,
+      endIndex: Math.min(startIndex + this.maxVisible, this.filteredItems.length)
+    };
+  }
+  renderItem(item, isSelected, width, descriptionSingleLine, primaryColumnWidth) {
+    const prefix = isSelected ? "\u2192 " : "  ";
+    const prefixWidth = visibleWidth(prefix);
+    if (descriptionSingleLine && width > 40) {
+      const effectivePrimaryColumnWidth = Math.max(1, Math.min(primaryColumnWidth, width - prefixWidth - 4));
+      const maxPrimaryWidth = Math.max(1, effectivePrimaryColumnWidth - PRIMARY_COLUMN_GAP);
+      const truncatedValue2 = this.truncatePrimary(item, isSelected, maxPrimaryWidth, effectivePrimaryColumnWidth);
+      const truncatedValueWidth = visibleWidth(truncatedValue2);
+      const spacing = " ".repeat(Math.max(1, effectivePrimaryColumnWidth - truncatedValueWidth));
+      const descriptionStart = prefixWidth + truncatedValueWidth + spacing.length;
+      const remainingWidth = width - descriptionStart - 2;
+      if (remainingWidth > MIN_DESCRIPTION_WIDTH) {
+        const truncatedDesc = truncateToWidth(descriptionSingleLine, remainingWidth, "");
+        if (isSelected) {
+          return this.theme.selectedText(`${prefix}${truncatedValue2}${spacing}${truncatedDesc}`);
+        }
+        const descText = this.theme.description(spacing + truncatedDesc);
+        return prefix + truncatedValue2 + descText;
+      }
+    }
+    const maxWidth = width - prefixWidth - 2;
+    const truncatedValue = this.truncatePrimary(item, isSelected, maxWidth, maxWidth);
+    if (isSelected) {
+      return this.theme.selectedText(`${prefix}${truncatedValue}`);
+    }
+    return prefix + truncatedValue;
+  }
+  getPrimaryColumnWidth() {
+    const { min, max } = this.getPrimaryColumnBounds();
+    const widestPrimary = this.filteredItems.reduce((widest, item) => {
+      return Math.max(widest, visibleWidth(this.getDisplayValue(item)) + PRIMARY_COLUMN_GAP);
+    }, 0);
+    return clamp(widestPrimary, min, max);
+  }
+  getPrimaryColumnBounds() {
+    const rawMin = this.layout.minPrimaryColumnWidth ?? this.layout.maxPrimaryColumnWidth ?? DEFAULT_PRIMARY_COLUMN_WIDTH;
+    const rawMax = this.layout.maxPrimaryColumnWidth ?? this.layout.minPrimaryColumnWidth ?? DEFAULT_PRIMARY_COLUMN_WIDTH;
+    return {
+      min: Math.max(1, Math.min(rawMin, rawMax)),
+      max: Math.max(1, Math.max(rawMin, rawMax))
+    };
+  }
+  truncatePrimary(item, isSelected, maxWidth, columnWidth) {
+    const displayValue = this.getDisplayValue(item);
+    const truncatedValue = this.layout.truncatePrimary ? this.layout.truncatePrimary({
+      text: displayValue,
+      maxWidth,
+      columnWidth,
+      item,
+      isSelected
+    }) : truncateToWidth(displayValue, maxWidth, "");
+    return truncateToWidth(truncatedValue, maxWidth, "");
+  }
+  getDisplayValue(item) {
+    return item.label || item.value;
+  }
+  notifySelectionChange() {
+    const selectedItem = this.filteredItems[this.selectedIndex];
+    if (selectedItem && this.onSelectionChange) {
+      this.onSelectionChange(selectedItem);
+    }
+  }
+  getSelectedItem() {
+    const item = this.filteredItems[this.selectedIndex];
+    return item || null;
+  }
+};
+
+// node_modules/@earendil-works/pi-tui/dist/components/input.js
+var segmenter = getGraphemeSegmenter();
+var Input = class {
+  value = "";
+  cursor = 0;
+  // Cursor position in the value
+  prompt;
+  placeholder;
+  placeholderStyle;
+  renderedStartColumn = 0;
+  onSubmit;
+  onEscape;
+  /** Focusable interface - set by TUI when focus changes */
+  focused = false;
+  // Bracketed paste mode buffering
+  pasteBuffer = "";
+  isInPaste = false;
+  // Kill ring for Emacs-style kill/yank operations
+  killRing = new KillRing();
+  lastAction = null;
+  // Undo support
+  undoStack = new UndoStack();
+  constructor(options = {}) {
+    this.prompt = options.prompt ?? "> ";
+    this.placeholder = options.placeholder ?? "";
+    this.placeholderStyle = options.placeholderStyle ?? ((text2) => text2);
+  }
+  getValue() {
+    return this.value;
+  }
+  setValue(value) {
+    this.value = value;
+    this.cursor = Math.min(this.cursor, value.length);
+  }
+  handleInput(data) {
+    if (data.includes("\x1B[200~")) {
+      this.isInPaste = true;
+      this.pasteBuffer = "";
+      data = data.replace("\x1B[200~", "");
+    }
+    if (this.isInPaste) {
+      this.pasteBuffer += data;
+      const endIndex = this.pasteBuffer.indexOf("\x1B[201~");
+      if (endIndex !== -1) {
+        const pasteContent = this.pasteBuffer.substring(0, endIndex);
+        this.handlePaste(pasteContent);
+        this.isInPaste = false;
+        const remaining = this.pasteBuffer.substring(endIndex + 6);
+        this.pasteBuffer = "";
+        if (remaining) {
+          this.handleInput(remaining);
+        }
+      }
+      return;
+    }
+    const kb = getKeybindings();
+    if (kb.matches(data, "tui.select.cancel")) {
+      if (this.onEscape)
+        this.onEscape();
+      return;
+    }
+    if (kb.matches(data, "tui.editor.undo")) {
+      this.undo();
+      return;
+    }
+    if (kb.matches(data, "tui.input.submit") || data === "\n") {
+      if (this.onSubmit)
+        this.onSubmit(this.value);
+      return;
+    }
+    if (kb.matches(data, "tui.editor.deleteCharBackward")) {
+      this.handleBackspace();
+      return;
+    }
+    if (kb.matches(data, "tui.editor.deleteCharForward")) {
+      this.handleForwardDelete();
+      return;
+    }
+    if (kb.matches(data, "tui.editor.deleteWordBackward")) {
+      this.deleteWordBackwards();
+      return;
+    }
+    if (kb.matches(data, "tui.editor.deleteWordForward")) {
+      this.deleteWordForward();
+      return;
+    }
+    if (kb.matches(data, "tui.editor.deleteToLineStart")) {
+      this.deleteToLineStart();
+      return;
+    }
+    if (kb.matches(data, "tui.editor.deleteToLineEnd")) {
+      this.deleteToLineEnd();
+      return;
+    }
+    if (kb.matches(data, "tui.editor.yank")) {
+      this.yank();
+      return;
+    }
+    if (kb.matches(data, "tui.editor.yankPop")) {
+      this.yankPop();
+      return;
+    }
+    if (kb.matches(data, "tui.editor.cursorLeft")) {
+      this.lastAction = null;
+      if (this.cursor > 0) {
+        const beforeCursor = this.value.slice(0, this.cursor);
+        const graphemes = [...segmenter.segment(beforeCursor)];
+        const lastGrapheme = graphemes[graphemes.length - 1];
+        this.cursor -= lastGrapheme ? lastGrapheme.segment.length : 1;
+      }
+      return;
+    }
+    if (kb.matches(data, "tui.editor.cursorRight")) {
+      this.lastAction = null;
+      if (this.cursor < this.value.length) {
+        const afterCursor = this.value.slice(this.cursor);
+        const graphemes = [...segmenter.segment(afterCursor)];
+        const firstGrapheme = graphemes[0];
+        this.cursor += firstGrapheme ? firstGrapheme.segment.length : 1;
+      }
+      return;
+    }
+    if (kb.matches(data, "tui.editor.cursorLineStart")) {
+      this.lastAction = null;
+      this.cursor = 0;
+      return;
+    }
+    if (kb.matches(data, "tui.editor.cursorLineEnd")) {
+      this.lastAction = null;
+      this.cursor = this.value.length;
+      return;
+    }
+    if (kb.matches(data, "tui.editor.cursorWordLeft")) {
+      this.moveWordBackwards();
+      return;
+    }
+    if (kb.matches(data, "tui.editor.cursorWordRight")) {
+      this.moveWordForwards();
+      return;
+    }
+    const kittyPrintable = decodeKittyPrintable(data);
+    if (kittyPrintable !== void 0) {
+      this.insertCharacter(kittyPrintable);
+      return;
+    }
+    const hasControlChars = [...data].some((ch) => {
+      const code = ch.charCodeAt(0);
+      return code < 32 || code === 127 || code >= 128 && code <= 159;
+    });
+    if (!hasControlChars) {
+      this.insertCharacter(data);
+    }
+  }
+  handleMouse(event) {
+    if (event.type !== "press" || event.button !== "left" || event.y !== 0)
+      return void 0;
+    const visibleColumn = Math.max(0, event.x - 2);
+    const targetColumn = this.renderedStartColumn + visibleColumn;
+    let currentColumn = 0;
+    this.cursor = this.value.length;
+    for (const grapheme of segmenter.segment(this.value)) {
+      const nextColumn = currentColumn + visibleWidth(grapheme.segment);
+      if (targetColumn < nextColumn) {
+        this.cursor = grapheme.index;
+        break;
+      }
+      currentColumn = nextColumn;
+    }
+    this.lastAction = null;
+    return { handled: true, focus: true };
+  }
+  insertCharacter(char) {
+    if (isWhitespaceChar(char) || this.lastAction !== "type-word") {
+      this.pushUndo();
+    }
+    this.lastAction = "type-word";
+    this.value = this.value.slice(0, this.cursor) + char + this.value.slice(this.cursor);
+    this.cursor += char.length;
+  }
+  handleBackspace() {
+    this.lastAction = null;
+    if (this.cursor > 0) {
+      this.pushUndo();
+      const beforeCursor = this.value.slice(0, this.cursor);
+      const graphemes = [...segmenter.segment(beforeCursor)];
+      const lastGrapheme = graphemes[graphemes.length - 1];
+      const graphemeLength = lastGrapheme ? lastGrapheme.segment.length : 1;
+      this.value = this.value.slice(0, this.cursor - graphemeLength) + this.value.slice(this.cursor);
+      this.cursor -= graphemeLength;
+    }
+  }
+  handleForwardDelete() {
+    this.lastAction = null;
+    if (this.cursor < this.value.length) {
+      this.pushUndo();
+      const afterCursor = this.value.slice(this.cursor);
+      const graphemes = [...segmenter.segment(afterCursor)];
+      const firstGrapheme = graphemes[0];
+      const graphemeLength = firstGrapheme ? firstGrapheme.segment.length : 1;
+      this.value = this.value.slice(0, this.cursor) + this.value.slice(this.cursor + graphemeLength);
+    }
+  }
+  deleteToLineStart() {
+    if (this.cursor === 0)
+      return;
+    this.pushUndo();
+    const deletedText = this.value.slice(0, this.cursor);
+    this.killRing.push(deletedText, { prepend: true, accumulate: this.lastAction === "kill" });
+    this.lastAction = "kill";
+    this.value = this.value.slice(this.cursor);
+    this.cursor = 0;
+  }
+  deleteToLineEnd() {
+    if (this.cursor >= this.value.length)
+      return;
+    this.pushUndo();
+    const deletedText = this.value.slice(this.cursor);
+    this.killRing.push(deletedText, { prepend: false, accumulate: this.lastAction === "kill" });
+    this.lastAction = "kill";
+    this.value = this.value.slice(0, this.cursor);
+  }
+  deleteWordBackwards() {
+    if (this.cursor === 0)
+      return;
+    const wasKill = this.lastAction === "kill";
+    this.pushUndo();
+    const oldCursor = this.cursor;
+    this.moveWordBackwards();
+    const deleteFrom = this.cursor;
+    this.cursor = oldCursor;
+    const deletedText = this.value.slice(deleteFrom, this.cursor);
+    this.killRing.push(deletedText, { prepend: true, accumulate: wasKill });
+    this.lastAction = "kill";
+    this.value = this.value.slice(0, deleteFrom) + this.value.slice(this.cursor);
+    this.cursor = deleteFrom;
+  }
+  deleteWordForward() {
+    if (this.cursor >= this.value.length)
+      return;
+    const wasKill = this.lastAction === "kill";
+    this.pushUndo();
+    const oldCursor = this.cursor;
+    this.moveWordForwards();
+    const deleteTo = this.cursor;
+    this.cursor = oldCursor;
+    const deletedText = this.value.slice(this.cursor, deleteTo);
+    this.killRing.push(deletedText, { prepend: false, accumulate: wasKill });
+    this.lastAction = "kill";
+    this.value = this.value.slice(0, this.cursor) + this.value.slice(deleteTo);
+  }
+  yank() {
+    const text2 = this.killRing.peek();
+    if (!text2)
+      return;
+    this.pushUndo();
+    this.value = this.value.slice(0, this.cursor) + text2 + this.value.slice(this.cursor);
+    this.cursor += text2.length;
+    this.lastAction = "yank";
+  }
+  yankPop() {
+    if (this.lastAction !== "yank" || this.killRing.length <= 1)
+      return;
+    this.pushUndo();
+    const prevText = this.killRing.peek() || "";
+    this.value = this.value.slice(0, this.cursor - prevText.length) + this.value.slice(this.cursor);
+    this.cursor -= prevText.length;
+    this.killRing.rotate();
+    const text2 = this.killRing.peek() || "";
+    this.value = this.value.slice(0, this.cursor) + text2 + this.value.slice(this.cursor);
+    this.cursor += text2.length;
+    this.lastAction = "yank";
+  }
+  pushUndo() {
+    this.undoStack.push({ value: this.value, cursor: this.cursor });
+  }
+  undo() {
+    const snapshot = this.undoStack.pop();
+    if (!snapshot)
+      return;
+    this.value = snapshot.value;
+    this.cursor = snapshot.cursor;
+    this.lastAction = null;
+  }
+  moveWordBackwards() {
+    if (this.cursor === 0)
+      return;
+    this.lastAction = null;
+    this.cursor = findWordBackward(this.value, this.cursor);
+  }
+  moveWordForwards() {
+    if (this.cursor >= this.value.length)
+      return;
+    this.lastAction = null;
+    this.cursor = findWordForward(this.value, this.cursor);
+  }
+  handlePaste(pastedText) {
+    this.lastAction = null;
+    this.pushUndo();
+    const cleanText = pastedText.replace(/\r\n/g, "").replace(/\r/g, "").replace(/\n/g, "").replace(/\t/g, "    ");
+    this.value = this.value.slice(0, this.cursor) + cleanText + this.value.slice(this.cursor);
+    this.cursor += cleanText.length;
+  }
+  invalidate() {
+  }
+  render(width) {
+    const availableWidth = width - visibleWidth(this.prompt);
+    if (availableWidth <= 0) {
+      return [truncateToWidth(this.prompt, width, "")];
+    }
+    if (this.value.length === 0 && this.placeholder) {
+      const placeholder = truncateToWidth(this.placeholder, availableWidth, "");
+      const graphemes2 = [...segmenter.segment(placeholder)];
+      const atCursor2 = graphemes2[0]?.segment ?? " ";
+      const afterCursor2 = placeholder.slice(atCursor2.length);
+      const marker2 = this.focused ? CURSOR_MARKER : "";
+      const cursorChar2 = `\x1B[7m${this.placeholderStyle(atCursor2)}\x1B[27m`;
+      const textWithCursor2 = marker2 + cursorChar2 + this.placeholderStyle(afterCursor2);
+      const padding2 = " ".repeat(Math.max(0, availableWidth - visibleWidth(textWithCursor2)));
+      return [this.prompt + textWithCursor2 + padding2];
+    }
+    let visibleText = "";
+    let cursorDisplay = this.cursor;
+    this.renderedStartColumn = 0;
+    const totalWidth = visibleWidth(this.value);
+    if (totalWidth < availableWidth) {
+      visibleText = this.value;
+    } else {
+      const scrollWidth = this.cursor === this.value.length ? availableWidth - 1 : availableWidth;
+      const cursorCol = visibleWidth(this.value.slice(0, this.cursor));
+      if (scrollWidth > 0) {
+        const halfWidth = Math.floor(scrollWidth / 2);
+        let startCol = 0;
+        if (cursorCol < halfWidth) {
+          startCol = 0;
+        } else if (cursorCol > totalWidth - halfWidth) {
+          startCol = Math.max(0, totalWidth - scrollWidth);
+        } else {
+          startCol = Math.max(0, cursorCol - halfWidth);
+        }
+        this.renderedStartColumn = startCol;
+        visibleText = sliceByColumn(this.value, startCol, scrollWidth, true);
+        const beforeCursor2 = sliceByColumn(this.value, startCol, Math.max(0, cursorCol - startCol), true);
+        cursorDisplay = beforeCursor2.length;
+      } else {
+        visibleText = "";
+        cursorDisplay = 0;
+      }
+    }
+    const graphemes = [...segmenter.segment(visibleText.slice(cursorDisplay))];
+    const cursorGrapheme = graphemes[0];
+    const beforeCursor = visibleText.slice(0, cursorDisplay);
+    const atCursor = cursorGrapheme?.segment ?? " ";
+    const afterCursor = visibleText.slice(cursorDisplay + atCursor.length);
+    const marker = this.focused ? CURSOR_MARKER : "";
+    const cursorChar = `\x1B[7m${atCursor}\x1B[27m`;
+    const textWithCursor = beforeCursor + marker + cursorChar + afterCursor;
+    const visualLength = visibleWidth(textWithCursor);
+    const padding = " ".repeat(Math.max(0, availableWidth - visualLength));
+    const line = this.prompt + textWithCursor + padding;
+    return [line];
+  }
+};
+
+// node_modules/@earendil-works/pi-tui/dist/latex.js
+var SYMBOLS = {
+  alpha: "\u03B1",
+  beta: "\u03B2",
+  gamma: "\u03B3",
+  delta: "\u03B4",
+  epsilon: "\u03F5",
+  varepsilon: "\u03B5",
+  zeta: "\u03B6",
+  eta: "\u03B7",
+  theta: "\u03B8",
+  vartheta: "\u03D1",
+  iota: "\u03B9",
+  kappa: "\u03BA",
+  varkappa: "\u03F0",
+  lambda: "\u03BB",
+  mu: "\u03BC",
+  nu: "\u03BD",
+  xi: "\u03BE",
+  pi: "\u03C0",
+  varpi: "\u03D6",
+  rho: "\u03C1",
+  varrho: "\u03F1",
+  sigma: "\u03C3",
+  varsigma: "\u03C2",
+  tau: "\u03C4",
+  upsilon: "\u03C5",
+  phi: "\u03D5",
+  varphi: "\u03C6",
+  chi: "\u03C7",
+  psi: "\u03C8",
+  omega: "\u03C9",
+  Gamma: "\u0393",
+  Delta: "\u0394",
+  Theta: "\u0398",
+  Lambda: "\u039B",
+  Xi: "\u039E",
+  Pi: "\u03A0",
+  Sigma: "\u03A3",
+  Upsilon: "\u03A5",
+  Phi: "\u03A6",
+  Psi: "\u03A8",
+  Omega: "\u03A9",
+  pm: "\xB1",
+  mp: "\u2213",
+  times: "\xD7",
+  div: "\xF7",
+  cdot: "\xB7",
+  ast: "\u2217",
+  star: "\u22C6",
+  circ: "\u2218",
+  bullet: "\u2022",
+  oplus: "\u2295",
+  ominus: "\u2296",
+  otimes: "\u2297",
+  oslash: "\u2298",
+  odot: "\u2299",
+  bigcirc: "\u25CB",
+  dagger: "\u2020",
+  ddagger: "\u2021",
+  amalg: "\u2A3F",
+  uplus: "\u228E",
+  sqcap: "\u2293",
+  sqcup: "\u2294",
+  bowtie: "\u22C8",
+  Join: "\u22C8",
+  ltimes: "\u22C9",
+  rtimes: "\u22CA",
+  leftouterjoin: "\u27D5",
+  rightouterjoin: "\u27D6",
+  fullouterjoin: "\u27D7",
+  triangleleft: "\u25C1",
+  triangleright: "\u25B7",
+  wr: "\u2240",
+  cap: "\u2229",
+  cup: "\u222A",
+  bigcap: "\u22C2",
+  bigcup: "\u22C3",
+  bigwedge: "\u22C0",
+  bigvee: "\u22C1",
+  bigsqcup: "\u2A06",
+  biguplus: "\u2A04",
+  bigoplus: "\u2A01",
+  bigotimes: "\u2A02",
+  bigodot: "\u2A00",
+  setminus: "\u2216",
+  in: "\u2208",
+  notin: "\u2209",
+  ni: "\u220B",
+  subset: "\u2282",
+  supset: "\u2283",
+  subseteq: "\u2286",
+  supseteq: "\u2287",
+  sqsubset: "\u228F",
+  sqsupset: "\u2290",
+  sqsubseteq: "\u2291",
+  sqsupseteq: "\u2292",
+  prec: "\u227A",
+  preceq: "\u227C",
+  succ: "\u227B",
+  succeq: "\u227D",
+  ll: "\u226A",
+  gg: "\u226B",
+  le: "\u2264",
+  leq: "\u2264",
+  leqslant: "\u2264",
+  ge: "\u2265",
+  geq: "\u2265",
+  geqslant: "\u2265",
+  ne: "\u2260",
+  neq: "\u2260",
+  equiv: "\u2261",
+  approx: "\u2248",
+  sim: "\u223C",
+  simeq: "\u2243",
+  cong: "\u2245",
+  asymp: "\u224D",
+  doteq: "\u2250",
+  propto: "\u221D",
+  parallel: "\u2225",
+  perp: "\u22A5",
+  mid: "\u2223",
+  vdash: "\u22A2",
+  dashv: "\u22A3",
+  models: "\u22A8",
+  Vdash: "\u22A9",
+  Vvdash: "\u22AA",
+  nvdash: "\u22AC",
+  nvDash: "\u22AD",
+  forall: "\u2200",
+  exists: "\u2203",
+  nexists: "\u2204",
+  neg: "\xAC",
+  land: "\u2227",
+  wedge: "\u2227",
+  lor: "\u2228",
+  vee: "\u2228",
+  to: "\u2192",
+  rightarrow: "\u2192",
+  longrightarrow: "\u2192",
+  leftarrow: "\u2190",
+  longleftarrow: "\u2190",
+  gets: "\u2190",
+  leftrightarrow: "\u2194",
+  longleftrightarrow: "\u2194",
+  hookleftarrow: "\u21A9",
+  hookrightarrow: "\u21AA",
+  twoheadleftarrow: "\u219E",
+  twoheadrightarrow: "\u21A0",
+  leftharpoonup: "\u21BC",
+  leftharpoondown: "\u21BD",
+  rightharpoonup: "\u21C0",
+  rightharpoondown: "\u21C1",
+  rightleftharpoons: "\u21CC",
+  leftrightharpoons: "\u21CB",
+  nearrow: "\u2197",
+  searrow: "\u2198",
+  swarrow: "\u2199",
+  nwarrow: "\u2196",
+  rightsquigarrow: "\u21DD",
+  leadsto: "\u21DD",
+  Rightarrow: "\u21D2",
+  Longrightarrow: "\u21D2",
+  Leftarrow: "\u21D0",
+  Longleftarrow: "\u21D0",
+  Leftrightarrow: "\u21D4",
+  Longleftrightarrow: "\u21D4",
+  implies: "\u21D2",
+  iff: "\u21D4",
+  mapsto: "\u21A6",
+  longmapsto: "\u21A6",
+  uparrow: "\u2191",
+  downarrow: "\u2193",
+  partial: "\u2202",
+  nabla: "\u2207",
+  int: "\u222B",
+  iint: "\u222C",
+  iiint: "\u222D",
+  oint: "\u222E",
+  sum: "\u2211",
+  prod: "\u220F",
+  coprod: "\u2210",
+  infty: "\u221E",
+  emptyset: "\u2205",
+  varnothing: "\u2205",
+  angle: "\u2220",
+  therefore: "\u2234",
+  because: "\u2235",
+  aleph: "\u2135",
+  beth: "\u2136",
+  gimel: "\u2137",
+  daleth: "\u2138",
+  top: "\u22A4",
+  bot: "\u22A5",
+  triangle: "\u25B3",
+  square: "\u25A1",
+  lozenge: "\u25CA",
+  checkmark: "\u2713",
+  complement: "\u2201",
+  wp: "\u2118",
+  prime: "\u2032",
+  ldots: "\u2026",
+  dots: "\u2026",
+  cdots: "\u22EF",
+  vdots: "\u22EE",
+  ddots: "\u22F1",
+  ell: "\u2113",
+  hbar: "\u210F",
+  Im: "\u2111",
+  Re: "\u211C",
+  langle: "\u27E8",
+  rangle: "\u27E9",
+  vert: "|",
+  lvert: "|",
+  rvert: "|",
+  Vert: "\u2016",
+  lVert: "\u2016",
+  rVert: "\u2016",
+  lbrace: "{",
+  rbrace: "}",
+  backslash: "\\",
+  lfloor: "\u230A",
+  rfloor: "\u230B",
+  lceil: "\u2308",
+  rceil: "\u2309",
+  colon: ":"
+};
+var NAMED_OPERATORS = /* @__PURE__ */ new Set([
+  "arccos",
+  "arcsin",
+  "arctan",
+  "arg",
+  "cos",
+  "cosh",
+  "cot",
+  "coth",
+  "csc",
+  "deg",
+  "det",
+  "dim",
+  "exp",
+  "gcd",
+  "hom",
+  "inf",
+  "ker",
+  "lg",
+  "lim",
+  "liminf",
+  "limsup",
+  "ln",
+  "log",
+  "max",
+  "min",
+  "Pr",
+  "sec",
+  "sin",
+  "sinh",
+  "sup",
+  "tan",
+  "tanh"
+]);
+var LIMIT_OPERATORS = /* @__PURE__ */ new Set([
+  "argmax",
+  "argmin",
+  "inf",
+  "injlim",
+  "lim",
+  "liminf",
+  "limsup",
+  "max",
+  "min",
+  "projlim",
+  "sup"
+]);
+var DISPLAY_LIMIT_SYMBOLS = /* @__PURE__ */ new Set([
+  "bigcap",
+  "bigcup",
+  "bigodot",
+  "bigoplus",
+  "bigotimes",
+  "bigsqcup",
+  "biguplus",
+  "bigvee",
+  "bigwedge",
+  "coprod",
+  "int",
+  "iint",
+  "iiint",
+  "oint",
+  "prod",
+  "sum"
+]);
+var RELATION_COMMANDS = /* @__PURE__ */ new Set([
+  "Leftarrow",
+  "Leftrightarrow",
+  "Longleftarrow",
+  "Longleftrightarrow",
+  "Longrightarrow",
+  "Rightarrow",
+  "Join",
+  "Vdash",
+  "Vvdash",
+  "approx",
+  "asymp",
+  "bowtie",
+  "cong",
+  "dashv",
+  "fullouterjoin",
+  "doteq",
+  "downarrow",
+  "equiv",
+  "ge",
+  "geq",
+  "geqslant",
+  "gets",
+  "gg",
+  "hookleftarrow",
+  "hookrightarrow",
+  "iff",
+  "implies",
+  "in",
+  "leadsto",
+  "le",
+  "leftarrow",
+  "leftharpoondown",
+  "leftharpoonup",
+  "leftrightarrow",
+  "leftrightharpoons",
+  "leftouterjoin",
+  "leq",
+  "leqslant",
+  "ll",
+  "longleftarrow",
+  "longleftrightarrow",
+  "longmapsto",
+  "longrightarrow",
+  "ltimes",
+  "mapsto",
+  "mid",
+  "models",
+  "ne",
+  "nearrow",
+  "neq",
+  "ni",
+  "notin",
+  "nvdash",
+  "nvDash",
+  "nwarrow",
+  "parallel",
+  "perp",
+  "prec",
+  "preceq",
+  "propto",
+  "rightharpoondown",
+  "rightharpoonup",
+  "rightleftharpoons",
+  "rightouterjoin",
+  "rightarrow",
+  "rightsquigarrow",
+  "rtimes",
+  "searrow",
+  "sim",
+  "simeq",
+  "sqsubset",
+  "sqsubseteq",
+  "sqsupset",
+  "sqsupseteq",
+  "subset",
+  "subseteq",
+  "succ",
+  "succeq",
+  "supset",
+  "supseteq",
+  "swarrow",
+  "to",
+  "triangleleft",
+  "triangleright",
+  "twoheadleftarrow",
+  "twoheadrightarrow",
+  "uparrow",
+  "vdash"
+]);
+var NEGATED_SYMBOLS = {
+  "<": "\u226E",
+  ">": "\u226F",
+  "=": "\u2260",
+  "\u2208": "\u2209",
+  "\u220B": "\u220C",
+  "\u2223": "\u2224",
+  "\u2225": "\u2226",
+  "\u223C": "\u2241",
+  "\u2243": "\u2244",
+  "\u2245": "\u2247",
+  "\u2248": "\u2249",
+  "\u2261": "\u2262",
+  "\u2264": "\u2270",
+  "\u2265": "\u2271",
+  "\u227A": "\u2280",
+  "\u227B": "\u2281",
+  "\u2282": "\u2284",
+  "\u2283": "\u2285",
+  "\u2286": "\u2288",
+  "\u2287": "\u2289",
+  "\u22A2": "\u22AC",
+  "\u22A8": "\u22AD",
+  "\u2194": "\u21AE",
+  "\u2190": "\u219A",
+  "\u2192": "\u219B",
+  "\u21D2": "\u21CF",
+  "\u21D0": "\u21CD",
+  "\u21D4": "\u21CE",
+  "\u227C": "\u22E0",
+  "\u227D": "\u22E1"
+};
+var BLACKBOARD = {
+  C: "\u2102",
+  H: "\u210D",
+  N: "\u2115",
+  P: "\u2119",
+  Q: "\u211A",
+  R: "\u211D",
+  Z: "\u2124"
+};
+var SUPERSCRIPTS = {
+  "0": "\u2070",
+  "1": "\xB9",
+  "2": "\xB2",
+  "3": "\xB3",
+  "4": "\u2074",
+  "5": "\u2075",
+  "6": "\u2076",
+  "7": "\u2077",
+  "8": "\u2078",
+  "9": "\u2079",
+  "+": "\u207A",
+  "-": "\u207B",
+  "=": "\u207C",
+  "(": "\u207D",
+  ")": "\u207E",
+  a: "\u1D43",
+  b: "\u1D47",
+  c: "\u1D9C",
+  d: "\u1D48",
+  e: "\u1D49",
+  f: "\u1DA0",
+  g: "\u1D4D",
+  h: "\u02B0",
+  i: "\u2071",
+  j: "\u02B2",
+  k: "\u1D4F",
+  l: "\u02E1",
+  m: "\u1D50",
+  n: "\u207F",
+  o: "\u1D52",
+  p: "\u1D56",
+  r: "\u02B3",
+  s: "\u02E2",
+  t: "\u1D57",
+  u: "\u1D58",
+  v: "\u1D5B",
+  w: "\u02B7",
+  x: "\u02E3",
+  y: "\u02B8",
+  z: "\u1DBB"
+};
+var SUBSCRIPTS = {
+  "0": "\u2080",
+  "1": "\u2081",
+  "2": "\u2082",
+  "3": "\u2083",
+  "4": "\u2084",
+  "5": "\u2085",
+  "6": "\u2086",
+  "7": "\u2087",
+  "8": "\u2088",
+  "9": "\u2089",
+  "+": "\u208A",
+  "-": "\u208B",
+  "=": "\u208C",
+  "(": "\u208D",
+  ")": "\u208E",
+  a: "\u2090",
+  e: "\u2091",
+  h: "\u2095",
+  i: "\u1D62",
+  j: "\u2C7C",
+  k: "\u2096",
+  l: "\u2097",
+  m: "\u2098",
+  n: "\u2099",
+  o: "\u2092",
+  p: "\u209A",
+  r: "\u1D63",
+  s: "\u209B",
+  t: "\u209C",
+  u: "\u1D64",
+  v: "\u1D65",
+  x: "\u2093"
+};
+var SPACING_COMMANDS = /* @__PURE__ */ new Set([
+  ",",
+  ":",
+  ";",
+  " ",
+  ">",
+  "enspace",
+  "enskip",
+  "medspace",
+  "quad",
+  "qquad",
+  "thickspace",
+  "thinspace"
+]);
+var NEGATIVE_SPACING_COMMANDS = /* @__PURE__ */ new Set(["!", "negmedspace", "negthickspace", "negthinspace"]);
+var NEGATIVE_SPACE = "\0";
+var FONT_SWITCH_COMMANDS = /* @__PURE__ */ new Set(["bf", "cal", "it", "rm", "sf", "sl", "tt"]);
+var IGNORED_COMMANDS = /* @__PURE__ */ new Set([
+  "displaystyle",
+  "limits",
+  "nolimits",
+  "scriptstyle",
+  "scriptscriptstyle",
+  "textstyle"
+]);
+var SIZE_COMMANDS = /* @__PURE__ */ new Set([
+  "big",
+  "Big",
+  "bigg",
+  "Bigg",
+  "bigl",
+  "Bigl",
+  "biggl",
+  "Biggl",
+  "bigr",
+  "Bigr",
+  "biggr",
+  "Biggr"
+]);
+var PLAIN_WRAPPERS = /* @__PURE__ */ new Set([
+  "emph",
+  "mathcal",
+  "mathbf",
+  "mathfrak",
+  "mathit",
+  "mathrm",
+  "mathnormal",
+  "mathscr",
+  "mathsf",
+  "mathtt",
+  "mathup",
+  "mbox",
+  "overbrace",
+  "pmb",
+  "smash",
+  "substack",
+  "text",
+  "textbf",
+  "textit",
+  "textmd",
+  "textnormal",
+  "textrm",
+  "textsc",
+  "textsf",
+  "textsl",
+  "texttt",
+  "textup",
+  "underbrace",
+  "bm",
+  "boldsymbol"
+]);
+var ACCENTS = {
+  acute: "\u0301",
+  bar: "\u0305",
+  breve: "\u0306",
+  check: "\u030C",
+  ddot: "\u0308",
+  dot: "\u0307",
+  grave: "\u0300",
+  hat: "\u0302",
+  mathring: "\u030A",
+  overleftarrow: "\u20D6",
+  overleftrightarrow: "\u20E1",
+  overline: "\u0305",
+  overrightarrow: "\u20D7",
+  tilde: "\u0303",
+  underline: "\u0332",
+  vec: "\u20D7",
+  widehat: "\u0302",
+  widetilde: "\u0303"
+};
+function replaceCharacters(value, replacements) {
+  let result = "";
+  for (const character of value) {
+    const replacement = replacements[character];
+    if (replacement === void 0) {
+      return void 0;
+    }
+    result += replacement;
+  }
+  return result;
+}
+function normalizeScriptValue(value) {
+  return value.trim().replace(/\s*([=+-])\s*/g, "$1");
+}
+function formatUnicodeScript(value, kind) {
+  return replaceCharacters(normalizeScriptValue(value), kind === "sub" ? SUBSCRIPTS : SUPERSCRIPTS);
+}
+function formatScript(value, kind) {
+  value = normalizeScriptValue(value);
+  const unicode = formatUnicodeScript(value, kind);
+  if (unicode !== void 0) {
+    return unicode;
+  }
+  const prefix = kind === "sub" ? "_" : "^";
+  if (Array.from(value).length === 1 || kind === "sub" && /^[A-Za-z]+$/.test(value)) {
+    return `${prefix}${value}`;
+  }
+  return `${prefix}(${value})`;
+}
+function formatFraction(numerator, denominator) {
+  numerator = numerator.trim();
+  denominator = denominator.trim();
+  const simpleNumerator = /^[\p{L}\p{N}.]+$/u.test(numerator);
+  const simpleDenominator = /^[\p{N}.]+$/u.test(denominator) || Array.from(denominator).length === 1;
+  return `${simpleNumerator ? numerator : `(${numerator})`}/${simpleDenominator ? denominator : `(${denominator})`}`;
+}
+function formatRoot(value, symbol = "\u221A") {
+  value = value.trim();
+  return /^[\p{L}\p{N}.]+$/u.test(value) ? `${symbol}${value}` : `${symbol}(${value})`;
+}
+var NAMED_OPERATOR_START = "\u{F0004}";
+var NAMED_OPERATOR_END = "\u{F0005}";
+var NAMED_OPERATOR_LEFT_SPACING_PATTERN = /(?<=[\p{L}\p{N})\]}\u{f0001}])\u{f0004}/gu;
+var NAMED_OPERATOR_RIGHT_SPACING_PATTERN = /\u{f0005}(?=[\p{L}\p{N}√\u{f0000}])/gu;
+function normalizeOutput(value) {
+  return value.replace(NAMED_OPERATOR_LEFT_SPACING_PATTERN, " ").replaceAll(NAMED_OPERATOR_START, "").replace(NAMED_OPERATOR_RIGHT_SPACING_PATTERN, " ").replaceAll(NAMED_OPERATOR_END, "").split("\n").map((line) => line.replace(/[ \t]+/g, " ").trim()).filter((line, index, lines) => line.length > 0 || index > 0 && index < lines.length - 1).join("\n").trim();
+}
+var LAYOUT_MARKER_START = "\u{F0000}";
+var LAYOUT_MARKER_END = "\u{F0001}";
+var LAYOUT_MARKER_PATTERN = /\u{f0000}(\d+)\u{f0001}/gu;
+var TRAILING_LAYOUT_MARKER_PATTERN = /\u{f0000}(\d+)\u{f0001}$/u;
+var PROTECTED_SPACE = "\u{F0002}";
+function padLayoutLine(line, width, centered = false) {
+  const padding = Math.max(0, width - visibleWidth(line));
+  const left = centered ? Math.floor(padding / 2) : 0;
+  return `${" ".repeat(left)}${line}${" ".repeat(padding - left)}`;
+}
+function joinLayouts(layouts) {
+  if (layouts.length === 0) {
+    return { lines: [""], width: 0, baseline: 0 };
+  }
+  const baseline = Math.max(...layouts.map((layout) => layout.baseline));
+  const below = Math.max(...layouts.map((layout) => layout.lines.length - layout.baseline - 1));
+  const lines = [];
+  for (let row = 0; row <= baseline + below; row++) {
+    let line = "";
+    for (const layout of layouts) {
+      const sourceRow = row - baseline + layout.baseline;
+      line += sourceRow >= 0 && sourceRow < layout.lines.length ? padLayoutLine(layout.lines[sourceRow] ?? "", layout.width) : " ".repeat(layout.width);
+    }
+    lines.push(line.trimEnd());
+  }
+  return {
+    lines,
+    width: layouts.reduce((width, layout) => width + layout.width, 0),
+    baseline
+  };
+}
+function renderLayout(source, nodes) {
+  const renderedLines = [];
+  let firstBaseline = 0;
+  for (const sourceLine of source.split("\n")) {
+    const layouts = [];
+    let position = 0;
+    let previousNode;
+    for (const match of sourceLine.matchAll(LAYOUT_MARKER_PATTERN)) {
+      const index = match.index;
+      const node = nodes[Number(match[1])];
+      if (!node) {
+        continue;
+      }
+      if (index > position) {
+        const sliced = sourceLine.slice(position, index);
+        const trimmed = (previousNode ? sliced.trimStart() : sliced).trimEnd();
+        const preserveLeadingSpace = previousNode?.type === "matrix" && /^\s/.test(sliced);
+        const preserveTrailingSpace = node.type === "matrix" && /\s$/.test(sliced);
+        const text2 = trimmed ? `${preserveLeadingSpace ? " " : ""}${trimmed}${preserveTrailingSpace ? " " : ""}` : preserveLeadingSpace || preserveTrailingSpace ? " " : "";
+        layouts.push({ lines: [text2], width: visibleWidth(text2), baseline: 0 });
+      }
+      if (node.type === "fraction") {
+        const numerator = renderLayout(node.numerator, nodes);
+        const denominator = renderLayout(node.denominator, nodes);
+        const contentWidth = Math.max(numerator.width, denominator.width, 1);
+        const width = contentWidth + 2;
+        layouts.push({
+          lines: [
+            ...numerator.lines.map((line) => padLayoutLine(line, width, true)),
+            ` ${"\u2500".repeat(contentWidth)} `,
+            ...denominator.lines.map((line) => padLayoutLine(line, width, true))
+          ],
+          width,
+          baseline: numerator.lines.length
+        });
+      } else if (node.type === "operator") {
+        const contentWidth = Math.max(visibleWidth(node.operator), node.lower === void 0 ? 0 : visibleWidth(node.lower), node.upper === void 0 ? 0 : visibleWidth(node.upper));
+        const lines = [];
+        if (node.upper !== void 0) {
+          lines.push(`${padLayoutLine(node.upper, contentWidth, true)} `);
+        }
+        lines.push(`${padLayoutLine(node.operator, contentWidth, true)} `);
+        if (node.lower !== void 0) {
+          lines.push(`${padLayoutLine(node.lower, contentWidth, true)} `);
+        }
+        layouts.push({
+          lines,
+          width: contentWidth + 1,
+          baseline: node.upper === void 0 ? 0 : 1
+        });
+      } else if (node.type === "script") {
+        const upper = node.upper === void 0 ? void 0 : renderLayout(node.upper, nodes);
+        const lower = node.lower === void 0 ? void 0 : renderLayout(node.lower, nodes);
+        const width = Math.max(upper?.width ?? 0, lower?.width ?? 0);
+        layouts.push({
+          lines: [
+            ...upper?.lines.map((line) => padLayoutLine(line, width)) ?? [],
+            " ".repeat(width),
+            ...lower?.lines.map((line) => padLayoutLine(line, width)) ?? []
+          ],
+          width,
+          baseline: upper?.lines.length ?? 0
+        });
+      } else {
+        const width = Math.max(0, ...node.lines.map((line) => visibleWidth(line)));
+        layouts.push({
+          lines: node.lines.map((line) => padLayoutLine(line, width)),
+          width,
+          baseline: node.baseline
+        });
+      }
+      position = index + match[0].length;
+      previousNode = node;
+    }
+    if (position < sourceLine.length) {
+      const sliced = sourceLine.slice(position);
+      const trimmed = previousNode ? sliced.trimStart() : sliced;
+      const text2 = previousNode?.type === "matrix" && /^\s/.test(sliced) ? ` ${trimmed}` : trimmed;
+      layouts.push({ lines: [text2], width: visibleWidth(text2), baseline: 0 });
+    }
+    const lineLayout = joinLayouts(layouts);
+    if (renderedLines.length === 0) {
+      firstBaseline = lineLayout.baseline;
+    }
+    renderedLines.push(...lineLayout.lines);
+  }
+  return {
+    lines: renderedLines,
+    width: Math.max(0, ...renderedLines.map((line) => visibleWidth(line))),
+    baseline: firstBaseline
+  };
+}
+var LatexParser = class _LatexParser {
+  source;
+  layoutNodes;
+  display;
+  position = 0;
+  supported = true;
+  stackFractions = true;
+  scriptDepth = 0;
+  constructor(source, layoutNodes, display) {
+    this.source = source;
+    this.layoutNodes = layoutNodes;
+    this.display = display;
+  }
+  render() {
+    const rendered = this.parseSequence();
+    if (!this.supported || this.position !== this.source.length) {
+      return void 0;
+    }
+    return normalizeOutput(rendered);
+  }
+  parseSequence(endCharacter) {
+    let result = "";
+    while (this.position < this.source.length) {
+      const character = this.source[this.position];
+      if (endCharacter && character === endCharacter) {
+        this.position++;
+        return result;
+      }
+      if (character === "}") {
+        this.supported = false;
+        return result;
+      }
+      if (character === "{") {
+        this.position++;
+        result += this.parseSequence("}");
+        continue;
+      }
+      if (character === "\\") {
+        const command = this.parseCommand();
+        if (command === NEGATIVE_SPACE) {
+          result = result.trimEnd();
+          if (result.endsWith(NAMED_OPERATOR_END)) {
+            result = result.slice(0, -NAMED_OPERATOR_END.length);
+          }
+        } else {
+          result += command;
+        }
+        continue;
+      }
+      if (character === "^" || character === "_") {
+        this.position++;
+        result = result.trimEnd();
+        const script = this.parseScripts(character);
+        if (result.endsWith(NAMED_OPERATOR_END)) {
+          result = `${result.slice(0, -NAMED_OPERATOR_END.length)}${script}${NAMED_OPERATOR_END}`;
+        } else {
+          result += script;
+        }
+        continue;
+      }
+      if (/\s/.test(character)) {
+        result += this.parseWhitespace();
+        continue;
+      }
+      if (character === "=" || character === "<" || character === ">") {
+        result = `${result.trimEnd()} ${character} `;
+        this.position++;
+        continue;
+      }
+      if (character === "&") {
+        this.position++;
+        continue;
+      }
+      if (character === "~") {
+        this.position++;
+        result += " ";
+        continue;
+      }
+      if (character === ".") {
+        const marker = TRAILING_LAYOUT_MARKER_PATTERN.exec(result);
+        const node = marker ? this.layoutNodes[Number(marker[1])] : void 0;
+        if (node?.type === "matrix") {
+          const lastLine = node.lines.length - 1;
+          node.lines[lastLine] = `${node.lines[lastLine] ?? ""}${character}`;
+          this.position++;
+          continue;
+        }
+      }
+      result += character;
+      this.position++;
+    }
+    if (endCharacter) {
+      this.supported = false;
+    }
+    return result;
+  }
+  parseScripts(initialMarker) {
+    const scripts = {};
+    const order = [];
+    const parse = (marker) => {
+      const kind = marker === "_" ? "sub" : "sup";
+      this.scriptDepth++;
+      try {
+        scripts[kind] = this.parseRequiredArgument(false);
+      } finally {
+        this.scriptDepth--;
+      }
+      order.push(kind);
+    };
+    parse(initialMarker);
+    let nextPosition = this.position;
+    while (nextPosition < this.source.length && /\s/.test(this.source[nextPosition] ?? "")) {
+      nextPosition++;
+    }
+    const nextMarker = this.source[nextPosition];
+    if ((nextMarker === "^" || nextMarker === "_") && nextMarker !== initialMarker) {
+      this.position = nextPosition + 1;
+      parse(nextMarker);
+    }
+    const subUnicode = scripts.sub === void 0 ? void 0 : formatUnicodeScript(scripts.sub, "sub");
+    const supUnicode = scripts.sup === void 0 ? void 0 : formatUnicodeScript(scripts.sup, "sup");
+    const canUseLayout = ![scripts.sub, scripts.sup].some((value) => value !== void 0 && (value.includes("/") || !value.includes(LAYOUT_MARKER_START) && Array.from(value).length > 1 && !/[A-Z*∗]/.test(value)));
+    const needsLayout = this.display && canUseLayout && (this.scriptDepth > 0 || scripts.sub !== void 0 && subUnicode === void 0 || scripts.sup !== void 0 && supUnicode === void 0);
+    if (!needsLayout) {
+      return order.map((kind) => kind === "sub" ? subUnicode ?? formatScript(scripts.sub ?? "", kind) : supUnicode ?? formatScript(scripts.sup ?? "", kind)).join("");
+    }
+    const index = this.layoutNodes.push({
+      type: "script",
+      lower: scripts.sub === void 0 ? void 0 : normalizeOutput(scripts.sub),
+      upper: scripts.sup === void 0 ? void 0 : normalizeOutput(scripts.sup)
+    }) - 1;
+    return `${LAYOUT_MARKER_START}${index}${LAYOUT_MARKER_END}`;
+  }
+  parseWhitespace() {
+    while (this.position < this.source.length && /\s/.test(this.source[this.position] ?? "")) {
+      this.position++;
+    }
+    return " ";
+  }
+  parseCommand() {
+    this.position++;
+    if (this.position >= this.source.length) {
+      this.supported = false;
+      return "";
+    }
+    let command = "";
+    const first = this.source[this.position] ?? "";
+    if (first === "\n" || first === "\r") {
+      this.position++;
+      if (first === "\r" && this.source[this.position] === "\n") {
+        this.position++;
+      }
+      return " ";
+    }
+    if (/[A-Za-z]/.test(first)) {
+      const start2 = this.position;
+      while (this.position < this.source.length && /[A-Za-z]/.test(this.source[this.position] ?? "")) {
+        this.position++;
+      }
+      command = this.source.slice(start2, this.position);
+    } else {
+      command = first;
+      this.position++;
+    }
+    if (command === "\\") {
+      return "\n";
+    }
+    if (SPACING_COMMANDS.has(command)) {
+      return " ";
+    }
+    if (NEGATIVE_SPACING_COMMANDS.has(command)) {
+      return NEGATIVE_SPACE;
+    }
+    if (FONT_SWITCH_COMMANDS.has(command)) {
+      while (this.position < this.source.length && /\s/.test(this.source[this.position] ?? "")) {
+        this.position++;
+      }
+      return "";
+    }
+    if (IGNORED_COMMANDS.has(command)) {
+      return "";
+    }
+    if (command === "{" || command === "}" || command === "$" || command === "%" || command === "#" || command === "_" || command === "&") {
+      return command;
+    }
+    if (command === "|") {
+      return "\u2016";
+    }
+    if (command === "not") {
+      const value = this.parseRequiredArgument(false).trim();
+      const negated = NEGATED_SYMBOLS[value];
+      if (negated !== void 0) {
+        return ` ${negated} `;
+      }
+      const characters = Array.from(value);
+      if (characters.length === 0) {
+        this.supported = false;
+        return "";
+      }
+      return ` ${characters[0]}\u0338${characters.slice(1).join("")} `;
+    }
+    if (LIMIT_OPERATORS.has(command)) {
+      return this.parseOperator(command, "bracket", true, true);
+    }
+    const symbol = SYMBOLS[command];
+    if (symbol !== void 0) {
+      if (DISPLAY_LIMIT_SYMBOLS.has(command)) {
+        return this.parseOperator(symbol, "script", true);
+      }
+      return command === "cdot" || command === "times" || RELATION_COMMANDS.has(command) ? ` ${symbol} ` : symbol;
+    }
+    if (NAMED_OPERATORS.has(command)) {
+      return `${NAMED_OPERATOR_START}${command}${NAMED_OPERATOR_END}`;
+    }
+    if (SIZE_COMMANDS.has(command)) {
+      return "";
+    }
+    if (command === "left" || command === "middle" || command === "right") {
+      if (this.source[this.position] === ".") {
+        this.position++;
+      }
+      return "";
+    }
+    if (command === "frac" || command === "dfrac" || command === "tfrac") {
+      const shouldStack = this.display && this.stackFractions && command !== "tfrac";
+      const numerator = this.parseRequiredArgument(!shouldStack);
+      const denominator = this.parseRequiredArgument(!shouldStack);
+      if (shouldStack) {
+        const index = this.layoutNodes.push({
+          type: "fraction",
+          numerator: normalizeOutput(numerator),
+          denominator: normalizeOutput(denominator)
+        }) - 1;
+        return `${LAYOUT_MARKER_START}${index}${LAYOUT_MARKER_END}`;
+      }
+      return formatFraction(numerator, denominator);
+    }
+    if (command === "sqrt") {
+      const degree = this.parseOptionalArgument()?.trim();
+      const value = this.parseRequiredArgument();
+      if (degree === void 0 || degree === "2") {
+        return formatRoot(value);
+      }
+      if (degree === "3") {
+        return formatRoot(value, "\u221B");
+      }
+      if (degree === "4") {
+        return formatRoot(value, "\u221C");
+      }
+      return `${formatScript(degree, "sup")}${formatRoot(value)}`;
+    }
+    if (command === "boxed" || command === "fbox") {
+      return `[${this.parseRequiredArgument().trim()}]`;
+    }
+    if (command === "binom" || command === "dbinom" || command === "tbinom") {
+      return `(${this.parseRequiredArgument()} choose ${this.parseRequiredArgument()})`;
+    }
+    const accent = ACCENTS[command];
+    if (accent !== void 0) {
+      const value = this.parseRequiredArgument();
+      return Array.from(value).length === 1 ? `${value}${accent}` : `${command}(${value})`;
+    }
+    if (command === "mathbb") {
+      const value = this.parseRequiredArgument();
+      return Array.from(value, (character) => BLACKBOARD[character] ?? character).join("");
+    }
+    if (command === "operatorname") {
+      const starred = this.source[this.position] === "*";
+      if (starred) {
+        this.position++;
+      }
+      const operator = normalizeOutput(this.parseRequiredArgument()).trim();
+      return this.parseOperator(operator, "bracket", starred, true);
+    }
+    if (command === "mod" || command === "bmod") {
+      return " mod ";
+    }
+    if (command === "pmod" || command === "pod") {
+      const value = this.parseRequiredArgument().trim();
+      return command === "pmod" ? ` (mod ${value})` : ` (${value})`;
+    }
+    if (command === "overset" || command === "stackrel") {
+      const upper = this.parseRequiredArgument();
+      const value = this.parseRequiredArgument().trim();
+      return `${value}${formatScript(upper, "sup")}`;
+    }
+    if (command === "underset") {
+      const lower = this.parseRequiredArgument();
+      const value = this.parseRequiredArgument().trim();
+      return `${value}${formatScript(lower, "sub")}`;
+    }
+    if (PLAIN_WRAPPERS.has(command)) {
+      const value = this.parseRequiredArgument();
+      return command.startsWith("text") || command === "mbox" ? value : value.trim();
+    }
+    if (command === "begin") {
+      return this.parseEnvironment();
+    }
+    if (command === "end") {
+      this.supported = false;
+      return "";
+    }
+    this.supported = false;
+    return `\\${command}`;
+  }
+  parseOperator(operator, inlineLowerStyle, displayLimits, spaced = false) {
+    let useDisplayLimits = displayLimits;
+    let modifierPosition = this.position;
+    while (modifierPosition < this.source.length && /[ \t]/.test(this.source[modifierPosition] ?? "")) {
+      modifierPosition++;
+    }
+    const modifier = /^\\(limits|nolimits)(?![A-Za-z])/.exec(this.source.slice(modifierPosition));
+    if (modifier) {
+      useDisplayLimits = modifier[1] === "limits";
+      this.position = modifierPosition + modifier[0].length;
+    }
+    let lower;
+    let upper;
+    while (true) {
+      let scriptPosition = this.position;
+      while (scriptPosition < this.source.length && /[ \t]/.test(this.source[scriptPosition] ?? "")) {
+        scriptPosition++;
+      }
+      const kind = this.source[scriptPosition];
+      if (kind !== "_" && kind !== "^") {
+        break;
+      }
+      this.position = scriptPosition + 1;
+      const value = normalizeOutput(this.parseRequiredArgument(false)).replaceAll(" ", "");
+      if (kind === "_") {
+        if (lower !== void 0) {
+          this.supported = false;
+        }
+        lower = value;
+      } else {
+        if (upper !== void 0) {
+          this.supported = false;
+        }
+        upper = value;
+      }
+    }
+    if (this.display && useDisplayLimits && (lower !== void 0 || upper !== void 0)) {
+      const index = this.layoutNodes.push({ type: "operator", operator, lower, upper }) - 1;
+      return `${LAYOUT_MARKER_START}${index}${LAYOUT_MARKER_END}`;
+    }
+    let rendered = operator;
+    if (lower !== void 0) {
+      rendered += inlineLowerStyle === "bracket" ? `[${lower}]` : formatScript(lower, "sub");
+    }
+    if (upper !== void 0) {
+      rendered += formatScript(upper, "sup");
+    }
+    return spaced ? ` ${rendered} ` : rendered;
+  }
+  parseRequiredArgument(stackFractions = true) {
+    const previousStackFractions = this.stackFractions;
+    this.stackFractions = previousStackFractions && stackFractions;
+    const value = this.parseRequiredArgumentValue();
+    this.stackFractions = previousStackFractions;
+    return value;
+  }
+  parseRequiredArgumentValue() {
+    while (this.position < this.source.length && /\s/.test(this.source[this.position] ?? "")) {
+      this.position++;
+    }
+    if (this.position >= this.source.length) {
+      this.supported = false;
+      return "";
+    }
+    if (this.source[this.position] === "{") {
+      this.position++;
+      return this.parseSequence("}");
+    }
+    if (this.source[this.position] === "\\") {
+      return this.parseCommand();
+    }
+    const value = this.source[this.position] ?? "";
+    this.position++;
+    return value;
+  }
+  parseOptionalArgument() {
+    while (this.position < this.source.length && /[ \t]/.test(this.source[this.position] ?? "")) {
+      this.position++;
+    }
+    if (this.source[this.position] !== "[") {
+      return void 0;
+    }
+    const end2 = this.source.indexOf("]", this.position + 1);
+    if (end2 < 0) {
+      this.supported = false;
+      return void 0;
+    }
+    const value = this.source.slice(this.position + 1, end2);
+    this.position = end2 + 1;
+    return this.renderNested(value);
+  }
+  readRawGroup() {
+    while (this.position < this.source.length && /[ \t]/.test(this.source[this.position] ?? "")) {
+      this.position++;
+    }
+    if (this.source[this.position] !== "{") {
+      this.supported = false;
+      return void 0;
+    }
+    const start2 = ++this.position;
+    let depth = 1;
+    while (this.position < this.source.length) {
+      const character = this.source[this.position];
+      if (character === "\\") {
+        this.position += 2;
+        continue;
+      }
+      if (character === "{")
+        depth++;
+      if (character === "}")
+        depth--;
+      if (depth === 0) {
+        const value = this.source.slice(start2, this.position);
+        this.position++;
+        return value;
+      }
+      this.position++;
+    }
+    this.supported = false;
+    return void 0;
+  }
+  splitEnvironmentRows(body) {
+    return body.split(/\\\\(?:\[[^\]\n]*\])?/);
+  }
+  parseEnvironment() {
+    const environment = this.readRawGroup();
+    if (!environment) {
+      return "";
+    }
+    const endMarker = `\\end{${environment}}`;
+    const end2 = this.source.indexOf(endMarker, this.position);
+    if (end2 < 0) {
+      this.supported = false;
+      return "";
+    }
+    const body = this.source.slice(this.position, end2);
+    this.position = end2 + endMarker.length;
+    if (environment === "equation" || environment === "equation*" || environment === "displaymath") {
+      return this.renderNested(body).trim();
+    }
+    if (environment === "aligned" || environment === "align" || environment === "align*" || environment === "alignedat" || environment === "alignat" || environment === "alignat*" || environment === "gather" || environment === "gathered" || environment === "multline" || environment === "multline*" || environment === "split") {
+      const alignedAt = ["alignedat", "alignat", "alignat*"].includes(environment);
+      const alignedBody = alignedAt ? body.replace(/^\s*\{[^}]*\}/, "") : body;
+      return this.splitEnvironmentRows(alignedBody).map((row) => {
+        const cells = row.split("&");
+        const source = alignedAt ? Array.from({ length: Math.ceil(cells.length / 2) }, (_2, index) => cells.slice(index * 2, index * 2 + 2).join("")).join(" ") : cells.join("");
+        return this.renderNested(source).trim();
+      }).filter(Boolean).join("\n");
+    }
+    if (environment === "cases" || environment === "cases*") {
+      return this.renderCases(body);
+    }
+    if (["array", "matrix", "smallmatrix", "pmatrix", "bmatrix", "Bmatrix", "vmatrix", "Vmatrix"].includes(environment)) {
+      const matrixBody = environment === "array" ? body.replace(/^\s*\{[^}]*\}/, "") : body;
+      return this.renderMatrix(environment, matrixBody);
+    }
+    this.supported = false;
+    return body;
+  }
+  renderCases(body) {
+    const rows = this.splitEnvironmentRows(body).map((row) => row.split("&").map((cell2) => this.renderNested(cell2, false).trim())).filter((row) => row.some(Boolean));
+    const valueWidth = Math.max(0, ...rows.map((row) => visibleWidth((row[0] ?? "").replace(/,\s*$/, ""))));
+    const contents = rows.map((row) => {
+      const value = (row[0] ?? "").replace(/,\s*$/, "");
+      const condition = row[1] ?? "";
+      if (!condition) {
+        return value;
+      }
+      const conditionPrefix = /^(?:if|when|for|otherwise)\b/i.test(condition) ? " " : " if ";
+      return `${value}${PROTECTED_SPACE.repeat(valueWidth - visibleWidth(value))}${conditionPrefix}${condition}`;
+    });
+    if (contents.length <= 1) {
+      return contents.length === 0 ? "" : `\u23A7 ${contents[0]}`;
+    }
+    const middle = Math.floor(contents.length / 2);
+    const visualRows = [...contents];
+    if (contents.length % 2 === 0) {
+      visualRows.splice(middle, 0, void 0);
+    }
+    const lines = visualRows.map((content, index2) => {
+      const delimiter = index2 === 0 ? "\u23A7" : index2 === visualRows.length - 1 ? "\u23A9" : "\u23A8";
+      return content === void 0 ? delimiter : `${delimiter} ${content}`;
+    });
+    const index = this.layoutNodes.push({ type: "matrix", lines, baseline: middle }) - 1;
+    return `${LAYOUT_MARKER_START}${index}${LAYOUT_MARKER_END}`;
+  }
+  renderMatrix(environment, body) {
+    const matrix = this.splitEnvironmentRows(body).map((row) => row.split("&").map((cell2) => this.renderNested(cell2, false).trim())).filter((row) => row.some(Boolean));
+    const columnCount = Math.max(0, ...matrix.map((row) => row.length));
+    const columnWidths = Array.from({ length: columnCount }, (_2, column) => Math.max(0, ...matrix.map((row) => visibleWidth(row[column] ?? ""))));
+    const rows = matrix.map((row) => Array.from({ length: columnCount }, (_2, column) => {
+      const cell2 = row[column] ?? "";
+      return `${cell2}${PROTECTED_SPACE.repeat(Math.max(0, (columnWidths[column] ?? 0) - visibleWidth(cell2)))}`;
+    }).join(" \u2502 "));
+    let lines;
+    if (environment === "array" || environment === "matrix" || environment === "smallmatrix") {
+      lines = rows;
+    } else {
+      const delimiters = {
+        pmatrix: ["\u239B", "\u239E", "\u239C", "\u239F", "\u239D", "\u23A0"],
+        bmatrix: ["\u23A1", "\u23A4", "\u23A2", "\u23A5", "\u23A3", "\u23A6"],
+        Bmatrix: ["\u23A7", "\u23AB", "\u23A8", "\u23AC", "\u23A9", "\u23AD"],
+        vmatrix: ["\u2502", "\u2502", "\u2502", "\u2502", "\u2502", "\u2502"],
+        Vmatrix: ["\u2551", "\u2551", "\u2551", "\u2551", "\u2551", "\u2551"]
+      };
+      const delimiter = delimiters[environment];
+      if (!delimiter) {
+        this.supported = false;
+        return rows.join("\n");
+      }
+      lines = rows.map((row, index2) => {
+        const left = index2 === 0 ? delimiter[0] : index2 === rows.length - 1 ? delimiter[4] : delimiter[2];
+        const right = index2 === 0 ? delimiter[1] : index2 === rows.length - 1 ? delimiter[5] : delimiter[3];
+        return `${left} ${row} ${right}`;
+      });
+    }
+    if (lines.length <= 1) {
+      return lines[0] ?? "";
+    }
+    const index = this.layoutNodes.push({ type: "matrix", lines, baseline: 0 }) - 1;
+    return `${LAYOUT_MARKER_START}${index}${LAYOUT_MARKER_END}`;
+  }
+  renderNested(source, stackFractions = true) {
+    const rendered = new _LatexParser(source, this.layoutNodes, this.display && stackFractions).render();
+    if (rendered === void 0) {
+      this.supported = false;
+      return source;
+    }
+    return rendered;
+  }
+};
+function renderLatex(source, options = {}) {
+  const layoutNodes = [];
+  const rendered = new LatexParser(source, layoutNodes, options.display === true).render();
+  if (rendered === void 0) {
+    return void 0;
+  }
+  if (layoutNodes.length === 0) {
+    return rendered.replaceAll(PROTECTED_SPACE, " ");
+  }
+  const lines = renderLayout(rendered, layoutNodes).lines;
+  const indentation = Math.min(...lines.filter((line) => line.trim()).map((line) => line.length - line.trimStart().length));
+  return lines.map((line) => line.slice(indentation).trimEnd()).join("\n").trimEnd().replaceAll(PROTECTED_SPACE, " ");
+}
+
+// node_modules/@earendil-works/pi-tui/dist/components/markdown.js
+var STRICT_STRIKETHROUGH_REGEX = /^(~~)(?=[^\s~])((?:\\.|[^\\])*?(?:\\.|[^\s~\\]))\1(?=[^~]|$)/;
+var StrictStrikethroughTokenizer = class extends y {
+  del(src) {
+    const match = STRICT_STRIKETHROUGH_REGEX.exec(src);
+    if (!match) {
+      return void 0;
+    }
+    const text2 = match[2];
+    return {
+      type: "del",
+      raw: match[0],
+      text: text2,
+      tokens: this.lexer.inlineTokens(text2)
+    };
+  }
+};
+function isEscaped(source, index) {
+  let backslashes = 0;
+  for (let position = index - 1; position >= 0 && source[position] === "\\"; position--) {
+    backslashes++;
+  }
+  return backslashes % 2 === 1;
+}
+function findClosingDelimiter(source, closing, start2) {
+  let index = source.indexOf(closing, start2);
+  while (index >= 0 && isEscaped(source, index)) {
+    index = source.indexOf(closing, index + closing.length);
+  }
+  return index;
+}
+function looksLikePendingDollarMath(source) {
+  return /\\[A-Za-z]+|[_^=+*/<>()[\]|±≤≥≠≈∈→⇒∞∫∑√-]/.test(source);
+}
+function tokenizeInlineLatex(source) {
+  let opening = "";
+  let closing = "";
+  if (source.startsWith("$$")) {
+    opening = "$$";
+    closing = "$$";
+  } else if (source.startsWith("\\(")) {
+    opening = "\\(";
+    closing = "\\)";
+  } else if (source.startsWith("\\[")) {
+    opening = "\\[";
+    closing = "\\]";
+  } else if (source.startsWith("$") && !/^\$\s/.test(source)) {
+    opening = "$";
+    closing = "$";
+  } else {
+    return void 0;
+  }
+  const closingIndex = findClosingDelimiter(source, closing, opening.length);
+  if (closingIndex >= 0 && opening === "$" && (/\s$/.test(source.slice(opening.length, closingIndex)) || /^\d/.test(source.slice(closingIndex + 1)) || /^[A-Z_][A-Z0-9_]*(?:[^A-Za-z0-9_\s])?$/.test(source.slice(opening.length, closingIndex)) && /^[A-Za-z_][A-Za-z0-9_]*/.test(source.slice(closingIndex + 1)) || source.slice(opening.length, closingIndex).includes("`"))) {
+    return void 0;
+  }
+  if (closingIndex < 0) {
+    const pendingSource = source.slice(opening.length);
+    if (opening.startsWith("\\") || looksLikePendingDollarMath(pendingSource)) {
+      return { type: "latex", raw: source, text: pendingSource, pending: true };
+    }
+    return void 0;
+  }
+  const text2 = source.slice(opening.length, closingIndex);
+  if (!text2 || text2.includes("\n")) {
+    return void 0;
+  }
+  const raw = source.slice(0, closingIndex + closing.length);
+  return { type: "latex", raw, text: text2 };
+}
+function tokenizeBlockLatex(source) {
+  const dollarMatch = /^ {0,3}\$\$[ \t]*(?:\n)?([\s\S]*?)\$\$[ \t]*(?:\n|$)/.exec(source);
+  if (dollarMatch?.[1]) {
+    return { type: "latexBlock", raw: dollarMatch[0], text: dollarMatch[1].trim() };
+  }
+  const bracketMatch = /^ {0,3}\\\[[ \t]*(?:\n)?([\s\S]*?)\\\][ \t]*(?:\n|$)/.exec(source);
+  if (bracketMatch?.[1]) {
+    return { type: "latexBlock", raw: bracketMatch[0], text: bracketMatch[1].trim() };
+  }
+  const pendingBracket = /^ {0,3}\\\[[ \t]*(?:\n)?([\s\S]*)$/.exec(source);
+  if (pendingBracket) {
+    return { type: "latexBlock", raw: pendingBracket[0], text: pendingBracket[1], pending: true };
+  }
+  const pendingDollar = /^ {0,3}\$\$[ \t]*(?:\n)?([\s\S]*)$/.exec(source);
+  if (pendingDollar?.[1] && looksLikePendingDollarMath(pendingDollar[1])) {
+    return { type: "latexBlock", raw: pendingDollar[0], text: pendingDollar[1], pending: true };
+  }
+  return void 0;
+}
+var LATEX_MARKDOWN_EXTENSIONS = [
+  {
+    name: "latexBlock",
+    level: "block",
+    start(source) {
+      const match = /(?:^|\n) {0,3}(?:\$\$|\\\[)/.exec(source);
+      return match ? match.index + (match[0].startsWith("\n") ? 1 : 0) : void 0;
+    },
+    tokenizer: tokenizeBlockLatex
+  },
+  {
+    name: "latex",
+    level: "inline",
+    start(source) {
+      const indices = [source.indexOf("$"), source.indexOf("\\("), source.indexOf("\\[")].filter((index) => index >= 0);
+      return indices.length > 0 ? Math.min(...indices) : void 0;
+    },
+    tokenizer: tokenizeInlineLatex
+  }
+];
+function trimPartialClosingFences(tokens) {
+  const token = tokens[tokens.length - 1];
+  if (token?.type === "list") {
+    trimPartialClosingFences(token.items[token.items.length - 1]?.tokens ?? []);
+    return;
+  }
+  if (token?.type === "blockquote") {
+    trimPartialClosingFences(token.tokens ?? []);
+    return;
+  }
+  if (token?.type !== "code") {
+    return;
+  }
+  const marker = /^(`{3,}|~{3,})/.exec(token.raw)?.[1];
+  const lastLine = token.raw.split("\n").pop();
+  if (!marker || !lastLine || lastLine.length >= marker.length || lastLine !== marker[0]?.repeat(lastLine.length)) {
+    return;
+  }
+  token.text = token.text.slice(0, -lastLine.length).replace(/\n$/, "");
+}
+var markdownParser = new Z();
+markdownParser.setOptions({
+  tokenizer: new StrictStrikethroughTokenizer()
+});
+markdownParser.use({ extensions: [...LATEX_MARKDOWN_EXTENSIONS] });
+var Markdown = class {
+  text;
+  paddingX;
+  // Left/right padding
+  paddingY;
+  // Top/bottom padding
+  defaultTextStyle;
+  theme;
+  options;
+  defaultStylePrefix;
+  // Cache for rendered output
+  cachedText;
+  cachedWidth;
+  cachedLines;
+  constructor(text2, paddingX, paddingY, theme, defaultTextStyle, options) {
+    this.text = text2;
+    this.paddingX = paddingX;
+    this.paddingY = paddingY;
+    this.theme = theme;
+    this.defaultTextStyle = defaultTextStyle;
+    this.options = options ? { ...options } : {};
+  }
+  setText(text2) {
+    this.text = text2;
+    this.invalidate();
+  }
+  invalidate() {
+    this.cachedText = void 0;
+    this.cachedWidth = void 0;
+    this.cachedLines = void 0;
+  }
+  render(width) {
+    if (this.cachedLines && this.cachedText === this.text && this.cachedWidth === width) {
+      return this.cachedLines;
+    }
+    const contentWidth = Math.max(1, width - this.paddingX * 2);
+    const text2 = this.options.transform?.(this.text, contentWidth) ?? this.text;
+    if (!text2 || text2.trim() === "") {
+      const result2 = [];
+      this.cachedText = this.text;
+      this.cachedWidth = width;
+      this.cachedLines = result2;
+      return result2;
+    }
+    const normalizedText = text2.replace(/\t/g, "   ");
+    const tokens = markdownParser.lexer(normalizedText);
+    trimPartialClosingFences(tokens);
+    const renderedLines = [];
+    for (let i = 0; i < tokens.length; i++) {
+      const token = tokens[i];
+      const nextToken = tokens[i + 1];
+      const tokenLines = this.renderToken(token, contentWidth, nextToken?.type);
+      for (const tokenLine of tokenLines) {
+        renderedLines.push(tokenLine);
+      }
+    }
+    const wrappedLines = [];
+    for (const line of renderedLines) {
+      if (isImageLine(line)) {
+        wrappedLines.push(line);
+      } else {
+        for (const wrappedLine of wrapTextWithAnsi(line, contentWidth)) {
+          wrappedLines.push(wrappedLine);
+        }
+      }
+    }
+    const leftMargin = " ".repeat(this.paddingX);
+    const rightMargin = " ".repeat(this.paddingX);
+    const bgFn = this.defaultTextStyle?.bgColor;
+    const contentLines = [];
+    for (const line of wrappedLines) {
+      if (isImageLine(line)) {
+        contentLines.push(line);
+        continue;
+      }
+      const lineWithMargins = leftMargin + line + rightMargin;
+      if (bgFn) {
+        contentLines.push(applyBackgroundToLine(lineWithMargins, width, bgFn));
+      } else {
+        const visibleLen = visibleWidth(lineWithMargins);
+        const paddingNeeded = Math.max(0, width - visibleLen);
+        contentLines.push(lineWithMargins + " ".repeat(paddingNeeded));
+      }
+    }
+    const emptyLine = " ".repeat(width);
+    const emptyLines = [];
+    for (let i = 0; i < this.paddingY; i++) {
+      const line = bgFn ? applyBackgroundToLine(emptyLine, width, bgFn) : emptyLine;
+      emptyLines.push(line);
+    }
+    const result = emptyLines.concat(contentLines, emptyLines);
+    this.cachedText = this.text;
+    this.cachedWidth = width;
+    this.cachedLines = result;
+    return result.length > 0 ? result : [""];
+  }
+  /**
+   * Apply default text style to a string.
+   * This is the base styling applied to all text content.
+   * NOTE: Background color is NOT applied here - it's applied at the padding stage
+   * to ensure it extends to the full line width.
+   */
+  applyDefaultStyle(text2) {
+    if (!this.defaultTextStyle) {
+      return text2;
+    }
+    let styled = text2;
+    if (this.defaultTextStyle.color) {
+      styled = this.defaultTextStyle.color(styled);
+    }
+    if (this.defaultTextStyle.bold) {
+      styled = this.theme.bold(styled);
+    }
+    if (this.defaultTextStyle.italic) {
+      styled = this.theme.italic(styled);
+    }
+    if (this.defaultTextStyle.strikethrough) {
+      styled = this.theme.strikethrough(styled);
+    }
+    if (this.defaultTextStyle.underline) {
+      styled = this.theme.underline(styled);
+    }
+    return styled;
+  }
+  getDefaultStylePrefix() {
+    if (!this.defaultTextStyle) {
+      return "";
+    }
+    if (this.defaultStylePrefix !== void 0) {
+      return this.defaultStylePrefix;
+    }
+    const sentinel = "\0";
+    let styled = sentinel;
+    if (this.defaultTextStyle.color) {
+      styled = this.defaultTextStyle.color(styled);
+    }
+    if (this.defaultTextStyle.bold) {
+      styled = this.theme.bold(styled);
+    }
+    if (this.defaultTextStyle.italic) {
+      styled = this.theme.italic(styled);
+    }
+    if (this.defaultTextStyle.strikethrough) {
+      styled = this.theme.strikethrough(styled);
+    }
+    if (this.defaultTextStyle.underline) {
+      styled = this.theme.underline(styled);
+    }
+    const sentinelIndex = styled.indexOf(sentinel);
+    this.defaultStylePrefix = sentinelIndex >= 0 ? styled.slice(0, sentinelIndex) : "";
+    return this.defaultStylePrefix;
+  }
+  getStylePrefix(styleFn) {
+    const sentinel = "\0";
+    const styled = styleFn(sentinel);
+    const sentinelIndex = styled.indexOf(sentinel);
+    return sentinelIndex >= 0 ? styled.slice(0, sentinelIndex) : "";
+  }
+  getDefaultInlineStyleContext() {
+    return {
+      applyText: (text2) => this.applyDefaultStyle(text2),
+      stylePrefix: this.getDefaultStylePrefix()
+    };
+  }
+  renderToken(token, width, nextTokenType, styleContext) {
+    const lines = [];
+    switch (token.type) {
+      case "heading": {
+        const headingLevel = token.depth;
+        const headingPrefix = `${"#".repeat(headingLevel)} `;
+        let headingStyleFn;
+        if (headingLevel === 1) {
+          headingStyleFn = (text2) => this.theme.heading(this.theme.bold(this.theme.underline(text2)));
+        } else {
+          headingStyleFn = (text2) => this.theme.heading(this.theme.bold(text2));
+        }
+        const headingStyleContext = {
+          applyText: headingStyleFn,
+          stylePrefix: this.getStylePrefix(headingStyleFn)
+        };
+        const headingText = this.renderInlineTokens(token.tokens || [], headingStyleContext);
+        const styledHeading = headingLevel >= 3 ? headingStyleFn(headingPrefix) + headingText : headingText;
+        lines.push(styledHeading);
+        if (nextTokenType && nextTokenType !== "space") {
+          lines.push("");
+        }
+        break;
+      }
+      case "paragraph": {
+        const paragraphText = this.renderInlineTokens(token.tokens || [], styleContext);
+        lines.push(paragraphText);
+        if (nextTokenType && nextTokenType !== "list" && nextTokenType !== "space") {
+          lines.push("");
+        }
+        break;
+      }
+      case "text":
+        lines.push(this.renderInlineTokens([token], styleContext));
+        break;
+      case "latexBlock": {
+        const latexToken = token;
+        const rendered = !latexToken.pending && this.options.renderLatex !== false ? renderLatex(latexToken.text, { display: true }) ?? latexToken.raw.trim() : latexToken.raw.trim();
+        for (const line of rendered.split("\n")) {
+          lines.push(this.applyDefaultStyle(line));
+        }
+        if (nextTokenType && nextTokenType !== "space") {
+          lines.push("");
+        }
+        break;
+      }
+      case "code": {
+        const indent = this.theme.codeBlockIndent ?? "  ";
+        lines.push(this.theme.codeBlockBorder(`\`\`\`${token.lang || ""}`));
+        if (this.theme.highlightCode) {
+          const highlightedLines = this.theme.highlightCode(token.text, token.lang);
+          for (const hlLine of highlightedLines) {
+            lines.push(`${indent}${hlLine}`);
+          }
+        } else {
+          const codeLines = token.text.split("\n");
+          for (const codeLine of codeLines) {
+            lines.push(`${indent}${this.theme.codeBlock(codeLine)}`);
+          }
+        }
+        lines.push(this.theme.codeBlockBorder("```"));
+        if (nextTokenType && nextTokenType !== "space") {
+          lines.push("");
+        }
+        break;
+      }
+      case "list": {
+        const listLines2 = this.renderList(token, 0, width, styleContext);
+        lines.push(...listLines2);
+        break;
+      }
+      case "table": {
+        const tableLines = this.renderTable(token, width, nextTokenType, styleContext);
+        lines.push(...tableLines);
+        break;
+      }
+      case "blockquote": {
+        const quoteStyle = (text2) => this.theme.quote(this.theme.italic(text2));
+        const quoteStylePrefix = this.getStylePrefix(quoteStyle);
+        const applyQuoteStyle = (line) => {
+          if (!quoteStylePrefix) {
+            return quoteStyle(line);
+          }
+          const lineWithReappliedStyle = line.replace(/\x1b\[0m/g, `\x1B[0m${quoteStylePrefix}`);
+          return quoteStyle(lineWithReappliedStyle);
+        };
+        const quoteContentWidth = Math.max(1, width - 2);
+        const quoteInlineStyleContext = {
+          applyText: (text2) => text2,
+          stylePrefix: quoteStylePrefix
+        };
+        const quoteTokens = token.tokens || [];
+        const renderedQuoteLines = [];
+        for (let i = 0; i < quoteTokens.length; i++) {
+          const quoteToken = quoteTokens[i];
+          const nextQuoteToken = quoteTokens[i + 1];
+          renderedQuoteLines.push(...this.renderToken(quoteToken, quoteContentWidth, nextQuoteToken?.type, quoteInlineStyleContext));
+        }
+        while (renderedQuoteLines.length > 0 && renderedQuoteLines[renderedQuoteLines.length - 1] === "") {
+          renderedQuoteLines.pop();
+        }
+        for (const quoteLine of renderedQuoteLines) {
+          const styledLine = applyQuoteStyle(quoteLine);
+          const wrappedLines = wrapTextWithAnsi(styledLine, quoteContentWidth);
+          for (const wrappedLine of wrappedLines) {
+            lines.push(this.theme.quoteBorder("\u2502 ") + wrappedLine);
+          }
+        }
+        if (nextTokenType && nextTokenType !== "space") {
+          lines.push("");
+        }
+        break;
+      }
+      case "hr":
+        lines.push(this.theme.hr("\u2500".repeat(Math.min(width, 80))));
+        if (nextTokenType && nextTokenType !== "space") {
+          lines.push("");
+        }
+        break;
+      case "html":
+        if ("raw" in token && typeof token.raw === "string") {
+          lines.push(this.applyDefaultStyle(token.raw.trim()));
+        }
+        break;
+      case "space":
+        lines.push("");
+        break;
+      default:
+        if ("text" in token && typeof token.text === "string") {
+          lines.push(token.text);
+        }
+    }
+    return lines;
+  }
+  renderInlineTokens(tokens, styleContext) {
+    let result = "";
+    const resolvedStyleContext = styleContext ?? this.getDefaultInlineStyleContext();
+    const { applyText, stylePrefix } = resolvedStyleContext;
+    const applyTextWithNewlines = (text2) => {
+      const segments = text2.split("\n");
+      return segments.map((segment) => applyText(segment)).join("\n");
+    };
+    for (const token of tokens) {
+      switch (token.type) {
+        case "latex": {
+          const latexToken = token;
+          const rendered = !latexToken.pending && this.options.renderLatex !== false ? renderLatex(latexToken.text) ?? latexToken.raw : latexToken.raw;
+          result += applyTextWithNewlines(rendered);
+          break;
+        }
+        case "escape":
+          result += applyTextWithNewlines(this.options.preserveBackslashEscapes ? token.raw : token.text);
+          break;
+        case "text":
+          if (token.tokens && token.tokens.length > 0) {
+            result += this.renderInlineTokens(token.tokens, resolvedStyleContext);
+          } else {
+            result += applyTextWithNewlines(token.text);
+          }
+          break;
+        case "paragraph":
+          result += this.renderInlineTokens(token.tokens || [], resolvedStyleContext);
+          break;
+        case "strong": {
+          const boldContent = this.renderInlineTokens(token.tokens || [], resolvedStyleContext);
+          result += this.theme.bold(boldContent) + stylePrefix;
+          break;
+        }
+        case "em": {
+          const italicContent = this.renderInlineTokens(token.tokens || [], resolvedStyleContext);
+          result += this.theme.italic(italicContent) + stylePrefix;
+          break;
+        }
+        case "codespan":
+          result += this.theme.code(token.text) + stylePrefix;
+          break;
+        case "link": {
+          const linkText = this.renderInlineTokens(token.tokens || [], resolvedStyleContext);
+          const styledLink = this.theme.link(this.theme.underline(linkText));
+          if (getCapabilities().hyperlinks) {
+            result += hyperlink(styledLink, token.href) + stylePrefix;
+          } else {
+            const hrefForComparison = token.href.startsWith("mailto:") ? token.href.slice(7) : token.href;
+            if (token.text === token.href || token.text === hrefForComparison) {
+              result += styledLink + stylePrefix;
+            } else {
+              result += styledLink + this.theme.linkUrl(` (${token.href})`) + stylePrefix;
+            }
+          }
+          break;
+        }
+        case "br":
+          result += "\n";
+          break;
+        case "del": {
+          const delContent = this.renderInlineTokens(token.tokens || [], resolvedStyleContext);
+          result += this.theme.strikethrough(delContent) + stylePrefix;
+          break;
+        }
+        case "html":
+          if ("raw" in token && typeof token.raw === "string") {
+            result += applyTextWithNewlines(token.raw);
+          }
+          break;
+        default:
+          if ("text" in token && typeof token.text === "string") {
+            result += applyTextWithNewlines(token.text);
+          }
+      }
+    }
+    while (stylePrefix && result.endsWith(stylePrefix)) {
+      result = result.slice(0, -stylePrefix.length);
+    }
+    return result;
+  }
+  getOrderedListMarker(item) {
+    const match = /^(?: {0,3})(\d{1,9}[.)])[ \t]+/.exec(item.raw);
+    return match ? `${match[1]} ` : void 0;
+  }
+  getUnorderedListMarker(item) {
+    const match = /^(?: {0,3})([-+*])(?:[ \t]+|(?=\r?\n|$))/.exec(item.raw);
+    return match ? `${match[1]} ` : void 0;
+  }
+  /**
+   * Render a list with proper nesting support
+   */
+  renderList(token, depth, width, styleContext) {
+    const lines = [];
+    const indent = "    ".repeat(depth);
+    const startNumber = typeof token.start === "number" ? token.start : 1;
+    for (let i = 0; i < token.items.length; i++) {
+      const item = token.items[i];
+      const isLastItem = i === token.items.length - 1;
+      const bullet = token.ordered ? this.options.preserveOrderedListMarkers ? this.getOrderedListMarker(item) ?? `${startNumber + i}. ` : `${startNumber + i}. ` : this.options.preserveOrderedListMarkers ? this.getUnorderedListMarker(item) ?? "- " : "- ";
+      const taskMarker = item.task ? `[${item.checked ? "x" : " "}] ` : "";
+      const marker = bullet + taskMarker;
+      const firstPrefix = indent + this.theme.listBullet(marker);
+      const continuationPrefix = indent + " ".repeat(visibleWidth(marker));
+      const itemWidth = Math.max(1, width - visibleWidth(firstPrefix));
+      let renderedAnyLine = false;
+      for (const itemToken of item.tokens) {
+        if (itemToken.type === "list") {
+          lines.push(...this.renderList(itemToken, depth + 1, width, styleContext));
+          renderedAnyLine = true;
+          continue;
+        }
+        const itemLines = this.renderToken(itemToken, itemWidth, void 0, styleContext);
+        for (const line of itemLines) {
+          for (const wrappedLine of wrapTextWithAnsi(line, itemWidth)) {
+            const linePrefix = renderedAnyLine ? continuationPrefix : firstPrefix;
+            lines.push(linePrefix + wrappedLine);
+            renderedAnyLine = true;
+          }
+        }
+      }
+      if (!renderedAnyLine) {
+        lines.push(firstPrefix);
+      }
+      if (token.loose && !isLastItem) {
+        lines.push("");
+      }
+    }
+    return lines;
+  }
+  /**
+   * Get the visible width of the longest word in a string.
+   */
+  getLongestWordWidth(text2, maxWidth) {
+    const words = text2.split(/\s+/).filter((word) => word.length > 0);
+    let longest = 0;
+    for (const word of words) {
+      longest = Math.max(longest, visibleWidth(word));
+    }
+    if (maxWidth === void 0) {
+      return longest;
+    }
+    return Math.min(longest, maxWidth);
+  }
+  /**
+   * Wrap a table cell to fit into a column.
+   *
+   * Delegates to wrapTextWithAnsi() so ANSI codes + long tokens are handled
+   * consistently with the rest of the renderer.
+   */
+  wrapCellText(text2, maxWidth, stylePrefix = "") {
+    const lines = wrapTextWithAnsi(text2, Math.max(1, maxWidth));
+    return lines.map((line, index) => {
+      const styleReset = index < lines.length - 1 ? "\x1B[22;23;24;25;27;28;29;39m" : "";
+      return `${line}${styleReset}${stylePrefix}`;
+    });
+  }
+  /**
+   * Render a table with width-aware cell wrapping.
+   * Cells that don't fit are wrapped to multiple lines.
+   */
+  renderTable(token, availableWidth, nextTokenType, styleContext) {
+    const lines = [];
+    const numCols = token.header.length;
+    if (numCols === 0) {
+      return lines;
+    }
+    const borderOverhead = 3 * numCols + 1;
+    const availableForCells = availableWidth - borderOverhead;
+    if (availableForCells < numCols) {
+      const fallbackLines = token.raw ? wrapTextWithAnsi(token.raw, availableWidth) : [];
+      if (nextTokenType && nextTokenType !== "space") {
+        fallbackLines.push("");
+      }
+      return fallbackLines;
+    }
+    const maxUnbrokenWordWidth = 30;
+    const naturalWidths = [];
+    const minWordWidths = [];
+    for (let i = 0; i < numCols; i++) {
+      const headerText = this.renderInlineTokens(token.header[i].tokens || [], styleContext);
+      naturalWidths[i] = visibleWidth(headerText);
+      minWordWidths[i] = Math.max(1, this.getLongestWordWidth(headerText, maxUnbrokenWordWidth));
+    }
+    for (const row of token.rows) {
+      for (let i = 0; i < row.length; i++) {
+        const cellText = this.renderInlineTokens(row[i].tokens || [], styleContext);
+        naturalWidths[i] = Math.max(naturalWidths[i] || 0, visibleWidth(cellText));
+        minWordWidths[i] = Math.max(minWordWidths[i] || 1, this.getLongestWordWidth(cellText, maxUnbrokenWordWidth));
+      }
+    }
+    let minColumnWidths = minWordWidths;
+    let minCellsWidth = minColumnWidths.reduce((a, b2) => a + b2, 0);
+    if (minCellsWidth > availableForCells) {
+      minColumnWidths = new Array(numCols).fill(1);
+      const remaining = availableForCells - numCols;
+      if (remaining > 0) {
+        const totalWeight = minWordWidths.reduce((total, width) => total + Math.max(0, width - 1), 0);
+        const growth = minWordWidths.map((width) => {
+          const weight = Math.max(0, width - 1);
+          return totalWeight > 0 ? Math.floor(weight / totalWeight * remaining) : 0;
+        });
+        for (let i = 0; i < numCols; i++) {
+          minColumnWidths[i] += growth[i] ?? 0;
+        }
+        const allocated = growth.reduce((total, width) => total + width, 0);
+        let leftover = remaining - allocated;
+        for (let i = 0; leftover > 0 && i < numCols; i++) {
+          minColumnWidths[i]++;
+          leftover--;
+        }
+      }
+      minCellsWidth = minColumnWidths.reduce((a, b2) => a + b2, 0);
+    }
+    const totalNaturalWidth = naturalWidths.reduce((a, b2) => a + b2, 0) + borderOverhead;
+    let columnWidths;
+    if (totalNaturalWidth <= availableWidth) {
+      columnWidths = naturalWidths.map((width, index) => Math.max(width, minColumnWidths[index]));
+    } else {
+      const totalGrowPotential = naturalWidths.reduce((total, width, index) => {
+        return total + Math.max(0, width - minColumnWidths[index]);
+      }, 0);
+      const extraWidth = Math.max(0, availableForCells - minCellsWidth);
+      columnWidths = minColumnWidths.map((minWidth, index) => {
+        const naturalWidth = naturalWidths[index];
+        const minWidthDelta = Math.max(0, naturalWidth - minWidth);
+        let grow = 0;
+        if (totalGrowPotential > 0) {
+          grow = Math.floor(minWidthDelta / totalGrowPotential * extraWidth);
+        }
+        return minWidth + grow;
+      });
+      const allocated = columnWidths.reduce((a, b2) => a + b2, 0);
+      let remaining = availableForCells - allocated;
+      while (remaining > 0) {
+        let grew = false;
+        for (let i = 0; i < numCols && remaining > 0; i++) {
+          if (columnWidths[i] < naturalWidths[i]) {
+            columnWidths[i]++;
+            remaining--;
+            grew = true;
+          }
+        }
+        if (!grew) {
+          break;
+        }
+      }
+    }
+    const topBorderCells = columnWidths.map((w) => "\u2500".repeat(w));
+    lines.push(`\u250C\u2500${topBorderCells.join("\u2500\u252C\u2500")}\u2500\u2510`);
+    const headerCellLines = token.header.map((cell2, i) => {
+      const text2 = this.renderInlineTokens(cell2.tokens || [], styleContext);
+      return this.wrapCellText(text2, columnWidths[i], styleContext?.stylePrefix);
+    });
+    const headerLineCount = Math.max(...headerCellLines.map((c) => c.length));
+    for (let lineIdx = 0; lineIdx < headerLineCount; lineIdx++) {
+      const rowParts = headerCellLines.map((cellLines, colIdx) => {
+        const text2 = cellLines[lineIdx] || "";
+        const padded = text2 + " ".repeat(Math.max(0, columnWidths[colIdx] - visibleWidth(text2)));
+        return this.theme.bold(padded);
+      });
+      lines.push(`\u2502 ${rowParts.join(" \u2502 ")} \u2502`);
+    }
+    const separatorCells = columnWidths.map((w) => "\u2500".repeat(w));
+    const separatorLine = `\u251C\u2500${separatorCells.join("\u2500\u253C\u2500")}\u2500\u2524`;
+    lines.push(separatorLine);
+    for (let rowIndex = 0; rowIndex < token.rows.length; rowIndex++) {
+      const row = token.rows[rowIndex];
+      const rowCellLines = row.map((cell2, i) => {
+        const text2 = this.renderInlineTokens(cell2.tokens || [], styleContext);
+        return this.wrapCellText(text2, columnWidths[i], styleContext?.stylePrefix);
+      });
+      const rowLineCount = Math.max(...rowCellLines.map((c) => c.length));
+      for (let lineIdx = 0; lineIdx < rowLineCount; lineIdx++) {
+        const rowParts = rowCellLines.map((cellLines, colIdx) => {
+          const text2 = cellLines[lineIdx] || "";
+          return text2 + " ".repeat(Math.max(0, columnWidths[colIdx] - visibleWidth(text2)));
+        });
+        lines.push(`\u2502 ${rowParts.join(" \u2502 ")} \u2502`);
+      }
+      if (rowIndex < token.rows.length - 1) {
+        lines.push(separatorLine);
+      }
+    }
+    const bottomBorderCells = columnWidths.map((w) => "\u2500".repeat(w));
+    lines.push(`\u2514\u2500${bottomBorderCells.join("\u2500\u2534\u2500")}\u2500\u2518`);
+    if (nextTokenType && nextTokenType !== "space") {
+      lines.push("");
+    }
+    return lines;
+  }
+};
+
+// node_modules/@earendil-works/pi-tui/dist/components/spacer.js
+var Spacer = class {
+  lines;
+  constructor(lines = 1) {
+    this.lines = lines;
+  }
+  setLines(lines) {
+    this.lines = lines;
+  }
+  invalidate() {
+  }
+  render(_width) {
+    const result = [];
+    for (let i = 0; i < this.lines; i++) {
+      result.push("");
+    }
+    return result;
+  }
+};
+
+// extension/ui/text.ts
+var ELLIPSIS = "\u2026";
+var LINE_CHARACTERS = 400;
+var RESET = "\x1B[0m";
+var UNSTYLED = "\x1B[22;23;24;29;39m";
+var ESCAPES = (
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
+  /\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[PX^_][^\u001b]*(?:\u001b\\)?|[\u001b\u009b]\[?[0-?]*[ -/]*[@-~]/g
+);
+var CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g;
+var SAFE = /^[\n -~]*$/;
+function plainText(text2) {
+  if (SAFE.test(text2)) return text2;
+  return text2.toWellFormed().replace(/\r\n?/g, "\n").replace(/\t/g, "   ").replace(ESCAPES, "").replace(CONTROLS, "");
+}
+function oneLine(text2) {
+  return plainText(text2).replace(/\s+/g, " ").trim();
+}
+function brief(text2) {
+  return oneLine(text2.slice(0, LINE_CHARACTERS));
+}
+function firstLine(text2) {
+  return oneLine(/\S.*/.exec(plainText(text2))?.[0] ?? "");
+}
+var STYLES = /\u001b\[[\d;]*m/g;
+var NARROW = /^[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u2199\u21a9-\u22ff\u2500-\u25fc\u2713\u2717\u276f]*$/;
+function widthOf(line) {
+  const bare = line.includes("\x1B") ? line.replace(STYLES, "") : line;
+  return NARROW.test(bare) ? bare.length : visibleWidth(line);
+}
+function clip(line, width) {
+  if (width <= 0) return "";
+  return widthOf(line) <= width ? line : restyled(truncateToWidth(line, width, ELLIPSIS), line);
+}
+function cell(line, columns) {
+  if (columns <= 0) return "";
+  const missing = columns - widthOf(line);
+  if (missing >= 0) return line + " ".repeat(missing);
+  return restyled(truncateToWidth(line, columns, ELLIPSIS, true), line);
+}
+function restyled(cut, line) {
+  return cut.replace(RESET, "").replace(RESET, line.includes("\x1B") ? UNSTYLED : "");
+}
+function fitPath(path, width) {
+  const columns = widthOf(path);
+  if (columns <= width) return path;
+  const room = Math.max(0, width - 1);
+  const end2 = sliceByColumn(path, columns - room, room, true);
+  const name = end2.search(/[/\\]/);
+  return ELLIPSIS + (name > room / 2 ? end2 : end2.slice(Math.max(0, name)));
+}
+function wrap(text2, width, lead = "") {
+  const indent = widthOf(lead);
+  const lines = wrapTextWithAnsi(text2, Math.max(1, width - indent));
+  const margin = " ".repeat(indent);
+  return lines.map((line, index) => (index === 0 ? lead : margin) + line);
+}
+function indented(lines, columns) {
+  return lines.map((line) => line === "" ? line : " ".repeat(columns) + line);
+}
+
+// extension/host/build.ts
+import { readFileSync } from "node:fs";
+import { SourceMap } from "node:module";
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
+var packageFolder = new URL("../../", import.meta.url);
+var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
+function staleNotice() {
+  if (false) return void 0;
+  const onDisk = FIRST_LINE.exec(ownText());
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 764aacbf3146912e"}.`)) return void 0;
+  const [version] = "0.1.0 764aacbf3146912e".split(" ");
+  const what = onDisk[1] === version ? "another build of it" : onDisk[1];
+  return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
+}
+function ownText() {
+  try {
+    return readFileSync(new URL(import.meta.url), "utf8");
+  } catch {
+    return "";
+  }
+}
+var FRAME = /([^\s(]+):(\d+):(\d+)\)?$/m;
+var map;
+function placeOf({ stack = "" }) {
+  const [, file = "", line, column] = FRAME.exec(stack) ?? [];
+  if (!line || !column) return void 0;
+  return file === import.meta.url && origin(Number(line), Number(column)) || `${basename(file)}:${line}:${column}`;
+}
+function origin(line, column) {
+  try {
+    map ??= new SourceMap(JSON.parse(readFileSync(`${fileURLToPath(import.meta.url)}.map`, "utf8")));
+  } catch {
+    return void 0;
+  }
+  const entry = map.findEntry(line - 1, column - 1);
+  if (!("originalSource" in entry)) return void 0;
+  return `${basename(entry.originalSource)}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
+}
+
+// extension/host/notices.ts
+import { writeSync } from "node:fs";
+var STDERR = 2;
+var Notices = class {
+  shown = /* @__PURE__ */ new Set();
+  announce(notices, context) {
+    const fresh = notices.filter((notice) => !this.shown.has(notice));
+    if (fresh.length === 0) return;
+    for (const notice of fresh) this.shown.add(notice);
+    say(fresh.join("\n"), context);
+  }
+};
+function say(notice, context) {
+  const text2 = `pi-subagent-native: ${notice}`;
+  if (context.hasUI) context.ui.notify(text2, "warning");
+  else complain(text2);
+}
+function complain(text2) {
+  try {
+    writeSync(STDERR, `${text2}
+`);
+  } catch {
+  }
+}
+function sayAtExit(text2) {
+  process.once("exit", () => complain(wrapTextWithAnsi(text2, process.stderr.columns || text2.length).join("\n")));
+}
+
+// extension/host/guard.ts
+var MAX_WORDS = 300;
+var session;
+var isTold = false;
+var untold;
+function tellFailuresTo(context, isNew) {
+  session = context;
+  if (isNew) isTold = untold !== void 0;
+  if (untold !== void 0) tell();
+}
+function failed(what, error) {
+  if (isTold) return;
+  isTold = true;
+  untold = `${failure(what, error)}. Everything else goes on; please report this`;
+  setImmediate(tell);
+}
+function tell() {
+  if (untold === void 0 || !session) return;
+  try {
+    say(untold, session);
+    untold = void 0;
+  } catch {
+  }
+}
+function failureLine(what, error, width) {
+  return clip(`\u2717 pi-subagent-native: ${failure(what, error)}`, width);
+}
+function failure(what, error) {
+  try {
+    if (!(error instanceof Error)) return oneLine(`${what} failed: ${String(error)}`).slice(0, MAX_WORDS);
+    const place = placeOf(error);
+    const words = `${what} failed: ${error.name}: ${error.message}`.slice(0, MAX_WORDS);
+    return oneLine(place ? `${words} (${place})` : words);
+  } catch {
+    return `${what} failed`;
+  }
+}
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+function contained(what, run, otherwise) {
+  const recover = (error) => {
+    failed(what, error);
+    return otherwise;
+  };
+  try {
+    const result = run();
+    return result instanceof Promise ? result.catch(recover) : result;
+  } catch (error) {
+    return recover(error);
+  }
+}
+function unwaited(what, promise) {
+  promise.catch((error) => failed(what, error));
+}
+function guardedInterval(what, run, everyMs) {
+  return setInterval(() => contained(what, run, void 0), everyMs).unref();
+}
+function guardedTimeout(what, run, afterMs) {
+  return setTimeout(() => contained(what, run, void 0), afterMs).unref();
+}
+
+// extension/host/native.ts
+import { createRequire } from "node:module";
+var loaded;
+function loadAddon() {
+  if (loaded) return { native: loaded };
+  try {
+    loaded = createRequire(packageFolder)("./index.js");
+    return { native: loaded };
+  } catch (error) {
+    return { problem: describe(error) };
+  }
+}
+function describe(error) {
+  const platform = `${process.platform}-${process.arch}, Node ${process.versions.node}`;
+  return `the native addon of pi-subagent-native could not be loaded (${platform}): ${messageOf(error).split("\n", 1)[0]}. Install the package again with \`pi install npm:pi-subagent-native\`, with optional dependencies allowed; in a checkout run \`npm run setup\`.`;
+}
+
+// extension/host/stored.ts
+var isText = (value) => typeof value === "string";
+var isFlag = (value) => typeof value === "boolean";
+var isNumber = (value) => Number.isFinite(value);
+function oneOf(words) {
+  const known = new Set(words);
+  return (value) => known.has(value);
+}
+function maybe(check) {
+  return (value) => value === void 0 || check(value);
+}
+function listOf(check) {
+  return (value) => Array.isArray(value) && value.every(check);
+}
+function contentText({ content }) {
+  if (isText(content)) return content;
+  if (!Array.isArray(content)) return "";
+  return content.map((part) => isObject(part) && isText(part.text) ? part.text : "").join("\n");
+}
+var isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+function shape(...rows) {
+  return (value) => isObject(value) && rows.every(([check, ...names]) => names.every((name) => check(value[name])));
+}
+function decoder({ kind, version }, check) {
+  const checked = /* @__PURE__ */ new WeakMap();
+  const fits = (value) => {
+    try {
+      const isUnstamped = value.kind === void 0 && value.version === void 0;
+      return (isUnstamped || value.kind === kind && value.version === version) && check(value);
+    } catch {
+      return false;
+    }
+  };
+  return (value) => {
+    if (!isObject(value)) return void 0;
+    const isOurs2 = checked.get(value) ?? fits(value);
+    checked.set(value, isOurs2);
+    return isOurs2 ? value : void 0;
+  };
+}
+function picked(from, names) {
+  return defined(Object.fromEntries(names.map((name) => [name, from[name]])));
+}
+function defined(fields) {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== void 0));
+}
+
+// extension/host/details.ts
+var STAMPS = {
+  run: { kind: "subagent-run", version: 1 },
+  receipt: { kind: "subagent-receipt", version: 1 },
+  agents: { kind: "subagent-agents", version: 1 }
+};
+var isLiveState = oneOf(["queued", "starting", "running", "retrying"]);
+var isUsage = shape([isNumber, "input", "output", "cacheRead", "cacheWrite", "cost", "turns"]);
+var isSaid = shape([oneOf(["text"]), "type"], [isText, "text"]);
+var isCall = shape(
+  [oneOf(["toolCall"]), "type"],
+  [isText, "name"],
+  [isObject, "args"]
+);
+var areItems = listOf((value) => isSaid(value) || isCall(value));
+var isResult = shape(
+  [isText, "agent", "task", "outcome"],
+  [isNumber, "exitCode", "attempts", "durationMs"],
+  [isUsage, "usage"],
+  [maybe(isText), "error", "sessionFile", "output", "model", "stopReason", "signal", "timeoutReason", "supervision"],
+  [maybe(isText), "fullOutputFile"],
+  [maybe(listOf(isText)), "changes", "diagnostics"],
+  [maybe(areItems), "displayItems"],
+  [
+    maybe(shape([isFlag, "enforced"], [listOf(isText), "mechanism"], [maybe(isText), "reason"])),
+    "sandbox"
+  ],
+  [maybe(shape([isNumber, "peakRssBytes", "cpuMs", "processes"])), "resources"]
+);
+var isRetry = shape(
+  [isNumber, "attempt", "atMs"],
+  [maybe(isNumber), "maxAttempts"],
+  [maybe(isText), "error"]
+);
+var isUnderWay = shape(
+  [isNumber, "attempt", "turnCount", "elapsedMs", "sinceEventMs"],
+  [maybe(isNumber), "position", "heldForMs"],
+  [isUsage, "usage"],
+  [maybe(isText), "model"],
+  [maybe(isRetry), "retry"]
+);
+var isStreaming = shape([isLiveState, "state"], [areItems, "displayItems"]);
+var isTask = shape(
+  [isText, "agent", "state"],
+  [maybe(isText), "error", "text"],
+  [maybe(areItems), "displayItems"]
+);
+var isRun = shape(
+  [oneOf(["single", "parallel", "chain", "management"]), "mode"],
+  [maybe(isText), "runId"],
+  [listOf(isResult), "results"],
+  [maybe((value) => isUnderWay(value) && isStreaming(value)), "streaming"],
+  [maybe(listOf((value) => isUnderWay(value) && isTask(value))), "tasks"],
+  [maybe(shape([isText, "code", "message"])), "error"]
+);
+var runDetailsIn = decoder(STAMPS.run, (value) => {
+  const { results, error, streaming, tasks } = value;
+  return isRun(value) && (results?.length !== 0 || (error ?? streaming ?? tasks) !== void 0);
+});
+var receiptIn = decoder(
+  STAMPS.receipt,
+  shape(
+    [oneOf(["accepted", "forbidden", "error"]), "status"],
+    [maybe(isText), "runId", "childSessionKey", "note", "error"],
+    [maybe(listOf(isText)), "warnings"]
+  )
+);
+var isSpawnable = shape(
+  [isText, "id", "description", "source"],
+  [isFlag, "readonly"],
+  [maybe(isText), "model"]
+);
+var agentsIn = decoder(
+  STAMPS.agents,
+  shape([listOf(isSpawnable), "agents"], [isText, "defaultAgent"])
+);
+
+// extension/background/announcement.ts
+var ANNOUNCEMENT = "subagent-announcement";
+var STAMP = { kind: ANNOUNCEMENT, version: 1 };
+var MAX_TASK_CHARACTERS = 200;
+var MAX_RESULT_CHARACTERS = 16e3;
+var ALWAYS = ["runId", "sessionKey", "agent", "usage"];
+var TEXTS = ["label", "task", "status", "outcome", "error", "model", "result", "partial", "transcript"];
+var TIMES = ["startedMs", "endedMs"];
+var KNOWN = [...TEXTS, ...TIMES, "notes"];
+var isAnnounced = shape(
+  [isText, "runId", "sessionKey", "agent"],
+  [isUsage, "usage"],
+  [maybe(isText), ...TEXTS],
+  [maybe(isNumber), ...TIMES],
+  [maybe(listOf(isText)), "notes"]
+);
+var announcementIn = decoder(
+  STAMP,
+  shape([listOf(isText), "deliveryIds", "runIds"], [listOf(isAnnounced), "runs"])
+);
+function announcementOf({ deliveryIds, runIds, text: text2, runs }) {
+  const room = Math.floor(MAX_RESULT_CHARACTERS / Math.max(1, runs.length));
+  const details2 = { ...STAMP, deliveryIds, runIds, runs: runs.map((run) => announced(run, room)) };
+  return { customType: ANNOUNCEMENT, content: text2, display: true, details: details2 };
+}
+function announced(run, room) {
+  const { task, result, partial } = run;
+  return {
+    ...picked(run, [...ALWAYS, ...KNOWN]),
+    ...{ task: task.trim().slice(0, MAX_TASK_CHARACTERS) },
+    ...defined({ result: result?.slice(0, room), partial: partial?.slice(0, room) })
+  };
+}
+function deliveredIn(entries) {
+  const ids = /* @__PURE__ */ new Set();
+  for (const entry of entries) {
+    if (entry?.customType !== ANNOUNCEMENT || !isObject(entry.details)) continue;
+    const { deliveryIds } = entry.details;
+    for (const id of Array.isArray(deliveryIds) ? deliveryIds : []) if (isText(id)) ids.add(id);
+  }
+  return ids;
+}
+
+// extension/background/deliveries.ts
+var Deliveries = class {
+  pi;
+  background;
+  arrived;
+  context;
+  /** Not seen in the session yet, oldest first. */
+  outgoing = [];
+  /** In the session, and not known to be in its file. */
+  unwritten = [];
+  /** Everything that this session was given. */
+  known = /* @__PURE__ */ new Set();
+  timer;
+  rules;
+  openedAt = 0;
+  promptedAt = Number.NEGATIVE_INFINITY;
+  signal;
+  stopReason;
+  /** `arrived` hears of each message that stands in the session. */
+  constructor(pi, background, arrived) {
+    this.pi = pi;
+    this.background = background;
+    this.arrived = arrived;
+  }
+  /** Attempts and waiting times are the addon's, which keeps what is to be delivered. */
+  get policy() {
+    this.rules ??= loadAddon().native?.deliveryPolicy();
+    if (!this.rules) throw new Error("results are delivered by the addon, and it is not loaded");
+    return this.rules;
+  }
+  get held() {
+    return this.outgoing.filter(({ sentAt }) => sentAt === void 0);
+  }
+  get isWaiting() {
+    return this.outgoing.length > 0 || this.unwritten.length > 0;
+  }
+  /** Begins with a session. Returns the ids of the deliveries that stand in it. */
+  open(context) {
+    this.forget();
+    this.context = context;
+    this.openedAt = performance.now();
+    const ids = deliveredIn(context.sessionManager.getEntries());
+    for (const id of ids) this.known.add(id);
+    return [...ids];
+  }
+  /** Ends with the session: what does not stand in it is the addon's again. */
+  close() {
+    this.verify();
+    this.forget();
+  }
+  forget() {
+    clearInterval(this.timer);
+    this.timer = void 0;
+    this.context = void 0;
+    this.outgoing = [];
+    this.unwritten = [];
+    this.known.clear();
+    this.promptedAt = Number.NEGATIVE_INFINITY;
+    this.background.hold([]);
+  }
+  /** Takes a message from the addon. */
+  add(message) {
+    if (!this.context || message.deliveryIds.every((id) => this.known.has(id))) return;
+    this.outgoing.push({ message, attempts: 0 });
+    for (const id of message.deliveryIds) this.known.add(id);
+    this.whileOpen(() => this.look());
+  }
+  /** A prompt has come, and pi prepares its turn. */
+  prompted() {
+    this.promptedAt = performance.now();
+  }
+  /** The prompt's turn is about to start: what is held goes before it. */
+  beforeStart() {
+    this.prompted();
+    this.handOver(false);
+  }
+  started(context) {
+    this.promptedAt = Number.NEGATIVE_INFINITY;
+    this.signal = context.signal;
+  }
+  /** A message has ended; pi adds it to the session when its handlers are through. */
+  messageEnded({ role, stopReason }) {
+    if (role === "assistant") this.stopReason = stopReason;
+    if (this.isWaiting) setImmediate(() => this.whileOpen(() => this.verify()));
+  }
+  /** The run would come to rest: what is held joins the session, and the model goes on with it. */
+  async beforeSettle(event, context) {
+    if (!context.hasUI) await this.background.settled();
+    this.verify();
+    const { held } = this;
+    if (held.length === 0) return void 0;
+    held.forEach(noteSent);
+    this.watch();
+    const drafts = held.map(({ message }) => ({ type: "custom_message", ...announcementOf(message) }));
+    return {
+      entries: [...event.entries, ...drafts],
+      continue: event.continue || !context.hasUI || held.some(({ message }) => message.triggerTurn)
+    };
+  }
+  /** The run has come to rest: what was sent and does not stand in the session goes out again. */
+  settled(aborted) {
+    this.verify();
+    for (const each of this.outgoing) each.sentAt = void 0;
+    const isOver2 = aborted || this.signal?.aborted || this.stopReason === "aborted" || this.stopReason === "error";
+    this.handOver(!isOver2);
+    this.signal = void 0;
+  }
+  /** Without a user pi leaves after a command: waits for the runs that it has started, and for what the model says. */
+  async drain(waitForIdle) {
+    await this.background.settled();
+    this.handOver(true);
+    await waitForIdle();
+  }
+  /** Sends what can go out now, and looks again later when there is more. */
+  look() {
+    this.watch();
+    this.verify();
+    if (this.mayStart()) {
+      const sentBefore = performance.now() - this.policy.refusedMs;
+      for (const each of this.outgoing)
+        if (each.sentAt !== void 0 && each.sentAt < sentBefore) each.sentAt = void 0;
+      this.handOver(true);
+    }
+    this.watch();
+  }
+  /** Whether a turn may be started: none is under way or being prepared. Without a user, there are better moments. */
+  mayStart() {
+    const now = performance.now();
+    const { openingMs, preflightMs } = this.policy;
+    const isQuiet = now - this.openedAt >= openingMs && now - this.promptedAt >= preflightMs;
+    return isQuiet && this.context?.hasUI === true && this.context.isIdle();
+  }
+  /** Hands what is held to pi; the last message starts a turn where one of them wants that. */
+  handOver(mayTurn) {
+    const given = this.held.filter(({ attempts }) => attempts >= this.policy.attempts);
+    this.outgoing = this.outgoing.filter((each) => !given.includes(each));
+    const isPatient = this.context?.hasUI === true;
+    const triggerTurn = mayTurn && (!isPatient || this.held.some(({ message }) => message.triggerTurn));
+    try {
+      for (let [next, ...more] = this.held; next; [next, ...more] = this.held) {
+        noteSent(next);
+        const starts = more.length === 0 && triggerTurn && next.attempts < this.policy.attempts;
+        this.pi.sendMessage(announcementOf(next.message), {
+          triggerTurn: starts,
+          ...starts && { deliverAs: "followUp" }
+        });
+      }
+      this.verify();
+    } finally {
+      this.watch();
+    }
+  }
+  /** Looks which of the messages stand in the session, and whether that is written. */
+  verify() {
+    const { context } = this;
+    const sent = this.outgoing.filter(({ sentAt }) => sentAt !== void 0);
+    if (!context || sent.length === 0 && this.unwritten.length === 0) return;
+    if (sent.length > 0) {
+      const ids2 = deliveredIn(context.sessionManager.getEntries());
+      const standing = sent.filter(({ message }) => message.deliveryIds.every((id) => ids2.has(id)));
+      this.outgoing = this.outgoing.filter((each) => !standing.includes(each));
+      for (const { message } of standing) {
+        this.unwritten.push(...message.deliveryIds);
+        contained("telling other extensions of results", () => this.arrived(message), void 0);
+      }
+    }
+    const file = context.sessionManager.getSessionFile();
+    if (this.unwritten.length === 0 || file !== void 0 && !existsSync(file)) return;
+    const ids = this.unwritten.splice(0);
+    this.background.session?.delivered(ids).catch(() => void 0);
+  }
+  /** A pi that has left the session without a word throws for everything that belonged to it. */
+  whileOpen(does) {
+    try {
+      does();
+    } catch {
+      try {
+        this.context?.isIdle();
+      } catch {
+        this.forget();
+      }
+    }
+  }
+  watch() {
+    this.background.hold(this.outgoing.flatMap(({ message }) => message.runs));
+    if (!this.isWaiting || !this.context) {
+      clearInterval(this.timer);
+      this.timer = void 0;
+    } else if (!this.timer) {
+      this.timer = guardedInterval("delivering results", () => this.whileOpen(() => this.look()), this.policy.lookMs);
+    }
+  }
+};
+function noteSent(outgoing) {
+  outgoing.attempts += 1;
+  outgoing.sentAt = performance.now();
+}
+
+// extension/background/run.ts
+function isLive({ state }) {
+  return state !== "ended";
+}
+function endOf({ key, timesResumed }) {
+  return `${key} ${timesResumed}`;
+}
+var isRun2 = shape(
+  [isText, "key", "runId", "sessionKey", "session", "agent", "task", "cwd", "state"],
+  [maybe(isText), "label", "model", "outcome", "status", "error", "result", "partial"],
+  [maybe(isText), "transcript", "lastTool", "text"],
+  [isNumber, "createdMs", "timesResumed"],
+  [maybe(isNumber), "position", "startedMs", "endedMs", "archivedMs"],
+  [isUsage, "usage"],
+  [maybe(isRetry), "retry"],
+  [maybe(shape([isText, "title"])), "question"]
+);
+function runsOf(told) {
+  return Array.isArray(told) ? told.filter(isRun2) : [];
+}
+
+// extension/background/registry.ts
+var GATHERED_MS = 3e3;
+var NONE = [];
+var Background = class {
+  view;
+  given = NONE;
+  latest = NONE;
+  asking = /* @__PURE__ */ new Map();
+  held = NONE;
+  /** Ends whose results have come, `endOf` each. */
+  told = /* @__PURE__ */ new Set();
+  listeners = /* @__PURE__ */ new Set();
+  /** The addon's view of the open session; absent while none is open, or without the addon. */
+  get session() {
+    return this.view;
+  }
+  /** All live runs of the session and those that ended since it was opened, newest first. */
+  get runs() {
+    return this.latest;
+  }
+  /** Runs that have ended, and whose results do not stand in the session yet. */
+  get unread() {
+    const now = Date.now();
+    const coming = this.latest.filter((run) => {
+      const isFresh = now - (run.endedMs ?? 0) < GATHERED_MS;
+      return isFresh && !isLive(run) && !run.isForeground && !this.told.has(endOf(run));
+    });
+    return [...coming, ...this.held];
+  }
+  /** Takes in whose results are held back at this moment. */
+  hold(runs) {
+    const before = this.held.map(endOf).join();
+    this.held = runsOf(runs);
+    const now = this.held.map(endOf);
+    for (const end2 of now) this.told.add(end2);
+    if (now.join() !== before) this.publish(this.given);
+  }
+  /** Calls `listener` at every change from now on. Returns what ends that. */
+  subscribe(listener) {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+  /** Opens a session; `onEvent` hears of everything else that happens to it, and is offered results again when it throws. */
+  open(native, options, onEvent) {
+    let view;
+    let isOpening = true;
+    view = native.openBackground(options, (event) => {
+      if (!isOpening && this.view !== view) return;
+      if (event.runs) this.publish(runsOf(event.runs));
+      onEvent(event);
+    });
+    this.view = view;
+    isOpening = false;
+  }
+  /** Forgets the session, and returns its view so that it can be closed. */
+  leave() {
+    const { view } = this;
+    this.view = void 0;
+    this.held = NONE;
+    this.told.clear();
+    this.publish(NONE);
+    return view;
+  }
+  /** Takes in what runs ask of the user now: titles by the runs' ids. */
+  ask(asking) {
+    this.asking = asking;
+    this.publish(this.given);
+  }
+  /** Waits for the session's runs. A signal to pi ends the wait, because pi waits for its handlers first. */
+  async settled() {
+    const { session: session2 } = this;
+    if (!session2) return;
+    const { promise, resolve } = Promise.withResolvers();
+    const signals = ["SIGTERM", "SIGHUP"];
+    for (const signal of signals) process.once(signal, resolve);
+    try {
+      await Promise.race([session2.settled(), promise]);
+    } finally {
+      for (const signal of signals) process.off(signal, resolve);
+    }
+    await new Promise((behind) => setImmediate(behind));
+  }
+  publish(given) {
+    this.given = given;
+    const runs = given.map((run) => {
+      const title2 = this.asking.get(run.runId);
+      return title2 === void 0 ? run : { ...run, question: { title: title2 } };
+    });
+    this.latest = runs;
+    for (const listener of this.listeners) contained("showing the background runs", () => listener(runs), void 0);
+  }
+};
+
+// extension/ui/style.ts
+var Style = class {
+  theme;
+  constructor(theme) {
+    this.theme = theme;
+  }
+  fg(color, text2) {
+    return safely(text2, () => this.theme.fg(color, text2));
+  }
+  bg(ground, text2) {
+    return safely(text2, () => this.theme.bg?.(ground, text2));
+  }
+  bold(text2) {
+    return this.emphasis("bold", text2);
+  }
+  emphasis(kind, text2) {
+    return safely(text2, () => this.theme[kind]?.(text2));
+  }
+};
+function safely(text2, styled) {
+  if (text2 === "") return text2;
+  try {
+    return styled() ?? text2;
+  } catch {
+    return text2;
+  }
+}
+
+// extension/ui/component.ts
+function cached(make) {
+  let last;
+  return (...args) => {
+    const isSame2 = last?.args.every((value, index) => value === args[index]);
+    if (!last || !isSame2) last = { args, result: make(...args) };
+    return last.result;
+  };
+}
+function component(theme, layout, stamp = () => void 0) {
+  const style = new Style(theme);
+  const fresh = () => cached((width, _stamp) => [...layout(width, style)]);
+  let lines = fresh();
+  return {
+    render: (width) => lines(width, stamp()),
+    invalidate() {
+      lines = fresh();
+    }
+  };
+}
+
+// extension/ui/key-text.ts
+var DEFAULTS = {
+  ...TUI_KEYBINDINGS,
+  "app.tools.expand": { defaultKeys: "ctrl+o" }
+};
+function keyText(binding, source = {}) {
+  return source.keyText?.(binding) ?? keysOf(binding, source).map(keyName).join("/");
+}
+function keysOf(binding, source) {
+  return source.getKeys?.(binding) ?? [DEFAULTS[binding]?.defaultKeys ?? []].flat();
+}
+function keyName(key) {
+  return process.platform === "darwin" ? key.replace(/\balt\b/, "option") : key;
+}
+
+// extension/ui/highlight.ts
+import { createRequire as createRequire2 } from "node:module";
+var MOST_CHARACTERS = 3e4;
+var KINDS = [
+  ["syntaxKeyword", "keyword name"],
+  ["syntaxType", "built_in class type"],
+  ["syntaxNumber", "literal number"],
+  ["syntaxString", "regexp string"],
+  ["syntaxComment", "comment doctag"],
+  ["syntaxFunction", "function title"],
+  ["syntaxPunctuation", "tag punctuation"],
+  ["syntaxVariable", "attr variable params"],
+  ["syntaxOperator", "operator"],
+  ["muted", "meta"],
+  ["toolDiffAdded", "addition"],
+  ["toolDiffRemoved", "deletion"]
+];
+var COLORS = new Map(KINDS.flatMap(([color, kinds]) => kinds.split(" ").map((kind) => [kind, color])));
+function highlighted(code, language, style) {
+  try {
+    const tree = code.length > MOST_CHARACTERS || !language ? void 0 : treeOf(code, language);
+    if (tree) return colored(tree, style).split("\n");
+  } catch {
+  }
+  return code.split("\n").map((line) => style.fg("mdCodeBlock", line));
+}
+function treeOf(code, language) {
+  const highlighter = createRequire2(import.meta.url)("./languages.cjs");
+  if (!highlighter.getLanguage(language)) return void 0;
+  return highlighter.highlight(code, { language, ignoreIllegals: true }).emitter;
+}
+function colored(tree, style) {
+  const colors = [];
+  let drawn = "";
+  let run = { text: "", color: void 0 };
+  const flush = () => {
+    const { text: text2, color } = run;
+    drawn += color ? text2.replace(/[^\n]+/g, (line) => style.fg(color, line)) : text2;
+  };
+  tree.walk({
+    openNode: ({ kind = "" }) => void colors.push(COLORS.get(kind) ?? COLORS.get(kind.split(/[.-]/)[0] ?? "") ?? colors.at(-1)),
+    addText(text2) {
+      const color = colors.at(-1);
+      if (color !== run.color) {
+        flush();
+        run = { text: "", color };
+      }
+      run.text += text2;
+    },
+    closeNode: () => void colors.pop()
+  });
+  flush();
+  return drawn;
+}
+
+// extension/ui/prose.ts
+var PREVIEW_CHARACTERS = 4e3;
+var STEP = 512;
+var FENCE = /^ {0,3}(`{3,}|~{3,})[ \t]*(.*)$/;
+var HEADING = /^#{1,6}\s+/;
+var CUT = "\u2026";
+function prose(source, width, style) {
+  const text2 = plainText(source).trim();
+  try {
+    const lines = new Markdown(text2, 0, 0, markdownTheme(style)).render(Math.max(1, width));
+    return lines.map((line) => clip(line.trimEnd(), width));
+  } catch {
+    return wrap(text2, width);
+  }
+}
+function compactProse(source, width, style) {
+  return prose(source, width, style).filter((line) => line !== "");
+}
+function endOfProse(source, width, style, limit) {
+  const start2 = Math.floor((source.length - (limit + 2) * Math.max(width, 1)) / STEP) * STEP;
+  const lineEnd = source.slice(0, start2 + STEP).indexOf("\n", Math.max(0, start2));
+  const from = start2 <= 0 ? 0 : lineEnd < 0 ? start2 : lineEnd + 1;
+  const lines = compactProse(openFence(source, from) + source.slice(from), width, style);
+  if (openFence(source, source.length) !== "") lines.pop();
+  return lines.slice(-limit);
+}
+function gist(source) {
+  const lines = plainText(source.slice(0, LINE_CHARACTERS)).split("\n").map((line) => line.trim()).filter((line) => line !== "" && !FENCE.test(line));
+  const said = lines.filter((line) => !HEADING.test(line));
+  const text2 = said.length > 0 ? said.join(" ") : lines.join(" ").replace(HEADING, "");
+  return text2.replace(/\*\*([^*]+)\*\*|`([^`]+)`/g, "$1$2").replace(/\s+/g, " ");
+}
+function openFence(source, end2) {
+  let open = source.startsWith(CUT) && beginsInCode(source) ? "```\n" : "";
+  for (const line of source.slice(0, end2).split("\n")) {
+    const [, marks2 = "", language = ""] = FENCE.exec(line) ?? [];
+    if (marks2 === "") continue;
+    if (open === "") open = `${line}
+`;
+    else if (language === "" && open.trimStart().startsWith(marks2)) open = "";
+  }
+  return open;
+}
+function beginsInCode(source) {
+  const lines = source.split("\n");
+  const at2 = lines.findIndex((line) => FENCE.test(line));
+  if (at2 < 0 || FENCE.exec(lines[at2] ?? "")?.[2] !== "") return false;
+  return lines[at2 - 1]?.trim() !== "" && (lines[at2 + 1] ?? "").trim() === "";
+}
+function markdownTheme(style) {
+  const colored2 = (color) => (text2) => style.fg(color, text2);
+  return {
+    heading: colored2("mdHeading"),
+    link: colored2("mdLink"),
+    linkUrl: colored2("mdLinkUrl"),
+    code: colored2("mdCode"),
+    codeBlock: colored2("mdCodeBlock"),
+    codeBlockBorder: colored2("mdCodeBlockBorder"),
+    quote: colored2("mdQuote"),
+    quoteBorder: colored2("mdQuoteBorder"),
+    hr: colored2("mdHr"),
+    listBullet: colored2("mdListBullet"),
+    bold: (text2) => style.emphasis("bold", text2),
+    italic: (text2) => style.emphasis("italic", text2),
+    underline: (text2) => style.emphasis("underline", text2),
+    strikethrough: (text2) => style.emphasis("strikethrough", text2),
+    highlightCode: (code, language) => highlighted(code, language, style)
+  };
+}
+
+// extension/ui/words.ts
+var Known = class {
+  words = /* @__PURE__ */ new Map();
+  get(key, find) {
+    if (!loadAddon().native) return find();
+    const before = this.words.get(key);
+    if (before !== void 0) return before;
+    if (this.words.size >= MOST_KNOWN) this.words.clear();
+    const found = find();
+    this.words.set(key, found);
+    return found;
+  }
+};
+var MOST_KNOWN = 1e3;
+var states = new Known();
+var clocks = new Known();
+var spent = new Known();
+var marks = new Known();
+var WITHOUT_ADDON = {
+  durationText: (ms) => `${Math.round(ms / 1e3)}s`,
+  markStyles: () => [{ name: "error", sign: "\u2717", color: "error" }],
+  stateWords: ({ state }) => ({ mark: state === "failed" ? "error" : "none", word: state, note: state }),
+  toolCallLine: (name) => name,
+  usageWords: () => ({})
+};
+function addon() {
+  return loadAddon().native ?? WITHOUT_ADDON;
+}
+function markNamed(name) {
+  return marks.get(name, () => {
+    const { sign, color } = addon().markStyles().find((style) => style.name === name) ?? { sign: "", color: "muted" };
+    return { text: sign, color };
+  });
+}
+function markOfState(standing) {
+  return markNamed(wordsFor(standing).mark);
+}
+function noteOfState(standing) {
+  const { note: note2 } = wordsFor(standing);
+  return note2 && oneLine(note2);
+}
+function wordsFor(standing) {
+  const words = () => addon().stateWords({ ...standing, nowMs: Date.now() });
+  return standing.retry ? words() : states.get(Object.values(standing).join("|"), words);
+}
+function duration(ms, ticking2) {
+  if (!ticking2) return addon().durationText(ms, false);
+  return clocks.get(`${Math.floor(ms / 1e3)}`, () => addon().durationText(ms, true));
+}
+function usageWords(usages) {
+  const key = usages.map((usage) => Object.values(usage).join("|")).join(";");
+  return spent.get(key, () => addon().usageWords([...usages]));
+}
+function usageParts(usages, model) {
+  const { turns = "", tokens = "", cost = "" } = usageWords(usages);
+  return [turns, tokens, cost, model ?? ""].filter((part) => part !== "");
+}
+function callText(name, args) {
+  const { toolCallLine } = addon();
+  try {
+    return oneLine(toolCallLine(name, args));
+  } catch {
+    return `${oneLine(name)} \u2026`;
+  }
+}
+
+// extension/ui/lines.ts
+var SEPARATOR = " \xB7 ";
+function paragraph(text2, width, style, color) {
+  return wrap(style.fg(color, plainText(text2).trim()), width);
+}
+function startOf(text2, width, style, color, limit) {
+  const lines = wrap(oneLine(text2.slice(0, PREVIEW_CHARACTERS)), width);
+  const last = lines[limit - 1];
+  const kept = last === void 0 || lines.length === limit ? lines : [...lines.slice(0, limit - 1), `${last} \u2026`];
+  return kept.map((line) => style.fg(color, clip(line, width)));
+}
+function remark(text2, width, style) {
+  return style.fg("dim", clip(`\u2026 ${text2}`, width));
+}
+function limited(lines, limit, more) {
+  const rest = lines.length - limit;
+  return rest <= 1 ? lines : [...lines.slice(0, limit), more(rest)];
+}
+function joined(parts, style) {
+  return parts.filter((part) => part !== "").join(style.fg("dim", SEPARATOR));
+}
+function joinedWidth(parts) {
+  const widths = parts.map(widthOf).filter((width) => width > 0);
+  return widths.reduce((sum, width) => sum + width, Math.max(0, widths.length - 1) * SEPARATOR.length);
+}
+function figures(usage, model, style) {
+  return usageParts([usage].flat(), model && oneLine(model)).map((text2) => style.fg("dim", text2));
+}
+function partLines(parts, width, style) {
+  const lines = [];
+  for (const part of parts) {
+    if (part === "") continue;
+    const last = lines.at(-1);
+    if (last && joinedWidth([...last, part]) <= width) last.push(part);
+    else lines.push([part]);
+  }
+  return lines.map((line) => clip(joined(line, style), width));
+}
+
+// extension/cards/frame.ts
+var INDENT = 2;
+var TRUNCATED = "SUBAGENT_OUTPUT_TRUNCATED";
+var PI_ROWS = 12;
+var MOST_ROWS = 43;
+var FEWEST_ROWS = 10;
+var TASK_ROWS = 10;
+function expandedRows(terminalRows = Number.POSITIVE_INFINITY) {
+  return Math.max(FEWEST_ROWS, Math.min(MOST_ROWS, terminalRows - PI_ROWS));
+}
+function title({ text: text2, color }, tool, name, style) {
+  const named = oneLine(name);
+  return `${style.fg(color, text2)} ${style.fg("toolTitle", style.bold(tool))}${named && ` ${style.fg("accent", named)}`}`;
+}
+function headLine(parts, short, width, style) {
+  const whole = joined(parts, style);
+  return widthOf(whole) <= width ? whole : clip(joined(short, style), width);
+}
+
+// extension/ui/tool-calls.ts
+import { homedir } from "node:os";
+var FEWEST_PATH_COLUMNS = 6;
+function callLine(tool, args, width, style) {
+  const call = fitCall(callText(tool, args), width);
+  const end2 = call.indexOf(" ") + 1;
+  return clip(style.fg("muted", call.slice(0, end2)) + style.fg("toolOutput", call.slice(end2)), width);
+}
+function fitCall(call, width) {
+  const [path = ""] = /\S*[/\\]\S*$/.exec(call) ?? [];
+  if (path === "" || call.startsWith("$")) return call;
+  const what = call.slice(0, call.length - path.length);
+  return what + fitPath(path, Math.max(FEWEST_PATH_COLUMNS, width - widthOf(what)));
+}
+function shortPath(path) {
+  const home = homedir();
+  if (!home || !path.startsWith(home)) return path;
+  const rest = path.slice(home.length);
+  return rest === "" || rest.startsWith("/") || rest.startsWith("\\") ? `~${rest}` : path;
+}
+
+// extension/cards/work.ts
+function callLines(items, limit, words, width, style) {
+  const calls = items.flatMap((item, index) => item.type === "toolCall" ? [index] : []);
+  const hidden = Math.max(0, calls.length - limit);
+  const from = hidden === 0 ? 0 : (calls[hidden - 1] ?? 0) + 1;
+  const upToLastCall = items.slice(0, (calls.at(-1) ?? -1) + 1);
+  const isShown = ({ type }, index) => type === "toolCall" || words === void 0 ? index >= from : index === words;
+  const lines = upToLastCall.filter(isShown).map(
+    (item) => item.type === "toolCall" ? callLine(item.name, item.args, width, style) : style.fg("dim", clip(oneLine(item.text.slice(0, PREVIEW_CHARACTERS)), width))
+  );
+  if (hidden === 0) return lines;
+  return [remark(hidden === 1 ? "1 earlier call" : `${hidden} earlier calls`, width, style), ...lines];
+}
+function workLines({ items, text: text2 }, limits, width, style) {
+  const news = newsOf(items, text2);
+  const last = news === "" ? items.findLastIndex((item) => item.type === "text") : -1;
+  const words = limits.withWords ? void 0 : last;
+  const lines = limits.calls < 1 ? [] : callLines(items, limits.calls, words, width, style);
+  return [...lines, ...endOfProse(news, width, style, limits.text)];
+}
+function newsOf(items, said) {
+  const words = items.findLast((item) => item.type === "text");
+  const isOld = items.at(-1)?.type === "toolCall" && words?.type === "text" && words.text.trim() === said.trim();
+  return isOld ? "" : said.trim();
+}
+
+// extension/cards/result.ts
+var ANSWER_LINES = 6;
+var ERROR_LINES = 6;
+var PARTIAL_LINES = 3;
+var FEWEST_PATH_COLUMNS2 = 24;
+function endLines(result, { failed: failed2, error }, extent, width, style) {
+  const { displayItems = [], usage, model, output = "" } = result;
+  return [
+    ...extent.expanded ? callLines(displayItems, Number.POSITIVE_INFINITY, void 0, width, style) : [],
+    ...failed2 ? failureLines(error ?? { message: "" }, result, extent, width, style) : answerLines(output, extent, width, style, ANSWER_LINES),
+    ...error && !failed2 ? paragraph(error.message, width, style, "warning") : [],
+    ...changeLines(result.changes ?? [], extent, width, style),
+    ...partLines(figures(usage, model, style), width, style),
+    ...extent.expanded || result.outcome === "interrupted" ? whereabouts(result, width, style) : []
+  ];
+}
+function answerLines(answer4, extent, width, style, limit) {
+  if (extent.expanded) return ["", ...prose(answer4, width, style), ""];
+  const source = answer4.slice(0, PREVIEW_CHARACTERS);
+  const lines = compactProse(source, width, style);
+  const more = (text2) => hint(text2, extent, width, style);
+  if (source !== answer4) return [...lines.slice(0, limit), more("more")];
+  return limited(lines, limit, (rest) => more(`${rest} more lines`));
+}
+function failureLines({ code, message }, result, extent, width, style) {
+  const limit = extent.expanded ? Number.POSITIVE_INFINITY : ERROR_LINES;
+  const isWanted = result?.outcome === "aborted" || result?.outcome === "budget";
+  const { output = "", displayItems = [] } = result ?? {};
+  const partial = extent.expanded ? newsOf(displayItems, output) : output;
+  const calls = displayItems.filter(({ type }) => type === "toolCall").length;
+  return [
+    ...code && !isWanted ? [clip(style.fg("error", style.bold(oneLine(code))), width)] : [],
+    ...paragraph(message, width, style, isWanted ? "warning" : "error").slice(0, limit),
+    ...partial === "" ? [] : answerLines(partial, extent, width, style, PARTIAL_LINES),
+    ...calls > 0 && !extent.expanded ? [hint(calls === 1 ? "1 call" : `${calls} calls`, extent, width, style)] : []
+  ];
+}
+function hint(text2, { expandKey }, width, style) {
+  return remark(expandKey === "" ? text2 : `${text2}, ${expandKey} to expand`, width, style);
+}
+function changeLines(changes, extent, width, style) {
+  if (changes.length === 0) return [];
+  const label = style.fg("muted", "changed ");
+  const room = width - "changed ".length;
+  const named = (path, columns2) => style.fg("accent", fitPath(oneLine(path), columns2));
+  if (extent.expanded) return [label.trimEnd(), ...changes.map((path) => `  ${named(path, width - 2)}`)];
+  const count = Math.max(1, Math.min(changes.length, Math.floor(room / FEWEST_PATH_COLUMNS2)));
+  const hidden = changes.length - count;
+  const more = hidden > 0 ? style.fg("dim", ` +${hidden}`) : "";
+  const columns = Math.floor((room - (hidden > 0 ? ` +${hidden}`.length : 0) - 2 * (count - 1)) / count);
+  const shown = changes.slice(0, count).map((path) => named(path, columns));
+  return [clip(label + shown.join(style.fg("dim", ", ")) + more, width)];
+}
+function whereabouts(result, width, style) {
+  const { attempts, sessionFile, fullOutputFile, diagnostics = [] } = result;
+  const file = (label, path) => path ? [placeLine(label, path, width, style)] : [];
+  return [
+    ...attempts > 1 ? [`${style.fg("muted", "attempts")} ${style.fg("dim", String(attempts))}`] : [],
+    ...file("session", sessionFile),
+    ...file("full answer", fullOutputFile),
+    ...diagnostics.flatMap((note2) => wrap(`${style.fg("muted", "note")} ${style.fg("dim", oneLine(note2))}`, width))
+  ];
+}
+function placeLine(label, path, width, style) {
+  const room = width - label.length - 1;
+  return clip(`${style.fg("muted", label)} ${style.fg("dim", fitPath(shortPath(oneLine(path)), room))}`, width);
+}
+
+// extension/cards/announcement.ts
+var LABEL = "[subagents]";
+var SHORT_ANSWER_LINES = 3;
+var FEWEST_NAME_COLUMNS = 12;
+function registerAnnouncementRenderer(pi) {
+  pi.registerMessageRenderer(ANNOUNCEMENT, (message, options, theme) => {
+    const style = new Style(theme);
+    const extent = { expanded: options.expanded, expandKey: keyText("app.tools.expand", options) };
+    const box = new Box(options.outputPad ?? 1, 1, (text2) => style.bg("customMessageBg", text2));
+    box.addChild(new Text(style.fg("customMessageLabel", style.bold(LABEL)), 0, 0));
+    box.addChild(new Spacer(1));
+    box.addChild(component(theme, (width) => announcementLines(message, extent, width, style)));
+    return box;
+  });
+}
+function announcementLines(message, extent, width, style) {
+  const runs = announcementIn(message.details)?.runs;
+  if (!runs || runs.length === 0) return paragraph(contentText(message), width, style, "customMessageText");
+  const limit = runs.length > 1 ? SHORT_ANSWER_LINES : ANSWER_LINES;
+  return runs.flatMap((run, index) => {
+    const below = indented(bodyLines(run, limit, extent, width - INDENT, style), INDENT);
+    return [...index > 0 ? [""] : [], headOf(run, width, style), ...below];
+  });
+}
+function headOf(run, width, style) {
+  const state = stateOf(run);
+  const its = markOfState({ state });
+  const words = style.fg(its.color, noteOfState({ state }) ?? "");
+  const name = oneLine(run.label ?? "") || firstLine(run.task ?? "") || "subagent";
+  const agent = style.fg("accent", oneLine(run.agent));
+  const parts = [agent, style.fg("muted", clockOf(run)), words];
+  const room = Math.max(FEWEST_NAME_COLUMNS, width - joinedWidth(["\u2713 ", ...parts]));
+  const named = title(its, clip(name, room), "", style);
+  return headLine([named, ...parts], [named, agent, words], width, style);
+}
+function bodyLines(run, limit, extent, width, style) {
+  const { result, partial, error, notes = [], status, outcome, usage, model, runId } = run;
+  const color = markOfState({ state: stateOf(run) }).color === "error" ? "error" : "warning";
+  const answer4 = () => {
+    if (result) return answerLines(result, extent, width, style, limit);
+    if (status === "success") return [style.fg("dim", "\u2026 no answer")];
+    return partial ? answerLines(partial, extent, width, style, SHORT_ANSWER_LINES) : [];
+  };
+  const resume = `\`/subagents resume ${oneLine(runId)}\` continues it`;
+  return [
+    ...error && status !== "success" ? paragraph(error, width, style, color).slice(0, ANSWER_LINES) : [],
+    ...answer4(),
+    ...outcome === "interrupted" ? [style.fg("muted", clip(resume, width))] : [],
+    ...extent.expanded ? notes.flatMap((note2) => paragraph(note2, width, style, "muted")) : [],
+    ...partLines(figures(usage, model, style), width, style),
+    ...extent.expanded ? places(run, width, style) : []
+  ];
+}
+function stateOf({ status, outcome }) {
+  if (status === "success") return "completed";
+  if (outcome) return outcome;
+  if (status === "timeout") return "hard_timeout";
+  return status === "error" ? "failed" : status ?? "ended";
+}
+function clockOf({ startedMs, endedMs }) {
+  return startedMs === void 0 || endedMs === void 0 ? "" : duration(endedMs - startedMs, false);
+}
+function places({ sessionKey, transcript }, width, style) {
+  const key = style.fg("dim", clip(oneLine(sessionKey), width));
+  return transcript ? [key, placeLine("session", transcript, width, style)] : [key];
+}
+
+// extension/cards/state.ts
+var SECOND_MS = 1e3;
+var PLACEHOLDER = /^\((?:running|queued at place \d+|\d+ of \d+ tasks are over)\.\.\.\)$/;
+var ticking = /* @__PURE__ */ new Set();
+function cardState(context) {
+  const state = context.state;
+  state.phase ??= "pending";
+  return state;
+}
+function noteCall(state, context) {
+  if (!context.isPartial || !context.executionStarted || state.phase === "done") return;
+  state.phase = "running";
+  state.startedAt ??= Date.now();
+}
+function noteResult(state, details2, text2, context) {
+  const now = Date.now();
+  const fresh = details2 !== state.details;
+  if (details2) state.details = details2;
+  if (!context.isPartial) {
+    if (state.phase === "running") state.endedAt = now;
+    state.phase = "done";
+    state.failed = context.isError;
+    delete state.tasks;
+    stopClock(state);
+    return;
+  }
+  if (!fresh || !details2) return;
+  state.updatedAt = now;
+  const { streaming, tasks } = details2;
+  if (tasks) state.tasks = tasks.map((task, index) => complete(task, state.tasks?.[index]));
+  if (!streaming) return;
+  state.startedAt = now - streaming.elapsedMs;
+  state.tasks = [{ ...streaming, agent: "", text: PLACEHOLDER.test(text2) ? "" : text2 }];
+}
+function complete(task, before) {
+  const text2 = task.text ?? before?.text;
+  const displayItems = task.displayItems ?? before?.displayItems;
+  return { ...task, ...text2 !== void 0 && { text: text2 }, ...displayItems && { displayItems } };
+}
+function elapsedMs(state) {
+  const { startedAt, details: details2 } = state;
+  if (state.phase !== "done") return startedAt === void 0 ? void 0 : Date.now() - startedAt;
+  const results = details2?.results ?? [];
+  if (details2?.mode === "single" || results.length === 0) return results[0]?.durationMs;
+  if (startedAt !== void 0 && state.endedAt !== void 0) return state.endedAt - startedAt;
+  return details2?.mode === "chain" ? results.reduce((sum, { durationMs }) => sum + durationMs, 0) : void 0;
+}
+function sinceUpdateMs({ updatedAt }) {
+  return updatedAt === void 0 ? 0 : Date.now() - updatedAt;
+}
+function shownSecond(state, context) {
+  const elapsed2 = elapsedMs(state) ?? 0;
+  if (state.phase === "running") {
+    clearTimeout(state.tick);
+    const redraw = () => {
+      ticking.delete(state);
+      context.invalidate();
+    };
+    state.tick = guardedTimeout("a card's clock", redraw, SECOND_MS - elapsed2 % SECOND_MS);
+    ticking.add(state);
+  }
+  return Math.floor(elapsed2 / SECOND_MS);
+}
+function stopClock(state) {
+  clearTimeout(state.tick);
+  delete state.tick;
+  ticking.delete(state);
+}
+function stopClocks() {
+  for (const state of ticking) stopClock(state);
+}
+
+// extension/index.ts
+var import_child_guard = __toESM(require_child_guard());
+
+// extension/host/options.ts
+import { realpathSync } from "node:fs";
+import { sep } from "node:path";
+import { fileURLToPath as fileURLToPath2 } from "node:url";
+var OWN_FOLDER = fileURLToPath2(new URL("extensions/", packageFolder));
+function extensionFile({ path, source }) {
+  return source === "builtin" || source === "sdk" || /^(?:builtin:|<)/.test(path) ? void 0 : path;
+}
+var ours = /* @__PURE__ */ new Map();
+function isOurs(file) {
+  const found = ours.get(file) ?? (file.startsWith(OWN_FOLDER) || realPath(file).startsWith(`${realPath(OWN_FOLDER)}${sep}`));
+  ours.set(file, found);
+  return found;
+}
+function realPath(file) {
+  try {
+    return realpathSync(file);
+  } catch {
+    return file;
+  }
+}
+var VIRTUAL_API = "pi-virtual";
+function modelNames({ modelRegistry }) {
+  return modelRegistry.getAll().map(({ provider, id }) => `${provider}/${id}`);
+}
+function surfaceOptions(pi, { cwd }) {
+  const tools = pi.getAllTools().map(({ name, sourceInfo }) => ({ name, extension: extensionFile(sourceInfo) }));
+  const others = tools.filter(({ extension }) => extension === void 0 || !isOurs(extension));
+  return { cwd, tools: others.map(defined) };
+}
+function doctorOptions(pi, context) {
+  return defined({
+    ...surfaceOptions(pi, context),
+    hostExecutable: process.execPath,
+    hostScript: process.argv[1],
+    parentSessionFile: context.sessionManager.getSessionFile()
+  });
+}
+function placeOptions(pi, context) {
+  const { model, modelRegistry, sessionManager, thinkingLevel } = context;
+  return defined({
+    ...doctorOptions(pi, context),
+    sessionId: sessionManager.getSessionId(),
+    model: model && `${model.provider}/${model.id}`,
+    modelFromExtension: model && model.api === VIRTUAL_API,
+    // pi tells which providers are registered, not by which file.
+    extensionProviders: [...modelRegistry.getRegisteredProviderIds()],
+    thinking: thinkingLevel ?? pi.getThinkingLevel()
+  });
+}
+
+// extension/host/refresh.ts
+import { readFileSync as readFileSync2, realpathSync as realpathSync2 } from "node:fs";
+import { findPackageJSON } from "node:module";
+import { pathToFileURL } from "node:url";
+var PI = "@earendil-works/pi-coding-agent";
+async function library() {
+  const program = pathToFileURL(realpathSync2(process.argv[1] ?? ""));
+  const description = findPackageJSON(program);
+  const isPi = description !== void 0 && JSON.parse(readFileSync2(description, "utf8")).name === PI;
+  return isPi ? await import(new URL("index.js", program).href) : {};
+}
+async function runtime(registry, provider) {
+  const { ModelRuntime } = await library();
+  const own = await ModelRuntime?.create({ refreshOnCreate: false });
+  const native = registry.getRegisteredNativeProvider(provider);
+  const config = registry.getRegisteredProviderConfig(provider);
+  if (native) own?.registerNativeProvider(native);
+  if (config) own?.registerProvider(provider, config);
+  return own;
+}
+async function refreshToken(registry, provider, validForMs, signal) {
+  try {
+    const own = await runtime(registry, provider);
+    const overrides = { minOAuthValidityMs: validForMs, ...signal && { signal } };
+    const found = own ? await own.getAuth(provider, overrides) : await registry.getProviderAuth(provider);
+    return found !== void 0;
+  } catch {
+    return false;
+  }
+}
+function hostCallbacks(context, questions, call) {
+  const refresh = async ({ provider, validForMs }) => {
+    try {
+      return await refreshToken(context.modelRegistry, provider, validForMs, call?.signal);
+    } catch {
+      return false;
+    }
+  };
+  const session2 = context.sessionManager.getSessionId();
+  return { refresh, ...context.hasUI && questions.callbacks(session2, call?.id) };
+}
+
+// extension/host/runs.ts
+var live = /* @__PURE__ */ new Map();
+async function settled(handle, session2) {
+  live.set(handle, session2);
+  try {
+    return await handle.result();
+  } finally {
+    live.delete(handle);
+  }
+}
+function abortRuns(session2) {
+  for (const [handle, of] of live) if (of === session2) handle.abort();
+}
+async function closeRuns(session2) {
+  const ending = [...live].filter(([, of]) => session2 === void 0 || of === session2);
+  await Promise.allSettled(ending.map(([handle]) => handle.close()));
+}
+
+// extension/commands/report.ts
+import { writeSync as writeSync2 } from "node:fs";
+var REPORT_ENTRY = "subagents-report";
+var STAMP2 = { kind: REPORT_ENTRY, version: 1 };
+var STDOUT = 1;
+var RETRY_MS = 5;
+var RETRIES = 1e3;
+var STEP2 = 2;
+var MAX_INDENT = 8;
+var NAME_COLUMNS = 28;
+var GAP = "  ";
+var NO_TITLE = "Sub-agents";
+var isLine = shape([isText, "text"], [maybe(isText), "mark", "name"], [maybe(isNumber), "indent"]);
+var reportIn = decoder(STAMP2, shape([isText, "title", "text"], [listOf(isLine), "lines"]));
+function commandReport({ title: title2, lines, text: text2 }) {
+  return { ...STAMP2, title: title2, lines, text: text2 };
+}
+function messageReport(status, message) {
+  const text2 = oneLine(message);
+  const line = [markNamed(status).text, text2].filter((part) => part !== "").join(" ");
+  return { ...STAMP2, title: NO_TITLE, lines: [{ mark: status, text: text2 }], text: `${NO_TITLE}
+
+${line}` };
+}
+function registerReportRenderer(pi) {
+  pi.registerEntryRenderer(REPORT_ENTRY, (entry, _options, theme) => {
+    const report = reportIn(entry.data);
+    if (!report) return unknownReport(entry.data, theme);
+    return component(theme, (width, style) => {
+      const hasTitle = report.title !== NO_TITLE && report.title !== "";
+      const title2 = style.bold(style.fg("accent", oneLine(report.title)));
+      const head = hasTitle ? [...indented(wrap(title2, Math.max(1, width - 1)), 1), ""] : [];
+      return [...head, ...reportLines(report.lines, width, style)];
+    });
+  });
+}
+function unknownReport(data, theme) {
+  if (!isObject(data) || typeof data.text !== "string") return void 0;
+  const text2 = plainText(data.text);
+  return component(theme, (width, style) => indented(wrap(style.fg("toolOutput", text2), Math.max(1, width - 1)), 1));
+}
+function reportLines(lines, width, style) {
+  const room = Math.max(1, width - 1);
+  const names = lines.map(({ name = "", text: text2 }) => text2 === "" ? 0 : widthOf(oneLine(name)));
+  const column = Math.max(0, ...names.filter((columns) => columns <= Math.min(NAME_COLUMNS, room / 3)));
+  return lines.flatMap(({ mark, name = "", text: text2, indent = 0 }) => {
+    const { text: sign, color } = markNamed(mark ?? "none");
+    const margin = " ".repeat(STEP2 * Math.min(MAX_INDENT, Math.max(0, Math.floor(indent))));
+    const title2 = oneLine(name);
+    const words = style.fg(sign ? "toolOutput" : "muted", plainText(text2).replace(/\n/g, " "));
+    const lead = margin + (sign && style.fg(color, `${sign} `));
+    if (title2 === "") return indented(wrap(words, room, lead), 1);
+    if (words === "") return indented(wrap(style.fg("accent", style.bold(title2)), room, lead), 1);
+    const gap = " ".repeat(Math.max(0, column - widthOf(title2)) + GAP.length);
+    const head = style.fg("accent", title2) + gap;
+    const fits = widthOf(title2) <= column;
+    return indented(fits ? wrap(words, room, lead + head) : wrap(head + words, room, lead), 1);
+  });
+}
+function deliver(pi, context, report) {
+  if (context.mode === "rpc") context.ui.notify(report.text, "info");
+  else if (context.mode === "print") print(`${report.text}
+`);
+  else pi.appendEntry(REPORT_ENTRY, report);
+}
+function print(text2) {
+  let rest = Buffer.from(text2);
+  for (let tries = 0; rest.length > 0 && tries < RETRIES; tries++) {
+    try {
+      rest = rest.subarray(writeSync2(STDOUT, rest));
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) return;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
+    }
+  }
+}
+
+// extension/ui/states.ts
+function isActive(state) {
+  return state === "running" || state === "starting" || state === "retrying";
+}
+function isOver(state) {
+  return !isActive(state) && state !== "planned" && state !== "waiting" && state !== "queued";
+}
+var COUNTED = [
+  ["done", "muted", ["completed"]],
+  ["failed", "error", ["failed", "idle_timeout", "hard_timeout", "killed"]],
+  ["interrupted", "warning", ["interrupted"]],
+  ["over budget", "warning", ["budget"]],
+  ["stopped", "warning", ["aborted"]],
+  ["skipped", "muted", ["skipped"]],
+  ["running", "muted", ["starting", "running", "retrying"]],
+  ["queued", "muted", ["queued"]],
+  ["waiting", "muted", ["waiting"]],
+  ["planned", "muted", ["planned"]]
+];
+function counts(states2) {
+  return COUNTED.map(([word, color, counted]) => {
+    return { word, color, count: states2.filter((state) => counted.includes(state)).length };
+  }).filter(({ count }) => count > 0);
+}
+
+// extension/ui/run-words.ts
+var NAME_SHARE = 3;
+var FEWEST_COLUMNS = 6;
+var JOINT = ": ";
+var ASKS = { text: "?", color: "warning" };
+var FOREGROUND = "foreground";
+var UNREAD = "waiting to be read";
+function stateOf2({ state, outcome }) {
+  return state === "ended" ? outcome ?? "interrupted" : state;
+}
+function markOf(run) {
+  return run.question ? ASKS : markOfState(standingOf(run));
+}
+function standingOf(run) {
+  return { state: stateOf2(run), position: run.position, retry: run.retry };
+}
+function nameOf({ label, task, agent }) {
+  return firstLine((label || task || agent).slice(0, LINE_CHARACTERS)) || "\u2026";
+}
+function elapsed(run, now) {
+  const { createdMs, startedMs, endedMs } = run;
+  return duration((endedMs ?? now) - (startedMs ?? createdMs), isLive(run));
+}
+function wordsOf(run) {
+  return noteOfState(standingOf(run)) ?? "";
+}
+function isRetried(run) {
+  return run.retry !== void 0 && isActive(stateOf2(run));
+}
+function questionLine(run, width, style) {
+  const name = clip(nameOf(run), Math.max(FEWEST_COLUMNS, Math.floor(width / NAME_SHARE)));
+  const agent = brief(run.agent);
+  const who = name === agent || agent === "" ? name : `${name} (${agent})`;
+  const asks = `${style.fg(ASKS.color, ASKS.text)} ${style.fg("accent", who)}${style.fg("muted", " asks: ")}`;
+  return clip(asks + style.fg("toolOutput", titleOf(run)), width);
+}
+function titleOf({ question }) {
+  return brief(question?.title ?? "");
+}
+function newsOf2(run, width) {
+  const { error, lastTool, text: text2 = "", result = "" } = run;
+  if (isRetried(run)) return { text: "", color: "muted" };
+  if (run.question) return { text: `asks: ${titleOf(run)}`, color: "warning" };
+  if (!isLive(run)) return error ? { text: brief(error), color: "muted" } : { text: gist(result), color: "toolOutput" };
+  const said = gist(text2);
+  if (said !== "" || !lastTool) return { text: said, color: "toolOutput" };
+  return { text: fitCall(brief(lastTool), width), color: "toolOutput" };
+}
+function modelOf({ model = "" }) {
+  return brief(model.slice(model.indexOf("/") + 1));
+}
+function doing(run, isUnread, room, style) {
+  const said = [run.isForeground ? FOREGROUND : "", wordsOf(run), isUnread ? UNREAD : ""].filter((word) => word !== "");
+  const words = run.question ? "" : clip(said.join(", "), room);
+  const used = widthOf(words);
+  const news = newsOf2(run, used > 0 ? room - used - JOINT.length : room);
+  const joint = used > 0 && news.text !== "" ? JOINT : "";
+  const color = isLive(run) && !isRetried(run) ? "muted" : markOf(run).color;
+  return style.fg(color, words) + style.fg(news.color, cell(joint + news.text, room - used));
+}
+
+// extension/panel/view.ts
+var GAP2 = "  ";
+var RULES_FROM_ROWS = 16;
+function scrolled(action, rows) {
+  const page = Math.max(1, rows - 1);
+  const half = Math.ceil(page / 2);
+  const steps = {
+    ...{ up: -1, down: 1, pageUp: -page, pageDown: page, halfUp: -half, halfDown: half },
+    ...{ top: Number.NEGATIVE_INFINITY, bottom: Number.POSITIVE_INFINITY }
+  };
+  return steps[action];
+}
+function titled(title2, style) {
+  return style.bold(style.fg("toolTitle", title2));
+}
+function hintLine(hints, keys, style, columns) {
+  const widthOfHint = ({ action, does }) => widthOf(keys.nameOf(action)) + does.length + 1 + GAP2.length;
+  const always = hints.slice(-2);
+  let room = columns + GAP2.length - always.reduce((sum, hint2) => sum + widthOfHint(hint2), 0);
+  const fit = hints.slice(0, -2).filter((hint2) => {
+    room -= widthOfHint(hint2);
+    return room >= 0;
+  });
+  const written = ({ action, does }) => style.fg("accent", keys.nameOf(action)) + style.fg("dim", ` ${does}`);
+  return clip([...fit, ...always].map(written).join(GAP2), columns);
+}
+function bodyRows(rows) {
+  return Math.max(0, rows - (rows < RULES_FROM_ROWS ? 2 : 4));
+}
+function framed(head, body, foot, edge, rows) {
+  const shown = body.slice(0, bodyRows(rows));
+  const blank = Array.from({ length: bodyRows(rows) - shown.length }, () => "");
+  const edges = rows < RULES_FROM_ROWS ? [] : [edge];
+  return [head, ...edges, ...shown, ...blank, ...edges, foot].slice(0, Math.max(1, rows));
+}
+function rule(name, width, style) {
+  if (name === "") return style.fg("dim", "\u2500".repeat(Math.max(0, width)));
+  const title2 = clip(` ${name} `, width - 6);
+  const rest = "\u2500".repeat(Math.max(0, width - widthOf(title2) - 2));
+  return clip(style.fg("dim", "\u2500\u2500") + style.fg("muted", title2) + style.fg("dim", rest), width);
+}
+
+// extension/panel/report.ts
+function reportView(host, first, ask, startsAtEnd = false) {
+  const laidOut = cached((page2, columns, style) => page2.lines(columns, style));
+  let page = first;
+  let top = startsAtEnd ? Number.POSITIVE_INFINITY : 0;
+  let height = 1;
+  let isLong = false;
+  return {
+    head: () => titled(page.title, host.style),
+    body(columns, rows) {
+      const lines = laidOut(page, columns, host.style);
+      height = rows;
+      isLong = lines.length > rows;
+      top = Math.max(0, Math.min(top, lines.length - rows));
+      return lines.slice(top, top + rows);
+    },
+    hints() {
+      const scroll = { action: "down", does: "scroll" };
+      const again = { action: "again", does: "look again" };
+      return [...isLong ? [scroll] : [], ...ask ? [again] : []];
+    },
+    press(action) {
+      const by = scrolled(action, height);
+      if (by !== void 0) top = Math.max(0, top + by);
+      else if (action === "again" && ask) {
+        const shown = ask().then((fresh) => {
+          page = fresh;
+          host.changed();
+        });
+        unwaited("the panel", shown);
+      } else return false;
+      return true;
+    }
+  };
+}
+
+// extension/panel/actions.ts
+var LOG_LIMIT = 200;
+var LONGEST_NAME = 40;
+function runActions(host, callbacks, answer4) {
+  const { foot, runs, session: session2 } = host;
+  let isAsking = false;
+  const asks = ({ question }) => question !== void 0 && answer4 !== void 0;
+  const command = async ({ key }, name, rest) => await session2.command([name, key, rest].filter(Boolean).join(" "), callbacks);
+  const act = (run, name, rest = "") => {
+    foot.say(`${name} ${quoted(run)} \u2026`, "muted");
+    const done = command(run, name, rest).then(
+      (report) => foot.say(summary(report), report.isError ? "error" : "success"),
+      (error) => foot.say(failure2(name, error), "error")
+    );
+    unwaited(
+      "the panel",
+      done.then(() => runs.ask(true))
+    );
+  };
+  const show2 = (run, name, rest = "") => {
+    if (isAsking) return;
+    isAsking = true;
+    foot.say(`${name} \u2026`, "muted");
+    const ask = async () => {
+      try {
+        return pageOf(commandReport(await command(run, name, rest)));
+      } catch (error) {
+        return pageOf(messageReport("error", failure2(name, error)));
+      }
+    };
+    const shown = ask().then((page) => {
+      isAsking = false;
+      host.open(reportView(host, page, ask, name === "log"));
+    });
+    unwaited("the panel", shown);
+  };
+  return {
+    hints: (run) => [
+      ...asks(run) ? [{ action: "answer", does: "question" }] : [],
+      isLive(run) ? { action: "stop", does: "stop" } : { action: "resume", does: "resume" },
+      { action: "message", does: "message" },
+      { action: "info", does: "info" },
+      { action: "log", does: "log" }
+    ],
+    /** Does what a key asks for; says whether there is something of that name. */
+    press(action, run) {
+      const name = quoted(run);
+      const isAtWork = isLive(run);
+      const question = `again stops ${name} and everything it started, any other key leaves it`;
+      if (action === "answer") {
+        if (asks(run)) answer4?.(run.runId);
+      } else if (action === "stop") {
+        if (isAtWork) foot.askAgain("stop", question, () => act(run, "stop"));
+        else foot.say(`${name} has ended already`, "warning");
+      } else if (action === "resume") {
+        if (isAtWork) foot.say(`${name} has not ended: a message reaches it`, "warning");
+        else act(run, "resume");
+      } else if (action === "message") {
+        foot.askText(`${isAtWork ? "Message to" : "Continue"} ${name}`, (text2) => act(run, "send", text2));
+      } else if (action === "log") show2(run, "log", `${LOG_LIMIT} tools`);
+      else if (action === "info") show2(run, "info");
+      else return false;
+      return true;
+    }
+  };
+}
+function pageOf({ title: title2, lines }) {
+  return { title: title2, lines: (columns, style) => reportLines(lines, columns, style) };
+}
+function quoted(run) {
+  return `\u201C${clip(nameOf(run), LONGEST_NAME)}\u201D`;
+}
+function summary({ title: title2, lines: [first] }) {
+  return oneLine(first ? [first.name, first.text].filter(Boolean).join(" ") : title2);
+}
+function failure2(command, error) {
+  return oneLine(`${command} failed: ${error instanceof Error ? error.message : error}`);
+}
+
+// extension/panel/foot.ts
+var SAID_FOR_MS = 6e3;
+var MAX_CHARACTERS = 8e3;
+var PASTE = /^\u001b\[200~([\s\S]*)\u001b\[201~/;
+var Foot = class {
+  keys;
+  changed;
+  typed;
+  asked;
+  said;
+  constructor(keys, changed) {
+    this.keys = keys;
+    this.changed = changed;
+  }
+  /** Says something in the place of the keys, until the next key or for a while. */
+  say(text2, color) {
+    this.said = { text: text2, color, until: Date.now() + SAID_FOR_MS };
+    this.changed();
+  }
+  hush() {
+    this.said = void 0;
+  }
+  /** Asks for a key, which does it; every other one leaves it. The question goes on where the key is named. */
+  askAgain(action, question, then) {
+    this.asked = { action, question, then };
+  }
+  /** Asks for a line of text. */
+  askText(label, then) {
+    setKeybindings(this.keys.bindings);
+    const input = new Input({ prompt: "" });
+    const close = () => {
+      this.typed = void 0;
+    };
+    input.onEscape = close;
+    input.onSubmit = (value) => {
+      close();
+      if (value.trim() !== "") then(value.trim());
+    };
+    this.typed = { label, input };
+  }
+  /** Takes in what is typed; says whether somebody types. */
+  type(data) {
+    if (!this.typed) return false;
+    if (matchesKey(data, "escape") || matchesKey(data, "ctrl+c")) this.typed = void 0;
+    else this.typed.input.handleInput(data.replace(PASTE, (_2, text2) => pasteOf(text2)));
+    return true;
+  }
+  /** Another key was pressed: answers what was asked for. Says whether that is all it does. */
+  press(action) {
+    const { asked } = this;
+    if (!asked) this.hush();
+    this.asked = void 0;
+    if (asked && asked.action === action) asked.then();
+    return asked !== void 0 && (asked.action === action || action === "back");
+  }
+  /** The line; nothing while there are only keys to show. */
+  line(columns, style, hasFocus) {
+    const { typed, asked, said } = this;
+    if (typed) {
+      const label = clip(typed.label, Math.floor(columns / 2));
+      typed.input.focused = hasFocus;
+      return `${style.fg("accent", label)} ${typed.input.render(columns - visibleWidth(label) - 1)[0] ?? ""}`;
+    }
+    if (asked) return style.fg("warning", clip(`${this.keys.nameOf(asked.action)} ${asked.question}`, columns));
+    return said && Date.now() < said.until ? style.fg(said.color, clip(said.text, columns)) : void 0;
+  }
+};
+function pasteOf(text2) {
+  return `\x1B[200~${plainText(text2.slice(0, MAX_CHARACTERS)).replace(/\s*\n\s*/g, " ")}\x1B[201~`;
+}
+
+// extension/panel/keys.ts
+var ACTIONS = {
+  up: { pi: "tui.select.up", own: ["up", "k"], does: "the run above; scroll up" },
+  down: { pi: "tui.select.down", own: ["down", "j"], does: "the run below; scroll down" },
+  pageUp: { pi: "tui.select.pageUp", own: ["pageUp", "ctrl+b"], does: "a page up" },
+  pageDown: { pi: "tui.select.pageDown", own: ["pageDown", "ctrl+f", "space"], does: "a page down" },
+  halfUp: { pi: "tui.altScreen.halfPageUp", own: ["ctrl+u"], does: "half a page up" },
+  halfDown: { pi: "tui.altScreen.halfPageDown", own: ["ctrl+d"], does: "half a page down" },
+  top: { pi: "tui.altScreen.top", own: ["home", "g"], does: "to the first" },
+  bottom: { pi: "tui.altScreen.bottom", own: ["end", "shift+g"], does: "to the last; a transcript is followed there" },
+  open: { pi: "tui.select.confirm", own: ["enter", "right"], does: "the transcript, as it grows" },
+  tools: { pi: "app.tools.expand", own: ["t"], does: "in a transcript: with or without what tools did" },
+  answer: { own: ["o"], does: "open the question that a run waits with" },
+  stop: { own: ["s"], does: "stop the run and everything it started; asks once" },
+  message: { own: ["m"], does: "send a message: a run at work reads it next, one that has ended goes on with it" },
+  resume: { own: ["r"], does: "resume a run that has ended" },
+  log: { own: ["l"], does: "the conversation so far" },
+  info: { own: ["i"], does: "everything that is known of the run" },
+  all: { own: ["a"], does: "the runs of all sessions, or only of this one" },
+  again: { own: ["u"], does: "ask for a report again" },
+  keys: { own: ["?"], does: "these keys" },
+  back: { pi: "tui.select.cancel", own: ["escape", "q", "ctrl+c"], does: "back; from the list, close" },
+  left: { own: ["left"], does: "back" }
+};
+var ALL = Object.entries(ACTIONS);
+var PanelKeys = class {
+  bindings;
+  constructor(bindings) {
+    this.bindings = bindings;
+  }
+  /** What is to be done for a key as the terminal has sent it. */
+  actionOf(data) {
+    const chosen2 = ALL.find(([, { pi }]) => pi !== void 0 && this.bindings.matches?.(data, pi));
+    return (chosen2 ?? ALL.find(([, { own }]) => own.some((key) => isPressed(data, key))))?.[0];
+  }
+  /** The first key of an action. */
+  nameOf(action) {
+    return this.namesOf(ACTIONS[action])[0] ?? "";
+  }
+  /** All keys, and what they do. */
+  table() {
+    return ALL.map(([, keys]) => [this.namesOf(keys).join(" "), keys.does]);
+  }
+  namesOf({ pi, own }) {
+    return [.../* @__PURE__ */ new Set([...pi === void 0 ? [] : keysOf(pi, this.bindings), ...own])].map(keyName);
+  }
+};
+function isPressed(data, key) {
+  if (matchesKey(data, key)) return true;
+  return key === "?" && (decodeKittyPrintable(data) === key || matchesKey(data, "shift+?"));
+}
+
+// extension/ui/run-line.ts
+var NAME_COLUMNS2 = 28;
+var NAME_SHARE2 = 3;
+var AGENT_COLUMNS = 14;
+var MODEL_COLUMNS = 20;
+var TIME_COLUMNS = 6;
+var TOKEN_COLUMNS = 13;
+var COST_COLUMNS = 7;
+var FROM = { agent: 60, tokens: 84, cost: 100, model: 116 };
+var GAP3 = "  ";
+var BEFORE = ["run", "agent", "model", "time"];
+var BEHIND = ["tokens", "cost"];
+var AT_THE_RIGHT = /* @__PURE__ */ new Set(["time", "cost"]);
+function runColumns(runs, width, isNumbered) {
+  const longest = (texts, most) => Math.min(most, Math.max(1, ...texts.map((text2) => widthOf(text2.slice(0, most)))));
+  const names = runs.map(nameOf);
+  const name = longest(names, Math.max(FEWEST_COLUMNS, Math.min(NAME_COLUMNS2, Math.floor(width / NAME_SHARE2))));
+  const apart = toldApart(names, name);
+  const hasCosts = isNumbered && runs.some(({ usage }) => usage.cost > 0);
+  return {
+    width,
+    number: isNumbered ? String(runs.length).length : 0,
+    names: new Map(runs.map(({ key }, index) => [key, apart[index] ?? ""])),
+    sizes: {
+      run: name,
+      agent: width < FROM.agent ? 0 : longest(
+        runs.map(({ agent }) => brief(agent)),
+        AGENT_COLUMNS
+      ),
+      model: width < FROM.model ? 0 : longest(runs.map(modelOf), MODEL_COLUMNS),
+      time: TIME_COLUMNS,
+      tokens: width < FROM.tokens || !runs.some((run) => tokensOf(run)) ? 0 : TOKEN_COLUMNS,
+      cost: width < FROM.cost || !hasCosts ? 0 : COST_COLUMNS
+    }
+  };
+}
+function toldApart(names, columns) {
+  const beginning = (name) => name.slice(0, columns - 1);
+  const sorted = [...new Set(names)].sort();
+  const apart = /* @__PURE__ */ new Map();
+  for (const [index, name] of sorted.entries()) {
+    const alike = [sorted[index - 1], sorted[index + 1]].filter(
+      (other) => other !== void 0 && beginning(other) === beginning(name)
+    );
+    if (widthOf(name) <= columns || alike.length === 0) continue;
+    const shared = Math.max(...alike.map((other = "") => sharedLength(name, other)));
+    if (shared === name.length) continue;
+    const word = name.slice(0, shared).search(/[^\s/\\]*$/);
+    const end2 = `\u2026${name.slice(word)}`;
+    const room = columns - widthOf(end2);
+    apart.set(name, room < FEWEST_COLUMNS ? end2 : name.slice(0, room) + end2);
+  }
+  return names.map((name) => apart.get(name) ?? name);
+}
+function sharedLength(one, other) {
+  let length = 0;
+  while (length < one.length && one[length] === other[length]) length += 1;
+  return length;
+}
+function tokensOf({ usage }) {
+  return usageWords([{ ...usage, cacheRead: 0, cacheWrite: 0 }]).tokens ?? "";
+}
+function runLine(run, columns, style, { now, place, isUnread = false }) {
+  const { text: text2, color } = markOf(run);
+  const number = place ? style.fg("muted", `${String(place.number).padStart(columns.number)} `) : "";
+  const parts = {
+    run: [columns.names.get(run.key) ?? nameOf(run), place?.isChosen ?? true ? "accent" : "toolOutput"],
+    agent: [brief(run.agent), "muted"],
+    model: [modelOf(run), "dim"],
+    time: [elapsed(run, now), "muted"],
+    tokens: [tokensOf(run), "dim"],
+    cost: [usageWords([run.usage]).cost ?? "", "dim"]
+  };
+  const does = (room) => doing(run, isUnread, room, style);
+  return assembled(columns, `${style.fg(color, text2)} ${number}`, (part) => parts[part], does, style);
+}
+function headingLine(columns, style) {
+  const number = style.fg("dim", `${"#".padStart(columns.number)} `);
+  const does = (room) => style.fg("dim", cell("doing", room));
+  return assembled(columns, `  ${number}`, (part) => [part, "dim"], does, style);
+}
+function assembled({ width, number, sizes }, lead, textOf, does, style) {
+  const shown = (some) => some.filter((part) => sizes[part] > 0);
+  const drawn = (part) => {
+    const [text2, color] = textOf(part);
+    return style.fg(color, cell(AT_THE_RIGHT.has(part) ? text2.padStart(sizes[part]) : text2, sizes[part]));
+  };
+  const [before, behind] = [shown(BEFORE), shown(BEHIND)];
+  const used = [...before, ...behind].reduce((sum, part) => sum + sizes[part] + GAP3.length, 0);
+  const room = width - 2 - (number > 0 ? number + 1 : 0) - used;
+  const middle = room < FEWEST_COLUMNS ? " ".repeat(Math.max(0, room)) : does(room);
+  const line = lead + [...before.map(drawn), middle, ...behind.map(drawn)].join(GAP3);
+  return room < 0 ? clip(line, width) : line;
+}
+
+// extension/panel/transcript-entry.ts
+var RESULT_LINES = 6;
+var INDENT2 = 2;
+var ASKED = "\u276F ";
+var CALLED = "\u2192 ";
+function entryLines(entry, columns, style) {
+  const { role, name, isError } = entry;
+  const text2 = typeof entry.text === "string" ? entry.text : "";
+  const width = columns - INDENT2;
+  switch (role) {
+    case "user":
+      return ["", ...wrap(style.fg("accent", plainText(text2).trim()), columns, style.fg("accent", ASKED))];
+    case "assistant":
+      return ["", ...indented(isError ? paragraph(text2, width, style, "error") : prose(text2, width, style), INDENT2)];
+    case "toolCall": {
+      const room = width - CALLED.length;
+      const call = clip(fitCall(oneLine(text2.slice(0, PREVIEW_CHARACTERS)) || (name ?? "\u2026"), room), room);
+      return indented([style.fg("dim", CALLED) + style.fg("toolOutput", call)], INDENT2);
+    }
+    case "toolResult":
+      return indented(resultLines(text2, isError === true, width - INDENT2, style), 2 * INDENT2);
+    default:
+      return indented(startOf(text2, width, style, "dim", 1), INDENT2);
+  }
+}
+function resultLines(text2, isError, width, style) {
+  const lines = plainText(text2).trimEnd().split("\n");
+  const hidden = lines.length - RESULT_LINES;
+  const shown = hidden > 1 ? lines.slice(0, RESULT_LINES) : lines;
+  const drawn = shown.map((line) => style.fg(isError ? "error" : "dim", clip(line, width)));
+  return hidden > 1 ? [...drawn, remark(`${hidden} more lines`, width, style)] : drawn;
+}
+
+// extension/panel/transcript-window.ts
+var FOLLOWED_ENTRIES = 400;
+var MOST_ENTRIES = 4e3;
+var TranscriptWindow = class {
+  /** Whether the end is shown, and stays shown. */
+  isFollowing = true;
+  /** Whether there are older entries than those here. */
+  hasMore = false;
+  blocks = [];
+  place = { block: 0, line: 0 };
+  columns = 1;
+  rows = 1;
+  style;
+  tail = [];
+  /** The very first entry is wanted, whatever has to be read for it. */
+  wantsTop = false;
+  get length() {
+    return this.blocks.length;
+  }
+  /** Whether nothing is above the screen that could be scrolled to. */
+  get isAtTop() {
+    return !this.isFollowing && this.place.block === 0 && this.place.line === 0;
+  }
+  /** Starts anew. */
+  clear() {
+    this.blocks = [];
+    this.hasMore = false;
+    this.isFollowing = true;
+  }
+  /** Joins the newest entries of the file with those that are here, whichever reach further back. */
+  take({ entries, hasMore }) {
+    const { blocks } = this;
+    const known = entries.length - entries.findIndex((_2, added2) => isEnd(blocks, entries, entries.length - added2));
+    const isJoined = known <= entries.length;
+    if (!isJoined && !this.isFollowing && blocks.length > 0) return;
+    const older = isJoined ? Math.max(0, known - blocks.length) : 0;
+    const added = entries.slice(isJoined ? known : 0).map(blockOf);
+    this.blocks = [...entries.slice(0, older).map(blockOf), ...isJoined ? blocks : [], ...added];
+    if (!isJoined || known >= blocks.length) this.hasMore = hasMore;
+    if (older > 0 && !this.wantsTop) this.place = { ...this.place, block: this.place.block + older };
+    if (!this.isFollowing || this.blocks.length < 2 * FOLLOWED_ENTRIES) return;
+    this.blocks = this.blocks.slice(-FOLLOWED_ENTRIES);
+    this.hasMore = true;
+  }
+  /** Scrolls up (negative) or down, infinitely far to an end. At the end it follows again. */
+  scroll(lines) {
+    this.wantsTop = lines === Number.NEGATIVE_INFINITY;
+    if (lines === Number.POSITIVE_INFINITY) this.isFollowing = true;
+    else if (lines < 0) this.up(-lines);
+    else if (!this.isFollowing) this.down(lines);
+  }
+  /** What is on the screen; `tail` stands below the newest entry. */
+  visible(columns, rows, style, tail) {
+    Object.assign(this, { columns, rows, style, tail });
+    if (!this.isFollowing) {
+      const lines = this.here();
+      if (lines.length >= rows) return lines;
+      this.isFollowing = true;
+    }
+    return this.end();
+  }
+  /** The last lines; they are where the screen is from now on. */
+  end() {
+    let lines = this.tail.slice(-this.rows);
+    this.place = { block: this.blocks.length, line: 0 };
+    while (this.place.block > 0 && lines.length < this.rows) {
+      const block = this.place.block - 1;
+      const above = this.lines(block);
+      const line = Math.max(0, above.length + lines.length - this.rows);
+      lines = [...above.slice(line), ...lines];
+      this.place = { block, line };
+    }
+    return lines;
+  }
+  /** The lines from where the screen is. */
+  here() {
+    const lines = [];
+    for (let { block, line } = this.place; block < this.blocks.length && lines.length < this.rows; block++, line = 0) {
+      lines.push(...this.lines(block).slice(line));
+    }
+    return [...lines, ...this.tail].slice(0, this.rows);
+  }
+  up(lines) {
+    if (this.isFollowing) this.end();
+    this.isFollowing = false;
+    let { block, line } = this.place;
+    if (lines === Number.POSITIVE_INFINITY) block = line = 0;
+    for (line -= lines; line < 0 && block > 0; line += this.lines(block).length) block -= 1;
+    this.place = { block, line: Math.max(0, line) };
+  }
+  down(lines) {
+    let { block, line } = this.place;
+    for (line += lines; block < this.blocks.length && line >= this.lines(block).length; block++) {
+      line -= this.lines(block).length;
+    }
+    this.place = { block, line };
+  }
+  lines(index) {
+    return (this.style && this.blocks[index]?.lines(this.columns, this.style)) ?? [];
+  }
+};
+function blockOf(entry) {
+  return { entry, lines: cached((columns, style) => entryLines(entry, columns, style)) };
+}
+function isEnd(blocks, entries, count) {
+  const both = Math.min(blocks.length, count);
+  for (let back = 1; back <= both; back++) {
+    if (!isSame(blocks[blocks.length - back]?.entry, entries[count - back])) return false;
+  }
+  return both > 0;
+}
+function isSame(one, other) {
+  return ["role", "text", "name", "isError"].every((part) => one?.[part] === other?.[part]);
+}
+
+// extension/panel/transcript.ts
+var NEWEST_ENTRIES = 80;
+var FETCH_EVERY_MS = 400;
+var INDENT3 = 2;
+function transcriptView(host, actions, opened) {
+  const window = new TranscriptWindow();
+  let run = opened;
+  let isRemoved = false;
+  let withTools = true;
+  let version;
+  let problem;
+  let wanted = 0;
+  let isReading = false;
+  let timer;
+  let isDisposed = false;
+  let isExhausted = false;
+  let height = 1;
+  let newest;
+  const below = cached(
+    (shown, said, columns, style) => isLive(shown) ? liveLines(shown, said, columns, style) : endLines2(shown, columns, style)
+  );
+  const want = (entries2) => {
+    wanted = Math.max(wanted, entries2);
+    if (!isReading && !isDisposed) unwaited("the panel", read());
+  };
+  const wantOlder = () => {
+    if (window.isAtTop && window.hasMore && !isExhausted) want(Math.min(MOST_ENTRIES, window.length * 2));
+  };
+  const read = async () => {
+    const entries2 = wanted;
+    const tools = withTools;
+    isReading = true;
+    wanted = 0;
+    try {
+      const transcript = await host.session.transcript(run.key, { entries: entries2, tools });
+      if (tools === withTools) take(transcript, entries2);
+      else wanted = NEWEST_ENTRIES;
+      problem = void 0;
+    } catch (error) {
+      problem = oneLine(error instanceof Error ? error.message : String(error));
+    }
+    if (isDisposed) return;
+    host.changed();
+    const rested = () => {
+      isReading = false;
+      wantOlder();
+      if (wanted > 0) want(0);
+    };
+    timer = guardedTimeout("reading the transcript", rested, FETCH_EVERY_MS);
+  };
+  const take = (transcript, asked) => {
+    const { length } = window;
+    if (version === void 0) {
+      window.clear();
+      isExhausted = false;
+    } else if (transcript.version === version && asked <= length) return;
+    window.take(transcript);
+    if (asked > NEWEST_ENTRIES) isExhausted = window.length <= length;
+    version = transcript.version;
+    newest = transcript.entries.findLast(({ role }) => role === "assistant")?.text;
+  };
+  const entries = (columns) => {
+    const { style } = host;
+    const tail = below(run, newest, columns, style);
+    if (window.length === 0) return withoutEntries(columns, tail).slice(0, height);
+    const lines = window.visible(columns, height, style, tail);
+    return window.isAtTop && lines[0] === "" ? [above(columns), ...lines.slice(1)] : lines;
+  };
+  const above = (columns) => {
+    if (!window.hasMore) return "";
+    if (!isExhausted) return note("\u2026 older entries are being read", host.style);
+    const where = "\u2026 older entries are in ";
+    const path = oneLine(run.transcript ?? "the child's session file");
+    return note(where + fitPath(path, columns - INDENT3 - where.length), host.style);
+  };
+  const withoutEntries = (columns, tail) => {
+    const { style } = host;
+    const width = columns - INDENT3;
+    if (run.archivedMs !== void 0) {
+      const archived = `The transcript was archived ${when(run.archivedMs)}. What the run came to:`;
+      const result = compactProse(run.result || run.partial || "(nothing)", width, style);
+      return ["", ...indented([...paragraph(archived, width, style, "dim"), "", ...result], INDENT3)];
+    }
+    if (problem !== void 0) {
+      return ["", ...indented(paragraph(problem, width, style, "warning"), INDENT3), ...endLines2(run, columns, style)];
+    }
+    if (version === void 0) return ["", note("Reading \u2026", style)];
+    const task = indented(paragraph(run.task, width, style, "muted"), INDENT3);
+    const waits = isLive(run) ? "Nothing has been said yet." : "Nothing was said.";
+    return ["", ...task, "", note(waits, style), ...tail];
+  };
+  want(NEWEST_ENTRIES);
+  return {
+    head: (columns) => headLine2(run, columns, host.style),
+    body(columns, rows) {
+      const asked = run.question ? [questionLine(run, columns, host.style)] : [];
+      height = rows - asked.length;
+      return [...entries(columns), ...asked];
+    },
+    hints() {
+      const tools = { action: "tools", does: withTools ? "without tools" : "with tools" };
+      const known = isRemoved ? [] : actions.hints(run);
+      if (window.isFollowing) return [...known, tools, { action: "up", does: "scroll" }];
+      return [{ action: "bottom", does: "follow" }, ...known, tools];
+    },
+    press(action) {
+      const by = scrolled(action, height);
+      if (by !== void 0) window.scroll(by);
+      else if (action === "tools") {
+        withTools = !withTools;
+        version = void 0;
+        want(NEWEST_ENTRIES);
+      } else return !isRemoved && actions.press(action, run);
+      wantOlder();
+      return true;
+    },
+    refresh() {
+      const known = host.runs.run(run.key);
+      isRemoved = known === void 0;
+      if (!known) return;
+      const before = run;
+      run = known;
+      if (isLive(before) || isLive(run) || run.timesResumed !== before.timesResumed) want(NEWEST_ENTRIES);
+    },
+    dispose() {
+      isDisposed = true;
+      clearTimeout(timer);
+    }
+  };
+}
+function headLine2(run, columns, style) {
+  const { text: text2, color } = markOf(run);
+  const { tokens = "", cost = "" } = usageWords([run.usage]);
+  const parts = [
+    titled(nameOf(run), style),
+    style.fg("muted", run.agent === nameOf(run) ? "" : oneLine(run.agent)),
+    style.fg("muted", elapsed(run, Date.now())),
+    style.fg(isLive(run) ? "muted" : color, wordsOf(run)),
+    ...[modelOf(run), tokens, cost].map((part) => style.fg("dim", part))
+  ];
+  return clip(`${style.fg(color, text2)} ${joined(parts, style)}`, columns);
+}
+function note(text2, style) {
+  return " ".repeat(INDENT3) + style.fg("dim", text2);
+}
+function liveLines({ text: text2 = "" }, newest, columns, style) {
+  const said = text2.trim();
+  return said === "" || newest?.includes(said) ? [] : ["", ...indented(prose(said, columns - INDENT3, style), INDENT3)];
+}
+function endLines2(run, columns, style) {
+  if (isLive(run)) return [];
+  const { text: text2, color } = markOf(run);
+  const words = style.fg(color, `${text2} ${wordsOf(run) || "done"}`);
+  const error = run.error ? paragraph(run.error, columns - INDENT3, style, color) : [];
+  return [
+    "",
+    clip(joined([words, style.fg("muted", elapsed(run, Date.now()))], style), columns),
+    ...indented(error, INDENT3)
+  ];
+}
+function when(ms) {
+  return new Date(ms).toLocaleString(void 0, { dateStyle: "medium", timeStyle: "short" });
+}
+
+// extension/panel/list.ts
+var HEADING_FROM_ROWS = 12;
+var DETAIL_FROM_ROWS = 16;
+var DETAIL_ROWS = 8;
+var MOST_DETAIL_ROWS = 16;
+var TASK_LINES = 3;
+var INDENT4 = 2;
+var CHOSEN = "\u25B8 ";
+var OTHER = "  ";
+function listView(host, actions) {
+  const { runs } = host;
+  const columnsOf = cached((list2, width) => runColumns(list2, width, true));
+  const details2 = cached(detailLines);
+  const sumsOf = cached(sums);
+  let chosen2;
+  let index = 0;
+  let top = 0;
+  let listRows = 1;
+  const choose = (at2) => {
+    index = Math.max(0, at2);
+    chosen2 = runs.list[index]?.key;
+  };
+  const current = () => {
+    const at2 = runs.list.findIndex(({ key }) => key === chosen2);
+    choose(at2 >= 0 ? at2 : Math.min(index, runs.list.length - 1));
+    return runs.list[index];
+  };
+  return {
+    head(columns) {
+      const { style } = host;
+      const where = runs.isAll ? style.fg("warning", "all sessions") : "";
+      return clip(joined([titled("Sub-agents", style), where, sumsOf(runs.list, style)], style), columns);
+    },
+    body(columns, rows) {
+      const { list: list2, unread } = runs;
+      const { style } = host;
+      const run = current();
+      if (!run) return nothing(runs, columns, style).slice(0, rows);
+      const heading = rows >= HEADING_FROM_ROWS ? 1 : 0;
+      const wanted = rows >= DETAIL_FROM_ROWS ? DETAIL_ROWS : 0;
+      listRows = Math.max(1, Math.min(list2.length, rows - heading - wanted));
+      top = Math.max(0, Math.min(top, list2.length - listRows, index));
+      top = Math.max(top, index - listRows + 1);
+      const layout = columnsOf(list2, columns - OTHER.length);
+      const now = Date.now();
+      const lines = list2.slice(top, top + listRows).map((shown, offset) => {
+        const place = { number: top + offset + 1, isChosen: top + offset === index };
+        const lead = place.isChosen ? style.fg("accent", CHOSEN) : OTHER;
+        return lead + runLine(shown, layout, style, { now, place, isUnread: unread.has(shown.key) });
+      });
+      if (heading) lines.unshift(OTHER + headingLine(layout, style));
+      const room = wanted > 0 ? Math.min(MOST_DETAIL_ROWS, rows - lines.length) : 0;
+      return room < 3 ? lines : [...lines, ...details2(run, columns, room, style)];
+    },
+    hints() {
+      const run = current();
+      const all = { action: "all", does: runs.isAll ? "this session" : "all sessions" };
+      return run ? [{ action: "open", does: "open" }, ...actions.hints(run), all] : [all];
+    },
+    press(action) {
+      const by = scrolled(action, listRows);
+      const run = current();
+      if (by !== void 0) choose(Math.max(0, Math.min(runs.list.length - 1, index + by)));
+      else if (action === "all") runs.toggleAll();
+      else if (run && action === "open") host.open(transcriptView(host, actions, run));
+      else return run !== void 0 && actions.press(action, run);
+      return true;
+    },
+    refresh: () => runs.ask(false)
+  };
+}
+function nothing({ isAll, isComplete, problem }, columns, style) {
+  const said = (text2, color) => wrap(style.fg(color, text2), columns, "  ");
+  if (problem) return ["", ...said(`The runs cannot be listed: ${oneLine(problem)}`, "error")];
+  if (!isComplete) return ["", ...said("Looking for runs \u2026", "dim")];
+  if (isAll) return ["", ...said("There are no background runs in any session.", "toolOutput")];
+  return [
+    "",
+    ...said("No background runs in this session.", "toolOutput"),
+    "",
+    ...said("The model starts them with sessions_spawn. Ask for it in your own words:", "muted"),
+    ...said("\u201CLook for dead code in the background, and tell me when you are done.\u201D", "accent")
+  ];
+}
+function sums(list2, style) {
+  const states2 = list2.map(stateOf2);
+  const counted = [...counts(states2.filter((state) => !isOver(state))), ...counts(states2.filter(isOver))];
+  const words = counted.map(({ count, word }) => style.fg("muted", `${count} ${word}`));
+  const spent2 = list2.map(({ usage }) => ({ ...usage, cacheRead: 0, cacheWrite: 0, turns: 0 }));
+  return joined([...words, ...figures(spent2, void 0, style)], style);
+}
+function detailLines(run, columns, rows, style) {
+  const width = columns - INDENT4;
+  const task = startOf(run.task, width, style, "muted", TASK_LINES);
+  const asks = run.question ? [questionLine(run, width, style)] : [];
+  const spent2 = partLines(figures(run.usage, run.model, style), width, style).slice(0, 2);
+  const room = rows - 2 - task.length - asks.length - spent2.length;
+  const middle = room < 1 ? [] : isLive(run) ? liveLines2(run, width, room, style) : endedLines(run, width, style);
+  const shown = [...task, ...asks, ...middle.slice(0, room), ...spent2];
+  return ["", rule(nameOf(run), columns, style), ...indented(shown, INDENT4)].slice(0, rows);
+}
+function liveLines2({ lastTool, text: text2 = "" }, width, rows, style) {
+  const lead = "\u2192 ";
+  const call = style.fg("toolOutput", clip(fitCall(oneLine(lastTool ?? ""), width - lead.length), width - lead.length));
+  const calls = lastTool ? [style.fg("dim", lead) + call] : [];
+  return rows > calls.length ? [...calls, ...endOfProse(text2, width, style, rows - calls.length)] : calls;
+}
+function endedLines(run, width, style) {
+  const { error = "", result, partial = "" } = run;
+  const failure3 = error ? paragraph(error.slice(0, PREVIEW_CHARACTERS), width, style, markOf(run).color) : [];
+  return [...failure3, ...compactProse((result || partial).slice(0, PREVIEW_CHARACTERS), width, style)];
+}
+
+// extension/panel/runs.ts
+var ALL_EVERY_MS = 2e3;
+var OWN_EVERY_MS = 1e4;
+var PanelRuns = class {
+  /** Newest first. */
+  list = [];
+  isAll = false;
+  /** Whether the store has answered. */
+  isComplete = false;
+  /** Why it has not. */
+  problem;
+  /** The keys of those that wait to be read. */
+  unread = /* @__PURE__ */ new Set();
+  background;
+  session;
+  changed;
+  stored = [];
+  askedAt = Number.NEGATIVE_INFINITY;
+  isAsking = false;
+  isWanted = false;
+  /** Which runs have ended as far as is told. */
+  ends = "";
+  constructor(background, session2, changed) {
+    this.background = background;
+    this.session = session2;
+    this.changed = changed;
+    this.join();
+  }
+  run(key) {
+    return this.list.find((run) => run.key === key);
+  }
+  /** Takes in what has been told. What came of a run that has just ended is asked for. */
+  join() {
+    const stored = new Map(this.stored.map((run) => [run.key, run]));
+    const told = this.background.runs.map((run) => completed(run, stored.get(run.key)));
+    for (const { key } of told) stored.delete(key);
+    this.unread = new Set(this.background.unread.map(({ key }) => key));
+    this.list = [...told, ...stored.values()].sort((a, b2) => b2.createdMs - a.createdMs);
+    this.changed();
+    const ended2 = told.filter((run) => !isLive(run));
+    const ends = ended2.map(endOf).join();
+    if (ends === this.ends) return;
+    this.ends = ends;
+    this.ask(true);
+  }
+  /** Lists the runs of all sessions, or only this one's. */
+  toggleAll() {
+    this.isAll = !this.isAll;
+    const [own] = this.background.runs;
+    if (!this.isAll) this.stored = this.stored.filter(({ session: session2 }) => session2 === own?.session);
+    this.join();
+    this.ask(true);
+  }
+  /** Asks the store now, or when it is time to. */
+  ask(now) {
+    const age = Math.abs(Date.now() - this.askedAt);
+    if (!now && (this.isAsking || age < (this.isAll ? ALL_EVERY_MS : OWN_EVERY_MS))) return;
+    this.isWanted = true;
+    if (!this.isAsking) unwaited("the panel", this.read());
+  }
+  async read() {
+    this.isAsking = true;
+    while (this.isWanted) {
+      const { isAll } = this;
+      this.isWanted = false;
+      try {
+        const runs = runsOf(await this.session.runs(isAll));
+        if (isAll !== this.isAll) continue;
+        this.stored = runs;
+        this.isComplete = true;
+        this.problem = void 0;
+      } catch (error) {
+        this.problem = error instanceof Error ? error.message : String(error);
+      }
+    }
+    this.isAsking = false;
+    this.askedAt = Date.now();
+    this.join();
+  }
+};
+function completed(told, stored) {
+  if (!stored || isLive(told) !== isLive(stored)) return told;
+  const { result, partial, notes, task } = stored;
+  const texts = { ...result !== void 0 && { result }, ...partial !== void 0 && { partial } };
+  return { ...told, task, ...texts, ...notes && { notes } };
+}
+
+// extension/panel/screen.ts
+var WHOLE_SCREEN = { width: "100%", maxHeight: "100%", anchor: "top-left" };
+var DRAW_EVERY_MS = 100;
+var TICK_MS = 1e3;
+var ROWS = 24;
+var WHEEL_LINES = 10;
+var KEY_COLUMNS = 22;
+var MARGIN = " ";
+async function openPanel(context, background, callbacks = {}, answer4) {
+  const { session: session2 } = background;
+  if (!session2) {
+    context.ui.notify("Background runs are not available in this session: /subagents doctor says why", "warning");
+    return;
+  }
+  const closed = Promise.withResolvers();
+  const setting = { background, session: session2, callbacks, answer: answer4, gone: closed.resolve };
+  const shown = context.ui.custom(
+    (terminal, theme, keys, done) => panel(setting, terminal, theme, keys, () => done(void 0)),
+    { overlay: true, overlayOptions: WHOLE_SCREEN }
+  );
+  await Promise.race([shown, closed.promise]);
+}
+function panel({ background, session: session2, callbacks, answer: answer4, gone }, terminal, theme, keybindings, done) {
+  let style = new Style(theme);
+  let drawn;
+  let drawnAt = Number.NEGATIVE_INFINITY;
+  let timer;
+  let isDisposed = false;
+  const views = [];
+  const draw = () => {
+    drawn = void 0;
+    terminal.requestRender();
+  };
+  const changed = () => {
+    if (isDisposed || timer !== void 0) return;
+    const drawNow = () => {
+      timer = void 0;
+      drawnAt = Date.now();
+      draw();
+    };
+    const wait = Math.min(DRAW_EVERY_MS, Math.max(0, drawnAt + DRAW_EVERY_MS - Date.now()));
+    timer = guardedTimeout("drawing the panel", drawNow, wait);
+  };
+  const open = (view) => {
+    if (isDisposed) {
+      view.dispose?.();
+      return;
+    }
+    foot.hush();
+    views.push(view);
+    changed();
+  };
+  const dispose = () => {
+    if (isDisposed) return;
+    isDisposed = true;
+    unsubscribe();
+    clearInterval(tick);
+    clearTimeout(timer);
+    for (const view of views) view.dispose?.();
+    gone();
+  };
+  const close = () => {
+    dispose();
+    done();
+  };
+  const refresh = () => {
+    for (const view of views) view.refresh?.();
+  };
+  const told = () => {
+    if (background.session !== session2) {
+      close();
+      return;
+    }
+    runs.join();
+    refresh();
+  };
+  const press = (action) => {
+    if (foot.press(action) || action === void 0 || views.at(-1)?.press(action)) return;
+    if (action === "back" || action === "left" && views.length > 1) {
+      views.pop()?.dispose?.();
+      if (views.length === 0) close();
+    } else if (action === "keys")
+      open(reportView(host, { title: "Keys", lines: (...room) => keyLines(keys, ...room) }));
+  };
+  const layout = (columns, rows) => {
+    const view = views.at(-1);
+    if (!view) return [];
+    const inner2 = Math.max(1, columns - 2 * MARGIN.length);
+    const body = view.body(inner2, bodyRows(rows));
+    const does = views.length === 1 ? "close" : "back";
+    const hints = [...view.hints(), { action: "keys", does: "keys" }, { action: "back", does }];
+    const last = foot.line(inner2, style, screen.focused) ?? hintLine(hints, keys, style, inner2);
+    return framed(view.head(inner2), body, last, rule("", inner2, style), rows).map((line) => MARGIN + line);
+  };
+  const keys = new PanelKeys(keybindings);
+  const foot = new Foot(keys, changed);
+  const runs = new PanelRuns(background, session2, changed);
+  const host = {
+    get style() {
+      return style;
+    },
+    ...{ foot, session: session2, runs, changed, open }
+  };
+  views.push(listView(host, runActions(host, callbacks, answer4)));
+  const unsubscribe = background.subscribe(told);
+  const ticked = () => {
+    refresh();
+    changed();
+  };
+  const tick = guardedInterval("the clock of the panel", ticked, TICK_MS);
+  runs.ask(true);
+  const screen = {
+    /** Set by pi: whether keys come here, and not to a dialog that has opened since. */
+    focused: false,
+    render(columns) {
+      if (!screen.focused) return [];
+      const rows = terminal.terminal?.rows ?? process.stdout.rows ?? ROWS;
+      const size = `${columns}x${rows}`;
+      if (drawn?.screen !== size) drawn = { screen: size, lines: layout(columns, rows) };
+      return drawn.lines;
+    },
+    invalidate() {
+      style = new Style(theme);
+      drawn = void 0;
+    },
+    handleInput(data) {
+      if (!foot.type(data)) press(keys.actionOf(data));
+      draw();
+    },
+    handleMouse({ type, wheelDelta = 0 }) {
+      const lines = type === "wheel" ? Math.min(WHEEL_LINES, Math.abs(Math.round(wheelDelta))) : 0;
+      for (let line = 0; line < lines; line++) views.at(-1)?.press(wheelDelta < 0 ? "up" : "down");
+      if (lines > 0) drawn = void 0;
+      return { handled: true };
+    },
+    dispose
+  };
+  return screen;
+}
+function keyLines(keys, columns, style) {
+  return keys.table().flatMap(([names, does]) => {
+    const lead = cell(names, Math.min(KEY_COLUMNS, Math.floor(columns / 2)));
+    return wrap(style.fg("toolOutput", does), columns, `${style.fg("accent", lead)} `);
+  });
+}
+
+// extension/questions/asked.ts
+var LIMIT_MS = 10 * 6e4;
+var MAX_LIMIT_MS = 2 ** 31 - 1;
+function consentOf({ path: _path, ...request }) {
+  return { ...request, method: "consent", since: performance.now(), limitMs: LIMIT_MS };
+}
+function questionOf({ timeoutMs = LIMIT_MS, ...question }) {
+  return { ...question, since: performance.now(), limitMs: Math.min(timeoutMs, MAX_LIMIT_MS) };
+}
+function leftMs({ since, limitMs }) {
+  return Math.max(1, Math.round(since + limitMs - performance.now()));
+}
+var WORDS = {
+  consent: ["No, do not run it", "Yes, run it"],
+  confirm: ["No", "Yes"]
+};
+var NO_ANSWER = { label: "No answer", answer: {} };
+function choicesOf({ method, options = [] }) {
+  switch (method) {
+    case "consent":
+    case "confirm": {
+      const [no, yes] = WORDS[method];
+      return [
+        { label: no, answer: { confirmed: false } },
+        { label: yes, answer: { confirmed: true } }
+      ];
+    }
+    case "select":
+      return [NO_ANSWER, ...options.map((value) => ({ label: oneLine(value), answer: { value } }))];
+    default:
+      return [NO_ANSWER, { label: "Write an answer" }];
+  }
+}
+function asker({ agent }, label) {
+  const name = oneLine(label ?? "");
+  return name === "" || name === agent ? oneLine(agent) : `${name} (${oneLine(agent)})`;
+}
+function sentence(asked, label) {
+  const title2 = oneLine(asked.title);
+  return asked.method === "consent" ? title2 : `${asker(asked, label)} asks: ${title2}`;
+}
+var MARK = "?";
+var FEWEST_COLUMNS2 = 24;
+function questionLine2(asked, width, style, { label, hint: hint2 = "" } = {}) {
+  const wanted = hint2 === "" ? "" : ` \xB7 ${hint2}`;
+  const end2 = width - visibleWidth(wanted) < FEWEST_COLUMNS2 ? "" : wanted;
+  const room = width - MARK.length - 1 - visibleWidth(end2);
+  const text2 = clip(sentence(asked, label), Math.max(0, room));
+  return clip(`${style.fg("warning", `${MARK} ${text2}`)}${style.fg("dim", end2)}`, width);
+}
+
+// extension/questions/overlay.ts
+var GUARD_MS = 500;
+var CHOICES = 8;
+var FREE_ROWS = 4;
+var FRAME_ROWS = 2;
+var LEAST_ROWS = 3;
+var FRAME_COLUMNS = 4;
+var KEYS = [
+  "tui.select.up",
+  "tui.select.down",
+  "tui.select.pageUp",
+  "tui.select.pageDown",
+  "tui.select.confirm",
+  "tui.select.cancel"
+];
+var QuestionOverlay = class {
+  options;
+  style;
+  choices;
+  list;
+  chosen = 0;
+  /** The field for an answer of one line, once it is being written. */
+  input;
+  /** The first line in sight of a long question. */
+  from = 0;
+  shownAt;
+  hasFocus = false;
+  constructor(options) {
+    this.options = options;
+    const { asked, theme, byHand } = options;
+    this.style = new Style(theme);
+    this.choices = choicesOf(asked);
+    const { style } = this;
+    const items = this.choices.map(({ label }, index) => ({ value: `${index}`, label }));
+    this.list = new SelectList(items, CHOICES, {
+      selectedPrefix: (text2) => style.fg("accent", text2),
+      selectedText: (text2) => style.fg("accent", text2),
+      description: (text2) => style.fg("muted", text2),
+      scrollInfo: (text2) => style.fg("dim", text2),
+      noMatch: (text2) => style.fg("dim", text2)
+    });
+    if (asked.method === "input" && byHand) this.write();
+  }
+  get focused() {
+    return this.hasFocus;
+  }
+  set focused(focused) {
+    this.hasFocus = focused;
+    if (this.input) this.input.focused = focused;
+  }
+  /** Whether a key is meant for this question, and not for pi's editor. */
+  takes(data) {
+    return !this.isNew() && (this.input !== void 0 || this.keyOf(data) !== void 0);
+  }
+  /** It has opened by itself, and the keys that come now were meant for what was there before. */
+  isNew() {
+    if (this.options.byHand) return false;
+    return this.shownAt === void 0 || performance.now() - this.shownAt < GUARD_MS;
+  }
+  handleInput(data) {
+    const key = this.keyOf(data);
+    if (this.input && key !== "tui.select.confirm" && key !== "tui.select.cancel") this.input.handleInput(data);
+    else if (key) this.press(key);
+  }
+  invalidate() {
+    this.list.invalidate();
+    this.input?.invalidate();
+  }
+  render(width) {
+    if (!this.hasFocus) return [];
+    this.shownAt ??= performance.now();
+    const { style } = this;
+    const inner2 = Math.max(1, width - FRAME_COLUMNS);
+    const answers = this.input ? this.input.render(inner2) : this.list.render(inner2);
+    const below = ["", ...answers, "", ...wrap(style.fg("dim", this.hints()), inner2)];
+    const rows = Math.max(LEAST_ROWS, this.options.tui.terminal.rows - FREE_ROWS - FRAME_ROWS - below.length);
+    const lines = [...this.question(inner2, rows), ...below];
+    const side = style.fg("warning", "\u2502");
+    const framed2 = lines.map(
+      (line) => width > FRAME_COLUMNS ? `${side} ${cell(line, inner2)} ${side}` : cell(line, width)
+    );
+    return [this.edge("\u256D", "\u256E", this.heading(), width), ...framed2, this.edge("\u2570", "\u256F", "", width)];
+  }
+  press(key) {
+    if (key === "tui.select.up") this.choose(this.chosen - 1);
+    else if (key === "tui.select.down") this.choose(this.chosen + 1);
+    else if (key === "tui.select.pageUp") this.from -= LEAST_ROWS;
+    else if (key === "tui.select.pageDown") this.from += LEAST_ROWS;
+    else if (key === "tui.select.cancel") this.options.done(this.choices[0].answer);
+    else this.confirm();
+  }
+  /** Stops at both ends: the way to a yes is always down. */
+  choose(index) {
+    this.chosen = Math.max(0, Math.min(index, this.choices.length - 1));
+    this.list.setSelectedIndex(this.chosen);
+  }
+  confirm() {
+    const value = this.input?.getValue();
+    const { answer: answer4 } = this.choices[this.chosen] ?? this.choices[0];
+    if (value !== void 0) this.options.done(value === "" ? this.choices[0].answer : { value });
+    else if (answer4 || this.options.asked.method === "editor") this.options.done(answer4);
+    else this.write();
+  }
+  write() {
+    const { placeholder = "" } = this.options.asked;
+    const placeholderStyle = (text2) => this.style.fg("dim", text2);
+    this.input = new Input({ placeholder: plainText(placeholder).replace(/\n/g, " "), placeholderStyle });
+    this.input.focused = this.hasFocus;
+  }
+  /** Title and message, as many lines as there is room for. */
+  question(width, rows) {
+    const { title: title2, message = "" } = this.options.asked;
+    const text2 = plainText(message).trim();
+    const all = [
+      ...wrap(this.style.bold(plainText(title2).trim()), width),
+      ...text2 === "" ? [] : ["", ...wrap(text2, width)]
+    ];
+    if (all.length <= rows) return all;
+    this.from = Math.max(0, Math.min(this.from, all.length - rows + 1));
+    const seen = all.slice(this.from, this.from + rows - 1);
+    const keys = `${this.name("tui.select.pageUp")}/${this.name("tui.select.pageDown")}`;
+    const place = `lines ${this.from + 1} to ${this.from + seen.length} of ${all.length} \xB7 ${keys}`;
+    return [...seen, this.style.fg("warning", place)];
+  }
+  heading() {
+    const { asked, label } = this.options;
+    return asked.method === "consent" ? "? sub-agent" : `? ${asker(asked, label)} asks`;
+  }
+  hints() {
+    const [take, no] = [this.name("tui.select.confirm"), this.name("tui.select.cancel")];
+    if (this.input) return `${take} sends it \xB7 ${no} gives no answer`;
+    const move = `${this.name("tui.select.up")}/${this.name("tui.select.down")}`;
+    return `${move} chooses \xB7 ${take} takes it \xB7 ${no} declines \xB7 what you type goes to the editor`;
+  }
+  edge(left, right, heading, width) {
+    const { style } = this;
+    const text2 = heading === "" ? "" : ` ${heading} `;
+    const inner2 = cell(`\u2500${text2}${"\u2500".repeat(width)}`, Math.max(0, width - 2)).replace(/…$/, "\u2500");
+    return style.fg("warning", width > 2 ? `${left}${inner2}${right}` : "");
+  }
+  name(key) {
+    return keyText(key, this.options.keybindings);
+  }
+  keyOf(data) {
+    if (!this.options.byHand && isText2(data)) return void 0;
+    return KEYS.find((key) => this.options.keybindings.matches(data, key));
+  }
+};
+function isText2(data) {
+  return /^[^\p{Cc}]/u.test(decodeKittyPrintable(data) ?? data);
+}
+
+// extension/questions/terminal.ts
+var SHORTCUT = "alt+a";
+var WIDGET = "subagents-questions";
+var MOST_LINES = 3;
+var QUIET_MS = 2e3;
+var LOOK_EVERY_MS = 200;
+var REPORT = /^\u001b(?:\[(?:<|M|[IO]$|\?|[\d;]+[cnRt]$)|\]|P|_)/;
+var TerminalQuestions = class {
+  ui;
+  labelOf;
+  release;
+  clock;
+  waiting = [];
+  /** Where pi draws, known while there are lines of ours. */
+  tui;
+  shown;
+  /** Questions that somebody has looked at and put off; they do not open by themselves again. */
+  putOff = /* @__PURE__ */ new Set();
+  lastKey = performance.now();
+  constructor(ui, labelOf) {
+    this.ui = ui;
+    this.labelOf = labelOf;
+    this.release = ui.onTerminalInput((data) => this.heard(data));
+    this.clock = guardedInterval("opening a question", () => this.look(), LOOK_EVERY_MS);
+  }
+  update(waiting) {
+    this.waiting = waiting;
+    if (this.shown && !waiting.includes(this.shown.asked)) this.hide();
+    this.drawLines();
+  }
+  open(id) {
+    const asked = this.waiting.find((other) => other.id === id);
+    if (!asked) return;
+    this.hide();
+    this.show(asked, true);
+  }
+  close() {
+    this.release();
+    clearInterval(this.clock);
+    this.hide();
+    if (this.waiting.length > 0) this.ui.setWidget(WIDGET, void 0);
+    this.waiting = [];
+  }
+  /** Every key on its way to whoever has the focus; what is put away here gets out of the way of this one. */
+  heard(data) {
+    if (isKeyRelease(data) || REPORT.test(data)) return;
+    this.lastKey = performance.now();
+    const { overlay, asked } = this.shown ?? {};
+    if (!overlay?.focused || !asked || overlay.takes(data)) return;
+    if (!overlay.isNew()) this.putOff.add(asked.id);
+    this.hide();
+  }
+  look() {
+    const next = this.waiting.find(({ id }) => !this.putOff.has(id));
+    if (!next || this.shown || !this.isEditorFree()) return;
+    if (performance.now() - Math.max(this.lastKey, next.since) >= QUIET_MS) this.show(next, false);
+  }
+  isEditorFree() {
+    if (this.ui.getEditorText() !== "" || !this.tui) return false;
+    const { getFocusedComponent } = this.tui;
+    const focused = getFocusedComponent?.call(this.tui);
+    return focused ? "getText" in focused && "setText" in focused : !this.tui.hasOverlay();
+  }
+  show(asked, byHand) {
+    const shown = { asked };
+    this.shown = shown;
+    const label = this.labelOf(asked.runId);
+    const opened = this.ui.custom(
+      (tui, theme, keybindings, done) => {
+        shown.done = () => done(void 0);
+        const answered = (answer4) => this.answered(asked, answer4);
+        shown.overlay = new QuestionOverlay({ tui, theme, keybindings, asked, label, byHand, done: answered });
+        return shown.overlay;
+      },
+      {
+        overlay: true,
+        overlayOptions: { anchor: "center", width: "100%" },
+        onHandle: (handle) => {
+          shown.handle = handle;
+          if (this.shown !== shown) takeAway(shown);
+        }
+      }
+    );
+    opened.catch(() => {
+      this.putOff.add(asked.id);
+      if (this.shown === shown) this.shown = void 0;
+    });
+  }
+  hide() {
+    const { shown } = this;
+    this.shown = void 0;
+    if (shown) takeAway(shown);
+  }
+  answered(asked, answer4) {
+    this.hide();
+    if (answer4) asked.settle(answer4);
+    else unwaited("a question", this.write(asked));
+  }
+  /** Text of any length is written in pi's own editor, which nothing closes but the person. */
+  async write({ id, title: title2, prefill, settle }) {
+    this.putOff.add(id);
+    const value = await this.ui.editor(title2, prefill).catch(() => void 0);
+    settle(value === void 0 ? {} : { value });
+  }
+  drawLines() {
+    const { waiting } = this;
+    if (waiting.length === 0) {
+      if (this.tui) this.ui.setWidget(WIDGET, void 0);
+      this.tui = void 0;
+      return;
+    }
+    this.ui.setWidget(WIDGET, (tui, theme) => {
+      this.tui = tui;
+      const layout = (width, style) => {
+        const shown = waiting.slice(0, waiting.length > MOST_LINES ? MOST_LINES - 1 : MOST_LINES);
+        const lines = shown.map((asked, index) => {
+          const hint2 = index === 0 ? `${keyName(SHORTCUT)} answers` : "";
+          return ` ${questionLine2(asked, width - 1, style, { label: this.labelOf(asked.runId), hint: hint2 })}`;
+        });
+        const more = waiting.length - shown.length;
+        return more > 0 ? [...lines, style.fg("dim", ` +${more} more questions`)] : lines;
+      };
+      return component(theme, layout, () => waiting.map(({ runId }) => this.labelOf(runId)).join("\n"));
+    });
+  }
+};
+function takeAway({ handle, done }) {
+  if (handle?.isFocused()) done?.();
+  else handle?.hide();
+}
+
+// extension/commands/commands.ts
+var ANSWER = /^answer(?:$|\s+)"?(.*?)"?$/;
+var NO_QUESTION = "No sub-agent waits for an answer";
+var WITHOUT_PANEL = "list";
+function registerCommands(pi, session2) {
+  registerReportRenderer(pi);
+  pi.registerCommand("subagents", {
+    description: "Sub-agents: list, stop, log, info, send, resume, answer, agents, doctor",
+    getArgumentCompletions: (prefix) => completions(prefix, session2),
+    handler: async (args, context) => {
+      const line = args.trim();
+      const callbacks = hostCallbacks(context, session2.questions);
+      const open = (which2) => openQuestion(which2, session2.questions, session2.background);
+      if (line === "" && context.mode === "tui") return openPanel(context, session2.background, callbacks, open);
+      const [, which] = ANSWER.exec(line) ?? [];
+      if (which !== void 0) {
+        if (!open(which)) deliver(pi, context, messageReport("info", NO_QUESTION));
+        return;
+      }
+      deliver(pi, context, await answer(line || WITHOUT_PANEL, pi, context, session2));
+      if (!context.hasUI) await session2.deliveries.drain(() => context.waitForIdle());
+    }
+  });
+  pi.registerCommand("stop", {
+    description: "Stop this turn and every sub-agent it has started",
+    getArgumentCompletions: () => null,
+    handler: async (_args, context) => deliver(pi, context, await stop(context, session2))
+  });
+  pi.registerShortcut(SHORTCUT, {
+    description: "Answer a sub-agent's question",
+    handler: (context) => {
+      const open = () => session2.questions.open() || context.ui.notify(NO_QUESTION, "info");
+      contained("opening a question", open, void 0);
+    }
+  });
+}
+function openQuestion(which, questions, background) {
+  if (which === "") return questions.open();
+  const waiting = questions.list();
+  const number = /^[1-9]\d?$/.test(which) ? waiting[Number(which) - 1] : void 0;
+  const runs = new Set(background.runs.filter(({ label }) => label === which).map(({ runId }) => runId));
+  const isOf = ({ runId, agent }) => runId.startsWith(which) || runs.has(runId) || agent === which;
+  const found = number ?? waiting.find(isOf);
+  return found !== void 0 && questions.open(found.id);
+}
+function completions(prefix, { background }) {
+  const items = background.session?.complete(prefix) ?? [];
+  return items.length > 0 ? items : null;
+}
+async function answer(line, pi, context, session2) {
+  const view = session2.background.session;
+  if (!view) return notOpen();
+  try {
+    return commandReport(
+      await view.command(line, hostCallbacks(context, session2.questions), doctorOptions(pi, context))
+    );
+  } catch (error) {
+    return messageReport("error", `/subagents ${line} failed: ${messageOf(error)}`);
+  }
+}
+async function stop(context, { background }) {
+  const isBusy = !context.isIdle();
+  const report = background.session?.stopAll(isBusy);
+  if (isBusy) context.abort();
+  abortRuns(context.sessionManager.getSessionId());
+  return report ? commandReport(await report) : notOpen();
+}
+function notOpen() {
+  return messageReport("error", loadAddon().problem ?? "No session is open");
+}
+
+// extension/host/events.ts
+var UPDATE_MS = 1e3;
+var MAX_TEXT_CHARACTERS = 500;
+var MAX_RESULT_CHARACTERS2 = 4e3;
+var FIELDS = [
+  ...["runId", "sessionKey", "label", "agent", "task", "state", "position", "status", "outcome", "error"],
+  ...["model", "createdMs", "startedMs", "endedMs", "usage", "lastTool", "text", "transcript"]
+];
+var RunEvents = class {
+  events;
+  /** What was said last of each run under way. */
+  told = /* @__PURE__ */ new Map();
+  newest = [];
+  timer;
+  constructor({ events }) {
+    this.events = events;
+  }
+  started(runs) {
+    for (const run of runs) this.tell("subagent:started", run);
+  }
+  ended(runs) {
+    for (const run of runs) {
+      this.told.delete(run.runId);
+      this.events.emit("subagent:ended", eventOf(run));
+    }
+  }
+  /** Tells what is new of the runs under way, of each when it is due. */
+  update(runs) {
+    this.newest = runs;
+    const now = performance.now();
+    let waits = false;
+    for (const run of runs) {
+      const last = this.told.get(run.runId);
+      if (run.state === "ended" || last?.what === JSON.stringify(eventOf(run))) continue;
+      if (!last || now - last.at >= UPDATE_MS) this.tell("subagent:update", run);
+      else waits = true;
+    }
+    if (waits && !this.timer) {
+      const update = () => {
+        this.timer = void 0;
+        this.update(this.newest);
+      };
+      this.timer = guardedTimeout("telling other extensions of runs", update, UPDATE_MS);
+    }
+  }
+  delivered({ runIds, deliveryIds, runs }) {
+    const result = (run) => defined({ result: run.result?.slice(0, MAX_RESULT_CHARACTERS2) });
+    const told = runs.map((run) => ({ ...eventOf(run), ...result(run) }));
+    this.events.emit("subagent:delivered", { runIds, deliveryIds, runs: told });
+  }
+  /** Says no more: the session is closed. */
+  close() {
+    clearTimeout(this.timer);
+    this.timer = void 0;
+    this.newest = [];
+    this.told.clear();
+  }
+  tell(name, run) {
+    const event = eventOf(run);
+    this.told.set(run.runId, { at: performance.now(), what: JSON.stringify(event) });
+    this.events.emit(name, event);
+  }
+};
+function eventOf(run) {
+  const { task, error, text: text2 } = run;
+  const long = { error: error?.slice(0, MAX_TEXT_CHARACTERS), text: text2?.slice(-MAX_TEXT_CHARACTERS) };
+  return { ...picked(run, FIELDS), task: task.slice(0, MAX_TEXT_CHARACTERS), ...defined(long) };
+}
+
+// extension/host/guarded.ts
+function guarded(pi) {
+  const call = (name, ...args) => pi[name]?.(...args);
+  const drawing = (register) => (type, renderer) => call(register, type, guardedRenderer(`drawing \`${type}\``, renderer, true));
+  tellFailuresTo(void 0, true);
+  call("on", "session_start", (_event, context) => tellFailuresTo(context, true));
+  return replaced(pi, {
+    on: (event, handler) => call("on", event, guardedHandler(String(event), handler)),
+    registerTool: (tool) => call("registerTool", guardedTool(tool)),
+    registerCommand: (name, command) => call("registerCommand", name, guardedCommand(String(name), command)),
+    registerMessageRenderer: drawing("registerMessageRenderer"),
+    registerEntryRenderer: drawing("registerEntryRenderer")
+  });
+}
+function replaced(base, others) {
+  const get = (_2, name) => {
+    if (Object.hasOwn(others, name)) return Reflect.get(others, name);
+    const value = Reflect.get(base, name);
+    return typeof value === "function" ? value.bind(base) : value;
+  };
+  return new Proxy({}, { get, has: (_2, name) => Reflect.has(base, name) });
+}
+function guardedHandler(event, handler) {
+  return (payload, context) => {
+    tellFailuresTo(context, false);
+    const run = () => handler(payload, guardedContext(context));
+    return event === "tool_call" ? run() : contained(`the handler of \`${event}\``, run, void 0);
+  };
+}
+function guardedContext(context) {
+  return replaced(context, {
+    get ui() {
+      return guardedUi(context.ui);
+    }
+  });
+}
+function guardedUi(ui) {
+  const { setWidget, custom, onTerminalInput } = ui;
+  return replaced(ui, {
+    setWidget: (key, content, ...more) => {
+      const factory = (...args) => new GuardedComponent("the widget", () => content(...args));
+      return setWidget?.call(ui, key, typeof content === "function" ? factory : content, ...more);
+    },
+    custom: (factory, ...more) => {
+      const open = (...args) => {
+        const component2 = factory(...args);
+        return new GuardedComponent("the screen", () => component2, { close: args[3] });
+      };
+      return custom?.call(ui, open, ...more);
+    },
+    onTerminalInput: (listener) => onTerminalInput?.call(
+      ui,
+      (data) => contained("a listener to the keyboard", () => listener(data), void 0)
+    )
+  });
+}
+function guardedTool(tool) {
+  const { execute, renderCall, renderResult } = tool;
+  const drawing = `drawing \`${tool.name}\``;
+  return {
+    ...tool,
+    // pi makes a result for the model of what fails in there.
+    execute: (...args) => execute(...args.slice(0, 4), guardedContext(args[4])),
+    renderCall: guardedRenderer(drawing, renderCall),
+    renderResult: guardedRenderer(drawing, renderResult)
+  };
+}
+function guardedRenderer(what, renderer, mayDrawNothing = false) {
+  return (...args) => {
+    const context = args.at(-1);
+    const last = context?.lastComponent instanceof GuardedComponent ? context.lastComponent : void 0;
+    let isNothing = false;
+    const make = () => {
+      const given = last ? [...args.slice(0, -1), { ...context, lastComponent: last.inner }] : args;
+      const component2 = renderer(...given);
+      isNothing = component2 === void 0;
+      return component2;
+    };
+    const guarded2 = new GuardedComponent(what, make, { text: textIn(args[0]) });
+    if (isNothing && mayDrawNothing) return void 0;
+    return last && guarded2.inner === last.inner ? last : guarded2;
+  };
+}
+function guardedCommand(name, command) {
+  const { handler, getArgumentCompletions } = command;
+  return {
+    ...command,
+    handler: async (args, context) => {
+      tellFailuresTo(context, false);
+      try {
+        await handler(args, guardedContext(context));
+      } catch (error) {
+        contained("a notice", () => say(failure(`/${name}`, error), context), void 0);
+      }
+    },
+    getArgumentCompletions: (prefix) => {
+      const items = contained(`completing \`/${name}\``, () => getArgumentCompletions(prefix), null);
+      return Array.isArray(items) && items.every((item) => isText(item?.value) && isText(item?.label)) ? items : null;
+    }
+  };
+}
+function textIn(drawn) {
+  try {
+    const { content, data } = drawn;
+    return plainText(contentText({ content: content ?? data?.text })).trim();
+  } catch {
+    return "";
+  }
+}
+var TEXT_LINES = 10;
+var GuardedComponent = class {
+  /** What draws; a renderer may want it back as `lastComponent`. */
+  inner;
+  what;
+  /** How a screen is taken off that has the keyboard and does not work, and what a failure must not hide. */
+  options;
+  width = -1;
+  /** The lines of the last time, and what became of them: most stay as they are, and measuring is dear. */
+  drawn = [];
+  fitting = [];
+  isBroken = false;
+  /** `make` returns what draws. */
+  constructor(what, make, options = {}) {
+    this.what = what;
+    this.options = options;
+    this.inner = made(make);
+  }
+  render(width) {
+    try {
+      const lines = this.fit(this.inner.render(width), width);
+      this.isBroken = false;
+      return lines;
+    } catch (error) {
+      this.isBroken = true;
+      failed(this.what, error);
+      const lines = this.options.text ? this.options.text.split("\n", TEXT_LINES) : [];
+      return [failureLine(this.what, error, width), ...lines.map((line) => clip(line, width))];
+    }
+  }
+  /** pi ends when a line is wider than the terminal. */
+  fit(lines, width) {
+    if (!Array.isArray(lines)) throw new TypeError("no lines were drawn");
+    const { drawn, fitting } = this;
+    const isSame2 = width === this.width;
+    for (let index = 0; index < lines.length; index++) {
+      const line = lines[index];
+      if (!isText(line)) throw new TypeError("a line is no text");
+      if (isSame2 && line === drawn[index]) continue;
+      drawn[index] = line;
+      fitting[index] = clip(/[\r\n]/.test(line) ? line.replace(/[\r\n]+/g, " ") : line, width);
+    }
+    drawn.length = lines.length;
+    fitting.length = lines.length;
+    this.width = width;
+    return fitting.slice();
+  }
+  invalidate() {
+    contained(this.what, () => this.inner.invalidate?.(), void 0);
+  }
+  handleInput(data) {
+    try {
+      if (this.isBroken && this.options.close) this.options.close();
+      else this.inner.handleInput?.(data);
+    } catch (error) {
+      failed(this.what, error);
+      this.options.close?.();
+    }
+  }
+  handleMouse(event) {
+    const result = contained(this.what, () => this.inner.handleMouse?.(event), void 0);
+    if (!result) return void 0;
+    const { handled, capture, focus, render } = result;
+    return defined({ handled, capture, focus, render });
+  }
+  dispose() {
+    contained(this.what, () => this.inner.dispose?.(), void 0);
+  }
+  get wantsKeyRelease() {
+    return contained(this.what, () => this.inner.wantsKeyRelease === true, false);
+  }
+  get focused() {
+    return contained(this.what, () => this.inner.focused === true, false);
+  }
+  set focused(focused) {
+    const focus = () => "focused" in this.inner && Object.assign(this.inner, { focused });
+    contained(this.what, focus, void 0);
+  }
+};
+function made(make) {
+  try {
+    const component2 = make();
+    if (typeof component2?.render === "function") return component2;
+    throw new TypeError("there is nothing that draws");
+  } catch (error) {
+    const render = () => {
+      throw error;
+    };
+    return { render, invalidate() {
+    } };
+  }
+}
+
+// extension/questions/dialogs.ts
+var Dialogs = class {
+  context;
+  shown;
+  constructor(context) {
+    this.context = context;
+  }
+  update(waiting) {
+    if (this.shown && waiting.some(({ id }) => id === this.shown?.id)) return;
+    this.close();
+    const [next] = waiting;
+    if (!next) return;
+    const over = new AbortController();
+    this.shown = { id: next.id, over };
+    show(this.context, next, over.signal).then(
+      (answer4) => next.settle(answer4),
+      () => next.settle()
+    );
+  }
+  /** The client shows it already, or will. */
+  open() {
+  }
+  close() {
+    this.shown?.over.abort();
+    this.shown = void 0;
+  }
+};
+async function show({ ui }, asked, signal) {
+  const { method, title: title2, message = "", options = [], placeholder, prefill } = asked;
+  const dialog = method === "consent" ? { signal } : { signal, timeout: leftMs(asked) };
+  const text2 = `${asked.agent} asks: ${title2}`;
+  switch (method) {
+    case "consent":
+      return { confirmed: await ui.confirm(title2, message, dialog) };
+    case "confirm":
+      return { confirmed: await ui.confirm(text2, message, dialog) };
+    case "select":
+      return answer2(await ui.select(text2, [...options], dialog));
+    case "input":
+      return answer2(await ui.input(text2, placeholder, dialog));
+    case "editor":
+      return answer2(await ui.editor(text2, prefill));
+  }
+}
+function answer2(value) {
+  return value === void 0 ? {} : { value };
+}
+
+// extension/questions/questions.ts
+var stores = /* @__PURE__ */ new Map();
+var Questions = class {
+  session;
+  presenter;
+  listeners = /* @__PURE__ */ new Set();
+  /** Questions that were taken back before they were heard. */
+  withdrawn = /* @__PURE__ */ new Set();
+  /** From now on the questions of this session are asked; some may wait since before a reload. */
+  attach(session2, presenter) {
+    this.session = session2;
+    this.presenter = presenter;
+    const store = stores.get(session2) ?? { waiting: [], changed: () => {
+    } };
+    store.changed = () => this.changed();
+    stores.set(session2, store);
+    this.changed();
+  }
+  /** Ends that: with the session goes the person who could answer, unless its next load asks them again. */
+  detach(isReload) {
+    const { session: session2 = "", presenter } = this;
+    const store = stores.get(session2);
+    this.presenter = void 0;
+    this.session = void 0;
+    presenter?.close();
+    if (!store) return;
+    store.changed = () => {
+    };
+    if (isReload) return;
+    stores.delete(session2);
+    for (const { settle } of store.waiting) settle();
+  }
+  /** All that wait, longest first; those of one tool call, if it is given. */
+  list(callId) {
+    const all = stores.get(this.session ?? "")?.waiting ?? [];
+    return callId === void 0 ? all : all.filter((asked) => asked.callId === callId);
+  }
+  /** What each run asks that asks anything, by its id. */
+  titles() {
+    return new Map(this.list().map(({ runId, title: title2 }) => [runId, title2]));
+  }
+  /** Calls `listener` at every change from now on. Returns what ends that. */
+  subscribe(listener) {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+  /** Opens this question, or the one that waits longest. False: there is none. */
+  open(id = this.list()[0]?.id) {
+    const isThere = this.list().some((asked) => asked.id === id);
+    if (isThere && id !== void 0) this.presenter?.open(id);
+    return isThere;
+  }
+  /** How runs of this session ask; those of a tool call are known by it. */
+  callbacks(session2, callId) {
+    const of = callId === void 0 ? {} : { callId };
+    return {
+      confirm: async (request) => {
+        const answer4 = await this.ask(session2, { ...consentOf(request), ...of });
+        if (answer4?.confirmed === void 0) throw new Error("nobody has answered");
+        return answer4.confirmed;
+      },
+      ask: async (question) => await this.ask(session2, { ...questionOf(question), ...of }) ?? {},
+      withdraw: (id) => {
+        const waiting = stores.get(session2)?.waiting.find((asked) => asked.id === id);
+        if (waiting) waiting.settle();
+        else this.withdrawn.add(id);
+      }
+    };
+  }
+  async ask(session2, asked) {
+    const store = stores.get(session2);
+    if (!store || this.withdrawn.delete(asked.id)) return void 0;
+    const { promise, resolve } = Promise.withResolvers();
+    const timer = guardedTimeout("ending a question", () => waiting.settle(), asked.limitMs);
+    const waiting = {
+      ...asked,
+      settle(answer4) {
+        clearTimeout(timer);
+        resolve(answer4);
+        if (!store.waiting.includes(waiting)) return;
+        store.waiting = store.waiting.filter((other) => other !== waiting);
+        store.changed();
+      }
+    };
+    store.waiting.push(waiting);
+    store.changed();
+    return await promise;
+  }
+  changed() {
+    this.presenter?.update(this.list());
+    for (const listener of this.listeners) listener();
+  }
+};
+
+// extension/tools/tools.ts
+import module from "node:module";
+
+// extension/cards/tasks.ts
+var SILENCE_SHOWN_MS = 2e3;
+var SILENCE_ODD_MS = 1e4;
+function plannedTasks(list2) {
+  return Array.isArray(list2) ? list2.map(plannedTask) : [];
+}
+function plannedTask(entry) {
+  const { agent, task } = isObject(entry) ? entry : {};
+  return { agent: typeof agent === "string" ? agent : "", task: typeof task === "string" ? task : "" };
+}
+function taskViews(plan, state) {
+  if (state.phase === "done") {
+    return (state.details?.results ?? []).map((result, index) => ended(result, plan[index]));
+  }
+  const age = sinceUpdateMs(state);
+  if (state.tasks) return state.tasks.map((task, index) => underWay(task, plan[index], age));
+  return plan.map((task) => ({ ...task, state: "planned", text: "", items: [] }));
+}
+function underWay(progress, plan, age) {
+  const { state, elapsedMs: elapsedMs2, sinceEventMs, usage, turnCount, heldForMs, displayItems, text: text2, retry } = progress;
+  return {
+    ...progress,
+    ...heldForMs !== void 0 && { heldForMs: Math.max(0, heldForMs - age) },
+    agent: progress.agent || (plan?.agent ?? ""),
+    task: plan?.task ?? "",
+    elapsedMs: state === "waiting" || state === "queued" ? void 0 : elapsedMs2 + (isActive(state) ? age : 0),
+    silentMs: state === "running" && !retry ? sinceEventMs + age : 0,
+    usage: { ...usage, turns: turnCount },
+    text: text2 ?? "",
+    items: displayItems ?? []
+  };
+}
+function ended(result, plan) {
+  const { outcome, attempts, durationMs, output = "", displayItems = [] } = result;
+  return {
+    ...result,
+    task: plan?.task || result.task,
+    state: outcome,
+    // What was never started took no time.
+    elapsedMs: attempts > 0 || durationMs > 0 ? durationMs : void 0,
+    ...{ text: output, items: displayItems, result }
+  };
+}
+function markOf2(view) {
+  return markOfState(standingOf2(view));
+}
+function stateWords(view) {
+  return noteOfState(standingOf2(view));
+}
+function standingOf2({ state, result, position, heldForMs, attempt, retry }) {
+  if (!result) return { state, position, heldForMs, attempt: isOver(state) ? void 0 : attempt, retry };
+  const { outcome, stopReason, signal, attempts } = result;
+  return { state: outcome, stopReason, signal, attempt: attempts };
+}
+function silence({ silentMs = 0 }, which, style) {
+  if (silentMs > SILENCE_ODD_MS) return style.fg("warning", `silent for ${duration(silentMs, true)}`);
+  return which === "odd" || silentMs < SILENCE_SHOWN_MS ? "" : style.fg("dim", `${duration(silentMs, true)} ago`);
+}
+function commonModel(views) {
+  const models = new Set(views.flatMap(({ model }) => model ?? []));
+  return models.size === 1 ? [...models][0] : void 0;
+}
+
+// extension/cards/card.ts
+var RECENT_CALLS = 3;
+var LIVE_TEXT_LINES = 2;
+function headLines(input, state, width, style) {
+  const [planned] = input.tasks;
+  const [view] = taskViews(input.tasks, state);
+  const its = callMark(state, view);
+  const words = style.fg(its.color, view && state.phase !== "pending" && stateWords(view) || "");
+  const time = clockIsBelow(input, state) ? "" : clock(state, style);
+  const agent = planned?.agent || (state.phase === "done" ? "" : "\u2026");
+  const named = title(its, "subagent", agent, style);
+  const head = headLine([named, time, words], [named, words], width, style);
+  return [head, ...indented(taskLines(planned?.task ?? "", input, state, width - INDENT, style), INDENT)];
+}
+function bodyLines2(input, state, width, style) {
+  return indented(inner(input, state, width - INDENT, style), INDENT);
+}
+function inner(input, state, width, style) {
+  const [view] = taskViews(input.tasks, state);
+  const error = state.details?.error;
+  if (state.phase !== "done") return view && state.tasks ? runningLines(view, input, state, width, style) : [];
+  if (!view?.result) return failureLines(error ?? { message: input.text }, void 0, input, width, style);
+  const failed2 = state.failed === true || error !== void 0 && error.code !== TRUNCATED;
+  const result = { ...view.result, output: view.result.output ?? (failed2 ? "" : input.text) };
+  const why = error ?? (failed2 ? { message: view.error ?? input.text } : void 0);
+  return endLines(result, { failed: failed2, error: why }, input, width, style);
+}
+function callMark(state, view) {
+  if (state.phase === "pending") return markOfState({ state: "planned" });
+  if (state.phase === "running") return view && state.tasks ? markOf2(view) : markOfState({ state: "running" });
+  const code = state.details?.error?.code;
+  if (view && view.state !== "completed") return markOf2(view);
+  if (state.failed || code && code !== TRUNCATED) return markOfState({ state: "failed" });
+  return code ? markNamed("warning") : view ? markOf2(view) : markOfState({ state: "completed" });
+}
+function clockIsBelow(input, state) {
+  return input.expanded && state.phase === "running" && state.tasks !== void 0;
+}
+function clock(state, style) {
+  const elapsed2 = elapsedMs(state);
+  return elapsed2 === void 0 ? "" : style.fg("muted", duration(elapsed2, state.phase === "running"));
+}
+function taskLines(task, input, state, width, style) {
+  if (task.trim() === "") return [];
+  if (!input.expanded) return [style.fg("muted", clip(oneLine(task.slice(0, PREVIEW_CHARACTERS)), width))];
+  const lines = paragraph(task, width, style, "muted");
+  const more = (rest) => remark(`${rest} more lines of the task`, width, style);
+  return state.phase === "done" ? lines : limited(lines, share(input, 0.3), more);
+}
+function share({ rows }, part) {
+  return Math.max(1, Math.floor((rows - 3) * part));
+}
+function runningLines(view, input, state, width, style) {
+  const limits = input.expanded ? { calls: share(input, 0.5), text: share(input, 0.2), withWords: true } : { calls: RECENT_CALLS, text: LIVE_TEXT_LINES, withWords: false };
+  const parts = [
+    clockIsBelow(input, state) ? clock(state, style) : "",
+    ...view.usage ? figures(view.usage, view.model, style) : [],
+    silence(view, "odd", style)
+  ];
+  return [...workLines(view, limits, width, style), ...partLines(parts, width, style)];
+}
+
+// extension/cards/rows.ts
+var AGENT_COLUMNS2 = 16;
+var AGENT_SHARE = 3;
+var TIME_COLUMN_FROM = 34;
+var TASK_COLUMN_FROM = 90;
+var APART_COLUMN_FROM = 44;
+var TASK_SHARE = 4;
+var TASK_COLUMNS = 32;
+var ACTIVITY_COLUMNS = 24;
+var FEWEST_COLUMNS3 = 6;
+var GAP4 = "  ";
+function taskRows({ views, steps }, width, style) {
+  const whole = views.length > 1 && views[0]?.state === "planned" ? views.slice(0, -1) : views;
+  const longest = Math.max(...whole.map(({ agent }) => widthOf(agentName(agent))), 1);
+  const agentColumns = Math.min(longest, AGENT_COLUMNS2, Math.max(FEWEST_COLUMNS3, Math.floor(width / AGENT_SHARE)));
+  const timeColumns = Math.max(0, ...views.map((view) => timeOf(view).length));
+  const taskColumns = Math.min(TASK_COLUMNS, Math.floor(width / TASK_SHARE));
+  const names = namesOf(views);
+  const agents = views.map(({ agent }) => agent);
+  const hasModels = commonModel(views) === void 0;
+  const current = steps ? stepAt(views) : -1;
+  const isNarrow = width < TIME_COLUMN_FROM;
+  return (index, below = "nothing") => {
+    const view = views[index];
+    if (!view) return "";
+    const { agent, model } = view;
+    const isRepeated = width >= APART_COLUMN_FROM && agents.indexOf(agent) !== agents.lastIndexOf(agent);
+    const hasTask = below !== "work" && (width >= TASK_COLUMN_FROM || isRepeated);
+    const its = markOf2(view);
+    const task = names[index] ?? "";
+    const row = [
+      index === current ? style.fg("accent", "\u2192 ") : GAP4,
+      steps ? style.fg("muted", `${`${index + 1}`.padStart(String(views.length).length)} `) : "",
+      `${style.fg(its.color, its.text)} `,
+      style.fg("accent", cell(agentName(agent), agentColumns)),
+      timeColumns > 0 && !isNarrow ? style.fg("muted", GAP4 + timeOf(view).padStart(timeColumns)) : "",
+      hasTask ? GAP4 + style.fg("muted", cell(task, taskColumns)) : ""
+    ].join("");
+    const room = width - widthOf(row) - GAP4.length;
+    const shown = { below, task: hasTask ? "" : task, model: hasModels && model ? oneLine(model) : "" };
+    const rest = isNarrow ? coloredWords(view, style) || style.fg("muted", timeOf(view)) : details(view, shown, room, style);
+    return clip(rest === "" ? row : row + GAP4 + clip(rest, room), width).trimEnd();
+  };
+}
+function stepAt(views) {
+  const at2 = views.findIndex(({ state }) => !isOver(state));
+  return views[at2]?.state === "planned" ? -1 : at2;
+}
+function namesOf(views) {
+  const tasks = views.map(({ task }) => task.slice(0, PREVIEW_CHARACTERS));
+  const first = tasks.map(firstLine);
+  if (new Set(first.map((line) => line.slice(0, TASK_COLUMNS / 2))).size === views.length) return first;
+  const words = tasks.map((task) => oneLine(task).split(" "));
+  const [some = []] = words;
+  const differ = some.findIndex((word, at2) => words.some((others) => others[at2] !== word));
+  return differ <= 1 ? first : words.map((others) => `\u2026 ${others.slice(differ).join(" ")}`);
+}
+function details(view, { below, task, model }, room, style) {
+  const words = coloredWords(view, style);
+  const activity = below === "nothing" ? activityOf(view, task, room, style) : "";
+  const wish = Math.min(widthOf(activity), view.error === void 0 ? ACTIVITY_COLUMNS : room);
+  const beside = room - joinedWidth([words, " ".repeat(wish)]) - SEPARATOR.length;
+  const figures2 = below === "work" && view.result ? "" : fittingFigures(view, model, beside, style);
+  const left = room - joinedWidth([words, figures2]) - (words === "" && figures2 === "" ? 0 : SEPARATOR.length);
+  const fits = left >= Math.min(FEWEST_COLUMNS3, widthOf(activity));
+  return joined([words, fits ? clip(activity, left) : "", figures2], style);
+}
+function coloredWords(view, style) {
+  const { color } = markOf2(view);
+  return style.fg(isOver(view.state) || view.retry ? color : "muted", stateWords(view) ?? "");
+}
+function activityOf(view, task, room, style) {
+  if (view.error !== void 0) return style.fg("muted", brief(view.error));
+  const said = gist(view.state === "completed" ? view.text : newsOf(view.items, view.text));
+  if (said !== "" || view.state === "completed") return style.fg("toolOutput", said);
+  const call = view.items.findLast((item) => item.type === "toolCall");
+  return call?.type === "toolCall" ? callLine(call.name, call.args, room, style) : style.fg("muted", task);
+}
+function fittingFigures(view, model, room, style) {
+  const { turns = "", tokens = "", cost = "" } = view.usage ? usageWords([view.usage]) : {};
+  for (const texts of [[turns, tokens, cost, model], [turns, tokens, cost], [turns, cost], [cost], []]) {
+    const parts = [silence(view, "any", style), ...texts.map((text2) => style.fg("dim", text2))];
+    if (joinedWidth(parts) <= room) return joined(parts, style);
+  }
+  return "";
+}
+function timeOf({ elapsedMs: elapsedMs2, state }) {
+  return elapsedMs2 === void 0 ? "" : duration(elapsedMs2, !isOver(state));
+}
+function agentName(agent) {
+  return brief(agent) || "\u2026";
+}
+
+// extension/cards/list.ts
+var ERROR_INDENT = 6;
+var ERROR_LINES2 = 2;
+var BLOCK_INDENT = 4;
+var FEWEST_BLOCK_ROWS = 2;
+function listLines(list2, limit, width, style) {
+  const draw = taskRows(list2, width, style);
+  const shown = chosen(list2.views, limit);
+  const rows = shown.flatMap((index) => {
+    const row = draw(index);
+    const view = list2.views[index];
+    const error = oneLine(view?.error ?? "");
+    const isTrouble = view?.result && view.state !== "aborted" && rank(view) === 1;
+    if (!isTrouble || error === "" || plainText(row).includes(error)) return [row];
+    const below = startOf(error, width - ERROR_INDENT, style, "muted", ERROR_LINES2);
+    return [draw(index, "error"), ...indented(below, ERROR_INDENT)];
+  });
+  return [...rows, ...hiddenLine(list2, shown, width, style)];
+}
+function chosen(views, limit) {
+  const all = views.map((_2, index) => index);
+  const ranked = all.sort((a, b2) => rank(views[a]) - rank(views[b2]) || a - b2);
+  return ranked.slice(0, limit).sort((a, b2) => a - b2);
+}
+function rank(view) {
+  if (!view || view.state === "completed" || view.state === "skipped") return 3;
+  if (isActive(view.state)) return 0;
+  return isOver(view.state) ? 1 : 2;
+}
+function hiddenLine({ views }, shown, width, style) {
+  const states2 = views.filter((_2, index) => !shown.includes(index)).map(({ state }) => state);
+  if (states2.length === 0) return [];
+  const hidden = counts(states2).map(({ count, word }) => `${count} more ${word}`);
+  return indented([remark(hidden.join(", "), width - INDENT, style)], INDENT);
+}
+function liveBlocks(list2, room, width, style) {
+  const { views } = list2;
+  const draw = taskRows(list2, width, style);
+  const shown = chosen(views, Math.min(TASK_ROWS, views.length > TASK_ROWS ? room - 1 : room));
+  const hidden = hiddenLine(list2, shown, width, style);
+  const atWork = new Set(shown.filter((index) => views[index] && isActive(views[index].state)));
+  const share2 = Math.floor((room - shown.length - hidden.length) / Math.max(1, atWork.size));
+  const lines = shown.flatMap((index) => {
+    const view = views[index];
+    if (!view || !atWork.has(index) || share2 < FEWEST_BLOCK_ROWS) return [draw(index)];
+    return [draw(index, "work"), ...indented(liveBlock(view, share2, width - BLOCK_INDENT, style), BLOCK_INDENT)];
+  });
+  return [...lines, ...hidden];
+}
+function liveBlock(view, room, width, style) {
+  const asked = oneLine(view.task.slice(0, PREVIEW_CHARACTERS));
+  const task = asked === "" ? [] : [style.fg("muted", clip(asked, width))];
+  const text2 = Math.max(1, Math.floor(room / 4));
+  const calls = room - task.length - text2 - 1;
+  return [...task, ...workLines(view, { calls, text: text2, withWords: false }, width, style)].slice(0, room);
+}
+function finalBlocks(list2, extent, width, style) {
+  const draw = taskRows(list2, width, style);
+  return list2.views.flatMap((view, index) => {
+    const block = finalBlock(view, extent, width - BLOCK_INDENT, style);
+    return [draw(index, "work"), ...indented(block, BLOCK_INDENT), ""];
+  });
+}
+function finalBlock(view, extent, width, style) {
+  if (!view.result) return [];
+  const failed2 = view.state !== "completed";
+  const end2 = { failed: failed2, error: failed2 ? { message: view.error ?? "" } : void 0 };
+  return [...paragraph(view.task, width, style, "muted"), ...endLines(view.result, end2, extent, width, style)];
+}
+
+// extension/cards/many.ts
+var SUMMARY_ROWS = 3;
+var OTHER_ROWS = 1 + SUMMARY_ROWS;
+function headLines2(input, state, width, style) {
+  const list2 = taskList(input, state);
+  const elapsed2 = state.phase === "done" ? elapsedMs(state) : void 0;
+  const time = style.fg("muted", elapsed2 === void 0 ? "" : duration(elapsed2, false));
+  const named = title(callMark2(state, list2.views), "subagent", input.mode, style);
+  const short = [named, style.fg("muted", extentWords(list2, state))];
+  const planned = state.phase !== "done" && !state.tasks ? listLines(list2, TASK_ROWS, width, style) : [];
+  return [headLine([...short, time], short, width, style), ...planned];
+}
+function bodyLines3(input, state, width, style) {
+  const list2 = taskList(input, state);
+  const inner2 = width - INDENT;
+  const last = indented(summary2(list2, state, input, inner2, style), INDENT);
+  if (state.phase !== "done") {
+    if (!state.tasks) return [];
+    const rows = input.expanded ? liveBlocks(list2, input.rows - OTHER_ROWS, width, style) : listLines(list2, TASK_ROWS, width, style);
+    return [...rows, ...last];
+  }
+  const error = state.details?.error;
+  if (list2.views.length === 0) {
+    return indented(failureLines(error ?? { message: input.text }, void 0, input, inner2, style), INDENT);
+  }
+  const remarks = error?.code === TRUNCATED ? paragraph(error.message, inner2, style, "warning") : [];
+  if (input.expanded) return [...finalBlocks(list2, input, width, style), ...indented(remarks, INDENT), ...last];
+  const answer4 = list2.steps && list2.views.every(isCompleted) ? list2.views.at(-1)?.text : void 0;
+  const changes = new Set(list2.views.flatMap(({ result }) => result?.changes ?? []));
+  const below = [
+    ...answer4 ? answerLines(answer4, input, inner2, style, ANSWER_LINES) : [],
+    ...remarks,
+    ...changeLines([...changes], input, inner2, style)
+  ];
+  return [...listLines(list2, TASK_ROWS, width, style), ...indented(below, INDENT), ...last];
+}
+function taskList(input, state) {
+  return { views: taskViews(input.tasks, state), steps: input.mode === "chain" };
+}
+function callMark2(state, views) {
+  if (state.phase === "pending") return markOfState({ state: "planned" });
+  if (state.phase === "running") return markOfState({ state: "running" });
+  if (views.some((view) => view.state === "aborted")) return markOfState({ state: "aborted" });
+  if (state.failed || views.length === 0) return markOfState({ state: "failed" });
+  return views.every(isCompleted) && !state.details?.error ? markOfState({ state: "completed" }) : markNamed("warning");
+}
+function extentWords({ views, steps }, state) {
+  const count = views.length;
+  if (count === 0) return "";
+  if (steps) {
+    const at2 = views.findIndex((view) => !isCompleted(view));
+    if (state.phase === "pending" || at2 < 0) return count === 1 ? "1 step" : `${count} steps`;
+    return `${state.phase === "done" ? "stopped at step" : "step"} ${at2 + 1} of ${count}`;
+  }
+  const done = views.filter(isCompleted).length;
+  if (state.phase === "done" && done < count) return `${done} of ${count} done`;
+  return count === 1 ? "1 task" : `${count} tasks`;
+}
+function summary2({ views }, state, input, width, style) {
+  const done = state.phase === "done";
+  const elapsed2 = done ? void 0 : elapsedMs(state);
+  const hint2 = done && !input.expanded && input.expandKey !== "" ? `${input.expandKey} to expand` : "";
+  const parts = [
+    ...counts(views.map(({ state: state2 }) => state2)).map(({ count, word, color }) => style.fg(color, `${count} ${word}`)),
+    style.fg("muted", elapsed2 === void 0 ? "" : duration(elapsed2, true)),
+    ...figures(
+      views.flatMap(({ usage }) => usage ?? []),
+      commonModel(views),
+      style
+    ),
+    style.fg("dim", hint2)
+  ];
+  const lines = partLines(parts, width, style);
+  return done ? lines : lines.slice(0, SUMMARY_ROWS);
+}
+function isCompleted(view) {
+  return view.state === "completed";
+}
+
+// extension/cards/render.ts
+var QUESTIONS = 3;
+var FOREIGN_LINES = 10;
+var MODES = {
+  subagent: "single",
+  subagent_parallel: "parallel",
+  subagent_chain: "chain"
+};
+function renderers(tool, asked = () => []) {
+  const mode = MODES[tool] ?? "single";
+  return {
+    /** Draws the upper part of the card: who works on what. */
+    renderCall(args, theme, context) {
+      const state = cardState(context);
+      noteCall(state, context);
+      const input = inputOf(mode, args, "", context);
+      const draw = mode === "single" ? headLines : headLines2;
+      const waiting = () => asked(context.toolCallId).slice(0, QUESTIONS);
+      const lines = (width, style) => {
+        const questions = waiting().map((question) => questionLine2(question, width - INDENT, style));
+        return [...draw(input, state, width, style), ...indented(questions, INDENT)];
+      };
+      const stamp = () => `${shownSecond(state, context)} ${waiting().map(({ id }) => id)}`;
+      return component(theme, lines, stamp);
+    },
+    /** Draws the lower part: how it goes, and what came of it. */
+    renderResult(result, _options, theme, context) {
+      const state = cardState(context);
+      const text2 = contentText(result);
+      noteResult(state, runDetailsIn(result.details), text2, context);
+      const input = inputOf(mode, context.args, text2, context);
+      const draw = !state.details ? foreignLines : mode === "single" ? bodyLines2 : bodyLines3;
+      const lines = (width, style) => draw(input, state, width, style);
+      return component(theme, lines, () => shownSecond(state, context));
+    }
+  };
+}
+function foreignLines(input, state, width, style) {
+  const room = width - INDENT;
+  const lines = paragraph(input.text, room, style, state.failed ? "error" : "toolOutput");
+  const more = (rest) => hint(`${rest} more lines`, input, room, style);
+  return indented(input.expanded ? lines : limited(lines, FOREIGN_LINES, more), INDENT);
+}
+function inputOf(mode, args, text2, context) {
+  const { tasks, steps } = isObject(args) ? args : {};
+  return {
+    mode,
+    tasks: mode === "single" ? [plannedTask(args)] : plannedTasks(mode === "chain" ? steps : tasks),
+    text: text2,
+    expanded: context.expanded,
+    expandKey: keyText("app.tools.expand", context),
+    rows: expandedRows(process.stdout.rows)
+  };
+}
+
+// extension/cards/session-tools.ts
+function renderers2(head, body) {
+  return {
+    renderCall(args, theme, context) {
+      const state = context.state;
+      return component(theme, (width, style) => {
+        const parts = head(args, state, markOf3(state, context), style);
+        return [headLine(parts, parts, width, style)];
+      });
+    },
+    renderResult(result, _options, theme, context) {
+      const state = context.state;
+      const { details: details2 } = result;
+      Object.assign(state, { receipt: receiptIn(details2), agents: agentsIn(details2), isOver: !context.isPartial });
+      const drawn = { ...state, args: context.args, result, context };
+      return component(theme, (width, style) => indented(body(drawn, width - INDENT, style), INDENT));
+    }
+  };
+}
+var spawnRenderers = renderers2(
+  (args, { receipt }, mark, style) => {
+    const agent = text(args, "agentId") || agentOf(receipt?.childSessionKey) || "subagent";
+    return [
+      title(mark, "background", agent, style),
+      style.fg("toolOutput", oneLine(text(args, "label"))),
+      style.fg("dim", oneLine(receipt?.runId ?? "")),
+      // The task takes what room there is: the line is cut where the terminal ends.
+      style.fg("muted", oneLine(text(args, "task")))
+    ];
+  },
+  ({ receipt, args, result, context }, width, style) => {
+    const content = contentText(result);
+    if (context.isError) return paragraph(receipt?.error || content, width, style, "error");
+    if (!receipt) return paragraph(content, width, style, "toolOutput");
+    const warnings = (receipt.warnings ?? []).flatMap((warning) => paragraph(warning, width, style, "warning"));
+    if (!context.expanded) return warnings;
+    const key = style.fg("dim", clip(oneLine(receipt.childSessionKey ?? ""), width));
+    return [...paragraph(text(args, "task"), width, style, "muted"), ...warnings, ...key === "" ? [] : [key]];
+  }
+);
+var agentsRenderers = renderers2(
+  (_args, { agents }, mark, style) => {
+    const names = (agents?.agents ?? []).map(({ id }) => oneLine(id)).join(", ");
+    return [title(mark, "agents_list", "", style), style.fg("muted", names)];
+  },
+  ({ agents, result, context }, width, style) => {
+    if (agents) return context.expanded ? agents.agents.map((agent) => agentLine(agent, width, style)) : [];
+    const color = context.isError ? "error" : "toolOutput";
+    return paragraph(text(result.details, "error") || contentText(result), width, style, color);
+  }
+);
+function agentLine(agent, width, style) {
+  const traits = [agent.source, ...agent.readonly ? ["readonly"] : [], ...agent.model ? [agent.model] : []];
+  const named = `${style.fg("accent", oneLine(agent.id))} ${style.fg("dim", `(${oneLine(traits.join(", "))})`)}`;
+  return clip(`${named}  ${style.fg("toolOutput", oneLine(agent.description))}`, width);
+}
+function markOf3(state, context) {
+  if (!state.isOver) return markOfState({ state: context.executionStarted ? "starting" : "planned" });
+  return markOfState({ state: context.isError ? "failed" : "completed" });
+}
+function agentOf(sessionKey) {
+  return oneLine(sessionKey?.split(":")[1] ?? "");
+}
+function text(value, name) {
+  const field = isObject(value) ? value[name] : void 0;
+  return typeof field === "string" ? field.slice(0, PREVIEW_CHARACTERS) : "";
+}
+
+// extension/tools/tools.ts
+var WAITING = {
+  subagent: {
+    mode: "single",
+    start: (native, place, { agent, task }, ...rest) => native.startRun({ ...place, agent, task }, ...rest)
+  },
+  subagent_parallel: {
+    mode: "parallel",
+    start: (native, place, { tasks }, ...rest) => native.startParallel({ ...place, tasks }, ...rest)
+  },
+  subagent_chain: {
+    mode: "chain",
+    start: (native, place, { steps }, ...rest) => native.startChain({ ...place, steps }, ...rest)
+  }
+};
+function isWaitingTool(name) {
+  return Object.hasOwn(WAITING, name);
+}
+var Tools = class {
+  pi;
+  questions;
+  /** Calls that failed: pi flags them in a `tool_result` handler, where a flag returned by a tool may be lost. */
+  failed = /* @__PURE__ */ new Set();
+  constructor(pi, questions) {
+    this.pi = pi;
+    this.questions = questions;
+  }
+  /** Registers those of the tools that this version of the extension has. */
+  register(surfaces) {
+    for (const { name, label, description, promptSnippet, promptGuidelines, parameters } of surfaces) {
+      const tool = this.named(name);
+      if (!tool) continue;
+      const { run, failure: failure3, ...drawn } = tool;
+      this.pi.registerTool({
+        ...{ name, label, description, promptSnippet, promptGuidelines, parameters, exposure: "model-only", ...drawn },
+        execute: async (id, params, signal, onUpdate, context) => {
+          const { native, problem } = loadAddon();
+          shareCompiledCode();
+          let isOver2 = false;
+          const answer4 = async () => native ? await run({
+            ...{ native, id, params, signal, context, place: placeOptions(this.pi, context) },
+            host: hostCallbacks(context, this.questions, isWaitingTool(name) ? { id, signal } : void 0),
+            update: ({ content, details: details2 }) => !isOver2 && onUpdate?.({ content, details: details2 })
+          }) : failure3(problem);
+          const output = await answer4().catch(
+            (error) => failure3(`the run ended unexpectedly: ${messageOf(error)}`)
+          );
+          isOver2 = true;
+          if (output.isError) this.failed.add(id);
+          return output;
+        }
+      });
+    }
+  }
+  /** Tells once whether the call with this id failed. */
+  takeFailed(callId) {
+    return this.failed.delete(callId);
+  }
+  /** Has the addon boot a child for a call that still arrives. */
+  bootEarly(tool, callId, context) {
+    if (!this.pi.getActiveTools().includes(tool)) return void 0;
+    shareCompiledCode();
+    return loadAddon().native?.bootEarly({ ...placeOptions(this.pi, context), callId, tool });
+  }
+  named(name) {
+    if (isWaitingTool(name)) {
+      const { mode, start: start2 } = WAITING[name];
+      return {
+        run: (call) => runToEnd(start2, call),
+        failure: (message) => failedRun(mode, message),
+        ...renderers(name, (callId) => this.questions.list(callId))
+      };
+    }
+    if (name === "sessions_spawn") return { run: spawn, failure: refused, ...spawnRenderers };
+    if (name !== "agents_list") return void 0;
+    return { run: list, failure: refused, ...agentsRenderers, annotations: { readOnlyHint: true } };
+  }
+};
+async function runToEnd(start2, call) {
+  const { native, id: callId, params, signal, context, update, host } = call;
+  const place = { ...call.place, callId, aborted: signal?.aborted ?? false };
+  const handle = start2(native, place, params, update, host);
+  const abort = () => contained("an abort", () => handle.abort(), void 0);
+  if (signal?.aborted) abort();
+  else signal?.addEventListener("abort", abort, { once: true });
+  try {
+    return await settled(handle, context.sessionManager.getSessionId());
+  } finally {
+    signal?.removeEventListener("abort", abort);
+  }
+}
+function failedRun(mode, message) {
+  return {
+    content: [{ type: "text", text: message }],
+    isError: true,
+    details: { ...STAMPS.run, mode, results: [], error: { code: "SUBAGENT_FAILED", message } }
+  };
+}
+async function spawn({ native, params, place, host, signal, context }) {
+  if (signal?.aborted) return refused("aborted before anything was started");
+  const { task, label, agentId: agent, model: childModel, thinking: childThinking } = params;
+  const { runTimeoutSeconds, cleanup } = params;
+  const asked = { task, label, agent, childModel, childThinking, runTimeoutSeconds, cleanup };
+  const receipt = await native.spawnSession(
+    defined({ ...place, ...asked, models: modelNames(context) }),
+    host
+  );
+  return receipt.status === "accepted" ? answer3(receipt, STAMPS.receipt) : refusal(receipt);
+}
+async function list({ native, place }) {
+  return answer3(await native.listSpawnable(place), STAMPS.agents);
+}
+function answer3(said, stamp) {
+  return { content: [{ type: "text", text: JSON.stringify(said) }], details: { ...stamp, ...said } };
+}
+function refusal(receipt) {
+  return { ...answer3(receipt, STAMPS.receipt), isError: true };
+}
+function refused(error) {
+  return refusal({ status: "error", error });
+}
+var isShared = false;
+function shareCompiledCode() {
+  if (!isShared) module.flushCompileCache?.();
+  isShared = true;
+}
+
+// extension/tools/early.ts
+var MAX_HELD_CHARS = 16384;
+var EarlyCalls = class {
+  boot;
+  /** Calls of the message under way, by their place in it: several may arrive in turns. */
+  arriving = /* @__PURE__ */ new Map();
+  /** Announced calls that are not over, by id. */
+  announced = /* @__PURE__ */ new Map();
+  /** Ends of children that nobody uses. */
+  ending = /* @__PURE__ */ new Set();
+  constructor(boot) {
+    this.boot = boot;
+  }
+  /** Takes a piece of the message under way. */
+  update({ assistantMessageEvent: piece }, context) {
+    if (!isOfCall(piece) || piece.contentIndex === void 0) return;
+    const index = piece.contentIndex;
+    if (piece.type === "toolcall_start") this.arriving.set(index, { call: void 0, held: "", begun: false });
+    const arriving = this.arriving.get(index);
+    if (!arriving) return;
+    try {
+      if (this.take(arriving, piece, index, context) && piece.type !== "toolcall_end") return;
+    } catch {
+    }
+    this.arriving.delete(index);
+  }
+  /** A message is complete. Of one that failed, was aborted or cut, pi executes no call. */
+  messageEnded({ message }) {
+    if (message.role !== "assistant") return;
+    this.arriving.clear();
+    if (["error", "aborted", "length"].includes(message.stopReason ?? "")) this.clear();
+  }
+  /** A call is over: executed, refused or invalid. */
+  finished(callId) {
+    const call = this.announced.get(callId);
+    this.announced.delete(callId);
+    if (!call) return;
+    const gone = end(call).finally(() => this.ending.delete(gone));
+    this.ending.add(gone);
+  }
+  /** No call that was announced will be executed any more. */
+  clear() {
+    this.arriving.clear();
+    for (const callId of [...this.announced.keys()]) this.finished(callId);
+  }
+  /** Ends what nobody will use because pi is going, and waits until it is gone. */
+  async close() {
+    this.clear();
+    await Promise.all(this.ending);
+  }
+  /** Says whether more of this call is of interest. */
+  take(arriving, piece, index, context) {
+    let json = piece.type === "toolcall_delta" ? piece.delta ?? "" : "";
+    if (piece.type === "toolcall_end" && !arriving.begun) json = JSON.stringify(piece.toolCall?.arguments) ?? "";
+    if (json !== "") arriving.begun = true;
+    if (!arriving.call) {
+      json = arriving.held + json;
+      const call = piece.partial?.content[index];
+      const { name = "", id = "" } = call?.type === "toolCall" ? call : {};
+      if (name !== "" && !isWaitingTool(name)) return false;
+      if (!isWaitingTool(name) || id === "") {
+        arriving.held = json;
+        return json.length <= MAX_HELD_CHARS;
+      }
+      arriving.call = this.announce(name, id, context);
+    }
+    if (json !== "") arriving.call?.push(json);
+    return arriving.call !== void 0;
+  }
+  announce(tool, callId, context) {
+    this.finished(callId);
+    const call = this.boot(tool, callId, context);
+    if (call) this.announced.set(callId, call);
+    return call;
+  }
+};
+function isOfCall(piece) {
+  return piece.type.startsWith("toolcall_");
+}
+async function end(call) {
+  try {
+    await call.end();
+  } catch {
+  }
+}
+
+// extension/tools/surfaces.ts
+var remembered = [];
+function rememberedTools() {
+  return remembered;
+}
+async function describeTools(pi, context) {
+  const surfaces = await described(pi, context);
+  remembered = surfaces.register ? surfaces.tools : [];
+  return surfaces;
+}
+async function described(pi, context) {
+  const { native, problem } = loadAddon();
+  if (!native) return withoutAddon(problem);
+  try {
+    return await native.describeTools(surfaceOptions(pi, context));
+  } catch (error) {
+    return withoutAddon(`the tools could not be described: ${messageOf(error)}`);
+  }
+}
+var UNUSABLE = {
+  subagent: ["Subagent", "one task"],
+  subagent_parallel: ["Subagents in parallel", "tasks"],
+  subagent_chain: ["Chain of subagents", "steps"],
+  sessions_spawn: ["Background subagent", "background work"],
+  agents_list: ["Background agents", "nothing yet: list who would take it"]
+};
+function withoutAddon(problem) {
+  const tools = Object.entries(UNUSABLE).map(([name, [label, what]]) => ({
+    ...{ name, label, promptGuidelines: [], parameters: { type: "object", properties: {} } },
+    promptSnippet: `Delegate ${what} to sub-agents (not usable now)`,
+    description: `Delegates ${what} to sub-agents. Not usable now: the native addon is missing.`
+  }));
+  return { register: true, tools, notices: [problem] };
+}
+function withPolicy(systemPrompt, surfaces) {
+  const policy = surfaces?.delegationPolicy;
+  return !policy || systemPrompt.includes(policy) ? void 0 : `${systemPrompt}
+
+${policy}`;
+}
+
+// extension/ui/widget.ts
+var WIDGET2 = "subagents";
+var MOST_LINES2 = 5;
+var ROWS_PER_LINE = 6;
+var TICK_MS2 = 1e3;
+var MARGIN2 = " ";
+var LONGEST_NAME2 = 40;
+function shownOf({ runs, unread }) {
+  return { live: runs.filter((run) => isLive(run) && !run.isForeground && !run.question), unread };
+}
+function showWidget(context, background) {
+  let redraw;
+  const hide = () => {
+    if (redraw) context.ui.setWidget(WIDGET2, void 0);
+    redraw = void 0;
+  };
+  const make = (terminal, theme) => {
+    const rows = () => terminal.terminal?.rows ?? process.stdout.rows ?? Number.POSITIVE_INFINITY;
+    const lines = component(
+      theme,
+      (width, style) => widgetLines(shownOf(background), width, rows(), style, Date.now())
+    );
+    const tick = guardedInterval("the clock of the widget", follow, TICK_MS2);
+    const drawAgain = () => {
+      lines.invalidate();
+      terminal.requestRender();
+    };
+    redraw = drawAgain;
+    const dispose = () => {
+      clearInterval(tick);
+      if (redraw === drawAgain) redraw = void 0;
+    };
+    return { ...lines, dispose };
+  };
+  const follow = () => {
+    const { live: live2, unread } = shownOf(background);
+    if (live2.length + unread.length === 0) {
+      hide();
+      return;
+    }
+    if (!redraw) context.ui.setWidget(WIDGET2, make);
+    redraw?.();
+  };
+  const unsubscribe = background.subscribe(follow);
+  follow();
+  return () => {
+    unsubscribe();
+    hide();
+  };
+}
+function widgetLines({ live: live2, unread }, width, rows, style, now) {
+  const most = Math.max(1, Math.min(MOST_LINES2, Math.floor(rows / ROWS_PER_LINE)));
+  const room = width - MARGIN2.length;
+  const working = live2.slice(0, most);
+  const columns = runColumns(working, room, false);
+  const lines = [
+    ...working.map((run) => runLine(run, columns, style, { now })),
+    ...unread.map((run) => unreadLine(run, style))
+  ].slice(0, most);
+  const hidden = live2.length + unread.length - lines.length;
+  if (hidden > 0) lines.push(style.fg("dim", `+${hidden} more \xB7 /subagents shows all`));
+  return lines.map((line) => MARGIN2 + line);
+}
+function unreadLine(run, style) {
+  const { text: text2, color } = markOf(run);
+  const name = style.fg("toolOutput", clip(nameOf(run), LONGEST_NAME2));
+  const parts = [name, style.fg(color, wordsOf(run)), style.fg("muted", UNREAD)];
+  return `${style.fg(color, text2)} ${joined(parts, style)}`;
+}
+
+// extension/index.ts
+function subagentNative(api) {
+  if (process.env.PI_SUBAGENT_CHILD === "1") {
+    (0, import_child_guard.default)(api);
+    return;
+  }
+  contained("loading the extension", () => start(guarded(api)), void 0);
+}
+function start(pi) {
+  const background = new Background();
+  const questions = new Questions();
+  const events = new RunEvents(pi);
+  const deliveries = new Deliveries(pi, background, (message) => events.delivered(message));
+  const tools = new Tools(pi, questions);
+  const notices = new Notices();
+  const early = new EarlyCalls((tool, callId, context) => tools.bootEarly(tool, callId, context));
+  let surfaces;
+  let hideWidget = () => {
+  };
+  const remembered2 = rememberedTools();
+  tools.register(remembered2);
+  registerCommands(pi, { background, deliveries, questions });
+  registerAnnouncementRenderer(pi);
+  questions.subscribe(() => background.ask(questions.titles()));
+  const interrupted = () => {
+    const end2 = (close) => contained("ending what runs", close, void 0);
+    const ends = [end2(() => early.close()), end2(() => closeRuns()), end2(() => loadAddon().native?.endBackground())];
+    void Promise.allSettled(ends).finally(() => process.kill(process.pid, "SIGINT"));
+  };
+  function heard(event, context) {
+    try {
+      if (event.deliveries) deliveries.add(event.deliveries);
+    } finally {
+      const tell2 = () => {
+        if (event.started) events.started(event.started);
+        if (event.runs) events.update(event.runs.filter(({ isForeground }) => !isForeground));
+        if (event.ended) events.ended(event.ended);
+      };
+      contained("telling other extensions of runs", tell2, void 0);
+      contained("a notice", () => event.notices && notices.announce(event.notices, context), void 0);
+    }
+  }
+  function openBackground(context) {
+    const { native } = loadAddon();
+    if (!native) return;
+    const delivered = deliveries.open(context);
+    try {
+      const options = { ...placeOptions(pi, context), delivered };
+      background.open(native, options, (event) => heard(event, context));
+    } catch (error) {
+      notices.announce([`background runs are not available: ${messageOf(error)}`], context);
+    }
+  }
+  pi.on("session_start", async (_event, context) => {
+    const label = (runId) => background.runs.find((run) => run.runId === runId)?.label;
+    const { hasUI, mode, ui } = context;
+    const presenter = () => mode === "tui" ? new TerminalQuestions(ui, label) : new Dialogs(context);
+    if (hasUI) questions.attach(context.sessionManager.getSessionId(), presenter());
+    if (!context.hasUI) process.once("SIGINT", interrupted);
+    surfaces = await describeTools(pi, context);
+    if (surfaces.register) tools.register(surfaces.tools);
+    else if (remembered2.length > 0) {
+      const off = new Set(remembered2.map(({ name }) => name));
+      pi.setActiveTools(pi.getActiveTools().filter((name) => !off.has(name)));
+    }
+    const stale = staleNotice();
+    notices.announce(stale ? [...surfaces.notices, stale] : surfaces.notices, context);
+    openBackground(context);
+    hideWidget();
+    if (context.mode === "tui") hideWidget = showWidget(context, background);
+  });
+  pi.on("input", () => deliveries.prompted());
+  pi.on("before_agent_start", (event) => {
+    deliveries.beforeStart();
+    if (!surfaces?.register || !pi.getActiveTools().includes("subagent")) return void 0;
+    const systemPrompt = withPolicy(event.systemPrompt, surfaces);
+    return systemPrompt === void 0 ? void 0 : { systemPrompt };
+  });
+  pi.on("message_update", (event, context) => early.update(event, context));
+  pi.on("agent_start", (_event, context) => deliveries.started(context));
+  pi.on("message_end", (event) => {
+    early.messageEnded(event);
+    deliveries.messageEnded(event.message);
+  });
+  pi.on("tool_execution_end", ({ toolCallId }) => early.finished(toolCallId));
+  pi.on("agent_end", () => early.clear());
+  pi.on("agent_before_settle", async (event, context) => await deliveries.beforeSettle(event, context));
+  pi.on("agent_settled", ({ aborted }) => deliveries.settled(aborted));
+  pi.on("tool_result", ({ toolCallId }) => tools.takeFailed(toolCallId) ? { isError: true } : void 0);
+  pi.on("session_shutdown", async ({ reason }, context) => {
+    stopClocks();
+    process.off("SIGINT", interrupted);
+    hideWidget();
+    hideWidget = () => {
+    };
+    deliveries.close();
+    const view = background.leave();
+    events.close();
+    questions.detach(reason === "reload");
+    if (reason !== "reload") {
+      const isQuit = reason === "quit" || reason === void 0;
+      const leaves = isQuit ? loadAddon().native?.endBackground() : view?.close();
+      const [, ended2] = await Promise.all([closeRuns(context.sessionManager.getSessionId()), leaves]);
+      if (ended2 && context.mode === "tui") sayAtExit(ended2);
+    }
+    await early.close();
+  });
+}
+export {
+  subagentNative as default
+};
+//# sourceMappingURL=index.js.map
