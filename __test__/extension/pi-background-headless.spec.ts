@@ -36,7 +36,7 @@ for (const version of piVersions) {
 				assert.equal(listed.code, 0);
 				assert.match(
 					listed.stdout,
-					/^✓ #1 {2}\w{8} · explorer "second" · done [\s\S]*^✓ #2 {2}\w{8} · explorer · done /m,
+					/^✓ #1 {2}\w{8} · explorer "second" · done [\s\S]*^✓ #2 {2}\w{8} · explorer · say one · done /m,
 				);
 			} finally {
 				await stage.close();
