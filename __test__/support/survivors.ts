@@ -14,6 +14,13 @@ export interface Survivor {
 /** How often /proc is looked at while waiting: the end of a foreign process cannot be awaited. */
 const lookEveryMs = 20;
 
+/**
+ * How often in a row a look has to find nobody, and the pause between: a process that is just being replaced by another
+ * program has no environment for a moment.
+ */
+const looks = 3;
+const lookAgainMs = 5;
+
 /** How long processes may take to go unless told otherwise. */
 const defaultLimitMs = 5_000;
 
@@ -47,7 +54,7 @@ export async function endAll(mark: string, graceMs = 2_000): Promise<void> {
 	signalAll(mark, "SIGTERM");
 	if ((await waitUntilGone(mark, graceMs)).length === 0) return;
 	const deadline = performance.now() + defaultLimitMs;
-	while (survivors(mark).length > 0 && performance.now() < deadline) {
+	while ((await waitUntilGone(mark, 0)).length > 0 && performance.now() < deadline) {
 		signalAll(mark, "SIGKILL");
 		await delay(lookEveryMs);
 	}
@@ -55,10 +62,12 @@ export async function endAll(mark: string, graceMs = 2_000): Promise<void> {
 
 async function waitUntilGone(mark: string, limitMs: number): Promise<Survivor[]> {
 	const deadline = performance.now() + limitMs;
+	let empty = 0;
 	for (;;) {
 		const left = survivors(mark);
-		if (left.length === 0 || performance.now() > deadline) return left;
-		await delay(lookEveryMs);
+		empty = left.length === 0 ? empty + 1 : 0;
+		if (empty === looks || (left.length > 0 && performance.now() > deadline)) return left;
+		await delay(empty > 0 ? lookAgainMs : lookEveryMs);
 	}
 }
 
