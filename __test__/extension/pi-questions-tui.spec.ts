@@ -131,7 +131,9 @@ for (const version of piVersions) {
 				// From the panel it is opened above that, which is there again afterwards.
 				await tui.type("/subagents");
 				await tui.press("Enter");
-				await tui.waitFor(/\? tidy \(explorer\) asks: Delete beta\?/);
+				// The question stands above the editor too; the keys are the panel's.
+				const opened = await tui.waitFor(/o question/);
+				assert.match(opened, /\? tidy \(explorer\) asks: Delete beta\?/);
 				await tui.type("o");
 				await tui.waitFor("→ No");
 				await tui.press("Down", "Enter");
