@@ -46,7 +46,7 @@ export class PanelKeys {
 		this.bindings = bindings;
 	}
 
-	/** What is to be done for a key as the terminal has sent it. */
+	/** Returns the action of a key, given as the terminal has sent it. */
 	actionOf(data: string): Action | undefined {
 		const chosen = ALL.find(([, { pi }]) => pi !== undefined && this.bindings.matches?.(data, pi));
 		return (chosen ?? ALL.find(([, { own }]) => own.some((key) => isPressed(data, key))))?.[0];

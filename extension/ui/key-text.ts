@@ -2,7 +2,7 @@
 
 import { type Keybinding, type KeyId, TUI_KEYBINDINGS } from "@earendil-works/pi-tui";
 
-/** Whoever knows the user's keys: the key bindings that overlays get, or the context of a renderer since pi 1.x. */
+/** Looks up the user's keys: the key bindings that overlays get, or the context of a renderer since pi 1.x. */
 export interface KeySource {
 	keyText?(binding: Keybinding): string;
 	getKeys?(binding: Keybinding): readonly KeyId[];

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 764aacbf3146912e. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 25eee40c19fd721e. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6260,8 +6260,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 764aacbf3146912e"}.`)) return void 0;
-  const [version] = "0.1.0 764aacbf3146912e".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 25eee40c19fd721e"}.`)) return void 0;
+  const [version] = "0.1.0 25eee40c19fd721e".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -7978,7 +7978,7 @@ var PanelKeys = class {
   constructor(bindings) {
     this.bindings = bindings;
   }
-  /** What is to be done for a key as the terminal has sent it. */
+  /** Returns the action of a key, given as the terminal has sent it. */
   actionOf(data) {
     const chosen2 = ALL.find(([, { pi }]) => pi !== void 0 && this.bindings.matches?.(data, pi));
     return (chosen2 ?? ALL.find(([, { own }]) => own.some((key) => isPressed(data, key))))?.[0];
