@@ -34,7 +34,7 @@ export default function subagentNative(api: PiApi): void {
 		return;
 	}
 	// A pi that lacks what is registered here would end.
-	contained("loading the extension", () => start(guarded(api)), undefined);
+	contained("loading the extension", () => start(guarded(api)));
 }
 
 function start(pi: PiApi): void {
@@ -56,7 +56,7 @@ function start(pi: PiApi): void {
 
 	// Without a terminal of its own pi dies of Ctrl+C at once, and a child in its own process group hears nothing of it.
 	const interrupted = () => {
-		const end = (close: () => unknown) => contained("ending what runs", close, undefined);
+		const end = (close: () => unknown) => contained("ending what runs", close);
 		const ends = [end(() => early.close()), end(() => closeRuns()), end(() => loadAddon().native?.endBackground())];
 		void Promise.allSettled(ends).finally(() => process.kill(process.pid, "SIGINT"));
 	};
@@ -71,8 +71,8 @@ function start(pi: PiApi): void {
 				if (event.runs) events.update(event.runs.filter(({ isForeground }) => !isForeground));
 				if (event.ended) events.ended(event.ended);
 			};
-			contained("telling other extensions of runs", tell, undefined);
-			contained("a notice", () => event.notices && notices.announce(event.notices, context), undefined);
+			contained("telling other extensions of runs", tell);
+			contained("a notice", () => event.notices && notices.announce(event.notices, context));
 		}
 	}
 

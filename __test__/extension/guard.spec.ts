@@ -126,6 +126,7 @@ describe("what is registered", () => {
 		pi.registerCommand("c", { description: "", getArgumentCompletions: fails, handler: async () => {} });
 		pi.registerMessageRenderer("m", fails);
 		pi.registerEntryRenderer("e", () => ({ render: fails, invalidate: fails }));
+		pi.registerShortcut("ctrl+x", { handler: fails });
 		pi.on("agent_end", fails);
 		pi.on("agent_end", async () => await delay(1).then(fails));
 		pi.on("agent_before_settle", async (event) => ({ ...event, continue: true }));
@@ -135,6 +136,7 @@ describe("what is registered", () => {
 		assert.match(host.renderMessage?.({ content: "x" }, 80)[0] ?? "", /^✗ /);
 		assert.match(host.renderEntry?.({ data: 1 }, 80)[0] ?? "", /^✗ /);
 		assert.equal(host.commands.get("c")?.getArgumentCompletions(""), null);
+		assert.equal(host.shortcuts.get("ctrl+x")?.handler(host.context()), undefined);
 		assert.deepEqual(await host.emit("agent_end"), [undefined, undefined]);
 		assert.deepEqual(await host.emit("agent_before_settle", { entries: [] }), [{ entries: [], continue: true }]);
 		await later();
@@ -145,27 +147,6 @@ describe("what is registered", () => {
 		await later();
 		assert.equal(host.notes.length, 2);
 		await assert.rejects(registered.execute("1", {}, undefined, undefined, host.context()), "pi tells the model");
-	});
-
-	it("gives a renderer its own component back, and pi the one it knows", async () => {
-		const { host, pi } = await opened();
-		const seen: unknown[] = [];
-		const own = { render: () => ["own"], invalidate: () => {} };
-		pi.registerTool({
-			...{ name: "t", label: "", description: "", parameters: {}, execute: async () => fails() },
-			renderCall(_args, _theme, context) {
-				seen.push((context as { lastComponent?: unknown }).lastComponent);
-				return own;
-			},
-			renderResult: fails,
-		});
-		const { renderCall } = host.tools.get("t") ?? assert.fail();
-		const first = renderCall({}, theme, {} as never);
-		assert.equal(renderCall({}, theme, { lastComponent: first } as never), first);
-		assert.deepEqual(seen, [undefined, own]);
-		const odd = Object.defineProperty({ lastComponent: first }, "expanded", { get: fails, enumerable: true });
-		assert.match(renderCall({}, theme, odd as never).render(80)[0] ?? "", /^✗ /);
-		await later();
 	});
 
 	it("leaves a message to pi when its renderer has nothing to draw", () => {

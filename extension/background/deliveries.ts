@@ -205,7 +205,7 @@ export class Deliveries {
 			this.outgoing = this.outgoing.filter((each) => !standing.includes(each));
 			for (const { message } of standing) {
 				this.unwritten.push(...message.deliveryIds);
-				contained("telling other extensions of results", () => this.arrived(message), undefined);
+				contained("telling other extensions of results", () => this.arrived(message));
 			}
 		}
 		const file = context.sessionManager.getSessionFile();

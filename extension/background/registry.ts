@@ -119,6 +119,6 @@ export class Background {
 		});
 		this.latest = runs;
 		// One that fails must not keep the news from the others.
-		for (const listener of this.listeners) contained("showing the background runs", () => listener(runs), undefined);
+		for (const listener of this.listeners) contained("showing the background runs", () => listener(runs));
 	}
 }

@@ -2,7 +2,7 @@
 
 import type { Deliveries } from "../background/deliveries.ts";
 import type { Background } from "../background/registry.ts";
-import { contained, messageOf } from "../host/guard.ts";
+import { messageOf } from "../host/guard.ts";
 import { loadAddon } from "../host/native.ts";
 import { doctorOptions } from "../host/options.ts";
 import type { CommandContext, CompletionItem, PiApi, PiContext } from "../host/pi.ts";
@@ -55,8 +55,7 @@ export function registerCommands(pi: PiApi, session: Session): void {
 	pi.registerShortcut(SHORTCUT, {
 		description: "Answer a sub-agent's question",
 		handler: (context) => {
-			const open = () => session.questions.open() || context.ui.notify(NO_QUESTION, "info");
-			contained("opening a question", open, undefined);
+			if (!session.questions.open()) context.ui.notify(NO_QUESTION, "info");
 		},
 	});
 }

@@ -49,9 +49,8 @@ export function failureLine(what: string, error: unknown, width: number): string
 /** What went wrong and where, on one line; anything can be thrown. */
 export function failure(what: string, error: unknown): string {
 	try {
-		if (!(error instanceof Error)) return oneLine(`${what} failed: ${String(error)}`).slice(0, MAX_WORDS);
-		const place = placeOf(error);
-		const words = `${what} failed: ${error.name}: ${error.message}`.slice(0, MAX_WORDS);
+		const words = `${what} failed: ${error}`.slice(0, MAX_WORDS);
+		const place = error instanceof Error && placeOf(error);
 		return oneLine(place ? `${words} (${place})` : words);
 	} catch {
 		return `${what} failed`;
@@ -63,7 +62,7 @@ export function messageOf(error: unknown): string {
 }
 
 /** Calls `run`. Where it fails, or its promise does, that is noted and the result is `otherwise`. */
-export function contained<T>(what: string, run: () => T, otherwise: Awaited<T>): T | Awaited<T> {
+export function contained<T>(what: string, run: () => T, otherwise?: Awaited<T>): T | Awaited<T> | undefined {
 	const recover = (error: unknown) => {
 		failed(what, error);
 		return otherwise;
@@ -83,10 +82,10 @@ export function unwaited(what: string, promise: Promise<unknown>): void {
 
 /** `setInterval` for what must not end pi, and does not keep it alive. */
 export function guardedInterval(what: string, run: () => void, everyMs: number): NodeJS.Timeout {
-	return setInterval(() => contained(what, run, undefined), everyMs).unref();
+	return setInterval(() => contained(what, run), everyMs).unref();
 }
 
 /** `setTimeout` for the same. */
 export function guardedTimeout(what: string, run: () => void, afterMs: number): NodeJS.Timeout {
-	return setTimeout(() => contained(what, run, undefined), afterMs).unref();
+	return setTimeout(() => contained(what, run), afterMs).unref();
 }

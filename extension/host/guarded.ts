@@ -1,134 +1,108 @@
 /** pi as the extension gets it: all that is registered with it, or shown by it, fails without ending it. */
 
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Component, TuiMouseEvent, TuiMouseEventResult } from "@earendil-works/pi-tui";
 import { clip, plainText } from "../ui/text.ts";
 import { contained, failed, failure, failureLine, tellFailuresTo } from "./guard.ts";
 import { say } from "./notices.ts";
-import type { PiContext } from "./pi.ts";
-import { contentText, defined, isText } from "./stored.ts";
+import { contentText, defined, isObject, isText } from "./stored.ts";
 
 type Loose = (...args: unknown[]) => unknown;
-type Fields = Record<string, unknown>;
+/** What a method of pi's takes of us: a function, or an object of them. */
+type Ours = Loose & Record<"handler" | "getArgumentCompletions" | "execute" | "renderCall" | "renderResult", Loose>;
 
-/** Wraps `pi`, once per load. A handler of `tool_call` still blocks the call by failing. */
-export function guarded<Pi extends object>(pi: Pi): Pi {
-	const call = (name: string, ...args: unknown[]) => (pi as unknown as Record<string, Loose>)[name]?.(...args);
-	const drawing =
-		(register: string): Loose =>
-		(type, renderer) =>
-			call(register, type, guardedRenderer(`drawing \`${type}\``, renderer as Loose, true));
-	// What fails before a session begins is told there.
-	tellFailuresTo(undefined, true);
-	call("on", "session_start", (_event: unknown, context: unknown) => tellFailuresTo(context as PiContext, true));
-	return replaced(pi, {
-		on: (event: unknown, handler: unknown) => call("on", event, guardedHandler(String(event), handler as Loose)),
-		registerTool: (tool: unknown) => call("registerTool", guardedTool(tool as Fields)),
-		registerCommand: (name: unknown, command: unknown) =>
-			call("registerCommand", name, guardedCommand(String(name), command as Fields)),
-		registerMessageRenderer: drawing("registerMessageRenderer"),
-		registerEntryRenderer: drawing("registerEntryRenderer"),
-	});
-}
-
-/** `base` with other fields in the place of some. Everything else is its own, getters that throw included. */
-function replaced<T extends object>(base: T, others: object): T {
-	const get = (_: object, name: string | symbol): unknown => {
-		if (Object.hasOwn(others, name)) return Reflect.get(others, name);
-		const value: unknown = Reflect.get(base, name);
-		return typeof value === "function" ? value.bind(base) : value;
-	};
-	return new Proxy({}, { get, has: (_, name) => Reflect.has(base, name) }) as T;
-}
-
-function guardedHandler(event: string, handler: Loose): Loose {
-	return (payload, context) => {
-		tellFailuresTo(context as PiContext, false);
-		const run = () => handler(payload, guardedContext(context as PiContext));
-		return event === "tool_call" ? run() : contained(`the handler of \`${event}\``, run, undefined);
-	};
-}
-
-/** A context that is stale throws for each of its fields. */
-function guardedContext<Context extends PiContext>(context: Context): Context {
-	return replaced(context, {
-		get ui() {
-			return guardedUi(context.ui);
-		},
-	});
-}
-
-function guardedUi(ui: PiContext["ui"]): PiContext["ui"] {
-	const { setWidget, custom, onTerminalInput } = ui as unknown as Record<string, Loose | undefined>;
-	return replaced(ui, {
-		setWidget: (key, content, ...more) => {
-			const factory = (...args: unknown[]) => new GuardedComponent("the widget", () => (content as Loose)(...args));
-			return setWidget?.call(ui, key, typeof content === "function" ? factory : content, ...more);
-		},
-		custom: (factory, ...more) => {
-			const open = (...args: unknown[]) => {
-				const component = (factory as Loose)(...args);
-				return new GuardedComponent("the screen", () => component, { close: args[3] as () => void });
-			};
-			return custom?.call(ui, open, ...more);
-		},
-		onTerminalInput: (listener) =>
-			onTerminalInput?.call(ui, (data: unknown) =>
-				contained("a listener to the keyboard", () => (listener as Loose)(data), undefined),
-			),
-	} satisfies Record<string, Loose>);
-}
-
-function guardedTool(tool: Fields): Fields {
-	const { execute, renderCall, renderResult } = tool as Record<"execute" | "renderCall" | "renderResult", Loose>;
-	const drawing = `drawing \`${tool.name}\``;
-	return {
+/** How that is guarded which a method of pi's takes; the name is what it is registered by. */
+const GUARDS: Readonly<Record<string, (ours: Ours, name: string) => unknown>> = {
+	// A handler of `tool_call` blocks the call by failing.
+	on: (handler, event) =>
+		event === "tool_call" ? called(handler) : harmless(`the handler of \`${event}\``, called(handler)),
+	registerTool: (tool) => ({
 		...tool,
 		// pi makes a result for the model of what fails in there.
-		execute: (...args: unknown[]) => execute(...args.slice(0, 4), guardedContext(args[4] as PiContext)),
-		renderCall: guardedRenderer(drawing, renderCall),
-		renderResult: guardedRenderer(drawing, renderResult),
+		execute: called(tool.execute),
+		renderCall: renderer(`drawing \`${tool.name}\``, tool.renderCall),
+		renderResult: renderer(`drawing \`${tool.name}\``, tool.renderResult),
+	}),
+	registerCommand: (command, name) => ({
+		...command,
+		handler: spoken(`/${name}`, called(command.handler)),
+		getArgumentCompletions: harmless(`completing \`/${name}\``, command.getArgumentCompletions, null),
+	}),
+	registerShortcut: (shortcut, key) => ({
+		...shortcut,
+		handler: harmless(`the key \`${key}\``, called(shortcut.handler)),
+	}),
+	registerMessageRenderer: (draw, type) => renderer(`drawing \`${type}\``, draw, true),
+	registerEntryRenderer: (draw, type) => renderer(`drawing \`${type}\``, draw, true),
+	setWidget:
+		(make) =>
+		(...args: unknown[]) =>
+			new GuardedComponent("the widget", () => make(...args)),
+	custom:
+		(make) =>
+		(...args: unknown[]) => {
+			const screen = make(...args);
+			return new GuardedComponent("the screen", () => screen, { close: args[3] as () => void });
+		},
+	onTerminalInput: (listener) => harmless("a listener to the keyboard", listener),
+};
+
+/** Wraps `pi`, once per load. */
+export function guarded(pi: ExtensionAPI): ExtensionAPI {
+	// What fails before a session begins is told there.
+	tellFailuresTo(undefined, true);
+	pi.on("session_start", (_event, context) => tellFailuresTo(context, true));
+	return guardedPart(pi);
+}
+
+/** A part of pi. What its methods take of ours is guarded; everything else is its own, getters that throw included. */
+function guardedPart<Part extends object>(part: Part): Part {
+	const get = (_: object, name: string) => {
+		const value: unknown = Reflect.get(part, name);
+		if (name === "ui") return guardedPart(value as object);
+		if (typeof value !== "function") return value;
+		return (...args: unknown[]) => value.apply(part, guardedArguments(GUARDS[name], args));
+	};
+	return new Proxy({}, { get, has: (_, name) => Reflect.has(part, name) } as ProxyHandler<object>) as Part;
+}
+
+function guardedArguments(guard: (typeof GUARDS)[string] | undefined, args: unknown[]): unknown[] {
+	const place = args.findIndex((arg) => typeof arg === "function" || isObject(arg));
+	return guard && place >= 0 ? args.with(place, guard(args[place] as Ours, String(args[0]))) : args;
+}
+
+/** A function whose last argument is a context. One that is stale throws for each of its fields. */
+function called(ours: Loose): Loose {
+	return (...args) => {
+		const context = args.pop() as ExtensionContext;
+		tellFailuresTo(context, false);
+		return ours(...args, guardedPart(context));
 	};
 }
 
-/** A renderer whose components are guarded. The one of the last time comes back in its last argument, the context. */
-function guardedRenderer(what: string, renderer: Loose, mayDrawNothing = false): Loose {
-	return (...args) => {
-		const context = args.at(-1) as { lastComponent?: unknown } | undefined;
-		const last = context?.lastComponent instanceof GuardedComponent ? context.lastComponent : undefined;
-		let isNothing = false;
-		const make = () => {
-			const given = last ? [...args.slice(0, -1), { ...context, lastComponent: last.inner }] : args;
-			const component = renderer(...given);
-			isNothing = component === undefined;
-			return component;
-		};
-		const guarded = new GuardedComponent(what, make, { text: textIn(args[0]) });
-		if (isNothing && mayDrawNothing) return undefined;
-		return last && guarded.inner === last.inner ? last : guarded;
-	};
+function harmless(what: string, ours: Loose, otherwise?: unknown): Loose {
+	return (...args) => contained(what, () => ours(...args), otherwise);
 }
 
 /** A command that fails says so each time: somebody waits for it. */
-function guardedCommand(name: string, command: Fields): Fields {
-	const { handler, getArgumentCompletions } = command as Record<"handler" | "getArgumentCompletions", Loose>;
-	return {
-		...command,
-		handler: async (args: unknown, context: PiContext) => {
-			tellFailuresTo(context, false);
-			try {
-				await handler(args, guardedContext(context));
-			} catch (error) {
-				contained("a notice", () => say(failure(`/${name}`, error), context), undefined);
-			}
-		},
-		getArgumentCompletions: (prefix: unknown) => {
-			const items = contained(`completing \`/${name}\``, () => getArgumentCompletions(prefix), null);
-			return Array.isArray(items) && items.every((item) => isText(item?.value) && isText(item?.label)) ? items : null;
-		},
+function spoken(what: string, command: Loose): Loose {
+	return async (...args) => {
+		try {
+			await command(...args);
+		} catch (error) {
+			contained("a notice", () => say(failure(what, error), args.at(-1) as ExtensionContext), undefined);
+		}
 	};
 }
 
-/** The text of what is drawn: of a result, a message, or an entry. */
+/** A renderer whose components are guarded. Where one fails, the text of the result, message or entry is drawn. */
+function renderer(what: string, draw: Loose, mayDrawNothing = false): Loose {
+	return (...args) => {
+		const component = new GuardedComponent(what, () => draw(...args), { text: textIn(args[0]) });
+		return mayDrawNothing && component.isNothing ? undefined : component;
+	};
+}
+
 function textIn(drawn: unknown): string {
 	try {
 		const { content, data } = drawn as { content?: unknown; data?: { text?: unknown } };
@@ -145,8 +119,7 @@ type Parts = Component & { focused?: boolean; width?: number; dispose?(): void }
 const TEXT_LINES = 10;
 
 export class GuardedComponent implements Component {
-	/** What draws; a renderer may want it back as `lastComponent`. */
-	readonly inner: Parts;
+	private readonly inner: Parts;
 	private readonly what: string;
 	/** How a screen is taken off that has the keyboard and does not work, and what a failure must not hide. */
 	private readonly options: { close?: () => void; text?: string };
@@ -160,7 +133,12 @@ export class GuardedComponent implements Component {
 	constructor(what: string, make: () => unknown, options: GuardedComponent["options"] = {}) {
 		this.what = what;
 		this.options = options;
-		this.inner = made(make);
+		this.inner = attempted(make) as Parts;
+	}
+
+	/** Whether there is nothing to draw. */
+	get isNothing(): boolean {
+		return this.inner === undefined;
 	}
 
 	render(width: number): string[] {
@@ -177,26 +155,22 @@ export class GuardedComponent implements Component {
 	}
 
 	/** pi ends when a line is wider than the terminal. */
-	private fit(lines: string[], width: number): string[] {
+	private fit(lines: readonly string[], width: number): string[] {
 		if (!Array.isArray(lines)) throw new TypeError("no lines were drawn");
-		const { drawn, fitting } = this;
+		const { drawn } = this;
 		const isSame = width === this.width;
-		for (let index = 0; index < lines.length; index++) {
-			const line: unknown = lines[index];
+		this.fitting = lines.map((line: unknown, index) => {
 			if (!isText(line)) throw new TypeError("a line is no text");
-			if (isSame && line === drawn[index]) continue;
-			drawn[index] = line;
-			fitting[index] = clip(/[\r\n]/.test(line) ? line.replace(/[\r\n]+/g, " ") : line, width);
-		}
-		drawn.length = lines.length;
-		fitting.length = lines.length;
+			return isSame && line === drawn[index] ? (this.fitting[index] ?? "") : clip(line.replace(/[\r\n]+/g, " "), width);
+		});
+		this.drawn = [...lines];
 		this.width = width;
 		// pi may add to what it gets.
-		return fitting.slice();
+		return [...this.fitting];
 	}
 
 	invalidate(): void {
-		contained(this.what, () => this.inner.invalidate?.(), undefined);
+		contained(this.what, () => this.inner.invalidate?.());
 	}
 
 	handleInput(data: string): void {
@@ -211,7 +185,7 @@ export class GuardedComponent implements Component {
 	}
 
 	handleMouse(event: TuiMouseEvent): TuiMouseEventResult | undefined {
-		const result = contained(this.what, () => this.inner.handleMouse?.(event), undefined);
+		const result = contained(this.what, () => this.inner.handleMouse?.(event));
 		if (!result) return undefined;
 		// Without what a part of the component says of itself: what follows comes here as well.
 		const { handled, capture, focus, render } = result;
@@ -219,28 +193,26 @@ export class GuardedComponent implements Component {
 	}
 
 	dispose(): void {
-		contained(this.what, () => this.inner.dispose?.(), undefined);
+		contained(this.what, () => this.inner.dispose?.());
 	}
 
 	get wantsKeyRelease(): boolean {
-		return contained(this.what, () => this.inner.wantsKeyRelease === true, false);
+		return contained(this.what, () => this.inner.wantsKeyRelease) === true;
 	}
 
 	get focused(): boolean {
-		return contained(this.what, () => this.inner.focused === true, false);
+		return contained(this.what, () => this.inner.focused) === true;
 	}
 
 	set focused(focused: boolean) {
-		const focus = () => "focused" in this.inner && Object.assign(this.inner, { focused });
-		contained(this.what, focus, undefined);
+		contained(this.what, () => "focused" in this.inner && Object.assign(this.inner, { focused }));
 	}
 }
 
-function made(make: () => unknown): Parts {
+/** What `make` returns, or something that fails to draw as `make` has. */
+function attempted(make: () => unknown): unknown {
 	try {
-		const component = make() as Parts | undefined;
-		if (typeof component?.render === "function") return component;
-		throw new TypeError("there is nothing that draws");
+		return make();
 	} catch (error) {
 		const render = () => {
 			throw error;

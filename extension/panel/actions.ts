@@ -3,7 +3,7 @@
 import type { CommandReport, HostCallbacks } from "../../index.js";
 import { type BackgroundRun, isLive } from "../background/run.ts";
 import { commandReport, messageReport, type Report, reportLines } from "../commands/report.ts";
-import { unwaited } from "../host/guard.ts";
+import { messageOf, unwaited } from "../host/guard.ts";
 import { nameOf } from "../ui/run-words.ts";
 import { clip, oneLine } from "../ui/text.ts";
 import type { Action } from "./keys.ts";
@@ -101,5 +101,5 @@ function summary({ title, lines: [first] }: CommandReport): string {
 }
 
 function failure(command: string, error: unknown): string {
-	return oneLine(`${command} failed: ${error instanceof Error ? error.message : error}`);
+	return oneLine(`${command} failed: ${messageOf(error)}`);
 }

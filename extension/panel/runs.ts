@@ -3,7 +3,7 @@
 import type { BackgroundSession } from "../../index.js";
 import type { Background } from "../background/registry.ts";
 import { type BackgroundRun, endOf, isLive, runsOf } from "../background/run.ts";
-import { unwaited } from "../host/guard.ts";
+import { messageOf, unwaited } from "../host/guard.ts";
 
 /** How often the store is asked: runs of other sessions are not told of, and old ones may be removed. */
 const ALL_EVERY_MS = 2_000;
@@ -85,7 +85,7 @@ export class PanelRuns {
 				this.isComplete = true;
 				this.problem = undefined;
 			} catch (error) {
-				this.problem = error instanceof Error ? error.message : String(error);
+				this.problem = messageOf(error);
 			}
 		}
 		this.isAsking = false;

@@ -2,7 +2,7 @@
 
 import type { Transcript } from "../../index.js";
 import { type BackgroundRun, isLive } from "../background/run.ts";
-import { guardedTimeout, unwaited } from "../host/guard.ts";
+import { guardedTimeout, messageOf, unwaited } from "../host/guard.ts";
 import { cached } from "../ui/component.ts";
 import { joined, paragraph } from "../ui/lines.ts";
 import { compactProse, prose } from "../ui/prose.ts";
@@ -63,7 +63,7 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Bac
 			else wanted = NEWEST_ENTRIES;
 			problem = undefined;
 		} catch (error) {
-			problem = oneLine(error instanceof Error ? error.message : String(error));
+			problem = oneLine(messageOf(error));
 		}
 		if (isDisposed) return;
 		host.changed();

@@ -144,7 +144,7 @@ async function runToEnd(start: Start, call: Call): Promise<ToolResult> {
 	const { native, id: callId, params, signal, context, update, host } = call;
 	const place = { ...call.place, callId, aborted: signal?.aborted ?? false };
 	const handle = start(native, place, params as Params, update, host);
-	const abort = () => contained("an abort", () => handle.abort(), undefined);
+	const abort = () => contained("an abort", () => handle.abort());
 	// The addon takes no signal: its own support replaces `onabort` and misses old aborts.
 	if (signal?.aborted) abort();
 	else signal?.addEventListener("abort", abort, { once: true });

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 25eee40c19fd721e. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 a2a6ed624cb87fdb. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6260,8 +6260,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 25eee40c19fd721e"}.`)) return void 0;
-  const [version] = "0.1.0 25eee40c19fd721e".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 a2a6ed624cb87fdb"}.`)) return void 0;
+  const [version] = "0.1.0 a2a6ed624cb87fdb".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6347,9 +6347,8 @@ function failureLine(what, error, width) {
 }
 function failure(what, error) {
   try {
-    if (!(error instanceof Error)) return oneLine(`${what} failed: ${String(error)}`).slice(0, MAX_WORDS);
-    const place = placeOf(error);
-    const words = `${what} failed: ${error.name}: ${error.message}`.slice(0, MAX_WORDS);
+    const words = `${what} failed: ${error}`.slice(0, MAX_WORDS);
+    const place = error instanceof Error && placeOf(error);
     return oneLine(place ? `${words} (${place})` : words);
   } catch {
     return `${what} failed`;
@@ -6374,10 +6373,10 @@ function unwaited(what, promise) {
   promise.catch((error) => failed(what, error));
 }
 function guardedInterval(what, run, everyMs) {
-  return setInterval(() => contained(what, run, void 0), everyMs).unref();
+  return setInterval(() => contained(what, run), everyMs).unref();
 }
 function guardedTimeout(what, run, afterMs) {
-  return setTimeout(() => contained(what, run, void 0), afterMs).unref();
+  return setTimeout(() => contained(what, run), afterMs).unref();
 }
 
 // extension/host/native.ts
@@ -6727,7 +6726,7 @@ var Deliveries = class {
       this.outgoing = this.outgoing.filter((each) => !standing.includes(each));
       for (const { message } of standing) {
         this.unwritten.push(...message.deliveryIds);
-        contained("telling other extensions of results", () => this.arrived(message), void 0);
+        contained("telling other extensions of results", () => this.arrived(message));
       }
     }
     const file = context.sessionManager.getSessionFile();
@@ -6872,7 +6871,7 @@ var Background = class {
       return title2 === void 0 ? run : { ...run, question: { title: title2 } };
     });
     this.latest = runs;
-    for (const listener of this.listeners) contained("showing the background runs", () => listener(runs), void 0);
+    for (const listener of this.listeners) contained("showing the background runs", () => listener(runs));
   }
 };
 
@@ -7874,7 +7873,7 @@ function summary({ title: title2, lines: [first] }) {
   return oneLine(first ? [first.name, first.text].filter(Boolean).join(" ") : title2);
 }
 function failure2(command, error) {
-  return oneLine(`${command} failed: ${error instanceof Error ? error.message : error}`);
+  return oneLine(`${command} failed: ${messageOf(error)}`);
 }
 
 // extension/panel/foot.ts
@@ -8282,7 +8281,7 @@ function transcriptView(host, actions, opened) {
       else wanted = NEWEST_ENTRIES;
       problem = void 0;
     } catch (error) {
-      problem = oneLine(error instanceof Error ? error.message : String(error));
+      problem = oneLine(messageOf(error));
     }
     if (isDisposed) return;
     host.changed();
@@ -8592,7 +8591,7 @@ var PanelRuns = class {
         this.isComplete = true;
         this.problem = void 0;
       } catch (error) {
-        this.problem = error instanceof Error ? error.message : String(error);
+        this.problem = messageOf(error);
       }
     }
     this.isAsking = false;
@@ -9118,8 +9117,7 @@ function registerCommands(pi, session2) {
   pi.registerShortcut(SHORTCUT, {
     description: "Answer a sub-agent's question",
     handler: (context) => {
-      const open = () => session2.questions.open() || context.ui.notify(NO_QUESTION, "info");
-      contained("opening a question", open, void 0);
+      if (!session2.questions.open()) context.ui.notify(NO_QUESTION, "info");
     }
   });
 }
@@ -9228,104 +9226,75 @@ function eventOf(run) {
 }
 
 // extension/host/guarded.ts
-function guarded(pi) {
-  const call = (name, ...args) => pi[name]?.(...args);
-  const drawing = (register) => (type, renderer) => call(register, type, guardedRenderer(`drawing \`${type}\``, renderer, true));
-  tellFailuresTo(void 0, true);
-  call("on", "session_start", (_event, context) => tellFailuresTo(context, true));
-  return replaced(pi, {
-    on: (event, handler) => call("on", event, guardedHandler(String(event), handler)),
-    registerTool: (tool) => call("registerTool", guardedTool(tool)),
-    registerCommand: (name, command) => call("registerCommand", name, guardedCommand(String(name), command)),
-    registerMessageRenderer: drawing("registerMessageRenderer"),
-    registerEntryRenderer: drawing("registerEntryRenderer")
-  });
-}
-function replaced(base, others) {
-  const get = (_2, name) => {
-    if (Object.hasOwn(others, name)) return Reflect.get(others, name);
-    const value = Reflect.get(base, name);
-    return typeof value === "function" ? value.bind(base) : value;
-  };
-  return new Proxy({}, { get, has: (_2, name) => Reflect.has(base, name) });
-}
-function guardedHandler(event, handler) {
-  return (payload, context) => {
-    tellFailuresTo(context, false);
-    const run = () => handler(payload, guardedContext(context));
-    return event === "tool_call" ? run() : contained(`the handler of \`${event}\``, run, void 0);
-  };
-}
-function guardedContext(context) {
-  return replaced(context, {
-    get ui() {
-      return guardedUi(context.ui);
-    }
-  });
-}
-function guardedUi(ui) {
-  const { setWidget, custom, onTerminalInput } = ui;
-  return replaced(ui, {
-    setWidget: (key, content, ...more) => {
-      const factory = (...args) => new GuardedComponent("the widget", () => content(...args));
-      return setWidget?.call(ui, key, typeof content === "function" ? factory : content, ...more);
-    },
-    custom: (factory, ...more) => {
-      const open = (...args) => {
-        const component2 = factory(...args);
-        return new GuardedComponent("the screen", () => component2, { close: args[3] });
-      };
-      return custom?.call(ui, open, ...more);
-    },
-    onTerminalInput: (listener) => onTerminalInput?.call(
-      ui,
-      (data) => contained("a listener to the keyboard", () => listener(data), void 0)
-    )
-  });
-}
-function guardedTool(tool) {
-  const { execute, renderCall, renderResult } = tool;
-  const drawing = `drawing \`${tool.name}\``;
-  return {
+var GUARDS = {
+  // A handler of `tool_call` blocks the call by failing.
+  on: (handler, event) => event === "tool_call" ? called(handler) : harmless(`the handler of \`${event}\``, called(handler)),
+  registerTool: (tool) => ({
     ...tool,
     // pi makes a result for the model of what fails in there.
-    execute: (...args) => execute(...args.slice(0, 4), guardedContext(args[4])),
-    renderCall: guardedRenderer(drawing, renderCall),
-    renderResult: guardedRenderer(drawing, renderResult)
-  };
-}
-function guardedRenderer(what, renderer, mayDrawNothing = false) {
-  return (...args) => {
-    const context = args.at(-1);
-    const last = context?.lastComponent instanceof GuardedComponent ? context.lastComponent : void 0;
-    let isNothing = false;
-    const make = () => {
-      const given = last ? [...args.slice(0, -1), { ...context, lastComponent: last.inner }] : args;
-      const component2 = renderer(...given);
-      isNothing = component2 === void 0;
-      return component2;
-    };
-    const guarded2 = new GuardedComponent(what, make, { text: textIn(args[0]) });
-    if (isNothing && mayDrawNothing) return void 0;
-    return last && guarded2.inner === last.inner ? last : guarded2;
-  };
-}
-function guardedCommand(name, command) {
-  const { handler, getArgumentCompletions } = command;
-  return {
+    execute: called(tool.execute),
+    renderCall: renderer(`drawing \`${tool.name}\``, tool.renderCall),
+    renderResult: renderer(`drawing \`${tool.name}\``, tool.renderResult)
+  }),
+  registerCommand: (command, name) => ({
     ...command,
-    handler: async (args, context) => {
-      tellFailuresTo(context, false);
-      try {
-        await handler(args, guardedContext(context));
-      } catch (error) {
-        contained("a notice", () => say(failure(`/${name}`, error), context), void 0);
-      }
-    },
-    getArgumentCompletions: (prefix) => {
-      const items = contained(`completing \`/${name}\``, () => getArgumentCompletions(prefix), null);
-      return Array.isArray(items) && items.every((item) => isText(item?.value) && isText(item?.label)) ? items : null;
+    handler: spoken(`/${name}`, called(command.handler)),
+    getArgumentCompletions: harmless(`completing \`/${name}\``, command.getArgumentCompletions, null)
+  }),
+  registerShortcut: (shortcut, key) => ({
+    ...shortcut,
+    handler: harmless(`the key \`${key}\``, called(shortcut.handler))
+  }),
+  registerMessageRenderer: (draw, type) => renderer(`drawing \`${type}\``, draw, true),
+  registerEntryRenderer: (draw, type) => renderer(`drawing \`${type}\``, draw, true),
+  setWidget: (make) => (...args) => new GuardedComponent("the widget", () => make(...args)),
+  custom: (make) => (...args) => {
+    const screen = make(...args);
+    return new GuardedComponent("the screen", () => screen, { close: args[3] });
+  },
+  onTerminalInput: (listener) => harmless("a listener to the keyboard", listener)
+};
+function guarded(pi) {
+  tellFailuresTo(void 0, true);
+  pi.on("session_start", (_event, context) => tellFailuresTo(context, true));
+  return guardedPart(pi);
+}
+function guardedPart(part) {
+  const get = (_2, name) => {
+    const value = Reflect.get(part, name);
+    if (name === "ui") return guardedPart(value);
+    if (typeof value !== "function") return value;
+    return (...args) => value.apply(part, guardedArguments(GUARDS[name], args));
+  };
+  return new Proxy({}, { get, has: (_2, name) => Reflect.has(part, name) });
+}
+function guardedArguments(guard, args) {
+  const place = args.findIndex((arg) => typeof arg === "function" || isObject(arg));
+  return guard && place >= 0 ? args.with(place, guard(args[place], String(args[0]))) : args;
+}
+function called(ours2) {
+  return (...args) => {
+    const context = args.pop();
+    tellFailuresTo(context, false);
+    return ours2(...args, guardedPart(context));
+  };
+}
+function harmless(what, ours2, otherwise) {
+  return (...args) => contained(what, () => ours2(...args), otherwise);
+}
+function spoken(what, command) {
+  return async (...args) => {
+    try {
+      await command(...args);
+    } catch (error) {
+      contained("a notice", () => say(failure(what, error), args.at(-1)), void 0);
     }
+  };
+}
+function renderer(what, draw, mayDrawNothing = false) {
+  return (...args) => {
+    const component2 = new GuardedComponent(what, () => draw(...args), { text: textIn(args[0]) });
+    return mayDrawNothing && component2.isNothing ? void 0 : component2;
   };
 }
 function textIn(drawn) {
@@ -9338,7 +9307,6 @@ function textIn(drawn) {
 }
 var TEXT_LINES = 10;
 var GuardedComponent = class {
-  /** What draws; a renderer may want it back as `lastComponent`. */
   inner;
   what;
   /** How a screen is taken off that has the keyboard and does not work, and what a failure must not hide. */
@@ -9352,7 +9320,11 @@ var GuardedComponent = class {
   constructor(what, make, options = {}) {
     this.what = what;
     this.options = options;
-    this.inner = made(make);
+    this.inner = attempted(make);
+  }
+  /** Whether there is nothing to draw. */
+  get isNothing() {
+    return this.inner === void 0;
   }
   render(width) {
     try {
@@ -9369,22 +9341,18 @@ var GuardedComponent = class {
   /** pi ends when a line is wider than the terminal. */
   fit(lines, width) {
     if (!Array.isArray(lines)) throw new TypeError("no lines were drawn");
-    const { drawn, fitting } = this;
+    const { drawn } = this;
     const isSame2 = width === this.width;
-    for (let index = 0; index < lines.length; index++) {
-      const line = lines[index];
+    this.fitting = lines.map((line, index) => {
       if (!isText(line)) throw new TypeError("a line is no text");
-      if (isSame2 && line === drawn[index]) continue;
-      drawn[index] = line;
-      fitting[index] = clip(/[\r\n]/.test(line) ? line.replace(/[\r\n]+/g, " ") : line, width);
-    }
-    drawn.length = lines.length;
-    fitting.length = lines.length;
+      return isSame2 && line === drawn[index] ? this.fitting[index] ?? "" : clip(line.replace(/[\r\n]+/g, " "), width);
+    });
+    this.drawn = [...lines];
     this.width = width;
-    return fitting.slice();
+    return [...this.fitting];
   }
   invalidate() {
-    contained(this.what, () => this.inner.invalidate?.(), void 0);
+    contained(this.what, () => this.inner.invalidate?.());
   }
   handleInput(data) {
     try {
@@ -9396,30 +9364,27 @@ var GuardedComponent = class {
     }
   }
   handleMouse(event) {
-    const result = contained(this.what, () => this.inner.handleMouse?.(event), void 0);
+    const result = contained(this.what, () => this.inner.handleMouse?.(event));
     if (!result) return void 0;
     const { handled, capture, focus, render } = result;
     return defined({ handled, capture, focus, render });
   }
   dispose() {
-    contained(this.what, () => this.inner.dispose?.(), void 0);
+    contained(this.what, () => this.inner.dispose?.());
   }
   get wantsKeyRelease() {
-    return contained(this.what, () => this.inner.wantsKeyRelease === true, false);
+    return contained(this.what, () => this.inner.wantsKeyRelease) === true;
   }
   get focused() {
-    return contained(this.what, () => this.inner.focused === true, false);
+    return contained(this.what, () => this.inner.focused) === true;
   }
   set focused(focused) {
-    const focus = () => "focused" in this.inner && Object.assign(this.inner, { focused });
-    contained(this.what, focus, void 0);
+    contained(this.what, () => "focused" in this.inner && Object.assign(this.inner, { focused }));
   }
 };
-function made(make) {
+function attempted(make) {
   try {
-    const component2 = make();
-    if (typeof component2?.render === "function") return component2;
-    throw new TypeError("there is nothing that draws");
+    return make();
   } catch (error) {
     const render = () => {
       throw error;
@@ -10146,7 +10111,7 @@ async function runToEnd(start2, call) {
   const { native, id: callId, params, signal, context, update, host } = call;
   const place = { ...call.place, callId, aborted: signal?.aborted ?? false };
   const handle = start2(native, place, params, update, host);
-  const abort = () => contained("an abort", () => handle.abort(), void 0);
+  const abort = () => contained("an abort", () => handle.abort());
   if (signal?.aborted) abort();
   else signal?.addEventListener("abort", abort, { once: true });
   try {
@@ -10394,7 +10359,7 @@ function subagentNative(api) {
     (0, import_child_guard.default)(api);
     return;
   }
-  contained("loading the extension", () => start(guarded(api)), void 0);
+  contained("loading the extension", () => start(guarded(api)));
 }
 function start(pi) {
   const background = new Background();
@@ -10413,7 +10378,7 @@ function start(pi) {
   registerAnnouncementRenderer(pi);
   questions.subscribe(() => background.ask(questions.titles()));
   const interrupted = () => {
-    const end2 = (close) => contained("ending what runs", close, void 0);
+    const end2 = (close) => contained("ending what runs", close);
     const ends = [end2(() => early.close()), end2(() => closeRuns()), end2(() => loadAddon().native?.endBackground())];
     void Promise.allSettled(ends).finally(() => process.kill(process.pid, "SIGINT"));
   };
@@ -10426,8 +10391,8 @@ function start(pi) {
         if (event.runs) events.update(event.runs.filter(({ isForeground }) => !isForeground));
         if (event.ended) events.ended(event.ended);
       };
-      contained("telling other extensions of runs", tell2, void 0);
-      contained("a notice", () => event.notices && notices.announce(event.notices, context), void 0);
+      contained("telling other extensions of runs", tell2);
+      contained("a notice", () => event.notices && notices.announce(event.notices, context));
     }
   }
   function openBackground(context) {
