@@ -202,6 +202,26 @@ fn an_entry_that_is_no_refreshed_token_is_refused() {
 }
 
 #[test]
+fn a_token_is_taken_only_where_the_copied_one_was_due() {
+    let minutes = |count: u64| millis(Duration::from_secs(count * 60 + 5));
+    for (label, expires, expected) in [
+        ("an hour left", minutes(60), GiveBack::Refused(Refused::NotDue(60))),
+        ("more than pi's margin left", minutes(5), GiveBack::Refused(Refused::NotDue(5))),
+        ("within pi's margin", minutes(4), GiveBack::Returned),
+        ("expired", 1_000_000, GiveBack::Returned),
+    ] {
+        let auth = json!({"p": with(entry(), json!({"expires": expires}))});
+        let scene = Scene::with(&auth.to_string());
+        let private = scene.create();
+        let new = json!({"p": with(refreshed(), json!({"expires": minutes(120)}))});
+        write_child(&private, &new);
+        assert_eq!(private.give_back("p", PATIENCE).expect("decided"), expected, "{label}");
+        let stored = if expected == GiveBack::Returned { new } else { auth };
+        assert_eq!(scene.text(), stored.to_string(), "{label}");
+    }
+}
+
+#[test]
 fn a_provider_without_a_login_gets_no_token() {
     for (label, auth) in [
         ("a new provider", json!({})),

@@ -170,6 +170,9 @@ auth.other.key = "!touch planted";
 auth.second = { ...auth.second, access: "theirs", expires: auth.second.expires + 1 };
 auth.corp = { ...auth.corp, team: "y", key: "k", env: { PATH: "/" }, type: "oauth" };`;
 
+/** A token of another account, in the place of one that has an hour left. */
+const stranger = `auth.corp = { ...auth.corp, access: "theirs", refresh: "theirs", expires: auth.corp.expires + 1 };`;
+
 /** A token that would be a command where pi takes it for a key. */
 const command = `auth.corp = { ...auth.corp, access: "!touch planted", expires: auth.corp.expires + 1 };`;
 
@@ -301,6 +304,9 @@ function notices({ diagnostics = [] }: SingleResult): string[] {
 	return diagnostics.filter((line) => !line.includes("`lsp` was dropped"));
 }
 
+/** What the caller is told when a child's new token is taken over. */
+const renewed = ["the child renewed the login for `corp`, which was due, and its new token was taken over"];
+
 /** Nothing of the run is left but its session, and nothing of the child's making in the user's directory. */
 function assertNothingPlanted(login: Login): void {
 	const [run = ""] = login.runs;
@@ -347,7 +353,7 @@ for (const version of piVersions) {
 				const rpc = startRpc(login.stage.world);
 				const run = await login.delegate(rpc, "plant everything");
 				await rpc.close();
-				assert.deepEqual(notices(run), []);
+				assert.deepEqual(notices(run), renewed);
 				assert.deepEqual(login.tokens.spent, ["first"], "the child alone has refreshed it");
 				const [, copy] = login.copies;
 				assert.deepEqual([copy?.other?.key, copy?.planted?.key], ["!touch planted", "k"], "it was planted");
@@ -372,7 +378,7 @@ for (const version of piVersions) {
 				chmodSync(file, 0o600);
 				const rpc = startRpc(stage.world);
 				login.configure(0);
-				assert.deepEqual(notices(await login.delegate(rpc, "finish")), []);
+				assert.deepEqual(notices(await login.delegate(rpc, "finish")), renewed);
 				assert.deepEqual(tokens.spent, ["own-first"], "the child alone has refreshed it");
 				const [copy] = login.copies;
 				assert.equal(copy?.other?.key, "k", "the user's own counts where the agent has none");
@@ -389,6 +395,25 @@ for (const version of piVersions) {
 				assert.deepEqual(stage.childRequests().at(-1)?.authorization, "Bearer scripted-key");
 				assert.deepEqual(stage.parentRequests().at(-1)?.authorization, "Bearer scripted-key");
 				await rpc.close();
+			});
+		});
+
+		test("a token that a child brings in the place of a good one stays out, and somebody is told", async () => {
+			await onLogin({ version, children: planting(stranger) }, async (login) => {
+				login.configure(0);
+				login.write(60 * minuteMs);
+				const before = login.storedText;
+				const rpc = startRpc(login.stage.world);
+				const run = await login.delegate(rpc, "plant a token");
+				await rpc.close();
+				assert.deepEqual(login.tokens.spent, [], "nobody had a reason to refresh it");
+				assert.equal(notices(run).length, 1);
+				assert.match(
+					notices(run)[0] ?? "",
+					/`corp` was not taken over: the copied token is valid for another 59 minutes/,
+				);
+				assert.equal(login.storedText, before);
+				assertNothingPlanted(login);
 			});
 		});
 
@@ -481,7 +506,7 @@ for (const version of piVersions) {
 					assert.deepEqual(login.stored, before);
 					assert.equal(rpc.log.toolEnds("subagent").length, 0, "the run waits for the lock");
 					await release?.();
-					assert.deepEqual(notices(await run), []);
+					assert.deepEqual(notices(await run), renewed);
 					assert.deepEqual(login.stored, after(before, 1, login.copies[0]?.corp?.expires));
 					assert.equal(lstatSync(login.file).isSymbolicLink(), linked);
 					for (const file of [login.file, target]) assert.ok(!existsSync(`${file}.lock`));
@@ -516,7 +541,7 @@ for (const version of piVersions) {
 				utimesSync(lock, taken, taken);
 				answered = performance.now();
 				gate.open();
-				assert.deepEqual(notices(await run), []);
+				assert.deepEqual(notices(await run), renewed);
 				const waited = performance.now() - answered;
 				assert.ok(waited > leftMs - 20, `it was taken over after ${waited} ms`);
 				assert.deepEqual(login.stored, after(before, 1, login.copies[0]?.corp?.expires));

@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use pi_subagent_warden::remove_tree;
 use rustix::fs::CWD;
@@ -34,6 +35,8 @@ pub struct PrivateAgentDir {
     pub(super) directory: OwnedFd,
     /// The path of the user's `auth.json`.
     pub(super) auth: PathBuf,
+    /// When the copy was made.
+    pub(super) since: SystemTime,
     /// The user's credentials at the time of the copy.
     pub(super) copied: Credentials,
     /// The agent's own credentials, if any; they win over the user's.
@@ -76,6 +79,7 @@ impl PrivateAgentDir {
             path: at.to_owned(),
             directory,
             auth: real.join(AUTH),
+            since: SystemTime::now(),
             copied: Credentials::default(),
             overlay: None,
             left_out: Vec::new(),

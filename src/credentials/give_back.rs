@@ -8,7 +8,7 @@ use super::auth_file::{Credentials, MAX_CREDENTIALS, read_credentials, replace, 
 use super::build::PrivateAgentDir;
 use super::layout::AUTH;
 use super::lock::{AuthLock, LockError};
-use super::token::{Token, UnusableToken};
+use super::token::{Token, UnusableToken, not_due};
 use crate::files::open;
 
 /// What became of a child's token.
@@ -34,6 +34,9 @@ pub enum Refused {
     /// The child's entry is gone or has another type.
     #[error("the child's entry is of another type")]
     OtherType,
+    /// The copied token is still valid for so many minutes, so pi had no reason to refresh it.
+    #[error("the copied token is valid for another {0} minutes, and pi refreshes one only in its last five")]
+    NotDue(u64),
     /// The child's token is not valid.
     #[error("the child's token cannot be used: {0}")]
     Token(#[from] UnusableToken),
@@ -67,8 +70,12 @@ impl PrivateAgentDir {
     /// overlay. Call it once no process of the child is alive, and only for a provider that the run used.
     ///
     /// Copies only the strings `access` and `refresh` and the number `expires`, only into an `oauth` entry that has not
-    /// changed since it was copied, only when `expires` is later, and under pi's own lock. Every other byte of the
-    /// user's file stays. Blocks for at most `patience`, while another process holds the lock.
+    /// changed since it was copied, only when the copied token is due now, only when `expires` is later, and under pi's
+    /// own lock. Every other byte of the user's file stays. Blocks for at most `patience`, while another process holds
+    /// the lock.
+    ///
+    /// A token is due once pi would refresh it. Asked at the run's end, because by then every token is due that was due
+    /// when it was copied or became so meanwhile; a child that brings back another one did not get it from pi.
     ///
     /// # Errors
     ///
@@ -91,7 +98,12 @@ impl PrivateAgentDir {
         if Token::is_same(copied, entry) {
             return Ok(None);
         }
-        Ok(Some(Token::following(copied, entry, SystemTime::now())?))
+        let now = SystemTime::now();
+        // A clock that was set back meanwhile must not make a token fresh again.
+        if let Some(left) = not_due(copied, now.max(self.since)) {
+            return Err(Refused::NotDue(left.as_secs() / 60));
+        }
+        Ok(Some(Token::following(copied, entry, now)?))
     }
 
     fn hand_over(

@@ -10,10 +10,8 @@ use tokio::sync::Mutex;
 
 use super::auth_file::{Credentials, read_credentials};
 use super::layout::AUTH;
-use super::token::{expires_of, millis};
+use super::token::{PI_MARGIN, expires_of, millis};
 
-/// pi refreshes a token that expires within this time. So would the child, that long before the token's end.
-const PI_MARGIN: Duration = Duration::from_secs(5 * 60);
 /// How long a refresh may take: pi waits 30 s for its lock and 15 s for the provider.
 const PATIENCE: Duration = Duration::from_secs(50);
 

@@ -8,6 +8,8 @@ use serde_json::{Map, Value};
 const MAX_STRING: usize = 32 * 1024;
 /// How far ahead an expiry may lie. The longest-lived tokens that a provider refreshes live a year.
 const MAX_AHEAD: Duration = Duration::from_secs(400 * 24 * 60 * 60);
+/// pi refreshes a token that expires within this time.
+pub(super) const PI_MARGIN: Duration = Duration::from_secs(5 * 60);
 /// Numbers beyond this are not exact in JavaScript.
 const MAX_EXACT: f64 = 9_007_199_254_740_991.0;
 /// Marks the address of GitHub Copilot's server, which pi reads from the token.
@@ -89,6 +91,13 @@ pub(super) fn expires_of(entry: &Map<String, Value>) -> Option<f64> {
 /// A time as pi writes it: milliseconds since 1970.
 pub(super) fn millis(time: SystemTime) -> f64 {
     time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64() * 1000.0
+}
+
+/// How long the token of an entry stays valid after `now`, if pi would not refresh it yet.
+pub(super) fn not_due(entry: &Map<String, Value>, now: SystemTime) -> Option<Duration> {
+    let left = expires_of(entry)? - millis(now);
+    let left = Duration::try_from_secs_f64(left / 1000.0).unwrap_or_default();
+    (left > PI_MARGIN).then_some(left)
 }
 
 /// Reads a string of visible ASCII characters, with spaces only inside. A line break could begin another HTTP header,

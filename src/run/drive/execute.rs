@@ -109,11 +109,13 @@ impl ActiveRun<'_> {
             if let Some(pause) = self.pause_after(attempt, &report) {
                 let builder = self.admitted.builder.clone();
                 let given_back = move || {
-                    // No notice: the next attempt refreshes the token again, or its result has the notice.
-                    drop(builder.give_back(&files, &report.last));
-                    (files, report)
+                    let notice = builder.give_back(&files, &report.last);
+                    (files, report, notice)
                 };
-                (files, report) = blocking(given_back).await;
+                let notice;
+                (files, report, notice) = blocking(given_back).await;
+                let diagnostics = &mut self.admitted.builder.diagnostics;
+                diagnostics.extend(notice.filter(|notice| !diagnostics.contains(notice)));
                 let mut all = usage.clone();
                 all.add(self.earlier_usage());
                 let retry = self.notice_of(attempt, pause, &report);

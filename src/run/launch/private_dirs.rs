@@ -102,12 +102,15 @@ impl PrivateDirs {
         self.agent.left_out().iter().map(notice).collect()
     }
 
-    /// Copies a provider's refreshed token back into the user's credentials. Blocks. Returns a notice for the user if
-    /// that failed.
+    /// Copies a provider's refreshed token back into the user's credentials. Blocks. Returns a notice for the user when
+    /// the child has another token than it started with: what became of it.
     pub(in crate::run) fn give_back(&self, provider: &str, patience: Duration) -> Option<String> {
         match self.agent.give_back(provider, patience) {
             // Without a login there is nothing to lose: most providers are used with a key.
-            Ok(GiveBack::Unchanged | GiveBack::Returned | GiveBack::Refused(Refused::NotLoggedIn)) => None,
+            Ok(GiveBack::Unchanged | GiveBack::Refused(Refused::NotLoggedIn)) => None,
+            Ok(GiveBack::Returned) => Some(format!(
+                "the child renewed the login for `{provider}`, which was due, and its new token was taken over"
+            )),
             Ok(GiveBack::Refused(why)) => {
                 Some(format!("the child's new token for `{provider}` was not taken over: {why}"))
             }
