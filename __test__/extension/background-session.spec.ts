@@ -8,7 +8,7 @@ import { announcementOf } from "../../extension/background/announcement.ts";
 import type { BackgroundRun } from "../../extension/background/run.ts";
 import { announcementLines } from "../../extension/cards/announcement.ts";
 import type { ToolRenderContext } from "../../extension/host/pi.ts";
-import { Style } from "../../extension/ui/style.ts";
+import { Pen } from "../../extension/ui/pen.ts";
 import type { DeliveryMessage } from "../../index.js";
 import { answer, backgroundRun, type LoadedExtension, PackageCopies, USAGE } from "./package-copy.ts";
 import { PLAIN, standingIn } from "./standing-in.ts";
@@ -149,7 +149,7 @@ describe("the message", () => {
 	function lines(runs: BackgroundRun[], width = 60, expanded = false): string[] {
 		const message: DeliveryMessage = { deliveryIds: ["d"], runIds: [], text: "text", triggerTurn: true, runs };
 		const { content, details } = announcementOf(message);
-		const drawn = announcementLines({ content, details }, { expanded, expandKey: "ctrl+o" }, width, new Style(theme));
+		const drawn = announcementLines({ content, details }, { expanded, expandKey: "ctrl+o" }, new Pen(theme, width));
 		for (const line of drawn) assert.ok(visibleWidth(line) <= width, line);
 		return drawn.map((line) => line.trimEnd());
 	}
@@ -215,8 +215,7 @@ describe("the message", () => {
 		const foreign = announcementLines(
 			{ content: "Status: success", details: 7 },
 			{ expanded: false, expandKey: "" },
-			40,
-			new Style(theme),
+			new Pen(theme, 40),
 		);
 		assert.deepEqual(foreign, ["Status: success"]);
 	});

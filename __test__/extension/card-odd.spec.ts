@@ -8,7 +8,8 @@ import { announcementLines } from "../../extension/cards/announcement.ts";
 import { agentsRenderers, spawnRenderers } from "../../extension/cards/session-tools.ts";
 import { stopClocks } from "../../extension/cards/state.ts";
 import type { CardDetails } from "../../extension/host/details.ts";
-import { Style } from "../../extension/ui/style.ts";
+import { Pen } from "../../extension/ui/pen.ts";
+import type { AnyTheme } from "../../extension/ui/style.ts";
 import { plainText } from "../../extension/ui/text.ts";
 import { Card } from "./drawn-card.ts";
 import { answer, backgroundRun, USAGE } from "./package-copy.ts";
@@ -138,7 +139,7 @@ describe("odd data", () => {
 
 	it("is drawn by the message that announces", () => {
 		const pick = random(9);
-		const style = new Style({ fg: (_color, text) => `\u001b[31m${text}\u001b[39m` });
+		const theme: AnyTheme = { fg: (_color, text) => `\u001b[31m${text}\u001b[39m` };
 		const runs = [
 			backgroundRun("1a", { state: "ended", status: "success", result: "# Yes", startedMs: 1, endedMs: 2_000 }),
 		];
@@ -147,7 +148,7 @@ describe("odd data", () => {
 			const details = mutated(message.details, pick);
 			const content = pick(4) > 0 ? message.content : (mutated([{ type: "text", text: "a" }], pick) as string);
 			const extent = { expanded: pick(2) === 0, expandKey: "ctrl+o" };
-			const draw = (width: number) => announcementLines({ content, details }, extent, width, style);
+			const draw = (width: number) => announcementLines({ content, details }, extent, new Pen(theme, width));
 			check(draw, WIDTHS[pick(WIDTHS.length)] ?? 60, () => JSON.stringify({ content, details }));
 		}
 	});

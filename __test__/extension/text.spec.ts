@@ -4,9 +4,10 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
 import { joined, joinedWidth, paragraph, partLines, startOf } from "../../extension/ui/lines.ts";
+import { fitPath } from "../../extension/ui/paths.ts";
 import { endOfProse, gist, prose } from "../../extension/ui/prose.ts";
 import { Style } from "../../extension/ui/style.ts";
-import { cell, clip, firstLine, fitPath, indented, oneLine, plainText, wrap } from "../../extension/ui/text.ts";
+import { cell, clip, firstLine, indented, oneLine, plainText, wrap } from "../../extension/ui/text.ts";
 
 /** Writes its colours where a terminal would show them. */
 const named = new Style({

@@ -6,9 +6,9 @@ import type { PiApi, RenderedMessage, RenderOptions } from "../host/pi.ts";
 import { contentText } from "../host/stored.ts";
 import { component } from "../ui/component.ts";
 import { keyText } from "../ui/key-text.ts";
-import { figures, joinedWidth, paragraph, partLines } from "../ui/lines.ts";
+import { joinedWidth, type Pen } from "../ui/pen.ts";
 import { Style } from "../ui/style.ts";
-import { clip, firstLine, indented, oneLine } from "../ui/text.ts";
+import { clip, firstLine, oneLine } from "../ui/text.ts";
 import { duration, markOfState, noteOfState } from "../ui/words.ts";
 import { type Extent, headLine, INDENT, title } from "./frame.ts";
 import { ANSWER_LINES, answerLines, placeLine } from "./result.ts";
@@ -27,53 +27,58 @@ export function registerAnnouncementRenderer(pi: PiApi): void {
 		const box = new Box(options.outputPad ?? 1, 1, (text) => style.bg("customMessageBg", text));
 		box.addChild(new Text(style.fg("customMessageLabel", style.bold(LABEL)), 0, 0));
 		box.addChild(new Spacer(1));
-		box.addChild(component(theme, (width) => announcementLines(message, extent, width, style)));
+		box.addChild(component(theme, (pen) => announcementLines(message, extent, pen)));
 		return box;
 	});
 }
 
 /** One block for each run: who, how it ended, what it says. */
-export function announcementLines(message: RenderedMessage, extent: Extent, width: number, style: Style): string[] {
+export function announcementLines(message: RenderedMessage, extent: Extent, pen: Pen): string[] {
 	const runs = announcementIn(message.details)?.runs;
 	// What another release has written, or anybody else, is shown as it reads.
-	if (!runs || runs.length === 0) return paragraph(contentText(message), width, style, "customMessageText");
+	if (!runs || runs.length === 0) return pen.paragraph(contentText(message), "customMessageText");
 	const limit = runs.length > 1 ? SHORT_ANSWER_LINES : ANSWER_LINES;
 	return runs.flatMap((run, index) => {
-		const below = indented(bodyLines(run, limit, extent, width - INDENT, style), INDENT);
-		return [...(index > 0 ? [""] : []), headOf(run, width, style), ...below];
+		const below = pen.indented(INDENT, (inner) => bodyLines(run, limit, extent, inner));
+		return [...(index > 0 ? [""] : []), headOf(run, pen), ...below];
 	});
 }
 
-function headOf(run: AnnouncedRun, width: number, style: Style): string {
+function headOf(run: AnnouncedRun, pen: Pen): string {
+	const { label, task = "", startedMs, endedMs } = run;
 	const state = stateOf(run);
-	const its = markOfState({ state });
-	const words = style.fg(its.color, noteOfState({ state }) ?? "");
+	const mark = markOfState({ state });
+	const note = pen.fg(mark.color, noteOfState({ state }) ?? "");
+	const isTimed = startedMs !== undefined && endedMs !== undefined;
+	const time = pen.fg("muted", isTimed ? duration(endedMs - startedMs, false) : "");
+	const agent = pen.fg("accent", oneLine(run.agent));
 	// Where nobody has named the run, it is its task that people know it by.
-	const name = oneLine(run.label ?? "") || firstLine(run.task ?? "") || "subagent";
-	const agent = style.fg("accent", oneLine(run.agent));
-	const parts = [agent, style.fg("muted", clockOf(run)), words];
-	const room = Math.max(FEWEST_NAME_COLUMNS, width - joinedWidth(["✓ ", ...parts]));
-	const named = title(its, clip(name, room), "", style);
-	return headLine([named, ...parts], [named, agent, words], width, style);
+	const name = oneLine(label ?? "") || firstLine(task) || "subagent";
+	const room = Math.max(FEWEST_NAME_COLUMNS, pen.width - joinedWidth(["✓ ", agent, time, note]));
+	const named = title(mark, clip(name, room), "", pen);
+	return headLine([named, agent, time, note], [named, agent, note], pen);
 }
 
-function bodyLines(run: AnnouncedRun, limit: number, extent: Extent, width: number, style: Style): string[] {
-	const { result, partial, error, notes = [], status, outcome, usage, model, runId } = run;
+function bodyLines(run: AnnouncedRun, limit: number, extent: Extent, pen: Pen): string[] {
+	const { result, partial, error, notes = [], status, outcome, usage, model, transcript } = run;
+	const isSuccess = status === "success";
 	const color = markOfState({ state: stateOf(run) }).color === "error" ? "error" : "warning";
 	const answer = () => {
-		if (result) return answerLines(result, extent, width, style, limit);
-		if (status === "success") return [style.fg("dim", "… no answer")];
-		return partial ? answerLines(partial, extent, width, style, SHORT_ANSWER_LINES) : [];
+		if (result) return answerLines(result, extent, limit, pen);
+		if (isSuccess) return [pen.fg("dim", "… no answer")];
+		return partial ? answerLines(partial, extent, SHORT_ANSWER_LINES, pen) : [];
 	};
-	const resume = `\`/subagents resume ${oneLine(runId)}\` continues it`;
-	return [
-		...(error && status !== "success" ? paragraph(error, width, style, color).slice(0, ANSWER_LINES) : []),
+	const resume = `\`/subagents resume ${oneLine(run.runId)}\` continues it`;
+	const lines = [
+		...(error && !isSuccess ? pen.paragraph(error, color).slice(0, ANSWER_LINES) : []),
 		...answer(),
-		...(outcome === "interrupted" ? [style.fg("muted", clip(resume, width))] : []),
-		...(extent.expanded ? notes.flatMap((note) => paragraph(note, width, style, "muted")) : []),
-		...partLines(figures(usage, model, style), width, style),
-		...(extent.expanded ? places(run, width, style) : []),
+		...(outcome === "interrupted" ? [pen.fg("muted", pen.clip(resume))] : []),
 	];
+	const spent = pen.rows(pen.figures(usage, model));
+	if (!extent.expanded) return [...lines, ...spent];
+	const said = notes.flatMap((note) => pen.paragraph(note, "muted"));
+	const places = [pen.line(run.sessionKey, "dim"), ...(transcript ? [placeLine("session", transcript, pen)] : [])];
+	return [...lines, ...said, ...spent, ...places];
 }
 
 /** How it ended, as the words of states know it. */
@@ -82,13 +87,4 @@ function stateOf({ status, outcome }: AnnouncedRun): string {
 	if (outcome) return outcome;
 	if (status === "timeout") return "hard_timeout";
 	return status === "error" ? "failed" : (status ?? "ended");
-}
-
-function clockOf({ startedMs, endedMs }: AnnouncedRun): string {
-	return startedMs === undefined || endedMs === undefined ? "" : duration(endedMs - startedMs, false);
-}
-
-function places({ sessionKey, transcript }: AnnouncedRun, width: number, style: Style): string[] {
-	const key = style.fg("dim", clip(oneLine(sessionKey), width));
-	return transcript ? [key, placeLine("session", transcript, width, style)] : [key];
 }

@@ -1,16 +1,14 @@
 /** The card of several runs: one line per task or step, and what they come to together. */
 
-import { figures, paragraph, partLines } from "../ui/lines.ts";
+import type { Pen } from "../ui/pen.ts";
 import { counts } from "../ui/states.ts";
-import type { Style } from "../ui/style.ts";
-import { indented } from "../ui/text.ts";
-import { duration, type Mark, markNamed, markOfState } from "../ui/words.ts";
-import { type CardInput, headLine, INDENT, TASK_ROWS, TRUNCATED, title } from "./frame.ts";
+import { type Mark, markNamed, markOfState } from "../ui/words.ts";
+import { type Card, clock, refusal, TRUNCATED } from "./card.ts";
+import { headLine, INDENT, title } from "./frame.ts";
 import { finalBlocks, listLines, liveBlocks } from "./list.ts";
-import { ANSWER_LINES, answerLines, changeLines, failureLines } from "./result.ts";
-import type { TaskList } from "./rows.ts";
-import { type CardState, elapsedMs } from "./state.ts";
-import { commonModel, type TaskView, taskViews } from "./tasks.ts";
+import { ANSWER_LINES, answerLines, changeLines } from "./result.ts";
+import { commonModel, type TaskView } from "./tasks.ts";
+import { counted } from "./work.ts";
 
 /** Lines that sum up a call under way, where a narrow terminal breaks them. */
 const SUMMARY_ROWS = 3;
@@ -18,88 +16,80 @@ const SUMMARY_ROWS = 3;
 const OTHER_ROWS = 1 + SUMMARY_ROWS;
 
 /** First line, and the planned tasks until an update says more of them. */
-export function headLines(input: CardInput, state: CardState, width: number, style: Style): string[] {
-	const list = taskList(input, state);
+export function headLines(card: Card, pen: Pen): string[] {
+	const named = title(markOf(card), "subagent", card.mode, pen);
+	const short = [named, pen.fg("muted", progress(card))];
 	// While the call goes on, the clock is in the last line: this one may be out of sight (see `expandedRows`).
-	const elapsed = state.phase === "done" ? elapsedMs(state) : undefined;
-	const time = style.fg("muted", elapsed === undefined ? "" : duration(elapsed, false));
-	const named = title(callMark(state, list.views), "subagent", input.mode, style);
-	const short = [named, style.fg("muted", extentWords(list, state))];
-	const planned = state.phase !== "done" && !state.tasks ? listLines(list, TASK_ROWS, width, style) : [];
-	return [headLine([...short, time], short, width, style), ...planned];
+	const isOver = card.phase === "done";
+	const head = headLine([...short, isOver ? clock(card, pen) : ""], short, pen);
+	return [head, ...(isOver || card.isLive ? [] : listLines(card, pen))];
 }
 
 /** What comes below: how the tasks go, or what came of them. */
-export function bodyLines(input: CardInput, state: CardState, width: number, style: Style): string[] {
-	const list = taskList(input, state);
-	const inner = width - INDENT;
-	const last = indented(summary(list, state, input, inner, style), INDENT);
-	if (state.phase !== "done") {
-		if (!state.tasks) return [];
-		const rows = input.expanded
-			? liveBlocks(list, input.rows - OTHER_ROWS, width, style)
-			: listLines(list, TASK_ROWS, width, style);
-		return [...rows, ...last];
+export function bodyLines(card: Card, pen: Pen): string[] {
+	const { views, expanded, rows, phase } = card;
+	const below = (draw: (card: Card, inner: Pen) => string[]) => pen.indented(INDENT, (inner) => draw(card, inner));
+	if (card.isLive) {
+		return [...(expanded ? liveBlocks(card, rows - OTHER_ROWS, pen) : listLines(card, pen)), ...below(summary)];
 	}
-	const error = state.details?.error;
-	if (list.views.length === 0) {
-		return indented(failureLines(error ?? { message: input.text }, undefined, input, inner, style), INDENT);
-	}
-	const remarks = error?.code === TRUNCATED ? paragraph(error.message, inner, style, "warning") : [];
-	if (input.expanded) return [...finalBlocks(list, input, width, style), ...indented(remarks, INDENT), ...last];
-	// The answer of a chain is that of its last step; of parallel tasks each has its own.
-	const answer = list.steps && list.views.every(isCompleted) ? list.views.at(-1)?.text : undefined;
-	const changes = new Set(list.views.flatMap(({ result }) => result?.changes ?? []));
-	const below = [
-		...(answer ? answerLines(answer, input, inner, style, ANSWER_LINES) : []),
-		...remarks,
-		...changeLines([...changes], input, inner, style),
-	];
-	return [...listLines(list, TASK_ROWS, width, style), ...indented(below, INDENT), ...last];
+	if (phase !== "done") return [];
+	if (views.length === 0) return below(refusal);
+	return expanded
+		? [...finalBlocks(card, card, pen), ...below(remarks), ...below(summary)]
+		: [...listLines(card, pen), ...below(answer), ...below(remarks), ...below(changes), ...below(summary)];
 }
 
-function taskList(input: CardInput, state: CardState): TaskList {
-	return { views: taskViews(input.tasks, state), steps: input.mode === "chain" };
+/** The answer of a chain is that of its last step; of parallel tasks each has its own. */
+function answer(card: Card, pen: Pen): string[] {
+	const { hasSteps, views } = card;
+	const text = hasSteps && views.every(isCompleted) ? views.at(-1)?.text : undefined;
+	return text ? answerLines(text, card, ANSWER_LINES, pen) : [];
 }
 
-function callMark(state: CardState, views: readonly TaskView[]): Mark {
-	if (state.phase === "pending") return markOfState({ state: "planned" });
-	if (state.phase === "running") return markOfState({ state: "running" });
-	if (views.some((view) => view.state === "aborted")) return markOfState({ state: "aborted" });
-	if (state.failed || views.length === 0) return markOfState({ state: "failed" });
-	return views.every(isCompleted) && !state.details?.error ? markOfState({ state: "completed" }) : markNamed("warning");
+function remarks({ error }: Card, pen: Pen): string[] {
+	return error?.code === TRUNCATED ? pen.paragraph(error.message, "warning") : [];
 }
 
-function extentWords({ views, steps }: TaskList, state: CardState): string {
+function changes(card: Card, pen: Pen): string[] {
+	const paths = new Set(card.views.flatMap(({ result }) => result?.changes ?? []));
+	return changeLines([...paths], card, pen);
+}
+
+function markOf({ phase, views, failed, error }: Card): Mark {
+	if (phase === "pending") return markOfState({ state: "planned" });
+	if (phase === "running") return markOfState({ state: "running" });
+	if (views.some(({ state }) => state === "aborted")) return markOfState({ state: "aborted" });
+	if (failed || views.length === 0) return markOfState({ state: "failed" });
+	return views.every(isCompleted) && !error ? markOfState({ state: "completed" }) : markNamed("warning");
+}
+
+/** How many tasks there are, and how many of them are done or which step is next. */
+function progress({ views, hasSteps, phase }: Card): string {
 	const count = views.length;
 	if (count === 0) return "";
-	if (steps) {
+	if (hasSteps) {
 		const at = views.findIndex((view) => !isCompleted(view));
-		if (state.phase === "pending" || at < 0) return count === 1 ? "1 step" : `${count} steps`;
-		return `${state.phase === "done" ? "stopped at step" : "step"} ${at + 1} of ${count}`;
+		if (phase === "pending" || at < 0) return counted(count, "step");
+		return `${phase === "done" ? "stopped at step" : "step"} ${at + 1} of ${count}`;
 	}
 	const done = views.filter(isCompleted).length;
-	if (state.phase === "done" && done < count) return `${done} of ${count} done`;
-	return count === 1 ? "1 task" : `${count} tasks`;
+	return phase === "done" && done < count ? `${done} of ${count} done` : counted(count, "task");
 }
 
 /** Counts, clock and what all of them spent. */
-function summary({ views }: TaskList, state: CardState, input: CardInput, width: number, style: Style): string[] {
-	const done = state.phase === "done";
-	const elapsed = done ? undefined : elapsedMs(state);
-	const hint = done && !input.expanded && input.expandKey !== "" ? `${input.expandKey} to expand` : "";
+function summary(card: Card, pen: Pen): string[] {
+	const { views, expanded, expandKey } = card;
+	const isOver = card.phase === "done";
+	const states = counts(views.map(({ state }) => state));
+	const usages = views.flatMap(({ usage }) => usage ?? []);
 	const parts = [
-		...counts(views.map(({ state }) => state)).map(({ count, word, color }) => style.fg(color, `${count} ${word}`)),
-		style.fg("muted", elapsed === undefined ? "" : duration(elapsed, true)),
-		...figures(
-			views.flatMap(({ usage }) => usage ?? []),
-			commonModel(views),
-			style,
-		),
-		style.fg("dim", hint),
+		...states.map(({ count, word, color }) => pen.fg(color, `${count} ${word}`)),
+		isOver ? "" : clock(card, pen),
+		...pen.figures(usages, commonModel(views)),
+		pen.fg("dim", isOver && !expanded && expandKey !== "" ? `${expandKey} to expand` : ""),
 	];
-	const lines = partLines(parts, width, style);
-	return done ? lines : lines.slice(0, SUMMARY_ROWS);
+	const lines = pen.rows(parts);
+	return isOver ? lines : lines.slice(0, SUMMARY_ROWS);
 }
 
 function isCompleted(view: TaskView): boolean {

@@ -1,13 +1,11 @@
 /** What came of a run, as lines: its answer or its failure, what it changed, where its files lie. */
 
-import type { SingleResult } from "../../index.js";
-import { figures, limited, paragraph, partLines, remark } from "../ui/lines.ts";
-import { compactProse, PREVIEW_CHARACTERS, prose } from "../ui/prose.ts";
-import type { Style } from "../ui/style.ts";
-import { clip, fitPath, oneLine, wrap } from "../ui/text.ts";
-import { shortPath } from "../ui/tool-calls.ts";
-import type { Extent } from "./frame.ts";
-import { callLines, newsOf } from "./work.ts";
+import type { CallError, SingleResult } from "../../index.js";
+import { fitPath, shortPath } from "../ui/paths.ts";
+import { limited, type Pen } from "../ui/pen.ts";
+import { oneLine, PREVIEW_CHARACTERS } from "../ui/text.ts";
+import { type Extent, hint } from "./frame.ts";
+import { callLines, counted, newsOf } from "./work.ts";
 
 export const ANSWER_LINES = 6;
 const ERROR_LINES = 6;
@@ -16,100 +14,87 @@ const PARTIAL_LINES = 3;
 const FEWEST_PATH_COLUMNS = 24;
 
 /** Why a call did not simply succeed. */
-export interface Failure {
-	code?: string;
-	message: string;
+type Failure = Pick<CallError, "message"> & Partial<CallError>;
+
+/** How a run ended: what went wrong with one that did not fail is a remark. */
+interface End {
+	failed: boolean;
+	error: Failure | undefined;
 }
 
-/** All that a card says of a run that is over. What went wrong with one that did not fail is a remark. */
-export function endLines(
-	result: SingleResult,
-	{ failed, error }: { failed: boolean; error: Failure | undefined },
-	extent: Extent,
-	width: number,
-	style: Style,
-): string[] {
-	const { displayItems = [], usage, model, output = "" } = result;
+/** All that a card says of a run that is over. */
+export function endLines(result: SingleResult, { failed, error }: End, extent: Extent, pen: Pen): string[] {
+	const { displayItems = [], usage, model, output = "", changes = [], outcome } = result;
 	return [
-		...(extent.expanded ? callLines(displayItems, Number.POSITIVE_INFINITY, undefined, width, style) : []),
+		...(extent.expanded ? callLines(displayItems, Number.POSITIVE_INFINITY, undefined, pen) : []),
 		...(failed
-			? failureLines(error ?? { message: "" }, result, extent, width, style)
-			: answerLines(output, extent, width, style, ANSWER_LINES)),
-		...(error && !failed ? paragraph(error.message, width, style, "warning") : []),
-		...changeLines(result.changes ?? [], extent, width, style),
-		...partLines(figures(usage, model, style), width, style),
-		...(extent.expanded || result.outcome === "interrupted" ? whereabouts(result, width, style) : []),
+			? failureLines(error ?? { message: "" }, result, extent, pen)
+			: answerLines(output, extent, ANSWER_LINES, pen)),
+		...(error && !failed ? pen.paragraph(error.message, "warning") : []),
+		...changeLines(changes, extent, pen),
+		...pen.rows(pen.figures(usage, model)),
+		...(extent.expanded || outcome === "interrupted" ? whereabouts(result, pen) : []),
 	];
 }
 
 /** An answer as Markdown, or the start of it. */
-export function answerLines(answer: string, extent: Extent, width: number, style: Style, limit: number): string[] {
-	if (extent.expanded) return ["", ...prose(answer, width, style), ""];
+export function answerLines(answer: string, extent: Extent, limit: number, pen: Pen): string[] {
+	if (extent.expanded) return ["", ...pen.prose(answer), ""];
 	// An answer can be 50 KB: no more of it is laid out than may be shown.
 	const source = answer.slice(0, PREVIEW_CHARACTERS);
-	const lines = compactProse(source, width, style);
-	const more = (text: string) => hint(text, extent, width, style);
-	if (source !== answer) return [...lines.slice(0, limit), more("more")];
-	return limited(lines, limit, (rest) => more(`${rest} more lines`));
+	const lines = pen.compactProse(source);
+	if (source !== answer) return [...lines.slice(0, limit), hint("more", extent, pen)];
+	return limited(lines, limit, (rest) => hint(`${rest} more lines`, extent, pen));
 }
 
 /** Why there is no answer, and what there is of one. */
-export function failureLines(
-	{ code, message }: Failure,
-	result: SingleResult | undefined,
-	extent: Extent,
-	width: number,
-	style: Style,
-): string[] {
-	const limit = extent.expanded ? Number.POSITIVE_INFINITY : ERROR_LINES;
+export function failureLines(failure: Failure, result: SingleResult | undefined, extent: Extent, pen: Pen): string[] {
+	const { code, message } = failure;
+	const { output = "", displayItems = [], outcome } = result ?? {};
 	// An abort and the end of a budget are what somebody asked for: no code, no alarm.
-	const isWanted = result?.outcome === "aborted" || result?.outcome === "budget";
-	const { output = "", displayItems = [] } = result ?? {};
+	const isWanted = outcome === "aborted" || outcome === "budget";
 	// An expanded card has words that led to calls above, with the calls.
-	const partial = extent.expanded ? newsOf(displayItems, output) : output;
+	const partial = extent.expanded ? newsOf({ items: displayItems, text: output }) : output;
 	const calls = displayItems.filter(({ type }) => type === "toolCall").length;
+	const why = pen.paragraph(message, isWanted ? "warning" : "error");
 	return [
-		...(code && !isWanted ? [clip(style.fg("error", style.bold(oneLine(code))), width)] : []),
-		...paragraph(message, width, style, isWanted ? "warning" : "error").slice(0, limit),
-		...(partial === "" ? [] : answerLines(partial, extent, width, style, PARTIAL_LINES)),
-		...(calls > 0 && !extent.expanded ? [hint(calls === 1 ? "1 call" : `${calls} calls`, extent, width, style)] : []),
+		...(code && !isWanted ? [pen.clip(pen.fg("error", pen.bold(oneLine(code))))] : []),
+		...(extent.expanded ? why : why.slice(0, ERROR_LINES)),
+		...(partial === "" ? [] : answerLines(partial, extent, PARTIAL_LINES, pen)),
+		...(calls > 0 && !extent.expanded ? [hint(counted(calls, "call"), extent, pen)] : []),
 	];
 }
 
-/** A remark on what an expanded card shows. */
-export function hint(text: string, { expandKey }: Extent, width: number, style: Style): string {
-	return remark(expandKey === "" ? text : `${text}, ${expandKey} to expand`, width, style);
-}
-
 /** The files that a run has changed: on one line as many as fit, or each on its own. */
-export function changeLines(changes: readonly string[], extent: Extent, width: number, style: Style): string[] {
+export function changeLines(changes: readonly string[], extent: Extent, pen: Pen): string[] {
 	if (changes.length === 0) return [];
-	const label = style.fg("muted", "changed ");
-	const room = width - "changed ".length;
-	const named = (path: string, columns: number) => style.fg("accent", fitPath(oneLine(path), columns));
-	if (extent.expanded) return [label.trimEnd(), ...changes.map((path) => `  ${named(path, width - 2)}`)];
+	const label = "changed ";
+	const named = (path: string, columns: number) => pen.fg("accent", fitPath(oneLine(path), columns));
+	if (extent.expanded) {
+		return [pen.fg("muted", label.trimEnd()), ...changes.map((path) => `  ${named(path, pen.width - 2)}`)];
+	}
+	const room = pen.width - label.length;
 	const count = Math.max(1, Math.min(changes.length, Math.floor(room / FEWEST_PATH_COLUMNS)));
-	const hidden = changes.length - count;
-	const more = hidden > 0 ? style.fg("dim", ` +${hidden}`) : "";
-	const columns = Math.floor((room - (hidden > 0 ? ` +${hidden}`.length : 0) - 2 * (count - 1)) / count);
+	const more = count < changes.length ? ` +${changes.length - count}` : "";
+	const columns = Math.floor((room - more.length - 2 * (count - 1)) / count);
 	const shown = changes.slice(0, count).map((path) => named(path, columns));
-	return [clip(label + shown.join(style.fg("dim", ", ")) + more, width)];
+	return [pen.clip(pen.fg("muted", label) + shown.join(pen.fg("dim", ", ")) + pen.fg("dim", more))];
 }
 
 /** Attempts, files and notes. */
-function whereabouts(result: SingleResult, width: number, style: Style): string[] {
+function whereabouts(result: SingleResult, pen: Pen): string[] {
 	const { attempts, sessionFile, fullOutputFile, diagnostics = [] } = result;
-	const file = (label: string, path: string | undefined) => (path ? [placeLine(label, path, width, style)] : []);
+	const labelled = (label: string, text: string) => `${pen.fg("muted", label)} ${pen.fg("dim", text)}`;
 	return [
-		...(attempts > 1 ? [`${style.fg("muted", "attempts")} ${style.fg("dim", String(attempts))}`] : []),
-		...file("session", sessionFile),
-		...file("full answer", fullOutputFile),
-		...diagnostics.flatMap((note) => wrap(`${style.fg("muted", "note")} ${style.fg("dim", oneLine(note))}`, width)),
+		...(attempts > 1 ? [labelled("attempts", String(attempts))] : []),
+		...(sessionFile ? [placeLine("session", sessionFile, pen)] : []),
+		...(fullOutputFile ? [placeLine("full answer", fullOutputFile, pen)] : []),
+		...diagnostics.flatMap((note) => pen.wrap(labelled("note", oneLine(note)))),
 	];
 }
 
 /** Where a file lies, on one line. */
-export function placeLine(label: string, path: string, width: number, style: Style): string {
-	const room = width - label.length - 1;
-	return clip(`${style.fg("muted", label)} ${style.fg("dim", fitPath(shortPath(oneLine(path)), room))}`, width);
+export function placeLine(label: string, path: string, pen: Pen): string {
+	const place = fitPath(shortPath(oneLine(path)), pen.width - label.length - 1);
+	return pen.clip(`${pen.fg("muted", label)} ${pen.fg("dim", place)}`);
 }

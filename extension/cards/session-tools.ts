@@ -2,17 +2,14 @@
 
 import type { SpawnableAgents, SpawnReceipt } from "../../index.js";
 import { agentsIn, receiptIn } from "../host/details.ts";
-import type { RenderedOutput, ToolDefinition, ToolRenderContext } from "../host/pi.ts";
+import type { RenderedOutput, ToolRenderContext } from "../host/pi.ts";
 import { contentText, isObject } from "../host/stored.ts";
 import { component } from "../ui/component.ts";
-import { paragraph } from "../ui/lines.ts";
-import { PREVIEW_CHARACTERS } from "../ui/prose.ts";
-import type { Style } from "../ui/style.ts";
-import { clip, indented, oneLine } from "../ui/text.ts";
+import type { Pen } from "../ui/pen.ts";
+import { oneLine, PREVIEW_CHARACTERS } from "../ui/text.ts";
 import { type Mark, markOfState } from "../ui/words.ts";
 import { headLine, INDENT, title } from "./frame.ts";
-
-type Renderers = Pick<ToolDefinition, "renderCall" | "renderResult">;
+import type { Renderers } from "./render.ts";
 
 /** Shared by both renderers of a card; pi draws the call again when the result has come. */
 interface Shared {
@@ -30,15 +27,15 @@ interface Drawn extends Shared {
 
 /** Draws the first line as `head` says, and what comes below it as `body` does. */
 function renderers(
-	head: (args: unknown, state: Shared, mark: Mark, style: Style) => string[],
-	body: (drawn: Drawn, width: number, style: Style) => string[],
+	head: (args: unknown, state: Shared, mark: Mark, pen: Pen) => string[],
+	body: (drawn: Drawn, pen: Pen) => string[],
 ): Renderers {
 	return {
 		renderCall(args, theme, context) {
 			const state = context.state as Shared;
-			return component(theme, (width, style) => {
-				const parts = head(args, state, markOf(state, context), style);
-				return [headLine(parts, parts, width, style)];
+			return component(theme, (pen) => {
+				const parts = head(args, state, markOf(state, context), pen);
+				return [headLine(parts, parts, pen)];
 			});
 		},
 		renderResult(result, _options, theme, context: ToolRenderContext & { args?: unknown }) {
@@ -46,59 +43,55 @@ function renderers(
 			const { details } = result;
 			Object.assign(state, { receipt: receiptIn(details), agents: agentsIn(details), isOver: !context.isPartial });
 			const drawn = { ...state, args: context.args, result, context };
-			return component(theme, (width, style) => indented(body(drawn, width - INDENT, style), INDENT));
+			return component(theme, (pen) => pen.indented(INDENT, (inner) => body(drawn, inner)));
 		},
 	};
 }
 
 export const spawnRenderers = renderers(
-	(args, { receipt }, mark, style) => {
-		const agent = text(args, "agentId") || agentOf(receipt?.childSessionKey) || "subagent";
+	(args, { receipt }, mark, pen) => {
+		// `agent:<agentId>:subagent:<uuid>`.
+		const [, spawned = ""] = receipt?.childSessionKey?.split(":") ?? [];
 		return [
-			title(mark, "background", agent, style),
-			style.fg("toolOutput", oneLine(text(args, "label"))),
-			style.fg("dim", oneLine(receipt?.runId ?? "")),
+			title(mark, "background", text(args, "agentId") || oneLine(spawned) || "subagent", pen),
+			pen.fg("toolOutput", oneLine(text(args, "label"))),
+			pen.fg("dim", oneLine(receipt?.runId ?? "")),
 			// The task takes what room there is: the line is cut where the terminal ends.
-			style.fg("muted", oneLine(text(args, "task"))),
+			pen.fg("muted", oneLine(text(args, "task"))),
 		];
 	},
-	({ receipt, args, result, context }, width, style) => {
+	({ receipt, args, result, context }, pen) => {
 		const content = contentText(result);
-		if (context.isError) return paragraph(receipt?.error || content, width, style, "error");
-		if (!receipt) return paragraph(content, width, style, "toolOutput");
-		const warnings = (receipt.warnings ?? []).flatMap((warning) => paragraph(warning, width, style, "warning"));
+		if (context.isError) return pen.paragraph(receipt?.error || content, "error");
+		if (!receipt) return pen.paragraph(content, "toolOutput");
+		const warnings = (receipt.warnings ?? []).flatMap((warning) => pen.paragraph(warning, "warning"));
 		if (!context.expanded) return warnings;
-		const key = style.fg("dim", clip(oneLine(receipt.childSessionKey ?? ""), width));
-		return [...paragraph(text(args, "task"), width, style, "muted"), ...warnings, ...(key === "" ? [] : [key])];
+		const key = pen.line(receipt.childSessionKey ?? "", "dim");
+		return [...pen.paragraph(text(args, "task"), "muted"), ...warnings, ...(key === "" ? [] : [key])];
 	},
 );
 
 export const agentsRenderers = renderers(
-	(_args, { agents }, mark, style) => {
+	(_args, { agents }, mark, pen) => {
 		const names = (agents?.agents ?? []).map(({ id }) => oneLine(id)).join(", ");
-		return [title(mark, "agents_list", "", style), style.fg("muted", names)];
+		return [title(mark, "agents_list", "", pen), pen.fg("muted", names)];
 	},
-	({ agents, result, context }, width, style) => {
-		if (agents) return context.expanded ? agents.agents.map((agent) => agentLine(agent, width, style)) : [];
+	({ agents, result, context }, pen) => {
+		if (agents) return context.expanded ? agents.agents.map((agent) => agentLine(agent, pen)) : [];
 		const color = context.isError ? "error" : "toolOutput";
-		return paragraph(text(result.details, "error") || contentText(result), width, style, color);
+		return pen.paragraph(text(result.details, "error") || contentText(result), color);
 	},
 );
 
-function agentLine(agent: SpawnableAgents["agents"][number], width: number, style: Style): string {
+function agentLine(agent: SpawnableAgents["agents"][number], pen: Pen): string {
 	const traits = [agent.source, ...(agent.readonly ? ["readonly"] : []), ...(agent.model ? [agent.model] : [])];
-	const named = `${style.fg("accent", oneLine(agent.id))} ${style.fg("dim", `(${oneLine(traits.join(", "))})`)}`;
-	return clip(`${named}  ${style.fg("toolOutput", oneLine(agent.description))}`, width);
+	const named = `${pen.fg("accent", oneLine(agent.id))} ${pen.fg("dim", `(${oneLine(traits.join(", "))})`)}`;
+	return pen.clip(`${named}  ${pen.fg("toolOutput", oneLine(agent.description))}`);
 }
 
 function markOf(state: Shared, context: ToolRenderContext): Mark {
 	if (!state.isOver) return markOfState({ state: context.executionStarted ? "starting" : "planned" });
 	return markOfState({ state: context.isError ? "failed" : "completed" });
-}
-
-/** `agent:<agentId>:subagent:<uuid>`. */
-function agentOf(sessionKey: string | undefined): string {
-	return oneLine(sessionKey?.split(":")[1] ?? "");
 }
 
 function text(value: unknown, name: string): string {

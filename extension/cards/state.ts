@@ -1,8 +1,9 @@
 /** What a live card remembers between two redraws, and the clock that redraws it while nothing arrives. */
 
-import type { CardDetails, TaskProgress } from "../host/details.ts";
+import type { RunDetails, TaskProgress } from "../../index.js";
 import { guardedTimeout } from "../host/guard.ts";
 import type { ToolRenderContext } from "../host/pi.ts";
+import { picked } from "../host/stored.ts";
 
 const SECOND_MS = 1_000;
 /** What stands in the place of a text that has not begun. */
@@ -18,7 +19,7 @@ export interface CardState {
 	endedAt?: number;
 	/** When the newest update came. */
 	updatedAt?: number;
-	details?: CardDetails;
+	details?: RunDetails;
 	/** The newest of each task, complete: updates leave out what has not changed. */
 	tasks?: readonly TaskProgress[];
 	failed?: boolean;
@@ -45,12 +46,12 @@ export function noteCall(state: CardState, context: ToolRenderContext): void {
 /** Takes in an update or the final result. The same one is drawn many times and counts once. */
 export function noteResult(
 	state: CardState,
-	details: CardDetails | undefined,
+	details: RunDetails | undefined,
 	text: string,
 	context: ToolRenderContext,
-): void {
+) {
 	const now = Date.now();
-	const fresh = details !== state.details;
+	const isFresh = details !== state.details;
 	if (details) state.details = details;
 	if (!context.isPartial) {
 		if (state.phase === "running") state.endedAt = now;
@@ -58,21 +59,18 @@ export function noteResult(
 		state.failed = context.isError;
 		delete state.tasks;
 		stopClock(state);
-		return;
+	} else if (isFresh && details) {
+		const { streaming, tasks } = details;
+		state.updatedAt = now;
+		if (tasks) state.tasks = tasks.map((task, index) => complete(task, state.tasks?.[index]));
+		if (!streaming) return;
+		state.startedAt = now - streaming.elapsedMs;
+		state.tasks = [{ ...streaming, agent: "", text: PLACEHOLDER.test(text) ? "" : text }];
 	}
-	if (!fresh || !details) return;
-	state.updatedAt = now;
-	const { streaming, tasks } = details;
-	if (tasks) state.tasks = tasks.map((task, index) => complete(task, state.tasks?.[index]));
-	if (!streaming) return;
-	state.startedAt = now - streaming.elapsedMs;
-	state.tasks = [{ ...streaming, agent: "", text: PLACEHOLDER.test(text) ? "" : text }];
 }
 
-function complete(task: TaskProgress, before: TaskProgress | undefined): TaskProgress {
-	const text = task.text ?? before?.text;
-	const displayItems = task.displayItems ?? before?.displayItems;
-	return { ...task, ...(text !== undefined && { text }), ...(displayItems && { displayItems }) };
+function complete(task: TaskProgress, before: Partial<TaskProgress> = {}): TaskProgress {
+	return { ...picked(before, ["text", "displayItems"]), ...task };
 }
 
 /** How long the call has taken; of a run that is over, what its result says. */

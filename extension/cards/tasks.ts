@@ -3,10 +3,9 @@
 import type { DisplayItem, SingleResult } from "../../index.js";
 import type { TaskProgress } from "../host/details.ts";
 import { isObject } from "../host/stored.ts";
+import type { Pen } from "../ui/pen.ts";
 import { isActive, isOver, type ShownState } from "../ui/states.ts";
-import type { Style } from "../ui/style.ts";
 import { duration, type Mark, markOfState, noteOfState, type Standing } from "../ui/words.ts";
-import { type CardState, sinceUpdateMs } from "./state.ts";
 
 /** A shorter silence is no news; one that is longer than the second may mean trouble. */
 const SILENCE_SHOWN_MS = 2_000;
@@ -18,10 +17,11 @@ export interface PlannedTask {
 	task: string;
 }
 
-type Told = Pick<TaskProgress, "attempt" | "position" | "heldForMs" | "retry" | "usage" | "model" | "error">;
-
-export interface TaskView extends PlannedTask, Partial<Told> {
+export interface TaskView extends PlannedTask, Partial<Pick<TaskProgress, "retry" | "usage" | "model" | "error">> {
 	state: ShownState;
+	mark: Mark;
+	/** How it ended, or what it waits for; nothing for one that works or has done what it should. */
+	note: string;
 	/** Absent when the task has not started. */
 	elapsedMs?: number | undefined;
 	/** Since the child was last heard of; absent when nothing is to be heard. */
@@ -42,35 +42,32 @@ export function plannedTask(entry: unknown): PlannedTask {
 	return { agent: typeof agent === "string" ? agent : "", task: typeof task === "string" ? task : "" };
 }
 
-/** The tasks in input order. */
-export function taskViews(plan: readonly PlannedTask[], state: CardState): TaskView[] {
-	if (state.phase === "done") {
-		return (state.details?.results ?? []).map((result, index) => ended(result, plan[index]));
-	}
-	const age = sinceUpdateMs(state);
-	if (state.tasks) return state.tasks.map((task, index) => underWay(task, plan[index], age));
-	return plan.map((task) => ({ ...task, state: "planned", text: "", items: [] }));
+export function planned(task: PlannedTask): TaskView {
+	return { ...task, ...shown({ state: "planned" }), state: "planned", text: "", items: [] };
 }
 
-function underWay(progress: TaskProgress, plan: PlannedTask | undefined, age: number): TaskView {
-	const { state, elapsedMs, sinceEventMs, usage, turnCount, heldForMs, displayItems, text, retry } = progress;
+/** A task of which an update told `age` milliseconds ago. */
+export function underWay(progress: TaskProgress, plan: PlannedTask | undefined, age: number): TaskView {
+	const { state, position, heldForMs, attempt, retry, elapsedMs, sinceEventMs, usage, turnCount } = progress;
+	const held = heldForMs === undefined ? undefined : Math.max(0, heldForMs - age);
 	return {
 		...progress,
-		...(heldForMs !== undefined && { heldForMs: Math.max(0, heldForMs - age) }),
+		...shown({ state, position, heldForMs: held, attempt: isOver(state) ? undefined : attempt, retry }),
 		agent: progress.agent || (plan?.agent ?? ""),
 		task: plan?.task ?? "",
 		elapsedMs: state === "waiting" || state === "queued" ? undefined : elapsedMs + (isActive(state) ? age : 0),
 		silentMs: state === "running" && !retry ? sinceEventMs + age : 0,
 		usage: { ...usage, turns: turnCount },
-		text: text ?? "",
-		items: displayItems ?? [],
+		text: progress.text ?? "",
+		items: progress.displayItems ?? [],
 	};
 }
 
-function ended(result: SingleResult, plan: PlannedTask | undefined): TaskView {
-	const { outcome, attempts, durationMs, output = "", displayItems = [] } = result;
+export function ended(result: SingleResult, plan: PlannedTask | undefined): TaskView {
+	const { outcome, stopReason, signal, attempts, durationMs, output = "", displayItems = [] } = result;
 	return {
 		...result,
+		...shown({ state: outcome, stopReason, signal, attempt: attempts }),
 		task: plan?.task || result.task,
 		state: outcome,
 		// What was never started took no time.
@@ -79,25 +76,14 @@ function ended(result: SingleResult, plan: PlannedTask | undefined): TaskView {
 	};
 }
 
-export function markOf(view: TaskView): Mark {
-	return markOfState(standingOf(view));
-}
-
-/** How a run ended, or what it waits for; nothing for one that works or has done what it should. */
-export function stateWords(view: TaskView): string | undefined {
-	return noteOfState(standingOf(view));
-}
-
-function standingOf({ state, result, position, heldForMs, attempt, retry }: TaskView): Standing {
-	if (!result) return { state, position, heldForMs, attempt: isOver(state) ? undefined : attempt, retry };
-	const { outcome, stopReason, signal, attempts } = result;
-	return { state: outcome, stopReason, signal, attempt: attempts };
+function shown(standing: Standing): Pick<TaskView, "mark" | "note"> {
+	return { mark: markOfState(standing), note: noteOfState(standing) ?? "" };
 }
 
 /** How long nothing has been heard of a child: `odd` when that may mean trouble. */
-export function silence({ silentMs = 0 }: TaskView, which: "any" | "odd", style: Style): string {
-	if (silentMs > SILENCE_ODD_MS) return style.fg("warning", `silent for ${duration(silentMs, true)}`);
-	return which === "odd" || silentMs < SILENCE_SHOWN_MS ? "" : style.fg("dim", `${duration(silentMs, true)} ago`);
+export function silence({ silentMs = 0 }: TaskView, which: "any" | "odd", pen: Pen): string {
+	if (silentMs > SILENCE_ODD_MS) return pen.fg("warning", `silent for ${duration(silentMs, true)}`);
+	return which === "odd" || silentMs < SILENCE_SHOWN_MS ? "" : pen.fg("dim", `${duration(silentMs, true)} ago`);
 }
 
 /** The model of all that have one, when it is the same. */

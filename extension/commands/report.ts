@@ -51,12 +51,12 @@ export function registerReportRenderer(pi: PiApi): void {
 	pi.registerEntryRenderer(REPORT_ENTRY, (entry, _options, theme) => {
 		const report = reportIn(entry.data);
 		if (!report) return unknownReport(entry.data, theme);
-		return component(theme, (width, style) => {
+		return component(theme, (pen) => {
 			// A sentence that was asked for needs no heading.
 			const hasTitle = report.title !== NO_TITLE && report.title !== "";
-			const title = style.bold(style.fg("accent", oneLine(report.title)));
-			const head = hasTitle ? [...indented(wrap(title, Math.max(1, width - 1)), 1), ""] : [];
-			return [...head, ...reportLines(report.lines, width, style)];
+			const title = pen.bold(pen.fg("accent", oneLine(report.title)));
+			const head = hasTitle ? [...pen.indented(1, (inner) => inner.wrap(title)), ""] : [];
+			return [...head, ...reportLines(report.lines, pen.width, pen)];
 		});
 	});
 }
@@ -65,7 +65,7 @@ export function registerReportRenderer(pi: PiApi): void {
 function unknownReport(data: unknown, theme: Theme): Component | undefined {
 	if (!isObject(data) || typeof data.text !== "string") return undefined;
 	const text = plainText(data.text);
-	return component(theme, (width, style) => indented(wrap(style.fg("toolOutput", text), Math.max(1, width - 1)), 1));
+	return component(theme, (pen) => pen.indented(1, (inner) => inner.wrap(inner.fg("toolOutput", text))));
 }
 
 /** Lines of a report, one column in from the left like pi's own messages. */

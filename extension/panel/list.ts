@@ -3,13 +3,13 @@
 import { type BackgroundRun, isLive } from "../background/run.ts";
 import { cached } from "../ui/component.ts";
 import { figures, joined, paragraph, partLines, startOf } from "../ui/lines.ts";
-import { compactProse, endOfProse, PREVIEW_CHARACTERS } from "../ui/prose.ts";
+import { fitCall } from "../ui/paths.ts";
+import { compactProse, endOfProse } from "../ui/prose.ts";
 import { headingLine, runColumns, runLine } from "../ui/run-line.ts";
 import { markOf, nameOf, questionLine, stateOf } from "../ui/run-words.ts";
 import { counts, isOver } from "../ui/states.ts";
 import type { Color, Style } from "../ui/style.ts";
-import { clip, indented, oneLine, wrap } from "../ui/text.ts";
-import { fitCall } from "../ui/tool-calls.ts";
+import { clip, indented, oneLine, PREVIEW_CHARACTERS, wrap } from "../ui/text.ts";
 import type { RunActions } from "./actions.ts";
 import type { PanelRuns } from "./runs.ts";
 import { transcriptView } from "./transcript.ts";

@@ -2,10 +2,10 @@
 
 import type { Transcript } from "../../index.js";
 import { paragraph, remark, startOf } from "../ui/lines.ts";
-import { PREVIEW_CHARACTERS, prose } from "../ui/prose.ts";
+import { fitCall } from "../ui/paths.ts";
+import { prose } from "../ui/prose.ts";
 import type { Style } from "../ui/style.ts";
-import { clip, indented, oneLine, plainText, wrap } from "../ui/text.ts";
-import { fitCall } from "../ui/tool-calls.ts";
+import { clip, indented, oneLine, PREVIEW_CHARACTERS, plainText, wrap } from "../ui/text.ts";
 
 /** What a tool has answered is a file or a listing: its start tells what it is. */
 const RESULT_LINES = 6;

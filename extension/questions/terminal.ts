@@ -6,7 +6,7 @@ import type { Answer } from "../../index.js";
 import { guardedInterval, unwaited } from "../host/guard.ts";
 import { component } from "../ui/component.ts";
 import { keyName } from "../ui/key-text.ts";
-import type { Style } from "../ui/style.ts";
+import type { Pen } from "../ui/pen.ts";
 import { questionLine } from "./asked.ts";
 import { QuestionOverlay } from "./overlay.ts";
 import type { Presenter, Waiting } from "./questions.ts";
@@ -151,14 +151,14 @@ export class TerminalQuestions implements Presenter {
 		}
 		this.ui.setWidget(WIDGET, (tui, theme) => {
 			this.tui = tui;
-			const layout = (width: number, style: Style) => {
+			const layout = (pen: Pen) => {
 				const shown = waiting.slice(0, waiting.length > MOST_LINES ? MOST_LINES - 1 : MOST_LINES);
 				const lines = shown.map((asked, index) => {
 					const hint = index === 0 ? `${keyName(SHORTCUT)} answers` : "";
-					return ` ${questionLine(asked, width - 1, style, { label: this.labelOf(asked.runId), hint })}`;
+					return ` ${questionLine(asked, pen.width - 1, pen, { label: this.labelOf(asked.runId), hint })}`;
 				});
 				const more = waiting.length - shown.length;
-				return more > 0 ? [...lines, style.fg("dim", ` +${more} more questions`)] : lines;
+				return more > 0 ? [...lines, pen.fg("dim", ` +${more} more questions`)] : lines;
 			};
 			// After a reload the names of the runs are known a little later than their questions.
 			return component(theme, layout, () => waiting.map(({ runId }) => this.labelOf(runId)).join("\n"));

@@ -1,7 +1,8 @@
 /** Lines as pi takes them. */
 
 import type { Component } from "@earendil-works/pi-tui";
-import { type AnyTheme, Style } from "./style.ts";
+import { Pen } from "./pen.ts";
+import type { AnyTheme } from "./style.ts";
 
 /** `make`, which runs again only when one of its arguments is another one than the last time. */
 export function cached<Arguments extends readonly unknown[], Result>(
@@ -21,11 +22,10 @@ export function cached<Arguments extends readonly unknown[], Result>(
  */
 export function component(
 	theme: AnyTheme,
-	layout: (width: number, style: Style) => readonly string[],
+	layout: (pen: Pen) => readonly string[],
 	stamp: () => unknown = () => undefined,
 ): Component {
-	const style = new Style(theme);
-	const fresh = () => cached((width: number, _stamp: unknown) => [...layout(width, style)]);
+	const fresh = () => cached((width: number, _stamp: unknown) => [...layout(new Pen(theme, width))]);
 	let lines = fresh();
 	return {
 		render: (width) => lines(width, stamp()),

@@ -1,9 +1,8 @@
 /** Lines of styled text: what cards, messages and the panel are put together from. */
 
 import type { RunUsage } from "../../index.js";
-import { PREVIEW_CHARACTERS } from "./prose.ts";
 import type { Color, Style } from "./style.ts";
-import { clip, oneLine, plainText, widthOf, wrap } from "./text.ts";
+import { clip, oneLine, PREVIEW_CHARACTERS, plainText, widthOf, wrap } from "./text.ts";
 import { usageParts } from "./words.ts";
 
 export const SEPARATOR = " · ";

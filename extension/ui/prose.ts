@@ -5,8 +5,6 @@ import { highlighted } from "./highlight.ts";
 import type { Color, Style } from "./style.ts";
 import { clip, LINE_CHARACTERS, plainText, wrap } from "./text.ts";
 
-/** Text looked at for a preview. */
-export const PREVIEW_CHARACTERS = 4_000;
 /** A text that grows is cut in such steps, so that its lines do not break elsewhere with every word. */
 const STEP = 512;
 

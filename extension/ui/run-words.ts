@@ -2,11 +2,11 @@
 
 import { type BackgroundRun, isLive } from "../background/run.ts";
 import type { RunOutcome } from "../host/details.ts";
+import { fitCall } from "./paths.ts";
 import { gist } from "./prose.ts";
 import { isActive, type ShownState } from "./states.ts";
 import type { Color, Style } from "./style.ts";
 import { brief, cell, clip, firstLine, LINE_CHARACTERS, widthOf } from "./text.ts";
-import { fitCall } from "./tool-calls.ts";
 import { duration, type Mark, markOfState, noteOfState, type Standing } from "./words.ts";
 
 /** Of a question's line the name takes this share at most. */

@@ -1,10 +1,12 @@
 /** Text on its way to a terminal: foreign text made safe, lines cut and wrapped by pi's own measure. */
 
-import { sliceByColumn, truncateToWidth, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 
-const ELLIPSIS = "…";
+export const ELLIPSIS = "…";
 /** Longest text looked at for one line. */
 export const LINE_CHARACTERS = 400;
+/** Text looked at for a preview of a few lines. */
+export const PREVIEW_CHARACTERS = 4_000;
 /** What pi puts around an ellipsis takes away the ground that a line stands on; only what is written may end there. */
 const RESET = "\u001b[0m";
 const UNSTYLED = "\u001b[22;23;24;29;39m";
@@ -70,16 +72,6 @@ export function cell(line: string, columns: number): string {
 
 function restyled(cut: string, line: string): string {
 	return cut.replace(RESET, "").replace(RESET, line.includes("\u001b") ? UNSTYLED : "");
-}
-
-/** A path cut from the left, since its end says most: before a name, unless that would leave half of the room empty. */
-export function fitPath(path: string, width: number): string {
-	const columns = widthOf(path);
-	if (columns <= width) return path;
-	const room = Math.max(0, width - 1);
-	const end = sliceByColumn(path, columns - room, room, true);
-	const name = end.search(/[/\\]/);
-	return ELLIPSIS + (name > room / 2 ? end : end.slice(Math.max(0, name)));
 }
 
 /** Wraps styled text. What follows the first line stands below the end of `lead`, which is a mark or an indentation. */

@@ -40,9 +40,7 @@ export function showWidget(context: PiContext, background: Background): () => vo
 	};
 	const make = (terminal: Terminal, theme: AnyTheme): Widget => {
 		const rows = () => terminal.terminal?.rows ?? process.stdout.rows ?? Number.POSITIVE_INFINITY;
-		const lines = component(theme, (width, style) =>
-			widgetLines(shownOf(background), width, rows(), style, Date.now()),
-		);
+		const lines = component(theme, (pen) => widgetLines(shownOf(background), pen.width, rows(), pen, Date.now()));
 		const tick = guardedInterval("the clock of the widget", follow, TICK_MS);
 		const drawAgain = () => {
 			lines.invalidate();

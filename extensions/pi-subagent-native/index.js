@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 a2a6ed624cb87fdb. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 632161de699e56ee. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -11,6 +11,10 @@ var __commonJS = (cb, mod) => function __require() {
   } catch (e) {
     throw mod = 0, e;
   }
+};
+var __export = (target, all) => {
+  for (var name in all)
+    __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __copyProps = (to, from, except, desc) => {
   if (from && typeof from === "object" || typeof from === "function") {
@@ -6011,14 +6015,14 @@ var Markdown = class {
    */
   getLongestWordWidth(text2, maxWidth) {
     const words = text2.split(/\s+/).filter((word) => word.length > 0);
-    let longest = 0;
+    let longest2 = 0;
     for (const word of words) {
-      longest = Math.max(longest, visibleWidth(word));
+      longest2 = Math.max(longest2, visibleWidth(word));
     }
     if (maxWidth === void 0) {
-      return longest;
+      return longest2;
     }
-    return Math.min(longest, maxWidth);
+    return Math.min(longest2, maxWidth);
   }
   /**
    * Wrap a table cell to fit into a column.
@@ -6192,6 +6196,7 @@ var Spacer = class {
 // extension/ui/text.ts
 var ELLIPSIS = "\u2026";
 var LINE_CHARACTERS = 400;
+var PREVIEW_CHARACTERS = 4e3;
 var RESET = "\x1B[0m";
 var UNSTYLED = "\x1B[22;23;24;29;39m";
 var ESCAPES = (
@@ -6232,14 +6237,6 @@ function cell(line, columns) {
 function restyled(cut, line) {
   return cut.replace(RESET, "").replace(RESET, line.includes("\x1B") ? UNSTYLED : "");
 }
-function fitPath(path, width) {
-  const columns = widthOf(path);
-  if (columns <= width) return path;
-  const room = Math.max(0, width - 1);
-  const end2 = sliceByColumn(path, columns - room, room, true);
-  const name = end2.search(/[/\\]/);
-  return ELLIPSIS + (name > room / 2 ? end2 : end2.slice(Math.max(0, name)));
-}
 function wrap(text2, width, lead = "") {
   const indent = widthOf(lead);
   const lines = wrapTextWithAnsi(text2, Math.max(1, width - indent));
@@ -6260,8 +6257,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 a2a6ed624cb87fdb"}.`)) return void 0;
-  const [version] = "0.1.0 a2a6ed624cb87fdb".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 632161de699e56ee"}.`)) return void 0;
+  const [version] = "0.1.0 632161de699e56ee".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6875,68 +6872,28 @@ var Background = class {
   }
 };
 
-// extension/ui/style.ts
-var Style = class {
-  theme;
-  constructor(theme) {
-    this.theme = theme;
-  }
-  fg(color, text2) {
-    return safely(text2, () => this.theme.fg(color, text2));
-  }
-  bg(ground, text2) {
-    return safely(text2, () => this.theme.bg?.(ground, text2));
-  }
-  bold(text2) {
-    return this.emphasis("bold", text2);
-  }
-  emphasis(kind, text2) {
-    return safely(text2, () => this.theme[kind]?.(text2));
-  }
-};
-function safely(text2, styled) {
-  if (text2 === "") return text2;
-  try {
-    return styled() ?? text2;
-  } catch {
-    return text2;
-  }
+// extension/ui/paths.ts
+import { homedir } from "node:os";
+var FEWEST_PATH_COLUMNS = 6;
+function fitPath(path, width) {
+  const columns = widthOf(path);
+  if (columns <= width) return path;
+  const room = Math.max(0, width - 1);
+  const end2 = sliceByColumn(path, columns - room, room, true);
+  const name = end2.search(/[/\\]/);
+  return ELLIPSIS + (name > room / 2 ? end2 : end2.slice(Math.max(0, name)));
 }
-
-// extension/ui/component.ts
-function cached(make) {
-  let last;
-  return (...args) => {
-    const isSame2 = last?.args.every((value, index) => value === args[index]);
-    if (!last || !isSame2) last = { args, result: make(...args) };
-    return last.result;
-  };
+function fitCall(call, width) {
+  const [path = ""] = /\S*[/\\]\S*$/.exec(call) ?? [];
+  if (path === "" || call.startsWith("$")) return call;
+  const what = call.slice(0, call.length - path.length);
+  return what + fitPath(path, Math.max(FEWEST_PATH_COLUMNS, width - widthOf(what)));
 }
-function component(theme, layout, stamp = () => void 0) {
-  const style = new Style(theme);
-  const fresh = () => cached((width, _stamp) => [...layout(width, style)]);
-  let lines = fresh();
-  return {
-    render: (width) => lines(width, stamp()),
-    invalidate() {
-      lines = fresh();
-    }
-  };
-}
-
-// extension/ui/key-text.ts
-var DEFAULTS = {
-  ...TUI_KEYBINDINGS,
-  "app.tools.expand": { defaultKeys: "ctrl+o" }
-};
-function keyText(binding, source = {}) {
-  return source.keyText?.(binding) ?? keysOf(binding, source).map(keyName).join("/");
-}
-function keysOf(binding, source) {
-  return source.getKeys?.(binding) ?? [DEFAULTS[binding]?.defaultKeys ?? []].flat();
-}
-function keyName(key) {
-  return process.platform === "darwin" ? key.replace(/\balt\b/, "option") : key;
+function shortPath(path) {
+  const home = homedir();
+  if (!home || !path.startsWith(home)) return path;
+  const rest = path.slice(home.length);
+  return rest === "" || rest.startsWith("/") || rest.startsWith("\\") ? `~${rest}` : path;
 }
 
 // extension/ui/highlight.ts
@@ -6995,7 +6952,6 @@ function colored(tree, style) {
 }
 
 // extension/ui/prose.ts
-var PREVIEW_CHARACTERS = 4e3;
 var STEP = 512;
 var FENCE = /^ {0,3}(`{3,}|~{3,})[ \t]*(.*)$/;
 var HEADING = /^#{1,6}\s+/;
@@ -7064,6 +7020,34 @@ function markdownTheme(style) {
   };
 }
 
+// extension/ui/style.ts
+var Style = class {
+  theme;
+  constructor(theme) {
+    this.theme = theme;
+  }
+  fg(color, text2) {
+    return safely(text2, () => this.theme.fg(color, text2));
+  }
+  bg(ground, text2) {
+    return safely(text2, () => this.theme.bg?.(ground, text2));
+  }
+  bold(text2) {
+    return this.emphasis("bold", text2);
+  }
+  emphasis(kind, text2) {
+    return safely(text2, () => this.theme[kind]?.(text2));
+  }
+};
+function safely(text2, styled) {
+  if (text2 === "") return text2;
+  try {
+    return styled() ?? text2;
+  } catch {
+    return text2;
+  }
+}
+
 // extension/ui/words.ts
 var Known = class {
   words = /* @__PURE__ */ new Map();
@@ -7130,109 +7114,176 @@ function callText(name, args) {
   }
 }
 
-// extension/ui/lines.ts
+// extension/ui/pen.ts
 var SEPARATOR = " \xB7 ";
-function paragraph(text2, width, style, color) {
-  return wrap(style.fg(color, plainText(text2).trim()), width);
-}
-function startOf(text2, width, style, color, limit) {
-  const lines = wrap(oneLine(text2.slice(0, PREVIEW_CHARACTERS)), width);
-  const last = lines[limit - 1];
-  const kept = last === void 0 || lines.length === limit ? lines : [...lines.slice(0, limit - 1), `${last} \u2026`];
-  return kept.map((line) => style.fg(color, clip(line, width)));
-}
-function remark(text2, width, style) {
-  return style.fg("dim", clip(`\u2026 ${text2}`, width));
+var Pen = class _Pen extends Style {
+  width;
+  constructor(theme, width) {
+    super(theme);
+    this.width = width;
+  }
+  /** A pen for fewer columns, or for more. */
+  resized(width) {
+    return new _Pen(this.theme, width);
+  }
+  /** Draws what stands to the right of a margin. */
+  indented(columns, draw) {
+    return indented(draw(this.resized(this.width - columns)), columns);
+  }
+  /** Cuts a styled line. */
+  clip(line) {
+    return clip(line, this.width);
+  }
+  /** Wraps styled text; what follows the first line stands below the end of `lead`. */
+  wrap(text2, lead = "") {
+    return wrap(text2, this.width, lead);
+  }
+  /** The start of a foreign text on one line. */
+  line(text2, color) {
+    return this.fg(color, this.clip(oneLine(text2.slice(0, PREVIEW_CHARACTERS))));
+  }
+  /** A foreign text in one colour. */
+  paragraph(text2, color) {
+    return this.wrap(this.fg(color, plainText(text2).trim()));
+  }
+  /** The first lines of a foreign text without its line ends; the last one says when there would be more. */
+  start(text2, color, limit) {
+    const lines = this.wrap(oneLine(text2.slice(0, PREVIEW_CHARACTERS)));
+    if (lines.length > limit) lines.splice(limit - 1, Number.POSITIVE_INFINITY, `${lines[limit - 1]} \u2026`);
+    return lines.map((line) => this.fg(color, this.clip(line)));
+  }
+  /** What a model has written, as pi draws it. */
+  prose(text2) {
+    return prose(text2, this.width, this);
+  }
+  /** The same without its blank lines. */
+  compactProse(text2) {
+    return compactProse(text2, this.width, this);
+  }
+  /** The last `limit` lines of what a model is writing. */
+  endOfProse(text2, limit) {
+    return endOfProse(text2, this.width, this, limit);
+  }
+  /** A tool call, with its name apart from what it is given. */
+  call(words) {
+    const call = fitCall(words, this.width);
+    const end2 = call.indexOf(" ") + 1;
+    return this.clip(this.fg("muted", call.slice(0, end2)) + this.fg("toolOutput", call.slice(end2)));
+  }
+  /** A remark of ours among what others say. */
+  remark(text2) {
+    return this.fg("dim", this.clip(`\u2026 ${text2}`));
+  }
+  /** Turns, tokens, cost and model, as parts. */
+  figures(usage, model) {
+    return usageParts([usage].flat(), model && oneLine(model)).map((text2) => this.fg("dim", text2));
+  }
+  /** Styled parts in a row, those without text left out. */
+  joined(parts) {
+    return parts.filter((part) => part !== "").join(this.fg("dim", SEPARATOR));
+  }
+  /** The same on as many lines as they need. */
+  rows(parts) {
+    const lines = [];
+    for (const part of parts) {
+      if (part === "") continue;
+      const last = lines.at(-1);
+      if (last && joinedWidth([...last, part]) <= this.width) last.push(part);
+      else lines.push([part]);
+    }
+    return lines.map((line) => this.clip(this.joined(line)));
+  }
+};
+function joinedWidth(parts) {
+  const widths = parts.map(widthOf).filter((width) => width > 0);
+  return widths.reduce((sum, width) => sum + width, Math.max(0, widths.length - 1) * SEPARATOR.length);
 }
 function limited(lines, limit, more) {
   const rest = lines.length - limit;
   return rest <= 1 ? lines : [...lines.slice(0, limit), more(rest)];
 }
-function joined(parts, style) {
-  return parts.filter((part) => part !== "").join(style.fg("dim", SEPARATOR));
+
+// extension/ui/component.ts
+function cached(make) {
+  let last;
+  return (...args) => {
+    const isSame2 = last?.args.every((value, index) => value === args[index]);
+    if (!last || !isSame2) last = { args, result: make(...args) };
+    return last.result;
+  };
 }
-function joinedWidth(parts) {
-  const widths = parts.map(widthOf).filter((width) => width > 0);
-  return widths.reduce((sum, width) => sum + width, Math.max(0, widths.length - 1) * SEPARATOR.length);
+function component(theme, layout, stamp = () => void 0) {
+  const fresh = () => cached((width, _stamp) => [...layout(new Pen(theme, width))]);
+  let lines = fresh();
+  return {
+    render: (width) => lines(width, stamp()),
+    invalidate() {
+      lines = fresh();
+    }
+  };
 }
-function figures(usage, model, style) {
-  return usageParts([usage].flat(), model && oneLine(model)).map((text2) => style.fg("dim", text2));
+
+// extension/ui/key-text.ts
+var DEFAULTS = {
+  ...TUI_KEYBINDINGS,
+  "app.tools.expand": { defaultKeys: "ctrl+o" }
+};
+function keyText(binding, source = {}) {
+  return source.keyText?.(binding) ?? keysOf(binding, source).map(keyName).join("/");
 }
-function partLines(parts, width, style) {
-  const lines = [];
-  for (const part of parts) {
-    if (part === "") continue;
-    const last = lines.at(-1);
-    if (last && joinedWidth([...last, part]) <= width) last.push(part);
-    else lines.push([part]);
-  }
-  return lines.map((line) => clip(joined(line, style), width));
+function keysOf(binding, source) {
+  return source.getKeys?.(binding) ?? [DEFAULTS[binding]?.defaultKeys ?? []].flat();
+}
+function keyName(key) {
+  return process.platform === "darwin" ? key.replace(/\balt\b/, "option") : key;
 }
 
 // extension/cards/frame.ts
 var INDENT = 2;
-var TRUNCATED = "SUBAGENT_OUTPUT_TRUNCATED";
 var PI_ROWS = 12;
 var MOST_ROWS = 43;
 var FEWEST_ROWS = 10;
-var TASK_ROWS = 10;
 function expandedRows(terminalRows = Number.POSITIVE_INFINITY) {
   return Math.max(FEWEST_ROWS, Math.min(MOST_ROWS, terminalRows - PI_ROWS));
 }
-function title({ text: text2, color }, tool, name, style) {
+function hint(text2, { expandKey }, pen) {
+  return pen.remark(expandKey === "" ? text2 : `${text2}, ${expandKey} to expand`);
+}
+function title({ text: text2, color }, tool, name, pen) {
   const named = oneLine(name);
-  return `${style.fg(color, text2)} ${style.fg("toolTitle", style.bold(tool))}${named && ` ${style.fg("accent", named)}`}`;
+  return `${pen.fg(color, text2)} ${pen.fg("toolTitle", pen.bold(tool))}${named && ` ${pen.fg("accent", named)}`}`;
 }
-function headLine(parts, short, width, style) {
-  const whole = joined(parts, style);
-  return widthOf(whole) <= width ? whole : clip(joined(short, style), width);
-}
-
-// extension/ui/tool-calls.ts
-import { homedir } from "node:os";
-var FEWEST_PATH_COLUMNS = 6;
-function callLine(tool, args, width, style) {
-  const call = fitCall(callText(tool, args), width);
-  const end2 = call.indexOf(" ") + 1;
-  return clip(style.fg("muted", call.slice(0, end2)) + style.fg("toolOutput", call.slice(end2)), width);
-}
-function fitCall(call, width) {
-  const [path = ""] = /\S*[/\\]\S*$/.exec(call) ?? [];
-  if (path === "" || call.startsWith("$")) return call;
-  const what = call.slice(0, call.length - path.length);
-  return what + fitPath(path, Math.max(FEWEST_PATH_COLUMNS, width - widthOf(what)));
-}
-function shortPath(path) {
-  const home = homedir();
-  if (!home || !path.startsWith(home)) return path;
-  const rest = path.slice(home.length);
-  return rest === "" || rest.startsWith("/") || rest.startsWith("\\") ? `~${rest}` : path;
+function headLine(parts, short, pen) {
+  const whole = pen.joined(parts);
+  return widthOf(whole) <= pen.width ? whole : pen.clip(pen.joined(short));
 }
 
 // extension/cards/work.ts
-function callLines(items, limit, words, width, style) {
-  const calls = items.flatMap((item, index) => item.type === "toolCall" ? [index] : []);
+function callLines(items, limit, words, pen) {
+  const calls = items.flatMap(({ type }, index) => type === "toolCall" ? [index] : []);
   const hidden = Math.max(0, calls.length - limit);
   const from = hidden === 0 ? 0 : (calls[hidden - 1] ?? 0) + 1;
   const upToLastCall = items.slice(0, (calls.at(-1) ?? -1) + 1);
-  const isShown = ({ type }, index) => type === "toolCall" || words === void 0 ? index >= from : index === words;
-  const lines = upToLastCall.filter(isShown).map(
-    (item) => item.type === "toolCall" ? callLine(item.name, item.args, width, style) : style.fg("dim", clip(oneLine(item.text.slice(0, PREVIEW_CHARACTERS)), width))
-  );
-  if (hidden === 0) return lines;
-  return [remark(hidden === 1 ? "1 earlier call" : `${hidden} earlier calls`, width, style), ...lines];
+  const lines = upToLastCall.flatMap((item, index) => {
+    if (item.type === "toolCall") return index < from ? [] : [pen.call(callText(item.name, item.args))];
+    const isShown = words === void 0 ? index >= from : index === words;
+    return isShown ? [pen.line(item.text, "dim")] : [];
+  });
+  return hidden === 0 ? lines : [pen.remark(counted(hidden, "earlier call")), ...lines];
 }
-function workLines({ items, text: text2 }, limits, width, style) {
-  const news = newsOf(items, text2);
-  const last = news === "" ? items.findLastIndex((item) => item.type === "text") : -1;
-  const words = limits.withWords ? void 0 : last;
-  const lines = limits.calls < 1 ? [] : callLines(items, limits.calls, words, width, style);
-  return [...lines, ...endOfProse(news, width, style, limits.text)];
+function workLines({ items, text: text2 }, limits, pen) {
+  const news = newsOf({ items, text: text2 });
+  const last = news === "" ? items.findLastIndex(({ type }) => type === "text") : -1;
+  const calls = limits.calls < 1 ? [] : callLines(items, limits.calls, limits.withWords ? void 0 : last, pen);
+  return [...calls, ...pen.endOfProse(news, limits.text)];
 }
-function newsOf(items, said) {
+function newsOf({ items, text: text2 }) {
   const words = items.findLast((item) => item.type === "text");
-  const isOld = items.at(-1)?.type === "toolCall" && words?.type === "text" && words.text.trim() === said.trim();
-  return isOld ? "" : said.trim();
+  const isOld = items.at(-1)?.type === "toolCall" && words?.text.trim() === text2.trim();
+  return isOld ? "" : text2.trim();
+}
+function counted(count, what) {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 // extension/cards/result.ts
@@ -7240,67 +7291,65 @@ var ANSWER_LINES = 6;
 var ERROR_LINES = 6;
 var PARTIAL_LINES = 3;
 var FEWEST_PATH_COLUMNS2 = 24;
-function endLines(result, { failed: failed2, error }, extent, width, style) {
-  const { displayItems = [], usage, model, output = "" } = result;
+function endLines(result, { failed: failed2, error }, extent, pen) {
+  const { displayItems = [], usage, model, output = "", changes: changes2 = [], outcome } = result;
   return [
-    ...extent.expanded ? callLines(displayItems, Number.POSITIVE_INFINITY, void 0, width, style) : [],
-    ...failed2 ? failureLines(error ?? { message: "" }, result, extent, width, style) : answerLines(output, extent, width, style, ANSWER_LINES),
-    ...error && !failed2 ? paragraph(error.message, width, style, "warning") : [],
-    ...changeLines(result.changes ?? [], extent, width, style),
-    ...partLines(figures(usage, model, style), width, style),
-    ...extent.expanded || result.outcome === "interrupted" ? whereabouts(result, width, style) : []
+    ...extent.expanded ? callLines(displayItems, Number.POSITIVE_INFINITY, void 0, pen) : [],
+    ...failed2 ? failureLines(error ?? { message: "" }, result, extent, pen) : answerLines(output, extent, ANSWER_LINES, pen),
+    ...error && !failed2 ? pen.paragraph(error.message, "warning") : [],
+    ...changeLines(changes2, extent, pen),
+    ...pen.rows(pen.figures(usage, model)),
+    ...extent.expanded || outcome === "interrupted" ? whereabouts(result, pen) : []
   ];
 }
-function answerLines(answer4, extent, width, style, limit) {
-  if (extent.expanded) return ["", ...prose(answer4, width, style), ""];
-  const source = answer4.slice(0, PREVIEW_CHARACTERS);
-  const lines = compactProse(source, width, style);
-  const more = (text2) => hint(text2, extent, width, style);
-  if (source !== answer4) return [...lines.slice(0, limit), more("more")];
-  return limited(lines, limit, (rest) => more(`${rest} more lines`));
+function answerLines(answer5, extent, limit, pen) {
+  if (extent.expanded) return ["", ...pen.prose(answer5), ""];
+  const source = answer5.slice(0, PREVIEW_CHARACTERS);
+  const lines = pen.compactProse(source);
+  if (source !== answer5) return [...lines.slice(0, limit), hint("more", extent, pen)];
+  return limited(lines, limit, (rest) => hint(`${rest} more lines`, extent, pen));
 }
-function failureLines({ code, message }, result, extent, width, style) {
-  const limit = extent.expanded ? Number.POSITIVE_INFINITY : ERROR_LINES;
-  const isWanted = result?.outcome === "aborted" || result?.outcome === "budget";
-  const { output = "", displayItems = [] } = result ?? {};
-  const partial = extent.expanded ? newsOf(displayItems, output) : output;
+function failureLines(failure3, result, extent, pen) {
+  const { code, message } = failure3;
+  const { output = "", displayItems = [], outcome } = result ?? {};
+  const isWanted = outcome === "aborted" || outcome === "budget";
+  const partial = extent.expanded ? newsOf({ items: displayItems, text: output }) : output;
   const calls = displayItems.filter(({ type }) => type === "toolCall").length;
+  const why = pen.paragraph(message, isWanted ? "warning" : "error");
   return [
-    ...code && !isWanted ? [clip(style.fg("error", style.bold(oneLine(code))), width)] : [],
-    ...paragraph(message, width, style, isWanted ? "warning" : "error").slice(0, limit),
-    ...partial === "" ? [] : answerLines(partial, extent, width, style, PARTIAL_LINES),
-    ...calls > 0 && !extent.expanded ? [hint(calls === 1 ? "1 call" : `${calls} calls`, extent, width, style)] : []
+    ...code && !isWanted ? [pen.clip(pen.fg("error", pen.bold(oneLine(code))))] : [],
+    ...extent.expanded ? why : why.slice(0, ERROR_LINES),
+    ...partial === "" ? [] : answerLines(partial, extent, PARTIAL_LINES, pen),
+    ...calls > 0 && !extent.expanded ? [hint(counted(calls, "call"), extent, pen)] : []
   ];
 }
-function hint(text2, { expandKey }, width, style) {
-  return remark(expandKey === "" ? text2 : `${text2}, ${expandKey} to expand`, width, style);
+function changeLines(changes2, extent, pen) {
+  if (changes2.length === 0) return [];
+  const label = "changed ";
+  const named = (path, columns2) => pen.fg("accent", fitPath(oneLine(path), columns2));
+  if (extent.expanded) {
+    return [pen.fg("muted", label.trimEnd()), ...changes2.map((path) => `  ${named(path, pen.width - 2)}`)];
+  }
+  const room = pen.width - label.length;
+  const count = Math.max(1, Math.min(changes2.length, Math.floor(room / FEWEST_PATH_COLUMNS2)));
+  const more = count < changes2.length ? ` +${changes2.length - count}` : "";
+  const columns = Math.floor((room - more.length - 2 * (count - 1)) / count);
+  const shown2 = changes2.slice(0, count).map((path) => named(path, columns));
+  return [pen.clip(pen.fg("muted", label) + shown2.join(pen.fg("dim", ", ")) + pen.fg("dim", more))];
 }
-function changeLines(changes, extent, width, style) {
-  if (changes.length === 0) return [];
-  const label = style.fg("muted", "changed ");
-  const room = width - "changed ".length;
-  const named = (path, columns2) => style.fg("accent", fitPath(oneLine(path), columns2));
-  if (extent.expanded) return [label.trimEnd(), ...changes.map((path) => `  ${named(path, width - 2)}`)];
-  const count = Math.max(1, Math.min(changes.length, Math.floor(room / FEWEST_PATH_COLUMNS2)));
-  const hidden = changes.length - count;
-  const more = hidden > 0 ? style.fg("dim", ` +${hidden}`) : "";
-  const columns = Math.floor((room - (hidden > 0 ? ` +${hidden}`.length : 0) - 2 * (count - 1)) / count);
-  const shown = changes.slice(0, count).map((path) => named(path, columns));
-  return [clip(label + shown.join(style.fg("dim", ", ")) + more, width)];
-}
-function whereabouts(result, width, style) {
+function whereabouts(result, pen) {
   const { attempts, sessionFile, fullOutputFile, diagnostics = [] } = result;
-  const file = (label, path) => path ? [placeLine(label, path, width, style)] : [];
+  const labelled = (label, text2) => `${pen.fg("muted", label)} ${pen.fg("dim", text2)}`;
   return [
-    ...attempts > 1 ? [`${style.fg("muted", "attempts")} ${style.fg("dim", String(attempts))}`] : [],
-    ...file("session", sessionFile),
-    ...file("full answer", fullOutputFile),
-    ...diagnostics.flatMap((note2) => wrap(`${style.fg("muted", "note")} ${style.fg("dim", oneLine(note2))}`, width))
+    ...attempts > 1 ? [labelled("attempts", String(attempts))] : [],
+    ...sessionFile ? [placeLine("session", sessionFile, pen)] : [],
+    ...fullOutputFile ? [placeLine("full answer", fullOutputFile, pen)] : [],
+    ...diagnostics.flatMap((note2) => pen.wrap(labelled("note", oneLine(note2))))
   ];
 }
-function placeLine(label, path, width, style) {
-  const room = width - label.length - 1;
-  return clip(`${style.fg("muted", label)} ${style.fg("dim", fitPath(shortPath(oneLine(path)), room))}`, width);
+function placeLine(label, path, pen) {
+  const place = fitPath(shortPath(oneLine(path)), pen.width - label.length - 1);
+  return pen.clip(`${pen.fg("muted", label)} ${pen.fg("dim", place)}`);
 }
 
 // extension/cards/announcement.ts
@@ -7314,60 +7363,58 @@ function registerAnnouncementRenderer(pi) {
     const box = new Box(options.outputPad ?? 1, 1, (text2) => style.bg("customMessageBg", text2));
     box.addChild(new Text(style.fg("customMessageLabel", style.bold(LABEL)), 0, 0));
     box.addChild(new Spacer(1));
-    box.addChild(component(theme, (width) => announcementLines(message, extent, width, style)));
+    box.addChild(component(theme, (pen) => announcementLines(message, extent, pen)));
     return box;
   });
 }
-function announcementLines(message, extent, width, style) {
+function announcementLines(message, extent, pen) {
   const runs = announcementIn(message.details)?.runs;
-  if (!runs || runs.length === 0) return paragraph(contentText(message), width, style, "customMessageText");
+  if (!runs || runs.length === 0) return pen.paragraph(contentText(message), "customMessageText");
   const limit = runs.length > 1 ? SHORT_ANSWER_LINES : ANSWER_LINES;
   return runs.flatMap((run, index) => {
-    const below = indented(bodyLines(run, limit, extent, width - INDENT, style), INDENT);
-    return [...index > 0 ? [""] : [], headOf(run, width, style), ...below];
+    const below = pen.indented(INDENT, (inner) => bodyLines(run, limit, extent, inner));
+    return [...index > 0 ? [""] : [], headOf(run, pen), ...below];
   });
 }
-function headOf(run, width, style) {
+function headOf(run, pen) {
+  const { label, task = "", startedMs, endedMs } = run;
   const state = stateOf(run);
-  const its = markOfState({ state });
-  const words = style.fg(its.color, noteOfState({ state }) ?? "");
-  const name = oneLine(run.label ?? "") || firstLine(run.task ?? "") || "subagent";
-  const agent = style.fg("accent", oneLine(run.agent));
-  const parts = [agent, style.fg("muted", clockOf(run)), words];
-  const room = Math.max(FEWEST_NAME_COLUMNS, width - joinedWidth(["\u2713 ", ...parts]));
-  const named = title(its, clip(name, room), "", style);
-  return headLine([named, ...parts], [named, agent, words], width, style);
+  const mark = markOfState({ state });
+  const note2 = pen.fg(mark.color, noteOfState({ state }) ?? "");
+  const isTimed = startedMs !== void 0 && endedMs !== void 0;
+  const time = pen.fg("muted", isTimed ? duration(endedMs - startedMs, false) : "");
+  const agent = pen.fg("accent", oneLine(run.agent));
+  const name = oneLine(label ?? "") || firstLine(task) || "subagent";
+  const room = Math.max(FEWEST_NAME_COLUMNS, pen.width - joinedWidth(["\u2713 ", agent, time, note2]));
+  const named = title(mark, clip(name, room), "", pen);
+  return headLine([named, agent, time, note2], [named, agent, note2], pen);
 }
-function bodyLines(run, limit, extent, width, style) {
-  const { result, partial, error, notes = [], status, outcome, usage, model, runId } = run;
+function bodyLines(run, limit, extent, pen) {
+  const { result, partial, error, notes = [], status, outcome, usage, model, transcript } = run;
+  const isSuccess = status === "success";
   const color = markOfState({ state: stateOf(run) }).color === "error" ? "error" : "warning";
-  const answer4 = () => {
-    if (result) return answerLines(result, extent, width, style, limit);
-    if (status === "success") return [style.fg("dim", "\u2026 no answer")];
-    return partial ? answerLines(partial, extent, width, style, SHORT_ANSWER_LINES) : [];
+  const answer5 = () => {
+    if (result) return answerLines(result, extent, limit, pen);
+    if (isSuccess) return [pen.fg("dim", "\u2026 no answer")];
+    return partial ? answerLines(partial, extent, SHORT_ANSWER_LINES, pen) : [];
   };
-  const resume = `\`/subagents resume ${oneLine(runId)}\` continues it`;
-  return [
-    ...error && status !== "success" ? paragraph(error, width, style, color).slice(0, ANSWER_LINES) : [],
-    ...answer4(),
-    ...outcome === "interrupted" ? [style.fg("muted", clip(resume, width))] : [],
-    ...extent.expanded ? notes.flatMap((note2) => paragraph(note2, width, style, "muted")) : [],
-    ...partLines(figures(usage, model, style), width, style),
-    ...extent.expanded ? places(run, width, style) : []
+  const resume = `\`/subagents resume ${oneLine(run.runId)}\` continues it`;
+  const lines = [
+    ...error && !isSuccess ? pen.paragraph(error, color).slice(0, ANSWER_LINES) : [],
+    ...answer5(),
+    ...outcome === "interrupted" ? [pen.fg("muted", pen.clip(resume))] : []
   ];
+  const spent2 = pen.rows(pen.figures(usage, model));
+  if (!extent.expanded) return [...lines, ...spent2];
+  const said = notes.flatMap((note2) => pen.paragraph(note2, "muted"));
+  const places = [pen.line(run.sessionKey, "dim"), ...transcript ? [placeLine("session", transcript, pen)] : []];
+  return [...lines, ...said, ...spent2, ...places];
 }
 function stateOf({ status, outcome }) {
   if (status === "success") return "completed";
   if (outcome) return outcome;
   if (status === "timeout") return "hard_timeout";
   return status === "error" ? "failed" : status ?? "ended";
-}
-function clockOf({ startedMs, endedMs }) {
-  return startedMs === void 0 || endedMs === void 0 ? "" : duration(endedMs - startedMs, false);
-}
-function places({ sessionKey, transcript }, width, style) {
-  const key = style.fg("dim", clip(oneLine(sessionKey), width));
-  return transcript ? [key, placeLine("session", transcript, width, style)] : [key];
 }
 
 // extension/cards/state.ts
@@ -7386,7 +7433,7 @@ function noteCall(state, context) {
 }
 function noteResult(state, details2, text2, context) {
   const now = Date.now();
-  const fresh = details2 !== state.details;
+  const isFresh = details2 !== state.details;
   if (details2) state.details = details2;
   if (!context.isPartial) {
     if (state.phase === "running") state.endedAt = now;
@@ -7394,20 +7441,17 @@ function noteResult(state, details2, text2, context) {
     state.failed = context.isError;
     delete state.tasks;
     stopClock(state);
-    return;
+  } else if (isFresh && details2) {
+    const { streaming, tasks } = details2;
+    state.updatedAt = now;
+    if (tasks) state.tasks = tasks.map((task, index) => complete(task, state.tasks?.[index]));
+    if (!streaming) return;
+    state.startedAt = now - streaming.elapsedMs;
+    state.tasks = [{ ...streaming, agent: "", text: PLACEHOLDER.test(text2) ? "" : text2 }];
   }
-  if (!fresh || !details2) return;
-  state.updatedAt = now;
-  const { streaming, tasks } = details2;
-  if (tasks) state.tasks = tasks.map((task, index) => complete(task, state.tasks?.[index]));
-  if (!streaming) return;
-  state.startedAt = now - streaming.elapsedMs;
-  state.tasks = [{ ...streaming, agent: "", text: PLACEHOLDER.test(text2) ? "" : text2 }];
 }
-function complete(task, before) {
-  const text2 = task.text ?? before?.text;
-  const displayItems = task.displayItems ?? before?.displayItems;
-  return { ...task, ...text2 !== void 0 && { text: text2 }, ...displayItems && { displayItems } };
+function complete(task, before = {}) {
+  return { ...picked(before, ["text", "displayItems"]), ...task };
 }
 function elapsedMs(state) {
   const { startedAt, details: details2 } = state;
@@ -7584,18 +7628,18 @@ function registerReportRenderer(pi) {
   pi.registerEntryRenderer(REPORT_ENTRY, (entry, _options, theme) => {
     const report = reportIn(entry.data);
     if (!report) return unknownReport(entry.data, theme);
-    return component(theme, (width, style) => {
+    return component(theme, (pen) => {
       const hasTitle = report.title !== NO_TITLE && report.title !== "";
-      const title2 = style.bold(style.fg("accent", oneLine(report.title)));
-      const head = hasTitle ? [...indented(wrap(title2, Math.max(1, width - 1)), 1), ""] : [];
-      return [...head, ...reportLines(report.lines, width, style)];
+      const title2 = pen.bold(pen.fg("accent", oneLine(report.title)));
+      const head = hasTitle ? [...pen.indented(1, (inner) => inner.wrap(title2)), ""] : [];
+      return [...head, ...reportLines(report.lines, pen.width, pen)];
     });
   });
 }
 function unknownReport(data, theme) {
   if (!isObject(data) || typeof data.text !== "string") return void 0;
   const text2 = plainText(data.text);
-  return component(theme, (width, style) => indented(wrap(style.fg("toolOutput", text2), Math.max(1, width - 1)), 1));
+  return component(theme, (pen) => pen.indented(1, (inner) => inner.wrap(inner.fg("toolOutput", text2))));
 }
 function reportLines(lines, width, style) {
   const room = Math.max(1, width - 1);
@@ -7653,8 +7697,8 @@ var COUNTED = [
   ["planned", "muted", ["planned"]]
 ];
 function counts(states2) {
-  return COUNTED.map(([word, color, counted]) => {
-    return { word, color, count: states2.filter((state) => counted.includes(state)).length };
+  return COUNTED.map(([word, color, counted2]) => {
+    return { word, color, count: states2.filter((state) => counted2.includes(state)).length };
   }).filter(({ count }) => count > 0);
 }
 
@@ -7749,10 +7793,10 @@ function bodyRows(rows) {
   return Math.max(0, rows - (rows < RULES_FROM_ROWS ? 2 : 4));
 }
 function framed(head, body, foot, edge, rows) {
-  const shown = body.slice(0, bodyRows(rows));
-  const blank = Array.from({ length: bodyRows(rows) - shown.length }, () => "");
+  const shown2 = body.slice(0, bodyRows(rows));
+  const blank = Array.from({ length: bodyRows(rows) - shown2.length }, () => "");
   const edges = rows < RULES_FROM_ROWS ? [] : [edge];
-  return [head, ...edges, ...shown, ...blank, ...edges, foot].slice(0, Math.max(1, rows));
+  return [head, ...edges, ...shown2, ...blank, ...edges, foot].slice(0, Math.max(1, rows));
 }
 function rule(name, width, style) {
   if (name === "") return style.fg("dim", "\u2500".repeat(Math.max(0, width)));
@@ -7786,11 +7830,11 @@ function reportView(host, first, ask, startsAtEnd = false) {
       const by = scrolled(action, height);
       if (by !== void 0) top = Math.max(0, top + by);
       else if (action === "again" && ask) {
-        const shown = ask().then((fresh) => {
+        const shown2 = ask().then((fresh) => {
           page = fresh;
           host.changed();
         });
-        unwaited("the panel", shown);
+        unwaited("the panel", shown2);
       } else return false;
       return true;
     }
@@ -7800,10 +7844,10 @@ function reportView(host, first, ask, startsAtEnd = false) {
 // extension/panel/actions.ts
 var LOG_LIMIT = 200;
 var LONGEST_NAME = 40;
-function runActions(host, callbacks, answer4) {
+function runActions(host, callbacks, answer5) {
   const { foot, runs, session: session2 } = host;
   let isAsking = false;
-  const asks = ({ question }) => question !== void 0 && answer4 !== void 0;
+  const asks = ({ question }) => question !== void 0 && answer5 !== void 0;
   const command = async ({ key }, name, rest) => await session2.command([name, key, rest].filter(Boolean).join(" "), callbacks);
   const act = (run, name, rest = "") => {
     foot.say(`${name} ${quoted(run)} \u2026`, "muted");
@@ -7827,11 +7871,11 @@ function runActions(host, callbacks, answer4) {
         return pageOf(messageReport("error", failure2(name, error)));
       }
     };
-    const shown = ask().then((page) => {
+    const shown2 = ask().then((page) => {
       isAsking = false;
       host.open(reportView(host, page, ask, name === "log"));
     });
-    unwaited("the panel", shown);
+    unwaited("the panel", shown2);
   };
   return {
     hints: (run) => [
@@ -7847,7 +7891,7 @@ function runActions(host, callbacks, answer4) {
       const isAtWork = isLive(run);
       const question = `again stops ${name} and everything it started, any other key leaves it`;
       if (action === "answer") {
-        if (asks(run)) answer4?.(run.runId);
+        if (asks(run)) answer5?.(run.runId);
       } else if (action === "stop") {
         if (isAtWork) foot.askAgain("stop", question, () => act(run, "stop"));
         else foot.say(`${name} has ended already`, "warning");
@@ -7999,6 +8043,41 @@ function isPressed(data, key) {
   return key === "?" && (decodeKittyPrintable(data) === key || matchesKey(data, "shift+?"));
 }
 
+// extension/ui/lines.ts
+var SEPARATOR2 = " \xB7 ";
+function paragraph(text2, width, style, color) {
+  return wrap(style.fg(color, plainText(text2).trim()), width);
+}
+function startOf(text2, width, style, color, limit) {
+  const lines = wrap(oneLine(text2.slice(0, PREVIEW_CHARACTERS)), width);
+  const last = lines[limit - 1];
+  const kept = last === void 0 || lines.length === limit ? lines : [...lines.slice(0, limit - 1), `${last} \u2026`];
+  return kept.map((line) => style.fg(color, clip(line, width)));
+}
+function remark(text2, width, style) {
+  return style.fg("dim", clip(`\u2026 ${text2}`, width));
+}
+function joined(parts, style) {
+  return parts.filter((part) => part !== "").join(style.fg("dim", SEPARATOR2));
+}
+function joinedWidth2(parts) {
+  const widths = parts.map(widthOf).filter((width) => width > 0);
+  return widths.reduce((sum, width) => sum + width, Math.max(0, widths.length - 1) * SEPARATOR2.length);
+}
+function figures(usage, model, style) {
+  return usageParts([usage].flat(), model && oneLine(model)).map((text2) => style.fg("dim", text2));
+}
+function partLines(parts, width, style) {
+  const lines = [];
+  for (const part of parts) {
+    if (part === "") continue;
+    const last = lines.at(-1);
+    if (last && joinedWidth2([...last, part]) <= width) last.push(part);
+    else lines.push([part]);
+  }
+  return lines.map((line) => clip(joined(line, style), width));
+}
+
 // extension/ui/run-line.ts
 var NAME_COLUMNS2 = 28;
 var NAME_SHARE2 = 3;
@@ -8013,9 +8092,9 @@ var BEFORE = ["run", "agent", "model", "time"];
 var BEHIND = ["tokens", "cost"];
 var AT_THE_RIGHT = /* @__PURE__ */ new Set(["time", "cost"]);
 function runColumns(runs, width, isNumbered) {
-  const longest = (texts, most) => Math.min(most, Math.max(1, ...texts.map((text2) => widthOf(text2.slice(0, most)))));
+  const longest2 = (texts, most) => Math.min(most, Math.max(1, ...texts.map((text2) => widthOf(text2.slice(0, most)))));
   const names = runs.map(nameOf);
-  const name = longest(names, Math.max(FEWEST_COLUMNS, Math.min(NAME_COLUMNS2, Math.floor(width / NAME_SHARE2))));
+  const name = longest2(names, Math.max(FEWEST_COLUMNS, Math.min(NAME_COLUMNS2, Math.floor(width / NAME_SHARE2))));
   const apart = toldApart(names, name);
   const hasCosts = isNumbered && runs.some(({ usage }) => usage.cost > 0);
   return {
@@ -8024,11 +8103,11 @@ function runColumns(runs, width, isNumbered) {
     names: new Map(runs.map(({ key }, index) => [key, apart[index] ?? ""])),
     sizes: {
       run: name,
-      agent: width < FROM.agent ? 0 : longest(
+      agent: width < FROM.agent ? 0 : longest2(
         runs.map(({ agent }) => brief(agent)),
         AGENT_COLUMNS
       ),
-      model: width < FROM.model ? 0 : longest(runs.map(modelOf), MODEL_COLUMNS),
+      model: width < FROM.model ? 0 : longest2(runs.map(modelOf), MODEL_COLUMNS),
       time: TIME_COLUMNS,
       tokens: width < FROM.tokens || !runs.some((run) => tokensOf(run)) ? 0 : TOKEN_COLUMNS,
       cost: width < FROM.cost || !hasCosts ? 0 : COST_COLUMNS
@@ -8081,12 +8160,12 @@ function headingLine(columns, style) {
   return assembled(columns, `  ${number}`, (part) => [part, "dim"], does, style);
 }
 function assembled({ width, number, sizes }, lead, textOf, does, style) {
-  const shown = (some) => some.filter((part) => sizes[part] > 0);
+  const shown2 = (some) => some.filter((part) => sizes[part] > 0);
   const drawn = (part) => {
     const [text2, color] = textOf(part);
     return style.fg(color, cell(AT_THE_RIGHT.has(part) ? text2.padStart(sizes[part]) : text2, sizes[part]));
   };
-  const [before, behind] = [shown(BEFORE), shown(BEHIND)];
+  const [before, behind] = [shown2(BEFORE), shown2(BEHIND)];
   const used = [...before, ...behind].reduce((sum, part) => sum + sizes[part] + GAP3.length, 0);
   const room = width - 2 - (number > 0 ? number + 1 : 0) - used;
   const middle = room < FEWEST_COLUMNS ? " ".repeat(Math.max(0, room)) : does(room);
@@ -8122,8 +8201,8 @@ function entryLines(entry, columns, style) {
 function resultLines(text2, isError, width, style) {
   const lines = plainText(text2).trimEnd().split("\n");
   const hidden = lines.length - RESULT_LINES;
-  const shown = hidden > 1 ? lines.slice(0, RESULT_LINES) : lines;
-  const drawn = shown.map((line) => style.fg(isError ? "error" : "dim", clip(line, width)));
+  const shown2 = hidden > 1 ? lines.slice(0, RESULT_LINES) : lines;
+  const drawn = shown2.map((line) => style.fg(isError ? "error" : "dim", clip(line, width)));
   return hidden > 1 ? [...drawn, remark(`${hidden} more lines`, width, style)] : drawn;
 }
 
@@ -8261,7 +8340,7 @@ function transcriptView(host, actions, opened) {
   let height = 1;
   let newest;
   const below = cached(
-    (shown, said, columns, style) => isLive(shown) ? liveLines(shown, said, columns, style) : endLines2(shown, columns, style)
+    (shown2, said, columns, style) => isLive(shown2) ? liveLines(shown2, said, columns, style) : endLines2(shown2, columns, style)
   );
   const want = (entries2) => {
     wanted = Math.max(wanted, entries2);
@@ -8451,10 +8530,10 @@ function listView(host, actions) {
       top = Math.max(top, index - listRows + 1);
       const layout = columnsOf(list2, columns - OTHER.length);
       const now = Date.now();
-      const lines = list2.slice(top, top + listRows).map((shown, offset) => {
+      const lines = list2.slice(top, top + listRows).map((shown2, offset) => {
         const place = { number: top + offset + 1, isChosen: top + offset === index };
         const lead = place.isChosen ? style.fg("accent", CHOSEN) : OTHER;
-        return lead + runLine(shown, layout, style, { now, place, isUnread: unread.has(shown.key) });
+        return lead + runLine(shown2, layout, style, { now, place, isUnread: unread.has(shown2.key) });
       });
       if (heading) lines.unshift(OTHER + headingLine(layout, style));
       const room = wanted > 0 ? Math.min(MOST_DETAIL_ROWS, rows - lines.length) : 0;
@@ -8492,8 +8571,8 @@ function nothing({ isAll, isComplete, problem }, columns, style) {
 }
 function sums(list2, style) {
   const states2 = list2.map(stateOf2);
-  const counted = [...counts(states2.filter((state) => !isOver(state))), ...counts(states2.filter(isOver))];
-  const words = counted.map(({ count, word }) => style.fg("muted", `${count} ${word}`));
+  const counted2 = [...counts(states2.filter((state) => !isOver(state))), ...counts(states2.filter(isOver))];
+  const words = counted2.map(({ count, word }) => style.fg("muted", `${count} ${word}`));
   const spent2 = list2.map(({ usage }) => ({ ...usage, cacheRead: 0, cacheWrite: 0, turns: 0 }));
   return joined([...words, ...figures(spent2, void 0, style)], style);
 }
@@ -8504,8 +8583,8 @@ function detailLines(run, columns, rows, style) {
   const spent2 = partLines(figures(run.usage, run.model, style), width, style).slice(0, 2);
   const room = rows - 2 - task.length - asks.length - spent2.length;
   const middle = room < 1 ? [] : isLive(run) ? liveLines2(run, width, room, style) : endedLines(run, width, style);
-  const shown = [...task, ...asks, ...middle.slice(0, room), ...spent2];
-  return ["", rule(nameOf(run), columns, style), ...indented(shown, INDENT4)].slice(0, rows);
+  const shown2 = [...task, ...asks, ...middle.slice(0, room), ...spent2];
+  return ["", rule(nameOf(run), columns, style), ...indented(shown2, INDENT4)].slice(0, rows);
 }
 function liveLines2({ lastTool, text: text2 = "" }, width, rows, style) {
   const lead = "\u2192 ";
@@ -8614,21 +8693,21 @@ var ROWS = 24;
 var WHEEL_LINES = 10;
 var KEY_COLUMNS = 22;
 var MARGIN = " ";
-async function openPanel(context, background, callbacks = {}, answer4) {
+async function openPanel(context, background, callbacks = {}, answer5) {
   const { session: session2 } = background;
   if (!session2) {
     context.ui.notify("Background runs are not available in this session: /subagents doctor says why", "warning");
     return;
   }
   const closed = Promise.withResolvers();
-  const setting = { background, session: session2, callbacks, answer: answer4, gone: closed.resolve };
-  const shown = context.ui.custom(
+  const setting = { background, session: session2, callbacks, answer: answer5, gone: closed.resolve };
+  const shown2 = context.ui.custom(
     (terminal, theme, keys, done) => panel(setting, terminal, theme, keys, () => done(void 0)),
     { overlay: true, overlayOptions: WHOLE_SCREEN }
   );
-  await Promise.race([shown, closed.promise]);
+  await Promise.race([shown2, closed.promise]);
 }
-function panel({ background, session: session2, callbacks, answer: answer4, gone }, terminal, theme, keybindings, done) {
+function panel({ background, session: session2, callbacks, answer: answer5, gone }, terminal, theme, keybindings, done) {
   let style = new Style(theme);
   let drawn;
   let drawnAt = Number.NEGATIVE_INFINITY;
@@ -8693,12 +8772,12 @@ function panel({ background, session: session2, callbacks, answer: answer4, gone
   const layout = (columns, rows) => {
     const view = views.at(-1);
     if (!view) return [];
-    const inner2 = Math.max(1, columns - 2 * MARGIN.length);
-    const body = view.body(inner2, bodyRows(rows));
+    const inner = Math.max(1, columns - 2 * MARGIN.length);
+    const body = view.body(inner, bodyRows(rows));
     const does = views.length === 1 ? "close" : "back";
     const hints = [...view.hints(), { action: "keys", does: "keys" }, { action: "back", does }];
-    const last = foot.line(inner2, style, screen.focused) ?? hintLine(hints, keys, style, inner2);
-    return framed(view.head(inner2), body, last, rule("", inner2, style), rows).map((line) => MARGIN + line);
+    const last = foot.line(inner, style, screen.focused) ?? hintLine(hints, keys, style, inner);
+    return framed(view.head(inner), body, last, rule("", inner, style), rows).map((line) => MARGIN + line);
   };
   const keys = new PanelKeys(keybindings);
   const foot = new Foot(keys, changed);
@@ -8709,7 +8788,7 @@ function panel({ background, session: session2, callbacks, answer: answer4, gone
     },
     ...{ foot, session: session2, runs, changed, open }
   };
-  views.push(listView(host, runActions(host, callbacks, answer4)));
+  views.push(listView(host, runActions(host, callbacks, answer5)));
   const unsubscribe = background.subscribe(told);
   const ticked = () => {
     refresh();
@@ -8875,14 +8954,14 @@ var QuestionOverlay = class {
     if (!this.hasFocus) return [];
     this.shownAt ??= performance.now();
     const { style } = this;
-    const inner2 = Math.max(1, width - FRAME_COLUMNS);
-    const answers = this.input ? this.input.render(inner2) : this.list.render(inner2);
-    const below = ["", ...answers, "", ...wrap(style.fg("dim", this.hints()), inner2)];
+    const inner = Math.max(1, width - FRAME_COLUMNS);
+    const answers = this.input ? this.input.render(inner) : this.list.render(inner);
+    const below = ["", ...answers, "", ...wrap(style.fg("dim", this.hints()), inner)];
     const rows = Math.max(LEAST_ROWS, this.options.tui.terminal.rows - FREE_ROWS - FRAME_ROWS - below.length);
-    const lines = [...this.question(inner2, rows), ...below];
+    const lines = [...this.question(inner, rows), ...below];
     const side = style.fg("warning", "\u2502");
     const framed2 = lines.map(
-      (line) => width > FRAME_COLUMNS ? `${side} ${cell(line, inner2)} ${side}` : cell(line, width)
+      (line) => width > FRAME_COLUMNS ? `${side} ${cell(line, inner)} ${side}` : cell(line, width)
     );
     return [this.edge("\u256D", "\u256E", this.heading(), width), ...framed2, this.edge("\u2570", "\u256F", "", width)];
   }
@@ -8901,9 +8980,9 @@ var QuestionOverlay = class {
   }
   confirm() {
     const value = this.input?.getValue();
-    const { answer: answer4 } = this.choices[this.chosen] ?? this.choices[0];
+    const { answer: answer5 } = this.choices[this.chosen] ?? this.choices[0];
     if (value !== void 0) this.options.done(value === "" ? this.choices[0].answer : { value });
-    else if (answer4 || this.options.asked.method === "editor") this.options.done(answer4);
+    else if (answer5 || this.options.asked.method === "editor") this.options.done(answer5);
     else this.write();
   }
   write() {
@@ -8940,8 +9019,8 @@ var QuestionOverlay = class {
   edge(left, right, heading, width) {
     const { style } = this;
     const text2 = heading === "" ? "" : ` ${heading} `;
-    const inner2 = cell(`\u2500${text2}${"\u2500".repeat(width)}`, Math.max(0, width - 2)).replace(/…$/, "\u2500");
-    return style.fg("warning", width > 2 ? `${left}${inner2}${right}` : "");
+    const inner = cell(`\u2500${text2}${"\u2500".repeat(width)}`, Math.max(0, width - 2)).replace(/…$/, "\u2500");
+    return style.fg("warning", width > 2 ? `${left}${inner}${right}` : "");
   }
   name(key) {
     return keyText(key, this.options.keybindings);
@@ -9019,38 +9098,38 @@ var TerminalQuestions = class {
     return focused ? "getText" in focused && "setText" in focused : !this.tui.hasOverlay();
   }
   show(asked, byHand) {
-    const shown = { asked };
-    this.shown = shown;
+    const shown2 = { asked };
+    this.shown = shown2;
     const label = this.labelOf(asked.runId);
     const opened = this.ui.custom(
       (tui, theme, keybindings, done) => {
-        shown.done = () => done(void 0);
-        const answered = (answer4) => this.answered(asked, answer4);
-        shown.overlay = new QuestionOverlay({ tui, theme, keybindings, asked, label, byHand, done: answered });
-        return shown.overlay;
+        shown2.done = () => done(void 0);
+        const answered = (answer5) => this.answered(asked, answer5);
+        shown2.overlay = new QuestionOverlay({ tui, theme, keybindings, asked, label, byHand, done: answered });
+        return shown2.overlay;
       },
       {
         overlay: true,
         overlayOptions: { anchor: "center", width: "100%" },
         onHandle: (handle) => {
-          shown.handle = handle;
-          if (this.shown !== shown) takeAway(shown);
+          shown2.handle = handle;
+          if (this.shown !== shown2) takeAway(shown2);
         }
       }
     );
     opened.catch(() => {
       this.putOff.add(asked.id);
-      if (this.shown === shown) this.shown = void 0;
+      if (this.shown === shown2) this.shown = void 0;
     });
   }
   hide() {
-    const { shown } = this;
+    const { shown: shown2 } = this;
     this.shown = void 0;
-    if (shown) takeAway(shown);
+    if (shown2) takeAway(shown2);
   }
-  answered(asked, answer4) {
+  answered(asked, answer5) {
     this.hide();
-    if (answer4) asked.settle(answer4);
+    if (answer5) asked.settle(answer5);
     else unwaited("a question", this.write(asked));
   }
   /** Text of any length is written in pi's own editor, which nothing closes but the person. */
@@ -9068,14 +9147,14 @@ var TerminalQuestions = class {
     }
     this.ui.setWidget(WIDGET, (tui, theme) => {
       this.tui = tui;
-      const layout = (width, style) => {
-        const shown = waiting.slice(0, waiting.length > MOST_LINES ? MOST_LINES - 1 : MOST_LINES);
-        const lines = shown.map((asked, index) => {
+      const layout = (pen) => {
+        const shown2 = waiting.slice(0, waiting.length > MOST_LINES ? MOST_LINES - 1 : MOST_LINES);
+        const lines = shown2.map((asked, index) => {
           const hint2 = index === 0 ? `${keyName(SHORTCUT)} answers` : "";
-          return ` ${questionLine2(asked, width - 1, style, { label: this.labelOf(asked.runId), hint: hint2 })}`;
+          return ` ${questionLine2(asked, pen.width - 1, pen, { label: this.labelOf(asked.runId), hint: hint2 })}`;
         });
-        const more = waiting.length - shown.length;
-        return more > 0 ? [...lines, style.fg("dim", ` +${more} more questions`)] : lines;
+        const more = waiting.length - shown2.length;
+        return more > 0 ? [...lines, pen.fg("dim", ` +${more} more questions`)] : lines;
       };
       return component(theme, layout, () => waiting.map(({ runId }) => this.labelOf(runId)).join("\n"));
     });
@@ -9409,7 +9488,7 @@ var Dialogs = class {
     const over = new AbortController();
     this.shown = { id: next.id, over };
     show(this.context, next, over.signal).then(
-      (answer4) => next.settle(answer4),
+      (answer5) => next.settle(answer5),
       () => next.settle()
     );
   }
@@ -9499,9 +9578,9 @@ var Questions = class {
     const of = callId === void 0 ? {} : { callId };
     return {
       confirm: async (request) => {
-        const answer4 = await this.ask(session2, { ...consentOf(request), ...of });
-        if (answer4?.confirmed === void 0) throw new Error("nobody has answered");
-        return answer4.confirmed;
+        const answer5 = await this.ask(session2, { ...consentOf(request), ...of });
+        if (answer5?.confirmed === void 0) throw new Error("nobody has answered");
+        return answer5.confirmed;
       },
       ask: async (question) => await this.ask(session2, { ...questionOf(question), ...of }) ?? {},
       withdraw: (id) => {
@@ -9518,9 +9597,9 @@ var Questions = class {
     const timer = guardedTimeout("ending a question", () => waiting.settle(), asked.limitMs);
     const waiting = {
       ...asked,
-      settle(answer4) {
+      settle(answer5) {
         clearTimeout(timer);
-        resolve(answer4);
+        resolve(answer5);
         if (!store.waiting.includes(waiting)) return;
         store.waiting = store.waiting.filter((other) => other !== waiting);
         store.changed();
@@ -9549,32 +9628,29 @@ function plannedTask(entry) {
   const { agent, task } = isObject(entry) ? entry : {};
   return { agent: typeof agent === "string" ? agent : "", task: typeof task === "string" ? task : "" };
 }
-function taskViews(plan, state) {
-  if (state.phase === "done") {
-    return (state.details?.results ?? []).map((result, index) => ended(result, plan[index]));
-  }
-  const age = sinceUpdateMs(state);
-  if (state.tasks) return state.tasks.map((task, index) => underWay(task, plan[index], age));
-  return plan.map((task) => ({ ...task, state: "planned", text: "", items: [] }));
+function planned(task) {
+  return { ...task, ...shown({ state: "planned" }), state: "planned", text: "", items: [] };
 }
-function underWay(progress, plan, age) {
-  const { state, elapsedMs: elapsedMs2, sinceEventMs, usage, turnCount, heldForMs, displayItems, text: text2, retry } = progress;
+function underWay(progress2, plan, age) {
+  const { state, position, heldForMs, attempt, retry, elapsedMs: elapsedMs2, sinceEventMs, usage, turnCount } = progress2;
+  const held = heldForMs === void 0 ? void 0 : Math.max(0, heldForMs - age);
   return {
-    ...progress,
-    ...heldForMs !== void 0 && { heldForMs: Math.max(0, heldForMs - age) },
-    agent: progress.agent || (plan?.agent ?? ""),
+    ...progress2,
+    ...shown({ state, position, heldForMs: held, attempt: isOver(state) ? void 0 : attempt, retry }),
+    agent: progress2.agent || (plan?.agent ?? ""),
     task: plan?.task ?? "",
     elapsedMs: state === "waiting" || state === "queued" ? void 0 : elapsedMs2 + (isActive(state) ? age : 0),
     silentMs: state === "running" && !retry ? sinceEventMs + age : 0,
     usage: { ...usage, turns: turnCount },
-    text: text2 ?? "",
-    items: displayItems ?? []
+    text: progress2.text ?? "",
+    items: progress2.displayItems ?? []
   };
 }
 function ended(result, plan) {
-  const { outcome, attempts, durationMs, output = "", displayItems = [] } = result;
+  const { outcome, stopReason, signal, attempts, durationMs, output = "", displayItems = [] } = result;
   return {
     ...result,
+    ...shown({ state: outcome, stopReason, signal, attempt: attempts }),
     task: plan?.task || result.task,
     state: outcome,
     // What was never started took no time.
@@ -9582,20 +9658,12 @@ function ended(result, plan) {
     ...{ text: output, items: displayItems, result }
   };
 }
-function markOf2(view) {
-  return markOfState(standingOf2(view));
+function shown(standing) {
+  return { mark: markOfState(standing), note: noteOfState(standing) ?? "" };
 }
-function stateWords(view) {
-  return noteOfState(standingOf2(view));
-}
-function standingOf2({ state, result, position, heldForMs, attempt, retry }) {
-  if (!result) return { state, position, heldForMs, attempt: isOver(state) ? void 0 : attempt, retry };
-  const { outcome, stopReason, signal, attempts } = result;
-  return { state: outcome, stopReason, signal, attempt: attempts };
-}
-function silence({ silentMs = 0 }, which, style) {
-  if (silentMs > SILENCE_ODD_MS) return style.fg("warning", `silent for ${duration(silentMs, true)}`);
-  return which === "odd" || silentMs < SILENCE_SHOWN_MS ? "" : style.fg("dim", `${duration(silentMs, true)} ago`);
+function silence({ silentMs = 0 }, which, pen) {
+  if (silentMs > SILENCE_ODD_MS) return pen.fg("warning", `silent for ${duration(silentMs, true)}`);
+  return which === "odd" || silentMs < SILENCE_SHOWN_MS ? "" : pen.fg("dim", `${duration(silentMs, true)} ago`);
 }
 function commonModel(views) {
   const models = new Set(views.flatMap(({ model }) => model ?? []));
@@ -9603,65 +9671,52 @@ function commonModel(views) {
 }
 
 // extension/cards/card.ts
-var RECENT_CALLS = 3;
-var LIVE_TEXT_LINES = 2;
-function headLines(input, state, width, style) {
-  const [planned] = input.tasks;
-  const [view] = taskViews(input.tasks, state);
-  const its = callMark(state, view);
-  const words = style.fg(its.color, view && state.phase !== "pending" && stateWords(view) || "");
-  const time = clockIsBelow(input, state) ? "" : clock(state, style);
-  const agent = planned?.agent || (state.phase === "done" ? "" : "\u2026");
-  const named = title(its, "subagent", agent, style);
-  const head = headLine([named, time, words], [named, words], width, style);
-  return [head, ...indented(taskLines(planned?.task ?? "", input, state, width - INDENT, style), INDENT)];
+var TRUNCATED = "SUBAGENT_OUTPUT_TRUNCATED";
+function planOf(mode, args) {
+  const { tasks, steps } = isObject(args) ? args : {};
+  return mode === "single" ? [plannedTask(args)] : plannedTasks(mode === "chain" ? steps : tasks);
 }
-function bodyLines2(input, state, width, style) {
-  return indented(inner(input, state, width - INDENT, style), INDENT);
+function cardOf(call, state) {
+  const { phase, details: details2, tasks, failed: failed2 = false } = state;
+  const { plan, mode } = call;
+  const age = sinceUpdateMs(state);
+  const views = phase === "done" ? (details2?.results ?? []).map((result, index) => ended(result, plan[index])) : tasks?.map((task, index) => underWay(task, plan[index], age)) ?? plan.map(planned);
+  return {
+    ...{ ...call, views, hasSteps: mode === "chain", phase, failed: failed2, error: details2?.error },
+    ...{ isLive: phase !== "done" && tasks !== void 0, elapsedMs: elapsedMs(state) },
+    rows: expandedRows(process.stdout.rows)
+  };
 }
-function inner(input, state, width, style) {
-  const [view] = taskViews(input.tasks, state);
-  const error = state.details?.error;
-  if (state.phase !== "done") return view && state.tasks ? runningLines(view, input, state, width, style) : [];
-  if (!view?.result) return failureLines(error ?? { message: input.text }, void 0, input, width, style);
-  const failed2 = state.failed === true || error !== void 0 && error.code !== TRUNCATED;
-  const result = { ...view.result, output: view.result.output ?? (failed2 ? "" : input.text) };
-  const why = error ?? (failed2 ? { message: view.error ?? input.text } : void 0);
-  return endLines(result, { failed: failed2, error: why }, input, width, style);
+function clock({ elapsedMs: elapsedMs2, phase }, pen) {
+  return elapsedMs2 === void 0 ? "" : pen.fg("muted", duration(elapsedMs2, phase !== "done"));
 }
-function callMark(state, view) {
-  if (state.phase === "pending") return markOfState({ state: "planned" });
-  if (state.phase === "running") return view && state.tasks ? markOf2(view) : markOfState({ state: "running" });
-  const code = state.details?.error?.code;
-  if (view && view.state !== "completed") return markOf2(view);
-  if (state.failed || code && code !== TRUNCATED) return markOfState({ state: "failed" });
-  return code ? markNamed("warning") : view ? markOf2(view) : markOfState({ state: "completed" });
+function refusal(card, pen) {
+  return failureLines(card.error ?? { message: card.text }, void 0, card, pen);
 }
-function clockIsBelow(input, state) {
-  return input.expanded && state.phase === "running" && state.tasks !== void 0;
+
+// extension/cards/many.ts
+var many_exports = {};
+__export(many_exports, {
+  bodyLines: () => bodyLines2,
+  headLines: () => headLines
+});
+
+// extension/ui/columns.ts
+var FEWEST_COLUMNS3 = 6;
+var GAP4 = "  ";
+function columnLine(lead, parts, pen) {
+  const used = parts.map((part) => typeof part === "function" || part.width <= 0 ? 0 : part.width + GAP4.length);
+  const room = pen.width - used.reduce((sum, columns) => sum + columns, widthOf(lead));
+  const drawn = parts.map((part) => {
+    if (typeof part === "function") return part(room);
+    const { text: text2, color, width, isRight } = part;
+    return width <= 0 ? "" : pen.fg(color, cell(isRight ? text2.padStart(width) : text2, width));
+  });
+  const line = lead + drawn.filter((part) => part !== "").join(GAP4);
+  return (room < 0 ? pen.clip(line) : line).trimEnd();
 }
-function clock(state, style) {
-  const elapsed2 = elapsedMs(state);
-  return elapsed2 === void 0 ? "" : style.fg("muted", duration(elapsed2, state.phase === "running"));
-}
-function taskLines(task, input, state, width, style) {
-  if (task.trim() === "") return [];
-  if (!input.expanded) return [style.fg("muted", clip(oneLine(task.slice(0, PREVIEW_CHARACTERS)), width))];
-  const lines = paragraph(task, width, style, "muted");
-  const more = (rest) => remark(`${rest} more lines of the task`, width, style);
-  return state.phase === "done" ? lines : limited(lines, share(input, 0.3), more);
-}
-function share({ rows }, part) {
-  return Math.max(1, Math.floor((rows - 3) * part));
-}
-function runningLines(view, input, state, width, style) {
-  const limits = input.expanded ? { calls: share(input, 0.5), text: share(input, 0.2), withWords: true } : { calls: RECENT_CALLS, text: LIVE_TEXT_LINES, withWords: false };
-  const parts = [
-    clockIsBelow(input, state) ? clock(state, style) : "",
-    ...view.usage ? figures(view.usage, view.model, style) : [],
-    silence(view, "odd", style)
-  ];
-  return [...workLines(view, limits, width, style), ...partLines(parts, width, style)];
+function longest(texts, most) {
+  return Math.min(most, Math.max(1, ...texts.map((text2) => widthOf(text2.slice(0, most)))));
 }
 
 // extension/cards/rows.ts
@@ -9673,44 +9728,47 @@ var APART_COLUMN_FROM = 44;
 var TASK_SHARE = 4;
 var TASK_COLUMNS = 32;
 var ACTIVITY_COLUMNS = 24;
-var FEWEST_COLUMNS3 = 6;
-var GAP4 = "  ";
-function taskRows({ views, steps }, width, style) {
+function taskRows({ views, hasSteps }, pen) {
+  const { width } = pen;
   const whole = views.length > 1 && views[0]?.state === "planned" ? views.slice(0, -1) : views;
-  const longest = Math.max(...whole.map(({ agent }) => widthOf(agentName(agent))), 1);
-  const agentColumns = Math.min(longest, AGENT_COLUMNS2, Math.max(FEWEST_COLUMNS3, Math.floor(width / AGENT_SHARE)));
+  const mostAgent = Math.min(AGENT_COLUMNS2, Math.max(FEWEST_COLUMNS3, Math.floor(width / AGENT_SHARE)));
+  const agentColumns = longest(whole.map(agentName), mostAgent);
   const timeColumns = Math.max(0, ...views.map((view) => timeOf(view).length));
   const taskColumns = Math.min(TASK_COLUMNS, Math.floor(width / TASK_SHARE));
+  const numberColumns = String(views.length).length;
   const names = namesOf(views);
   const agents = views.map(({ agent }) => agent);
   const hasModels = commonModel(views) === void 0;
-  const current = steps ? stepAt(views) : -1;
+  const current = hasSteps ? stepAt(views) : void 0;
   const isNarrow = width < TIME_COLUMN_FROM;
-  return (index, below = "nothing") => {
-    const view = views[index];
-    if (!view) return "";
-    const { agent, model } = view;
+  return (view, below = "nothing") => {
+    const { agent, model, mark } = view;
+    const index = views.indexOf(view);
     const isRepeated = width >= APART_COLUMN_FROM && agents.indexOf(agent) !== agents.lastIndexOf(agent);
     const hasTask = below !== "work" && (width >= TASK_COLUMN_FROM || isRepeated);
-    const its = markOf2(view);
+    const arrow = view === current ? pen.fg("accent", "\u2192 ") : "  ";
+    const number = hasSteps ? pen.fg("muted", `${String(index + 1).padStart(numberColumns)} `) : "";
     const task = names[index] ?? "";
-    const row = [
-      index === current ? style.fg("accent", "\u2192 ") : GAP4,
-      steps ? style.fg("muted", `${`${index + 1}`.padStart(String(views.length).length)} `) : "",
-      `${style.fg(its.color, its.text)} `,
-      style.fg("accent", cell(agentName(agent), agentColumns)),
-      timeColumns > 0 && !isNarrow ? style.fg("muted", GAP4 + timeOf(view).padStart(timeColumns)) : "",
-      hasTask ? GAP4 + style.fg("muted", cell(task, taskColumns)) : ""
-    ].join("");
-    const room = width - widthOf(row) - GAP4.length;
-    const shown = { below, task: hasTask ? "" : task, model: hasModels && model ? oneLine(model) : "" };
-    const rest = isNarrow ? coloredWords(view, style) || style.fg("muted", timeOf(view)) : details(view, shown, room, style);
-    return clip(rest === "" ? row : row + GAP4 + clip(rest, room), width).trimEnd();
+    const shown2 = { below, task: hasTask ? "" : task, model: hasModels && model ? oneLine(model) : "" };
+    const rest = (inner) => isNarrow ? coloredNote(view, pen) || pen.fg("muted", timeOf(view)) : details(view, shown2, inner);
+    return columnLine(
+      `${arrow}${number}${pen.fg(mark.color, mark.text)} `,
+      [
+        { text: agentName(view), color: "accent", width: agentColumns },
+        { text: timeOf(view), color: "muted", width: isNarrow ? 0 : timeColumns, isRight: true },
+        { text: task, color: "muted", width: hasTask ? taskColumns : 0 },
+        (room) => {
+          const inner = pen.resized(room);
+          return inner.clip(rest(inner));
+        }
+      ],
+      pen
+    );
   };
 }
 function stepAt(views) {
-  const at2 = views.findIndex(({ state }) => !isOver(state));
-  return views[at2]?.state === "planned" ? -1 : at2;
+  const step = views.find(({ state }) => !isOver(state));
+  return step?.state === "planned" ? void 0 : step;
 }
 function namesOf(views) {
   const tasks = views.map(({ task }) => task.slice(0, PREVIEW_CHARACTERS));
@@ -9721,189 +9779,231 @@ function namesOf(views) {
   const differ = some.findIndex((word, at2) => words.some((others) => others[at2] !== word));
   return differ <= 1 ? first : words.map((others) => `\u2026 ${others.slice(differ).join(" ")}`);
 }
-function details(view, { below, task, model }, room, style) {
-  const words = coloredWords(view, style);
-  const activity = below === "nothing" ? activityOf(view, task, room, style) : "";
-  const wish = Math.min(widthOf(activity), view.error === void 0 ? ACTIVITY_COLUMNS : room);
-  const beside = room - joinedWidth([words, " ".repeat(wish)]) - SEPARATOR.length;
-  const figures2 = below === "work" && view.result ? "" : fittingFigures(view, model, beside, style);
-  const left = room - joinedWidth([words, figures2]) - (words === "" && figures2 === "" ? 0 : SEPARATOR.length);
+function details(view, shown2, pen) {
+  const { below, task, model } = shown2;
+  const note2 = coloredNote(view, pen);
+  const activity = below === "nothing" ? activityOf(view, task, pen) : "";
+  const wish = Math.min(widthOf(activity), view.error === void 0 ? ACTIVITY_COLUMNS : pen.width);
+  const beside = pen.resized(pen.width - joinedWidth([note2, " ".repeat(wish)]) - SEPARATOR.length);
+  const figures2 = below === "work" && view.result ? "" : fittingFigures(view, model, beside);
+  const left = pen.width - joinedWidth([note2, figures2]) - (note2 === "" && figures2 === "" ? 0 : SEPARATOR.length);
   const fits = left >= Math.min(FEWEST_COLUMNS3, widthOf(activity));
-  return joined([words, fits ? clip(activity, left) : "", figures2], style);
+  return pen.joined([note2, fits ? pen.resized(left).clip(activity) : "", figures2]);
 }
-function coloredWords(view, style) {
-  const { color } = markOf2(view);
-  return style.fg(isOver(view.state) || view.retry ? color : "muted", stateWords(view) ?? "");
+function coloredNote({ state, retry, mark, note: note2 }, pen) {
+  return pen.fg(isOver(state) || retry ? mark.color : "muted", note2);
 }
-function activityOf(view, task, room, style) {
-  if (view.error !== void 0) return style.fg("muted", brief(view.error));
-  const said = gist(view.state === "completed" ? view.text : newsOf(view.items, view.text));
-  if (said !== "" || view.state === "completed") return style.fg("toolOutput", said);
+function activityOf(view, task, pen) {
+  if (view.error !== void 0) return pen.fg("muted", brief(view.error));
+  const said = gist(view.state === "completed" ? view.text : newsOf(view));
+  if (said !== "" || view.state === "completed") return pen.fg("toolOutput", said);
   const call = view.items.findLast((item) => item.type === "toolCall");
-  return call?.type === "toolCall" ? callLine(call.name, call.args, room, style) : style.fg("muted", task);
+  return call ? pen.call(callText(call.name, call.args)) : pen.fg("muted", task);
 }
-function fittingFigures(view, model, room, style) {
+function fittingFigures(view, model, pen) {
   const { turns = "", tokens = "", cost = "" } = view.usage ? usageWords([view.usage]) : {};
   for (const texts of [[turns, tokens, cost, model], [turns, tokens, cost], [turns, cost], [cost], []]) {
-    const parts = [silence(view, "any", style), ...texts.map((text2) => style.fg("dim", text2))];
-    if (joinedWidth(parts) <= room) return joined(parts, style);
+    const parts = [silence(view, "any", pen), ...texts.map((text2) => pen.fg("dim", text2))];
+    if (joinedWidth(parts) <= pen.width) return pen.joined(parts);
   }
   return "";
 }
 function timeOf({ elapsedMs: elapsedMs2, state }) {
   return elapsedMs2 === void 0 ? "" : duration(elapsedMs2, !isOver(state));
 }
-function agentName(agent) {
+function agentName({ agent }) {
   return brief(agent) || "\u2026";
 }
 
 // extension/cards/list.ts
+var TASK_ROWS = 10;
 var ERROR_INDENT = 6;
 var ERROR_LINES2 = 2;
 var BLOCK_INDENT = 4;
 var FEWEST_BLOCK_ROWS = 2;
-function listLines(list2, limit, width, style) {
-  const draw = taskRows(list2, width, style);
-  const shown = chosen(list2.views, limit);
-  const rows = shown.flatMap((index) => {
-    const row = draw(index);
-    const view = list2.views[index];
-    const error = oneLine(view?.error ?? "");
-    const isTrouble = view?.result && view.state !== "aborted" && rank(view) === 1;
+function listLines(list2, pen) {
+  const draw = taskRows(list2, pen);
+  const shown2 = chosen(list2.views, TASK_ROWS);
+  const rows = shown2.flatMap((view) => {
+    const row = draw(view);
+    const error = oneLine(view.error ?? "");
+    const isTrouble = view.result && view.state !== "aborted" && rank(view) === 1;
     if (!isTrouble || error === "" || plainText(row).includes(error)) return [row];
-    const below = startOf(error, width - ERROR_INDENT, style, "muted", ERROR_LINES2);
-    return [draw(index, "error"), ...indented(below, ERROR_INDENT)];
+    return [draw(view, "error"), ...pen.indented(ERROR_INDENT, (inner) => inner.start(error, "muted", ERROR_LINES2))];
   });
-  return [...rows, ...hiddenLine(list2, shown, width, style)];
+  return [...rows, ...hiddenLine(list2, shown2, pen)];
 }
 function chosen(views, limit) {
-  const all = views.map((_2, index) => index);
-  const ranked = all.sort((a, b2) => rank(views[a]) - rank(views[b2]) || a - b2);
-  return ranked.slice(0, limit).sort((a, b2) => a - b2);
+  const first = new Set(views.toSorted((a, b2) => rank(a) - rank(b2)).slice(0, limit));
+  return views.filter((view) => first.has(view));
 }
-function rank(view) {
-  if (!view || view.state === "completed" || view.state === "skipped") return 3;
-  if (isActive(view.state)) return 0;
-  return isOver(view.state) ? 1 : 2;
+function rank({ state }) {
+  if (state === "completed" || state === "skipped") return 3;
+  if (isActive(state)) return 0;
+  return isOver(state) ? 1 : 2;
 }
-function hiddenLine({ views }, shown, width, style) {
-  const states2 = views.filter((_2, index) => !shown.includes(index)).map(({ state }) => state);
+function hiddenLine({ views }, shown2, pen) {
+  const states2 = views.filter((view) => !shown2.includes(view)).map(({ state }) => state);
   if (states2.length === 0) return [];
   const hidden = counts(states2).map(({ count, word }) => `${count} more ${word}`);
-  return indented([remark(hidden.join(", "), width - INDENT, style)], INDENT);
+  return pen.indented(INDENT, (inner) => [inner.remark(hidden.join(", "))]);
 }
-function liveBlocks(list2, room, width, style) {
+function liveBlocks(list2, room, pen) {
   const { views } = list2;
-  const draw = taskRows(list2, width, style);
-  const shown = chosen(views, Math.min(TASK_ROWS, views.length > TASK_ROWS ? room - 1 : room));
-  const hidden = hiddenLine(list2, shown, width, style);
-  const atWork = new Set(shown.filter((index) => views[index] && isActive(views[index].state)));
-  const share2 = Math.floor((room - shown.length - hidden.length) / Math.max(1, atWork.size));
-  const lines = shown.flatMap((index) => {
-    const view = views[index];
-    if (!view || !atWork.has(index) || share2 < FEWEST_BLOCK_ROWS) return [draw(index)];
-    return [draw(index, "work"), ...indented(liveBlock(view, share2, width - BLOCK_INDENT, style), BLOCK_INDENT)];
+  const draw = taskRows(list2, pen);
+  const shown2 = chosen(views, Math.min(TASK_ROWS, views.length > TASK_ROWS ? room - 1 : room));
+  const hidden = hiddenLine(list2, shown2, pen);
+  const atWork = shown2.filter(({ state }) => isActive(state));
+  const share2 = Math.floor((room - shown2.length - hidden.length) / Math.max(1, atWork.length));
+  const lines = shown2.flatMap((view) => {
+    if (!isActive(view.state) || share2 < FEWEST_BLOCK_ROWS) return [draw(view)];
+    return [draw(view, "work"), ...pen.indented(BLOCK_INDENT, (inner) => liveBlock(view, share2, inner))];
   });
   return [...lines, ...hidden];
 }
-function liveBlock(view, room, width, style) {
-  const asked = oneLine(view.task.slice(0, PREVIEW_CHARACTERS));
-  const task = asked === "" ? [] : [style.fg("muted", clip(asked, width))];
+function liveBlock(view, room, pen) {
+  const task = [pen.line(view.task, "muted")].filter((line) => line !== "");
   const text2 = Math.max(1, Math.floor(room / 4));
   const calls = room - task.length - text2 - 1;
-  return [...task, ...workLines(view, { calls, text: text2, withWords: false }, width, style)].slice(0, room);
+  return [...task, ...workLines(view, { calls, text: text2, withWords: false }, pen)].slice(0, room);
 }
-function finalBlocks(list2, extent, width, style) {
-  const draw = taskRows(list2, width, style);
-  return list2.views.flatMap((view, index) => {
-    const block = finalBlock(view, extent, width - BLOCK_INDENT, style);
-    return [draw(index, "work"), ...indented(block, BLOCK_INDENT), ""];
+function finalBlocks(list2, extent, pen) {
+  const draw = taskRows(list2, pen);
+  return list2.views.flatMap((view) => {
+    const block = pen.indented(BLOCK_INDENT, (inner) => finalBlock(view, extent, inner));
+    return [draw(view, "work"), ...block, ""];
   });
 }
-function finalBlock(view, extent, width, style) {
+function finalBlock(view, extent, pen) {
   if (!view.result) return [];
   const failed2 = view.state !== "completed";
   const end2 = { failed: failed2, error: failed2 ? { message: view.error ?? "" } : void 0 };
-  return [...paragraph(view.task, width, style, "muted"), ...endLines(view.result, end2, extent, width, style)];
+  return [...pen.paragraph(view.task, "muted"), ...endLines(view.result, end2, extent, pen)];
 }
 
 // extension/cards/many.ts
 var SUMMARY_ROWS = 3;
 var OTHER_ROWS = 1 + SUMMARY_ROWS;
-function headLines2(input, state, width, style) {
-  const list2 = taskList(input, state);
-  const elapsed2 = state.phase === "done" ? elapsedMs(state) : void 0;
-  const time = style.fg("muted", elapsed2 === void 0 ? "" : duration(elapsed2, false));
-  const named = title(callMark2(state, list2.views), "subagent", input.mode, style);
-  const short = [named, style.fg("muted", extentWords(list2, state))];
-  const planned = state.phase !== "done" && !state.tasks ? listLines(list2, TASK_ROWS, width, style) : [];
-  return [headLine([...short, time], short, width, style), ...planned];
+function headLines(card, pen) {
+  const named = title(markOf2(card), "subagent", card.mode, pen);
+  const short = [named, pen.fg("muted", progress(card))];
+  const isOver2 = card.phase === "done";
+  const head = headLine([...short, isOver2 ? clock(card, pen) : ""], short, pen);
+  return [head, ...isOver2 || card.isLive ? [] : listLines(card, pen)];
 }
-function bodyLines3(input, state, width, style) {
-  const list2 = taskList(input, state);
-  const inner2 = width - INDENT;
-  const last = indented(summary2(list2, state, input, inner2, style), INDENT);
-  if (state.phase !== "done") {
-    if (!state.tasks) return [];
-    const rows = input.expanded ? liveBlocks(list2, input.rows - OTHER_ROWS, width, style) : listLines(list2, TASK_ROWS, width, style);
-    return [...rows, ...last];
+function bodyLines2(card, pen) {
+  const { views, expanded, rows, phase } = card;
+  const below = (draw) => pen.indented(INDENT, (inner) => draw(card, inner));
+  if (card.isLive) {
+    return [...expanded ? liveBlocks(card, rows - OTHER_ROWS, pen) : listLines(card, pen), ...below(summary2)];
   }
-  const error = state.details?.error;
-  if (list2.views.length === 0) {
-    return indented(failureLines(error ?? { message: input.text }, void 0, input, inner2, style), INDENT);
-  }
-  const remarks = error?.code === TRUNCATED ? paragraph(error.message, inner2, style, "warning") : [];
-  if (input.expanded) return [...finalBlocks(list2, input, width, style), ...indented(remarks, INDENT), ...last];
-  const answer4 = list2.steps && list2.views.every(isCompleted) ? list2.views.at(-1)?.text : void 0;
-  const changes = new Set(list2.views.flatMap(({ result }) => result?.changes ?? []));
-  const below = [
-    ...answer4 ? answerLines(answer4, input, inner2, style, ANSWER_LINES) : [],
-    ...remarks,
-    ...changeLines([...changes], input, inner2, style)
-  ];
-  return [...listLines(list2, TASK_ROWS, width, style), ...indented(below, INDENT), ...last];
+  if (phase !== "done") return [];
+  if (views.length === 0) return below(refusal);
+  return expanded ? [...finalBlocks(card, card, pen), ...below(remarks), ...below(summary2)] : [...listLines(card, pen), ...below(answer3), ...below(remarks), ...below(changes), ...below(summary2)];
 }
-function taskList(input, state) {
-  return { views: taskViews(input.tasks, state), steps: input.mode === "chain" };
+function answer3(card, pen) {
+  const { hasSteps, views } = card;
+  const text2 = hasSteps && views.every(isCompleted) ? views.at(-1)?.text : void 0;
+  return text2 ? answerLines(text2, card, ANSWER_LINES, pen) : [];
 }
-function callMark2(state, views) {
-  if (state.phase === "pending") return markOfState({ state: "planned" });
-  if (state.phase === "running") return markOfState({ state: "running" });
-  if (views.some((view) => view.state === "aborted")) return markOfState({ state: "aborted" });
-  if (state.failed || views.length === 0) return markOfState({ state: "failed" });
-  return views.every(isCompleted) && !state.details?.error ? markOfState({ state: "completed" }) : markNamed("warning");
+function remarks({ error }, pen) {
+  return error?.code === TRUNCATED ? pen.paragraph(error.message, "warning") : [];
 }
-function extentWords({ views, steps }, state) {
+function changes(card, pen) {
+  const paths = new Set(card.views.flatMap(({ result }) => result?.changes ?? []));
+  return changeLines([...paths], card, pen);
+}
+function markOf2({ phase, views, failed: failed2, error }) {
+  if (phase === "pending") return markOfState({ state: "planned" });
+  if (phase === "running") return markOfState({ state: "running" });
+  if (views.some(({ state }) => state === "aborted")) return markOfState({ state: "aborted" });
+  if (failed2 || views.length === 0) return markOfState({ state: "failed" });
+  return views.every(isCompleted) && !error ? markOfState({ state: "completed" }) : markNamed("warning");
+}
+function progress({ views, hasSteps, phase }) {
   const count = views.length;
   if (count === 0) return "";
-  if (steps) {
+  if (hasSteps) {
     const at2 = views.findIndex((view) => !isCompleted(view));
-    if (state.phase === "pending" || at2 < 0) return count === 1 ? "1 step" : `${count} steps`;
-    return `${state.phase === "done" ? "stopped at step" : "step"} ${at2 + 1} of ${count}`;
+    if (phase === "pending" || at2 < 0) return counted(count, "step");
+    return `${phase === "done" ? "stopped at step" : "step"} ${at2 + 1} of ${count}`;
   }
   const done = views.filter(isCompleted).length;
-  if (state.phase === "done" && done < count) return `${done} of ${count} done`;
-  return count === 1 ? "1 task" : `${count} tasks`;
+  return phase === "done" && done < count ? `${done} of ${count} done` : counted(count, "task");
 }
-function summary2({ views }, state, input, width, style) {
-  const done = state.phase === "done";
-  const elapsed2 = done ? void 0 : elapsedMs(state);
-  const hint2 = done && !input.expanded && input.expandKey !== "" ? `${input.expandKey} to expand` : "";
+function summary2(card, pen) {
+  const { views, expanded, expandKey } = card;
+  const isOver2 = card.phase === "done";
+  const states2 = counts(views.map(({ state }) => state));
+  const usages = views.flatMap(({ usage }) => usage ?? []);
   const parts = [
-    ...counts(views.map(({ state: state2 }) => state2)).map(({ count, word, color }) => style.fg(color, `${count} ${word}`)),
-    style.fg("muted", elapsed2 === void 0 ? "" : duration(elapsed2, true)),
-    ...figures(
-      views.flatMap(({ usage }) => usage ?? []),
-      commonModel(views),
-      style
-    ),
-    style.fg("dim", hint2)
+    ...states2.map(({ count, word, color }) => pen.fg(color, `${count} ${word}`)),
+    isOver2 ? "" : clock(card, pen),
+    ...pen.figures(usages, commonModel(views)),
+    pen.fg("dim", isOver2 && !expanded && expandKey !== "" ? `${expandKey} to expand` : "")
   ];
-  const lines = partLines(parts, width, style);
-  return done ? lines : lines.slice(0, SUMMARY_ROWS);
+  const lines = pen.rows(parts);
+  return isOver2 ? lines : lines.slice(0, SUMMARY_ROWS);
 }
 function isCompleted(view) {
   return view.state === "completed";
+}
+
+// extension/cards/one.ts
+var one_exports = {};
+__export(one_exports, {
+  bodyLines: () => bodyLines3,
+  headLines: () => headLines2
+});
+var RECENT_CALLS = 3;
+var LIVE_TEXT_LINES = 2;
+function headLines2(card, pen) {
+  const [asked] = card.plan;
+  const [view] = card.views;
+  const mark = markOf3(card, view);
+  const note2 = pen.fg(mark.color, card.phase === "pending" ? "" : view?.note ?? "");
+  const named = title(mark, "subagent", asked?.agent || (card.phase === "done" ? "" : "\u2026"), pen);
+  const head = headLine([named, isHigh(card) ? "" : clock(card, pen), note2], [named, note2], pen);
+  return [head, ...pen.indented(INDENT, (inner) => taskLines(asked?.task ?? "", card, inner))];
+}
+function bodyLines3(card, pen) {
+  return pen.indented(INDENT, (inner) => {
+    const [view] = card.views;
+    if (card.phase === "done") return view?.result ? endedLines2(view.result, card, inner) : refusal(card, inner);
+    return view && card.isLive ? liveLines3(view, card, inner) : [];
+  });
+}
+function endedLines2(result, card, pen) {
+  const failed2 = card.failed || card.error !== void 0 && card.error.code !== TRUNCATED;
+  const output = result.output ?? (failed2 ? "" : card.text);
+  const why = card.error ?? (failed2 ? { message: result.error ?? card.text } : void 0);
+  return endLines({ ...result, output }, { failed: failed2, error: why }, card, pen);
+}
+function markOf3({ phase, isLive: isLive2, failed: failed2, error }, view) {
+  if (phase === "pending") return markOfState({ state: "planned" });
+  if (phase === "running") return view && isLive2 ? view.mark : markOfState({ state: "running" });
+  if (view && view.state !== "completed") return view.mark;
+  if (failed2 || error && error.code !== TRUNCATED) return markOfState({ state: "failed" });
+  return error ? markNamed("warning") : view?.mark ?? markOfState({ state: "completed" });
+}
+function isHigh(card) {
+  return card.expanded && card.isLive;
+}
+function taskLines(task, card, pen) {
+  if (task.trim() === "") return [];
+  if (!card.expanded) return [pen.line(task, "muted")];
+  const lines = pen.paragraph(task, "muted");
+  if (card.phase === "done") return lines;
+  return limited(lines, share(card, 0.3), (rest) => pen.remark(`${rest} more lines of the task`));
+}
+function share({ rows }, part) {
+  return Math.max(1, Math.floor((rows - 3) * part));
+}
+function liveLines3(view, card, pen) {
+  const limits = card.expanded ? { calls: share(card, 0.5), text: share(card, 0.2), withWords: true } : { calls: RECENT_CALLS, text: LIVE_TEXT_LINES, withWords: false };
+  const spent2 = view.usage ? pen.figures(view.usage, view.model) : [];
+  const parts = [isHigh(card) ? clock(card, pen) : "", ...spent2, silence(view, "odd", pen)];
+  return [...workLines(view, limits, pen), ...pen.rows(parts)];
 }
 
 // extension/cards/render.ts
@@ -9916,49 +10016,45 @@ var MODES = {
 };
 function renderers(tool, asked = () => []) {
   const mode = MODES[tool] ?? "single";
+  const { headLines: headLines3, bodyLines: bodyLines4 } = mode === "single" ? one_exports : many_exports;
+  const callOf = (args, text2, context) => ({
+    ...{ mode, plan: planOf(mode, args), text: text2 },
+    ...{ expanded: context.expanded, expandKey: keyText("app.tools.expand", context) }
+  });
   return {
     /** Draws the upper part of the card: who works on what. */
     renderCall(args, theme, context) {
       const state = cardState(context);
       noteCall(state, context);
-      const input = inputOf(mode, args, "", context);
-      const draw = mode === "single" ? headLines : headLines2;
+      const call = callOf(args, "", context);
       const waiting = () => asked(context.toolCallId).slice(0, QUESTIONS);
-      const lines = (width, style) => {
-        const questions = waiting().map((question) => questionLine2(question, width - INDENT, style));
-        return [...draw(input, state, width, style), ...indented(questions, INDENT)];
-      };
-      const stamp = () => `${shownSecond(state, context)} ${waiting().map(({ id }) => id)}`;
-      return component(theme, lines, stamp);
+      const questions = (pen) => waiting().map((question) => questionLine2(question, pen.width, pen));
+      return component(
+        theme,
+        (pen) => [...headLines3(cardOf(call, state), pen), ...pen.indented(INDENT, questions)],
+        () => `${shownSecond(state, context)} ${waiting().map(({ id }) => id)}`
+      );
     },
     /** Draws the lower part: how it goes, and what came of it. */
     renderResult(result, _options, theme, context) {
       const state = cardState(context);
       const text2 = contentText(result);
       noteResult(state, runDetailsIn(result.details), text2, context);
-      const input = inputOf(mode, context.args, text2, context);
-      const draw = !state.details ? foreignLines : mode === "single" ? bodyLines2 : bodyLines3;
-      const lines = (width, style) => draw(input, state, width, style);
-      return component(theme, lines, () => shownSecond(state, context));
+      const call = callOf(context.args, text2, context);
+      const draw = state.details ? bodyLines4 : foreignLines;
+      return component(
+        theme,
+        (pen) => draw(cardOf(call, state), pen),
+        () => shownSecond(state, context)
+      );
     }
   };
 }
-function foreignLines(input, state, width, style) {
-  const room = width - INDENT;
-  const lines = paragraph(input.text, room, style, state.failed ? "error" : "toolOutput");
-  const more = (rest) => hint(`${rest} more lines`, input, room, style);
-  return indented(input.expanded ? lines : limited(lines, FOREIGN_LINES, more), INDENT);
-}
-function inputOf(mode, args, text2, context) {
-  const { tasks, steps } = isObject(args) ? args : {};
-  return {
-    mode,
-    tasks: mode === "single" ? [plannedTask(args)] : plannedTasks(mode === "chain" ? steps : tasks),
-    text: text2,
-    expanded: context.expanded,
-    expandKey: keyText("app.tools.expand", context),
-    rows: expandedRows(process.stdout.rows)
-  };
+function foreignLines(card, pen) {
+  return pen.indented(INDENT, (inner) => {
+    const lines = inner.paragraph(card.text, card.failed ? "error" : "toolOutput");
+    return card.expanded ? lines : limited(lines, FOREIGN_LINES, (rest) => hint(`${rest} more lines`, card, inner));
+  });
 }
 
 // extension/cards/session-tools.ts
@@ -9966,9 +10062,9 @@ function renderers2(head, body) {
   return {
     renderCall(args, theme, context) {
       const state = context.state;
-      return component(theme, (width, style) => {
-        const parts = head(args, state, markOf3(state, context), style);
-        return [headLine(parts, parts, width, style)];
+      return component(theme, (pen) => {
+        const parts = head(args, state, markOf4(state, context), pen);
+        return [headLine(parts, parts, pen)];
       });
     },
     renderResult(result, _options, theme, context) {
@@ -9976,53 +10072,50 @@ function renderers2(head, body) {
       const { details: details2 } = result;
       Object.assign(state, { receipt: receiptIn(details2), agents: agentsIn(details2), isOver: !context.isPartial });
       const drawn = { ...state, args: context.args, result, context };
-      return component(theme, (width, style) => indented(body(drawn, width - INDENT, style), INDENT));
+      return component(theme, (pen) => pen.indented(INDENT, (inner) => body(drawn, inner)));
     }
   };
 }
 var spawnRenderers = renderers2(
-  (args, { receipt }, mark, style) => {
-    const agent = text(args, "agentId") || agentOf(receipt?.childSessionKey) || "subagent";
+  (args, { receipt }, mark, pen) => {
+    const [, spawned = ""] = receipt?.childSessionKey?.split(":") ?? [];
     return [
-      title(mark, "background", agent, style),
-      style.fg("toolOutput", oneLine(text(args, "label"))),
-      style.fg("dim", oneLine(receipt?.runId ?? "")),
+      title(mark, "background", text(args, "agentId") || oneLine(spawned) || "subagent", pen),
+      pen.fg("toolOutput", oneLine(text(args, "label"))),
+      pen.fg("dim", oneLine(receipt?.runId ?? "")),
       // The task takes what room there is: the line is cut where the terminal ends.
-      style.fg("muted", oneLine(text(args, "task")))
+      pen.fg("muted", oneLine(text(args, "task")))
     ];
   },
-  ({ receipt, args, result, context }, width, style) => {
+  ({ receipt, args, result, context }, pen) => {
     const content = contentText(result);
-    if (context.isError) return paragraph(receipt?.error || content, width, style, "error");
-    if (!receipt) return paragraph(content, width, style, "toolOutput");
-    const warnings = (receipt.warnings ?? []).flatMap((warning) => paragraph(warning, width, style, "warning"));
+    if (context.isError) return pen.paragraph(receipt?.error || content, "error");
+    if (!receipt) return pen.paragraph(content, "toolOutput");
+    const warnings = (receipt.warnings ?? []).flatMap((warning) => pen.paragraph(warning, "warning"));
     if (!context.expanded) return warnings;
-    const key = style.fg("dim", clip(oneLine(receipt.childSessionKey ?? ""), width));
-    return [...paragraph(text(args, "task"), width, style, "muted"), ...warnings, ...key === "" ? [] : [key]];
+    const key = pen.line(receipt.childSessionKey ?? "", "dim");
+    return [...pen.paragraph(text(args, "task"), "muted"), ...warnings, ...key === "" ? [] : [key]];
   }
 );
 var agentsRenderers = renderers2(
-  (_args, { agents }, mark, style) => {
+  (_args, { agents }, mark, pen) => {
     const names = (agents?.agents ?? []).map(({ id }) => oneLine(id)).join(", ");
-    return [title(mark, "agents_list", "", style), style.fg("muted", names)];
+    return [title(mark, "agents_list", "", pen), pen.fg("muted", names)];
   },
-  ({ agents, result, context }, width, style) => {
-    if (agents) return context.expanded ? agents.agents.map((agent) => agentLine(agent, width, style)) : [];
+  ({ agents, result, context }, pen) => {
+    if (agents) return context.expanded ? agents.agents.map((agent) => agentLine(agent, pen)) : [];
     const color = context.isError ? "error" : "toolOutput";
-    return paragraph(text(result.details, "error") || contentText(result), width, style, color);
+    return pen.paragraph(text(result.details, "error") || contentText(result), color);
   }
 );
-function agentLine(agent, width, style) {
+function agentLine(agent, pen) {
   const traits = [agent.source, ...agent.readonly ? ["readonly"] : [], ...agent.model ? [agent.model] : []];
-  const named = `${style.fg("accent", oneLine(agent.id))} ${style.fg("dim", `(${oneLine(traits.join(", "))})`)}`;
-  return clip(`${named}  ${style.fg("toolOutput", oneLine(agent.description))}`, width);
+  const named = `${pen.fg("accent", oneLine(agent.id))} ${pen.fg("dim", `(${oneLine(traits.join(", "))})`)}`;
+  return pen.clip(`${named}  ${pen.fg("toolOutput", oneLine(agent.description))}`);
 }
-function markOf3(state, context) {
+function markOf4(state, context) {
   if (!state.isOver) return markOfState({ state: context.executionStarted ? "starting" : "planned" });
   return markOfState({ state: context.isError ? "failed" : "completed" });
-}
-function agentOf(sessionKey) {
-  return oneLine(sessionKey?.split(":")[1] ?? "");
 }
 function text(value, name) {
   const field = isObject(value) ? value[name] : void 0;
@@ -10068,12 +10161,12 @@ var Tools = class {
           const { native, problem } = loadAddon();
           shareCompiledCode();
           let isOver2 = false;
-          const answer4 = async () => native ? await run({
+          const answer5 = async () => native ? await run({
             ...{ native, id, params, signal, context, place: placeOptions(this.pi, context) },
             host: hostCallbacks(context, this.questions, isWaitingTool(name) ? { id, signal } : void 0),
             update: ({ content, details: details2 }) => !isOver2 && onUpdate?.({ content, details: details2 })
           }) : failure3(problem);
-          const output = await answer4().catch(
+          const output = await answer5().catch(
             (error) => failure3(`the run ended unexpectedly: ${messageOf(error)}`)
           );
           isOver2 = true;
@@ -10136,19 +10229,19 @@ async function spawn({ native, params, place, host, signal, context }) {
     defined({ ...place, ...asked, models: modelNames(context) }),
     host
   );
-  return receipt.status === "accepted" ? answer3(receipt, STAMPS.receipt) : refusal(receipt);
+  return receipt.status === "accepted" ? answer4(receipt, STAMPS.receipt) : refusal2(receipt);
 }
 async function list({ native, place }) {
-  return answer3(await native.listSpawnable(place), STAMPS.agents);
+  return answer4(await native.listSpawnable(place), STAMPS.agents);
 }
-function answer3(said, stamp) {
+function answer4(said, stamp) {
   return { content: [{ type: "text", text: JSON.stringify(said) }], details: { ...stamp, ...said } };
 }
-function refusal(receipt) {
-  return { ...answer3(receipt, STAMPS.receipt), isError: true };
+function refusal2(receipt) {
+  return { ...answer4(receipt, STAMPS.receipt), isError: true };
 }
 function refused(error) {
-  return refusal({ status: "error", error });
+  return refusal2({ status: "error", error });
 }
 var isShared = false;
 function shareCompiledCode() {
@@ -10301,10 +10394,7 @@ function showWidget(context, background) {
   };
   const make = (terminal, theme) => {
     const rows = () => terminal.terminal?.rows ?? process.stdout.rows ?? Number.POSITIVE_INFINITY;
-    const lines = component(
-      theme,
-      (width, style) => widgetLines(shownOf(background), width, rows(), style, Date.now())
-    );
+    const lines = component(theme, (pen) => widgetLines(shownOf(background), pen.width, rows(), pen, Date.now()));
     const tick = guardedInterval("the clock of the widget", follow, TICK_MS2);
     const drawAgain = () => {
       lines.invalidate();

@@ -1,21 +1,23 @@
-/** Tool calls in one line. The words are the addon's; what gives way where there is no room is decided here. */
+/** Paths on a line: the end of one says most, so it is cut from the left. */
 
 import { homedir } from "node:os";
-import type { Style } from "./style.ts";
-import { clip, fitPath, widthOf } from "./text.ts";
-import { callText } from "./words.ts";
+import { sliceByColumn } from "@earendil-works/pi-tui";
+import { ELLIPSIS, widthOf } from "./text.ts";
 
 /** What a path keeps beside words that are too long. */
 const FEWEST_PATH_COLUMNS = 6;
 
-/** A call in at most `width` columns. */
-export function callLine(tool: string, args: Readonly<Record<string, unknown>>, width: number, style: Style): string {
-	const call = fitCall(callText(tool, args), width);
-	const end = call.indexOf(" ") + 1;
-	return clip(style.fg("muted", call.slice(0, end)) + style.fg("toolOutput", call.slice(end)), width);
+/** A path in so many columns: cut before a name, unless that would leave half of the room empty. */
+export function fitPath(path: string, width: number): string {
+	const columns = widthOf(path);
+	if (columns <= width) return path;
+	const room = Math.max(0, width - 1);
+	const end = sliceByColumn(path, columns - room, room, true);
+	const name = end.search(/[/\\]/);
+	return ELLIPSIS + (name > room / 2 ? end : end.slice(Math.max(0, name)));
 }
 
-/** The words of a call; where they are too long, the path at their end gives way on its left. */
+/** The words of a tool call; where they are too long, the path at their end gives way. */
 export function fitCall(call: string, width: number): string {
 	const [path = ""] = /\S*[/\\]\S*$/.exec(call) ?? [];
 	// What a shell runs is no place.

@@ -1,0 +1,117 @@
+/** Draws styled lines in so many columns: what cards, messages, the widget and the panel are put together with. */
+
+import type { RunUsage } from "../../index.js";
+import { fitCall } from "./paths.ts";
+import { compactProse, endOfProse, prose } from "./prose.ts";
+import { type AnyTheme, type Color, Style } from "./style.ts";
+import { clip, indented, oneLine, PREVIEW_CHARACTERS, plainText, widthOf, wrap } from "./text.ts";
+import { usageParts } from "./words.ts";
+
+export const SEPARATOR = " · ";
+
+export class Pen extends Style {
+	readonly width: number;
+
+	constructor(theme: AnyTheme, width: number) {
+		super(theme);
+		this.width = width;
+	}
+
+	/** A pen for fewer columns, or for more. */
+	resized(width: number): Pen {
+		return new Pen(this.theme, width);
+	}
+
+	/** Draws what stands to the right of a margin. */
+	indented(columns: number, draw: (inner: Pen) => readonly string[]): string[] {
+		return indented(draw(this.resized(this.width - columns)), columns);
+	}
+
+	/** Cuts a styled line. */
+	clip(line: string): string {
+		return clip(line, this.width);
+	}
+
+	/** Wraps styled text; what follows the first line stands below the end of `lead`. */
+	wrap(text: string, lead = ""): string[] {
+		return wrap(text, this.width, lead);
+	}
+
+	/** The start of a foreign text on one line. */
+	line(text: string, color: Color): string {
+		return this.fg(color, this.clip(oneLine(text.slice(0, PREVIEW_CHARACTERS))));
+	}
+
+	/** A foreign text in one colour. */
+	paragraph(text: string, color: Color): string[] {
+		return this.wrap(this.fg(color, plainText(text).trim()));
+	}
+
+	/** The first lines of a foreign text without its line ends; the last one says when there would be more. */
+	start(text: string, color: Color, limit: number): string[] {
+		const lines = this.wrap(oneLine(text.slice(0, PREVIEW_CHARACTERS)));
+		if (lines.length > limit) lines.splice(limit - 1, Number.POSITIVE_INFINITY, `${lines[limit - 1]} …`);
+		return lines.map((line) => this.fg(color, this.clip(line)));
+	}
+
+	/** What a model has written, as pi draws it. */
+	prose(text: string): string[] {
+		return prose(text, this.width, this);
+	}
+
+	/** The same without its blank lines. */
+	compactProse(text: string): string[] {
+		return compactProse(text, this.width, this);
+	}
+
+	/** The last `limit` lines of what a model is writing. */
+	endOfProse(text: string, limit: number): string[] {
+		return endOfProse(text, this.width, this, limit);
+	}
+
+	/** A tool call, with its name apart from what it is given. */
+	call(words: string): string {
+		const call = fitCall(words, this.width);
+		const end = call.indexOf(" ") + 1;
+		return this.clip(this.fg("muted", call.slice(0, end)) + this.fg("toolOutput", call.slice(end)));
+	}
+
+	/** A remark of ours among what others say. */
+	remark(text: string): string {
+		return this.fg("dim", this.clip(`… ${text}`));
+	}
+
+	/** Turns, tokens, cost and model, as parts. */
+	figures(usage: RunUsage | readonly RunUsage[], model?: string): string[] {
+		return usageParts([usage].flat(), model && oneLine(model)).map((text) => this.fg("dim", text));
+	}
+
+	/** Styled parts in a row, those without text left out. */
+	joined(parts: readonly string[]): string {
+		return parts.filter((part) => part !== "").join(this.fg("dim", SEPARATOR));
+	}
+
+	/** The same on as many lines as they need. */
+	rows(parts: readonly string[]): string[] {
+		const lines: string[][] = [];
+		for (const part of parts) {
+			if (part === "") continue;
+			const last = lines.at(-1);
+			if (last && joinedWidth([...last, part]) <= this.width) last.push(part);
+			else lines.push([part]);
+		}
+		return lines.map((line) => this.clip(this.joined(line)));
+	}
+}
+
+/** The columns that parts take in a row. */
+export function joinedWidth(parts: readonly string[]): number {
+	const widths = parts.map(widthOf).filter((width) => width > 0);
+	return widths.reduce((sum, width) => sum + width, Math.max(0, widths.length - 1) * SEPARATOR.length);
+}
+
+/** At most `limit` lines, and what `more` says of the others: one more line is no longer than saying so. */
+export function limited(lines: string[], limit: number, more: (rest: number) => string): string[] {
+	const rest = lines.length - limit;
+	return rest <= 1 ? lines : [...lines.slice(0, limit), more(rest)];
+}
