@@ -8,7 +8,7 @@
  * compiler, in every child anew, which makes its start slower by half and leaves a file in the temporary directory.
  */
 
-/** @import { PiApi, ToolCallEvent, ToolCallVerdict } from "./host/pi.ts" */
+/** @import { ExtensionAPI, ToolCallEvent, ToolCallEventResult } from "@earendil-works/pi-coding-agent" */
 
 /** Language-server actions that change files or the server; no configuration allows them. */
 const NEVER_ALLOWED_LSP_ACTIONS = new Set(["rename", "codeaction", "restart"]);
@@ -100,7 +100,7 @@ function names(list) {
 /**
  * Registers the guard. The policy is read once, so that nothing in the child can loosen it later.
  *
- * @param {Pick<PiApi, "on">} pi
+ * @param {Pick<ExtensionAPI, "on">} pi
  */
 function childGuard(pi) {
 	const policy = readPolicy(process.env);
@@ -113,7 +113,7 @@ function childGuard(pi) {
 	pi.on("tool_call", (/** @type {ToolCallEvent} */ event) => {
 		const over = "The work is done; no tool runs any more.";
 		const reason = isAnnouncing ? over : blockReason(policy, event.toolName, event.input);
-		/** @type {ToolCallVerdict | undefined} */
+		/** @type {ToolCallEventResult | undefined} */
 		const verdict = reason === undefined ? undefined : { block: true, reason };
 		return verdict;
 	});

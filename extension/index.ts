@@ -4,6 +4,7 @@
  * In a child of this package only the guard is registered: a sub-agent delegates nothing.
  */
 
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { BackgroundEvent, ToolSurfaces } from "../index.js";
 import { Deliveries } from "./background/deliveries.ts";
 import { Background } from "./background/registry.ts";
@@ -18,7 +19,7 @@ import { guarded } from "./host/guarded.ts";
 import { loadAddon } from "./host/native.ts";
 import { Notices, sayAtExit } from "./host/notices.ts";
 import { placeOptions } from "./host/options.ts";
-import type { PiApi, PiContext, SettledEvent } from "./host/pi.ts";
+import type { SettledEvent } from "./host/pi.ts";
 import { closeRuns } from "./host/runs.ts";
 import { Dialogs } from "./questions/dialogs.ts";
 import { Questions } from "./questions/questions.ts";
@@ -28,7 +29,7 @@ import { describeTools, rememberedTools, withPolicy } from "./tools/surfaces.ts"
 import { Tools } from "./tools/tools.ts";
 import { showWidget } from "./ui/widget.ts";
 
-export default function subagentNative(api: PiApi): void {
+export default function subagentNative(api: ExtensionAPI): void {
 	if (process.env.PI_SUBAGENT_CHILD === "1") {
 		childGuard(api);
 		return;
@@ -37,7 +38,7 @@ export default function subagentNative(api: PiApi): void {
 	contained("loading the extension", () => start(guarded(api)));
 }
 
-function start(pi: PiApi): void {
+function start(pi: ExtensionAPI): void {
 	const background = new Background();
 	const questions = new Questions();
 	const events = new RunEvents(pi);
@@ -62,22 +63,21 @@ function start(pi: PiApi): void {
 	};
 
 	/** Throws only for results that were not taken: the addon offers those again. */
-	function heard(event: BackgroundEvent, context: PiContext): void {
+	function heard(event: BackgroundEvent, context: ExtensionContext): void {
 		try {
 			if (event.deliveries) deliveries.add(event.deliveries);
 		} finally {
-			const tell = () => {
+			contained("telling of background runs", () => {
+				if (event.notices) notices.announce(event.notices, context);
 				if (event.started) events.started(event.started);
-				if (event.runs) events.update(event.runs.filter(({ isForeground }) => !isForeground));
+				if (event.runs) events.update(event.runs);
 				if (event.ended) events.ended(event.ended);
-			};
-			contained("telling other extensions of runs", tell);
-			contained("a notice", () => event.notices && notices.announce(event.notices, context));
+			});
 		}
 	}
 
 	/** Opens the background runs of the session; what of their ends stands in it already is not told again. */
-	function openBackground(context: PiContext): void {
+	function openBackground(context: ExtensionContext): void {
 		const { native } = loadAddon();
 		if (!native) return;
 		const delivered = deliveries.open(context);

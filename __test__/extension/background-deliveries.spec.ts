@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import type { BeforeSettleResult, CustomMessage, PiContext } from "../../extension/host/pi.ts";
+import type { AgentBeforeSettleEventResult, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import type { CustomMessage } from "../../extension/host/pi.ts";
 import type { DeliveryMessage } from "../../index.js";
 import { eventually } from "../support/eventually.ts";
 import {
@@ -38,7 +39,9 @@ interface Scene {
 }
 
 /** A session that is open, in its file from the start unless told otherwise. */
-async function open(change: (host: HostDouble) => Partial<PiContext> | undefined = () => undefined): Promise<Scene> {
+async function open(
+	change: (host: HostDouble) => Partial<ExtensionContext> | undefined = () => undefined,
+): Promise<Scene> {
 	loaded = await copies.load();
 	const { host, addon } = loaded;
 	host.sessionFile = file;
@@ -113,7 +116,7 @@ describe("deliveries", () => {
 		view.send({ deliveries: message("b", { triggerTurn: false }) });
 		view.send({ deliveries: message("a") });
 		const [result] = (await host.emit("agent_before_settle", { entries: [{ type: "foreign" }], continue: false })) as [
-			Required<BeforeSettleResult>,
+			Required<AgentBeforeSettleEventResult>,
 		];
 		assert.deepEqual([result.entries.length, result.continue, host.messages.length], [3, true, 0]);
 		assert.deepEqual(result.entries[0], { type: "foreign" }, "what others add stays");
@@ -233,7 +236,7 @@ describe("deliveries", () => {
 		await asked.promise;
 		view.send({ deliveries: message("a", { triggerTurn: false }) });
 		over.resolve();
-		const [result] = (await settling) as [Required<BeforeSettleResult>];
+		const [result] = (await settling) as [Required<AgentBeforeSettleEventResult>];
 		assert.deepEqual([result.entries.length, result.continue], [1, true]);
 	});
 

@@ -1,9 +1,10 @@
 /** A card as pi holds and draws it, without pi. */
 
 import { mock } from "node:test";
+import type { Theme } from "@earendil-works/pi-coding-agent";
 import { renderers } from "../../extension/cards/render.ts";
 import type { CardDetails } from "../../extension/host/details.ts";
-import type { Theme, ToolRenderContext } from "../../extension/host/pi.ts";
+import type { ToolRenderContext } from "../../extension/host/pi.ts";
 import type { Asked } from "../../extension/questions/asked.ts";
 import { plainText } from "../../extension/ui/text.ts";
 import { standingIn } from "./standing-in.ts";

@@ -1,9 +1,9 @@
 /** The panel as pi holds and draws it, without pi. */
 
 import { mock } from "node:test";
-import { KeybindingsManager, TUI_KEYBINDINGS } from "@earendil-works/pi-tui";
+import type { ExtensionContext, Theme } from "@earendil-works/pi-coding-agent";
+import { KeybindingsManager, type TUI, TUI_KEYBINDINGS } from "@earendil-works/pi-tui";
 import { GuardedComponent } from "../../extension/host/guarded.ts";
-import type { PiContext, Terminal, Theme } from "../../extension/host/pi.ts";
 import { openPanel } from "../../extension/panel/screen.ts";
 import { plainText } from "../../extension/ui/text.ts";
 import type { BackgroundDouble } from "./background-double.ts";
@@ -53,7 +53,7 @@ export class PanelDouble {
 			bold: (text) => text,
 		});
 		const panel = this;
-		const terminal = standingIn<Terminal>({
+		const terminal = standingIn<TUI>({
 			requestRender: () => {
 				this.requests += 1;
 			},
@@ -73,7 +73,7 @@ export class PanelDouble {
 					this.screen.focused = true;
 				}),
 		};
-		const context: PiContext = this.host.context();
+		const context: ExtensionContext = this.host.context();
 		void openPanel(context, background.background, {}, (run) => this.answered.push(run)).then(() => {
 			this.isClosed = true;
 		});

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, afterEach, describe, it } from "node:test";
-import type { MessageUpdateEvent } from "../../extension/host/pi.ts";
+import type { MessageUpdateEvent } from "@earendil-works/pi-coding-agent";
 import { type EarlyRecord, type LoadedExtension, PackageCopies } from "./package-copy.ts";
 
 const copies = new PackageCopies();

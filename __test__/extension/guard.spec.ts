@@ -3,22 +3,22 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout as delay, setImmediate as later } from "node:timers/promises";
-import { visibleWidth } from "@earendil-works/pi-tui";
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { type TUI, visibleWidth } from "@earendil-works/pi-tui";
 import { guardedInterval, guardedTimeout } from "../../extension/host/guard.ts";
 import { GuardedComponent, guarded } from "../../extension/host/guarded.ts";
-import type { PiApi, PiContext, Terminal } from "../../extension/host/pi.ts";
 import { HostDouble } from "./package-copy.ts";
 import { PLAIN, standingIn } from "./standing-in.ts";
 
 const theme = PLAIN;
-const terminal = standingIn<Terminal>({ requestRender() {} });
+const terminal = standingIn<TUI>({ requestRender() {} });
 
 function fails(): never {
 	throw new Error("broken\u001b[2J\nby a test");
 }
 
 /** A session that has just begun. */
-async function opened(): Promise<{ host: HostDouble; pi: PiApi }> {
+async function opened(): Promise<{ host: HostDouble; pi: ExtensionAPI }> {
 	// What failed before is told to the session before.
 	await later();
 	const host = new HostDouble();
@@ -210,7 +210,7 @@ describe("what is shown", () => {
 		const shown: unknown[] = [];
 		host.user.setWidget = (_key, content) => shown.push(content?.(terminal, theme));
 		host.user.custom = async (factory) => shown.push(factory(terminal, theme, {} as never, () => {}));
-		let given: PiContext | undefined;
+		let given: ExtensionContext | undefined;
 		pi.on("agent_start", (_event, context) => {
 			given = context;
 			context.ui.setWidget("w", fails);
@@ -227,7 +227,7 @@ describe("what is shown", () => {
 
 	it("throws like pi for a context that is stale", async () => {
 		const { host, pi } = await opened();
-		let given: PiContext | undefined;
+		let given: ExtensionContext | undefined;
 		pi.on("agent_start", (_event, context) => {
 			given = context;
 		});

@@ -5,24 +5,17 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import type {
+	ExtensionAPI,
+	ExtensionCommandContext,
+	ExtensionContext,
+	SourceInfo,
+	Theme,
+} from "@earendil-works/pi-coding-agent";
+import type { AutocompleteItem, KeybindingsManager, TUI } from "@earendil-works/pi-tui";
 import type { BackgroundRun } from "../../extension/background/run.ts";
 import type { Native } from "../../extension/host/native.ts";
-import type {
-	Command,
-	CommandContext,
-	CustomMessage,
-	Keybindings,
-	PiApi,
-	PiContext,
-	Screen,
-	SendOptions,
-	SessionEntry,
-	SourceInfo,
-	Terminal,
-	Theme,
-	ToolDefinition,
-	Widget,
-} from "../../extension/host/pi.ts";
+import type { CustomMessage, Screen, ToolDefinition, Widget } from "../../extension/host/pi.ts";
 import type {
 	BackgroundEvent,
 	BackgroundOptions,
@@ -182,8 +175,28 @@ export class ViewDouble implements BackgroundSession {
 	}
 }
 
+/** What the extension calls in the addon. */
+type Called = Pick<
+	Native,
+	| "startRun"
+	| "startParallel"
+	| "startChain"
+	| "bootEarly"
+	| "spawnSession"
+	| "openBackground"
+	| "endBackground"
+	| "listSpawnable"
+	| "describeTools"
+	| "deliveryPolicy"
+	| "durationText"
+	| "markStyles"
+	| "stateWords"
+	| "toolCallLine"
+	| "usageWords"
+>;
+
 /** The addon as a test scripts it; the copy's `index.js` hands it out. */
-export class StubAddon implements Native {
+export class StubAddon implements Called {
 	surfaces: ToolSurfaces = SURFACES;
 	runs: { by: string; options: Started; host: HostCallbacks; aborts: (string | undefined)[] }[] = [];
 	early: EarlyRecord[] = [];
@@ -278,18 +291,32 @@ export class StubAddon implements Native {
 	readonly usageWords = addon.usageWords;
 }
 
-type Handler = (event: object, context: PiContext) => unknown;
+/** A command that completes at once. */
+type Command = Omit<Parameters<ExtensionAPI["registerCommand"]>[1], "getArgumentCompletions"> & {
+	getArgumentCompletions(prefix: string): AutocompleteItem[] | null;
+};
+
+type SendOptions = NonNullable<Parameters<ExtensionAPI["sendMessage"]>[1]>;
+
+/** An entry of a session, as far as it is looked at. */
+interface SessionEntry {
+	type: string;
+	customType?: string;
+	details?: unknown;
+}
+
+type Handler = (event: object, context: ExtensionContext) => unknown;
 
 /** Makes what is shown above everything, or above the editor. */
 type ScreenFactory = (
-	terminal: Terminal,
+	terminal: TUI,
 	theme: Theme,
-	keybindings: Keybindings,
+	keybindings: KeybindingsManager,
 	done: (result: unknown) => void,
 ) => Screen;
-type WidgetFactory = (terminal: Terminal, theme: Theme) => Widget;
+type WidgetFactory = (terminal: TUI, theme: Theme) => Widget;
 
-type User = Omit<PiContext["ui"], "custom" | "setWidget"> & {
+type User = Omit<ExtensionContext["ui"], "custom" | "setWidget"> & {
 	custom(factory: ScreenFactory): Promise<unknown>;
 	setWidget(key: string, content: WidgetFactory | undefined): void;
 };
@@ -324,8 +351,8 @@ export class HostDouble {
 	}
 
 	/** As the extension takes it. */
-	get api(): PiApi {
-		return this as unknown as PiApi;
+	get api(): ExtensionAPI {
+		return this as unknown as ExtensionAPI;
 	}
 
 	handled(): string[] {
@@ -345,13 +372,13 @@ export class HostDouble {
 		| ((message: { content: string; details?: unknown }, width: number, expanded?: boolean) => string[])
 		| undefined;
 
-	registerMessageRenderer(_customType: string, renderer: Parameters<PiApi["registerMessageRenderer"]>[1]): void {
+	registerMessageRenderer(_customType: string, renderer: Parameters<ExtensionAPI["registerMessageRenderer"]>[1]): void {
 		const options = (expanded: boolean) => ({ expanded, outputPad: 1 });
 		this.renderMessage = (message, width, expanded = false) =>
 			renderer(standingIn<Parameters<typeof renderer>[0]>(message), options(expanded), PLAIN)?.render(width) ?? [];
 	}
 
-	async emit(event: string, payload: object = {}, context: PiContext = this.context()): Promise<unknown[]> {
+	async emit(event: string, payload: object = {}, context: ExtensionContext = this.context()): Promise<unknown[]> {
 		const results: unknown[] = [];
 		for (const handler of this.handlers.get(event) ?? []) results.push(await handler(payload, context));
 		return results;
@@ -368,14 +395,14 @@ export class HostDouble {
 
 	renderEntry: ((entry: { data?: unknown }, width: number) => string[]) | undefined;
 
-	registerEntryRenderer(_customType: string, renderer: Parameters<PiApi["registerEntryRenderer"]>[1]): void {
+	registerEntryRenderer(_customType: string, renderer: Parameters<ExtensionAPI["registerEntryRenderer"]>[1]): void {
 		this.renderEntry = (entry, width) =>
 			renderer(standingIn<Parameters<typeof renderer>[0]>(entry), { expanded: false }, PLAIN)?.render(width) ?? [];
 	}
 
-	shortcuts = new Map<string, Parameters<PiApi["registerShortcut"]>[1]>();
+	shortcuts = new Map<string, Parameters<ExtensionAPI["registerShortcut"]>[1]>();
 
-	registerShortcut(...[key, shortcut]: Parameters<PiApi["registerShortcut"]>): void {
+	registerShortcut(...[key, shortcut]: Parameters<ExtensionAPI["registerShortcut"]>): void {
 		this.shortcuts.set(key, shortcut);
 	}
 
@@ -404,7 +431,7 @@ export class HostDouble {
 		return "high";
 	}
 
-	context(overrides: Partial<CommandContext> = {}): CommandContext {
+	context(overrides: Partial<ExtensionCommandContext> = {}): ExtensionCommandContext {
 		const user: Partial<User> = {
 			notify: (message) => {
 				this.notes.push(message);
@@ -418,16 +445,16 @@ export class HostDouble {
 			setWidget: (...widget) => this.user.setWidget?.(...widget),
 			custom: async (...screen) => await this.user.custom?.(...screen),
 		};
-		const model = standingIn<NonNullable<PiContext["model"]>>({ provider: "fake", id: "big" });
-		return standingIn<CommandContext>({
+		const model = standingIn<NonNullable<ExtensionContext["model"]>>({ provider: "fake", id: "big" });
+		return standingIn<ExtensionCommandContext>({
 			cwd: "/project",
 			mode: "tui",
 			hasUI: true,
-			ui: user as PiContext["ui"],
+			ui: user as ExtensionContext["ui"],
 			sessionManager: {
 				getSessionId: () => "session",
 				getSessionFile: () => this.sessionFile,
-				getEntries: () => this.session as ReturnType<PiContext["sessionManager"]["getEntries"]>,
+				getEntries: () => this.session as ReturnType<ExtensionContext["sessionManager"]["getEntries"]>,
 			},
 			isIdle: () => this.idle,
 			abort: () => {
@@ -463,7 +490,7 @@ export interface CallOptions {
 	id?: string;
 	signal?: AbortSignal;
 	onUpdate?: Parameters<ToolDefinition["execute"]>[3];
-	context?: PiContext;
+	context?: ExtensionContext;
 }
 
 /** Copies of the package made by one test file; each test gets one, because modules are loaded once per path. */
@@ -487,13 +514,13 @@ export class PackageCopies {
 			join(folder, "index.js"),
 			options.brokenAddon ?? `module.exports = globalThis[${JSON.stringify(key)}];`,
 		);
-		const { default: factory } = (await import(pathToFileURL(module).href)) as { default: (pi: PiApi) => void };
+		const { default: factory } = (await import(pathToFileURL(module).href)) as { default: (pi: ExtensionAPI) => void };
 		return started(factory, { addon, folder }, options.host);
 	}
 }
 
 function started(
-	factory: (pi: PiApi) => void,
+	factory: (pi: ExtensionAPI) => void,
 	copy: Pick<LoadedExtension, "addon" | "folder">,
 	host = new HostDouble(),
 ): LoadedExtension {

@@ -558,5 +558,5 @@ test("where pi exports no runtime, asking for a token is refused and harms nothi
 		getRegisteredProviderConfig: () => undefined,
 		getProviderAuth: async () => undefined,
 	};
-	assert.equal(await refreshToken(registry, "corp", 1_000), false);
+	assert.equal(await refreshToken(() => registry, "corp", 1_000), false);
 });

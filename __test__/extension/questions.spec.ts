@@ -2,7 +2,12 @@
 
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it, mock } from "node:test";
-import type { ExtensionUIContext, Theme } from "@earendil-works/pi-coding-agent";
+import type {
+	ExtensionContext,
+	ExtensionUIContext,
+	ExtensionUIDialogOptions,
+	Theme,
+} from "@earendil-works/pi-coding-agent";
 import {
 	type Component,
 	type Focusable,
@@ -12,7 +17,6 @@ import {
 	visibleWidth,
 } from "@earendil-works/pi-tui";
 import { openQuestion } from "../../extension/commands/commands.ts";
-import type { DialogOptions, PiContext } from "../../extension/host/pi.ts";
 import { Dialogs } from "../../extension/questions/dialogs.ts";
 import { Questions } from "../../extension/questions/questions.ts";
 import { TerminalQuestions } from "../../extension/questions/terminal.ts";
@@ -473,18 +477,18 @@ describe("questions in pi's terminal", () => {
 /** A dialog that is open, and how the user closes it. */
 interface Open {
 	title: string;
-	dialog: DialogOptions | undefined;
+	dialog: ExtensionUIDialogOptions | undefined;
 	answer(value: string | undefined): void;
 }
 
 /** A client of RPC mode: it sees dialogs, and answers when the test says so. */
 class Client {
 	readonly open: Open[] = [];
-	readonly context: PiContext;
+	readonly context: ExtensionContext;
 
 	constructor() {
 		const host = new HostDouble();
-		const show = (title: string, dialog?: DialogOptions) =>
+		const show = (title: string, dialog?: ExtensionUIDialogOptions) =>
 			new Promise<string | undefined>((resolve) => {
 				const answer = (value: string | undefined) => {
 					this.open.splice(this.open.indexOf(open), 1);

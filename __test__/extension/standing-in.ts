@@ -1,6 +1,6 @@
 /** What stands in for something of pi's in a test: the part of it that is used. */
 
-import type { Theme } from "../../extension/host/pi.ts";
+import type { Theme } from "@earendil-works/pi-coding-agent";
 
 /** Each field is whole, or a part in its turn. */
 type Part<Whole> = {

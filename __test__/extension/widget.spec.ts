@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it, mock } from "node:test";
-import { visibleWidth } from "@earendil-works/pi-tui";
+import { type TUI, visibleWidth } from "@earendil-works/pi-tui";
 
 import { GuardedComponent } from "../../extension/host/guarded.ts";
-import type { Terminal, Widget } from "../../extension/host/pi.ts";
+import type { Widget } from "../../extension/host/pi.ts";
 import { plainText } from "../../extension/ui/text.ts";
 import { showWidget } from "../../extension/ui/widget.ts";
 import { aRun, BackgroundDouble, over } from "./background-double.ts";
@@ -29,7 +29,7 @@ class Above {
 	constructor(background: BackgroundDouble) {
 		const host = new HostDouble();
 		const above = this;
-		const terminal = standingIn<Terminal>({
+		const terminal = standingIn<TUI>({
 			requestRender: () => {
 				this.requests += 1;
 			},

@@ -2,7 +2,7 @@
 
 import type { DeliveryMessage } from "../../index.js";
 import { isUsage } from "../host/details.ts";
-import type { CustomMessage, SessionEntry } from "../host/pi.ts";
+import type { CustomMessage } from "../host/pi.ts";
 import { decoder, defined, isNumber, isObject, isText, listOf, maybe, picked, shape } from "../host/stored.ts";
 import type { BackgroundRun } from "./run.ts";
 
@@ -65,10 +65,10 @@ function announced(run: BackgroundRun, room: number): AnnouncedRun {
 }
 
 /** The ids of the deliveries that stand in a session. Another release's stand there too, however they are drawn. */
-export function deliveredIn(entries: readonly SessionEntry[]): Set<string> {
+export function deliveredIn(entries: readonly unknown[]): Set<string> {
 	const ids = new Set<string>();
 	for (const entry of entries) {
-		if (entry?.customType !== ANNOUNCEMENT || !isObject(entry.details)) continue;
+		if (!isObject(entry) || entry.customType !== ANNOUNCEMENT || !isObject(entry.details)) continue;
 		const { deliveryIds } = entry.details;
 		for (const id of Array.isArray(deliveryIds) ? deliveryIds : []) if (isText(id)) ids.add(id);
 	}

@@ -8,10 +8,15 @@
  */
 
 import { existsSync } from "node:fs";
+import type {
+	AgentBeforeSettleEvent,
+	AgentBeforeSettleEventResult,
+	ExtensionAPI,
+	ExtensionContext,
+} from "@earendil-works/pi-coding-agent";
 import type { DeliveryMessage, DeliveryPolicy } from "../../index.js";
-import { contained, guardedInterval } from "../host/guard.ts";
+import { guardedInterval } from "../host/guard.ts";
 import { loadAddon } from "../host/native.ts";
-import type { BeforeSettleEvent, BeforeSettleResult, PiApi, PiContext } from "../host/pi.ts";
 import { announcementOf, deliveredIn } from "./announcement.ts";
 import type { Background } from "./registry.ts";
 
@@ -23,10 +28,10 @@ interface Outgoing {
 }
 
 export class Deliveries {
-	private readonly pi: PiApi;
+	private readonly pi: ExtensionAPI;
 	private readonly background: Background;
 	private readonly arrived: (message: DeliveryMessage) => void;
-	private context: PiContext | undefined;
+	private context: ExtensionContext | undefined;
 	/** Not seen in the session yet, oldest first. */
 	private outgoing: Outgoing[] = [];
 	/** In the session, and not known to be in its file. */
@@ -41,7 +46,7 @@ export class Deliveries {
 	private stopReason: string | undefined;
 
 	/** `arrived` hears of each message that stands in the session. */
-	constructor(pi: PiApi, background: Background, arrived: (message: DeliveryMessage) => void) {
+	constructor(pi: ExtensionAPI, background: Background, arrived: (message: DeliveryMessage) => void) {
 		this.pi = pi;
 		this.background = background;
 		this.arrived = arrived;
@@ -63,7 +68,7 @@ export class Deliveries {
 	}
 
 	/** Begins with a session. Returns the ids of the deliveries that stand in it. */
-	open(context: PiContext): string[] {
+	open(context: ExtensionContext): string[] {
 		this.forget();
 		this.context = context;
 		this.openedAt = performance.now();
@@ -108,7 +113,7 @@ export class Deliveries {
 		this.handOver(false);
 	}
 
-	started(context: PiContext): void {
+	started(context: ExtensionContext): void {
 		this.promptedAt = Number.NEGATIVE_INFINITY;
 		this.signal = context.signal;
 	}
@@ -120,7 +125,10 @@ export class Deliveries {
 	}
 
 	/** The run would come to rest: what is held joins the session, and the model goes on with it. */
-	async beforeSettle(event: BeforeSettleEvent, context: PiContext): Promise<BeforeSettleResult | undefined> {
+	async beforeSettle(
+		event: AgentBeforeSettleEvent,
+		context: ExtensionContext,
+	): Promise<AgentBeforeSettleEventResult | undefined> {
 		if (!context.hasUI) await this.background.settled();
 		this.verify();
 		const { held } = this;
@@ -205,7 +213,7 @@ export class Deliveries {
 			this.outgoing = this.outgoing.filter((each) => !standing.includes(each));
 			for (const { message } of standing) {
 				this.unwritten.push(...message.deliveryIds);
-				contained("telling other extensions of results", () => this.arrived(message));
+				this.arrived(message);
 			}
 		}
 		const file = context.sessionManager.getSessionFile();

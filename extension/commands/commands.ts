@@ -1,11 +1,12 @@
 /** `/subagents`, `/stop` and the key of questions. The addon answers the commands. */
 
+import type { ExtensionAPI, ExtensionCommandContext, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import type { AutocompleteItem } from "@earendil-works/pi-tui";
 import type { Deliveries } from "../background/deliveries.ts";
 import type { Background } from "../background/registry.ts";
 import { messageOf } from "../host/guard.ts";
 import { loadAddon } from "../host/native.ts";
 import { doctorOptions } from "../host/options.ts";
-import type { CommandContext, CompletionItem, PiApi, PiContext } from "../host/pi.ts";
 import { hostCallbacks } from "../host/refresh.ts";
 import { abortRuns } from "../host/runs.ts";
 import { openPanel } from "../panel/screen.ts";
@@ -28,7 +29,7 @@ const NO_QUESTION = "No sub-agent waits for an answer";
 /** What is said where there is no terminal for a panel. */
 const WITHOUT_PANEL = "list";
 
-export function registerCommands(pi: PiApi, session: Session): void {
+export function registerCommands(pi: ExtensionAPI, session: Session): void {
 	registerReportRenderer(pi);
 	pi.registerCommand("subagents", {
 		description: "Sub-agents: list, stop, log, info, send, resume, answer, agents, doctor",
@@ -73,12 +74,12 @@ export function openQuestion(which: string, questions: Questions, background: Ba
 }
 
 /** Completes a subcommand and its arguments; one that is complete gets no list, so that Enter runs it at once. */
-export function completions(prefix: string, { background }: Pick<Session, "background">): CompletionItem[] | null {
+export function completions(prefix: string, { background }: Pick<Session, "background">): AutocompleteItem[] | null {
 	const items = background.session?.complete(prefix) ?? [];
 	return items.length > 0 ? items : null;
 }
 
-async function answer(line: string, pi: PiApi, context: PiContext, session: Session): Promise<Report> {
+async function answer(line: string, pi: ExtensionAPI, context: ExtensionContext, session: Session): Promise<Report> {
 	const view = session.background.session;
 	if (!view) return notOpen();
 	try {
@@ -90,7 +91,7 @@ async function answer(line: string, pi: PiApi, context: PiContext, session: Sess
 	}
 }
 
-async function stop(context: CommandContext, { background }: Session): Promise<Report> {
+async function stop(context: ExtensionCommandContext, { background }: Session): Promise<Report> {
 	const isBusy = !context.isIdle();
 	// Before the calls are aborted: the report counts their runs.
 	const report = background.session?.stopAll(isBusy);

@@ -1,8 +1,9 @@
 /** What the commands say: data, kept in the session, laid out whenever it is drawn, and never in the model's context. */
 
 import { writeSync } from "node:fs";
+import type { ExtensionAPI, ExtensionContext, Theme } from "@earendil-works/pi-coding-agent";
+import type { Component } from "@earendil-works/pi-tui";
 import type { CommandReport, DoctorCheck } from "../../index.js";
-import type { Component, PiApi, PiContext, Theme } from "../host/pi.ts";
 import { decoder, isNumber, isObject, isText, listOf, maybe, shape } from "../host/stored.ts";
 import { component } from "../ui/component.ts";
 import type { Style } from "../ui/style.ts";
@@ -47,7 +48,7 @@ export function messageReport(status: DoctorCheck["status"], message: string): R
 	return { ...STAMP, title: NO_TITLE, lines: [{ mark: status, text }], text: `${NO_TITLE}\n\n${line}` };
 }
 
-export function registerReportRenderer(pi: PiApi): void {
+export function registerReportRenderer(pi: ExtensionAPI): void {
 	pi.registerEntryRenderer(REPORT_ENTRY, (entry, _options, theme) => {
 		const report = reportIn(entry.data);
 		if (!report) return unknownReport(entry.data, theme);
@@ -93,7 +94,7 @@ export function reportLines(lines: readonly ReportLine[], width: number, style: 
  * TUI: an entry in the transcript. RPC: a notification, which every client shows. Print: standard output, where pi
  * itself prints nothing for a command. JSON: an entry, which pi writes as one event line.
  */
-export function deliver(pi: PiApi, context: PiContext, report: Report): void {
+export function deliver(pi: ExtensionAPI, context: ExtensionContext, report: Report): void {
 	if (context.mode === "rpc") context.ui.notify(report.text, "info");
 	else if (context.mode === "print") print(`${report.text}\n`);
 	else pi.appendEntry(REPORT_ENTRY, report);

@@ -3,11 +3,13 @@
  * `docs/events.md`; it is sanitized by the addon and bounded here.
  */
 
+import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import type { DeliveryMessage } from "../../index.js";
-import type { BackgroundRun } from "../background/run.ts";
-import { guardedTimeout } from "./guard.ts";
-import type { PiApi } from "./pi.ts";
+import { type BackgroundRun, isLive } from "../background/run.ts";
+import { contained, guardedInterval } from "./guard.ts";
 import { defined, picked } from "./stored.ts";
+
+const WHAT = "telling other extensions of runs";
 
 /** A run is told about at most this often while it works. */
 const UPDATE_MS = 1_000;
@@ -23,13 +25,13 @@ const FIELDS = [
 ];
 
 export class RunEvents {
-	private readonly events: PiApi["events"];
+	private readonly events: ExtensionAPI["events"];
 	/** What was said last of each run under way. */
-	private readonly told = new Map<string, { at: number; what: string }>();
-	private newest: readonly BackgroundRun[] = [];
-	private timer: NodeJS.Timeout | undefined;
+	private readonly told = new Map<string, string>();
+	private live: readonly BackgroundRun[] = [];
+	private clock: NodeJS.Timeout | undefined;
 
-	constructor({ events }: PiApi) {
+	constructor({ events }: ExtensionAPI) {
 		this.events = events;
 	}
 
@@ -40,49 +42,49 @@ export class RunEvents {
 	ended(runs: readonly BackgroundRun[]): void {
 		for (const run of runs) {
 			this.told.delete(run.runId);
-			this.events.emit("subagent:ended", eventOf(run));
+			this.emit("subagent:ended", eventOf(run));
 		}
 	}
 
-	/** Tells what is new of the runs under way, of each when it is due. */
+	/** Takes in the runs of the session. One that nothing was told of was under way when the session was opened. */
 	update(runs: readonly BackgroundRun[]): void {
-		this.newest = runs;
-		const now = performance.now();
-		let waits = false;
-		for (const run of runs) {
-			const last = this.told.get(run.runId);
-			if (run.state === "ended" || last?.what === JSON.stringify(eventOf(run))) continue;
-			// One that is not known yet was under way when the session was opened.
-			if (!last || now - last.at >= UPDATE_MS) this.tell("subagent:update", run);
-			else waits = true;
-		}
-		if (waits && !this.timer) {
-			const update = () => {
-				this.timer = undefined;
-				this.update(this.newest);
-			};
-			this.timer = guardedTimeout("telling other extensions of runs", update, UPDATE_MS);
-		}
+		this.live = runs.filter((run) => isLive(run) && !run.isForeground);
+		if (this.live.length === 0) this.stop();
+		else this.clock ??= guardedInterval(WHAT, () => this.tellNews(), UPDATE_MS);
 	}
 
 	delivered({ runIds, deliveryIds, runs }: DeliveryMessage): void {
 		const result = (run: BackgroundRun) => defined({ result: run.result?.slice(0, MAX_RESULT_CHARACTERS) });
 		const told = runs.map((run) => ({ ...eventOf(run), ...result(run) }));
-		this.events.emit("subagent:delivered", { runIds, deliveryIds, runs: told });
+		this.emit("subagent:delivered", { runIds, deliveryIds, runs: told });
 	}
 
 	/** Says no more: the session is closed. */
 	close(): void {
-		clearTimeout(this.timer);
-		this.timer = undefined;
-		this.newest = [];
+		this.stop();
 		this.told.clear();
+	}
+
+	private stop(): void {
+		clearInterval(this.clock);
+		this.clock = undefined;
+	}
+
+	private tellNews(): void {
+		for (const run of this.live) {
+			if (this.told.get(run.runId) !== JSON.stringify(eventOf(run))) this.tell("subagent:update", run);
+		}
 	}
 
 	private tell(name: "subagent:started" | "subagent:update", run: BackgroundRun): void {
 		const event = eventOf(run);
-		this.told.set(run.runId, { at: performance.now(), what: JSON.stringify(event) });
-		this.events.emit(name, event);
+		this.told.set(run.runId, JSON.stringify(event));
+		this.emit(name, event);
+	}
+
+	/** An extension that fails keeps no news from the others. */
+	private emit(name: string, event: object): void {
+		contained(WHAT, () => this.events.emit(name, event));
 	}
 }
 

@@ -3,21 +3,21 @@
  * through here. A failure is noted once per session, and what failed is left out.
  */
 
+import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { clip, oneLine } from "../ui/text.ts";
 import { placeOf } from "./build.ts";
 import { say } from "./notices.ts";
-import type { PiContext } from "./pi.ts";
 
 /** Characters of a failure in a notice. */
 const MAX_WORDS = 300;
 
 /** The session that was heard of last, and what it is still to be told. */
-let session: PiContext | undefined;
+let session: ExtensionContext | undefined;
 let isTold = false;
 let untold: string | undefined;
 
 /** Says whose user hears of failures from now on; one that begins hears of the first again. Until then they are kept. */
-export function tellFailuresTo(context: PiContext | undefined, isNew: boolean): void {
+export function tellFailuresTo(context: ExtensionContext | undefined, isNew: boolean): void {
 	session = context;
 	if (isNew) isTold = untold !== undefined;
 	if (untold !== undefined) tell();

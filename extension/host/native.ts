@@ -4,25 +4,7 @@ import { createRequire } from "node:module";
 import { packageFolder } from "./build.ts";
 import { messageOf } from "./guard.ts";
 
-/** What the extension calls in the addon. */
-export type Native = Pick<
-	typeof import("../../index.js"),
-	| "startRun"
-	| "startParallel"
-	| "startChain"
-	| "bootEarly"
-	| "spawnSession"
-	| "openBackground"
-	| "endBackground"
-	| "listSpawnable"
-	| "describeTools"
-	| "deliveryPolicy"
-	| "durationText"
-	| "markStyles"
-	| "stateWords"
-	| "toolCallLine"
-	| "usageWords"
->;
+export type Native = typeof import("../../index.js");
 
 /** The addon, or what is missing and what to do about it. */
 export type Addon = { native: Native; problem?: undefined } | { native?: undefined; problem: string };
@@ -31,9 +13,8 @@ let loaded: Native | undefined;
 
 /** Returns the addon. A failure is not remembered: after a repair the next call works. */
 export function loadAddon(): Addon {
-	if (loaded) return { native: loaded };
 	try {
-		loaded = createRequire(packageFolder)("./index.js") as Native;
+		loaded ??= createRequire(packageFolder)("./index.js") as Native;
 		return { native: loaded };
 	} catch (error) {
 		return { problem: describe(error) };

@@ -1,8 +1,8 @@
 /** What the user is told without asking. */
 
 import { writeSync } from "node:fs";
+import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { wrapTextWithAnsi } from "@earendil-works/pi-tui";
-import type { PiContext } from "./pi.ts";
 
 const STDERR = 2;
 
@@ -10,7 +10,7 @@ const STDERR = 2;
 export class Notices {
 	private readonly shown = new Set<string>();
 
-	announce(notices: readonly string[], context: PiContext): void {
+	announce(notices: readonly string[], context: ExtensionContext): void {
 		const fresh = notices.filter((notice) => !this.shown.has(notice));
 		if (fresh.length === 0) return;
 		for (const notice of fresh) this.shown.add(notice);
@@ -19,7 +19,7 @@ export class Notices {
 }
 
 /** Shows a notice, however often it was shown already. */
-export function say(notice: string, context: PiContext): void {
+export function say(notice: string, context: ExtensionContext): void {
 	const text = `pi-subagent-native: ${notice}`;
 	if (context.hasUI) context.ui.notify(text, "warning");
 	else complain(text);

@@ -3,9 +3,9 @@
 import { realpathSync } from "node:fs";
 import { sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { ExtensionAPI, ExtensionContext, SourceInfo } from "@earendil-works/pi-coding-agent";
 import type { HostTool, RunOptions, SurfaceOptions } from "../../index.js";
 import { packageFolder } from "./build.ts";
-import type { PiApi, PiContext, SourceInfo } from "./pi.ts";
 import { defined } from "./stored.ts";
 
 const OWN_FOLDER = fileURLToPath(new URL("extensions/", packageFolder));
@@ -38,17 +38,17 @@ function realPath(file: string): string {
 const VIRTUAL_API = "pi-virtual";
 
 /** Every model that this pi knows, as `provider/id`. */
-export function modelNames({ modelRegistry }: PiContext): string[] {
+export function modelNames({ modelRegistry }: ExtensionContext): string[] {
 	return modelRegistry.getAll().map(({ provider, id }) => `${provider}/${id}`);
 }
 
-export function surfaceOptions(pi: PiApi, { cwd }: PiContext): SurfaceOptions {
+export function surfaceOptions(pi: ExtensionAPI, { cwd }: ExtensionContext): SurfaceOptions {
 	const tools = pi.getAllTools().map(({ name, sourceInfo }) => ({ name, extension: extensionFile(sourceInfo) }));
 	const others = tools.filter(({ extension }) => extension === undefined || !isOurs(extension));
 	return { cwd, tools: others.map(defined<HostTool>) };
 }
 
-export function doctorOptions(pi: PiApi, context: PiContext): SurfaceOptions {
+export function doctorOptions(pi: ExtensionAPI, context: ExtensionContext): SurfaceOptions {
 	return defined<SurfaceOptions>({
 		...surfaceOptions(pi, context),
 		hostExecutable: process.execPath,
@@ -60,7 +60,7 @@ export function doctorOptions(pi: PiApi, context: PiContext): SurfaceOptions {
 /** Everything about a conversation that its runs depend on. */
 export type PlaceOptions = Omit<RunOptions, "agent" | "task" | "callId" | "aborted">;
 
-export function placeOptions(pi: PiApi, context: PiContext): PlaceOptions {
+export function placeOptions(pi: ExtensionAPI, context: ExtensionContext): PlaceOptions {
 	const { model, modelRegistry, sessionManager, thinkingLevel } = context;
 	return defined<PlaceOptions>({
 		...doctorOptions(pi, context),

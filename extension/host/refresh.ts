@@ -9,10 +9,9 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { findPackageJSON } from "node:module";
 import { pathToFileURL } from "node:url";
-import type { ModelRegistry, ModelRuntime } from "@earendil-works/pi-coding-agent";
+import type { ExtensionContext, ModelRegistry, ModelRuntime } from "@earendil-works/pi-coding-agent";
 import type { HostCallbacks } from "../../index.js";
 import type { Questions } from "../questions/questions.ts";
-import type { PiContext } from "./pi.ts";
 
 const PI = "@earendil-works/pi-coding-agent";
 
@@ -49,12 +48,13 @@ async function runtime(registry: ProviderRegistry, provider: string): Promise<Mo
  * none, when it could not be refreshed, or when the new one is not good for so long either.
  */
 export async function refreshToken(
-	registry: ProviderRegistry,
+	registryOf: () => ProviderRegistry,
 	provider: string,
 	validForMs: number,
 	signal?: AbortSignal,
 ): Promise<boolean> {
 	try {
+		const registry = registryOf();
 		const own = await runtime(registry, provider);
 		const overrides = { minOAuthValidityMs: validForMs, ...(signal && { signal }) };
 		// A pi that has it no longer refreshes what is about to expire, and the child the rest.
@@ -67,18 +67,13 @@ export async function refreshToken(
 
 /** What runs ask of their host. Those that no call waits for may outlive the session that they were started in. */
 export function hostCallbacks(
-	context: PiContext,
+	context: ExtensionContext,
 	questions: Questions,
 	call?: { id: string; signal: AbortSignal | undefined },
 ): HostCallbacks {
-	const refresh: HostCallbacks["refresh"] = async ({ provider, validForMs }) => {
-		try {
-			return await refreshToken(context.modelRegistry, provider, validForMs, call?.signal);
-		} catch {
-			// A pi that has gone on to another session throws for what belonged to the one before.
-			return false;
-		}
-	};
+	const refresh: HostCallbacks["refresh"] = async ({ provider, validForMs }) =>
+		// A context that is stale throws for its registry.
+		await refreshToken(() => context.modelRegistry, provider, validForMs, call?.signal);
 	const session = context.sessionManager.getSessionId();
 	return { refresh, ...(context.hasUI && questions.callbacks(session, call?.id)) };
 }

@@ -1,15 +1,15 @@
 /** Questions where there is no terminal of ours: pi's dialogs, which the client shows as it likes, one at a time. */
 
+import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Answer } from "../../index.js";
-import type { PiContext } from "../host/pi.ts";
 import { type Asked, leftMs } from "./asked.ts";
 import type { Presenter, Waiting } from "./questions.ts";
 
 export class Dialogs implements Presenter {
-	private readonly context: PiContext;
+	private readonly context: ExtensionContext;
 	private shown: { id: number; over: AbortController } | undefined;
 
-	constructor(context: PiContext) {
+	constructor(context: ExtensionContext) {
 		this.context = context;
 	}
 
@@ -35,7 +35,7 @@ export class Dialogs implements Presenter {
 	}
 }
 
-async function show({ ui }: PiContext, asked: Asked, signal: AbortSignal): Promise<Answer | undefined> {
+async function show({ ui }: ExtensionContext, asked: Asked, signal: AbortSignal): Promise<Answer | undefined> {
 	const { method, title, message = "", options = [], placeholder, prefill } = asked;
 	// A dialog that times out says no; that nobody has said anything is told apart for consent.
 	const dialog = method === "consent" ? { signal } : { signal, timeout: leftMs(asked) };

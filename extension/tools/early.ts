@@ -3,12 +3,12 @@
  * booted, and when, the addon decides. Nothing here may fail into pi: without an early child a call just takes longer.
  */
 
+import type { ExtensionContext, MessageEndEvent, MessageUpdateEvent } from "@earendil-works/pi-coding-agent";
 import type { EarlyCall } from "../../index.js";
-import type { MessageEndEvent, MessageUpdateEvent, PiContext } from "../host/pi.ts";
 import { isWaitingTool, type WaitingTool } from "./tools.ts";
 
 /** Announces a call; nothing when no child can be booted for it. */
-export type Boot = (tool: WaitingTool, callId: string, context: PiContext) => EarlyCall | undefined;
+export type Boot = (tool: WaitingTool, callId: string, context: ExtensionContext) => EarlyCall | undefined;
 
 /** A call without a name or an id by then is waited for no longer; the name of its agent would have been in there. */
 const MAX_HELD_CHARS = 16_384;
@@ -40,7 +40,7 @@ export class EarlyCalls {
 	}
 
 	/** Takes a piece of the message under way. */
-	update({ assistantMessageEvent: piece }: MessageUpdateEvent, context: PiContext): void {
+	update({ assistantMessageEvent: piece }: MessageUpdateEvent, context: ExtensionContext): void {
 		if (!isOfCall(piece) || piece.contentIndex === undefined) return;
 		const index = piece.contentIndex;
 		if (piece.type === "toolcall_start") this.arriving.set(index, { call: undefined, held: "", begun: false });
@@ -83,7 +83,7 @@ export class EarlyCalls {
 	}
 
 	/** Says whether more of this call is of interest. */
-	private take(arriving: Arriving, piece: CallPiece, index: number, context: PiContext): boolean {
+	private take(arriving: Arriving, piece: CallPiece, index: number, context: ExtensionContext): boolean {
 		let json = piece.type === "toolcall_delta" ? (piece.delta ?? "") : "";
 		// Some providers hand out a call whole, without deltas.
 		if (piece.type === "toolcall_end" && !arriving.begun) json = JSON.stringify(piece.toolCall?.arguments) ?? "";
@@ -103,7 +103,7 @@ export class EarlyCalls {
 		return arriving.call !== undefined;
 	}
 
-	private announce(tool: WaitingTool, callId: string, context: PiContext): EarlyCall | undefined {
+	private announce(tool: WaitingTool, callId: string, context: ExtensionContext): EarlyCall | undefined {
 		// Some providers count their calls anew in each message.
 		this.finished(callId);
 		const call = this.boot(tool, callId, context);

@@ -1,10 +1,10 @@
 /** What the tools look like. The addon describes them; without it they can still be called, and say what is wrong. */
 
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { ToolSurface, ToolSurfaces } from "../../index.js";
 import { messageOf } from "../host/guard.ts";
 import { loadAddon } from "../host/native.ts";
 import { surfaceOptions } from "../host/options.ts";
-import type { PiApi, PiContext } from "../host/pi.ts";
 
 /**
  * The tools as this process last described them. After `/reload` pi draws the transcript again before `session_start`,
@@ -16,13 +16,13 @@ export function rememberedTools(): readonly ToolSurface[] {
 	return remembered;
 }
 
-export async function describeTools(pi: PiApi, context: PiContext): Promise<ToolSurfaces> {
+export async function describeTools(pi: ExtensionAPI, context: ExtensionContext): Promise<ToolSurfaces> {
 	const surfaces = await described(pi, context);
 	remembered = surfaces.register ? surfaces.tools : [];
 	return surfaces;
 }
 
-async function described(pi: PiApi, context: PiContext): Promise<ToolSurfaces> {
+async function described(pi: ExtensionAPI, context: ExtensionContext): Promise<ToolSurfaces> {
 	const { native, problem } = loadAddon();
 	if (!native) return withoutAddon(problem);
 	try {

@@ -1,6 +1,7 @@
 /** The tools: each hands a call to the addon and its result back to pi. */
 
 import module from "node:module";
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type {
 	EarlyCall,
 	HostCallbacks,
@@ -19,7 +20,7 @@ import { STAMPS } from "../host/details.ts";
 import { contained, messageOf } from "../host/guard.ts";
 import { loadAddon, type Native } from "../host/native.ts";
 import { modelNames, type PlaceOptions, placeOptions } from "../host/options.ts";
-import type { PiApi, PiContext, ToolDefinition, ToolOutput } from "../host/pi.ts";
+import type { ToolDefinition, ToolOutput } from "../host/pi.ts";
 import { hostCallbacks } from "../host/refresh.ts";
 import { settled } from "../host/runs.ts";
 import { defined, type Stamp } from "../host/stored.ts";
@@ -33,7 +34,7 @@ interface Call {
 	place: PlaceOptions;
 	host: HostCallbacks;
 	signal: AbortSignal | undefined;
-	context: PiContext;
+	context: ExtensionContext;
 	update(partial: ToolResult): void;
 }
 
@@ -71,12 +72,12 @@ export function isWaitingTool(name: string): name is WaitingTool {
 }
 
 export class Tools {
-	private readonly pi: PiApi;
+	private readonly pi: ExtensionAPI;
 	private readonly questions: Questions;
 	/** Calls that failed: pi flags them in a `tool_result` handler, where a flag returned by a tool may be lost. */
 	private readonly failed = new Set<string>();
 
-	constructor(pi: PiApi, questions: Questions) {
+	constructor(pi: ExtensionAPI, questions: Questions) {
 		this.pi = pi;
 		this.questions = questions;
 	}
@@ -119,7 +120,7 @@ export class Tools {
 	}
 
 	/** Has the addon boot a child for a call that still arrives. */
-	bootEarly(tool: WaitingTool, callId: string, context: PiContext): EarlyCall | undefined {
+	bootEarly(tool: WaitingTool, callId: string, context: ExtensionContext): EarlyCall | undefined {
 		if (!this.pi.getActiveTools().includes(tool)) return undefined;
 		shareCompiledCode();
 		return loadAddon().native?.bootEarly({ ...placeOptions(this.pi, context), callId, tool });

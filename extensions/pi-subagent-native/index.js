@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 632161de699e56ee. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 df12b4cdbeafb2d5. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6257,8 +6257,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 632161de699e56ee"}.`)) return void 0;
-  const [version] = "0.1.0 632161de699e56ee".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 df12b4cdbeafb2d5"}.`)) return void 0;
+  const [version] = "0.1.0 df12b4cdbeafb2d5".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6380,9 +6380,8 @@ function guardedTimeout(what, run, afterMs) {
 import { createRequire } from "node:module";
 var loaded;
 function loadAddon() {
-  if (loaded) return { native: loaded };
   try {
-    loaded = createRequire(packageFolder)("./index.js");
+    loaded ??= createRequire(packageFolder)("./index.js");
     return { native: loaded };
   } catch (error) {
     return { problem: describe(error) };
@@ -6553,7 +6552,7 @@ function announced(run, room) {
 function deliveredIn(entries) {
   const ids = /* @__PURE__ */ new Set();
   for (const entry of entries) {
-    if (entry?.customType !== ANNOUNCEMENT || !isObject(entry.details)) continue;
+    if (!isObject(entry) || entry.customType !== ANNOUNCEMENT || !isObject(entry.details)) continue;
     const { deliveryIds } = entry.details;
     for (const id of Array.isArray(deliveryIds) ? deliveryIds : []) if (isText(id)) ids.add(id);
   }
@@ -6723,7 +6722,7 @@ var Deliveries = class {
       this.outgoing = this.outgoing.filter((each) => !standing.includes(each));
       for (const { message } of standing) {
         this.unwritten.push(...message.deliveryIds);
-        contained("telling other extensions of results", () => this.arrived(message));
+        this.arrived(message);
       }
     }
     const file = context.sessionManager.getSessionFile();
@@ -7560,8 +7559,9 @@ async function runtime(registry, provider) {
   if (config) own?.registerProvider(provider, config);
   return own;
 }
-async function refreshToken(registry, provider, validForMs, signal) {
+async function refreshToken(registryOf, provider, validForMs, signal) {
   try {
+    const registry = registryOf();
     const own = await runtime(registry, provider);
     const overrides = { minOAuthValidityMs: validForMs, ...signal && { signal } };
     const found = own ? await own.getAuth(provider, overrides) : await registry.getProviderAuth(provider);
@@ -7571,13 +7571,10 @@ async function refreshToken(registry, provider, validForMs, signal) {
   }
 }
 function hostCallbacks(context, questions, call) {
-  const refresh = async ({ provider, validForMs }) => {
-    try {
-      return await refreshToken(context.modelRegistry, provider, validForMs, call?.signal);
-    } catch {
-      return false;
-    }
-  };
+  const refresh = async ({ provider, validForMs }) => (
+    // A context that is stale throws for its registry.
+    await refreshToken(() => context.modelRegistry, provider, validForMs, call?.signal)
+  );
   const session2 = context.sessionManager.getSessionId();
   return { refresh, ...context.hasUI && questions.callbacks(session2, call?.id) };
 }
@@ -9236,6 +9233,7 @@ function notOpen() {
 }
 
 // extension/host/events.ts
+var WHAT = "telling other extensions of runs";
 var UPDATE_MS = 1e3;
 var MAX_TEXT_CHARACTERS = 500;
 var MAX_RESULT_CHARACTERS2 = 4e3;
@@ -9247,8 +9245,8 @@ var RunEvents = class {
   events;
   /** What was said last of each run under way. */
   told = /* @__PURE__ */ new Map();
-  newest = [];
-  timer;
+  live = [];
+  clock;
   constructor({ events }) {
     this.events = events;
   }
@@ -9258,44 +9256,42 @@ var RunEvents = class {
   ended(runs) {
     for (const run of runs) {
       this.told.delete(run.runId);
-      this.events.emit("subagent:ended", eventOf(run));
+      this.emit("subagent:ended", eventOf(run));
     }
   }
-  /** Tells what is new of the runs under way, of each when it is due. */
+  /** Takes in the runs of the session. One that nothing was told of was under way when the session was opened. */
   update(runs) {
-    this.newest = runs;
-    const now = performance.now();
-    let waits = false;
-    for (const run of runs) {
-      const last = this.told.get(run.runId);
-      if (run.state === "ended" || last?.what === JSON.stringify(eventOf(run))) continue;
-      if (!last || now - last.at >= UPDATE_MS) this.tell("subagent:update", run);
-      else waits = true;
-    }
-    if (waits && !this.timer) {
-      const update = () => {
-        this.timer = void 0;
-        this.update(this.newest);
-      };
-      this.timer = guardedTimeout("telling other extensions of runs", update, UPDATE_MS);
-    }
+    this.live = runs.filter((run) => isLive(run) && !run.isForeground);
+    if (this.live.length === 0) this.stop();
+    else this.clock ??= guardedInterval(WHAT, () => this.tellNews(), UPDATE_MS);
   }
   delivered({ runIds, deliveryIds, runs }) {
     const result = (run) => defined({ result: run.result?.slice(0, MAX_RESULT_CHARACTERS2) });
     const told = runs.map((run) => ({ ...eventOf(run), ...result(run) }));
-    this.events.emit("subagent:delivered", { runIds, deliveryIds, runs: told });
+    this.emit("subagent:delivered", { runIds, deliveryIds, runs: told });
   }
   /** Says no more: the session is closed. */
   close() {
-    clearTimeout(this.timer);
-    this.timer = void 0;
-    this.newest = [];
+    this.stop();
     this.told.clear();
+  }
+  stop() {
+    clearInterval(this.clock);
+    this.clock = void 0;
+  }
+  tellNews() {
+    for (const run of this.live) {
+      if (this.told.get(run.runId) !== JSON.stringify(eventOf(run))) this.tell("subagent:update", run);
+    }
   }
   tell(name, run) {
     const event = eventOf(run);
-    this.told.set(run.runId, { at: performance.now(), what: JSON.stringify(event) });
-    this.events.emit(name, event);
+    this.told.set(run.runId, JSON.stringify(event));
+    this.emit(name, event);
+  }
+  /** An extension that fails keeps no news from the others. */
+  emit(name, event) {
+    contained(WHAT, () => this.events.emit(name, event));
   }
 };
 function eventOf(run) {
@@ -10476,13 +10472,12 @@ function start(pi) {
     try {
       if (event.deliveries) deliveries.add(event.deliveries);
     } finally {
-      const tell2 = () => {
+      contained("telling of background runs", () => {
+        if (event.notices) notices.announce(event.notices, context);
         if (event.started) events.started(event.started);
-        if (event.runs) events.update(event.runs.filter(({ isForeground }) => !isForeground));
+        if (event.runs) events.update(event.runs);
         if (event.ended) events.ended(event.ended);
-      };
-      contained("telling other extensions of runs", tell2);
-      contained("a notice", () => event.notices && notices.announce(event.notices, context));
+      });
     }
   }
   function openBackground(context) {
