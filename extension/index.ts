@@ -53,7 +53,7 @@ function start(pi: ExtensionAPI): void {
 
 	registerCommands(pi, { background, deliveries, questions });
 	registerAnnouncementRenderer(pi);
-	questions.subscribe(() => background.ask(questions.titles()));
+	questions.subscribe(() => background.ask(questions.list()));
 
 	// Without a terminal of its own pi dies of Ctrl+C at once, and a child in its own process group hears nothing of it.
 	const interrupted = () => {

@@ -141,6 +141,16 @@ describe("/stop", () => {
 	});
 });
 
+describe("/subagents answer", () => {
+	it("says that nobody asks, or nobody of that name", async () => {
+		const { host } = await start();
+		for (const line of ["answer", "answer cleanup"])
+			await host.commands.get("subagents")?.handler(line, host.context());
+		const said = host.entries.map(({ data }) => (data as { lines: { text: string }[] }).lines[0]?.text);
+		assert.deepEqual(said, ["No sub-agent waits for an answer", "No sub-agent named cleanup waits for an answer"]);
+	});
+});
+
 describe("the message", () => {
 	const ended = { state: "ended", startedMs: 1_000, endedMs: 13_400 } as const;
 	const good = backgroundRun("1a2b3c4d", { ...ended, status: "success", outcome: "completed", label: "loader" });

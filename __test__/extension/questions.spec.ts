@@ -401,6 +401,7 @@ describe("questions in pi's terminal", () => {
 		ask.withdraw(first.id);
 		assert.deepEqual([await Promise.all(answers.map(sofar)), terminal.overlay, terminal.lines], [[{}, {}], "", []]);
 		assert.equal(questions.open(), false);
+		for (let id = 0; id < 5_000; id++) ask.withdraw(-id);
 		ask.withdraw(ids + 1);
 		assert.deepEqual(await sofar(ask.ask(question("confirm"))), {}, "taken back before it was heard");
 	});

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { announcementIn, announcementOf, deliveredIn } from "../../extension/background/announcement.ts";
-import { commandReport, reportIn } from "../../extension/commands/report.ts";
+import { reportIn } from "../../extension/commands/report.ts";
 import { agentsIn, receiptIn, runDetailsIn } from "../../extension/host/details.ts";
 import { answer, backgroundRun } from "./package-copy.ts";
 
@@ -37,7 +37,7 @@ const kinds = [
 	{
 		kind: "subagents-report",
 		decode: reportIn,
-		sample: commandReport(report),
+		sample: report,
 		broken: { title: "t", lines: [{}], text: "" },
 	},
 ];

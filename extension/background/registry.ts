@@ -89,9 +89,9 @@ export class Background {
 		return view;
 	}
 
-	/** Takes in what runs ask of the user now: titles by the runs' ids. */
-	ask(asking: ReadonlyMap<string, string>): void {
-		this.asking = asking;
+	/** Takes in what runs ask of the user now. */
+	ask(questions: readonly { runId: string; title: string }[]): void {
+		this.asking = new Map(questions.map(({ runId, title }) => [runId, title]));
 		this.publish(this.given);
 	}
 

@@ -41,7 +41,7 @@ export function renderers(tool: string, asked: (callId: string) => readonly Aske
 			noteCall(state, context);
 			const call = callOf(args, "", context);
 			const waiting = () => asked(context.toolCallId).slice(0, QUESTIONS);
-			const questions = (pen: Pen) => waiting().map((question) => questionLine(question, pen.width, pen));
+			const questions = (pen: Pen) => waiting().map((question) => questionLine(question, pen));
 			return component(
 				theme,
 				(pen) => [...headLines(cardOf(call, state), pen), ...pen.indented(INDENT, questions)],

@@ -1,13 +1,12 @@
 /** What the commands say: data, kept in the session, laid out whenever it is drawn, and never in the model's context. */
 
 import { writeSync } from "node:fs";
-import type { ExtensionAPI, ExtensionContext, Theme } from "@earendil-works/pi-coding-agent";
-import type { Component } from "@earendil-works/pi-tui";
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { CommandReport, DoctorCheck } from "../../index.js";
 import { decoder, isNumber, isObject, isText, listOf, maybe, shape } from "../host/stored.ts";
 import { component } from "../ui/component.ts";
-import type { Style } from "../ui/style.ts";
-import { indented, oneLine, plainText, widthOf, wrap } from "../ui/text.ts";
+import type { Pen } from "../ui/pen.ts";
+import { oneLine, plainText, widthOf } from "../ui/text.ts";
 import { markNamed } from "../ui/words.ts";
 
 /** Type of the session entries that hold reports. */
@@ -22,82 +21,72 @@ const STEP = 2;
 const MAX_INDENT = 8;
 /** Longer names do not widen the column of names. */
 const NAME_COLUMNS = 28;
-const GAP = "  ";
+const GAP = 2;
 /** What stands over a report that has no title of its own: it says whose words these are, where nothing else does. */
 const NO_TITLE = "Sub-agents";
 
 type ReportLine = CommandReport["lines"][number];
 
 /** `text` is the same for whoever draws nothing. */
-export type Report = Pick<CommandReport, "title" | "lines" | "text"> & Partial<typeof STAMP>;
+export type Report = Pick<CommandReport, "title" | "lines" | "text">;
 
 const isLine = shape<ReportLine>([isText, "text"], [maybe(isText), "mark", "name"], [maybe(isNumber), "indent"]);
 
 /** A report that was kept. */
 export const reportIn = decoder<Report>(STAMP, shape<Report>([isText, "title", "text"], [listOf(isLine), "lines"]));
 
-/** What the addon says to a command. */
-export function commandReport({ title, lines, text }: CommandReport): Report {
-	return { ...STAMP, title, lines, text };
-}
-
 /** A report of one sentence, about what the addon cannot say. */
 export function messageReport(status: DoctorCheck["status"], message: string): Report {
 	const text = oneLine(message);
-	const line = [markNamed(status).text, text].filter((part) => part !== "").join(" ");
-	return { ...STAMP, title: NO_TITLE, lines: [{ mark: status, text }], text: `${NO_TITLE}\n\n${line}` };
+	const line = `${markNamed(status).text} ${text}`.trim();
+	return { title: NO_TITLE, lines: [{ mark: status, text }], text: `${NO_TITLE}\n\n${line}` };
 }
 
 export function registerReportRenderer(pi: ExtensionAPI): void {
-	pi.registerEntryRenderer(REPORT_ENTRY, (entry, _options, theme) => {
-		const report = reportIn(entry.data);
-		if (!report) return unknownReport(entry.data, theme);
-		return component(theme, (pen) => {
-			// A sentence that was asked for needs no heading.
-			const hasTitle = report.title !== NO_TITLE && report.title !== "";
-			const title = pen.bold(pen.fg("accent", oneLine(report.title)));
-			const head = hasTitle ? [...pen.indented(1, (inner) => inner.wrap(title)), ""] : [];
-			return [...head, ...reportLines(report.lines, pen.width, pen)];
-		});
+	pi.registerEntryRenderer(REPORT_ENTRY, ({ data }, _options, theme) => {
+		const report = reportIn(data);
+		if (report) return component(theme, (pen) => [...heading(report, pen), ...reportLines(report.lines, pen)]);
+		// What another release has written, or anybody else, as it reads.
+		const text = isObject(data) && isText(data.text) ? data.text : undefined;
+		const draw = (inner: Pen) => inner.paragraph(text ?? "", "toolOutput");
+		return text === undefined ? undefined : component(theme, (pen) => pen.indented(1, draw));
 	});
 }
 
-/** What another release has written, or anybody else, as it reads. */
-function unknownReport(data: unknown, theme: Theme): Component | undefined {
-	if (!isObject(data) || typeof data.text !== "string") return undefined;
-	const text = plainText(data.text);
-	return component(theme, (pen) => pen.indented(1, (inner) => inner.wrap(inner.fg("toolOutput", text))));
+/** A sentence that was asked for needs none. */
+function heading({ title }: Report, pen: Pen): string[] {
+	if (title === NO_TITLE || title === "") return [];
+	return [...pen.indented(1, (inner) => inner.wrap(pen.bold(pen.fg("accent", oneLine(title))))), ""];
 }
 
 /** Lines of a report, one column in from the left like pi's own messages. */
-export function reportLines(lines: readonly ReportLine[], width: number, style: Style): string[] {
-	const room = Math.max(1, width - 1);
+export function reportLines(lines: readonly ReportLine[], pen: Pen): string[] {
 	const names = lines.map(({ name = "", text }) => (text === "" ? 0 : widthOf(oneLine(name))));
-	const column = Math.max(0, ...names.filter((columns) => columns <= Math.min(NAME_COLUMNS, room / 3)));
-	return lines.flatMap(({ mark, name = "", text, indent = 0 }) => {
-		const { text: sign, color } = markNamed(mark ?? "none");
-		const margin = " ".repeat(STEP * Math.min(MAX_INDENT, Math.max(0, Math.floor(indent))));
-		const title = oneLine(name);
-		const words = style.fg(sign ? "toolOutput" : "muted", plainText(text).replace(/\n/g, " "));
-		const lead = margin + (sign && style.fg(color, `${sign} `));
-		if (title === "") return indented(wrap(words, room, lead), 1);
-		if (words === "") return indented(wrap(style.fg("accent", style.bold(title)), room, lead), 1);
-		const gap = " ".repeat(Math.max(0, column - widthOf(title)) + GAP.length);
-		const head = style.fg("accent", title) + gap;
-		// What follows a name that fits into the column stands below the words, and not below the name.
-		const fits = widthOf(title) <= column;
-		return indented(fits ? wrap(words, room, lead + head) : wrap(head + words, room, lead), 1);
-	});
+	const column = Math.max(0, ...names.filter((columns) => columns <= Math.min(NAME_COLUMNS, pen.width / 3)));
+	return pen.indented(1, (inner) => lines.flatMap((line) => reportLine(line, column, inner)));
+}
+
+function reportLine({ mark, name = "", text, indent = 0 }: ReportLine, column: number, pen: Pen): string[] {
+	const { text: sign, color } = markNamed(mark ?? "none");
+	const margin = " ".repeat(STEP * Math.min(MAX_INDENT, Math.max(0, Math.floor(indent))));
+	const lead = margin + (sign && pen.fg(color, `${sign} `));
+	const words = pen.fg(sign ? "toolOutput" : "muted", plainText(text).replace(/\n/g, " "));
+	const title = oneLine(name);
+	if (title === "") return pen.wrap(words, lead);
+	if (words === "") return pen.wrap(pen.fg("accent", pen.bold(title)), lead);
+	const head = pen.fg("accent", title) + " ".repeat(Math.max(0, column - widthOf(title)) + GAP);
+	// What follows a name that fits into the column stands below the words, and not below the name.
+	return widthOf(title) <= column ? pen.wrap(words, lead + head) : pen.wrap(head + words, lead);
 }
 
 /**
  * TUI: an entry in the transcript. RPC: a notification, which every client shows. Print: standard output, where pi
  * itself prints nothing for a command. JSON: an entry, which pi writes as one event line.
  */
-export function deliver(pi: ExtensionAPI, context: ExtensionContext, report: Report): void {
-	if (context.mode === "rpc") context.ui.notify(report.text, "info");
-	else if (context.mode === "print") print(`${report.text}\n`);
-	else pi.appendEntry(REPORT_ENTRY, report);
+export function deliver(pi: ExtensionAPI, context: ExtensionContext, { title, lines, text }: Report): void {
+	if (context.mode === "rpc") context.ui.notify(text, "info");
+	else if (context.mode === "print") print(`${text}\n`);
+	else pi.appendEntry(REPORT_ENTRY, { ...STAMP, title, lines, text });
 }
 
 /** Writes to the descriptor: in print mode pi redirects `process.stdout` to stderr. */

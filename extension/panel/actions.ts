@@ -2,8 +2,9 @@
 
 import type { CommandReport, HostCallbacks } from "../../index.js";
 import { type BackgroundRun, isLive } from "../background/run.ts";
-import { commandReport, messageReport, type Report, reportLines } from "../commands/report.ts";
+import { messageReport, type Report, reportLines } from "../commands/report.ts";
 import { messageOf, unwaited } from "../host/guard.ts";
+import { Pen } from "../ui/pen.ts";
 import { nameOf } from "../ui/run-words.ts";
 import { clip, oneLine } from "../ui/text.ts";
 import type { Action } from "./keys.ts";
@@ -44,7 +45,7 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 		foot.say(`${name} …`, "muted");
 		const ask = async () => {
 			try {
-				return pageOf(commandReport(await command(run, name, rest)));
+				return pageOf(await command(run, name, rest));
 			} catch (error) {
 				return pageOf(messageReport("error", failure(name, error)));
 			}
@@ -88,7 +89,7 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 
 /** A report below the head of the panel, which has its title. */
 function pageOf({ title, lines }: Report): Page {
-	return { title, lines: (columns, style) => reportLines(lines, columns, style) };
+	return { title, lines: (columns, style) => reportLines(lines, new Pen(style.theme, columns)) };
 }
 
 function quoted(run: BackgroundRun): string {

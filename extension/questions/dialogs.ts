@@ -2,7 +2,6 @@
 
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Answer } from "../../index.js";
-import { type Asked, leftMs } from "./asked.ts";
 import type { Presenter, Waiting } from "./questions.ts";
 
 export class Dialogs implements Presenter {
@@ -20,10 +19,7 @@ export class Dialogs implements Presenter {
 		if (!next) return;
 		const over = new AbortController();
 		this.shown = { id: next.id, over };
-		show(this.context, next, over.signal).then(
-			(answer) => next.settle(answer),
-			() => next.settle(),
-		);
+		show(this.context, next, over.signal).then(next.settle, () => next.settle());
 	}
 
 	/** The client shows it already, or will. */
@@ -35,25 +31,18 @@ export class Dialogs implements Presenter {
 	}
 }
 
-async function show({ ui }: ExtensionContext, asked: Asked, signal: AbortSignal): Promise<Answer | undefined> {
-	const { method, title, message = "", options = [], placeholder, prefill } = asked;
-	// A dialog that times out says no; that nobody has said anything is told apart for consent.
-	const dialog = method === "consent" ? { signal } : { signal, timeout: leftMs(asked) };
+async function show({ ui }: ExtensionContext, asked: Waiting, signal: AbortSignal): Promise<Answer> {
+	const { method, title, message = "", options = [], placeholder, prefill, endsAt } = asked;
+	const timeout = Math.max(1, Math.round(endsAt - performance.now()));
 	const text = `${asked.agent} asks: ${title}`;
-	switch (method) {
-		case "consent":
-			return { confirmed: await ui.confirm(title, message, dialog) };
-		case "confirm":
-			return { confirmed: await ui.confirm(text, message, dialog) };
-		case "select":
-			return answer(await ui.select(text, [...options], dialog));
-		case "input":
-			return answer(await ui.input(text, placeholder, dialog));
-		case "editor":
-			return answer(await ui.editor(text, prefill));
-	}
-}
-
-function answer(value: string | undefined): Answer {
+	// A dialog that times out says no; that nobody has said anything is told apart for consent.
+	if (method === "consent") return { confirmed: await ui.confirm(title, message, { signal }) };
+	if (method === "confirm") return { confirmed: await ui.confirm(text, message, { signal, timeout }) };
+	const answers = {
+		select: () => ui.select(text, options, { signal, timeout }),
+		input: () => ui.input(text, placeholder, { signal, timeout }),
+		editor: () => ui.editor(text, prefill),
+	};
+	const value = await answers[method]();
 	return value === undefined ? {} : { value };
 }

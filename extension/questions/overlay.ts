@@ -13,11 +13,12 @@ import {
 	type KeybindingsManager,
 	SelectList,
 	type TUI,
+	truncateToWidth,
 } from "@earendil-works/pi-tui";
 import type { Answer } from "../../index.js";
 import { keyText } from "../ui/key-text.ts";
 import { Style } from "../ui/style.ts";
-import { cell, plainText, wrap } from "../ui/text.ts";
+import { cell, clip, plainText, wrap } from "../ui/text.ts";
 import { type Asked, asker, type Choice, choicesOf } from "./asked.ts";
 
 /** How long keys that were on their way when it opened by itself are not taken for an answer. */
@@ -71,15 +72,11 @@ export class QuestionOverlay implements Component, Focusable {
 		const { asked, theme, byHand } = options;
 		this.style = new Style(theme);
 		this.choices = choicesOf(asked);
-		const { style } = this;
 		const items = this.choices.map(({ label }, index) => ({ value: `${index}`, label }));
-		this.list = new SelectList(items, CHOICES, {
-			selectedPrefix: (text) => style.fg("accent", text),
-			selectedText: (text) => style.fg("accent", text),
-			description: (text) => style.fg("muted", text),
-			scrollInfo: (text) => style.fg("dim", text),
-			noMatch: (text) => style.fg("dim", text),
-		});
+		const chosen = (text: string) => this.style.fg("accent", text);
+		const dim = (text: string) => this.style.fg("dim", text);
+		const styles = { selectedPrefix: chosen, selectedText: chosen, description: dim, scrollInfo: dim, noMatch: dim };
+		this.list = new SelectList(items, CHOICES, styles);
 		if (asked.method === "input" && byHand) this.write();
 	}
 
@@ -118,17 +115,16 @@ export class QuestionOverlay implements Component, Focusable {
 		// A dialog of pi's may have opened below, and would not be seen.
 		if (!this.hasFocus) return [];
 		this.shownAt ??= performance.now();
-		const { style } = this;
 		const inner = Math.max(1, width - FRAME_COLUMNS);
-		const answers = this.input ? this.input.render(inner) : this.list.render(inner);
-		const below = ["", ...answers, "", ...wrap(style.fg("dim", this.hints()), inner)];
+		const answers = (this.input ?? this.list).render(inner);
+		const below = ["", ...answers, "", ...wrap(this.style.fg("dim", this.hints()), inner)];
 		const rows = Math.max(LEAST_ROWS, this.options.tui.terminal.rows - FREE_ROWS - FRAME_ROWS - below.length);
-		const lines = [...this.question(inner, rows), ...below];
-		const side = style.fg("warning", "│");
-		const framed = lines.map((line) =>
-			width > FRAME_COLUMNS ? `${side} ${cell(line, inner)} ${side}` : cell(line, width),
-		);
-		return [this.edge("╭", "╮", this.heading(), width), ...framed, this.edge("╰", "╯", "", width)];
+		const edge = (left: string, text: string, right: string) =>
+			this.style.fg("warning", left + truncateToWidth(`─${text}${"─".repeat(width)}`, inner + 2, "") + right);
+		const side = this.style.fg("warning", "│");
+		const lines = [...this.question(inner, rows), ...below].map((line) => `${side} ${cell(line, inner)} ${side}`);
+		const framed = [edge("╭", ` ${this.heading()} `, "╮"), ...lines, edge("╰", "", "╯")];
+		return framed.map((line) => clip(line, width));
 	}
 
 	private press(key: Key): void {
@@ -165,10 +161,8 @@ export class QuestionOverlay implements Component, Focusable {
 	private question(width: number, rows: number): string[] {
 		const { title, message = "" } = this.options.asked;
 		const text = plainText(message).trim();
-		const all = [
-			...wrap(this.style.bold(plainText(title).trim()), width),
-			...(text === "" ? [] : ["", ...wrap(text, width)]),
-		];
+		const head = wrap(this.style.bold(plainText(title).trim()), width);
+		const all = text === "" ? head : [...head, "", ...wrap(text, width)];
 		if (all.length <= rows) return all;
 		this.from = Math.max(0, Math.min(this.from, all.length - rows + 1));
 		const seen = all.slice(this.from, this.from + rows - 1);
@@ -187,13 +181,6 @@ export class QuestionOverlay implements Component, Focusable {
 		if (this.input) return `${take} sends it · ${no} gives no answer`;
 		const move = `${this.name("tui.select.up")}/${this.name("tui.select.down")}`;
 		return `${move} chooses · ${take} takes it · ${no} declines · what you type goes to the editor`;
-	}
-
-	private edge(left: string, right: string, heading: string, width: number): string {
-		const { style } = this;
-		const text = heading === "" ? "" : ` ${heading} `;
-		const inner = cell(`─${text}${"─".repeat(width)}`, Math.max(0, width - 2)).replace(/…$/, "─");
-		return style.fg("warning", width > 2 ? `${left}${inner}${right}` : "");
 	}
 
 	private name(key: Key): string {

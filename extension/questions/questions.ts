@@ -4,8 +4,8 @@
  */
 
 import type { Answer, HostCallbacks } from "../../index.js";
-import { guardedTimeout } from "../host/guard.ts";
-import { type Asked, consentOf, questionOf } from "./asked.ts";
+import { contained, guardedTimeout } from "../host/guard.ts";
+import type { Asked } from "./asked.ts";
 
 /** Shows questions to a person. */
 export interface Presenter {
@@ -18,115 +18,118 @@ export interface Presenter {
 }
 
 export interface Waiting extends Asked {
+	/** When it began to wait, and when it ends unanswered; as `performance.now()` counts. */
+	readonly since: number;
+	readonly endsAt: number;
 	/** Gives an answer; without one, nobody has answered. */
 	settle(answer?: Answer): void;
 }
 
-/** What the questions of a session need, whichever load of the extension looks after them. */
-interface Store {
-	waiting: Waiting[];
+/** The questions of a session, whichever load of the extension looks after them. */
+interface Queue {
+	waiting: readonly Waiting[];
 	changed(): void;
 }
 
-/** The sessions that are open or being reloaded, by their ids. */
-const stores = new Map<string, Store>();
+/** Those of the sessions that are open or being reloaded, by their ids. */
+const queues = new Map<string, Queue>();
+
+/** Nobody answers for as long: the answer is the harmless one. */
+const LIMIT_MS = 10 * 60_000;
+/** What a timer takes; one that is longer would fire at once. */
+const MAX_LIMIT_MS = 2 ** 31 - 1;
+/** A question that is taken back before it is heard comes right after; so many are remembered. */
+const MOST_WITHDRAWN = 100;
 
 export class Questions {
-	private session: string | undefined;
+	private session = "";
 	private presenter: Presenter | undefined;
 	private readonly listeners = new Set<() => void>();
 	/** Questions that were taken back before they were heard. */
-	private readonly withdrawn = new Set<number>();
+	private withdrawn: readonly number[] = [];
 
 	/** From now on the questions of this session are asked; some may wait since before a reload. */
 	attach(session: string, presenter: Presenter): void {
 		this.session = session;
 		this.presenter = presenter;
-		const store = stores.get(session) ?? { waiting: [], changed: () => {} };
-		store.changed = () => this.changed();
-		stores.set(session, store);
+		const queue = queues.get(session) ?? { waiting: [], changed() {} };
+		queue.changed = () => this.changed();
+		queues.set(session, queue);
 		this.changed();
 	}
 
 	/** Ends that: with the session goes the person who could answer, unless its next load asks them again. */
 	detach(isReload: boolean): void {
-		const { session = "", presenter } = this;
-		const store = stores.get(session);
+		const queue = queues.get(this.session);
+		this.presenter?.close();
 		this.presenter = undefined;
-		this.session = undefined;
-		presenter?.close();
-		if (!store) return;
-		store.changed = () => {};
+		if (queue) queue.changed = () => {};
 		if (isReload) return;
-		stores.delete(session);
-		for (const { settle } of store.waiting) settle();
+		queues.delete(this.session);
+		for (const { settle } of queue?.waiting ?? []) settle();
 	}
 
 	/** All that wait, longest first; those of one tool call, if it is given. */
 	list(callId?: string): readonly Waiting[] {
-		const all = stores.get(this.session ?? "")?.waiting ?? [];
+		const all = queues.get(this.session)?.waiting ?? [];
 		return callId === undefined ? all : all.filter((asked) => asked.callId === callId);
 	}
 
-	/** What each run asks that asks anything, by its id. */
-	titles(): ReadonlyMap<string, string> {
-		return new Map(this.list().map(({ runId, title }) => [runId, title]));
-	}
-
-	/** Calls `listener` at every change from now on. Returns what ends that. */
-	subscribe(listener: () => void): () => void {
+	/** Calls `listener` at every change from now on. */
+	subscribe(listener: () => void): void {
 		this.listeners.add(listener);
-		return () => this.listeners.delete(listener);
 	}
 
 	/** Opens this question, or the one that waits longest. False: there is none. */
 	open(id = this.list()[0]?.id): boolean {
-		const isThere = this.list().some((asked) => asked.id === id);
-		if (isThere && id !== undefined) this.presenter?.open(id);
-		return isThere;
+		const asked = this.list().find((other) => other.id === id);
+		if (asked) this.presenter?.open(asked.id);
+		return asked !== undefined;
 	}
 
 	/** How runs of this session ask; those of a tool call are known by it. */
 	callbacks(session: string, callId?: string): Required<Pick<HostCallbacks, "confirm" | "ask" | "withdraw">> {
 		const of = callId === undefined ? {} : { callId };
 		return {
-			confirm: async (request) => {
-				const answer = await this.ask(session, { ...consentOf(request), ...of });
+			confirm: async ({ path: _path, ...request }) => {
+				const answer = await this.ask(session, { ...request, ...of, method: "consent" });
 				// The addon tells a no from no answer, which is what a rejection is.
 				if (answer?.confirmed === undefined) throw new Error("nobody has answered");
 				return answer.confirmed;
 			},
-			ask: async (question) => (await this.ask(session, { ...questionOf(question), ...of })) ?? {},
+			ask: async ({ timeoutMs, ...question }) => (await this.ask(session, { ...question, ...of }, timeoutMs)) ?? {},
 			withdraw: (id) => {
-				const waiting = stores.get(session)?.waiting.find((asked) => asked.id === id);
+				const waiting = queues.get(session)?.waiting.find((asked) => asked.id === id);
 				if (waiting) waiting.settle();
-				else this.withdrawn.add(id);
+				else this.withdrawn = [...this.withdrawn, id].slice(-MOST_WITHDRAWN);
 			},
 		};
 	}
 
-	private async ask(session: string, asked: Asked): Promise<Answer | undefined> {
-		const store = stores.get(session);
-		if (!store || this.withdrawn.delete(asked.id)) return undefined;
+	/** The child counts from when it asks, however long others are being answered. */
+	private async ask(session: string, asked: Asked, timeoutMs = LIMIT_MS): Promise<Answer | undefined> {
+		const queue = queues.get(session);
+		if (!queue || this.withdrawn.includes(asked.id)) return undefined;
 		const { promise, resolve } = Promise.withResolvers<Answer | undefined>();
-		const timer = guardedTimeout("ending a question", () => waiting.settle(), asked.limitMs);
+		const limitMs = Math.min(timeoutMs, MAX_LIMIT_MS);
+		const timer = guardedTimeout("ending a question", () => waiting.settle(), limitMs);
+		const since = performance.now();
 		const waiting: Waiting = {
-			...asked,
+			...{ ...asked, since, endsAt: since + limitMs },
 			settle(answer) {
 				clearTimeout(timer);
 				resolve(answer);
-				if (!store.waiting.includes(waiting)) return;
-				store.waiting = store.waiting.filter((other) => other !== waiting);
-				store.changed();
+				queue.waiting = queue.waiting.filter((other) => other !== waiting);
+				queue.changed();
 			},
 		};
-		store.waiting.push(waiting);
-		store.changed();
+		queue.waiting = [...queue.waiting, waiting];
+		queue.changed();
 		return await promise;
 	}
 
 	private changed(): void {
 		this.presenter?.update(this.list());
-		for (const listener of this.listeners) listener();
+		for (const listener of this.listeners) contained("telling of questions", listener);
 	}
 }

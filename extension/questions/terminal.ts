@@ -7,7 +7,7 @@ import { guardedInterval, unwaited } from "../host/guard.ts";
 import { component } from "../ui/component.ts";
 import { keyName } from "../ui/key-text.ts";
 import type { Pen } from "../ui/pen.ts";
-import { questionLine } from "./asked.ts";
+import { type Asked, questionLine } from "./asked.ts";
 import { QuestionOverlay } from "./overlay.ts";
 import type { Presenter, Waiting } from "./questions.ts";
 
@@ -28,7 +28,7 @@ interface Shown {
 	asked: Waiting;
 	overlay?: QuestionOverlay;
 	handle?: OverlayHandle;
-	done?: () => void;
+	close?: () => void;
 }
 
 export class TerminalQuestions implements Presenter {
@@ -100,24 +100,19 @@ export class TerminalQuestions implements Presenter {
 		const shown: Shown = { asked };
 		this.shown = shown;
 		const label = this.labelOf(asked.runId);
-		const opened = this.ui.custom<undefined>(
-			(tui, theme, keybindings, done) => {
-				shown.done = () => done(undefined);
-				const answered = (answer?: Answer) => this.answered(asked, answer);
-				shown.overlay = new QuestionOverlay({ tui, theme, keybindings, asked, label, byHand, done: answered });
-				return shown.overlay;
-			},
-			{
-				overlay: true,
-				overlayOptions: { anchor: "center", width: "100%" },
-				onHandle: (handle) => {
-					shown.handle = handle;
-					if (this.shown !== shown) takeAway(shown);
-				},
-			},
-		);
+		const open: Parameters<typeof this.ui.custom<undefined>>[0] = (tui, theme, keybindings, close) => {
+			shown.close = () => close(undefined);
+			const done = (answer?: Answer) => this.answered(asked, answer);
+			shown.overlay = new QuestionOverlay({ tui, theme, keybindings, asked, label, byHand, done });
+			return shown.overlay;
+		};
+		const onHandle = (handle: OverlayHandle) => {
+			shown.handle = handle;
+			if (this.shown !== shown) takeAway(shown);
+		};
+		const overlayOptions = { anchor: "center", width: "100%" } as const;
 		// What fails to open stays a line.
-		opened.catch(() => {
+		this.ui.custom(open, { overlay: true, overlayOptions, onHandle }).catch(() => {
 			this.putOff.add(asked.id);
 			if (this.shown === shown) this.shown = undefined;
 		});
@@ -149,25 +144,28 @@ export class TerminalQuestions implements Presenter {
 			this.tui = undefined;
 			return;
 		}
+		const shown = waiting.slice(0, waiting.length > MOST_LINES ? MOST_LINES - 1 : MOST_LINES);
+		const more = waiting.length - shown.length;
+		const labels = () => shown.map(({ runId }) => this.labelOf(runId));
+		const lines = (pen: Pen) =>
+			labels().map((label, index) => {
+				const hint = index === 0 ? `${keyName(SHORTCUT)} answers` : "";
+				return questionLine(shown[index] as Asked, pen, label, hint);
+			});
 		this.ui.setWidget(WIDGET, (tui, theme) => {
 			this.tui = tui;
-			const layout = (pen: Pen) => {
-				const shown = waiting.slice(0, waiting.length > MOST_LINES ? MOST_LINES - 1 : MOST_LINES);
-				const lines = shown.map((asked, index) => {
-					const hint = index === 0 ? `${keyName(SHORTCUT)} answers` : "";
-					return ` ${questionLine(asked, pen.width - 1, pen, { label: this.labelOf(asked.runId), hint })}`;
-				});
-				const more = waiting.length - shown.length;
-				return more > 0 ? [...lines, pen.fg("dim", ` +${more} more questions`)] : lines;
-			};
+			const layout = (pen: Pen) => [
+				...pen.indented(1, lines),
+				...(more > 0 ? [pen.fg("dim", ` +${more} more questions`)] : []),
+			];
 			// After a reload the names of the runs are known a little later than their questions.
-			return component(theme, layout, () => waiting.map(({ runId }) => this.labelOf(runId)).join("\n"));
+			return component(theme, layout, () => labels().join("\n"));
 		});
 	}
 }
 
 /** pi 0.87.1 closes whichever overlay is on top, so that one below others is taken away by its handle. */
-function takeAway({ handle, done }: Shown): void {
-	if (handle?.isFocused()) done?.();
+function takeAway({ handle, close }: Shown): void {
+	if (handle?.isFocused()) close?.();
 	else handle?.hide();
 }

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 df12b4cdbeafb2d5. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 56f255526382470a. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6257,8 +6257,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 df12b4cdbeafb2d5"}.`)) return void 0;
-  const [version] = "0.1.0 df12b4cdbeafb2d5".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 56f255526382470a"}.`)) return void 0;
+  const [version] = "0.1.0 56f255526382470a".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6841,9 +6841,9 @@ var Background = class {
     this.publish(NONE);
     return view;
   }
-  /** Takes in what runs ask of the user now: titles by the runs' ids. */
-  ask(asking) {
-    this.asking = asking;
+  /** Takes in what runs ask of the user now. */
+  ask(questions) {
+    this.asking = new Map(questions.map(({ runId, title: title2 }) => [runId, title2]));
     this.publish(this.given);
   }
   /** Waits for the session's runs. A signal to pi ends the wait, because pi waits for its handlers first. */
@@ -7301,11 +7301,11 @@ function endLines(result, { failed: failed2, error }, extent, pen) {
     ...extent.expanded || outcome === "interrupted" ? whereabouts(result, pen) : []
   ];
 }
-function answerLines(answer5, extent, limit, pen) {
-  if (extent.expanded) return ["", ...pen.prose(answer5), ""];
-  const source = answer5.slice(0, PREVIEW_CHARACTERS);
+function answerLines(answer3, extent, limit, pen) {
+  if (extent.expanded) return ["", ...pen.prose(answer3), ""];
+  const source = answer3.slice(0, PREVIEW_CHARACTERS);
   const lines = pen.compactProse(source);
-  if (source !== answer5) return [...lines.slice(0, limit), hint("more", extent, pen)];
+  if (source !== answer3) return [...lines.slice(0, limit), hint("more", extent, pen)];
   return limited(lines, limit, (rest) => hint(`${rest} more lines`, extent, pen));
 }
 function failureLines(failure3, result, extent, pen) {
@@ -7392,7 +7392,7 @@ function bodyLines(run, limit, extent, pen) {
   const { result, partial, error, notes = [], status, outcome, usage, model, transcript } = run;
   const isSuccess = status === "success";
   const color = markOfState({ state: stateOf(run) }).color === "error" ? "error" : "warning";
-  const answer5 = () => {
+  const answer3 = () => {
     if (result) return answerLines(result, extent, limit, pen);
     if (isSuccess) return [pen.fg("dim", "\u2026 no answer")];
     return partial ? answerLines(partial, extent, SHORT_ANSWER_LINES, pen) : [];
@@ -7400,7 +7400,7 @@ function bodyLines(run, limit, extent, pen) {
   const resume = `\`/subagents resume ${oneLine(run.runId)}\` continues it`;
   const lines = [
     ...error && !isSuccess ? pen.paragraph(error, color).slice(0, ANSWER_LINES) : [],
-    ...answer5(),
+    ...answer3(),
     ...outcome === "interrupted" ? [pen.fg("muted", pen.clip(resume))] : []
   ];
   const spent2 = pen.rows(pen.figures(usage, model));
@@ -7607,60 +7607,51 @@ var RETRIES = 1e3;
 var STEP2 = 2;
 var MAX_INDENT = 8;
 var NAME_COLUMNS = 28;
-var GAP = "  ";
+var GAP = 2;
 var NO_TITLE = "Sub-agents";
 var isLine = shape([isText, "text"], [maybe(isText), "mark", "name"], [maybe(isNumber), "indent"]);
 var reportIn = decoder(STAMP2, shape([isText, "title", "text"], [listOf(isLine), "lines"]));
-function commandReport({ title: title2, lines, text: text2 }) {
-  return { ...STAMP2, title: title2, lines, text: text2 };
-}
 function messageReport(status, message) {
   const text2 = oneLine(message);
-  const line = [markNamed(status).text, text2].filter((part) => part !== "").join(" ");
-  return { ...STAMP2, title: NO_TITLE, lines: [{ mark: status, text: text2 }], text: `${NO_TITLE}
+  const line = `${markNamed(status).text} ${text2}`.trim();
+  return { title: NO_TITLE, lines: [{ mark: status, text: text2 }], text: `${NO_TITLE}
 
 ${line}` };
 }
 function registerReportRenderer(pi) {
-  pi.registerEntryRenderer(REPORT_ENTRY, (entry, _options, theme) => {
-    const report = reportIn(entry.data);
-    if (!report) return unknownReport(entry.data, theme);
-    return component(theme, (pen) => {
-      const hasTitle = report.title !== NO_TITLE && report.title !== "";
-      const title2 = pen.bold(pen.fg("accent", oneLine(report.title)));
-      const head = hasTitle ? [...pen.indented(1, (inner) => inner.wrap(title2)), ""] : [];
-      return [...head, ...reportLines(report.lines, pen.width, pen)];
-    });
+  pi.registerEntryRenderer(REPORT_ENTRY, ({ data }, _options, theme) => {
+    const report = reportIn(data);
+    if (report) return component(theme, (pen) => [...heading(report, pen), ...reportLines(report.lines, pen)]);
+    const text2 = isObject(data) && isText(data.text) ? data.text : void 0;
+    const draw = (inner) => inner.paragraph(text2 ?? "", "toolOutput");
+    return text2 === void 0 ? void 0 : component(theme, (pen) => pen.indented(1, draw));
   });
 }
-function unknownReport(data, theme) {
-  if (!isObject(data) || typeof data.text !== "string") return void 0;
-  const text2 = plainText(data.text);
-  return component(theme, (pen) => pen.indented(1, (inner) => inner.wrap(inner.fg("toolOutput", text2))));
+function heading({ title: title2 }, pen) {
+  if (title2 === NO_TITLE || title2 === "") return [];
+  return [...pen.indented(1, (inner) => inner.wrap(pen.bold(pen.fg("accent", oneLine(title2))))), ""];
 }
-function reportLines(lines, width, style) {
-  const room = Math.max(1, width - 1);
+function reportLines(lines, pen) {
   const names = lines.map(({ name = "", text: text2 }) => text2 === "" ? 0 : widthOf(oneLine(name)));
-  const column = Math.max(0, ...names.filter((columns) => columns <= Math.min(NAME_COLUMNS, room / 3)));
-  return lines.flatMap(({ mark, name = "", text: text2, indent = 0 }) => {
-    const { text: sign, color } = markNamed(mark ?? "none");
-    const margin = " ".repeat(STEP2 * Math.min(MAX_INDENT, Math.max(0, Math.floor(indent))));
-    const title2 = oneLine(name);
-    const words = style.fg(sign ? "toolOutput" : "muted", plainText(text2).replace(/\n/g, " "));
-    const lead = margin + (sign && style.fg(color, `${sign} `));
-    if (title2 === "") return indented(wrap(words, room, lead), 1);
-    if (words === "") return indented(wrap(style.fg("accent", style.bold(title2)), room, lead), 1);
-    const gap = " ".repeat(Math.max(0, column - widthOf(title2)) + GAP.length);
-    const head = style.fg("accent", title2) + gap;
-    const fits = widthOf(title2) <= column;
-    return indented(fits ? wrap(words, room, lead + head) : wrap(head + words, room, lead), 1);
-  });
+  const column = Math.max(0, ...names.filter((columns) => columns <= Math.min(NAME_COLUMNS, pen.width / 3)));
+  return pen.indented(1, (inner) => lines.flatMap((line) => reportLine(line, column, inner)));
 }
-function deliver(pi, context, report) {
-  if (context.mode === "rpc") context.ui.notify(report.text, "info");
-  else if (context.mode === "print") print(`${report.text}
+function reportLine({ mark, name = "", text: text2, indent = 0 }, column, pen) {
+  const { text: sign, color } = markNamed(mark ?? "none");
+  const margin = " ".repeat(STEP2 * Math.min(MAX_INDENT, Math.max(0, Math.floor(indent))));
+  const lead = margin + (sign && pen.fg(color, `${sign} `));
+  const words = pen.fg(sign ? "toolOutput" : "muted", plainText(text2).replace(/\n/g, " "));
+  const title2 = oneLine(name);
+  if (title2 === "") return pen.wrap(words, lead);
+  if (words === "") return pen.wrap(pen.fg("accent", pen.bold(title2)), lead);
+  const head = pen.fg("accent", title2) + " ".repeat(Math.max(0, column - widthOf(title2)) + GAP);
+  return widthOf(title2) <= column ? pen.wrap(words, lead + head) : pen.wrap(head + words, lead);
+}
+function deliver(pi, context, { title: title2, lines, text: text2 }) {
+  if (context.mode === "rpc") context.ui.notify(text2, "info");
+  else if (context.mode === "print") print(`${text2}
 `);
-  else pi.appendEntry(REPORT_ENTRY, report);
+  else pi.appendEntry(REPORT_ENTRY, { ...STAMP2, title: title2, lines, text: text2 });
 }
 function print(text2) {
   let rest = Buffer.from(text2);
@@ -7841,10 +7832,10 @@ function reportView(host, first, ask, startsAtEnd = false) {
 // extension/panel/actions.ts
 var LOG_LIMIT = 200;
 var LONGEST_NAME = 40;
-function runActions(host, callbacks, answer5) {
+function runActions(host, callbacks, answer3) {
   const { foot, runs, session: session2 } = host;
   let isAsking = false;
-  const asks = ({ question }) => question !== void 0 && answer5 !== void 0;
+  const asks = ({ question }) => question !== void 0 && answer3 !== void 0;
   const command = async ({ key }, name, rest) => await session2.command([name, key, rest].filter(Boolean).join(" "), callbacks);
   const act = (run, name, rest = "") => {
     foot.say(`${name} ${quoted(run)} \u2026`, "muted");
@@ -7863,7 +7854,7 @@ function runActions(host, callbacks, answer5) {
     foot.say(`${name} \u2026`, "muted");
     const ask = async () => {
       try {
-        return pageOf(commandReport(await command(run, name, rest)));
+        return pageOf(await command(run, name, rest));
       } catch (error) {
         return pageOf(messageReport("error", failure2(name, error)));
       }
@@ -7888,7 +7879,7 @@ function runActions(host, callbacks, answer5) {
       const isAtWork = isLive(run);
       const question = `again stops ${name} and everything it started, any other key leaves it`;
       if (action === "answer") {
-        if (asks(run)) answer5?.(run.runId);
+        if (asks(run)) answer3?.(run.runId);
       } else if (action === "stop") {
         if (isAtWork) foot.askAgain("stop", question, () => act(run, "stop"));
         else foot.say(`${name} has ended already`, "warning");
@@ -7905,7 +7896,7 @@ function runActions(host, callbacks, answer5) {
   };
 }
 function pageOf({ title: title2, lines }) {
-  return { title: title2, lines: (columns, style) => reportLines(lines, columns, style) };
+  return { title: title2, lines: (columns, style) => reportLines(lines, new Pen(style.theme, columns)) };
 }
 function quoted(run) {
   return `\u201C${clip(nameOf(run), LONGEST_NAME)}\u201D`;
@@ -8520,9 +8511,9 @@ function listView(host, actions) {
       const { style } = host;
       const run = current();
       if (!run) return nothing(runs, columns, style).slice(0, rows);
-      const heading = rows >= HEADING_FROM_ROWS ? 1 : 0;
+      const heading2 = rows >= HEADING_FROM_ROWS ? 1 : 0;
       const wanted = rows >= DETAIL_FROM_ROWS ? DETAIL_ROWS : 0;
-      listRows = Math.max(1, Math.min(list2.length, rows - heading - wanted));
+      listRows = Math.max(1, Math.min(list2.length, rows - heading2 - wanted));
       top = Math.max(0, Math.min(top, list2.length - listRows, index));
       top = Math.max(top, index - listRows + 1);
       const layout = columnsOf(list2, columns - OTHER.length);
@@ -8532,7 +8523,7 @@ function listView(host, actions) {
         const lead = place.isChosen ? style.fg("accent", CHOSEN) : OTHER;
         return lead + runLine(shown2, layout, style, { now, place, isUnread: unread.has(shown2.key) });
       });
-      if (heading) lines.unshift(OTHER + headingLine(layout, style));
+      if (heading2) lines.unshift(OTHER + headingLine(layout, style));
       const room = wanted > 0 ? Math.min(MOST_DETAIL_ROWS, rows - lines.length) : 0;
       return room < 3 ? lines : [...lines, ...details2(run, columns, room, style)];
     },
@@ -8690,21 +8681,21 @@ var ROWS = 24;
 var WHEEL_LINES = 10;
 var KEY_COLUMNS = 22;
 var MARGIN = " ";
-async function openPanel(context, background, callbacks = {}, answer5) {
+async function openPanel(context, background, callbacks = {}, answer3) {
   const { session: session2 } = background;
   if (!session2) {
     context.ui.notify("Background runs are not available in this session: /subagents doctor says why", "warning");
     return;
   }
   const closed = Promise.withResolvers();
-  const setting = { background, session: session2, callbacks, answer: answer5, gone: closed.resolve };
+  const setting = { background, session: session2, callbacks, answer: answer3, gone: closed.resolve };
   const shown2 = context.ui.custom(
     (terminal, theme, keys, done) => panel(setting, terminal, theme, keys, () => done(void 0)),
     { overlay: true, overlayOptions: WHOLE_SCREEN }
   );
   await Promise.race([shown2, closed.promise]);
 }
-function panel({ background, session: session2, callbacks, answer: answer5, gone }, terminal, theme, keybindings, done) {
+function panel({ background, session: session2, callbacks, answer: answer3, gone }, terminal, theme, keybindings, done) {
   let style = new Style(theme);
   let drawn;
   let drawnAt = Number.NEGATIVE_INFINITY;
@@ -8785,7 +8776,7 @@ function panel({ background, session: session2, callbacks, answer: answer5, gone
     },
     ...{ foot, session: session2, runs, changed, open }
   };
-  views.push(listView(host, runActions(host, callbacks, answer5)));
+  views.push(listView(host, runActions(host, callbacks, answer3)));
   const unsubscribe = background.subscribe(told);
   const ticked = () => {
     refresh();
@@ -8829,54 +8820,35 @@ function keyLines(keys, columns, style) {
 }
 
 // extension/questions/asked.ts
-var LIMIT_MS = 10 * 6e4;
-var MAX_LIMIT_MS = 2 ** 31 - 1;
-function consentOf({ path: _path, ...request }) {
-  return { ...request, method: "consent", since: performance.now(), limitMs: LIMIT_MS };
-}
-function questionOf({ timeoutMs = LIMIT_MS, ...question }) {
-  return { ...question, since: performance.now(), limitMs: Math.min(timeoutMs, MAX_LIMIT_MS) };
-}
-function leftMs({ since, limitMs }) {
-  return Math.max(1, Math.round(since + limitMs - performance.now()));
-}
 var WORDS = {
   consent: ["No, do not run it", "Yes, run it"],
   confirm: ["No", "Yes"]
 };
 var NO_ANSWER = { label: "No answer", answer: {} };
 function choicesOf({ method, options = [] }) {
-  switch (method) {
-    case "consent":
-    case "confirm": {
-      const [no, yes] = WORDS[method];
-      return [
-        { label: no, answer: { confirmed: false } },
-        { label: yes, answer: { confirmed: true } }
-      ];
-    }
-    case "select":
-      return [NO_ANSWER, ...options.map((value) => ({ label: oneLine(value), answer: { value } }))];
-    default:
-      return [NO_ANSWER, { label: "Write an answer" }];
+  if (method === "consent" || method === "confirm") {
+    const [no, yes] = WORDS[method];
+    return [
+      { label: no, answer: { confirmed: false } },
+      { label: yes, answer: { confirmed: true } }
+    ];
   }
+  if (method !== "select") return [NO_ANSWER, { label: "Write an answer" }];
+  return [NO_ANSWER, ...options.map((value) => ({ label: oneLine(value), answer: { value } }))];
 }
-function asker({ agent }, label) {
-  const name = oneLine(label ?? "");
-  return name === "" || name === agent ? oneLine(agent) : `${name} (${oneLine(agent)})`;
+function asker({ agent }, label = "") {
+  const [name, kind] = [oneLine(label), oneLine(agent)];
+  return name === "" || name === kind ? kind : `${name} (${kind})`;
 }
-function sentence(asked, label) {
-  const title2 = oneLine(asked.title);
-  return asked.method === "consent" ? title2 : `${asker(asked, label)} asks: ${title2}`;
-}
-var MARK = "?";
+var MARK = "? ";
 var FEWEST_COLUMNS2 = 24;
-function questionLine2(asked, width, style, { label, hint: hint2 = "" } = {}) {
-  const wanted = hint2 === "" ? "" : ` \xB7 ${hint2}`;
-  const end2 = width - visibleWidth(wanted) < FEWEST_COLUMNS2 ? "" : wanted;
-  const room = width - MARK.length - 1 - visibleWidth(end2);
-  const text2 = clip(sentence(asked, label), Math.max(0, room));
-  return clip(`${style.fg("warning", `${MARK} ${text2}`)}${style.fg("dim", end2)}`, width);
+function questionLine2(asked, pen, label, hint2 = "") {
+  const title2 = oneLine(asked.title);
+  const sentence = asked.method === "consent" ? title2 : `${asker(asked, label)} asks: ${title2}`;
+  const room = pen.width - widthOf(hint2 && ` \xB7 ${hint2}`);
+  const end2 = hint2 === "" || room < FEWEST_COLUMNS2 ? "" : pen.fg("dim", ` \xB7 ${hint2}`);
+  const question = pen.fg("warning", clip(MARK + sentence, end2 ? room : pen.width));
+  return question + end2;
 }
 
 // extension/questions/overlay.ts
@@ -8911,15 +8883,11 @@ var QuestionOverlay = class {
     const { asked, theme, byHand } = options;
     this.style = new Style(theme);
     this.choices = choicesOf(asked);
-    const { style } = this;
     const items = this.choices.map(({ label }, index) => ({ value: `${index}`, label }));
-    this.list = new SelectList(items, CHOICES, {
-      selectedPrefix: (text2) => style.fg("accent", text2),
-      selectedText: (text2) => style.fg("accent", text2),
-      description: (text2) => style.fg("muted", text2),
-      scrollInfo: (text2) => style.fg("dim", text2),
-      noMatch: (text2) => style.fg("dim", text2)
-    });
+    const chosen2 = (text2) => this.style.fg("accent", text2);
+    const dim = (text2) => this.style.fg("dim", text2);
+    const styles = { selectedPrefix: chosen2, selectedText: chosen2, description: dim, scrollInfo: dim, noMatch: dim };
+    this.list = new SelectList(items, CHOICES, styles);
     if (asked.method === "input" && byHand) this.write();
   }
   get focused() {
@@ -8950,17 +8918,15 @@ var QuestionOverlay = class {
   render(width) {
     if (!this.hasFocus) return [];
     this.shownAt ??= performance.now();
-    const { style } = this;
     const inner = Math.max(1, width - FRAME_COLUMNS);
-    const answers = this.input ? this.input.render(inner) : this.list.render(inner);
-    const below = ["", ...answers, "", ...wrap(style.fg("dim", this.hints()), inner)];
+    const answers = (this.input ?? this.list).render(inner);
+    const below = ["", ...answers, "", ...wrap(this.style.fg("dim", this.hints()), inner)];
     const rows = Math.max(LEAST_ROWS, this.options.tui.terminal.rows - FREE_ROWS - FRAME_ROWS - below.length);
-    const lines = [...this.question(inner, rows), ...below];
-    const side = style.fg("warning", "\u2502");
-    const framed2 = lines.map(
-      (line) => width > FRAME_COLUMNS ? `${side} ${cell(line, inner)} ${side}` : cell(line, width)
-    );
-    return [this.edge("\u256D", "\u256E", this.heading(), width), ...framed2, this.edge("\u2570", "\u256F", "", width)];
+    const edge = (left, text2, right) => this.style.fg("warning", left + truncateToWidth(`\u2500${text2}${"\u2500".repeat(width)}`, inner + 2, "") + right);
+    const side = this.style.fg("warning", "\u2502");
+    const lines = [...this.question(inner, rows), ...below].map((line) => `${side} ${cell(line, inner)} ${side}`);
+    const framed2 = [edge("\u256D", ` ${this.heading()} `, "\u256E"), ...lines, edge("\u2570", "", "\u256F")];
+    return framed2.map((line) => clip(line, width));
   }
   press(key) {
     if (key === "tui.select.up") this.choose(this.chosen - 1);
@@ -8977,9 +8943,9 @@ var QuestionOverlay = class {
   }
   confirm() {
     const value = this.input?.getValue();
-    const { answer: answer5 } = this.choices[this.chosen] ?? this.choices[0];
+    const { answer: answer3 } = this.choices[this.chosen] ?? this.choices[0];
     if (value !== void 0) this.options.done(value === "" ? this.choices[0].answer : { value });
-    else if (answer5 || this.options.asked.method === "editor") this.options.done(answer5);
+    else if (answer3 || this.options.asked.method === "editor") this.options.done(answer3);
     else this.write();
   }
   write() {
@@ -8992,10 +8958,8 @@ var QuestionOverlay = class {
   question(width, rows) {
     const { title: title2, message = "" } = this.options.asked;
     const text2 = plainText(message).trim();
-    const all = [
-      ...wrap(this.style.bold(plainText(title2).trim()), width),
-      ...text2 === "" ? [] : ["", ...wrap(text2, width)]
-    ];
+    const head = wrap(this.style.bold(plainText(title2).trim()), width);
+    const all = text2 === "" ? head : [...head, "", ...wrap(text2, width)];
     if (all.length <= rows) return all;
     this.from = Math.max(0, Math.min(this.from, all.length - rows + 1));
     const seen = all.slice(this.from, this.from + rows - 1);
@@ -9012,12 +8976,6 @@ var QuestionOverlay = class {
     if (this.input) return `${take} sends it \xB7 ${no} gives no answer`;
     const move = `${this.name("tui.select.up")}/${this.name("tui.select.down")}`;
     return `${move} chooses \xB7 ${take} takes it \xB7 ${no} declines \xB7 what you type goes to the editor`;
-  }
-  edge(left, right, heading, width) {
-    const { style } = this;
-    const text2 = heading === "" ? "" : ` ${heading} `;
-    const inner = cell(`\u2500${text2}${"\u2500".repeat(width)}`, Math.max(0, width - 2)).replace(/…$/, "\u2500");
-    return style.fg("warning", width > 2 ? `${left}${inner}${right}` : "");
   }
   name(key) {
     return keyText(key, this.options.keybindings);
@@ -9098,23 +9056,18 @@ var TerminalQuestions = class {
     const shown2 = { asked };
     this.shown = shown2;
     const label = this.labelOf(asked.runId);
-    const opened = this.ui.custom(
-      (tui, theme, keybindings, done) => {
-        shown2.done = () => done(void 0);
-        const answered = (answer5) => this.answered(asked, answer5);
-        shown2.overlay = new QuestionOverlay({ tui, theme, keybindings, asked, label, byHand, done: answered });
-        return shown2.overlay;
-      },
-      {
-        overlay: true,
-        overlayOptions: { anchor: "center", width: "100%" },
-        onHandle: (handle) => {
-          shown2.handle = handle;
-          if (this.shown !== shown2) takeAway(shown2);
-        }
-      }
-    );
-    opened.catch(() => {
+    const open = (tui, theme, keybindings, close) => {
+      shown2.close = () => close(void 0);
+      const done = (answer3) => this.answered(asked, answer3);
+      shown2.overlay = new QuestionOverlay({ tui, theme, keybindings, asked, label, byHand, done });
+      return shown2.overlay;
+    };
+    const onHandle = (handle) => {
+      shown2.handle = handle;
+      if (this.shown !== shown2) takeAway(shown2);
+    };
+    const overlayOptions = { anchor: "center", width: "100%" };
+    this.ui.custom(open, { overlay: true, overlayOptions, onHandle }).catch(() => {
       this.putOff.add(asked.id);
       if (this.shown === shown2) this.shown = void 0;
     });
@@ -9124,9 +9077,9 @@ var TerminalQuestions = class {
     this.shown = void 0;
     if (shown2) takeAway(shown2);
   }
-  answered(asked, answer5) {
+  answered(asked, answer3) {
     this.hide();
-    if (answer5) asked.settle(answer5);
+    if (answer3) asked.settle(answer3);
     else unwaited("a question", this.write(asked));
   }
   /** Text of any length is written in pi's own editor, which nothing closes but the person. */
@@ -9142,23 +9095,25 @@ var TerminalQuestions = class {
       this.tui = void 0;
       return;
     }
+    const shown2 = waiting.slice(0, waiting.length > MOST_LINES ? MOST_LINES - 1 : MOST_LINES);
+    const more = waiting.length - shown2.length;
+    const labels = () => shown2.map(({ runId }) => this.labelOf(runId));
+    const lines = (pen) => labels().map((label, index) => {
+      const hint2 = index === 0 ? `${keyName(SHORTCUT)} answers` : "";
+      return questionLine2(shown2[index], pen, label, hint2);
+    });
     this.ui.setWidget(WIDGET, (tui, theme) => {
       this.tui = tui;
-      const layout = (pen) => {
-        const shown2 = waiting.slice(0, waiting.length > MOST_LINES ? MOST_LINES - 1 : MOST_LINES);
-        const lines = shown2.map((asked, index) => {
-          const hint2 = index === 0 ? `${keyName(SHORTCUT)} answers` : "";
-          return ` ${questionLine2(asked, pen.width - 1, pen, { label: this.labelOf(asked.runId), hint: hint2 })}`;
-        });
-        const more = waiting.length - shown2.length;
-        return more > 0 ? [...lines, pen.fg("dim", ` +${more} more questions`)] : lines;
-      };
-      return component(theme, layout, () => waiting.map(({ runId }) => this.labelOf(runId)).join("\n"));
+      const layout = (pen) => [
+        ...pen.indented(1, lines),
+        ...more > 0 ? [pen.fg("dim", ` +${more} more questions`)] : []
+      ];
+      return component(theme, layout, () => labels().join("\n"));
     });
   }
 };
-function takeAway({ handle, done }) {
-  if (handle?.isFocused()) done?.();
+function takeAway({ handle, close }) {
+  if (handle?.isFocused()) close?.();
   else handle?.hide();
 }
 
@@ -9167,66 +9122,55 @@ var ANSWER = /^answer(?:$|\s+)"?(.*?)"?$/;
 var NO_QUESTION = "No sub-agent waits for an answer";
 var WITHOUT_PANEL = "list";
 function registerCommands(pi, session2) {
+  const { background, deliveries, questions } = session2;
+  const open = (which) => openQuestion(which, questions, background);
   registerReportRenderer(pi);
   pi.registerCommand("subagents", {
     description: "Sub-agents: list, stop, log, info, send, resume, answer, agents, doctor",
-    getArgumentCompletions: (prefix) => completions(prefix, session2),
-    handler: async (args, context) => {
+    getArgumentCompletions(prefix) {
+      const items = background.session?.complete(prefix) ?? [];
+      return items.length > 0 ? items : null;
+    },
+    async handler(args, context) {
       const line = args.trim();
-      const callbacks = hostCallbacks(context, session2.questions);
-      const open = (which2) => openQuestion(which2, session2.questions, session2.background);
-      if (line === "" && context.mode === "tui") return openPanel(context, session2.background, callbacks, open);
+      const callbacks = hostCallbacks(context, questions);
+      if (line === "" && context.mode === "tui") return openPanel(context, background, callbacks, open);
       const [, which] = ANSWER.exec(line) ?? [];
       if (which !== void 0) {
-        if (!open(which)) deliver(pi, context, messageReport("info", NO_QUESTION));
+        const problem = which === "" ? NO_QUESTION : `No sub-agent named ${which} waits for an answer`;
+        if (!open(which)) deliver(pi, context, messageReport("info", problem));
         return;
       }
-      deliver(pi, context, await answer(line || WITHOUT_PANEL, pi, context, session2));
-      if (!context.hasUI) await session2.deliveries.drain(() => context.waitForIdle());
+      const command = background.session?.command(line || WITHOUT_PANEL, callbacks, doctorOptions(pi, context));
+      const failed2 = (error) => messageReport("error", `/subagents ${line} failed: ${messageOf(error)}`);
+      deliver(pi, context, await command?.catch(failed2) ?? notOpen());
+      if (!context.hasUI) await deliveries.drain(() => context.waitForIdle());
     }
   });
   pi.registerCommand("stop", {
     description: "Stop this turn and every sub-agent it has started",
     getArgumentCompletions: () => null,
-    handler: async (_args, context) => deliver(pi, context, await stop(context, session2))
+    async handler(_args, context) {
+      const isBusy = !context.isIdle();
+      const report = background.session?.stopAll(isBusy);
+      if (isBusy) context.abort();
+      abortRuns(context.sessionManager.getSessionId());
+      deliver(pi, context, await report ?? notOpen());
+    }
   });
   pi.registerShortcut(SHORTCUT, {
     description: "Answer a sub-agent's question",
-    handler: (context) => {
-      if (!session2.questions.open()) context.ui.notify(NO_QUESTION, "info");
+    handler(context) {
+      if (!questions.open()) context.ui.notify(NO_QUESTION, "info");
     }
   });
 }
 function openQuestion(which, questions, background) {
   if (which === "") return questions.open();
   const waiting = questions.list();
-  const number = /^[1-9]\d?$/.test(which) ? waiting[Number(which) - 1] : void 0;
   const runs = new Set(background.runs.filter(({ label }) => label === which).map(({ runId }) => runId));
-  const isOf = ({ runId, agent }) => runId.startsWith(which) || runs.has(runId) || agent === which;
-  const found = number ?? waiting.find(isOf);
+  const found = /^[1-9]\d?$/.test(which) && waiting[Number(which) - 1] || waiting.find(({ runId, agent }) => runId.startsWith(which) || runs.has(runId) || agent === which);
   return found !== void 0 && questions.open(found.id);
-}
-function completions(prefix, { background }) {
-  const items = background.session?.complete(prefix) ?? [];
-  return items.length > 0 ? items : null;
-}
-async function answer(line, pi, context, session2) {
-  const view = session2.background.session;
-  if (!view) return notOpen();
-  try {
-    return commandReport(
-      await view.command(line, hostCallbacks(context, session2.questions), doctorOptions(pi, context))
-    );
-  } catch (error) {
-    return messageReport("error", `/subagents ${line} failed: ${messageOf(error)}`);
-  }
-}
-async function stop(context, { background }) {
-  const isBusy = !context.isIdle();
-  const report = background.session?.stopAll(isBusy);
-  if (isBusy) context.abort();
-  abortRuns(context.sessionManager.getSessionId());
-  return report ? commandReport(await report) : notOpen();
 }
 function notOpen() {
   return messageReport("error", loadAddon().problem ?? "No session is open");
@@ -9483,10 +9427,7 @@ var Dialogs = class {
     if (!next) return;
     const over = new AbortController();
     this.shown = { id: next.id, over };
-    show(this.context, next, over.signal).then(
-      (answer5) => next.settle(answer5),
-      () => next.settle()
-    );
+    show(this.context, next, over.signal).then(next.settle, () => next.settle());
   }
   /** The client shows it already, or will. */
   open() {
@@ -9497,117 +9438,108 @@ var Dialogs = class {
   }
 };
 async function show({ ui }, asked, signal) {
-  const { method, title: title2, message = "", options = [], placeholder, prefill } = asked;
-  const dialog = method === "consent" ? { signal } : { signal, timeout: leftMs(asked) };
+  const { method, title: title2, message = "", options = [], placeholder, prefill, endsAt } = asked;
+  const timeout = Math.max(1, Math.round(endsAt - performance.now()));
   const text2 = `${asked.agent} asks: ${title2}`;
-  switch (method) {
-    case "consent":
-      return { confirmed: await ui.confirm(title2, message, dialog) };
-    case "confirm":
-      return { confirmed: await ui.confirm(text2, message, dialog) };
-    case "select":
-      return answer2(await ui.select(text2, [...options], dialog));
-    case "input":
-      return answer2(await ui.input(text2, placeholder, dialog));
-    case "editor":
-      return answer2(await ui.editor(text2, prefill));
-  }
-}
-function answer2(value) {
+  if (method === "consent") return { confirmed: await ui.confirm(title2, message, { signal }) };
+  if (method === "confirm") return { confirmed: await ui.confirm(text2, message, { signal, timeout }) };
+  const answers = {
+    select: () => ui.select(text2, options, { signal, timeout }),
+    input: () => ui.input(text2, placeholder, { signal, timeout }),
+    editor: () => ui.editor(text2, prefill)
+  };
+  const value = await answers[method]();
   return value === void 0 ? {} : { value };
 }
 
 // extension/questions/questions.ts
-var stores = /* @__PURE__ */ new Map();
+var queues = /* @__PURE__ */ new Map();
+var LIMIT_MS = 10 * 6e4;
+var MAX_LIMIT_MS = 2 ** 31 - 1;
+var MOST_WITHDRAWN = 100;
 var Questions = class {
-  session;
+  session = "";
   presenter;
   listeners = /* @__PURE__ */ new Set();
   /** Questions that were taken back before they were heard. */
-  withdrawn = /* @__PURE__ */ new Set();
+  withdrawn = [];
   /** From now on the questions of this session are asked; some may wait since before a reload. */
   attach(session2, presenter) {
     this.session = session2;
     this.presenter = presenter;
-    const store = stores.get(session2) ?? { waiting: [], changed: () => {
+    const queue = queues.get(session2) ?? { waiting: [], changed() {
     } };
-    store.changed = () => this.changed();
-    stores.set(session2, store);
+    queue.changed = () => this.changed();
+    queues.set(session2, queue);
     this.changed();
   }
   /** Ends that: with the session goes the person who could answer, unless its next load asks them again. */
   detach(isReload) {
-    const { session: session2 = "", presenter } = this;
-    const store = stores.get(session2);
+    const queue = queues.get(this.session);
+    this.presenter?.close();
     this.presenter = void 0;
-    this.session = void 0;
-    presenter?.close();
-    if (!store) return;
-    store.changed = () => {
+    if (queue) queue.changed = () => {
     };
     if (isReload) return;
-    stores.delete(session2);
-    for (const { settle } of store.waiting) settle();
+    queues.delete(this.session);
+    for (const { settle } of queue?.waiting ?? []) settle();
   }
   /** All that wait, longest first; those of one tool call, if it is given. */
   list(callId) {
-    const all = stores.get(this.session ?? "")?.waiting ?? [];
+    const all = queues.get(this.session)?.waiting ?? [];
     return callId === void 0 ? all : all.filter((asked) => asked.callId === callId);
   }
-  /** What each run asks that asks anything, by its id. */
-  titles() {
-    return new Map(this.list().map(({ runId, title: title2 }) => [runId, title2]));
-  }
-  /** Calls `listener` at every change from now on. Returns what ends that. */
+  /** Calls `listener` at every change from now on. */
   subscribe(listener) {
     this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
   }
   /** Opens this question, or the one that waits longest. False: there is none. */
   open(id = this.list()[0]?.id) {
-    const isThere = this.list().some((asked) => asked.id === id);
-    if (isThere && id !== void 0) this.presenter?.open(id);
-    return isThere;
+    const asked = this.list().find((other) => other.id === id);
+    if (asked) this.presenter?.open(asked.id);
+    return asked !== void 0;
   }
   /** How runs of this session ask; those of a tool call are known by it. */
   callbacks(session2, callId) {
     const of = callId === void 0 ? {} : { callId };
     return {
-      confirm: async (request) => {
-        const answer5 = await this.ask(session2, { ...consentOf(request), ...of });
-        if (answer5?.confirmed === void 0) throw new Error("nobody has answered");
-        return answer5.confirmed;
+      confirm: async ({ path: _path, ...request }) => {
+        const answer3 = await this.ask(session2, { ...request, ...of, method: "consent" });
+        if (answer3?.confirmed === void 0) throw new Error("nobody has answered");
+        return answer3.confirmed;
       },
-      ask: async (question) => await this.ask(session2, { ...questionOf(question), ...of }) ?? {},
+      ask: async ({ timeoutMs, ...question }) => await this.ask(session2, { ...question, ...of }, timeoutMs) ?? {},
       withdraw: (id) => {
-        const waiting = stores.get(session2)?.waiting.find((asked) => asked.id === id);
+        const waiting = queues.get(session2)?.waiting.find((asked) => asked.id === id);
         if (waiting) waiting.settle();
-        else this.withdrawn.add(id);
+        else this.withdrawn = [...this.withdrawn, id].slice(-MOST_WITHDRAWN);
       }
     };
   }
-  async ask(session2, asked) {
-    const store = stores.get(session2);
-    if (!store || this.withdrawn.delete(asked.id)) return void 0;
+  /** The child counts from when it asks, however long others are being answered. */
+  async ask(session2, asked, timeoutMs = LIMIT_MS) {
+    const queue = queues.get(session2);
+    if (!queue || this.withdrawn.includes(asked.id)) return void 0;
     const { promise, resolve } = Promise.withResolvers();
-    const timer = guardedTimeout("ending a question", () => waiting.settle(), asked.limitMs);
+    const limitMs = Math.min(timeoutMs, MAX_LIMIT_MS);
+    const timer = guardedTimeout("ending a question", () => waiting.settle(), limitMs);
+    const since = performance.now();
     const waiting = {
-      ...asked,
-      settle(answer5) {
+      ...{ ...asked, since, endsAt: since + limitMs },
+      settle(answer3) {
         clearTimeout(timer);
-        resolve(answer5);
-        if (!store.waiting.includes(waiting)) return;
-        store.waiting = store.waiting.filter((other) => other !== waiting);
-        store.changed();
+        resolve(answer3);
+        queue.waiting = queue.waiting.filter((other) => other !== waiting);
+        queue.changed();
       }
     };
-    store.waiting.push(waiting);
-    store.changed();
+    queue.waiting = [...queue.waiting, waiting];
+    queue.changed();
     return await promise;
   }
   changed() {
     this.presenter?.update(this.list());
-    for (const listener of this.listeners) listener();
+    for (const listener of this.listeners) contained("telling of questions", listener);
   }
 };
 
@@ -9895,9 +9827,9 @@ function bodyLines2(card, pen) {
   }
   if (phase !== "done") return [];
   if (views.length === 0) return below(refusal);
-  return expanded ? [...finalBlocks(card, card, pen), ...below(remarks), ...below(summary2)] : [...listLines(card, pen), ...below(answer3), ...below(remarks), ...below(changes), ...below(summary2)];
+  return expanded ? [...finalBlocks(card, card, pen), ...below(remarks), ...below(summary2)] : [...listLines(card, pen), ...below(answer), ...below(remarks), ...below(changes), ...below(summary2)];
 }
-function answer3(card, pen) {
+function answer(card, pen) {
   const { hasSteps, views } = card;
   const text2 = hasSteps && views.every(isCompleted) ? views.at(-1)?.text : void 0;
   return text2 ? answerLines(text2, card, ANSWER_LINES, pen) : [];
@@ -10024,7 +9956,7 @@ function renderers(tool, asked = () => []) {
       noteCall(state, context);
       const call = callOf(args, "", context);
       const waiting = () => asked(context.toolCallId).slice(0, QUESTIONS);
-      const questions = (pen) => waiting().map((question) => questionLine2(question, pen.width, pen));
+      const questions = (pen) => waiting().map((question) => questionLine2(question, pen));
       return component(
         theme,
         (pen) => [...headLines3(cardOf(call, state), pen), ...pen.indented(INDENT, questions)],
@@ -10157,12 +10089,12 @@ var Tools = class {
           const { native, problem } = loadAddon();
           shareCompiledCode();
           let isOver2 = false;
-          const answer5 = async () => native ? await run({
+          const answer3 = async () => native ? await run({
             ...{ native, id, params, signal, context, place: placeOptions(this.pi, context) },
             host: hostCallbacks(context, this.questions, isWaitingTool(name) ? { id, signal } : void 0),
             update: ({ content, details: details2 }) => !isOver2 && onUpdate?.({ content, details: details2 })
           }) : failure3(problem);
-          const output = await answer5().catch(
+          const output = await answer3().catch(
             (error) => failure3(`the run ended unexpectedly: ${messageOf(error)}`)
           );
           isOver2 = true;
@@ -10225,16 +10157,16 @@ async function spawn({ native, params, place, host, signal, context }) {
     defined({ ...place, ...asked, models: modelNames(context) }),
     host
   );
-  return receipt.status === "accepted" ? answer4(receipt, STAMPS.receipt) : refusal2(receipt);
+  return receipt.status === "accepted" ? answer2(receipt, STAMPS.receipt) : refusal2(receipt);
 }
 async function list({ native, place }) {
-  return answer4(await native.listSpawnable(place), STAMPS.agents);
+  return answer2(await native.listSpawnable(place), STAMPS.agents);
 }
-function answer4(said, stamp) {
+function answer2(said, stamp) {
   return { content: [{ type: "text", text: JSON.stringify(said) }], details: { ...stamp, ...said } };
 }
 function refusal2(receipt) {
-  return { ...answer4(receipt, STAMPS.receipt), isError: true };
+  return { ...answer2(receipt, STAMPS.receipt), isError: true };
 }
 function refused(error) {
   return refusal2({ status: "error", error });
@@ -10462,7 +10394,7 @@ function start(pi) {
   tools.register(remembered2);
   registerCommands(pi, { background, deliveries, questions });
   registerAnnouncementRenderer(pi);
-  questions.subscribe(() => background.ask(questions.titles()));
+  questions.subscribe(() => background.ask(questions.list()));
   const interrupted = () => {
     const end2 = (close) => contained("ending what runs", close);
     const ends = [end2(() => early.close()), end2(() => closeRuns()), end2(() => loadAddon().native?.endBackground())];
