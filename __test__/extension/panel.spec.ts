@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it, mock } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
 import type { BackgroundRun } from "../../extension/background/run.ts";
-import { Style } from "../../extension/ui/style.ts";
+import { Pen } from "../../extension/ui/pen.ts";
 import { shownOf, widgetLines } from "../../extension/ui/widget.ts";
 import type { Transcript } from "../../index.js";
 import { aRun, BackgroundDouble, over, report } from "./background-double.ts";
@@ -438,7 +438,7 @@ describe("the screen", () => {
 					[name]: value,
 				} as unknown as BackgroundRun;
 				const { panel, background } = await open(run, aRun());
-				const above = widgetLines(shownOf(background.background), 60, 40, new Style(PLAIN), NOW);
+				const above = widgetLines(shownOf(background.background), 40, NOW, new Pen(PLAIN, 60));
 				background.read = () =>
 					[{ role: value, text: value, name: value, isError: value }] as unknown as Transcript["entries"];
 				background.answer = () => ({ isError: true, title: "", lines: [], text: "" });

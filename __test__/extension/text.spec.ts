@@ -3,20 +3,21 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
-import { joined, joinedWidth, paragraph, partLines, startOf } from "../../extension/ui/lines.ts";
 import { fitPath } from "../../extension/ui/paths.ts";
+import { joinedWidth, Pen } from "../../extension/ui/pen.ts";
 import { endOfProse, gist, prose } from "../../extension/ui/prose.ts";
-import { Style } from "../../extension/ui/style.ts";
+import { type AnyTheme, Style } from "../../extension/ui/style.ts";
 import { cell, clip, firstLine, indented, oneLine, plainText, wrap } from "../../extension/ui/text.ts";
 
 /** Writes its colours where a terminal would show them. */
-const named = new Style({
+const theme: AnyTheme = {
 	fg: (color, text) => `\u001b[38;5;${color.length}m${text}\u001b[39m`,
 	bold: (text) => `\u001b[1m${text}\u001b[22m`,
 	italic: (text) => `\u001b[3m${text}\u001b[23m`,
 	underline: (text) => `\u001b[4m${text}\u001b[24m`,
-});
-const plain = new Style({ fg: (_color, text) => text });
+};
+const named = new Pen(theme, 80);
+const plain = new Pen({ fg: (_color, text) => text }, 80);
 const start = "\u001b\\[";
 const COLOURS = new RegExp(`${start}38`, "g");
 const RESETS = new RegExp(`${start}0?m`);
@@ -59,7 +60,7 @@ describe("lines", () => {
 				assert.ok(visibleWidth(clip(colored, width)) <= width, `clip ${text}`);
 				assert.equal(visibleWidth(cell(colored, width)), width, `cell ${text}`);
 				assert.ok(visibleWidth(fitPath(text, width)) <= width, `path ${text}`);
-				for (const line of startOf(text, width, named, "muted", 2)) assert.ok(visibleWidth(line) <= width, text);
+				for (const line of named.resized(width).start(text, "muted", 2)) assert.ok(visibleWidth(line) <= width, text);
 			}
 		});
 	}
@@ -82,12 +83,12 @@ describe("lines", () => {
 	});
 
 	it("have parts, as many as fit", () => {
-		assert.deepEqual(partLines(["one", "", "two", "three"], 9, plain), ["one · two", "three"]);
-		assert.equal(joinedWidth(["one", "", "two"]), joined(["one", "", "two"], plain).length);
+		assert.deepEqual(plain.resized(9).rows(["one", "", "two", "three"]), ["one · two", "three"]);
+		assert.equal(joinedWidth(["one", "", "two"]), plain.joined(["one", "", "two"]).length);
 	});
 
 	it("have one colour sequence for a run of text", () => {
-		const page = paragraph("many words that fill a line or two ".repeat(140), 80, named, "muted");
+		const page = named.paragraph("many words that fill a line or two ".repeat(140), "muted");
 		const drawn = page.join("\n");
 		assert.equal(drawn.match(COLOURS)?.length, page.length);
 		assert.ok(drawn.length < 6_500, `${drawn.length}`);

@@ -4,7 +4,6 @@ import type { CommandReport, HostCallbacks } from "../../index.js";
 import { type BackgroundRun, isLive } from "../background/run.ts";
 import { messageReport, type Report, reportLines } from "../commands/report.ts";
 import { messageOf, unwaited } from "../host/guard.ts";
-import { Pen } from "../ui/pen.ts";
 import { nameOf } from "../ui/run-words.ts";
 import { clip, oneLine } from "../ui/text.ts";
 import type { Action } from "./keys.ts";
@@ -22,23 +21,21 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 	const { foot, runs, session } = host;
 	/** A report is on its way. */
 	let isAsking = false;
-	const asks = ({ question }: BackgroundRun) => question !== undefined && answer !== undefined;
 	const command = async ({ key }: BackgroundRun, name: string, rest: string): Promise<CommandReport> =>
 		await session.command([name, key, rest].filter(Boolean).join(" "), callbacks);
 	/** Does it, and says in a line what came of it. */
-	const act = (run: BackgroundRun, name: string, rest = "") => {
+	const act = async (run: BackgroundRun, name: string, rest = "") => {
 		foot.say(`${name} ${quoted(run)} …`, "muted");
-		const done = command(run, name, rest).then(
-			(report) => foot.say(summary(report), report.isError ? "error" : "success"),
-			(error: unknown) => foot.say(failure(name, error), "error"),
-		);
-		unwaited(
-			"the panel",
-			done.then(() => runs.ask(true)),
-		);
+		try {
+			const report = await command(run, name, rest);
+			foot.say(summary(report), report.isError ? "error" : "success");
+		} catch (error) {
+			foot.say(failure(name, error), "error");
+		}
+		runs.ask(true);
 	};
 	/** Asks for a report, and opens it. */
-	const show = (run: BackgroundRun, name: string, rest = "") => {
+	const show = async (run: BackgroundRun, name: string, rest = "") => {
 		// One at a time: keys can come faster than answers.
 		if (isAsking) return;
 		isAsking = true;
@@ -50,46 +47,49 @@ export function runActions(host: PanelHost, callbacks: HostCallbacks, answer?: (
 				return pageOf(messageReport("error", failure(name, error)));
 			}
 		};
-		const shown = ask().then((page) => {
-			isAsking = false;
-			host.open(reportView(host, page, ask, name === "log"));
-		});
-		unwaited("the panel", shown);
+		const page = await ask();
+		isAsking = false;
+		host.open(reportView(host, page, ask, name === "log"));
+	};
+	const asks = ({ question }: BackgroundRun) => question !== undefined && answer !== undefined;
+	const table: Partial<Record<Action, (run: BackgroundRun, name: string) => Promise<void> | void>> = {
+		answer: (run) => {
+			if (asks(run)) answer?.(run.runId);
+		},
+		stop: (run, name) => {
+			const question = `again stops ${name} and everything it started, any other key leaves it`;
+			if (isLive(run)) foot.askAgain("stop", question, () => unwaited("the panel", act(run, "stop")));
+			else foot.say(`${name} has ended already`, "warning");
+		},
+		resume: (run, name) =>
+			isLive(run) ? foot.say(`${name} has not ended: a message reaches it`, "warning") : act(run, "resume"),
+		message: (run, name) =>
+			foot.askText(`${isLive(run) ? "Message to" : "Continue"} ${name}`, (text) =>
+				unwaited("the panel", act(run, "send", text)),
+			),
+		info: (run) => show(run, "info"),
+		log: (run) => show(run, "log", `${LOG_LIMIT} tools`),
 	};
 	return {
 		hints: (run: BackgroundRun): Hint[] => [
-			...(asks(run) ? [{ action: "answer", does: "question" } as const] : []),
-			isLive(run) ? { action: "stop", does: "stop" } : { action: "resume", does: "resume" },
-			{ action: "message", does: "message" },
-			{ action: "info", does: "info" },
-			{ action: "log", does: "log" },
+			...(asks(run) ? [["answer", "question"] as const] : []),
+			isLive(run) ? ["stop", "stop"] : ["resume", "resume"],
+			["message", "message"],
+			["info", "info"],
+			["log", "log"],
 		],
 		/** Does what a key asks for; says whether there is something of that name. */
 		press(action: Action, run: BackgroundRun): boolean {
-			const name = quoted(run);
-			const isAtWork = isLive(run);
-			const question = `again stops ${name} and everything it started, any other key leaves it`;
-			if (action === "answer") {
-				if (asks(run)) answer?.(run.runId);
-			} else if (action === "stop") {
-				if (isAtWork) foot.askAgain("stop", question, () => act(run, "stop"));
-				else foot.say(`${name} has ended already`, "warning");
-			} else if (action === "resume") {
-				if (isAtWork) foot.say(`${name} has not ended: a message reaches it`, "warning");
-				else act(run, "resume");
-			} else if (action === "message") {
-				foot.askText(`${isAtWork ? "Message to" : "Continue"} ${name}`, (text) => act(run, "send", text));
-			} else if (action === "log") show(run, "log", `${LOG_LIMIT} tools`);
-			else if (action === "info") show(run, "info");
-			else return false;
-			return true;
+			const done = table[action]?.(run, quoted(run));
+			if (done) unwaited("the panel", done);
+			return action in table;
 		},
 	};
 }
 
 /** A report below the head of the panel, which has its title. */
 function pageOf({ title, lines }: Report): Page {
-	return { title, lines: (columns, style) => reportLines(lines, new Pen(style.theme, columns)) };
+	return { title, draw: (pen) => reportLines(lines, pen) };
 }
 
 function quoted(run: BackgroundRun): string {

@@ -1,7 +1,8 @@
 /** The last line: a line that is being typed, else what is asked or said, else the keys. */
 
 import { Input, type KeybindingsManager, matchesKey, setKeybindings, visibleWidth } from "@earendil-works/pi-tui";
-import type { Color, Style } from "../ui/style.ts";
+import type { Pen } from "../ui/pen.ts";
+import type { Color } from "../ui/style.ts";
 import { clip, plainText } from "../ui/text.ts";
 import type { Action, PanelKeys } from "./keys.ts";
 
@@ -74,15 +75,15 @@ export class Foot {
 	}
 
 	/** The line; nothing while there are only keys to show. */
-	line(columns: number, style: Style, hasFocus: boolean): string | undefined {
+	line(pen: Pen, hasFocus: boolean): string | undefined {
 		const { typed, asked, said } = this;
 		if (typed) {
-			const label = clip(typed.label, Math.floor(columns / 2));
+			const label = clip(typed.label, Math.floor(pen.width / 2));
 			typed.input.focused = hasFocus;
-			return `${style.fg("accent", label)} ${typed.input.render(columns - visibleWidth(label) - 1)[0] ?? ""}`;
+			return `${pen.fg("accent", label)} ${typed.input.render(pen.width - visibleWidth(label) - 1)[0] ?? ""}`;
 		}
-		if (asked) return style.fg("warning", clip(`${this.keys.nameOf(asked.action)} ${asked.question}`, columns));
-		return said && Date.now() < said.until ? style.fg(said.color, clip(said.text, columns)) : undefined;
+		if (asked) return pen.fg("warning", pen.clip(`${this.keys.nameOf(asked.action)} ${asked.question}`));
+		return said && Date.now() < said.until ? pen.fg(said.color, pen.clip(said.text)) : undefined;
 	}
 }
 

@@ -2,45 +2,43 @@
 
 import { unwaited } from "../host/guard.ts";
 import { cached } from "../ui/component.ts";
-import type { Style } from "../ui/style.ts";
+import type { Pen } from "../ui/pen.ts";
 import { type Hint, type PanelHost, scrolled, titled, type View } from "./view.ts";
 
 export interface Page {
 	title: string;
-	lines(columns: number, style: Style): readonly string[];
+	draw(pen: Pen): readonly string[];
 }
 
 /** `ask` gets the page anew. `startsAtEnd`: what is newest stands there. */
 export function reportView(host: PanelHost, first: Page, ask?: () => Promise<Page>, startsAtEnd = false): View {
-	const laidOut = cached((page: Page, columns: number, style: Style) => page.lines(columns, style));
+	const laidOut = cached((page: Page, pen: Pen) => page.draw(pen));
 	let page = first;
 	let top = startsAtEnd ? Number.POSITIVE_INFINITY : 0;
 	let height = 1;
 	let isLong = false;
+	const again = async (asked: () => Promise<Page>) => {
+		page = await asked();
+		host.changed();
+	};
 	return {
-		head: () => titled(page.title, host.style),
-		body(columns, rows) {
-			const lines = laidOut(page, columns, host.style);
+		head: (pen) => titled(page.title, pen),
+		body(pen, rows) {
+			const lines = laidOut(page, pen);
 			height = rows;
 			isLong = lines.length > rows;
 			top = Math.max(0, Math.min(top, lines.length - rows));
 			return lines.slice(top, top + rows);
 		},
-		hints() {
-			const scroll: Hint = { action: "down", does: "scroll" };
-			const again: Hint = { action: "again", does: "look again" };
-			return [...(isLong ? [scroll] : []), ...(ask ? [again] : [])];
-		},
+		hints: (): Hint[] => [
+			...(isLong ? [["down", "scroll"] as const] : []),
+			...(ask ? [["again", "look again"] as const] : []),
+		],
 		press(action) {
 			const by = scrolled(action, height);
 			if (by !== undefined) top = Math.max(0, top + by);
-			else if (action === "again" && ask) {
-				const shown = ask().then((fresh) => {
-					page = fresh;
-					host.changed();
-				});
-				unwaited("the panel", shown);
-			} else return false;
+			else if (action === "again" && ask) unwaited("the panel", again(ask));
+			else return false;
 			return true;
 		},
 	};

@@ -3,7 +3,9 @@
 import type { BackgroundSession } from "../../index.js";
 import type { Background } from "../background/registry.ts";
 import { type BackgroundRun, endOf, isLive, runsOf } from "../background/run.ts";
-import { messageOf, unwaited } from "../host/guard.ts";
+import { messageOf } from "../host/guard.ts";
+import { picked } from "../host/stored.ts";
+import { Repeated } from "./repeated.ts";
 
 /** How often the store is asked: runs of other sessions are not told of, and old ones may be removed. */
 const ALL_EVERY_MS = 2_000;
@@ -22,10 +24,9 @@ export class PanelRuns {
 	private readonly background: Background;
 	private readonly session: BackgroundSession;
 	private readonly changed: () => void;
+	private readonly reading = new Repeated(() => this.read());
 	private stored: readonly BackgroundRun[] = [];
 	private askedAt = Number.NEGATIVE_INFINITY;
-	private isAsking = false;
-	private isWanted = false;
 	/** Which runs have ended as far as is told. */
 	private ends = "";
 
@@ -68,27 +69,22 @@ export class PanelRuns {
 	ask(now: boolean): void {
 		// The clock may be set back.
 		const age = Math.abs(Date.now() - this.askedAt);
-		if (!now && (this.isAsking || age < (this.isAll ? ALL_EVERY_MS : OWN_EVERY_MS))) return;
-		this.isWanted = true;
-		if (!this.isAsking) unwaited("the panel", this.read());
+		const isTime = !this.reading.isBusy && age >= (this.isAll ? ALL_EVERY_MS : OWN_EVERY_MS);
+		if (now || isTime) this.reading.want();
 	}
 
 	private async read(): Promise<void> {
-		this.isAsking = true;
-		while (this.isWanted) {
-			const { isAll } = this;
-			this.isWanted = false;
-			try {
-				const runs = runsOf(await this.session.runs(isAll));
-				if (isAll !== this.isAll) continue;
-				this.stored = runs;
-				this.isComplete = true;
-				this.problem = undefined;
-			} catch (error) {
-				this.problem = messageOf(error);
-			}
+		const { isAll } = this;
+		try {
+			const runs = runsOf(await this.session.runs(isAll));
+			// Another list is wanted by now, and asked for next.
+			if (isAll !== this.isAll) return;
+			this.stored = runs;
+			this.isComplete = true;
+			this.problem = undefined;
+		} catch (error) {
+			this.problem = messageOf(error);
 		}
-		this.isAsking = false;
 		this.askedAt = Date.now();
 		this.join();
 	}
@@ -97,7 +93,5 @@ export class PanelRuns {
 /** What is told of a run leaves its long texts out. */
 function completed(told: BackgroundRun, stored: BackgroundRun | undefined): BackgroundRun {
 	if (!stored || isLive(told) !== isLive(stored)) return told;
-	const { result, partial, notes, task } = stored;
-	const texts = { ...(result !== undefined && { result }), ...(partial !== undefined && { partial }) };
-	return { ...told, task, ...texts, ...(notes && { notes }) };
+	return { ...told, ...picked(stored, ["task", "result", "partial", "notes"]) };
 }

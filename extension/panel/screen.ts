@@ -2,17 +2,20 @@
 
 import type { BackgroundSession, HostCallbacks } from "../../index.js";
 import type { Background } from "../background/registry.ts";
-import { guardedInterval, guardedTimeout } from "../host/guard.ts";
+import { guardedInterval } from "../host/guard.ts";
 import type { Keybindings, PiContext, Screen, Terminal } from "../host/pi.ts";
-import { type AnyTheme, Style } from "../ui/style.ts";
-import { cell, wrap } from "../ui/text.ts";
+import { cached } from "../ui/component.ts";
+import { Pen } from "../ui/pen.ts";
+import type { AnyTheme } from "../ui/style.ts";
+import { cell } from "../ui/text.ts";
 import { runActions } from "./actions.ts";
 import { Foot } from "./foot.ts";
 import { type Action, PanelKeys } from "./keys.ts";
 import { listView } from "./list.ts";
+import { Repeated } from "./repeated.ts";
 import { reportView } from "./report.ts";
 import { PanelRuns } from "./runs.ts";
-import { bodyRows, framed, type Hint, hintLine, type PanelHost, rule, type View } from "./view.ts";
+import { bodyRows, framed, type Hint, hintLine, type PanelHost, type View } from "./view.ts";
 
 /** Over everything: pi's own lines come back as they were when it closes. */
 const WHOLE_SCREEN = { width: "100%", maxHeight: "100%", anchor: "top-left" } as const;
@@ -68,11 +71,10 @@ function panel(
 	keybindings: Keybindings,
 	done: () => void,
 ): Screen {
-	let style = new Style(theme);
+	const freshPens = () => cached((columns: number) => new Pen(theme, Math.max(1, columns - 2 * MARGIN.length)));
+	let penFor = freshPens();
 	/** What was drawn, and for which screen. */
 	let drawn: { screen: string; lines: string[] } | undefined;
-	let drawnAt = Number.NEGATIVE_INFINITY;
-	let timer: NodeJS.Timeout | undefined;
 	let isDisposed = false;
 	const views: View[] = [];
 
@@ -80,18 +82,9 @@ function panel(
 		drawn = undefined;
 		terminal.requestRender();
 	};
+	const drawing = new Repeated(() => draw(), DRAW_EVERY_MS);
 	/** Draws what has changed, soon. */
-	const changed = () => {
-		if (isDisposed || timer !== undefined) return;
-		const drawNow = () => {
-			timer = undefined;
-			drawnAt = Date.now();
-			draw();
-		};
-		// The clock may be set back.
-		const wait = Math.min(DRAW_EVERY_MS, Math.max(0, drawnAt + DRAW_EVERY_MS - Date.now()));
-		timer = guardedTimeout("drawing the panel", drawNow, wait);
-	};
+	const changed = () => drawing.want();
 	const open = (view: View) => {
 		if (isDisposed) {
 			view.dispose?.();
@@ -106,7 +99,7 @@ function panel(
 		isDisposed = true;
 		unsubscribe();
 		clearInterval(tick);
-		clearTimeout(timer);
+		drawing.dispose();
 		for (const view of views) view.dispose?.();
 		gone();
 	};
@@ -131,29 +124,21 @@ function panel(
 		if (action === "back" || (action === "left" && views.length > 1)) {
 			views.pop()?.dispose?.();
 			if (views.length === 0) close();
-		} else if (action === "keys")
-			open(reportView(host, { title: "Keys", lines: (...room) => keyLines(keys, ...room) }));
+		} else if (action === "keys") open(reportView(host, { title: "Keys", draw: (pen) => keyLines(keys, pen) }));
 	};
-	const layout = (columns: number, rows: number): string[] => {
+	const layout = (pen: Pen, rows: number): string[] => {
 		const view = views.at(-1);
 		if (!view) return [];
-		const inner = Math.max(1, columns - 2 * MARGIN.length);
-		const body = view.body(inner, bodyRows(rows));
-		const does = views.length === 1 ? "close" : "back";
-		const hints: Hint[] = [...view.hints(), { action: "keys", does: "keys" }, { action: "back", does }];
-		const last = foot.line(inner, style, screen.focused) ?? hintLine(hints, keys, style, inner);
-		return framed(view.head(inner), body, last, rule("", inner, style), rows).map((line) => MARGIN + line);
+		const body = view.body(pen, bodyRows(rows));
+		const hints: Hint[] = [...view.hints(), ["keys", "keys"], ["back", views.length === 1 ? "close" : "back"]];
+		const last = foot.line(pen, screen.focused) ?? hintLine(hints, keys, pen);
+		return framed(view.head(pen), body, last, rows, pen).map((line) => MARGIN + line);
 	};
 
 	const keys = new PanelKeys(keybindings);
 	const foot = new Foot(keys, changed);
 	const runs = new PanelRuns(background, session, changed);
-	const host: PanelHost = {
-		get style() {
-			return style;
-		},
-		...{ foot, session, runs, changed, open },
-	};
+	const host: PanelHost = { foot, session, runs, changed, open };
 	views.push(listView(host, runActions(host, callbacks, answer)));
 	const unsubscribe = background.subscribe(told);
 	const ticked = () => {
@@ -171,11 +156,11 @@ function panel(
 			if (!screen.focused) return [];
 			const rows = terminal.terminal?.rows ?? process.stdout.rows ?? ROWS;
 			const size = `${columns}x${rows}`;
-			if (drawn?.screen !== size) drawn = { screen: size, lines: layout(columns, rows) };
+			if (drawn?.screen !== size) drawn = { screen: size, lines: layout(penFor(columns), rows) };
 			return drawn.lines;
 		},
 		invalidate() {
-			style = new Style(theme);
+			penFor = freshPens();
 			drawn = undefined;
 		},
 		handleInput(data) {
@@ -194,9 +179,9 @@ function panel(
 }
 
 /** The keys and what they do. */
-function keyLines(keys: PanelKeys, columns: number, style: Style): string[] {
+function keyLines(keys: PanelKeys, pen: Pen): string[] {
 	return keys.table().flatMap(([names, does]) => {
-		const lead = cell(names, Math.min(KEY_COLUMNS, Math.floor(columns / 2)));
-		return wrap(style.fg("toolOutput", does), columns, `${style.fg("accent", lead)} `);
+		const lead = cell(names, Math.min(KEY_COLUMNS, Math.floor(pen.width / 2)));
+		return pen.wrap(pen.fg("toolOutput", does), `${pen.fg("accent", lead)} `);
 	});
 }

@@ -1,11 +1,9 @@
 /** An entry of a transcript as lines. */
 
 import type { Transcript } from "../../index.js";
-import { paragraph, remark, startOf } from "../ui/lines.ts";
 import { fitCall } from "../ui/paths.ts";
-import { prose } from "../ui/prose.ts";
-import type { Style } from "../ui/style.ts";
-import { clip, indented, oneLine, PREVIEW_CHARACTERS, plainText, wrap } from "../ui/text.ts";
+import type { Pen } from "../ui/pen.ts";
+import { clip, oneLine, PREVIEW_CHARACTERS, plainText } from "../ui/text.ts";
 
 /** What a tool has answered is a file or a listing: its start tells what it is. */
 const RESULT_LINES = 6;
@@ -16,32 +14,34 @@ const CALLED = "→ ";
 export type TranscriptEntry = Transcript["entries"][number];
 
 /** The lines of an entry. What is said has a blank line above it, calls and their answers stay together. */
-export function entryLines(entry: TranscriptEntry, columns: number, style: Style): string[] {
-	const { role, name, isError } = entry;
+export function entryLines({ role, name, isError, ...entry }: TranscriptEntry, pen: Pen): string[] {
 	const text = typeof entry.text === "string" ? entry.text : "";
-	const width = columns - INDENT;
+	const below = (draw: (inner: Pen) => string[]) => pen.indented(INDENT, draw);
 	switch (role) {
 		case "user":
-			return ["", ...wrap(style.fg("accent", plainText(text).trim()), columns, style.fg("accent", ASKED))];
+			return ["", ...pen.wrap(pen.fg("accent", plainText(text).trim()), pen.fg("accent", ASKED))];
 		case "assistant":
-			return ["", ...indented(isError ? paragraph(text, width, style, "error") : prose(text, width, style), INDENT)];
-		case "toolCall": {
-			const room = width - CALLED.length;
-			const call = clip(fitCall(oneLine(text.slice(0, PREVIEW_CHARACTERS)) || (name ?? "…"), room), room);
-			return indented([style.fg("dim", CALLED) + style.fg("toolOutput", call)], INDENT);
-		}
+			return ["", ...below((inner) => (isError ? inner.paragraph(text, "error") : inner.prose(text)))];
+		case "toolCall":
+			return below((inner) => [callOf(oneLine(text.slice(0, PREVIEW_CHARACTERS)) || (name ?? "…"), inner)]);
 		case "toolResult":
-			return indented(resultLines(text, isError === true, width - INDENT, style), 2 * INDENT);
+			return pen.indented(2 * INDENT, (inner) => resultLines(text, isError === true, inner));
 		default:
-			return indented(startOf(text, width, style, "dim", 1), INDENT);
+			return below((inner) => inner.start(text, "dim", 1));
 	}
 }
 
-function resultLines(text: string, isError: boolean, width: number, style: Style): string[] {
+/** A tool call in one line. */
+export function callOf(words: string, pen: Pen): string {
+	const room = pen.width - CALLED.length;
+	return pen.fg("dim", CALLED) + pen.fg("toolOutput", clip(fitCall(words, room), room));
+}
+
+function resultLines(text: string, isError: boolean, pen: Pen): string[] {
 	const lines = plainText(text).trimEnd().split("\n");
-	const hidden = lines.length - RESULT_LINES;
 	// One more line is no longer than saying so.
-	const shown = hidden > 1 ? lines.slice(0, RESULT_LINES) : lines;
-	const drawn = shown.map((line) => style.fg(isError ? "error" : "dim", clip(line, width)));
-	return hidden > 1 ? [...drawn, remark(`${hidden} more lines`, width, style)] : drawn;
+	const shown = lines.length > RESULT_LINES + 1 ? lines.slice(0, RESULT_LINES) : lines;
+	const hidden = lines.length - shown.length;
+	const drawn = shown.map((line) => pen.fg(isError ? "error" : "dim", pen.clip(line)));
+	return hidden > 0 ? [...drawn, pen.remark(`${hidden} more lines`)] : drawn;
 }

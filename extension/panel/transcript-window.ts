@@ -5,7 +5,7 @@
 
 import type { Transcript } from "../../index.js";
 import { cached } from "../ui/component.ts";
-import type { Style } from "../ui/style.ts";
+import type { Pen } from "../ui/pen.ts";
 import { entryLines, type TranscriptEntry } from "./transcript-entry.ts";
 
 /** Entries that are kept while the end is followed. */
@@ -16,7 +16,7 @@ export const MOST_ENTRIES = 4_000;
 interface Block {
 	entry: TranscriptEntry;
 	/** Its lines, laid out once as long as the screen stays what it is. */
-	lines(columns: number, style: Style): readonly string[];
+	lines(pen: Pen): readonly string[];
 }
 
 /** The first line on the screen. */
@@ -32,9 +32,9 @@ export class TranscriptWindow {
 	hasMore = false;
 	private blocks: Block[] = [];
 	private place: Place = { block: 0, line: 0 };
-	private columns = 1;
+	private pen: Pen | undefined;
 	private rows = 1;
-	private style: Style | undefined;
+	/** What stands below the newest entry. */
 	private tail: readonly string[] = [];
 	/** The very first entry is wanted, whatever has to be read for it. */
 	private wantsTop = false;
@@ -76,70 +76,60 @@ export class TranscriptWindow {
 	scroll(lines: number): void {
 		this.wantsTop = lines === Number.NEGATIVE_INFINITY;
 		if (lines === Number.POSITIVE_INFINITY) this.isFollowing = true;
-		else if (lines < 0) this.up(-lines);
-		else if (!this.isFollowing) this.down(lines);
+		else if (lines < 0) {
+			// More may have come since it was drawn.
+			const from = this.isFollowing ? this.end() : this.place;
+			this.isFollowing = false;
+			this.place = this.wantsTop ? { block: 0, line: 0 } : this.above(from, -lines);
+		} else if (!this.isFollowing) this.place = this.below(this.place, lines);
 	}
 
 	/** What is on the screen; `tail` stands below the newest entry. */
-	visible(columns: number, rows: number, style: Style, tail: readonly string[]): readonly string[] {
-		Object.assign(this, { columns, rows, style, tail });
-		if (!this.isFollowing) {
-			const lines = this.here();
-			if (lines.length >= rows) return lines;
-			// There is less below than the screen holds: that is the end.
-			this.isFollowing = true;
-		}
-		return this.end();
+	visible(pen: Pen, rows: number, tail: readonly string[]): readonly string[] {
+		Object.assign(this, { pen, rows, tail });
+		const lines = this.isFollowing ? [] : this.from(this.place);
+		if (lines.length >= rows) return lines;
+		// There is less below than the screen holds: that is the end.
+		this.isFollowing = true;
+		this.place = this.end();
+		return this.from(this.place);
 	}
 
-	/** The last lines; they are where the screen is from now on. */
-	private end(): readonly string[] {
-		let lines = this.tail.slice(-this.rows);
-		this.place = { block: this.blocks.length, line: 0 };
-		while (this.place.block > 0 && lines.length < this.rows) {
-			const block = this.place.block - 1;
-			const above = this.lines(block);
-			const line = Math.max(0, above.length + lines.length - this.rows);
-			lines = [...above.slice(line), ...lines];
-			this.place = { block, line };
-		}
-		return lines;
+	/** Where the screen is when it shows the last lines. */
+	private end(): Place {
+		return this.above({ block: this.blocks.length + 1, line: 0 }, this.rows);
 	}
 
-	/** The lines from where the screen is. */
-	private here(): readonly string[] {
+	/** The lines of a screen from a place on. */
+	private from({ block, line }: Place): readonly string[] {
 		const lines: string[] = [];
-		for (let { block, line } = this.place; block < this.blocks.length && lines.length < this.rows; block++, line = 0) {
-			lines.push(...this.lines(block).slice(line));
+		for (let at = block; at <= this.blocks.length && lines.length < this.rows; at++) {
+			lines.push(...this.lines(at).slice(at === block ? line : 0));
 		}
-		return [...lines, ...this.tail].slice(0, this.rows);
+		return lines.slice(0, this.rows);
 	}
 
-	private up(lines: number): void {
-		// More may have come since it was drawn.
-		if (this.isFollowing) this.end();
-		this.isFollowing = false;
-		let { block, line } = this.place;
-		if (lines === Number.POSITIVE_INFINITY) block = line = 0;
-		for (line -= lines; line < 0 && block > 0; line += this.lines(block).length) block -= 1;
-		this.place = { block, line: Math.max(0, line) };
+	private above({ block, line }: Place, lines: number): Place {
+		let [at, rest] = [block, line - lines];
+		while (rest < 0 && at > 0) rest += this.lines(--at).length;
+		return { block: at, line: Math.max(0, rest) };
 	}
 
-	private down(lines: number): void {
-		let { block, line } = this.place;
-		for (line += lines; block < this.blocks.length && line >= this.lines(block).length; block++) {
-			line -= this.lines(block).length;
-		}
-		this.place = { block, line };
+	private below({ block, line }: Place, lines: number): Place {
+		let [at, rest] = [block, line + lines];
+		while (at < this.blocks.length && rest >= this.lines(at).length) rest -= this.lines(at++).length;
+		return { block: at, line: rest };
 	}
 
-	private lines(index: number): readonly string[] {
-		return (this.style && this.blocks[index]?.lines(this.columns, this.style)) ?? [];
+	/** The lines of a block; behind the last one, what stands below it. */
+	private lines(block: number): readonly string[] {
+		if (block === this.blocks.length) return this.tail;
+		return (this.pen && this.blocks[block]?.lines(this.pen)) ?? [];
 	}
 }
 
 function blockOf(entry: TranscriptEntry): Block {
-	return { entry, lines: cached((columns, style) => entryLines(entry, columns, style)) };
+	return { entry, lines: cached((pen) => entryLines(entry, pen)) };
 }
 
 /** Whether `blocks` and the first `count` of `entries` end alike, as far back as both of them reach. */

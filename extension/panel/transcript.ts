@@ -2,16 +2,15 @@
 
 import type { Transcript } from "../../index.js";
 import { type BackgroundRun, isLive } from "../background/run.ts";
-import { guardedTimeout, messageOf, unwaited } from "../host/guard.ts";
+import { messageOf } from "../host/guard.ts";
 import { cached } from "../ui/component.ts";
-import { joined, paragraph } from "../ui/lines.ts";
 import { fitPath } from "../ui/paths.ts";
-import { compactProse, prose } from "../ui/prose.ts";
+import type { Pen } from "../ui/pen.ts";
 import { elapsed, markOf, modelOf, nameOf, questionLine, wordsOf } from "../ui/run-words.ts";
-import type { Style } from "../ui/style.ts";
-import { clip, indented, oneLine } from "../ui/text.ts";
+import { oneLine } from "../ui/text.ts";
 import { usageWords } from "../ui/words.ts";
 import type { RunActions } from "./actions.ts";
+import { Repeated } from "./repeated.ts";
 import { MOST_ENTRIES, TranscriptWindow } from "./transcript-window.ts";
 import { type Hint, type PanelHost, scrolled, titled, type View } from "./view.ts";
 
@@ -29,51 +28,40 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Bac
 	let withTools = true;
 	let version: string | undefined;
 	let problem: string | undefined;
-	/** How many of the newest entries are to be read, and whether that is being done. */
+	/** How many of the newest entries are to be read. */
 	let wanted = 0;
-	let isReading = false;
-	let timer: NodeJS.Timeout | undefined;
-	let isDisposed = false;
 	/** The file has more, but no more of it is to be had. */
 	let isExhausted = false;
 	let height = 1;
 	let newest: string | undefined;
 	/** What is being said and is not in the file yet, or how the run has ended. */
-	const below = cached((shown: BackgroundRun, said: string | undefined, columns: number, style: Style) =>
-		isLive(shown) ? liveLines(shown, said, columns, style) : endLines(shown, columns, style),
+	const below = cached((shown: BackgroundRun, said: string | undefined, pen: Pen) =>
+		isLive(shown) ? liveLines(shown, said, pen) : endLines(shown, pen),
 	);
 
-	/** Asks for the newest entries, now or as soon as the file may be looked at again. */
-	const want = (entries: number) => {
-		wanted = Math.max(wanted, entries);
-		if (!isReading && !isDisposed) unwaited("the panel", read());
-	};
-	/** Asks for what is older where its place is looked at: twice as much, so that all of it costs twice the file at most. */
-	const wantOlder = () => {
-		if (window.isAtTop && window.hasMore && !isExhausted) want(Math.min(MOST_ENTRIES, window.length * 2));
-	};
-	const read = async () => {
-		const entries = wanted;
-		const tools = withTools;
-		isReading = true;
+	const reading = new Repeated(async () => {
+		const [entries, tools] = [wanted, withTools];
 		wanted = 0;
 		try {
 			const transcript = await host.session.transcript(run.key, { entries, tools });
 			// Asked for before the tools were switched on or off.
 			if (tools === withTools) take(transcript, entries);
-			else wanted = NEWEST_ENTRIES;
+			else want(NEWEST_ENTRIES);
 			problem = undefined;
 		} catch (error) {
 			problem = oneLine(messageOf(error));
 		}
-		if (isDisposed) return;
 		host.changed();
-		const rested = () => {
-			isReading = false;
-			wantOlder();
-			if (wanted > 0) want(0);
-		};
-		timer = guardedTimeout("reading the transcript", rested, FETCH_EVERY_MS);
+		wantOlder();
+	}, FETCH_EVERY_MS);
+	/** Asks for the newest entries, now or as soon as the file may be looked at again. */
+	const want = (entries: number) => {
+		wanted = Math.max(wanted, entries);
+		reading.want();
+	};
+	/** Asks for what is older where its place is looked at: twice as much, so that all of it costs twice the file at most. */
+	const wantOlder = () => {
+		if (window.isAtTop && window.hasMore && !isExhausted) want(Math.min(MOST_ENTRIES, window.length * 2));
 	};
 	const take = (transcript: Transcript, asked: number) => {
 		const { length } = window;
@@ -87,51 +75,51 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Bac
 		newest = transcript.entries.findLast(({ role }) => role === "assistant")?.text;
 	};
 
-	const entries = (columns: number): readonly string[] => {
-		const { style } = host;
-		const tail = below(run, newest, columns, style);
-		if (window.length === 0) return withoutEntries(columns, tail).slice(0, height);
-		const lines = window.visible(columns, height, style, tail);
+	const entryLines = (pen: Pen): readonly string[] => {
+		const tail = below(run, newest, pen);
+		if (window.length === 0) return withoutEntries(pen, tail).slice(0, height);
+		const lines = window.visible(pen, height, tail);
 		// The line above the oldest entry is blank: there is room to say that there are older ones.
-		return window.isAtTop && lines[0] === "" ? [above(columns), ...lines.slice(1)] : lines;
+		return window.isAtTop && window.hasMore && lines[0] === ""
+			? [note(older(pen.width - INDENT), pen), ...lines.slice(1)]
+			: lines;
 	};
-	const above = (columns: number): string => {
-		if (!window.hasMore) return "";
-		if (!isExhausted) return note("… older entries are being read", host.style);
+	const older = (room: number): string => {
+		if (!isExhausted) return "… older entries are being read";
 		const where = "… older entries are in ";
-		const path = oneLine(run.transcript ?? "the child's session file");
-		return note(where + fitPath(path, columns - INDENT - where.length), host.style);
+		return where + fitPath(oneLine(run.transcript ?? "the child's session file"), room - where.length);
 	};
-	const withoutEntries = (columns: number, tail: readonly string[]): string[] => {
-		const { style } = host;
-		const width = columns - INDENT;
+	const withoutEntries = (pen: Pen, tail: readonly string[]): string[] => {
 		if (run.archivedMs !== undefined) {
 			const archived = `The transcript was archived ${when(run.archivedMs)}. What the run came to:`;
-			const result = compactProse(run.result || run.partial || "(nothing)", width, style);
-			return ["", ...indented([...paragraph(archived, width, style, "dim"), "", ...result], INDENT)];
+			const result = run.result || run.partial || "(nothing)";
+			return [
+				"",
+				...pen.indented(INDENT, (inner) => [...inner.paragraph(archived, "dim"), "", ...inner.compactProse(result)]),
+			];
 		}
 		if (problem !== undefined) {
-			return ["", ...indented(paragraph(problem, width, style, "warning"), INDENT), ...endLines(run, columns, style)];
+			const why = problem;
+			return ["", ...pen.indented(INDENT, (inner) => inner.paragraph(why, "warning")), ...endLines(run, pen)];
 		}
-		if (version === undefined) return ["", note("Reading …", style)];
-		const task = indented(paragraph(run.task, width, style, "muted"), INDENT);
+		if (version === undefined) return ["", note("Reading …", pen)];
+		const task = pen.indented(INDENT, (inner) => inner.paragraph(run.task, "muted"));
 		const waits = isLive(run) ? "Nothing has been said yet." : "Nothing was said.";
-		return ["", ...task, "", note(waits, style), ...tail];
+		return ["", ...task, "", note(waits, pen), ...tail];
 	};
 
 	want(NEWEST_ENTRIES);
 	return {
-		head: (columns) => headLine(run, columns, host.style),
-		body(columns, rows) {
-			const asked = run.question ? [questionLine(run, columns, host.style)] : [];
+		head: (pen) => headLine(run, pen),
+		body(pen, rows) {
+			const asked = run.question ? [questionLine(run, pen)] : [];
 			height = rows - asked.length;
-			return [...entries(columns), ...asked];
+			return [...entryLines(pen), ...asked];
 		},
 		hints() {
-			const tools: Hint = { action: "tools", does: withTools ? "without tools" : "with tools" };
+			const tools: Hint = ["tools", withTools ? "without tools" : "with tools"];
 			const known = isRemoved ? [] : actions.hints(run);
-			if (window.isFollowing) return [...known, tools, { action: "up", does: "scroll" }];
-			return [{ action: "bottom", does: "follow" }, ...known, tools];
+			return window.isFollowing ? [...known, tools, ["up", "scroll"]] : [["bottom", "follow"], ...known, tools];
 		},
 		press(action) {
 			const by = scrolled(action, height);
@@ -153,46 +141,40 @@ export function transcriptView(host: PanelHost, actions: RunActions, opened: Bac
 			// A file that nobody writes is not looked at again.
 			if (isLive(before) || isLive(run) || run.timesResumed !== before.timesResumed) want(NEWEST_ENTRIES);
 		},
-		dispose() {
-			isDisposed = true;
-			clearTimeout(timer);
-		},
+		dispose: () => reading.dispose(),
 	};
 }
 
-function headLine(run: BackgroundRun, columns: number, style: Style): string {
+function headLine(run: BackgroundRun, pen: Pen): string {
 	const { text, color } = markOf(run);
 	const { tokens = "", cost = "" } = usageWords([run.usage]);
+	const name = nameOf(run);
 	const parts = [
-		titled(nameOf(run), style),
-		style.fg("muted", run.agent === nameOf(run) ? "" : oneLine(run.agent)),
-		style.fg("muted", elapsed(run, Date.now())),
-		style.fg(isLive(run) ? "muted" : color, wordsOf(run)),
-		...[modelOf(run), tokens, cost].map((part) => style.fg("dim", part)),
+		titled(name, pen),
+		pen.fg("muted", run.agent === name ? "" : oneLine(run.agent)),
+		pen.fg("muted", elapsed(run, Date.now())),
+		pen.fg(isLive(run) ? "muted" : color, wordsOf(run)),
+		...[modelOf(run), tokens, cost].map((part) => pen.fg("dim", part)),
 	];
-	return clip(`${style.fg(color, text)} ${joined(parts, style)}`, columns);
+	return pen.clip(`${pen.fg(color, text)} ${pen.joined(parts)}`);
 }
 
 /** A remark between entries. */
-function note(text: string, style: Style): string {
-	return " ".repeat(INDENT) + style.fg("dim", text);
+function note(text: string, pen: Pen): string {
+	return " ".repeat(INDENT) + pen.fg("dim", text);
 }
 
-function liveLines({ text = "" }: BackgroundRun, newest: string | undefined, columns: number, style: Style): string[] {
+function liveLines({ text = "" }: BackgroundRun, newest: string | undefined, pen: Pen): string[] {
 	const said = text.trim();
-	return said === "" || newest?.includes(said) ? [] : ["", ...indented(prose(said, columns - INDENT, style), INDENT)];
+	return said === "" || newest?.includes(said) ? [] : ["", ...pen.indented(INDENT, (inner) => inner.prose(said))];
 }
 
-function endLines(run: BackgroundRun, columns: number, style: Style): string[] {
+function endLines(run: BackgroundRun, pen: Pen): string[] {
 	if (isLive(run)) return [];
 	const { text, color } = markOf(run);
-	const words = style.fg(color, `${text} ${wordsOf(run) || "done"}`);
-	const error = run.error ? paragraph(run.error, columns - INDENT, style, color) : [];
-	return [
-		"",
-		clip(joined([words, style.fg("muted", elapsed(run, Date.now()))], style), columns),
-		...indented(error, INDENT),
-	];
+	const words = pen.fg(color, `${text} ${wordsOf(run) || "done"}`);
+	const error = pen.indented(INDENT, (inner) => (run.error ? inner.paragraph(run.error, color) : []));
+	return ["", pen.clip(pen.joined([words, pen.fg("muted", elapsed(run, Date.now()))])), ...error];
 }
 
 function when(ms: number): string {

@@ -1,7 +1,7 @@
 /** What a view of the panel is, what it can ask of the panel, and the lines that all views have. */
 
 import type { BackgroundSession } from "../../index.js";
-import type { Style } from "../ui/style.ts";
+import type { Pen } from "../ui/pen.ts";
 import { clip, widthOf } from "../ui/text.ts";
 import type { Foot } from "./foot.ts";
 import type { Action, PanelKeys } from "./keys.ts";
@@ -13,17 +13,14 @@ const GAP = "  ";
 const RULES_FROM_ROWS = 16;
 
 /** A key and what it does; of several the most important ones come first. */
-export interface Hint {
-	action: Action;
-	does: string;
-}
+export type Hint = readonly [action: Action, does: string];
 
-/** One screen of the panel. */
+/** One screen of the panel. A pen is the same one as long as the terminal and the theme are. */
 export interface View {
 	/** The first line. */
-	head(columns: number): string;
+	head(pen: Pen): string;
 	/** At most `rows` lines below it. */
-	body(columns: number, rows: number): readonly string[];
+	body(pen: Pen, rows: number): readonly string[];
 	hints(): readonly Hint[];
 	/** Does what a key asks for; says whether there is something of that name. */
 	press(action: Action): boolean;
@@ -34,8 +31,6 @@ export interface View {
 
 /** What a view can ask of the panel. */
 export interface PanelHost {
-	/** Another one once the theme has changed. */
-	readonly style: Style;
 	/** Where is said, and asked for, what has no place in a view. */
 	readonly foot: Foot;
 	readonly session: BackgroundSession;
@@ -58,21 +53,23 @@ export function scrolled(action: Action, rows: number): number | undefined {
 }
 
 /** What a view is called. */
-export function titled(title: string, style: Style): string {
-	return style.bold(style.fg("toolTitle", title));
+export function titled(title: string, pen: Pen): string {
+	return pen.bold(pen.fg("toolTitle", title));
 }
 
 /** Keys in one line: the last two, and before them as many as fit. */
-export function hintLine(hints: readonly Hint[], keys: PanelKeys, style: Style, columns: number): string {
-	const widthOfHint = ({ action, does }: Hint) => widthOf(keys.nameOf(action)) + does.length + 1 + GAP.length;
+export function hintLine(hints: readonly Hint[], keys: PanelKeys, pen: Pen): string {
+	const widthOfHint = ([action, does]: Hint) => widthOf(keys.nameOf(action)) + does.length + 1 + GAP.length;
 	const always = hints.slice(-2);
-	let room = columns + GAP.length - always.reduce((sum, hint) => sum + widthOfHint(hint), 0);
+	let room = pen.width + GAP.length - always.reduce((sum, hint) => sum + widthOfHint(hint), 0);
 	const fit = hints.slice(0, -2).filter((hint) => {
 		room -= widthOfHint(hint);
 		return room >= 0;
 	});
-	const written = ({ action, does }: Hint) => style.fg("accent", keys.nameOf(action)) + style.fg("dim", ` ${does}`);
-	return clip([...fit, ...always].map(written).join(GAP), columns);
+	const written = [...fit, ...always].map(
+		([action, does]) => pen.fg("accent", keys.nameOf(action)) + pen.fg("dim", ` ${does}`),
+	);
+	return pen.clip(written.join(GAP));
 }
 
 /** Rows that a view has in a terminal of so many. */
@@ -81,17 +78,17 @@ export function bodyRows(rows: number): number {
 }
 
 /** Exactly `rows` lines: head, body, foot. In a terminal of one row the head is all there is. */
-export function framed(head: string, body: readonly string[], foot: string, edge: string, rows: number): string[] {
+export function framed(head: string, body: readonly string[], foot: string, rows: number, pen: Pen): string[] {
 	const shown = body.slice(0, bodyRows(rows));
 	const blank = Array.from({ length: bodyRows(rows) - shown.length }, () => "");
-	const edges = rows < RULES_FROM_ROWS ? [] : [edge];
+	const edges = rows < RULES_FROM_ROWS ? [] : [rule("", pen)];
 	return [head, ...edges, ...shown, ...blank, ...edges, foot].slice(0, Math.max(1, rows));
 }
 
 /** A line across, with a name in it. */
-export function rule(name: string, width: number, style: Style): string {
-	if (name === "") return style.fg("dim", "─".repeat(Math.max(0, width)));
-	const title = clip(` ${name} `, width - 6);
-	const rest = "─".repeat(Math.max(0, width - widthOf(title) - 2));
-	return clip(style.fg("dim", "──") + style.fg("muted", title) + style.fg("dim", rest), width);
+export function rule(name: string, pen: Pen): string {
+	const line = (columns: number) => pen.fg("dim", "─".repeat(Math.max(0, columns)));
+	if (name === "") return line(pen.width);
+	const title = clip(` ${name} `, pen.width - 6);
+	return pen.clip(line(2) + pen.fg("muted", title) + line(pen.width - widthOf(title) - 2));
 }

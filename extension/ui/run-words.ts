@@ -2,17 +2,17 @@
 
 import { type BackgroundRun, isLive } from "../background/run.ts";
 import type { RunOutcome } from "../host/details.ts";
+import { FEWEST_COLUMNS } from "./columns.ts";
 import { fitCall } from "./paths.ts";
+import type { Pen } from "./pen.ts";
 import { gist } from "./prose.ts";
 import { isActive, type ShownState } from "./states.ts";
-import type { Color, Style } from "./style.ts";
+import type { Color } from "./style.ts";
 import { brief, cell, clip, firstLine, LINE_CHARACTERS, widthOf } from "./text.ts";
 import { duration, type Mark, markOfState, noteOfState, type Standing } from "./words.ts";
 
 /** Of a question's line the name takes this share at most. */
 const NAME_SHARE = 3;
-/** Fewer columns than this say nothing. */
-export const FEWEST_COLUMNS = 6;
 const JOINT = ": ";
 
 const ASKS: Mark = { text: "?", color: "warning" };
@@ -54,12 +54,12 @@ function isRetried(run: BackgroundRun): boolean {
 }
 
 /** What a run asks, in a line of its own, by which run and agent. */
-export function questionLine(run: BackgroundRun, width: number, style: Style): string {
-	const name = clip(nameOf(run), Math.max(FEWEST_COLUMNS, Math.floor(width / NAME_SHARE)));
+export function questionLine(run: BackgroundRun, pen: Pen): string {
+	const name = clip(nameOf(run), Math.max(FEWEST_COLUMNS, Math.floor(pen.width / NAME_SHARE)));
 	const agent = brief(run.agent);
 	const who = name === agent || agent === "" ? name : `${name} (${agent})`;
-	const asks = `${style.fg(ASKS.color, ASKS.text)} ${style.fg("accent", who)}${style.fg("muted", " asks: ")}`;
-	return clip(asks + style.fg("toolOutput", titleOf(run)), width);
+	const asks = `${pen.fg(ASKS.color, ASKS.text)} ${pen.fg("accent", who)}${pen.fg("muted", " asks: ")}`;
+	return pen.clip(asks + pen.fg("toolOutput", titleOf(run)));
 }
 
 function titleOf({ question }: BackgroundRun): string {
@@ -83,13 +83,13 @@ export function modelOf({ model = "" }: BackgroundRun): string {
 	return brief(model.slice(model.indexOf("/") + 1));
 }
 
-/** What a run does in exactly `room` columns: words on how it stands, and the news. */
-export function doing(run: BackgroundRun, isUnread: boolean, room: number, style: Style): string {
+/** What a run does, as wide as the pen: words on how it stands, and the news. */
+export function doing(run: BackgroundRun, isUnread: boolean, pen: Pen): string {
 	const said = [run.isForeground ? FOREGROUND : "", wordsOf(run), isUnread ? UNREAD : ""].filter((word) => word !== "");
-	const words = run.question ? "" : clip(said.join(", "), room);
-	const used = widthOf(words);
-	const news = newsOf(run, used > 0 ? room - used - JOINT.length : room);
-	const joint = used > 0 && news.text !== "" ? JOINT : "";
+	const words = run.question ? "" : pen.clip(said.join(", "));
+	const room = pen.width - widthOf(words);
+	const news = newsOf(run, words === "" ? room : room - JOINT.length);
+	const joint = words !== "" && news.text !== "" ? JOINT : "";
 	const color = isLive(run) && !isRetried(run) ? "muted" : markOf(run).color;
-	return style.fg(color, words) + style.fg(news.color, cell(joint + news.text, room - used));
+	return pen.fg(color, words) + pen.fg(news.color, cell(joint + news.text, room));
 }

@@ -5,10 +5,10 @@ import { type BackgroundRun, isLive } from "../background/run.ts";
 import { guardedInterval } from "../host/guard.ts";
 import type { PiContext, Terminal, Widget } from "../host/pi.ts";
 import { component } from "./component.ts";
-import { joined } from "./lines.ts";
-import { runColumns, runLine } from "./run-line.ts";
+import type { Pen } from "./pen.ts";
+import { runLines } from "./run-line.ts";
 import { markOf, nameOf, UNREAD, wordsOf } from "./run-words.ts";
-import type { AnyTheme, Style } from "./style.ts";
+import type { AnyTheme } from "./style.ts";
 import { clip } from "./text.ts";
 
 const WIDGET = "subagents";
@@ -40,7 +40,7 @@ export function showWidget(context: PiContext, background: Background): () => vo
 	};
 	const make = (terminal: Terminal, theme: AnyTheme): Widget => {
 		const rows = () => terminal.terminal?.rows ?? process.stdout.rows ?? Number.POSITIVE_INFINITY;
-		const lines = component(theme, (pen) => widgetLines(shownOf(background), pen.width, rows(), pen, Date.now()));
+		const lines = component(theme, (pen) => widgetLines(shownOf(background), rows(), Date.now(), pen));
 		const tick = guardedInterval("the clock of the widget", follow, TICK_MS);
 		const drawAgain = () => {
 			lines.invalidate();
@@ -72,23 +72,22 @@ export function showWidget(context: PiContext, background: Background): () => vo
 }
 
 /** One line for each run: the newest at work, then what is done; and one that counts the others. */
-export function widgetLines({ live, unread }: Shown, width: number, rows: number, style: Style, now: number): string[] {
+export function widgetLines({ live, unread }: Shown, rows: number, now: number, pen: Pen): string[] {
 	const most = Math.max(1, Math.min(MOST_LINES, Math.floor(rows / ROWS_PER_LINE)));
-	const room = width - MARGIN.length;
 	const working = live.slice(0, most);
-	const columns = runColumns(working, room, false);
-	const lines = [
-		...working.map((run) => runLine(run, columns, style, { now })),
-		...unread.map((run) => unreadLine(run, style)),
-	].slice(0, most);
+	const { lineOf } = runLines(working, false, pen.resized(pen.width - MARGIN.length));
+	const lines = [...working.map((run) => lineOf(run, { now })), ...unread.map((run) => unreadLine(run, pen))].slice(
+		0,
+		most,
+	);
 	const hidden = live.length + unread.length - lines.length;
-	if (hidden > 0) lines.push(style.fg("dim", `+${hidden} more · /subagents shows all`));
+	if (hidden > 0) lines.push(pen.fg("dim", `+${hidden} more · /subagents shows all`));
 	return lines.map((line) => MARGIN + line);
 }
 
-function unreadLine(run: BackgroundRun, style: Style): string {
+function unreadLine(run: BackgroundRun, pen: Pen): string {
 	const { text, color } = markOf(run);
-	const name = style.fg("toolOutput", clip(nameOf(run), LONGEST_NAME));
-	const parts = [name, style.fg(color, wordsOf(run)), style.fg("muted", UNREAD)];
-	return `${style.fg(color, text)} ${joined(parts, style)}`;
+	const name = pen.fg("toolOutput", clip(nameOf(run), LONGEST_NAME));
+	const parts = [name, pen.fg(color, wordsOf(run)), pen.fg("muted", UNREAD)];
+	return `${pen.fg(color, text)} ${pen.joined(parts)}`;
 }

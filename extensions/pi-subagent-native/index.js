@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 56f255526382470a. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 158bf8f3aa60b382. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6257,8 +6257,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 56f255526382470a"}.`)) return void 0;
-  const [version] = "0.1.0 56f255526382470a".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 158bf8f3aa60b382"}.`)) return void 0;
+  const [version] = "0.1.0 158bf8f3aa60b382".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -7665,6 +7665,24 @@ function print(text2) {
   }
 }
 
+// extension/ui/columns.ts
+var FEWEST_COLUMNS = 6;
+var GAP2 = "  ";
+function columnLine(lead, parts, pen) {
+  const used = parts.map((part) => typeof part === "function" || part.width <= 0 ? 0 : part.width + GAP2.length);
+  const room = pen.width - used.reduce((sum, columns) => sum + columns, widthOf(lead));
+  const drawn = parts.map((part) => {
+    if (typeof part === "function") return part(room);
+    const { text: text2, color, width, isRight } = part;
+    return width <= 0 ? "" : pen.fg(color, cell(isRight ? text2.padStart(width) : text2, width));
+  });
+  const line = lead + drawn.filter((part) => part !== "").join(GAP2);
+  return (room < 0 ? pen.clip(line) : line).trimEnd();
+}
+function longest(texts, most) {
+  return Math.min(most, Math.max(1, ...texts.map((text2) => widthOf(text2.slice(0, most)))));
+}
+
 // extension/ui/states.ts
 function isActive(state) {
   return state === "running" || state === "starting" || state === "retrying";
@@ -7692,7 +7710,6 @@ function counts(states2) {
 
 // extension/ui/run-words.ts
 var NAME_SHARE = 3;
-var FEWEST_COLUMNS = 6;
 var JOINT = ": ";
 var ASKS = { text: "?", color: "warning" };
 var FOREGROUND = "foreground";
@@ -7719,12 +7736,12 @@ function wordsOf(run) {
 function isRetried(run) {
   return run.retry !== void 0 && isActive(stateOf2(run));
 }
-function questionLine(run, width, style) {
-  const name = clip(nameOf(run), Math.max(FEWEST_COLUMNS, Math.floor(width / NAME_SHARE)));
+function questionLine(run, pen) {
+  const name = clip(nameOf(run), Math.max(FEWEST_COLUMNS, Math.floor(pen.width / NAME_SHARE)));
   const agent = brief(run.agent);
   const who = name === agent || agent === "" ? name : `${name} (${agent})`;
-  const asks = `${style.fg(ASKS.color, ASKS.text)} ${style.fg("accent", who)}${style.fg("muted", " asks: ")}`;
-  return clip(asks + style.fg("toolOutput", titleOf(run)), width);
+  const asks = `${pen.fg(ASKS.color, ASKS.text)} ${pen.fg("accent", who)}${pen.fg("muted", " asks: ")}`;
+  return pen.clip(asks + pen.fg("toolOutput", titleOf(run)));
 }
 function titleOf({ question }) {
   return brief(question?.title ?? "");
@@ -7741,18 +7758,18 @@ function newsOf2(run, width) {
 function modelOf({ model = "" }) {
   return brief(model.slice(model.indexOf("/") + 1));
 }
-function doing(run, isUnread, room, style) {
+function doing(run, isUnread, pen) {
   const said = [run.isForeground ? FOREGROUND : "", wordsOf(run), isUnread ? UNREAD : ""].filter((word) => word !== "");
-  const words = run.question ? "" : clip(said.join(", "), room);
-  const used = widthOf(words);
-  const news = newsOf2(run, used > 0 ? room - used - JOINT.length : room);
-  const joint = used > 0 && news.text !== "" ? JOINT : "";
+  const words = run.question ? "" : pen.clip(said.join(", "));
+  const room = pen.width - widthOf(words);
+  const news = newsOf2(run, words === "" ? room : room - JOINT.length);
+  const joint = words !== "" && news.text !== "" ? JOINT : "";
   const color = isLive(run) && !isRetried(run) ? "muted" : markOf(run).color;
-  return style.fg(color, words) + style.fg(news.color, cell(joint + news.text, room - used));
+  return pen.fg(color, words) + pen.fg(news.color, cell(joint + news.text, room));
 }
 
 // extension/panel/view.ts
-var GAP2 = "  ";
+var GAP3 = "  ";
 var RULES_FROM_ROWS = 16;
 function scrolled(action, rows) {
   const page = Math.max(1, rows - 1);
@@ -7763,67 +7780,67 @@ function scrolled(action, rows) {
   };
   return steps[action];
 }
-function titled(title2, style) {
-  return style.bold(style.fg("toolTitle", title2));
+function titled(title2, pen) {
+  return pen.bold(pen.fg("toolTitle", title2));
 }
-function hintLine(hints, keys, style, columns) {
-  const widthOfHint = ({ action, does }) => widthOf(keys.nameOf(action)) + does.length + 1 + GAP2.length;
+function hintLine(hints, keys, pen) {
+  const widthOfHint = ([action, does]) => widthOf(keys.nameOf(action)) + does.length + 1 + GAP3.length;
   const always = hints.slice(-2);
-  let room = columns + GAP2.length - always.reduce((sum, hint2) => sum + widthOfHint(hint2), 0);
+  let room = pen.width + GAP3.length - always.reduce((sum, hint2) => sum + widthOfHint(hint2), 0);
   const fit = hints.slice(0, -2).filter((hint2) => {
     room -= widthOfHint(hint2);
     return room >= 0;
   });
-  const written = ({ action, does }) => style.fg("accent", keys.nameOf(action)) + style.fg("dim", ` ${does}`);
-  return clip([...fit, ...always].map(written).join(GAP2), columns);
+  const written = [...fit, ...always].map(
+    ([action, does]) => pen.fg("accent", keys.nameOf(action)) + pen.fg("dim", ` ${does}`)
+  );
+  return pen.clip(written.join(GAP3));
 }
 function bodyRows(rows) {
   return Math.max(0, rows - (rows < RULES_FROM_ROWS ? 2 : 4));
 }
-function framed(head, body, foot, edge, rows) {
+function framed(head, body, foot, rows, pen) {
   const shown2 = body.slice(0, bodyRows(rows));
   const blank = Array.from({ length: bodyRows(rows) - shown2.length }, () => "");
-  const edges = rows < RULES_FROM_ROWS ? [] : [edge];
+  const edges = rows < RULES_FROM_ROWS ? [] : [rule("", pen)];
   return [head, ...edges, ...shown2, ...blank, ...edges, foot].slice(0, Math.max(1, rows));
 }
-function rule(name, width, style) {
-  if (name === "") return style.fg("dim", "\u2500".repeat(Math.max(0, width)));
-  const title2 = clip(` ${name} `, width - 6);
-  const rest = "\u2500".repeat(Math.max(0, width - widthOf(title2) - 2));
-  return clip(style.fg("dim", "\u2500\u2500") + style.fg("muted", title2) + style.fg("dim", rest), width);
+function rule(name, pen) {
+  const line = (columns) => pen.fg("dim", "\u2500".repeat(Math.max(0, columns)));
+  if (name === "") return line(pen.width);
+  const title2 = clip(` ${name} `, pen.width - 6);
+  return pen.clip(line(2) + pen.fg("muted", title2) + line(pen.width - widthOf(title2) - 2));
 }
 
 // extension/panel/report.ts
 function reportView(host, first, ask, startsAtEnd = false) {
-  const laidOut = cached((page2, columns, style) => page2.lines(columns, style));
+  const laidOut = cached((page2, pen) => page2.draw(pen));
   let page = first;
   let top = startsAtEnd ? Number.POSITIVE_INFINITY : 0;
   let height = 1;
   let isLong = false;
+  const again = async (asked) => {
+    page = await asked();
+    host.changed();
+  };
   return {
-    head: () => titled(page.title, host.style),
-    body(columns, rows) {
-      const lines = laidOut(page, columns, host.style);
+    head: (pen) => titled(page.title, pen),
+    body(pen, rows) {
+      const lines = laidOut(page, pen);
       height = rows;
       isLong = lines.length > rows;
       top = Math.max(0, Math.min(top, lines.length - rows));
       return lines.slice(top, top + rows);
     },
-    hints() {
-      const scroll = { action: "down", does: "scroll" };
-      const again = { action: "again", does: "look again" };
-      return [...isLong ? [scroll] : [], ...ask ? [again] : []];
-    },
+    hints: () => [
+      ...isLong ? [["down", "scroll"]] : [],
+      ...ask ? [["again", "look again"]] : []
+    ],
     press(action) {
       const by = scrolled(action, height);
       if (by !== void 0) top = Math.max(0, top + by);
-      else if (action === "again" && ask) {
-        const shown2 = ask().then((fresh) => {
-          page = fresh;
-          host.changed();
-        });
-        unwaited("the panel", shown2);
-      } else return false;
+      else if (action === "again" && ask) unwaited("the panel", again(ask));
+      else return false;
       return true;
     }
   };
@@ -7835,20 +7852,18 @@ var LONGEST_NAME = 40;
 function runActions(host, callbacks, answer3) {
   const { foot, runs, session: session2 } = host;
   let isAsking = false;
-  const asks = ({ question }) => question !== void 0 && answer3 !== void 0;
   const command = async ({ key }, name, rest) => await session2.command([name, key, rest].filter(Boolean).join(" "), callbacks);
-  const act = (run, name, rest = "") => {
+  const act = async (run, name, rest = "") => {
     foot.say(`${name} ${quoted(run)} \u2026`, "muted");
-    const done = command(run, name, rest).then(
-      (report) => foot.say(summary(report), report.isError ? "error" : "success"),
-      (error) => foot.say(failure2(name, error), "error")
-    );
-    unwaited(
-      "the panel",
-      done.then(() => runs.ask(true))
-    );
+    try {
+      const report = await command(run, name, rest);
+      foot.say(summary(report), report.isError ? "error" : "success");
+    } catch (error) {
+      foot.say(failure2(name, error), "error");
+    }
+    runs.ask(true);
   };
-  const show2 = (run, name, rest = "") => {
+  const show2 = async (run, name, rest = "") => {
     if (isAsking) return;
     isAsking = true;
     foot.say(`${name} \u2026`, "muted");
@@ -7859,44 +7874,46 @@ function runActions(host, callbacks, answer3) {
         return pageOf(messageReport("error", failure2(name, error)));
       }
     };
-    const shown2 = ask().then((page) => {
-      isAsking = false;
-      host.open(reportView(host, page, ask, name === "log"));
-    });
-    unwaited("the panel", shown2);
+    const page = await ask();
+    isAsking = false;
+    host.open(reportView(host, page, ask, name === "log"));
+  };
+  const asks = ({ question }) => question !== void 0 && answer3 !== void 0;
+  const table = {
+    answer: (run) => {
+      if (asks(run)) answer3?.(run.runId);
+    },
+    stop: (run, name) => {
+      const question = `again stops ${name} and everything it started, any other key leaves it`;
+      if (isLive(run)) foot.askAgain("stop", question, () => unwaited("the panel", act(run, "stop")));
+      else foot.say(`${name} has ended already`, "warning");
+    },
+    resume: (run, name) => isLive(run) ? foot.say(`${name} has not ended: a message reaches it`, "warning") : act(run, "resume"),
+    message: (run, name) => foot.askText(
+      `${isLive(run) ? "Message to" : "Continue"} ${name}`,
+      (text2) => unwaited("the panel", act(run, "send", text2))
+    ),
+    info: (run) => show2(run, "info"),
+    log: (run) => show2(run, "log", `${LOG_LIMIT} tools`)
   };
   return {
     hints: (run) => [
-      ...asks(run) ? [{ action: "answer", does: "question" }] : [],
-      isLive(run) ? { action: "stop", does: "stop" } : { action: "resume", does: "resume" },
-      { action: "message", does: "message" },
-      { action: "info", does: "info" },
-      { action: "log", does: "log" }
+      ...asks(run) ? [["answer", "question"]] : [],
+      isLive(run) ? ["stop", "stop"] : ["resume", "resume"],
+      ["message", "message"],
+      ["info", "info"],
+      ["log", "log"]
     ],
     /** Does what a key asks for; says whether there is something of that name. */
     press(action, run) {
-      const name = quoted(run);
-      const isAtWork = isLive(run);
-      const question = `again stops ${name} and everything it started, any other key leaves it`;
-      if (action === "answer") {
-        if (asks(run)) answer3?.(run.runId);
-      } else if (action === "stop") {
-        if (isAtWork) foot.askAgain("stop", question, () => act(run, "stop"));
-        else foot.say(`${name} has ended already`, "warning");
-      } else if (action === "resume") {
-        if (isAtWork) foot.say(`${name} has not ended: a message reaches it`, "warning");
-        else act(run, "resume");
-      } else if (action === "message") {
-        foot.askText(`${isAtWork ? "Message to" : "Continue"} ${name}`, (text2) => act(run, "send", text2));
-      } else if (action === "log") show2(run, "log", `${LOG_LIMIT} tools`);
-      else if (action === "info") show2(run, "info");
-      else return false;
-      return true;
+      const done = table[action]?.(run, quoted(run));
+      if (done) unwaited("the panel", done);
+      return action in table;
     }
   };
 }
 function pageOf({ title: title2, lines }) {
-  return { title: title2, lines: (columns, style) => reportLines(lines, new Pen(style.theme, columns)) };
+  return { title: title2, draw: (pen) => reportLines(lines, pen) };
 }
 function quoted(run) {
   return `\u201C${clip(nameOf(run), LONGEST_NAME)}\u201D`;
@@ -7964,15 +7981,15 @@ var Foot = class {
     return asked !== void 0 && (asked.action === action || action === "back");
   }
   /** The line; nothing while there are only keys to show. */
-  line(columns, style, hasFocus) {
+  line(pen, hasFocus) {
     const { typed, asked, said } = this;
     if (typed) {
-      const label = clip(typed.label, Math.floor(columns / 2));
+      const label = clip(typed.label, Math.floor(pen.width / 2));
       typed.input.focused = hasFocus;
-      return `${style.fg("accent", label)} ${typed.input.render(columns - visibleWidth(label) - 1)[0] ?? ""}`;
+      return `${pen.fg("accent", label)} ${typed.input.render(pen.width - visibleWidth(label) - 1)[0] ?? ""}`;
     }
-    if (asked) return style.fg("warning", clip(`${this.keys.nameOf(asked.action)} ${asked.question}`, columns));
-    return said && Date.now() < said.until ? style.fg(said.color, clip(said.text, columns)) : void 0;
+    if (asked) return pen.fg("warning", pen.clip(`${this.keys.nameOf(asked.action)} ${asked.question}`));
+    return said && Date.now() < said.until ? pen.fg(said.color, pen.clip(said.text)) : void 0;
   }
 };
 function pasteOf(text2) {
@@ -8031,41 +8048,6 @@ function isPressed(data, key) {
   return key === "?" && (decodeKittyPrintable(data) === key || matchesKey(data, "shift+?"));
 }
 
-// extension/ui/lines.ts
-var SEPARATOR2 = " \xB7 ";
-function paragraph(text2, width, style, color) {
-  return wrap(style.fg(color, plainText(text2).trim()), width);
-}
-function startOf(text2, width, style, color, limit) {
-  const lines = wrap(oneLine(text2.slice(0, PREVIEW_CHARACTERS)), width);
-  const last = lines[limit - 1];
-  const kept = last === void 0 || lines.length === limit ? lines : [...lines.slice(0, limit - 1), `${last} \u2026`];
-  return kept.map((line) => style.fg(color, clip(line, width)));
-}
-function remark(text2, width, style) {
-  return style.fg("dim", clip(`\u2026 ${text2}`, width));
-}
-function joined(parts, style) {
-  return parts.filter((part) => part !== "").join(style.fg("dim", SEPARATOR2));
-}
-function joinedWidth2(parts) {
-  const widths = parts.map(widthOf).filter((width) => width > 0);
-  return widths.reduce((sum, width) => sum + width, Math.max(0, widths.length - 1) * SEPARATOR2.length);
-}
-function figures(usage, model, style) {
-  return usageParts([usage].flat(), model && oneLine(model)).map((text2) => style.fg("dim", text2));
-}
-function partLines(parts, width, style) {
-  const lines = [];
-  for (const part of parts) {
-    if (part === "") continue;
-    const last = lines.at(-1);
-    if (last && joinedWidth2([...last, part]) <= width) last.push(part);
-    else lines.push([part]);
-  }
-  return lines.map((line) => clip(joined(line, style), width));
-}
-
 // extension/ui/run-line.ts
 var NAME_COLUMNS2 = 28;
 var NAME_SHARE2 = 3;
@@ -8075,32 +8057,64 @@ var TIME_COLUMNS = 6;
 var TOKEN_COLUMNS = 13;
 var COST_COLUMNS = 7;
 var FROM = { agent: 60, tokens: 84, cost: 100, model: 116 };
-var GAP3 = "  ";
 var BEFORE = ["run", "agent", "model", "time"];
 var BEHIND = ["tokens", "cost"];
-var AT_THE_RIGHT = /* @__PURE__ */ new Set(["time", "cost"]);
-function runColumns(runs, width, isNumbered) {
-  const longest2 = (texts, most) => Math.min(most, Math.max(1, ...texts.map((text2) => widthOf(text2.slice(0, most)))));
+function runLines(runs, isNumbered, pen) {
+  const { width } = pen;
   const names = runs.map(nameOf);
-  const name = longest2(names, Math.max(FEWEST_COLUMNS, Math.min(NAME_COLUMNS2, Math.floor(width / NAME_SHARE2))));
-  const apart = toldApart(names, name);
-  const hasCosts = isNumbered && runs.some(({ usage }) => usage.cost > 0);
+  const mostName = Math.max(FEWEST_COLUMNS, Math.min(NAME_COLUMNS2, Math.floor(width / NAME_SHARE2)));
+  const nameColumns = longest(names, mostName);
+  const apart = toldApart(names, nameColumns);
+  const nameByKey = new Map(runs.map(({ key }, index) => [key, apart[index] ?? ""]));
+  const agents = runs.map(({ agent }) => brief(agent));
+  const hasTokens = width >= FROM.tokens && runs.some((run) => tokensOf(run) !== "");
+  const hasCosts = width >= FROM.cost && isNumbered && runs.some(({ usage }) => usage.cost > 0);
+  const widths = {
+    run: nameColumns,
+    agent: width < FROM.agent ? 0 : longest(agents, AGENT_COLUMNS),
+    model: width < FROM.model ? 0 : longest(runs.map(modelOf), MODEL_COLUMNS),
+    time: TIME_COLUMNS,
+    tokens: hasTokens ? TOKEN_COLUMNS : 0,
+    cost: hasCosts ? COST_COLUMNS : 0
+  };
+  const numberColumns = String(runs.length).length;
+  const numbered = (number) => isNumbered ? `${String(number).padStart(numberColumns)} ` : "";
+  const line = (lead, textOf, does) => {
+    const column = (part) => {
+      const [text2, color] = textOf(part);
+      return { text: text2, color, width: widths[part], isRight: part === "time" || part === "cost" };
+    };
+    const middle = (room) => room < FEWEST_COLUMNS ? "" : does(room);
+    return columnLine(lead, [...BEFORE.map(column), middle, ...BEHIND.map(column)], pen);
+  };
   return {
-    width,
-    number: isNumbered ? String(runs.length).length : 0,
-    names: new Map(runs.map(({ key }, index) => [key, apart[index] ?? ""])),
-    sizes: {
-      run: name,
-      agent: width < FROM.agent ? 0 : longest2(
-        runs.map(({ agent }) => brief(agent)),
-        AGENT_COLUMNS
-      ),
-      model: width < FROM.model ? 0 : longest2(runs.map(modelOf), MODEL_COLUMNS),
-      time: TIME_COLUMNS,
-      tokens: width < FROM.tokens || !runs.some((run) => tokensOf(run)) ? 0 : TOKEN_COLUMNS,
-      cost: width < FROM.cost || !hasCosts ? 0 : COST_COLUMNS
+    /** The names of the columns. */
+    heading: line(
+      pen.fg("dim", `  ${numbered("#")}`),
+      (part) => [part, "dim"],
+      (room) => pen.fg("dim", cell("doing", room))
+    ),
+    lineOf(run, { now, place, isUnread = false }) {
+      const { text: text2, color } = markOf(run);
+      const parts = {
+        run: [nameByKey.get(run.key) ?? nameOf(run), place?.isChosen ?? true ? "accent" : "toolOutput"],
+        agent: [brief(run.agent), "muted"],
+        model: [modelOf(run), "dim"],
+        time: [elapsed(run, now), "muted"],
+        tokens: [tokensOf(run), "dim"],
+        cost: [usageWords([run.usage]).cost ?? "", "dim"]
+      };
+      const lead = `${pen.fg(color, text2)} ${pen.fg("muted", numbered(place?.number))}`;
+      return line(
+        lead,
+        (part) => parts[part],
+        (room) => doing(run, isUnread, pen.resized(room))
+      );
     }
   };
+}
+function tokensOf({ usage }) {
+  return usageWords([{ ...usage, cacheRead: 0, cacheWrite: 0 }]).tokens ?? "";
 }
 function toldApart(names, columns) {
   const beginning = (name) => name.slice(0, columns - 1);
@@ -8125,73 +8139,74 @@ function sharedLength(one, other) {
   while (length < one.length && one[length] === other[length]) length += 1;
   return length;
 }
-function tokensOf({ usage }) {
-  return usageWords([{ ...usage, cacheRead: 0, cacheWrite: 0 }]).tokens ?? "";
-}
-function runLine(run, columns, style, { now, place, isUnread = false }) {
-  const { text: text2, color } = markOf(run);
-  const number = place ? style.fg("muted", `${String(place.number).padStart(columns.number)} `) : "";
-  const parts = {
-    run: [columns.names.get(run.key) ?? nameOf(run), place?.isChosen ?? true ? "accent" : "toolOutput"],
-    agent: [brief(run.agent), "muted"],
-    model: [modelOf(run), "dim"],
-    time: [elapsed(run, now), "muted"],
-    tokens: [tokensOf(run), "dim"],
-    cost: [usageWords([run.usage]).cost ?? "", "dim"]
+
+// extension/panel/repeated.ts
+var Repeated = class {
+  isBusy = false;
+  work;
+  restMs;
+  isWanted = false;
+  isDisposed = false;
+  timer;
+  constructor(work, restMs = 0) {
+    this.work = work;
+    this.restMs = restMs;
+  }
+  want() {
+    this.isWanted = true;
+    if (this.isBusy || this.isDisposed) return;
+    this.isBusy = true;
+    this.isWanted = false;
+    const working = this.work();
+    if (working) unwaited("the panel", working.then(this.rest));
+    else this.rest();
+  }
+  dispose() {
+    this.isDisposed = true;
+    clearTimeout(this.timer);
+  }
+  rest = () => {
+    if (this.isDisposed) return;
+    const rested = () => {
+      this.isBusy = false;
+      if (this.isWanted) this.want();
+    };
+    if (this.restMs === 0) rested();
+    else this.timer = guardedTimeout("the panel", rested, this.restMs);
   };
-  const does = (room) => doing(run, isUnread, room, style);
-  return assembled(columns, `${style.fg(color, text2)} ${number}`, (part) => parts[part], does, style);
-}
-function headingLine(columns, style) {
-  const number = style.fg("dim", `${"#".padStart(columns.number)} `);
-  const does = (room) => style.fg("dim", cell("doing", room));
-  return assembled(columns, `  ${number}`, (part) => [part, "dim"], does, style);
-}
-function assembled({ width, number, sizes }, lead, textOf, does, style) {
-  const shown2 = (some) => some.filter((part) => sizes[part] > 0);
-  const drawn = (part) => {
-    const [text2, color] = textOf(part);
-    return style.fg(color, cell(AT_THE_RIGHT.has(part) ? text2.padStart(sizes[part]) : text2, sizes[part]));
-  };
-  const [before, behind] = [shown2(BEFORE), shown2(BEHIND)];
-  const used = [...before, ...behind].reduce((sum, part) => sum + sizes[part] + GAP3.length, 0);
-  const room = width - 2 - (number > 0 ? number + 1 : 0) - used;
-  const middle = room < FEWEST_COLUMNS ? " ".repeat(Math.max(0, room)) : does(room);
-  const line = lead + [...before.map(drawn), middle, ...behind.map(drawn)].join(GAP3);
-  return room < 0 ? clip(line, width) : line;
-}
+};
 
 // extension/panel/transcript-entry.ts
 var RESULT_LINES = 6;
 var INDENT2 = 2;
 var ASKED = "\u276F ";
 var CALLED = "\u2192 ";
-function entryLines(entry, columns, style) {
-  const { role, name, isError } = entry;
+function entryLines({ role, name, isError, ...entry }, pen) {
   const text2 = typeof entry.text === "string" ? entry.text : "";
-  const width = columns - INDENT2;
+  const below = (draw) => pen.indented(INDENT2, draw);
   switch (role) {
     case "user":
-      return ["", ...wrap(style.fg("accent", plainText(text2).trim()), columns, style.fg("accent", ASKED))];
+      return ["", ...pen.wrap(pen.fg("accent", plainText(text2).trim()), pen.fg("accent", ASKED))];
     case "assistant":
-      return ["", ...indented(isError ? paragraph(text2, width, style, "error") : prose(text2, width, style), INDENT2)];
-    case "toolCall": {
-      const room = width - CALLED.length;
-      const call = clip(fitCall(oneLine(text2.slice(0, PREVIEW_CHARACTERS)) || (name ?? "\u2026"), room), room);
-      return indented([style.fg("dim", CALLED) + style.fg("toolOutput", call)], INDENT2);
-    }
+      return ["", ...below((inner) => isError ? inner.paragraph(text2, "error") : inner.prose(text2))];
+    case "toolCall":
+      return below((inner) => [callOf(oneLine(text2.slice(0, PREVIEW_CHARACTERS)) || (name ?? "\u2026"), inner)]);
     case "toolResult":
-      return indented(resultLines(text2, isError === true, width - INDENT2, style), 2 * INDENT2);
+      return pen.indented(2 * INDENT2, (inner) => resultLines(text2, isError === true, inner));
     default:
-      return indented(startOf(text2, width, style, "dim", 1), INDENT2);
+      return below((inner) => inner.start(text2, "dim", 1));
   }
 }
-function resultLines(text2, isError, width, style) {
+function callOf(words, pen) {
+  const room = pen.width - CALLED.length;
+  return pen.fg("dim", CALLED) + pen.fg("toolOutput", clip(fitCall(words, room), room));
+}
+function resultLines(text2, isError, pen) {
   const lines = plainText(text2).trimEnd().split("\n");
-  const hidden = lines.length - RESULT_LINES;
-  const shown2 = hidden > 1 ? lines.slice(0, RESULT_LINES) : lines;
-  const drawn = shown2.map((line) => style.fg(isError ? "error" : "dim", clip(line, width)));
-  return hidden > 1 ? [...drawn, remark(`${hidden} more lines`, width, style)] : drawn;
+  const shown2 = lines.length > RESULT_LINES + 1 ? lines.slice(0, RESULT_LINES) : lines;
+  const hidden = lines.length - shown2.length;
+  const drawn = shown2.map((line) => pen.fg(isError ? "error" : "dim", pen.clip(line)));
+  return hidden > 0 ? [...drawn, pen.remark(`${hidden} more lines`)] : drawn;
 }
 
 // extension/panel/transcript-window.ts
@@ -8204,9 +8219,9 @@ var TranscriptWindow = class {
   hasMore = false;
   blocks = [];
   place = { block: 0, line: 0 };
-  columns = 1;
+  pen;
   rows = 1;
-  style;
+  /** What stands below the newest entry. */
   tail = [];
   /** The very first entry is wanted, whatever has to be read for it. */
   wantsTop = false;
@@ -8242,61 +8257,51 @@ var TranscriptWindow = class {
   scroll(lines) {
     this.wantsTop = lines === Number.NEGATIVE_INFINITY;
     if (lines === Number.POSITIVE_INFINITY) this.isFollowing = true;
-    else if (lines < 0) this.up(-lines);
-    else if (!this.isFollowing) this.down(lines);
+    else if (lines < 0) {
+      const from = this.isFollowing ? this.end() : this.place;
+      this.isFollowing = false;
+      this.place = this.wantsTop ? { block: 0, line: 0 } : this.above(from, -lines);
+    } else if (!this.isFollowing) this.place = this.below(this.place, lines);
   }
   /** What is on the screen; `tail` stands below the newest entry. */
-  visible(columns, rows, style, tail) {
-    Object.assign(this, { columns, rows, style, tail });
-    if (!this.isFollowing) {
-      const lines = this.here();
-      if (lines.length >= rows) return lines;
-      this.isFollowing = true;
-    }
-    return this.end();
+  visible(pen, rows, tail) {
+    Object.assign(this, { pen, rows, tail });
+    const lines = this.isFollowing ? [] : this.from(this.place);
+    if (lines.length >= rows) return lines;
+    this.isFollowing = true;
+    this.place = this.end();
+    return this.from(this.place);
   }
-  /** The last lines; they are where the screen is from now on. */
+  /** Where the screen is when it shows the last lines. */
   end() {
-    let lines = this.tail.slice(-this.rows);
-    this.place = { block: this.blocks.length, line: 0 };
-    while (this.place.block > 0 && lines.length < this.rows) {
-      const block = this.place.block - 1;
-      const above = this.lines(block);
-      const line = Math.max(0, above.length + lines.length - this.rows);
-      lines = [...above.slice(line), ...lines];
-      this.place = { block, line };
-    }
-    return lines;
+    return this.above({ block: this.blocks.length + 1, line: 0 }, this.rows);
   }
-  /** The lines from where the screen is. */
-  here() {
+  /** The lines of a screen from a place on. */
+  from({ block, line }) {
     const lines = [];
-    for (let { block, line } = this.place; block < this.blocks.length && lines.length < this.rows; block++, line = 0) {
-      lines.push(...this.lines(block).slice(line));
+    for (let at2 = block; at2 <= this.blocks.length && lines.length < this.rows; at2++) {
+      lines.push(...this.lines(at2).slice(at2 === block ? line : 0));
     }
-    return [...lines, ...this.tail].slice(0, this.rows);
+    return lines.slice(0, this.rows);
   }
-  up(lines) {
-    if (this.isFollowing) this.end();
-    this.isFollowing = false;
-    let { block, line } = this.place;
-    if (lines === Number.POSITIVE_INFINITY) block = line = 0;
-    for (line -= lines; line < 0 && block > 0; line += this.lines(block).length) block -= 1;
-    this.place = { block, line: Math.max(0, line) };
+  above({ block, line }, lines) {
+    let [at2, rest] = [block, line - lines];
+    while (rest < 0 && at2 > 0) rest += this.lines(--at2).length;
+    return { block: at2, line: Math.max(0, rest) };
   }
-  down(lines) {
-    let { block, line } = this.place;
-    for (line += lines; block < this.blocks.length && line >= this.lines(block).length; block++) {
-      line -= this.lines(block).length;
-    }
-    this.place = { block, line };
+  below({ block, line }, lines) {
+    let [at2, rest] = [block, line + lines];
+    while (at2 < this.blocks.length && rest >= this.lines(at2).length) rest -= this.lines(at2++).length;
+    return { block: at2, line: rest };
   }
-  lines(index) {
-    return (this.style && this.blocks[index]?.lines(this.columns, this.style)) ?? [];
+  /** The lines of a block; behind the last one, what stands below it. */
+  lines(block) {
+    if (block === this.blocks.length) return this.tail;
+    return (this.pen && this.blocks[block]?.lines(this.pen)) ?? [];
   }
 };
 function blockOf(entry) {
-  return { entry, lines: cached((columns, style) => entryLines(entry, columns, style)) };
+  return { entry, lines: cached((pen) => entryLines(entry, pen)) };
 }
 function isEnd(blocks, entries, count) {
   const both = Math.min(blocks.length, count);
@@ -8321,43 +8326,32 @@ function transcriptView(host, actions, opened) {
   let version;
   let problem;
   let wanted = 0;
-  let isReading = false;
-  let timer;
-  let isDisposed = false;
   let isExhausted = false;
   let height = 1;
   let newest;
   const below = cached(
-    (shown2, said, columns, style) => isLive(shown2) ? liveLines(shown2, said, columns, style) : endLines2(shown2, columns, style)
+    (shown2, said, pen) => isLive(shown2) ? liveLines(shown2, said, pen) : endLines2(shown2, pen)
   );
-  const want = (entries2) => {
-    wanted = Math.max(wanted, entries2);
-    if (!isReading && !isDisposed) unwaited("the panel", read());
-  };
-  const wantOlder = () => {
-    if (window.isAtTop && window.hasMore && !isExhausted) want(Math.min(MOST_ENTRIES, window.length * 2));
-  };
-  const read = async () => {
-    const entries2 = wanted;
-    const tools = withTools;
-    isReading = true;
+  const reading = new Repeated(async () => {
+    const [entries, tools] = [wanted, withTools];
     wanted = 0;
     try {
-      const transcript = await host.session.transcript(run.key, { entries: entries2, tools });
-      if (tools === withTools) take(transcript, entries2);
-      else wanted = NEWEST_ENTRIES;
+      const transcript = await host.session.transcript(run.key, { entries, tools });
+      if (tools === withTools) take(transcript, entries);
+      else want(NEWEST_ENTRIES);
       problem = void 0;
     } catch (error) {
       problem = oneLine(messageOf(error));
     }
-    if (isDisposed) return;
     host.changed();
-    const rested = () => {
-      isReading = false;
-      wantOlder();
-      if (wanted > 0) want(0);
-    };
-    timer = guardedTimeout("reading the transcript", rested, FETCH_EVERY_MS);
+    wantOlder();
+  }, FETCH_EVERY_MS);
+  const want = (entries) => {
+    wanted = Math.max(wanted, entries);
+    reading.want();
+  };
+  const wantOlder = () => {
+    if (window.isAtTop && window.hasMore && !isExhausted) want(Math.min(MOST_ENTRIES, window.length * 2));
   };
   const take = (transcript, asked) => {
     const { length } = window;
@@ -8370,49 +8364,47 @@ function transcriptView(host, actions, opened) {
     version = transcript.version;
     newest = transcript.entries.findLast(({ role }) => role === "assistant")?.text;
   };
-  const entries = (columns) => {
-    const { style } = host;
-    const tail = below(run, newest, columns, style);
-    if (window.length === 0) return withoutEntries(columns, tail).slice(0, height);
-    const lines = window.visible(columns, height, style, tail);
-    return window.isAtTop && lines[0] === "" ? [above(columns), ...lines.slice(1)] : lines;
+  const entryLines2 = (pen) => {
+    const tail = below(run, newest, pen);
+    if (window.length === 0) return withoutEntries(pen, tail).slice(0, height);
+    const lines = window.visible(pen, height, tail);
+    return window.isAtTop && window.hasMore && lines[0] === "" ? [note(older(pen.width - INDENT3), pen), ...lines.slice(1)] : lines;
   };
-  const above = (columns) => {
-    if (!window.hasMore) return "";
-    if (!isExhausted) return note("\u2026 older entries are being read", host.style);
+  const older = (room) => {
+    if (!isExhausted) return "\u2026 older entries are being read";
     const where = "\u2026 older entries are in ";
-    const path = oneLine(run.transcript ?? "the child's session file");
-    return note(where + fitPath(path, columns - INDENT3 - where.length), host.style);
+    return where + fitPath(oneLine(run.transcript ?? "the child's session file"), room - where.length);
   };
-  const withoutEntries = (columns, tail) => {
-    const { style } = host;
-    const width = columns - INDENT3;
+  const withoutEntries = (pen, tail) => {
     if (run.archivedMs !== void 0) {
       const archived = `The transcript was archived ${when(run.archivedMs)}. What the run came to:`;
-      const result = compactProse(run.result || run.partial || "(nothing)", width, style);
-      return ["", ...indented([...paragraph(archived, width, style, "dim"), "", ...result], INDENT3)];
+      const result = run.result || run.partial || "(nothing)";
+      return [
+        "",
+        ...pen.indented(INDENT3, (inner) => [...inner.paragraph(archived, "dim"), "", ...inner.compactProse(result)])
+      ];
     }
     if (problem !== void 0) {
-      return ["", ...indented(paragraph(problem, width, style, "warning"), INDENT3), ...endLines2(run, columns, style)];
+      const why = problem;
+      return ["", ...pen.indented(INDENT3, (inner) => inner.paragraph(why, "warning")), ...endLines2(run, pen)];
     }
-    if (version === void 0) return ["", note("Reading \u2026", style)];
-    const task = indented(paragraph(run.task, width, style, "muted"), INDENT3);
+    if (version === void 0) return ["", note("Reading \u2026", pen)];
+    const task = pen.indented(INDENT3, (inner) => inner.paragraph(run.task, "muted"));
     const waits = isLive(run) ? "Nothing has been said yet." : "Nothing was said.";
-    return ["", ...task, "", note(waits, style), ...tail];
+    return ["", ...task, "", note(waits, pen), ...tail];
   };
   want(NEWEST_ENTRIES);
   return {
-    head: (columns) => headLine2(run, columns, host.style),
-    body(columns, rows) {
-      const asked = run.question ? [questionLine(run, columns, host.style)] : [];
+    head: (pen) => headLine2(run, pen),
+    body(pen, rows) {
+      const asked = run.question ? [questionLine(run, pen)] : [];
       height = rows - asked.length;
-      return [...entries(columns), ...asked];
+      return [...entryLines2(pen), ...asked];
     },
     hints() {
-      const tools = { action: "tools", does: withTools ? "without tools" : "with tools" };
+      const tools = ["tools", withTools ? "without tools" : "with tools"];
       const known = isRemoved ? [] : actions.hints(run);
-      if (window.isFollowing) return [...known, tools, { action: "up", does: "scroll" }];
-      return [{ action: "bottom", does: "follow" }, ...known, tools];
+      return window.isFollowing ? [...known, tools, ["up", "scroll"]] : [["bottom", "follow"], ...known, tools];
     },
     press(action) {
       const by = scrolled(action, height);
@@ -8433,41 +8425,35 @@ function transcriptView(host, actions, opened) {
       run = known;
       if (isLive(before) || isLive(run) || run.timesResumed !== before.timesResumed) want(NEWEST_ENTRIES);
     },
-    dispose() {
-      isDisposed = true;
-      clearTimeout(timer);
-    }
+    dispose: () => reading.dispose()
   };
 }
-function headLine2(run, columns, style) {
+function headLine2(run, pen) {
   const { text: text2, color } = markOf(run);
   const { tokens = "", cost = "" } = usageWords([run.usage]);
+  const name = nameOf(run);
   const parts = [
-    titled(nameOf(run), style),
-    style.fg("muted", run.agent === nameOf(run) ? "" : oneLine(run.agent)),
-    style.fg("muted", elapsed(run, Date.now())),
-    style.fg(isLive(run) ? "muted" : color, wordsOf(run)),
-    ...[modelOf(run), tokens, cost].map((part) => style.fg("dim", part))
+    titled(name, pen),
+    pen.fg("muted", run.agent === name ? "" : oneLine(run.agent)),
+    pen.fg("muted", elapsed(run, Date.now())),
+    pen.fg(isLive(run) ? "muted" : color, wordsOf(run)),
+    ...[modelOf(run), tokens, cost].map((part) => pen.fg("dim", part))
   ];
-  return clip(`${style.fg(color, text2)} ${joined(parts, style)}`, columns);
+  return pen.clip(`${pen.fg(color, text2)} ${pen.joined(parts)}`);
 }
-function note(text2, style) {
-  return " ".repeat(INDENT3) + style.fg("dim", text2);
+function note(text2, pen) {
+  return " ".repeat(INDENT3) + pen.fg("dim", text2);
 }
-function liveLines({ text: text2 = "" }, newest, columns, style) {
+function liveLines({ text: text2 = "" }, newest, pen) {
   const said = text2.trim();
-  return said === "" || newest?.includes(said) ? [] : ["", ...indented(prose(said, columns - INDENT3, style), INDENT3)];
+  return said === "" || newest?.includes(said) ? [] : ["", ...pen.indented(INDENT3, (inner) => inner.prose(said))];
 }
-function endLines2(run, columns, style) {
+function endLines2(run, pen) {
   if (isLive(run)) return [];
   const { text: text2, color } = markOf(run);
-  const words = style.fg(color, `${text2} ${wordsOf(run) || "done"}`);
-  const error = run.error ? paragraph(run.error, columns - INDENT3, style, color) : [];
-  return [
-    "",
-    clip(joined([words, style.fg("muted", elapsed(run, Date.now()))], style), columns),
-    ...indented(error, INDENT3)
-  ];
+  const words = pen.fg(color, `${text2} ${wordsOf(run) || "done"}`);
+  const error = pen.indented(INDENT3, (inner) => run.error ? inner.paragraph(run.error, color) : []);
+  return ["", pen.clip(pen.joined([words, pen.fg("muted", elapsed(run, Date.now()))])), ...error];
 }
 function when(ms) {
   return new Date(ms).toLocaleString(void 0, { dateStyle: "medium", timeStyle: "short" });
@@ -8478,13 +8464,17 @@ var HEADING_FROM_ROWS = 12;
 var DETAIL_FROM_ROWS = 16;
 var DETAIL_ROWS = 8;
 var MOST_DETAIL_ROWS = 16;
+var FEWEST_DETAIL_ROWS = 3;
 var TASK_LINES = 3;
+var SPENT_LINES = 2;
 var INDENT4 = 2;
 var CHOSEN = "\u25B8 ";
 var OTHER = "  ";
 function listView(host, actions) {
   const { runs } = host;
-  const columnsOf = cached((list2, width) => runColumns(list2, width, true));
+  const linesOf = cached(
+    (list2, pen) => runLines(list2, true, pen.resized(pen.width - OTHER.length))
+  );
   const details2 = cached(detailLines);
   const sumsOf = cached(sums);
   let chosen2;
@@ -8492,50 +8482,49 @@ function listView(host, actions) {
   let top = 0;
   let listRows = 1;
   const choose = (at2) => {
-    index = Math.max(0, at2);
+    index = Math.max(0, Math.min(runs.list.length - 1, at2));
     chosen2 = runs.list[index]?.key;
   };
   const current = () => {
     const at2 = runs.list.findIndex(({ key }) => key === chosen2);
-    choose(at2 >= 0 ? at2 : Math.min(index, runs.list.length - 1));
+    choose(at2 >= 0 ? at2 : index);
     return runs.list[index];
   };
   return {
-    head(columns) {
-      const { style } = host;
-      const where = runs.isAll ? style.fg("warning", "all sessions") : "";
-      return clip(joined([titled("Sub-agents", style), where, sumsOf(runs.list, style)], style), columns);
+    head(pen) {
+      const where = runs.isAll ? pen.fg("warning", "all sessions") : "";
+      return pen.clip(pen.joined([titled("Sub-agents", pen), where, sumsOf(runs.list, pen)]));
     },
-    body(columns, rows) {
+    body(pen, rows) {
       const { list: list2, unread } = runs;
-      const { style } = host;
       const run = current();
-      if (!run) return nothing(runs, columns, style).slice(0, rows);
-      const heading2 = rows >= HEADING_FROM_ROWS ? 1 : 0;
+      if (!run) return nothing(runs, pen).slice(0, rows);
+      const hasHeading = rows >= HEADING_FROM_ROWS;
       const wanted = rows >= DETAIL_FROM_ROWS ? DETAIL_ROWS : 0;
-      listRows = Math.max(1, Math.min(list2.length, rows - heading2 - wanted));
+      listRows = Math.max(1, Math.min(list2.length, rows - (hasHeading ? 1 : 0) - wanted));
       top = Math.max(0, Math.min(top, list2.length - listRows, index));
       top = Math.max(top, index - listRows + 1);
-      const layout = columnsOf(list2, columns - OTHER.length);
+      const { heading: heading2, lineOf } = linesOf(list2, pen);
       const now = Date.now();
       const lines = list2.slice(top, top + listRows).map((shown2, offset) => {
-        const place = { number: top + offset + 1, isChosen: top + offset === index };
-        const lead = place.isChosen ? style.fg("accent", CHOSEN) : OTHER;
-        return lead + runLine(shown2, layout, style, { now, place, isUnread: unread.has(shown2.key) });
+        const isChosen = top + offset === index;
+        const place = { number: top + offset + 1, isChosen };
+        const lead = isChosen ? pen.fg("accent", CHOSEN) : OTHER;
+        return lead + lineOf(shown2, { now, place, isUnread: unread.has(shown2.key) });
       });
-      if (heading2) lines.unshift(OTHER + headingLine(layout, style));
+      if (hasHeading) lines.unshift(OTHER + heading2);
       const room = wanted > 0 ? Math.min(MOST_DETAIL_ROWS, rows - lines.length) : 0;
-      return room < 3 ? lines : [...lines, ...details2(run, columns, room, style)];
+      return room < FEWEST_DETAIL_ROWS ? lines : [...lines, ...details2(run, room, pen)];
     },
     hints() {
       const run = current();
-      const all = { action: "all", does: runs.isAll ? "this session" : "all sessions" };
-      return run ? [{ action: "open", does: "open" }, ...actions.hints(run), all] : [all];
+      const all = ["all", runs.isAll ? "this session" : "all sessions"];
+      return run ? [["open", "open"], ...actions.hints(run), all] : [all];
     },
     press(action) {
       const by = scrolled(action, listRows);
       const run = current();
-      if (by !== void 0) choose(Math.max(0, Math.min(runs.list.length - 1, index + by)));
+      if (by !== void 0) choose(index + by);
       else if (action === "all") runs.toggleAll();
       else if (run && action === "open") host.open(transcriptView(host, actions, run));
       else return run !== void 0 && actions.press(action, run);
@@ -8544,46 +8533,42 @@ function listView(host, actions) {
     refresh: () => runs.ask(false)
   };
 }
-function nothing({ isAll, isComplete, problem }, columns, style) {
-  const said = (text2, color) => wrap(style.fg(color, text2), columns, "  ");
-  if (problem) return ["", ...said(`The runs cannot be listed: ${oneLine(problem)}`, "error")];
-  if (!isComplete) return ["", ...said("Looking for runs \u2026", "dim")];
-  if (isAll) return ["", ...said("There are no background runs in any session.", "toolOutput")];
+function nothing({ isAll, isComplete, problem }, pen) {
+  const said = (text2, color) => ["", ...pen.wrap(pen.fg(color, text2), "  ")];
+  if (problem) return said(`The runs cannot be listed: ${oneLine(problem)}`, "error");
+  if (!isComplete) return said("Looking for runs \u2026", "dim");
+  if (isAll) return said("There are no background runs in any session.", "toolOutput");
   return [
-    "",
     ...said("No background runs in this session.", "toolOutput"),
-    "",
     ...said("The model starts them with sessions_spawn. Ask for it in your own words:", "muted"),
-    ...said("\u201CLook for dead code in the background, and tell me when you are done.\u201D", "accent")
+    ...said("\u201CLook for dead code in the background, and tell me when you are done.\u201D", "accent").slice(1)
   ];
 }
-function sums(list2, style) {
+function sums(list2, pen) {
   const states2 = list2.map(stateOf2);
   const counted2 = [...counts(states2.filter((state) => !isOver(state))), ...counts(states2.filter(isOver))];
-  const words = counted2.map(({ count, word }) => style.fg("muted", `${count} ${word}`));
+  const words = counted2.map(({ count, word }) => pen.fg("muted", `${count} ${word}`));
   const spent2 = list2.map(({ usage }) => ({ ...usage, cacheRead: 0, cacheWrite: 0, turns: 0 }));
-  return joined([...words, ...figures(spent2, void 0, style)], style);
+  return pen.joined([...words, ...pen.figures(spent2)]);
 }
-function detailLines(run, columns, rows, style) {
-  const width = columns - INDENT4;
-  const task = startOf(run.task, width, style, "muted", TASK_LINES);
-  const asks = run.question ? [questionLine(run, width, style)] : [];
-  const spent2 = partLines(figures(run.usage, run.model, style), width, style).slice(0, 2);
-  const room = rows - 2 - task.length - asks.length - spent2.length;
-  const middle = room < 1 ? [] : isLive(run) ? liveLines2(run, width, room, style) : endedLines(run, width, style);
-  const shown2 = [...task, ...asks, ...middle.slice(0, room), ...spent2];
-  return ["", rule(nameOf(run), columns, style), ...indented(shown2, INDENT4)].slice(0, rows);
+function detailLines(run, rows, pen) {
+  const details2 = pen.indented(INDENT4, (inner) => {
+    const asked = [...inner.start(run.task, "muted", TASK_LINES), ...run.question ? [questionLine(run, inner)] : []];
+    const spent2 = inner.rows(inner.figures(run.usage, run.model)).slice(0, SPENT_LINES);
+    const room = rows - 2 - asked.length - spent2.length;
+    const middle = room < 1 ? [] : isLive(run) ? liveLines2(run, room, inner) : endedLines(run, inner);
+    return [...asked, ...middle.slice(0, room), ...spent2];
+  });
+  return ["", rule(nameOf(run), pen), ...details2].slice(0, rows);
 }
-function liveLines2({ lastTool, text: text2 = "" }, width, rows, style) {
-  const lead = "\u2192 ";
-  const call = style.fg("toolOutput", clip(fitCall(oneLine(lastTool ?? ""), width - lead.length), width - lead.length));
-  const calls = lastTool ? [style.fg("dim", lead) + call] : [];
-  return rows > calls.length ? [...calls, ...endOfProse(text2, width, style, rows - calls.length)] : calls;
+function liveLines2({ lastTool, text: text2 = "" }, rows, pen) {
+  const calls = lastTool ? [callOf(oneLine(lastTool), pen)] : [];
+  return rows > calls.length ? [...calls, ...pen.endOfProse(text2, rows - calls.length)] : calls;
 }
-function endedLines(run, width, style) {
+function endedLines(run, pen) {
   const { error = "", result, partial = "" } = run;
-  const failure3 = error ? paragraph(error.slice(0, PREVIEW_CHARACTERS), width, style, markOf(run).color) : [];
-  return [...failure3, ...compactProse((result || partial).slice(0, PREVIEW_CHARACTERS), width, style)];
+  const failure3 = error ? pen.paragraph(error.slice(0, PREVIEW_CHARACTERS), markOf(run).color) : [];
+  return [...failure3, ...pen.compactProse((result || partial).slice(0, PREVIEW_CHARACTERS))];
 }
 
 // extension/panel/runs.ts
@@ -8602,10 +8587,9 @@ var PanelRuns = class {
   background;
   session;
   changed;
+  reading = new Repeated(() => this.read());
   stored = [];
   askedAt = Number.NEGATIVE_INFINITY;
-  isAsking = false;
-  isWanted = false;
   /** Which runs have ended as far as is told. */
   ends = "";
   constructor(background, session2, changed) {
@@ -8642,35 +8626,27 @@ var PanelRuns = class {
   /** Asks the store now, or when it is time to. */
   ask(now) {
     const age = Math.abs(Date.now() - this.askedAt);
-    if (!now && (this.isAsking || age < (this.isAll ? ALL_EVERY_MS : OWN_EVERY_MS))) return;
-    this.isWanted = true;
-    if (!this.isAsking) unwaited("the panel", this.read());
+    const isTime = !this.reading.isBusy && age >= (this.isAll ? ALL_EVERY_MS : OWN_EVERY_MS);
+    if (now || isTime) this.reading.want();
   }
   async read() {
-    this.isAsking = true;
-    while (this.isWanted) {
-      const { isAll } = this;
-      this.isWanted = false;
-      try {
-        const runs = runsOf(await this.session.runs(isAll));
-        if (isAll !== this.isAll) continue;
-        this.stored = runs;
-        this.isComplete = true;
-        this.problem = void 0;
-      } catch (error) {
-        this.problem = messageOf(error);
-      }
+    const { isAll } = this;
+    try {
+      const runs = runsOf(await this.session.runs(isAll));
+      if (isAll !== this.isAll) return;
+      this.stored = runs;
+      this.isComplete = true;
+      this.problem = void 0;
+    } catch (error) {
+      this.problem = messageOf(error);
     }
-    this.isAsking = false;
     this.askedAt = Date.now();
     this.join();
   }
 };
 function completed(told, stored) {
   if (!stored || isLive(told) !== isLive(stored)) return told;
-  const { result, partial, notes, task } = stored;
-  const texts = { ...result !== void 0 && { result }, ...partial !== void 0 && { partial } };
-  return { ...told, task, ...texts, ...notes && { notes } };
+  return { ...told, ...picked(stored, ["task", "result", "partial", "notes"]) };
 }
 
 // extension/panel/screen.ts
@@ -8696,26 +8672,17 @@ async function openPanel(context, background, callbacks = {}, answer3) {
   await Promise.race([shown2, closed.promise]);
 }
 function panel({ background, session: session2, callbacks, answer: answer3, gone }, terminal, theme, keybindings, done) {
-  let style = new Style(theme);
+  const freshPens = () => cached((columns) => new Pen(theme, Math.max(1, columns - 2 * MARGIN.length)));
+  let penFor = freshPens();
   let drawn;
-  let drawnAt = Number.NEGATIVE_INFINITY;
-  let timer;
   let isDisposed = false;
   const views = [];
   const draw = () => {
     drawn = void 0;
     terminal.requestRender();
   };
-  const changed = () => {
-    if (isDisposed || timer !== void 0) return;
-    const drawNow = () => {
-      timer = void 0;
-      drawnAt = Date.now();
-      draw();
-    };
-    const wait = Math.min(DRAW_EVERY_MS, Math.max(0, drawnAt + DRAW_EVERY_MS - Date.now()));
-    timer = guardedTimeout("drawing the panel", drawNow, wait);
-  };
+  const drawing = new Repeated(() => draw(), DRAW_EVERY_MS);
+  const changed = () => drawing.want();
   const open = (view) => {
     if (isDisposed) {
       view.dispose?.();
@@ -8730,7 +8697,7 @@ function panel({ background, session: session2, callbacks, answer: answer3, gone
     isDisposed = true;
     unsubscribe();
     clearInterval(tick);
-    clearTimeout(timer);
+    drawing.dispose();
     for (const view of views) view.dispose?.();
     gone();
   };
@@ -8754,28 +8721,20 @@ function panel({ background, session: session2, callbacks, answer: answer3, gone
     if (action === "back" || action === "left" && views.length > 1) {
       views.pop()?.dispose?.();
       if (views.length === 0) close();
-    } else if (action === "keys")
-      open(reportView(host, { title: "Keys", lines: (...room) => keyLines(keys, ...room) }));
+    } else if (action === "keys") open(reportView(host, { title: "Keys", draw: (pen) => keyLines(keys, pen) }));
   };
-  const layout = (columns, rows) => {
+  const layout = (pen, rows) => {
     const view = views.at(-1);
     if (!view) return [];
-    const inner = Math.max(1, columns - 2 * MARGIN.length);
-    const body = view.body(inner, bodyRows(rows));
-    const does = views.length === 1 ? "close" : "back";
-    const hints = [...view.hints(), { action: "keys", does: "keys" }, { action: "back", does }];
-    const last = foot.line(inner, style, screen.focused) ?? hintLine(hints, keys, style, inner);
-    return framed(view.head(inner), body, last, rule("", inner, style), rows).map((line) => MARGIN + line);
+    const body = view.body(pen, bodyRows(rows));
+    const hints = [...view.hints(), ["keys", "keys"], ["back", views.length === 1 ? "close" : "back"]];
+    const last = foot.line(pen, screen.focused) ?? hintLine(hints, keys, pen);
+    return framed(view.head(pen), body, last, rows, pen).map((line) => MARGIN + line);
   };
   const keys = new PanelKeys(keybindings);
   const foot = new Foot(keys, changed);
   const runs = new PanelRuns(background, session2, changed);
-  const host = {
-    get style() {
-      return style;
-    },
-    ...{ foot, session: session2, runs, changed, open }
-  };
+  const host = { foot, session: session2, runs, changed, open };
   views.push(listView(host, runActions(host, callbacks, answer3)));
   const unsubscribe = background.subscribe(told);
   const ticked = () => {
@@ -8791,11 +8750,11 @@ function panel({ background, session: session2, callbacks, answer: answer3, gone
       if (!screen.focused) return [];
       const rows = terminal.terminal?.rows ?? process.stdout.rows ?? ROWS;
       const size = `${columns}x${rows}`;
-      if (drawn?.screen !== size) drawn = { screen: size, lines: layout(columns, rows) };
+      if (drawn?.screen !== size) drawn = { screen: size, lines: layout(penFor(columns), rows) };
       return drawn.lines;
     },
     invalidate() {
-      style = new Style(theme);
+      penFor = freshPens();
       drawn = void 0;
     },
     handleInput(data) {
@@ -8812,10 +8771,10 @@ function panel({ background, session: session2, callbacks, answer: answer3, gone
   };
   return screen;
 }
-function keyLines(keys, columns, style) {
+function keyLines(keys, pen) {
   return keys.table().flatMap(([names, does]) => {
-    const lead = cell(names, Math.min(KEY_COLUMNS, Math.floor(columns / 2)));
-    return wrap(style.fg("toolOutput", does), columns, `${style.fg("accent", lead)} `);
+    const lead = cell(names, Math.min(KEY_COLUMNS, Math.floor(pen.width / 2)));
+    return pen.wrap(pen.fg("toolOutput", does), `${pen.fg("accent", lead)} `);
   });
 }
 
@@ -9629,24 +9588,6 @@ __export(many_exports, {
   headLines: () => headLines
 });
 
-// extension/ui/columns.ts
-var FEWEST_COLUMNS3 = 6;
-var GAP4 = "  ";
-function columnLine(lead, parts, pen) {
-  const used = parts.map((part) => typeof part === "function" || part.width <= 0 ? 0 : part.width + GAP4.length);
-  const room = pen.width - used.reduce((sum, columns) => sum + columns, widthOf(lead));
-  const drawn = parts.map((part) => {
-    if (typeof part === "function") return part(room);
-    const { text: text2, color, width, isRight } = part;
-    return width <= 0 ? "" : pen.fg(color, cell(isRight ? text2.padStart(width) : text2, width));
-  });
-  const line = lead + drawn.filter((part) => part !== "").join(GAP4);
-  return (room < 0 ? pen.clip(line) : line).trimEnd();
-}
-function longest(texts, most) {
-  return Math.min(most, Math.max(1, ...texts.map((text2) => widthOf(text2.slice(0, most)))));
-}
-
 // extension/cards/rows.ts
 var AGENT_COLUMNS2 = 16;
 var AGENT_SHARE = 3;
@@ -9659,7 +9600,7 @@ var ACTIVITY_COLUMNS = 24;
 function taskRows({ views, hasSteps }, pen) {
   const { width } = pen;
   const whole = views.length > 1 && views[0]?.state === "planned" ? views.slice(0, -1) : views;
-  const mostAgent = Math.min(AGENT_COLUMNS2, Math.max(FEWEST_COLUMNS3, Math.floor(width / AGENT_SHARE)));
+  const mostAgent = Math.min(AGENT_COLUMNS2, Math.max(FEWEST_COLUMNS, Math.floor(width / AGENT_SHARE)));
   const agentColumns = longest(whole.map(agentName), mostAgent);
   const timeColumns = Math.max(0, ...views.map((view) => timeOf(view).length));
   const taskColumns = Math.min(TASK_COLUMNS, Math.floor(width / TASK_SHARE));
@@ -9713,10 +9654,10 @@ function details(view, shown2, pen) {
   const activity = below === "nothing" ? activityOf(view, task, pen) : "";
   const wish = Math.min(widthOf(activity), view.error === void 0 ? ACTIVITY_COLUMNS : pen.width);
   const beside = pen.resized(pen.width - joinedWidth([note2, " ".repeat(wish)]) - SEPARATOR.length);
-  const figures2 = below === "work" && view.result ? "" : fittingFigures(view, model, beside);
-  const left = pen.width - joinedWidth([note2, figures2]) - (note2 === "" && figures2 === "" ? 0 : SEPARATOR.length);
-  const fits = left >= Math.min(FEWEST_COLUMNS3, widthOf(activity));
-  return pen.joined([note2, fits ? pen.resized(left).clip(activity) : "", figures2]);
+  const figures = below === "work" && view.result ? "" : fittingFigures(view, model, beside);
+  const left = pen.width - joinedWidth([note2, figures]) - (note2 === "" && figures === "" ? 0 : SEPARATOR.length);
+  const fits = left >= Math.min(FEWEST_COLUMNS, widthOf(activity));
+  return pen.joined([note2, fits ? pen.resized(left).clip(activity) : "", figures]);
 }
 function coloredNote({ state, retry, mark, note: note2 }, pen) {
   return pen.fg(isOver(state) || retry ? mark.color : "muted", note2);
@@ -9945,7 +9886,7 @@ var MODES = {
 function renderers(tool, asked = () => []) {
   const mode = MODES[tool] ?? "single";
   const { headLines: headLines3, bodyLines: bodyLines4 } = mode === "single" ? one_exports : many_exports;
-  const callOf = (args, text2, context) => ({
+  const callOf2 = (args, text2, context) => ({
     ...{ mode, plan: planOf(mode, args), text: text2 },
     ...{ expanded: context.expanded, expandKey: keyText("app.tools.expand", context) }
   });
@@ -9954,7 +9895,7 @@ function renderers(tool, asked = () => []) {
     renderCall(args, theme, context) {
       const state = cardState(context);
       noteCall(state, context);
-      const call = callOf(args, "", context);
+      const call = callOf2(args, "", context);
       const waiting = () => asked(context.toolCallId).slice(0, QUESTIONS);
       const questions = (pen) => waiting().map((question) => questionLine2(question, pen));
       return component(
@@ -9968,7 +9909,7 @@ function renderers(tool, asked = () => []) {
       const state = cardState(context);
       const text2 = contentText(result);
       noteResult(state, runDetailsIn(result.details), text2, context);
-      const call = callOf(context.args, text2, context);
+      const call = callOf2(context.args, text2, context);
       const draw = state.details ? bodyLines4 : foreignLines;
       return component(
         theme,
@@ -10322,7 +10263,7 @@ function showWidget(context, background) {
   };
   const make = (terminal, theme) => {
     const rows = () => terminal.terminal?.rows ?? process.stdout.rows ?? Number.POSITIVE_INFINITY;
-    const lines = component(theme, (pen) => widgetLines(shownOf(background), pen.width, rows(), pen, Date.now()));
+    const lines = component(theme, (pen) => widgetLines(shownOf(background), rows(), Date.now(), pen));
     const tick = guardedInterval("the clock of the widget", follow, TICK_MS2);
     const drawAgain = () => {
       lines.invalidate();
@@ -10351,24 +10292,23 @@ function showWidget(context, background) {
     hide();
   };
 }
-function widgetLines({ live: live2, unread }, width, rows, style, now) {
+function widgetLines({ live: live2, unread }, rows, now, pen) {
   const most = Math.max(1, Math.min(MOST_LINES2, Math.floor(rows / ROWS_PER_LINE)));
-  const room = width - MARGIN2.length;
   const working = live2.slice(0, most);
-  const columns = runColumns(working, room, false);
-  const lines = [
-    ...working.map((run) => runLine(run, columns, style, { now })),
-    ...unread.map((run) => unreadLine(run, style))
-  ].slice(0, most);
+  const { lineOf } = runLines(working, false, pen.resized(pen.width - MARGIN2.length));
+  const lines = [...working.map((run) => lineOf(run, { now })), ...unread.map((run) => unreadLine(run, pen))].slice(
+    0,
+    most
+  );
   const hidden = live2.length + unread.length - lines.length;
-  if (hidden > 0) lines.push(style.fg("dim", `+${hidden} more \xB7 /subagents shows all`));
+  if (hidden > 0) lines.push(pen.fg("dim", `+${hidden} more \xB7 /subagents shows all`));
   return lines.map((line) => MARGIN2 + line);
 }
-function unreadLine(run, style) {
+function unreadLine(run, pen) {
   const { text: text2, color } = markOf(run);
-  const name = style.fg("toolOutput", clip(nameOf(run), LONGEST_NAME2));
-  const parts = [name, style.fg(color, wordsOf(run)), style.fg("muted", UNREAD)];
-  return `${style.fg(color, text2)} ${joined(parts, style)}`;
+  const name = pen.fg("toolOutput", clip(nameOf(run), LONGEST_NAME2));
+  const parts = [name, pen.fg(color, wordsOf(run)), pen.fg("muted", UNREAD)];
+  return `${pen.fg(color, text2)} ${pen.joined(parts)}`;
 }
 
 // extension/index.ts
