@@ -69,6 +69,47 @@ describe("a warden that is unavailable", LINUX, () => {
 	});
 });
 
+describe("a machine that is short of descriptors while it is asked what it allows", LINUX, () => {
+	/** The warden, which has too few descriptors the first times that it is asked. */
+	const short = (scene: Scene, times: number) => {
+		const counted = `echo >> "$0.asked"; test $(wc -l < "$0.asked") -gt ${times} || ulimit -n 5`;
+		const path = scene.write("short", `#!/bin/sh\nif test "$1" = --probe; then ${counted}; fi\nexec ${warden} "$@"\n`);
+		execFileSync("chmod", ["+x", path]);
+		return { ...scene.options.env, PI_SUBAGENT_WARDEN: path };
+	};
+
+	it("is asked again, and nothing is weaker for it", async (t) => {
+		const scene = new Scene(t, answers);
+		const env = short(scene, 2);
+		for (let run = 0; run < 2; run += 1) {
+			const result = await scene.run({ env, config: { sandbox: "auto" } });
+			const { sandbox, outcome } = single(result);
+			assert.equal(outcome, "completed", textOf(result));
+			const expected = ["landlock", "mount-ns"].filter((layer) => allows(layer));
+			assert.deepEqual(
+				sandbox?.mechanism.filter((layer) => /landlock|mount-ns/.test(layer)),
+				expected,
+			);
+		}
+		assert.equal(scene.read("short.asked").length, 3, "asked until it knew, and no more");
+	});
+
+	it("for longer is a run that fails, and one that works as soon as that is over", async (t) => {
+		const scene = new Scene(t, answers);
+		// Each run asks seven times.
+		const env = short(scene, 7);
+		const failed = await scene.run({ env, config: { sandbox: "auto" } });
+		assert.deepEqual(shape(failed), ["SUBAGENT_FAILED", 1, "failed", true], textOf(failed));
+		assert.match(
+			single(failed).error ?? "",
+			/^warden: what this machine allows cannot be found out now: .*Too many open/,
+		);
+		assert.equal(scene.wasStarted, false);
+		const result = await scene.run({ env, config: { sandbox: "auto" } });
+		assert.deepEqual([single(result).outcome, single(result).sandbox?.enforced], ["completed", allows("landlock")]);
+	});
+});
+
 describe("a warden that hangs", LINUX, () => {
 	it("at the start is a failure with its name, and leaves nothing", async (t) => {
 		const scene = new Scene(t, answers);

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use pi_subagent_warden::is_transient;
+
 /// Why a child did not start. Nothing is left running.
 ///
 /// The source is the operating system's error.
@@ -50,6 +52,12 @@ impl SpawnError {
     #[must_use]
     pub fn stage(&self) -> &'static str {
         self.stage.words().0
+    }
+
+    /// Whether the machine was short of something for now, so that another try may succeed.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        is_transient(&self.source)
     }
 
     /// Classifies an error of inspecting or entering the working directory.

@@ -15,6 +15,7 @@ mod options;
 mod proc_stat;
 #[cfg(unix)]
 mod remove;
+mod transient;
 
 pub use abilities::Abilities;
 pub use message::{Ending, LimitKind, Mechanism, Order, OverLimit, Report, Stage, Tally};
@@ -23,6 +24,7 @@ pub use options::{Limits, Options, Sandbox};
 pub use proc_stat::{Stat, processes};
 #[cfg(unix)]
 pub use remove::remove_tree;
+pub use transient::{SHORT_OF_RESOURCES, is_transient, shown};
 
 /// The longest message in either direction, in bytes.
 pub const MAX_MESSAGE: usize = 4096;

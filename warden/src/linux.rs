@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::process::exit;
 
-use pi_subagent_warden::{Abilities, Ending, Options, Report, Stage, remove_tree};
+use pi_subagent_warden::{Abilities, Ending, Options, Report, SHORT_OF_RESOURCES, Stage, remove_tree};
 
 use crate::channel::{Channel, Parting};
 use crate::guard::guard;
@@ -19,13 +19,14 @@ const UNABLE: i32 = 125;
 pub(crate) fn main() {
     let args: Vec<OsString> = std::env::args_os().skip(1).collect();
     if args.first().is_some_and(|arg| arg == "--probe") {
-        let written = write!(io::stdout(), "{}", probe());
+        let abilities = probe().unwrap_or_else(|error| refuse(SHORT_OF_RESOURCES, &error));
+        let written = write!(io::stdout(), "{abilities}");
         exit(if written.is_ok() { 0 } else { UNABLE });
     }
-    let options = Options::from_args(args).unwrap_or_else(|error| refuse(&error));
+    let options = Options::from_args(args).unwrap_or_else(|error| refuse(UNABLE, &error));
     sys::block_signals();
     sys::close_from(3);
-    let channel = Channel::from_stdin().unwrap_or_else(|error| refuse(&error));
+    let channel = Channel::from_stdin().unwrap_or_else(|error| refuse(UNABLE, &error));
     let Err(Failure { stage, errno }) = run(&options, &channel);
     if channel.part(&Report::Failed { stage, errno }).host_gone {
         clean_up(&options, false);
@@ -34,9 +35,9 @@ pub(crate) fn main() {
 }
 
 /// Reports an error on standard error, where somebody who starts the warden by hand can see it.
-fn refuse(error: &dyn std::fmt::Display) -> ! {
+fn refuse(code: i32, error: &dyn std::fmt::Display) -> ! {
     let _ = writeln!(io::stderr(), "pi-subagent-warden: {error}");
-    exit(UNABLE)
+    exit(code)
 }
 
 fn run(options: &Options, channel: &Channel) -> Result<Infallible, Failure> {
@@ -69,12 +70,17 @@ fn clean_up(Options { scratch, unless_kept, directory, .. }: &Options, kept: boo
 }
 
 /// Tries out what this machine allows. Leaves nothing changed.
-fn probe() -> Abilities {
-    Abilities {
+///
+/// # Errors
+///
+/// When the machine is short of something, so that nothing can be found out now.
+fn probe() -> io::Result<Abilities> {
+    Ok(Abilities {
         version: env!("CARGO_PKG_VERSION").into(),
-        landlock: sandbox::landlock(),
-        mount_namespace: sandbox::mount_namespace(),
-        pid_namespace: namespace::pid_namespace(),
+        landlock: sandbox::landlock()?,
+        mount_namespace: sandbox::mount_namespace()?,
+        pid_namespace: namespace::pid_namespace()?,
+        // Each start tries again, so a shortage does no harm here; `EAGAIN` may also be a limit that stays.
         cgroup: cgroup::cgroup(),
-    }
+    })
 }

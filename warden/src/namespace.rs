@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use pi_subagent_warden::{Ending, Mechanism, Stage};
+use pi_subagent_warden::{Ending, Mechanism, Stage, shown};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -73,7 +73,7 @@ fn show_own_processes() -> io::Result<()> {
 }
 
 /// Whether a child could get a pid namespace, tried out in a fork.
-pub(crate) fn pid_namespace() -> Result<(), String> {
+pub(crate) fn pid_namespace() -> io::Result<Result<(), String>> {
     let tried = in_a_fork(|| unshare().and_then(|()| in_a_fork(show_own_processes)));
-    tried.map_err(|error| format!("a pid namespace is refused: {error}"))
+    shown(tried, |error| format!("a pid namespace is refused: {error}"))
 }

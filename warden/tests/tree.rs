@@ -11,7 +11,9 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use pi_subagent_warden::{Ending, Mechanism, Options, Order, Report, Stage};
+use pi_subagent_warden::{
+    Abilities, Ending, Mechanism, Options, Order, Report, SHORT_OF_RESOURCES, Sandbox, Stage,
+};
 use rustix::net::{
     AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
     recv, send, sendmsg, socketpair,
@@ -292,4 +294,71 @@ fn who_fork_without_a_pause_end_with_the_namespace() {
     while !matches!(host.hear(), Some(Report::Gone(_)) | None) {}
     host.silence();
     assert!(ordered.elapsed() < PATIENCE);
+}
+
+/// What runs the words behind it with so many descriptors.
+fn with_descriptors(count: &str) -> [&str; 4] {
+    ["/bin/sh", "-c", "ulimit -n $0 && exec \"$@\"", count]
+}
+
+#[test]
+fn a_probe_that_is_short_of_descriptors_says_so_and_nothing_of_the_machine() {
+    let probe = |count: &str| {
+        let [shell, words @ ..] = with_descriptors(count);
+        Command::new(shell).args(words).args([WARDEN, "--probe"]).output().expect("it starts")
+    };
+    let abilities = |text: &[u8]| {
+        let parsed = Abilities::parse(&String::from_utf8_lossy(text)).expect("a probe");
+        (parsed.landlock, parsed.mount_namespace, parsed.pid_namespace)
+    };
+    let plenty = abilities(&probe("256").stdout);
+    let mut short = 0;
+    for count in ["4", "5", "6", "7", "8", "9", "10", "11", "12", "14", "16"] {
+        let found = probe(count);
+        if found.status.code() == Some(SHORT_OF_RESOURCES) {
+            short += 1;
+            assert_eq!(String::from_utf8_lossy(&found.stdout), "", "{count}");
+            let said = String::from_utf8_lossy(&found.stderr);
+            assert!(said.contains("Too many open files"), "{count}: {said}");
+        } else {
+            assert_eq!(abilities(&found.stdout), plenty, "{count}");
+        }
+    }
+    assert!(short > 0, "some of them are too few");
+}
+
+#[test]
+fn a_sandbox_that_is_short_of_descriptors_is_a_failed_start_and_never_a_weaker_one() {
+    let scene = tempfile::tempdir().expect("a directory");
+    let start = |count: &str| {
+        let place = fs::canonicalize(scene.path()).expect("it is there");
+        let sandbox = Sandbox { writable: vec![place], metadata: true };
+        let host = Host::start(&with_descriptors(count), |options| options.sandbox = Some(sandbox), "exit 0");
+        loop {
+            match host.hear() {
+                Some(Report::Started(held)) => {
+                    break Ok(held.into_iter().filter(|held| *held != Mechanism::Cgroup).collect::<Vec<_>>());
+                }
+                Some(Report::Grouped(_)) => {}
+                other => break Err(other),
+            }
+        }
+    };
+    // Without Landlock no sandbox starts at all.
+    let Ok(plenty) = start("256") else { return };
+    let mut short = 0;
+    for count in ["9", "10", "11", "12", "13", "14", "15", "16", "18", "20", "24"] {
+        match start(count) {
+            Ok(held) => assert_eq!(held, plenty, "{count}"),
+            Err(failed) => {
+                short += 1;
+                let errno = rustix::io::Errno::MFILE.raw_os_error();
+                assert!(
+                    matches!(failed, Some(Report::Failed { errno: number, .. }) if number == errno),
+                    "{count}: {failed:?}"
+                );
+            }
+        }
+    }
+    assert!(short > 0, "some of them are too few");
 }

@@ -3,19 +3,32 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use pi_subagent_warden::Abilities;
+use pi_subagent_warden::{Abilities, SHORT_OF_RESOURCES};
 
-use super::super::capture::capture;
+use super::super::capture::{Captured, capture};
 use super::super::command::ChildCommand;
 use super::super::error::SpawnError;
+use super::super::outcome::{Outcome, exit_signal};
 
-/// A probe takes milliseconds; a program that needs this long is no warden.
+/// A probe takes milliseconds. Where it takes this long, it is not tried again.
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// The most bytes read of a probe, which prints a few lines.
 const MAX_BYTES: usize = 16 * 1024;
+
+/// The number of SIGKILL.
+const KILLED: i32 = 9;
+/// The pauses between attempts while the machine is short of something. That passes within milliseconds, or stays.
+const PAUSES: [Duration; 6] = [
+    Duration::from_millis(20),
+    Duration::from_millis(40),
+    Duration::from_millis(80),
+    Duration::from_millis(160),
+    Duration::from_millis(320),
+    Duration::from_millis(640),
+];
 
 /// Results by program. Only successes are kept, so that a repaired installation is noticed.
 static FOUND: Mutex<BTreeMap<PathBuf, Arc<Abilities>>> = Mutex::new(BTreeMap::new());
@@ -26,6 +39,9 @@ pub enum ProbeError {
     /// It did not start.
     #[error("{0}")]
     Start(#[from] SpawnError),
+    /// The machine was short of something, so that nothing was found out.
+    #[error("what this machine allows cannot be found out now: {0}")]
+    Shortage(String),
     /// It is another program, or broken.
     #[error("`{}` is not a working warden: {said}", path.display())]
     NotAWarden {
@@ -44,15 +60,41 @@ pub enum ProbeError {
     },
 }
 
-/// Asks the warden at this path what the machine lets it do. Each warden is asked once per process, unless it fails.
+impl ProbeError {
+    /// Whether the machine was short of something for now, which says nothing about what it allows.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Start(error) => error.is_transient(),
+            Self::Shortage(_) => true,
+            Self::NotAWarden { .. } | Self::Version { .. } => false,
+        }
+    }
+}
+
+/// Asks the warden at this path what the machine lets it do. Each warden is asked once per process, unless it fails. While
+/// the machine is short of something, it is asked again, for a bit more than a second.
 ///
 /// # Errors
 ///
-/// When there is no warden of this version at that path, or it cannot be run.
+/// When there is no warden of this version at that path, or it cannot be run, or nothing can be found out now.
 pub async fn probe(warden: &Path) -> Result<Arc<Abilities>, ProbeError> {
     if let Some(abilities) = FOUND.lock().get(warden) {
         return Ok(Arc::clone(abilities));
     }
+    let since = Instant::now();
+    for pause in PAUSES {
+        match ask(warden).await {
+            Err(error) if error.is_transient() && since.elapsed() < TIMEOUT => {
+                tokio::time::sleep(pause).await;
+            }
+            answered => return answered,
+        }
+    }
+    ask(warden).await
+}
+
+async fn ask(warden: &Path) -> Result<Arc<Abilities>, ProbeError> {
     let command = ChildCommand {
         program: warden.to_path_buf(),
         args: vec!["--probe".into()],
@@ -62,15 +104,33 @@ pub async fn probe(warden: &Path) -> Result<Arc<Abilities>, ProbeError> {
     let said = capture(command, TIMEOUT, MAX_BYTES).await?;
     let text = String::from_utf8_lossy(&said.stdout);
     let path = || warden.to_path_buf();
-    let abilities = Abilities::parse(&text).filter(|_| said.is_success()).ok_or_else(|| {
-        let stderr = said.stderr.trim();
-        let said = if stderr.is_empty() { format!("{:?}", said.outcome) } else { stderr.to_owned() };
-        ProbeError::NotAWarden { path: path(), said }
-    })?;
+    if is_shortage(&said.outcome) {
+        return Err(ProbeError::Shortage(in_words(&said)));
+    }
+    let abilities = Abilities::parse(&text)
+        .filter(|_| said.is_success())
+        .ok_or_else(|| ProbeError::NotAWarden { path: path(), said: in_words(&said) })?;
     if abilities.version != env!("CARGO_PKG_VERSION") {
         return Err(ProbeError::Version { path: path(), found: abilities.version });
     }
     let abilities = Arc::new(abilities);
     FOUND.lock().insert(path(), Arc::clone(&abilities));
     Ok(abilities)
+}
+
+/// Whether the warden says that the machine is short of something, was killed, which is what the kernel does when memory
+/// runs out, or did not get the time to answer.
+fn is_shortage(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Exited(status) => {
+            status.code() == Some(SHORT_OF_RESOURCES) || exit_signal(*status) == Some(KILLED)
+        }
+        Outcome::HardTimeout { .. } => true,
+        _ => false,
+    }
+}
+
+fn in_words(said: &Captured) -> String {
+    let stderr = said.stderr.trim();
+    if stderr.is_empty() { format!("{:?}", said.outcome) } else { stderr.to_owned() }
 }

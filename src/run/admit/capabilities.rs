@@ -9,42 +9,67 @@ use crate::text::chain;
 
 /// What this machine can restrain a child with, as its warden reports.
 #[derive(Clone, Debug)]
-pub struct HostCapabilities(Result<(PathBuf, Arc<Abilities>), String>);
+pub struct HostCapabilities(Found);
+
+#[derive(Clone, Debug)]
+enum Found {
+    Warden(PathBuf, Arc<Abilities>),
+    /// There is no warden, for this reason.
+    Nothing(String),
+    /// The machine is short of something, for this reason, so that nothing was found out.
+    Unknown(String),
+}
 
 impl HostCapabilities {
     /// Asks the warden of a host. Caches the answer of a working warden for the life of the process.
     pub async fn look(context: &HostContext) -> Self {
         let Some(warden) = &context.warden else {
-            return Self(Err(if cfg!(target_os = "linux") {
+            return Self::bare(if cfg!(target_os = "linux") {
                 "there is no warden: `PI_SUBAGENT_WARDEN` is set to none, or the addon does not know where it lies"
-                    .to_owned()
             } else {
-                "there is no warden for this system".to_owned()
-            }));
+                "there is no warden for this system"
+            });
         };
-        let found = probe(warden).await.map_err(|error| chain(&error));
-        Self(found.map(|abilities| (warden.clone(), abilities)))
+        Self(match probe(warden).await {
+            Ok(abilities) => Found::Warden(warden.clone(), abilities),
+            Err(error) if error.is_transient() => Found::Unknown(chain(&error)),
+            Err(error) => Found::Nothing(chain(&error)),
+        })
     }
 
     /// A machine without a warden, with the reason.
     #[must_use]
     pub fn bare(reason: &str) -> Self {
-        Self(Err(reason.to_owned()))
+        Self(Found::Nothing(reason.to_owned()))
     }
 
     /// The warden's program.
     #[must_use]
     pub fn warden(&self) -> Option<&Path> {
-        self.0.as_ref().ok().map(|(warden, _)| warden.as_path())
+        match &self.0 {
+            Found::Warden(warden, _) => Some(warden),
+            Found::Nothing(_) | Found::Unknown(_) => None,
+        }
     }
 
     /// What the warden can do on this machine.
     ///
     /// # Errors
     ///
-    /// The reason why there is no warden.
+    /// The reason why there is no warden, or why nothing is known of it.
     pub fn abilities(&self) -> Result<&Abilities, &str> {
-        self.0.as_ref().map(|(_, abilities)| &**abilities).map_err(String::as_str)
+        match &self.0 {
+            Found::Warden(_, abilities) => Ok(abilities),
+            Found::Nothing(reason) | Found::Unknown(reason) => Err(reason),
+        }
+    }
+
+    /// Why no run may start now, if so: nobody can say whether this machine could hold its child.
+    pub(in crate::run) fn forbids(&self) -> Option<String> {
+        match &self.0 {
+            Found::Unknown(reason) => Some(format!("warden: {reason}")),
+            Found::Warden(..) | Found::Nothing(_) => None,
+        }
     }
 
     /// How this machine ensures the end of a child's process tree.

@@ -116,7 +116,7 @@ pub(in crate::run) fn resolve(
             max_turns: precedence.limit(agent.max_turns.map(u64::from), config.budget.max_turns),
             ..config.budget
         },
-        unmet: sandbox.forbids().or_else(|| elsewhere(&agent, &config)),
+        unmet: capabilities.forbids().or_else(|| sandbox.forbids()).or_else(|| elsewhere(&agent, &config)),
         reads_context: precedence.grant(own_context, configured_context),
         sees_skills: precedence.grant(agent.skills, config.inherit_skills),
         warden: capabilities.warden().map(Path::to_path_buf),

@@ -1,15 +1,27 @@
 //! Boots a run's child: from its files to the point where it can take its task.
 
+use std::time::Duration;
+
+use tokio::time::sleep;
+
 use super::command_line::Invocation;
 use super::files::{RunFiles, RunFilesSpec};
 use crate::files::{FileError, layout};
-use crate::process::{Cancel, ChildCommand, Started, check_cwd, start};
+use crate::process::{Cancel, ChildCommand, SpawnError, Started, check_cwd, start};
 use crate::run::admit::admitted::AdmittedRun;
 use crate::run::admit::pi::PiProgram;
 use crate::run::blocking::{blocking, off_thread, unless_cancelled};
 use crate::run::drive::protocol::protocol_of;
 use crate::run::launch::private_files::PrivateDirsSpec;
 use crate::text::chain;
+
+/// The pauses between attempts to start a child while the machine is short of something.
+const PAUSES: [Duration; 4] = [
+    Duration::from_millis(50),
+    Duration::from_millis(100),
+    Duration::from_millis(250),
+    Duration::from_millis(500),
+];
 
 /// A started child that has no task yet. Dropping it ends the child and removes its files, including its session.
 pub struct Booted {
@@ -45,7 +57,7 @@ impl AdmittedRun {
         let made = unless_cancelled(cancel, blocking(move || run.make(attempt))).await;
         let made = made.map_err(|_| NoChild::Cancelled)?;
         let (files, command, prompt) = made.map_err(|error| NoChild::Failed { error, files: None })?;
-        match start(command.clone(), cancel).await {
+        match start_patiently(&command, cancel).await {
             Ok(Some(child)) => Ok(Booted { child, files, command, prompt }),
             Ok(None) => Err(NoChild::Cancelled),
             Err(error) => {
@@ -111,6 +123,21 @@ impl AdmittedRun {
                 .and_then(|pi| self.command(&pi, &booted.files))
                 .is_ok_and(|now| now == booted.command)
     }
+}
+
+/// Starts a child, again and again for about a second while the machine is short of something.
+async fn start_patiently(command: &ChildCommand, cancel: &Cancel) -> Result<Option<Started>, SpawnError> {
+    for pause in PAUSES {
+        match start(command.clone(), cancel).await {
+            Err(error) if error.is_transient() => {
+                if unless_cancelled(cancel, sleep(pause)).await.is_err() {
+                    return Ok(None);
+                }
+            }
+            started => return started,
+        }
+    }
+    start(command.clone(), cancel).await
 }
 
 impl Booted {

@@ -7,6 +7,7 @@ use landlock::{
     ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, Errno, PathBeneath, PathFd, Ruleset,
     RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, make_bitflags,
 };
+use pi_subagent_warden::is_transient;
 use rustix::io::Errno as Number;
 
 use super::place::Place;
@@ -31,12 +32,17 @@ const TERMINALS: [&str; 2] = ["/dev/ptmx", "/dev/pts"];
 ///
 /// Reading and executing are not restricted, so they cost nothing and cannot break.
 pub(super) fn restrict(places: &[Place], own_terminals: bool) -> io::Result<()> {
-    let status =
-        ruleset(places, own_terminals).map_err(|error| io::Error::from_raw_os_error(*Errno::from(error)))?;
+    let terminals = if own_terminals { devices(&TERMINALS)? } else { Vec::new() };
+    let status = ruleset(places, devices(&DEVICES)?, terminals)
+        .map_err(|error| io::Error::from_raw_os_error(*Errno::from(error)))?;
     if status == RulesetStatus::NotEnforced { Err(Number::OPNOTSUPP.into()) } else { Ok(()) }
 }
 
-fn ruleset(places: &[Place], own_terminals: bool) -> Result<RulesetStatus, RulesetError> {
+fn ruleset(
+    places: &[Place],
+    devices: Vec<PathFd>,
+    terminals: Vec<PathFd>,
+) -> Result<RulesetStatus, RulesetError> {
     let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_write(REQUIRED))?
@@ -48,15 +54,12 @@ fn ruleset(places: &[Place], own_terminals: bool) -> Result<RulesetStatus, Rules
         let access = if place.is_directory() { in_a_directory() } else { of_a_file() };
         ruleset = ruleset.add_rule(PathBeneath::new(place, access))?;
     }
-    for device in DEVICES.into_iter().filter_map(device) {
+    for device in devices {
         ruleset = ruleset.add_rule(PathBeneath::new(device, of_a_file()))?;
     }
-    if own_terminals {
-        for terminal in TERMINALS.into_iter().filter_map(device) {
-            // A terminal needs `ioctl` to work as one.
-            ruleset =
-                ruleset.add_rule(PathBeneath::new(terminal, AccessFs::WriteFile | AccessFs::IoctlDev))?;
-        }
+    for terminal in terminals {
+        // A terminal needs `ioctl` to work as one.
+        ruleset = ruleset.add_rule(PathBeneath::new(terminal, AccessFs::WriteFile | AccessFs::IoctlDev))?;
     }
     Ok(ruleset.restrict_self()?.ruleset)
 }
@@ -70,7 +73,11 @@ fn of_a_file() -> BitFlags<AccessFs> {
     make_bitflags!(AccessFs::{WriteFile | Truncate})
 }
 
-/// Opens a device; `None` when this system lacks it or denies it.
-fn device(path: &str) -> Option<PathFd> {
-    PathFd::new(Path::new(path)).ok()
+/// Opens devices, except those that this system lacks or denies.
+fn devices(paths: &[&str]) -> io::Result<Vec<PathFd>> {
+    let open = |path: &&str| {
+        PathFd::new(Path::new(path)).map_err(|error| io::Error::from_raw_os_error(*Errno::from(error)))
+    };
+    let opened = paths.iter().map(open);
+    opened.filter(|opened| opened.as_ref().map_or_else(is_transient, |_| true)).collect()
 }

@@ -5,6 +5,7 @@ use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
+use pi_subagent_warden::is_transient;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags,
@@ -29,20 +30,29 @@ pub(super) enum Layer {
     LeftOut(io::Error),
 }
 
+impl Layer {
+    /// For want of a resource the layer is not left out: that would be a weaker sandbox on a machine that can do better.
+    fn left_out(error: io::Error) -> io::Result<Self> {
+        if is_transient(&error) { Err(error) } else { Ok(Self::LeftOut(error)) }
+    }
+}
+
 /// Gives this process a view of the file system in which only `places` can be changed.
 ///
 /// # Errors
 ///
-/// When it failed after a step that cannot be undone. This process must not go on then.
+/// When it failed after a step that cannot be undone, or for want of a resource. This process must not go on then.
 pub(super) fn enter(places: &[Place]) -> io::Result<Layer> {
     // With a mount namespace alone, a failure before it is read-only changes nothing that a program could notice.
-    if unshare(UnshareFlags::NEWNS).is_ok() {
-        return arrange(places).map_or_else(|error| Ok(Layer::LeftOut(error)), Arranged::close);
+    match unshare(UnshareFlags::NEWNS) {
+        Ok(()) => return arrange(places).map_or_else(Layer::left_out, Arranged::close),
+        Err(error) if is_transient(&error) => return Err(error),
+        Err(_) => {}
     }
     // A user namespace cannot be left again, and some systems grant one that can do nothing. So a fork tries first.
     match in_a_fork(|| alone(places).map(drop)) {
         Ok(()) => alone(places),
-        Err(error) => Ok(Layer::LeftOut(error)),
+        Err(error) => Layer::left_out(error),
     }
 }
 
@@ -62,7 +72,10 @@ struct Arranged {
 fn arrange(places: &[Place]) -> io::Result<Arranged> {
     let here = std::env::current_dir();
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
-    let own_terminals = own_terminals().is_ok();
+    let own_terminals = match own_terminals() {
+        Err(error) if is_transient(&error) => return Err(error),
+        mounted => mounted.is_ok(),
+    };
     let writable = outermost(places).map(attach).collect::<io::Result<_>>()?;
     // The old working directory lies below the new mount, on the one that becomes read-only, so it is entered again.
     if let Some(here) = here.ok().filter(|here| places.iter().any(|place| here.starts_with(place.path()))) {
@@ -108,7 +121,7 @@ impl Arranged {
     /// Makes everything read-only except the writable places.
     fn close(self) -> io::Result<Layer> {
         if let Err(error) = set_tree_read_only(self.root.as_fd()) {
-            return Ok(Layer::LeftOut(error));
+            return Layer::left_out(error);
         }
         for mount in &self.writable {
             set_writable(mount.as_fd())?;

@@ -1,5 +1,9 @@
 //! Finds out by trying which layers this machine allows.
 
+use std::io;
+
+use pi_subagent_warden::shown;
+
 use super::landlock::{OLDEST, restrict};
 use super::mounts::{self, Layer};
 use super::place::Place;
@@ -7,23 +11,27 @@ use crate::sys::sandbox::{landlock_abi, refuse_mount_calls};
 use crate::sys::trial::in_a_fork;
 
 /// Landlock's ABI version, if it is new enough and can be applied.
-pub(crate) fn landlock() -> Result<u32, String> {
-    let version = landlock_abi().map_err(|error| match error.raw_os_error() {
+pub(crate) fn landlock() -> io::Result<Result<u32, String>> {
+    let version = shown(landlock_abi(), |error| match error.raw_os_error() {
         Some(libc::ENOSYS) => "this kernel was built without Landlock".into(),
         Some(libc::EOPNOTSUPP) => "Landlock is switched off (kernel parameter `lsm=`)".into(),
         _ => format!("Landlock does not answer: {error}"),
     })?;
-    if version < OLDEST {
-        return Err(format!(
-            "Landlock ABI {version} cannot stop files from being truncated; ABI {OLDEST} (Linux 6.2) can"
-        ));
-    }
+    let version = match version {
+        Ok(version) if version < OLDEST => {
+            return Ok(Err(format!(
+                "Landlock ABI {version} cannot stop files from being truncated; ABI {OLDEST} (Linux 6.2) can"
+            )));
+        }
+        Ok(version) => version,
+        Err(reason) => return Ok(Err(reason)),
+    };
     let tried = in_a_fork(|| restrict(&[], false).and_then(|()| refuse_mount_calls()));
-    tried.map(|()| version).map_err(|error| format!("Landlock cannot be applied: {error}"))
+    shown(tried.map(|()| version), |error| format!("Landlock cannot be applied: {error}"))
 }
 
 /// Whether a child can get the mount layer.
-pub(crate) fn mount_namespace() -> Result<(), String> {
+pub(crate) fn mount_namespace() -> io::Result<Result<(), String>> {
     let attempt = || {
         let place = Place::open(&std::env::temp_dir().canonicalize()?)?;
         match mounts::enter(&[place])? {
@@ -31,7 +39,7 @@ pub(crate) fn mount_namespace() -> Result<(), String> {
             Layer::LeftOut(error) => Err(error),
         }
     };
-    in_a_fork(attempt).map_err(|error| match error.raw_os_error() {
+    shown(in_a_fork(attempt), |error| match error.raw_os_error() {
         Some(libc::EPERM | libc::EACCES) => "user and mount namespaces are not allowed here".into(),
         Some(libc::ENOSPC) => "user namespaces are switched off (`user.max_user_namespaces`)".into(),
         Some(libc::ENOSYS) => "this kernel cannot make a tree of mounts read-only (Linux 5.12)".into(),
