@@ -13,9 +13,10 @@ use actor::{Actor, reply};
 use pi_subagent_native::store::{
     Store, StoreError, StoredTicket, TicketRequest, TicketState, WhenFull, attach,
 };
+use pi_subagent_warden::file_lock::try_lock;
 use rusqlite::Connection;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{FlockOperation, flock, inotify};
+use rustix::fs::{CWD, FileType, FlockOperation, Mode, fcntl_lock, flock, inotify, mknodat};
 use tempfile::TempDir;
 
 /// The second process takes turns as it is told.
@@ -239,6 +240,7 @@ fn only_a_lock_shows_that_a_process_is_alive() {
         ("no file", "0123", false),
         ("a file that nobody holds", "free", false),
         ("a file that somebody holds", "held", true),
+        ("a file that somebody who may only read has locked", "read", false),
         ("what cannot be asked", "odd", true),
         ("no name", "", false),
         ("a way to somewhere else", "../processes/held", false),
@@ -249,7 +251,12 @@ fn only_a_lock_shows_that_a_process_is_alive() {
         fs::write(&free, "").expect("a file");
         fs::create_dir(processes(dir.path()).join("odd.lock")).expect("a directory");
         let held = fs::File::create(processes(dir.path()).join("held.lock")).expect("a file");
-        flock(&held, FlockOperation::NonBlockingLockExclusive).expect("nobody has it");
+        assert!(try_lock(&held).expect("it can be locked"), "nobody has it");
+        let read = processes(dir.path()).join("read.lock");
+        fs::write(&read, "").expect("a file");
+        let read = fs::File::open(read).expect("it can be read");
+        flock(&read, FlockOperation::NonBlockingLockExclusive).expect("nobody has it");
+        fcntl_lock(&read, FlockOperation::NonBlockingLockShared).expect("nobody has it");
         let other = Connection::open(database(dir.path())).expect("it can be shared");
         other
             .execute("INSERT INTO place (process, started, cap, beat) VALUES (?1, 1, 1, 0)", [process])
@@ -313,7 +320,7 @@ fn opening_waits_for_a_process_that_is_sweeping() {
     let held = ["opening.lock".to_owned(), own].map(|name| {
         let path = processes(dir.path()).join(name);
         let file = fs::File::create(&path).expect("a file");
-        flock(&file, FlockOperation::NonBlockingLockExclusive).expect("nobody has it");
+        assert!(try_lock(&file).expect("it can be locked"), "nobody has it");
         (path, file)
     });
     let watch = inotify::init(inotify::CreateFlags::empty()).expect("a watch");
@@ -569,13 +576,54 @@ fn a_second_copy_of_the_addon_in_the_process_is_kept_out() {
     drop(store);
     // What the other copy would hold.
     let held = fs::File::create(processes(dir.path()).join(own)).expect("a file");
-    flock(&held, FlockOperation::NonBlockingLockExclusive).expect("nobody has it");
+    assert!(try_lock(&held).expect("it can be locked"), "nobody has it");
     let error = Store::open(dir.path()).expect_err("the second one");
     assert!(matches!(error, StoreError::SecondCopy { .. }), "{error}");
     // Another process has no part in that.
     assert_eq!(Actor::start(dir.path()).ask("open"), "open");
     drop(held);
     Store::open(dir.path()).expect("the only one");
+}
+
+/// Each of them was written to, given another mode, or waited for without an end.
+#[test]
+fn what_is_no_file_of_ours_is_refused_untouched_and_named() {
+    for name in ["runs.db", "runs.db-wal", "runs.db-shm", "processes/opening.lock"] {
+        for (kind, reason) in [
+            ("link", "it is a link, which is not followed here"),
+            ("hard link", "it has another name elsewhere (a hard link)"),
+            ("fifo", "it is not a regular file"),
+        ] {
+            let dir = agent_dir();
+            let (target, file) =
+                (dir.path().join("of somebody else"), dir.path().join("subagents").join(name));
+            fs::create_dir_all(processes(dir.path())).expect("a directory");
+            fs::write(&target, "").expect("a file");
+            fs::set_permissions(&target, fs::Permissions::from_mode(0o644)).expect("our file");
+            match kind {
+                "link" => std::os::unix::fs::symlink(&target, &file).expect("a link"),
+                "hard link" => fs::hard_link(&target, &file).expect("a hard link"),
+                _ => mknodat(CWD, &file, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a FIFO"),
+            }
+            let attached = attach(dir.path());
+            assert!(attached.store.is_none(), "{name}: {kind}");
+            let notice = attached.notice.expect("the user is told");
+            assert!(notice.contains(name) && notice.ends_with(reason), "{name}: {kind}: {notice}");
+            let found = fs::metadata(&target).expect("it is there");
+            assert_eq!((found.permissions().mode() & 0o777, found.len()), (0o644, 0), "{name}: {kind}");
+        }
+    }
+}
+
+/// Who may only read cannot even open what processes wait for.
+#[test]
+fn the_lock_files_are_readable_by_nobody() {
+    let dir = agent_dir();
+    let _store = Store::open(dir.path()).expect("a store");
+    for name in names(&processes(dir.path())) {
+        let found = fs::metadata(processes(dir.path()).join(&name)).expect("it is there");
+        assert_eq!(found.permissions().mode() & 0o777, 0o200, "{name}");
+    }
 }
 
 #[test]

@@ -7,10 +7,12 @@ mod actor;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use actor::{Actor, reply};
 use pi_subagent_native::store::{Delivery, Request, Store, StoreError, StoredDirectory, StoredRun, attach};
 use rusqlite::Connection;
+use rustix::fs::{FlockOperation, fcntl_lock};
 use tempfile::TempDir;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
@@ -20,9 +22,16 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 fn a_second_process_ends_with_its_test() {
     actor::play(|agent_dir, script| {
         let mut store = None;
+        let mut held = Vec::new();
         for line in script {
             let words: Vec<_> = line.split(' ').collect();
-            if words == ["open"] {
+            if words == ["hold"] {
+                // All that somebody can do who may only read.
+                let index = fs::File::open(database(agent_dir).with_extension("db-shm"));
+                held.push(index.expect("it can be read"));
+                fcntl_lock(&held[0], FlockOperation::NonBlockingLockShared).expect("nobody writes");
+                reply("held");
+            } else if words == ["open"] {
                 reply(&answer(Store::open(agent_dir).map(|opened| store = Some(opened)), |()| "open".into()));
             } else {
                 reply(&act(store.as_ref().expect("it is open"), &words));
@@ -503,4 +512,22 @@ fn a_write_waits_for_the_holder_of_the_database() {
     assert!(!settling.is_finished());
     holder.execute_batch("ROLLBACK").expect("it is ours");
     assert_eq!(settling.join().expect("no panic"), "settled");
+}
+
+/// Each write waited for five seconds, and each run writes several times.
+#[test]
+fn a_reader_that_holds_the_database_for_good_costs_one_wait_and_not_one_for_each_write() {
+    let dir = agent_dir();
+    let store = open(&dir);
+    assert_eq!(act(&store, &["start", "a", "s", "1"]), "started");
+    let mut reader = Actor::start(dir.path());
+    assert_eq!(reader.ask("hold"), "held");
+    let write = || (Instant::now(), act(&store, &["start", "b", "s", "2"]));
+    let (_, first) = write();
+    assert!(first.starts_with("error cannot use the database"), "{first}");
+    let (since, next) = write();
+    assert_eq!(next, first);
+    assert!(since.elapsed() < Duration::from_secs(1), "{:?}", since.elapsed());
+    reader.kill();
+    assert_eq!(write().1, "started");
 }

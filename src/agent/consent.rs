@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::parse::hash;
-use crate::files::{layout, private};
+use crate::files::{layout, owned, private};
 
 /// Beyond this limit the oldest confirmations are dropped, and the user is asked again.
 const MAX_ENTRIES: usize = 1000;
@@ -80,7 +80,7 @@ pub fn confirm(agent_dir: &Path, path: &Path, content_hash: &str) -> io::Result<
 
 /// A file that cannot be parsed is moved aside and counts as empty.
 fn read(path: &Path) -> io::Result<Confirmations> {
-    let file = match fs::File::open(path) {
+    let file = match owned::open(path, fs::File::options().read(true)) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Confirmations::default()),
         Err(error) => return Err(error),

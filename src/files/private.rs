@@ -7,6 +7,8 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
+use super::owned;
+
 /// Options that give a new file mode 0600.
 #[must_use]
 pub fn options() -> OpenOptions {
@@ -17,13 +19,15 @@ pub fn options() -> OpenOptions {
     options
 }
 
-/// Writes a file and replaces the content of an existing one.
+/// Writes a file of ours and replaces the content of an existing one.
 ///
 /// # Errors
 ///
-/// When the file cannot be written. Part of it may be left.
+/// When the file cannot be written; part of it may be left. When something else lies there, which stays as it is.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    options().write(true).create(true).truncate(true).open(path)?.write_all(bytes)
+    let mut file = owned::open(path, options().write(true).create(true).truncate(false))?;
+    file.set_len(0)?;
+    file.write_all(bytes)
 }
 
 /// Writes a file that must not exist yet.
@@ -84,6 +88,19 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
+
+    #[test]
+    fn a_link_in_the_place_of_a_file_is_not_written_through() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let (target, link) = (root.path().join("target"), root.path().join("link"));
+        fs::write(&target, "precious").expect("written");
+        std::os::unix::fs::symlink(&target, &link).expect("a link");
+        assert!(write(&link, b"ours").is_err());
+        fs::remove_file(&link).expect("ours");
+        fs::hard_link(&target, &link).expect("a hard link");
+        assert!(write(&link, b"ours").is_err());
+        assert_eq!(fs::read_to_string(&target).expect("readable"), "precious");
+    }
 
     #[test]
     fn only_the_user_can_read_what_is_made() {

@@ -12,17 +12,20 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::error::StoreError;
 use super::schema;
-use crate::files::{FileError, private};
+use crate::files::{FileError, owned, private};
 
 /// How long one statement waits for another process. A transaction takes microseconds; a process that holds the
 /// database longer is stopped, or somebody uses a database tool.
-const BUSY: Duration = Duration::from_millis(500);
+pub(super) const BUSY: Duration = Duration::from_millis(500);
 /// Page cache in KiB. The database has a handful of pages.
 const CACHE_KIB: i64 = 256;
 /// Largest file that is checked completely when it is opened. The check takes about a millisecond per MiB.
 const CHECKED_BYTES: u64 = 16 << 20;
 /// How many damaged files are kept. Beyond that, opening fails so that somebody looks at them.
 const ASIDE_ATTEMPTS: u32 = 100;
+
+/// The files that `SQLite` keeps beside the database: the log and its index.
+const BESIDE: [&str; 2] = ["-wal", "-shm"];
 
 /// `statfs` magic numbers of network file systems: NFS, SMB (three generations), AFS, Coda, Ceph, Lustre, GPFS and 9P.
 #[cfg(target_os = "linux")]
@@ -58,9 +61,13 @@ pub(super) fn connect(path: &Path) -> Result<(Connection, Option<PathBuf>), Stor
 fn open(path: &Path) -> Result<Connection, StoreError> {
     let failed = |source| StoreError::Database { path: path.to_owned(), source };
     make_private(path).map_err(FileError::at(path))?;
+    for file in BESIDE.map(|suffix| with_suffix(path, suffix)) {
+        owned::check_path(&file).map_err(FileError::at(&file))?;
+    }
     // Our own mutex guards the connection; without `SQLITE_OPEN_URI` a path is always taken literally.
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let mut connection = Connection::open_with_flags(without_links(path)?, flags).map_err(failed)?;
     connection.busy_timeout(BUSY).map_err(failed)?;
     // Before anything else: the file of a newer release must not be written.
     let found = schema::version(&connection).map_err(failed)?;
@@ -83,9 +90,16 @@ fn open(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
+/// The path with the links to its directory resolved: `SQLite` would refuse those too.
+fn without_links(path: &Path) -> Result<PathBuf, StoreError> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    let directory = fs::canonicalize(directory).map_err(FileError::at(directory))?;
+    Ok(directory.join(path.file_name().unwrap_or_default()))
+}
+
 /// Creates the file if it is missing, readable by its owner only. `SQLite` gives its other files the same permissions.
 fn make_private(path: &Path) -> io::Result<()> {
-    let file = private::options().append(true).create(true).open(path)?;
+    let file = owned::open(path, private::options().read(true).write(true).create(true))?;
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -119,7 +133,7 @@ fn set_aside(path: &Path) -> io::Result<PathBuf> {
     let is_free = |number: &u32| !with_suffix(path, &format!(".damaged-{number}")).exists();
     let number = (1..=ASIDE_ATTEMPTS).find(is_free).ok_or(io::ErrorKind::AlreadyExists)?;
     let kept = |file: &Path| with_suffix(file, &format!(".damaged-{number}"));
-    for belonging in ["-wal", "-shm"].map(|suffix| with_suffix(path, suffix)) {
+    for belonging in BESIDE.map(|suffix| with_suffix(path, suffix)) {
         match fs::rename(&belonging, kept(&belonging)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => (),

@@ -44,6 +44,8 @@ pub(super) struct Open {
     pub heartbeat: Heartbeat,
     /// When old rows were last pruned.
     pub pruned: Option<Instant>,
+    /// When a write last gave up waiting for another process, unless one has succeeded since.
+    pub held: Option<Instant>,
     /// Held because each copy of this addon brings its own copy of `SQLite`. File locks belong to the process, so each
     /// copy would release the locks of the other.
     _only_copy: Option<LockFile>,
@@ -114,6 +116,7 @@ impl Store {
             connections: 1,
             heartbeat: Heartbeat::default(),
             pruned: None,
+            held: None,
             _only_copy: only_copy,
         });
         Self(Arc::new(Inner { path, aside, open }))
@@ -159,6 +162,7 @@ impl Store {
         open.identity = found;
         open.is_lost = false;
         open.connection = connection;
+        open.held = None;
         open.presence = presence;
         Ok(())
     }

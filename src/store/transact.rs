@@ -5,6 +5,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+use super::connect::BUSY;
 use super::error::StoreError;
 use super::open::{Open, Store};
 use super::presence::Presence;
@@ -14,6 +15,11 @@ use crate::text::figures::epoch_ms;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Pause between two attempts. `SQLite` has already waited in each of them.
 const PAUSE: Duration = Duration::from_millis(20);
+/// How long nothing waits like that again after it was in vain. Whoever can read the database can hold it for good, and
+/// must not cost each run the whole wait.
+const IMPATIENT: Duration = Duration::from_secs(60);
+/// How long a statement waits then.
+const BRIEF: Duration = Duration::from_millis(20);
 
 impl Store {
     /// Reads without a transaction.
@@ -25,7 +31,8 @@ impl Store {
         work(&open.connection, &open.presence).map_err(|source| self.failed(source))
     }
 
-    /// Writes in one transaction, and waits up to five seconds for another process that holds the database.
+    /// Writes in one transaction, and waits up to five seconds for another process that holds the database; after that
+    /// was in vain, for a minute hardly at all.
     pub(super) fn write<T>(
         &self,
         work: impl Fn(&Transaction<'_>, &Presence) -> rusqlite::Result<T>,
@@ -33,17 +40,33 @@ impl Store {
         let since = Instant::now();
         loop {
             // Other threads of this process can use the store between two attempts.
-            let done =
-                self.ready().and_then(|mut open| open.transact(&work).map_err(|source| self.failed(source)));
-            match done {
-                Err(error) if error.is_busy() && since.elapsed() < PATIENCE => thread::sleep(PAUSE),
-                done => return done,
+            let mut open = self.ready()?;
+            let done = open.transact(&work).map_err(|source| self.failed(source));
+            if !done.as_ref().is_err_and(StoreError::is_busy) {
+                open.note_held(None);
+                return done;
             }
+            let known = open.held.filter(|held| held.elapsed() < IMPATIENT);
+            if known.is_some() || since.elapsed() >= PATIENCE {
+                open.note_held(known.or_else(|| Some(Instant::now())));
+                return done;
+            }
+            drop(open);
+            thread::sleep(PAUSE);
         }
     }
 }
 
 impl Open {
+    /// Records since when another process holds the database without an end, as far as that is known.
+    fn note_held(&mut self, held: Option<Instant>) {
+        if held.is_some() != self.held.is_some() {
+            // Fails only if the connection is in use, and nothing else has it.
+            let _ = self.connection.busy_timeout(if held.is_some() { BRIEF } else { BUSY });
+        }
+        self.held = held;
+    }
+
     fn transact<T>(
         &mut self,
         work: impl Fn(&Transaction<'_>, &Presence) -> rusqlite::Result<T>,

@@ -9,6 +9,8 @@
 //! the child's standard input. The child's output goes straight to the warden's descriptors 1 and 2.
 
 mod abilities;
+#[cfg(target_os = "linux")]
+pub mod file_lock;
 mod message;
 mod options;
 #[cfg(target_os = "linux")]

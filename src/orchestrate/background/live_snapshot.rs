@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
-use crate::files::{layout, open, private};
+use crate::files::{layout, open, owned, private};
 use crate::run::{BackgroundRun, LiveSnapshot};
 
 /// Most bytes read of a snapshot.
@@ -37,7 +37,7 @@ impl SnapshotDirectory {
     }
 
     fn read(&self, key: &str) -> Option<LiveSnapshot> {
-        let file = open::regular(&self.path_of(key)).ok()?;
+        let file = owned::open(&self.path_of(key), fs::File::options().read(true)).ok()?;
         serde_json::from_slice(&open::read(file, MAX_BYTES).ok()?).ok()
     }
 

@@ -1,31 +1,33 @@
 //! Locking a file, and the identity of a file, on Unix.
 //!
-//! A `flock` belongs to the open file and not to the process, so it also excludes a second holder in the same process.
-//! The kernel releases it when the process ends, even after `SIGKILL`.
+//! The lock belongs to the open file and not to the process, so it also excludes a second holder in the same process.
+//! The kernel releases it when the process ends, even after `SIGKILL`. On Linux only who may write the file can hold it:
+//! a child that may read everything cannot pass for a process of ours.
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt as _};
 use std::path::Path;
 
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
+use crate::files::owned;
 
-use crate::files::private;
+#[cfg(target_os = "linux")]
+use pi_subagent_warden::file_lock::{is_locked, try_lock};
 
 /// How often to open a file again that another process has removed meanwhile. Each repetition takes another such
 /// process within microseconds.
 const ATTEMPTS: usize = 64;
 
+/// The mode of lock files: nobody reads them. Who may not write them cannot open them, and hold up those who do.
+const WRITE_ONLY: u32 = 0o200;
+
 /// Opens and locks a file. `None`: another process holds it, or another holder in this one. A missing file is an error
 /// unless `make` is set.
 pub(in crate::store) fn lock(path: &Path, make: bool) -> io::Result<Option<File>> {
     for _ in 0..ATTEMPTS {
-        let file = private::options().read(true).write(true).create(make).open(path)?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => (),
-            Err(Errno::WOULDBLOCK) => return Ok(None),
-            Err(error) => return Err(error.into()),
+        let file = open(path, make)?;
+        if !try_lock(&file)? {
+            return Ok(None);
         }
         let ours = file.metadata()?;
         // A file that was removed or replaced while we opened it excludes nobody.
@@ -38,6 +40,16 @@ pub(in crate::store) fn lock(path: &Path, make: bool) -> io::Result<Option<File>
     Ok(None)
 }
 
+/// Whether a process of ours holds the file. One that is only read is not held. A missing file is an error.
+pub(in crate::store) fn is_held(path: &Path) -> io::Result<bool> {
+    is_locked(&open(path, false)?)
+}
+
+fn open(path: &Path, make: bool) -> io::Result<File> {
+    let mut options = File::options();
+    owned::open(path, options.write(true).create(make).mode(WRITE_ONLY))
+}
+
 /// Removes a locked file, then unlocks it. In this order, a process that opens it in between can tell that it is gone.
 pub(in crate::store) fn remove(path: &Path, file: File) {
     // If this fails, the next process sweeps the file.
@@ -48,4 +60,20 @@ pub(in crate::store) fn remove(path: &Path, file: File) {
 /// Distinguishes a file from another one put in its place; `None` if there is none.
 pub(in crate::store) fn identity(path: &Path) -> Option<(u64, u64)> {
     fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
+}
+
+/// Other systems have no such lock that a safe call takes.
+#[cfg(not(target_os = "linux"))]
+fn try_lock(file: &File) -> io::Result<bool> {
+    use rustix::fs::{FlockOperation, flock};
+    match flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(true),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_locked(file: &File) -> io::Result<bool> {
+    try_lock(file).map(|is_free| !is_free)
 }

@@ -22,6 +22,11 @@ pub(in crate::store) fn lock(path: &Path, make: bool) -> io::Result<Option<File>
     }
 }
 
+/// Whether a process holds the file. A missing file is an error.
+pub(in crate::store) fn is_held(path: &Path) -> io::Result<bool> {
+    lock(path, false).map(|taken| taken.is_none())
+}
+
 /// Removes a locked file. It must be closed first; if another process locks it in between, it stays.
 pub(in crate::store) fn remove(path: &Path, file: File) {
     drop(file);

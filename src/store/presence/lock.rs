@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::exclusive::{lock, remove};
+use super::exclusive::{is_held, lock, remove};
 use crate::files::FileError;
 use crate::store::error::StoreError;
 
@@ -70,10 +70,13 @@ impl Drop for LockFile {
 
 /// Whether nobody holds the file. Removes the file of a dead process. False if unknown.
 pub(super) fn is_free(path: &Path) -> bool {
-    match LockFile::open(path, false) {
-        Ok(taken) => taken.is_some(),
-        Err(error) => error.kind() == io::ErrorKind::NotFound,
-    }
+    let is_free = match LockFile::open(path, false) {
+        Ok(Some(_)) => Ok(true),
+        // Somebody who may only read can keep us from taking it, but cannot hold it.
+        Ok(None) => is_held(path).map(|is_held| !is_held),
+        Err(error) => Err(error),
+    };
+    is_free.unwrap_or_else(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
 /// The path of the lock file with this name.
