@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use pi_subagent_native::archive::{
@@ -80,6 +80,11 @@ fn run_directory(path: &Path) -> PathBuf {
     path.to_owned()
 }
 
+/// What a file takes up, as the system counts it.
+fn space(file: &Path) -> u64 {
+    fs::metadata(file).expect("it is there").blocks() * 512
+}
+
 fn names(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).expect("the directory is there");
     let mut names: Vec<_> = entries
@@ -111,7 +116,8 @@ fn transcripts_are_archived_once_under_a_name_with_the_time() {
         assert_eq!(fs::read_to_string(run.join(aside("session.jsonl"))).expect("a file"), "first");
         let second = run.join(format!("session.jsonl.deleted.{STAMP}-2"));
         assert_eq!(fs::read_to_string(second).expect("a file"), "third");
-        assert_eq!(remove(&place(&home, &run)).expect("removed"), 24);
+        let all = disk_use(std::slice::from_ref(&run)).bytes;
+        assert_eq!(remove(&place(&home, &run)).expect("removed"), all);
         assert!(!run.exists());
         for _ in 0..2 {
             archive(&place(&home, &run), NOW_MS).expect("there is nothing");
@@ -134,7 +140,9 @@ fn files_that_are_not_of_a_run_stay_in_its_directory() {
     symlink(&outside, run.join("output.md")).expect("a link");
     symlink(home.root.path(), run.join("session-4.jsonl")).expect("a link");
     archive(&home.place(&run), NOW_MS).expect("put aside");
-    assert_eq!(remove(&home.place(&run)).expect("removed"), 11, "the two sessions");
+    let sessions = ["session", "session-2"].map(|name| format!("{name}.jsonl.deleted.{STAMP}"));
+    let both: u64 = sessions.iter().map(|name| space(&run.join(name))).sum();
+    assert_eq!(remove(&home.place(&run)).expect("removed"), both, "the two sessions");
     assert_eq!(names(&run), ["notes.md", "output.md", "session-3.jsonl", "session-4.jsonl"]);
     assert_eq!(fs::read_to_string(&outside).expect("a file"), "not ours");
     assert_eq!(names(&run.join("session-3.jsonl")), ["session.jsonl"]);
@@ -237,7 +245,9 @@ fn beyond_the_quota_archived_runs_are_removed_first_and_then_the_oldest() {
     let ids = ["00000000", "00000001", "00000002", "00000003", "00000004"];
     let runs = ids.map(|id| home.run(id));
     let homeless = home.homeless("00000005");
-    // Eleven bytes of sessions and six of output each; one was archived, one is under way.
+    // Each has three files; one was archived, one is under way.
+    let each = disk_use(&[runs[0].clone()]).bytes;
+    assert!(each > 0, "a file system that counts nothing tells nothing here");
     archive(&home.place(&runs[2]), NOW_MS).expect("put aside");
     let candidates: Vec<_> = runs
         .iter()
@@ -245,21 +255,50 @@ fn beyond_the_quota_archived_runs_are_removed_first_and_then_the_oldest() {
         .map(|(at, run)| Candidate { place: home.place(run), is_archived: at == 2, may_go: at != 0 })
         .chain([Candidate { place: home.homeless_place(&homeless), is_archived: false, may_go: true }])
         .collect();
-    let all = 6 * 17;
+    let all = 6 * each;
     let nothing: [usize; 0] = [];
     assert_eq!(keep_within(all, &candidates, |_| true), nothing);
     assert_eq!(keep_within(all - 1, &candidates, |_| true), [2], "the archived one");
     // Foreign files take their room, and are not counted as what could go.
     fs::write(runs[1].join("notes.md"), "x".repeat(1000)).expect("a file");
-    assert_eq!(keep_within(all - 3 * 17, &candidates, |_| true), [1, 3]);
+    assert_eq!(keep_within(all - 3 * each, &candidates, |_| true), [1, 3]);
     assert_eq!(names(&runs[1]), ["notes.md"]);
-    assert_eq!(keep_within(all - 3 * 17, &candidates, |_| true), nothing, "three remain");
+    assert_eq!(keep_within(all - 3 * each, &candidates, |_| true), nothing, "three remain");
     assert_eq!(keep_within(0, &candidates, |_| true), [4, 5], "what is under way stays");
     assert_eq!(names(&runs[0]), ["output.md", "session-2.jsonl", "session.jsonl"]);
     // One that cannot be looked at holds up nobody.
     let gone = home.root.path().join("elsewhere/0badcafe");
     let broken = Candidate { place: home.place(&gone), is_archived: false, may_go: true };
     assert_eq!(keep_within(0, &[broken, Candidate { may_go: true, ..candidates[0] }], |_| true), [1]);
+}
+
+/// A child said so of its session: all transcripts of all runs went, and at last its own.
+#[test]
+fn a_file_that_only_claims_to_be_large_removes_nothing() {
+    let home = Home::new();
+    let runs = ["00000000", "00000001", "00000002"].map(|id| home.run(id));
+    let sparse = fs::File::options().append(true).open(runs[1].join("session.jsonl")).expect("a file");
+    sparse.set_len(1 << 42).expect("room for four terabytes of nothing");
+    let candidates: Vec<_> = runs
+        .iter()
+        .map(|run| Candidate { place: home.place(run), is_archived: false, may_go: true })
+        .collect();
+    assert_eq!(keep_within(1 << 20, &candidates, |_| true), [0; 0]);
+    assert!(disk_use(&runs).bytes < 1 << 20);
+}
+
+#[test]
+fn a_run_that_alone_exceeds_the_quota_goes_before_all_others() {
+    let home = Home::new();
+    let runs = ["00000000", "00000001", "00000002"].map(|id| home.run(id));
+    fs::write(runs[2].join("session.jsonl"), "x".repeat(1 << 20)).expect("a file");
+    archive(&home.place(&runs[0]), NOW_MS).expect("put aside");
+    let candidates: Vec<_> = runs
+        .iter()
+        .enumerate()
+        .map(|(at, run)| Candidate { place: home.place(run), is_archived: at == 0, may_go: true })
+        .collect();
+    assert_eq!(keep_within(1 << 19, &candidates, |_| true), [2]);
 }
 
 #[test]
@@ -274,7 +313,10 @@ fn disk_use_counts_each_file_once_and_follows_no_link() {
     fs::write(nested.join("x"), "1234").expect("a file");
     let all = [run.clone(), nested, run.clone(), known.clone(), home.root.path().join("nothing")];
     let found = disk_use(&all);
-    assert_eq!((found.bytes, found.is_complete), (17 + 4 + 17, true));
+    let files = ["session.jsonl", "session-2.jsonl", "output.md"];
+    let files: Vec<_> = [&run, &known].iter().flat_map(|run| files.map(|name| run.join(name))).collect();
+    let expected: u64 = files.iter().chain([&run.join("agent/x")]).map(|file| space(file)).sum();
+    assert_eq!((found.bytes, found.is_complete), (expected, true));
     let parent = known.parent().expect("a parent").to_owned();
     let mut runs = run_directories(&parent);
     runs.sort();

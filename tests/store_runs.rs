@@ -404,6 +404,25 @@ fn old_rows_are_removed_and_pending_deliveries_kept() {
 }
 
 #[test]
+fn the_time_since_which_an_end_is_known_stands_with_the_directory_of_the_run() {
+    let dir = agent_dir();
+    let store = open(&dir);
+    for (key, created_ms) in [("silent", 1), ("waits", 2), ("told", 3), ("resumed", 4)] {
+        let directory = Some(format!("/{key}"));
+        let run = StoredRun { created_ms, ended_ms: Some(7), directory, ..ended(key, "s") };
+        let (one, two) = (delivery(key, "s", key), delivery("again", "s", key));
+        store.settle_run(&run, Some(&one).filter(|_| key != "silent"), false).expect("kept");
+        if key == "resumed" {
+            store.settle_run(&run, Some(&two), false).expect("kept");
+        }
+    }
+    store.delivered(&owned(&["told", "resumed"])).expect("marked");
+    let told: Vec<_> = store.directories(9).expect("readable").iter().map(|run| run.told_ms).collect();
+    assert_eq!((told[0], told[1], told[3]), (Some(7), None, None));
+    assert!(told[2].is_some_and(|told| told > 7));
+}
+
+#[test]
 fn runs_due_for_archiving_are_found_after_a_restart() {
     let dir = agent_dir();
     let store = open(&dir);

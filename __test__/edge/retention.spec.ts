@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 
@@ -85,7 +85,7 @@ describe("the files of background runs", () => {
 		const foreign = join(conversation.scene.root, "project");
 		writeFileSync(join(foreign, "session.jsonl"), "x".repeat(100_000));
 		change(conversation.scene, runs[0]?.key, foreign);
-		const bytes = (folder = "") => readFileSync(join(folder, "session.jsonl")).length;
+		const bytes = (folder = "") => statSync(join(folder, "session.jsonl")).blocks * 512;
 		const quotaBytes = bytes(folders[2]) + 10;
 		// In the next pi: room is looked for when it starts, and then rarely.
 		const options = { ...conversation.options, config: { ...conversation.options.config, quotaBytes } };
@@ -103,10 +103,11 @@ describe("the files of background runs", () => {
 	});
 });
 
-/** Has the store name another directory for a run. */
+/** Has the store name another directory for a run, and has all ends be told more than an hour ago. */
 function change(scene: Scene, key: string | undefined, directory: string): void {
 	// From a process of its own: closing the file in this one would let go of the locks that the store has on it.
 	const script = `const database = new (require("node:sqlite").DatabaseSync)(process.argv[1]);
+		database.exec("UPDATE delivery SET delivered_ms = delivered_ms - 3700000");
 		database.prepare("UPDATE run SET directory = ? WHERE key = ?").run(process.argv[3], process.argv[2]);`;
 	const words = [join(scene.agentDir, "subagents/runs.db"), key ?? "", directory];
 	execFileSync(process.execPath, ["--no-warnings", "-e", script, ...words]);

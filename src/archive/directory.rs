@@ -9,6 +9,7 @@ use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, renameat, st
 use rustix::io::Errno;
 
 use super::names::is_ours;
+use super::usage::blocks;
 use crate::files::open::directory_no_follow_at;
 
 /// Entries of the directory that are read. A run has a handful.
@@ -47,7 +48,7 @@ impl Directory {
         Ok(fd.map(|fd| Self { fd, parent, name: (*name).to_owned() }))
     }
 
-    /// The run's files, sorted by name, with their sizes in bytes. Ignores links and everything else that is not a
+    /// The run's files, sorted by name, with the bytes that they take up on the disk. Ignores links and everything else that is not a
     /// regular file.
     pub(super) fn files(&self) -> io::Result<Vec<(String, u64)>> {
         let mut files = Vec::new();
@@ -56,7 +57,7 @@ impl Directory {
             let Some(name) = entry.file_name().to_str().ok().filter(|name| is_ours(name)) else { continue };
             match statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::RegularFile => {
-                    files.push((name.to_owned(), u64::try_from(found.st_size).unwrap_or(0)));
+                    files.push((name.to_owned(), blocks(u64::try_from(found.st_blocks).unwrap_or(0))));
                 }
                 Ok(_) | Err(Errno::NOENT) => (),
                 Err(error) => return Err(error.into()),

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::names::is_ours;
+use super::usage::space;
 
 /// Entries of the directory that are read. A run has a handful.
 const MAX_ENTRIES: usize = 4096;
@@ -35,7 +36,7 @@ impl Directory {
         Ok(Some(Self(path)))
     }
 
-    /// The run's files, sorted by name, with their sizes in bytes. Ignores links and everything else that is not a
+    /// The run's files, sorted by name, with the bytes that they take up on the disk. Ignores links and everything else that is not a
     /// regular file.
     pub(super) fn files(&self) -> io::Result<Vec<(String, u64)>> {
         let mut files = Vec::new();
@@ -43,7 +44,7 @@ impl Directory {
             let entry = entry?;
             let Ok(name) = entry.file_name().into_string() else { continue };
             let found = entry.metadata().ok().filter(fs::Metadata::is_file);
-            files.extend(found.filter(|_| is_ours(&name)).map(|found| (name, found.len())));
+            files.extend(found.filter(|_| is_ours(&name)).map(|found| (name, space(&found))));
         }
         files.sort_unstable();
         Ok(files)

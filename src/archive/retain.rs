@@ -53,7 +53,7 @@ pub fn remove(place: &RunPlace<'_>) -> Result<u64, ArchiveError> {
     let mut removed = Ok(0);
     for (name, bytes) in directory.files().map_err(failed)? {
         let done = directory.remove_file(&name).map_err(failed);
-        removed = removed.and_then(|sum| done.map(|()| sum + bytes));
+        removed = removed.and_then(|sum: u64| done.map(|()| sum.saturating_add(bytes)));
     }
     let removed = removed?;
     directory.remove_if_empty().map_err(failed)?;
@@ -67,21 +67,22 @@ pub struct Candidate<'a> {
     pub place: RunPlace<'a>,
     /// Whether it is archived already. Archived runs go first.
     pub is_archived: bool,
-    /// Whether it may be removed. Runs under way may not.
+    /// Whether it may be removed. Runs under way and those whose end is news may not.
     pub may_go: bool,
 }
 
-/// Removes runs until the files of all of them take up at most `limit` bytes: archived ones first, then the others,
-/// each in the given order, which should be oldest first. Calls `goes` right before each removal and skips the run if
+/// Removes runs until the files of all of them take up at most `limit` bytes: first those that alone take up more, then
+/// archived ones, then the others, each in the given order, which should be oldest first. Calls `goes` right before each removal and skips the run if
 /// it returns `false`, because somebody may have continued the run meanwhile. Returns the indices of the removed runs,
 /// in the order of removal. Skips runs that cannot be measured or removed. Blocks.
 #[must_use]
 pub fn keep_within(limit: u64, runs: &[Candidate<'_>], mut goes: impl FnMut(usize) -> bool) -> Vec<usize> {
     let sizes: Vec<u64> = runs.iter().map(|run| size(&run.place)).collect();
-    let mut all: u64 = sizes.iter().sum();
+    let mut all = sizes.iter().copied().fold(0, u64::saturating_add);
     // Removing a run without files frees nothing.
     let mut order: Vec<usize> = (0..runs.len()).filter(|&at| runs[at].may_go && sizes[at] > 0).collect();
-    order.sort_by_key(|&at| !runs[at].is_archived);
+    // Without the one that leaves no room for any other, the others may stay.
+    order.sort_by_key(|&at| (sizes[at] <= limit, !runs[at].is_archived));
     let mut removed = Vec::new();
     for at in order {
         if all <= limit {
@@ -100,7 +101,7 @@ pub fn keep_within(limit: u64, runs: &[Candidate<'_>], mut goes: impl FnMut(usiz
 /// The size of a run's files; 0 when they cannot be measured.
 fn size(place: &RunPlace<'_>) -> u64 {
     let files = place.open().ok().flatten().and_then(|directory| directory.files().ok());
-    files.unwrap_or_default().iter().map(|(_, bytes)| bytes).sum()
+    files.unwrap_or_default().iter().map(|(_, bytes)| *bytes).fold(0, u64::saturating_add)
 }
 
 #[cfg(test)]

@@ -12,10 +12,25 @@ const MAX_COUNTED: usize = 20_000;
 /// The disk use of some directories.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiskUse {
-    /// The size of all files in them.
+    /// What all files in them take up, which is less than their length for files with holes.
     pub bytes: u64,
     /// Whether everything was counted. Beyond 20 000 entries the count stops.
     pub is_complete: bool,
+}
+
+/// How much disk space a file takes up.
+pub(super) fn space(found: &fs::Metadata) -> u64 {
+    #[cfg(unix)]
+    return blocks(std::os::unix::fs::MetadataExt::blocks(found));
+    #[cfg(not(unix))]
+    found.len()
+}
+
+/// The size of as many blocks as the system counts. Their length can be claimed without writing a byte.
+#[cfg(unix)]
+pub(super) fn blocks(count: u64) -> u64 {
+    const BLOCK: u64 = 512;
+    count.saturating_mul(BLOCK)
 }
 
 /// Sums the sizes of all files below some directories. Follows no links, and counts a directory once even if it is
@@ -23,7 +38,7 @@ pub struct DiskUse {
 #[must_use]
 pub fn disk_use(directories: &[PathBuf]) -> DiskUse {
     let mut seen: HashSet<PathBuf> = HashSet::new();
-    let (mut pending, mut bytes, mut counted) = (directories.to_vec(), 0, 0);
+    let (mut pending, mut bytes, mut counted) = (directories.to_vec(), 0_u64, 0);
     while let Some(directory) = pending.pop() {
         if !seen.insert(directory.clone()) {
             continue;
@@ -35,7 +50,7 @@ pub fn disk_use(directories: &[PathBuf]) -> DiskUse {
             }
             match entry.metadata() {
                 Ok(metadata) if metadata.is_dir() => pending.push(entry.path()),
-                Ok(metadata) => bytes += metadata.len(),
+                Ok(metadata) => bytes = bytes.saturating_add(space(&metadata)),
                 Err(_) => {}
             }
         }

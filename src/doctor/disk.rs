@@ -110,6 +110,10 @@ mod tests {
             warden: None,
         };
         let mut config = Config { quota_bytes: 40, ..Config::default() };
+        // What a file takes up depends on the file system.
+        let probe = home.path().join("probe");
+        fs::write(&probe, "0123456789").expect("a file");
+        let all = 5 * disk_use(&[home.path().to_owned()]).bytes;
         let check = disk(&context, &config);
         assert_eq!(check.message, "0 directories of runs take up 0 B of `quotaBytes`, 40 B");
         assert!(!agent_dir.exists(), "a check creates nothing");
@@ -136,15 +140,20 @@ mod tests {
         let check = disk(&context, &config);
         assert_eq!(check.status, Status::Warning);
         let expected = format!(
-            "5 directories of runs take up 50 B of `quotaBytes`, 40 B; not in the store: 1 in `{}`",
+            "5 directories of runs take up {} of `quotaBytes`, 40 B; not in the store: 1 in `{}`",
+            figures::bytes(all),
             agent_dir.join("subagents/runs").display()
         );
         assert_eq!(check.message, expected);
-        config.quota_bytes = 50;
+        config.quota_bytes = all;
         assert_eq!(disk(&context, &config).status, Status::Ok);
         config.quota_bytes = 0;
         let check = disk(&context, &config);
         assert_eq!(check.status, Status::Ok);
-        assert!(check.message.contains("take up 50 B; `quotaBytes` is 0, which is no bound"));
+        assert!(
+            check
+                .message
+                .contains(&format!("take up {}; `quotaBytes` is 0, which is no bound", figures::bytes(all)))
+        );
     }
 }

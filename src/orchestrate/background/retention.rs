@@ -12,6 +12,9 @@ use crate::store::now_ms;
 use crate::text::chain;
 use crate::text::figures::millis;
 
+/// How long after its end was told the files of a run are kept in any case: whoever was told may look at them.
+const NEWS_MS: i64 = 60 * 60 * 1000;
+
 /// Archives and removes the files of ended runs. Every method blocks.
 pub(super) struct Retention {
     agent_dir: PathBuf,
@@ -67,8 +70,8 @@ impl Retention {
         }
     }
 
-    /// Removes the files of the oldest runs while those of all runs exceed `quotaBytes` (0 is no limit). Their records
-    /// are kept. Returns whether any files were removed.
+    /// Removes the files of the oldest runs while those of all runs exceed `quotaBytes` (0 is no limit), but none within
+    /// an hour of its end being told. Their records are kept. Returns whether any files were removed.
     pub(super) fn keep_within_quota(&self, cwd: &Path, context: &HostContext) -> bool {
         let quota = load_config(cwd, context).map_or(0, |loaded| loaded.config.quota_bytes);
         if quota == 0 {
@@ -77,6 +80,7 @@ impl Retention {
         let runs = self.repository.directories();
         let session_files: Vec<_> =
             runs.iter().map(|run| self.session_file_of(Path::new(&run.directory))).collect();
+        let before = now_ms().saturating_sub(NEWS_MS);
         let candidates: Vec<_> = runs
             .iter()
             .zip(&session_files)
@@ -87,7 +91,7 @@ impl Retention {
                     session_file: session_file.as_deref(),
                 },
                 is_archived: run.is_archived,
-                may_go: !run.is_live,
+                may_go: !run.is_live && run.told_ms.is_some_and(|told| told <= before),
             })
             .collect();
         // Recorded before the files are removed, so that nobody resumes a run without its transcript.
@@ -114,5 +118,53 @@ impl Retention {
         let mut file = parent.as_os_str().to_owned();
         file.push(".jsonl");
         Some(file.into())
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::run::Host;
+    use crate::store::Delivery;
+
+    #[test]
+    fn beyond_the_quota_nothing_goes_whose_end_was_told_within_the_hour_or_not_at_all() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let agent_dir = root.path().join("agent");
+        let context = HostContext {
+            agent_dir: agent_dir.clone(),
+            home: None,
+            env: Vec::new(),
+            config: Some(serde_json::json!({ "quotaBytes": 1 })),
+            pi_command: None,
+            warden: None,
+            host: Host::default(),
+        };
+        let repository = Arc::new(RunRepository::new(&agent_dir));
+        let retention = Retention::new(agent_dir.clone(), Arc::clone(&repository));
+        let hour_ago = now_ms() - NEWS_MS;
+        let directories = [("waits", false), ("told", true), ("silent", false)].map(|(key, is_told)| {
+            let directory = layout::runs(&agent_dir, None).join(format!("{:08x}", key.len()));
+            fs::create_dir_all(&directory).expect("a directory");
+            fs::write(directory.join("session.jsonl"), "x".repeat(100_000)).expect("a file");
+            let run = BackgroundRun {
+                key: key.to_owned(),
+                directory: Some(directory.clone()),
+                outcome: Some(RunOutcome::Completed),
+                ended_ms: Some(hour_ago),
+                ..BackgroundRun::default()
+            };
+            let delivery = Delivery { id: key.to_owned(), key: key.to_owned(), ..Delivery::default() };
+            repository.finish(&run, Some(&delivery).filter(|_| key != "silent"), false);
+            if is_told {
+                repository.mark_delivered(&[key.to_owned()]);
+            }
+            directory
+        });
+        assert!(retention.keep_within_quota(root.path(), &context));
+        assert_eq!(directories.map(|directory| directory.exists()), [true, true, false]);
+        assert!(!retention.keep_within_quota(root.path(), &context));
     }
 }

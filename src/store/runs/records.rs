@@ -54,6 +54,8 @@ pub struct StoredDirectory {
     pub is_live: bool,
     /// Whether its transcript was archived.
     pub is_archived: bool,
+    /// When its end was told, or when it ended if there is nothing to tell. `None`: it has not been told yet.
+    pub told_ms: Option<i64>,
 }
 
 impl Store {
@@ -188,8 +190,11 @@ impl Store {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.read(|connection, _| {
             let mut query = connection.prepare(
-                "SELECT key, directory, is_live, archived_ms IS NOT NULL FROM run WHERE directory IS NOT NULL
-                 ORDER BY created_ms, seq LIMIT ?1",
+                "SELECT run.key, run.directory, run.is_live, run.archived_ms IS NOT NULL,
+                        iif(told.is_open, NULL, coalesce(told.ms, run.ended_ms))
+                 FROM run LEFT JOIN (SELECT key, max(delivered_ms) AS ms, max(delivered_ms IS NULL) AS is_open
+                                     FROM delivery GROUP BY key) AS told ON told.key = run.key
+                 WHERE run.directory IS NOT NULL ORDER BY run.created_ms, run.seq LIMIT ?1",
             )?;
             let read = |row: &Row<'_>| {
                 Ok(StoredDirectory {
@@ -197,6 +202,7 @@ impl Store {
                     directory: row.get(1)?,
                     is_live: row.get(2)?,
                     is_archived: row.get(3)?,
+                    told_ms: row.get(4)?,
                 })
             };
             query.query_map([limit], read)?.collect()
