@@ -13,6 +13,7 @@ mod memory;
 mod pipe;
 mod pour;
 mod stdio;
+mod strangers;
 mod text;
 
 use std::error::Error;
@@ -20,7 +21,7 @@ use std::io::Write;
 
 const USAGE: &str = "usage: engine drain | collect | supervise <drain|collect> <program> <argument>… | \
     pour <file> <chunks|lines|sent> | flood <kind> <bytes> | memory <kind> <bytes> | sanitize <file> | truncate <file> | \
-    guarded <warden> <folder> <count> | opens <file> | child <gate> <deltas> <pause in ms> <argument of pi>…";
+    figures <texts> | changes <folder>… | guarded <warden> <folder> <count> | opens <file> | child <gate> <deltas> <pause in ms> <argument of pi>…";
 
 fn main() -> Result<(), Box<dyn Error>> {
     // cargo adds `--bench` when it runs a benchmark itself.
@@ -39,6 +40,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["memory", kind, bytes] => memory::measure(kind, bytes)?,
         ["sanitize", file] => text::sanitize(file)?,
         ["truncate", file] => text::truncate(file)?,
+        ["figures", file] => strangers::figures(file)?,
+        ["changes", folders @ ..] => strangers::changes(folders)?,
         #[cfg(target_os = "linux")]
         ["guarded", warden, folder, count] => guarded::measure(warden, folder, count)?,
         #[cfg(target_os = "linux")]

@@ -1,0 +1,136 @@
+//! The sanitizer on texts of strangers: what goes of the secrets in them, and what changes in files of all kinds.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs;
+use std::io::{self, BufRead, Write};
+use std::path::{Path, PathBuf};
+
+use pi_subagent_native::text::{Sanitizer, SanitizerOptions, settled_length};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// So much of a secret in a row gives something away.
+const PART: usize = 8;
+
+/// So many characters of a part must be by chance; the others are those of every secret of its kind.
+const FREE: usize = 6;
+
+#[derive(Deserialize)]
+struct Case {
+    kind: String,
+    id: String,
+    text: String,
+    secret: String,
+    free: String,
+}
+
+/// Sanitizes each text of a file of JSON lines, whole and while it arrives.
+pub(crate) fn figures(file: &str) -> Result<Value, Box<dyn Error>> {
+    let sanitizer = Sanitizer::new(SanitizerOptions::default());
+    let mut counts: BTreeMap<String, [usize; 2]> = BTreeMap::new();
+    let mut failed: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    let mut glimpses = 0;
+    for line in io::BufReader::new(fs::File::open(file)?).lines() {
+        let Case { kind, id, text, secret, free } = serde_json::from_str(&line?)?;
+        let clean = sanitizer.sanitize(&text);
+        let parts: Vec<&str> = parts(&secret, &free).collect();
+        let good = if kind == "innocent" { *clean == *text } else { !shows(&clean, &parts, "") };
+        let count = counts.entry(kind.clone()).or_default();
+        count[usize::from(good)] += 1;
+        if !good {
+            failed.entry(kind.clone()).or_default().push(json!({"id": id, "text": text, "clean": &*clean}));
+        }
+        // What the whole text shows as well is no glimpse.
+        let begins = text.char_indices().map(|(end, _)| &text[..end]);
+        let growing =
+            begins.map(|begin| sanitizer.sanitize_growing(&begin[..settled_length(begin)]).into_string());
+        if let Some(shown) = growing.into_iter().find(|shown| shows(shown, &parts, &clean)) {
+            glimpses += 1;
+            failed
+                .entry("glimpses".into())
+                .or_default()
+                .push(json!({"id": id, "text": text, "clean": shown}));
+        }
+    }
+    let good = |kind: &str| counts.get(kind).map(|[bad, good]| json!({"of": bad + good, "good": good}));
+    Ok(json!({
+        "bare": good("bare"),
+        "named": good("named"),
+        "innocent": good("innocent"),
+        "glimpses": glimpses,
+        "failed": failed,
+    }))
+}
+
+/// The parts of a secret that give something away.
+fn parts<'a>(secret: &'a str, free: &str) -> impl Iterator<Item = &'a str> {
+    let is_free: Vec<bool> = free.bytes().map(|byte| byte == b'1').collect();
+    let ends = PART..=if secret.is_ascii() { secret.len() } else { 0 };
+    ends.filter(move |end| is_free[end - PART..*end].iter().filter(|free| **free).count() >= FREE)
+        .map(move |end| &secret[end - PART..end])
+}
+
+fn shows(shown: &str, parts: &[&str], unless: &str) -> bool {
+    parts.iter().any(|part| shown.contains(part) && !unless.contains(part))
+}
+
+/// Files longer than this are data, not code that somebody reads.
+const LONGEST: u64 = 1024 * 1024;
+
+/// Characters before and behind a change.
+const AROUND: usize = 60;
+
+/// Prints every change in the text files of some folders, for a person to judge, and at last how much was read.
+pub(crate) fn changes(folders: &[&str]) -> io::Result<Value> {
+    let sanitizer = Sanitizer::new(SanitizerOptions::default());
+    let mut files: Vec<PathBuf> = Vec::new();
+    for folder in folders {
+        collect(Path::new(folder), &mut files)?;
+    }
+    files.sort();
+    let (mut bytes, mut count, mut rules) = (0, 0, BTreeMap::<&str, usize>::new());
+    let mut out = io::BufWriter::new(io::stdout());
+    for file in &files {
+        let Ok(text) = fs::read_to_string(file) else { continue };
+        bytes += text.len();
+        for redaction in sanitizer.inspect(&text) {
+            *rules.entry(redaction.rule).or_default() += redaction.count;
+            for range in redaction.ranges {
+                count += 1;
+                let start = boundary(&text, range.start.saturating_sub(AROUND));
+                let end = boundary(&text, (range.end + AROUND).min(text.len()));
+                let (before, after) = (&text[start..range.start], &text[range.end..end]);
+                let before = before.rsplit('\n').next().unwrap_or(before);
+                let after = after.split('\n').next().unwrap_or(after);
+                let hit: String = text[range].chars().take(2 * AROUND).collect();
+                writeln!(
+                    out,
+                    "{}\t{}\t{before}«{}»{after}",
+                    redaction.rule,
+                    file.display(),
+                    hit.escape_debug()
+                )?;
+            }
+        }
+    }
+    out.flush()?;
+    Ok(json!({"files": files.len(), "bytes": bytes, "changes": count, "rules": rules}))
+}
+
+/// The last character boundary at or before `at`.
+fn boundary(text: &str, at: usize) -> usize {
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+fn collect(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    let kind = fs::symlink_metadata(path)?;
+    if kind.is_dir() {
+        for entry in fs::read_dir(path)? {
+            collect(&entry?.path(), files)?;
+        }
+    } else if kind.is_file() && kind.len() <= LONGEST {
+        files.push(path.to_owned());
+    }
+    Ok(())
+}
