@@ -64,16 +64,13 @@ function start(pi: ExtensionAPI): void {
 
 	/** Throws only for results that were not taken: the addon offers those again. */
 	function heard(event: BackgroundEvent, context: ExtensionContext): void {
-		try {
-			if (event.deliveries) deliveries.add(event.deliveries);
-		} finally {
-			contained("telling of background runs", () => {
-				if (event.notices) notices.announce(event.notices, context);
-				if (event.started) events.started(event.started);
-				if (event.runs) events.update(event.runs);
-				if (event.ended) events.ended(event.ended);
-			});
-		}
+		contained("telling of background runs", () => {
+			if (event.notices) notices.announce(event.notices, context);
+			if (event.started) events.started(event.started);
+			if (event.runs) events.update(event.runs);
+			if (event.ended) events.ended(event.ended);
+		});
+		if (event.deliveries) deliveries.add(event.deliveries);
 	}
 
 	/** Opens the background runs of the session; what of their ends stands in it already is not told again. */
@@ -82,19 +79,18 @@ function start(pi: ExtensionAPI): void {
 		if (!native) return;
 		const delivered = deliveries.open(context);
 		try {
-			const options = { ...placeOptions(pi, context), delivered };
-			background.open(native, options, (event) => heard(event, context));
+			background.open(native, { ...placeOptions(pi, context), delivered }, (event) => heard(event, context));
 		} catch (error) {
 			notices.announce([`background runs are not available: ${messageOf(error)}`], context);
 		}
 	}
 
 	pi.on("session_start", async (_event, context) => {
+		const isTerminal = context.mode === "tui";
 		const label = (runId: string) => background.runs.find((run) => run.runId === runId)?.label;
-		const { hasUI, mode, ui } = context;
-		const presenter = () => (mode === "tui" ? new TerminalQuestions(ui, label) : new Dialogs(context));
-		if (hasUI) questions.attach(context.sessionManager.getSessionId(), presenter());
-		if (!context.hasUI) process.once("SIGINT", interrupted);
+		const presenter = () => (isTerminal ? new TerminalQuestions(context.ui, label) : new Dialogs(context));
+		if (context.hasUI) questions.attach(context.sessionManager.getSessionId(), presenter());
+		else process.once("SIGINT", interrupted);
 		surfaces = await describeTools(pi, context);
 		if (surfaces.register) tools.register(surfaces.tools);
 		else if (remembered.length > 0) {
@@ -105,7 +101,7 @@ function start(pi: ExtensionAPI): void {
 		notices.announce(stale ? [...surfaces.notices, stale] : surfaces.notices, context);
 		openBackground(context);
 		hideWidget();
-		if (context.mode === "tui") hideWidget = showWidget(context, background);
+		if (isTerminal) hideWidget = showWidget(context, background);
 	});
 
 	pi.on("input", () => deliveries.prompted());
@@ -138,10 +134,10 @@ function start(pi: ExtensionAPI): void {
 		const view = background.leave();
 		events.close();
 		questions.detach(reason === "reload");
+		const isQuit = reason === "quit" || reason === undefined;
 		// After a reload runs go on, and the next load of the extension opens their session anew.
 		if (reason !== "reload") {
 			// Another session of this pi: the runs of this one go on, and their results wait for it in the store.
-			const isQuit = reason === "quit" || reason === undefined;
 			const leaves = isQuit ? loadAddon().native?.endBackground() : view?.close();
 			const [, ended] = await Promise.all([closeRuns(context.sessionManager.getSessionId()), leaves]);
 			if (ended && context.mode === "tui") sayAtExit(ended);

@@ -17,29 +17,22 @@ export type RunsListener = (runs: readonly BackgroundRun[]) => void;
 const NONE: readonly BackgroundRun[] = [];
 
 export class Background {
-	private view: BackgroundSession | undefined;
+	/** The addon's view of the open session; absent while none is open, or without the addon. */
+	session: BackgroundSession | undefined;
+	/** All live runs of the session and those that ended since it was opened, newest first. */
+	runs = NONE;
+	/** The same without what they ask. */
 	private given = NONE;
-	private latest = NONE;
 	private asking: ReadonlyMap<string, string> = new Map();
 	private held = NONE;
 	/** Ends whose results have come, `endOf` each. */
 	private readonly told = new Set<string>();
 	private readonly listeners = new Set<RunsListener>();
 
-	/** The addon's view of the open session; absent while none is open, or without the addon. */
-	get session(): BackgroundSession | undefined {
-		return this.view;
-	}
-
-	/** All live runs of the session and those that ended since it was opened, newest first. */
-	get runs(): readonly BackgroundRun[] {
-		return this.latest;
-	}
-
 	/** Runs that have ended, and whose results do not stand in the session yet. */
 	get unread(): readonly BackgroundRun[] {
 		const now = Date.now();
-		const coming = this.latest.filter((run) => {
+		const coming = this.runs.filter((run) => {
 			const isFresh = now - (run.endedMs ?? 0) < GATHERED_MS;
 			return isFresh && !isLive(run) && !run.isForeground && !this.told.has(endOf(run));
 		});
@@ -68,25 +61,23 @@ export class Background {
 		onEvent: (event: BackgroundEvent) => void,
 	): void {
 		let view: BackgroundSession | undefined;
-		let isOpening = true;
 		view = native.openBackground(options, (event) => {
 			// What an older session has left behind says nothing about this one.
-			if (!isOpening && this.view !== view) return;
+			if (view && this.session !== view) return;
 			if (event.runs) this.publish(runsOf(event.runs));
 			onEvent(event);
 		});
-		this.view = view;
-		isOpening = false;
+		this.session = view;
 	}
 
 	/** Forgets the session, and returns its view so that it can be closed. */
 	leave(): BackgroundSession | undefined {
-		const { view } = this;
-		this.view = undefined;
+		const { session } = this;
+		this.session = undefined;
 		this.held = NONE;
 		this.told.clear();
 		this.publish(NONE);
-		return view;
+		return session;
 	}
 
 	/** Takes in what runs ask of the user now. */
@@ -112,13 +103,12 @@ export class Background {
 	}
 
 	private publish(given: readonly BackgroundRun[]): void {
-		this.given = given;
-		const runs = given.map((run) => {
+		this.runs = given.map((run) => {
 			const title = this.asking.get(run.runId);
 			return title === undefined ? run : { ...run, question: { title } };
 		});
-		this.latest = runs;
+		this.given = given;
 		// One that fails must not keep the news from the others.
-		for (const listener of this.listeners) contained("showing the background runs", () => listener(runs));
+		for (const listener of this.listeners) contained("showing the background runs", () => listener(this.runs));
 	}
 }

@@ -1,4 +1,4 @@
-/** What the details of our tools hold: names for their parts, and how they are read back from a session. */
+/** What the details of our tools hold, as far as it is drawn, and how it is read back from a session. */
 
 import type {
 	CallError,
@@ -6,7 +6,6 @@ import type {
 	RetryNotice,
 	RunDetails,
 	RunUsage,
-	SandboxReport,
 	SingleResult,
 	SpawnableAgents,
 	SpawnReceipt,
@@ -22,9 +21,6 @@ export type RunOutcome = SingleResult["outcome"];
 /** How far a task is, or how it ended. `waiting` is a later step of a chain. */
 export type TaskState = TaskProgress["state"];
 
-/** What a queued run waits for, and how often it was started. */
-export type Standing = Partial<Pick<Streaming, "position" | "heldForMs" | "attempt">>;
-
 /** What a call of ours may leave in a session; the version changes with the meaning of a field. */
 export const STAMPS = {
 	run: { kind: "subagent-run", version: 1 },
@@ -32,31 +28,20 @@ export const STAMPS = {
 	agents: { kind: "subagent-agents", version: 1 },
 } as const satisfies Record<string, Stamp>;
 
-const isLiveState = oneOf(["queued", "starting", "running", "retrying"]);
-
 export const isUsage = shape<RunUsage>([isNumber, "input", "output", "cacheRead", "cacheWrite", "cost", "turns"]);
 
-const isSaid = shape<Extract<DisplayItem, { type: "text" }>>([oneOf(["text"]), "type"], [isText, "text"]);
-const isCall = shape<Extract<DisplayItem, { type: "toolCall" }>>(
-	[oneOf(["toolCall"]), "type"],
-	[isText, "name"],
-	[isObject, "args"],
-);
+type Item<Type> = Extract<DisplayItem, { type: Type }>;
+const isSaid = shape<Item<"text">>([oneOf(["text"]), "type"], [isText, "text"]);
+const isCall = shape<Item<"toolCall">>([oneOf(["toolCall"]), "type"], [isText, "name"], [isObject, "args"]);
 const areItems = listOf((value) => isSaid(value) || isCall(value));
 
 const isResult = shape<SingleResult>(
 	[isText, "agent", "task", "outcome"],
-	[isNumber, "exitCode", "attempts", "durationMs"],
+	[isNumber, "attempts", "durationMs"],
 	[isUsage, "usage"],
-	[maybe(isText), "error", "sessionFile", "output", "model", "stopReason", "signal", "timeoutReason", "supervision"],
-	[maybe(isText), "fullOutputFile"],
+	[maybe(isText), "error", "sessionFile", "output", "model", "stopReason", "signal", "fullOutputFile"],
 	[maybe(listOf(isText)), "changes", "diagnostics"],
 	[maybe(areItems), "displayItems"],
-	[
-		maybe(shape<SandboxReport>([isFlag, "enforced"], [listOf(isText), "mechanism"], [maybe(isText), "reason"])),
-		"sandbox",
-	],
-	[maybe(shape<NonNullable<SingleResult["resources"]>>([isNumber, "peakRssBytes", "cpuMs", "processes"])), "resources"],
 );
 
 export const isRetry = shape<RetryNotice>(
@@ -71,6 +56,7 @@ const isUnderWay = shape<Streaming & TaskProgress>(
 	[maybe(isText), "model"],
 	[maybe(isRetry), "retry"],
 );
+const isLiveState = oneOf(["queued", "starting", "running", "retrying"]);
 const isStreaming = shape<Streaming>([isLiveState, "state"], [areItems, "displayItems"]);
 const isTask = shape<TaskProgress>(
 	[isText, "agent", "state"],

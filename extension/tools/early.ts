@@ -16,15 +16,8 @@ const MAX_HELD_CHARS = 16_384;
 type Piece = MessageUpdateEvent["assistantMessageEvent"];
 type CallPiece = Extract<Piece, { type: `toolcall_${string}` }>;
 
-/** A call on its way. */
-interface Arriving {
-	/** Set once its name and id are known. */
-	call: EarlyCall | undefined;
-	/** Arguments that came before. */
-	held: string;
-	/** Whether any arguments came. */
-	begun: boolean;
-}
+/** A call on its way: what came of its arguments before it could be announced, or the announced call. */
+type Arriving = string | EarlyCall;
 
 export class EarlyCalls {
 	private readonly boot: Boot;
@@ -41,17 +34,17 @@ export class EarlyCalls {
 
 	/** Takes a piece of the message under way. */
 	update({ assistantMessageEvent: piece }: MessageUpdateEvent, context: ExtensionContext): void {
-		if (!isOfCall(piece) || piece.contentIndex === undefined) return;
-		const index = piece.contentIndex;
-		if (piece.type === "toolcall_start") this.arriving.set(index, { call: undefined, held: "", begun: false });
-		const arriving = this.arriving.get(index);
-		if (!arriving) return;
+		if (!isOfCall(piece)) return;
+		const { contentIndex: index } = piece;
+		const before = piece.type === "toolcall_start" ? "" : this.arriving.get(index);
+		this.arriving.delete(index);
+		if (before === undefined || index === undefined) return;
 		try {
-			if (this.take(arriving, piece, index, context) && piece.type !== "toolcall_end") return;
+			const after = this.take(before, piece, context);
+			if (after !== undefined && piece.type !== "toolcall_end") this.arriving.set(index, after);
 		} catch {
 			// The call runs without an early child.
 		}
-		this.arriving.delete(index);
 	}
 
 	/** A message is complete. Of one that failed, was aborted or cut, pi executes no call. */
@@ -82,33 +75,26 @@ export class EarlyCalls {
 		await Promise.all(this.ending);
 	}
 
-	/** Says whether more of this call is of interest. */
-	private take(arriving: Arriving, piece: CallPiece, index: number, context: ExtensionContext): boolean {
-		let json = piece.type === "toolcall_delta" ? (piece.delta ?? "") : "";
-		// Some providers hand out a call whole, without deltas.
-		if (piece.type === "toolcall_end" && !arriving.begun) json = JSON.stringify(piece.toolCall?.arguments) ?? "";
-		if (json !== "") arriving.begun = true;
-		if (!arriving.call) {
-			json = arriving.held + json;
-			const call = piece.partial?.content[index];
-			const { name = "", id = "" } = call?.type === "toolCall" ? call : {};
-			if (name !== "" && !isWaitingTool(name)) return false;
-			if (!isWaitingTool(name) || id === "") {
-				arriving.held = json;
-				return json.length <= MAX_HELD_CHARS;
-			}
-			arriving.call = this.announce(name, id, context);
+	/** What there is of a call with this piece; nothing when more of it is of no interest. */
+	private take(before: Arriving, piece: CallPiece, context: ExtensionContext): Arriving | undefined {
+		const delta = piece.type === "toolcall_delta" ? (piece.delta ?? "") : "";
+		if (typeof before !== "string") {
+			if (delta !== "") before.push(delta);
+			return before;
 		}
-		if (json !== "") arriving.call?.push(json);
-		return arriving.call !== undefined;
-	}
-
-	private announce(tool: WaitingTool, callId: string, context: ExtensionContext): EarlyCall | undefined {
+		// Some providers hand out a call whole, without deltas.
+		const isWhole = piece.type === "toolcall_end" && before === "";
+		const json = isWhole ? (JSON.stringify(piece.toolCall?.arguments) ?? "") : before + delta;
+		const call = piece.partial?.content[piece.contentIndex];
+		const { name = "", id = "" } = call?.type === "toolCall" ? call : {};
+		if (name !== "" && !isWaitingTool(name)) return undefined;
+		if (!isWaitingTool(name) || id === "" || json === "") return json.length <= MAX_HELD_CHARS ? json : undefined;
 		// Some providers count their calls anew in each message.
-		this.finished(callId);
-		const call = this.boot(tool, callId, context);
-		if (call) this.announced.set(callId, call);
-		return call;
+		this.finished(id);
+		const announced = this.boot(name, id, context);
+		if (announced) this.announced.set(id, announced);
+		announced?.push(json);
+		return announced;
 	}
 }
 

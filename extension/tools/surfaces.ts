@@ -17,19 +17,15 @@ export function rememberedTools(): readonly ToolSurface[] {
 }
 
 export async function describeTools(pi: ExtensionAPI, context: ExtensionContext): Promise<ToolSurfaces> {
-	const surfaces = await described(pi, context);
+	const { native, problem } = loadAddon();
+	let surfaces: ToolSurfaces;
+	try {
+		surfaces = native ? await native.describeTools(surfaceOptions(pi, context)) : withoutAddon(problem);
+	} catch (error) {
+		surfaces = withoutAddon(`the tools could not be described: ${messageOf(error)}`);
+	}
 	remembered = surfaces.register ? surfaces.tools : [];
 	return surfaces;
-}
-
-async function described(pi: ExtensionAPI, context: ExtensionContext): Promise<ToolSurfaces> {
-	const { native, problem } = loadAddon();
-	if (!native) return withoutAddon(problem);
-	try {
-		return await native.describeTools(surfaceOptions(pi, context));
-	} catch (error) {
-		return withoutAddon(`the tools could not be described: ${messageOf(error)}`);
-	}
 }
 
 const UNUSABLE = {

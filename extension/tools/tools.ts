@@ -5,7 +5,6 @@ import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-a
 import type {
 	EarlyCall,
 	HostCallbacks,
-	RunDetails,
 	RunHandle,
 	SpawnableAgents,
 	SpawnOptions,
@@ -43,29 +42,11 @@ interface Tool extends Pick<ToolDefinition, "renderCall" | "renderResult" | "ann
 	failure(message: string): ToolOutput;
 }
 
-type Mode = RunDetails["mode"];
-type Update = Call["update"];
-type Place = PlaceOptions & { callId: string; aborted: boolean };
-type Params = { agent: string; task: string; tasks: TaskOptions[]; steps: TaskOptions[] };
-type Start = (native: Native, place: Place, params: Params, update: Update, host: HostCallbacks) => RunHandle;
-
 /** The tools whose calls wait for the runs that they start. */
-const WAITING = {
-	subagent: {
-		mode: "single",
-		start: (native, place, { agent, task }, ...rest) => native.startRun({ ...place, agent, task }, ...rest),
-	},
-	subagent_parallel: {
-		mode: "parallel",
-		start: (native, place, { tasks }, ...rest) => native.startParallel({ ...place, tasks }, ...rest),
-	},
-	subagent_chain: {
-		mode: "chain",
-		start: (native, place, { steps }, ...rest) => native.startChain({ ...place, steps }, ...rest),
-	},
-} satisfies Record<string, { mode: Mode; start: Start }>;
+const WAITING = { subagent: "single", subagent_parallel: "parallel", subagent_chain: "chain" } as const;
 
 export type WaitingTool = keyof typeof WAITING;
+type Mode = (typeof WAITING)[WaitingTool];
 
 export function isWaitingTool(name: string): name is WaitingTool {
 	return Object.hasOwn(WAITING, name);
@@ -84,21 +65,22 @@ export class Tools {
 
 	/** Registers those of the tools that this version of the extension has. */
 	register(surfaces: readonly ToolSurface[]): void {
-		for (const { name, label, description, promptSnippet, promptGuidelines, parameters } of surfaces) {
-			const tool = this.named(name);
+		for (const surface of surfaces) {
+			const tool = this.named(surface.name);
 			if (!tool) continue;
 			const { run, failure, ...drawn } = tool;
 			this.pi.registerTool({
-				...{ name, label, description, promptSnippet, promptGuidelines, parameters, exposure: "model-only", ...drawn },
+				...{ ...surface, exposure: "model-only", ...drawn },
 				execute: async (id, params, signal, onUpdate, context) => {
 					const { native, problem } = loadAddon();
 					shareCompiledCode();
+					const waits = isWaitingTool(surface.name) ? { id, signal } : undefined;
 					let isOver = false;
 					const answer = async () =>
 						native
 							? await run({
 									...{ native, id, params, signal, context, place: placeOptions(this.pi, context) },
-									host: hostCallbacks(context, this.questions, isWaitingTool(name) ? { id, signal } : undefined),
+									host: hostCallbacks(context, this.questions, waits),
 									update: ({ content, details }) => !isOver && onUpdate?.({ content, details }),
 								})
 							: failure(problem);
@@ -128,9 +110,9 @@ export class Tools {
 
 	private named(name: string): Tool | undefined {
 		if (isWaitingTool(name)) {
-			const { mode, start } = WAITING[name];
+			const mode = WAITING[name];
 			return {
-				run: (call) => runToEnd(start, call),
+				run: (call) => runToEnd(mode, call),
 				failure: (message) => failedRun(mode, message),
 				...renderers(name, (callId) => this.questions.list(callId)),
 			};
@@ -141,27 +123,35 @@ export class Tools {
 	}
 }
 
-async function runToEnd(start: Start, call: Call): Promise<ToolResult> {
-	const { native, id: callId, params, signal, context, update, host } = call;
-	const place = { ...call.place, callId, aborted: signal?.aborted ?? false };
-	const handle = start(native, place, params as Params, update, host);
+async function runToEnd(mode: Mode, call: Call): Promise<ToolResult> {
+	const { signal } = call;
+	const handle = started(mode, call);
 	const abort = () => contained("an abort", () => handle.abort());
 	// The addon takes no signal: its own support replaces `onabort` and misses old aborts.
 	if (signal?.aborted) abort();
 	else signal?.addEventListener("abort", abort, { once: true });
 	try {
-		return await settled(handle, context.sessionManager.getSessionId());
+		return await settled(handle, call.context.sessionManager.getSessionId());
 	} finally {
 		signal?.removeEventListener("abort", abort);
 	}
 }
 
-function failedRun(mode: Mode, message: string): ToolResult {
-	return {
-		content: [{ type: "text", text: message }],
-		isError: true,
-		details: { ...STAMPS.run, mode, results: [], error: { code: "SUBAGENT_FAILED", message } },
-	};
+function started(mode: Mode, { native, params, update, host, ...call }: Call): RunHandle {
+	const place = { ...call.place, callId: call.id, aborted: call.signal?.aborted ?? false };
+	const { agent, task, tasks, steps } = params as { agent: string; task: string } & Record<
+		"tasks" | "steps",
+		TaskOptions[]
+	>;
+	if (mode === "single") return native.startRun({ ...place, agent, task }, update, host);
+	if (mode === "parallel") return native.startParallel({ ...place, tasks }, update, host);
+	return native.startChain({ ...place, steps }, update, host);
+}
+
+function failedRun(mode: Mode, message: string): ToolOutput {
+	const error = { code: "SUBAGENT_FAILED", message };
+	const details = { ...STAMPS.run, mode, results: [], error };
+	return { content: [{ type: "text", text: message }], isError: true, details };
 }
 
 type SpawnParams = Pick<SpawnOptions, "task" | "label" | "runTimeoutSeconds" | "cleanup"> &
@@ -170,31 +160,25 @@ type SpawnParams = Pick<SpawnOptions, "task" | "label" | "runTimeoutSeconds" | "
 /** Neither this nor the list waits for a run. */
 async function spawn({ native, params, place, host, signal, context }: Call): Promise<ToolOutput> {
 	if (signal?.aborted) return refused("aborted before anything was started");
-	const { task, label, agentId: agent, model: childModel, thinking: childThinking } = params as SpawnParams;
-	const { runTimeoutSeconds, cleanup } = params as SpawnParams;
+	const { agentId: agent, model: childModel, thinking: childThinking, ...named } = params as SpawnParams;
+	const { task, label, runTimeoutSeconds, cleanup } = named;
 	const asked = { task, label, agent, childModel, childThinking, runTimeoutSeconds, cleanup };
-	const receipt = await native.spawnSession(
-		defined<SpawnOptions>({ ...place, ...asked, models: modelNames(context) }),
-		host,
-	);
-	return receipt.status === "accepted" ? answer(receipt, STAMPS.receipt) : refusal(receipt);
+	const options = defined<SpawnOptions>({ ...place, ...asked, models: modelNames(context) });
+	return answer(await native.spawnSession(options, host), STAMPS.receipt);
 }
 
 async function list({ native, place }: Call): Promise<ToolOutput> {
 	return answer(await native.listSpawnable(place), STAMPS.agents);
 }
 
+function refused(error: string): ToolOutput {
+	return answer({ status: "error", error }, STAMPS.receipt);
+}
+
 /** The model reads what the session keeps, without saying of it what it is. */
 function answer(said: SpawnReceipt | SpawnableAgents, stamp: Stamp): ToolOutput {
-	return { content: [{ type: "text", text: JSON.stringify(said) }], details: { ...stamp, ...said } };
-}
-
-function refusal(receipt: SpawnReceipt): ToolOutput {
-	return { ...answer(receipt, STAMPS.receipt), isError: true };
-}
-
-function refused(error: string): ToolOutput {
-	return refusal({ status: "error", error });
+	const isError = "status" in said && said.status !== "accepted";
+	return { content: [{ type: "text", text: JSON.stringify(said) }], isError, details: { ...stamp, ...said } };
 }
 
 let isShared = false;

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 158bf8f3aa60b382. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 442687cd56ee6d16. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6257,8 +6257,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 158bf8f3aa60b382"}.`)) return void 0;
-  const [version] = "0.1.0 158bf8f3aa60b382".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 442687cd56ee6d16"}.`)) return void 0;
+  const [version] = "0.1.0 442687cd56ee6d16".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6445,28 +6445,17 @@ var STAMPS = {
   receipt: { kind: "subagent-receipt", version: 1 },
   agents: { kind: "subagent-agents", version: 1 }
 };
-var isLiveState = oneOf(["queued", "starting", "running", "retrying"]);
 var isUsage = shape([isNumber, "input", "output", "cacheRead", "cacheWrite", "cost", "turns"]);
 var isSaid = shape([oneOf(["text"]), "type"], [isText, "text"]);
-var isCall = shape(
-  [oneOf(["toolCall"]), "type"],
-  [isText, "name"],
-  [isObject, "args"]
-);
+var isCall = shape([oneOf(["toolCall"]), "type"], [isText, "name"], [isObject, "args"]);
 var areItems = listOf((value) => isSaid(value) || isCall(value));
 var isResult = shape(
   [isText, "agent", "task", "outcome"],
-  [isNumber, "exitCode", "attempts", "durationMs"],
+  [isNumber, "attempts", "durationMs"],
   [isUsage, "usage"],
-  [maybe(isText), "error", "sessionFile", "output", "model", "stopReason", "signal", "timeoutReason", "supervision"],
-  [maybe(isText), "fullOutputFile"],
+  [maybe(isText), "error", "sessionFile", "output", "model", "stopReason", "signal", "fullOutputFile"],
   [maybe(listOf(isText)), "changes", "diagnostics"],
-  [maybe(areItems), "displayItems"],
-  [
-    maybe(shape([isFlag, "enforced"], [listOf(isText), "mechanism"], [maybe(isText), "reason"])),
-    "sandbox"
-  ],
-  [maybe(shape([isNumber, "peakRssBytes", "cpuMs", "processes"])), "resources"]
+  [maybe(areItems), "displayItems"]
 );
 var isRetry = shape(
   [isNumber, "attempt", "atMs"],
@@ -6480,6 +6469,7 @@ var isUnderWay = shape(
   [maybe(isText), "model"],
   [maybe(isRetry), "retry"]
 );
+var isLiveState = oneOf(["queued", "starting", "running", "retrying"]);
 var isStreaming = shape([isLiveState, "state"], [areItems, "displayItems"]);
 var isTask = shape(
   [isText, "agent", "state"],
@@ -6782,26 +6772,21 @@ function runsOf(told) {
 var GATHERED_MS = 3e3;
 var NONE = [];
 var Background = class {
-  view;
+  /** The addon's view of the open session; absent while none is open, or without the addon. */
+  session;
+  /** All live runs of the session and those that ended since it was opened, newest first. */
+  runs = NONE;
+  /** The same without what they ask. */
   given = NONE;
-  latest = NONE;
   asking = /* @__PURE__ */ new Map();
   held = NONE;
   /** Ends whose results have come, `endOf` each. */
   told = /* @__PURE__ */ new Set();
   listeners = /* @__PURE__ */ new Set();
-  /** The addon's view of the open session; absent while none is open, or without the addon. */
-  get session() {
-    return this.view;
-  }
-  /** All live runs of the session and those that ended since it was opened, newest first. */
-  get runs() {
-    return this.latest;
-  }
   /** Runs that have ended, and whose results do not stand in the session yet. */
   get unread() {
     const now = Date.now();
-    const coming = this.latest.filter((run) => {
+    const coming = this.runs.filter((run) => {
       const isFresh = now - (run.endedMs ?? 0) < GATHERED_MS;
       return isFresh && !isLive(run) && !run.isForeground && !this.told.has(endOf(run));
     });
@@ -6823,23 +6808,21 @@ var Background = class {
   /** Opens a session; `onEvent` hears of everything else that happens to it, and is offered results again when it throws. */
   open(native, options, onEvent) {
     let view;
-    let isOpening = true;
     view = native.openBackground(options, (event) => {
-      if (!isOpening && this.view !== view) return;
+      if (view && this.session !== view) return;
       if (event.runs) this.publish(runsOf(event.runs));
       onEvent(event);
     });
-    this.view = view;
-    isOpening = false;
+    this.session = view;
   }
   /** Forgets the session, and returns its view so that it can be closed. */
   leave() {
-    const { view } = this;
-    this.view = void 0;
+    const { session: session2 } = this;
+    this.session = void 0;
     this.held = NONE;
     this.told.clear();
     this.publish(NONE);
-    return view;
+    return session2;
   }
   /** Takes in what runs ask of the user now. */
   ask(questions) {
@@ -6861,13 +6844,12 @@ var Background = class {
     await new Promise((behind) => setImmediate(behind));
   }
   publish(given) {
-    this.given = given;
-    const runs = given.map((run) => {
+    this.runs = given.map((run) => {
       const title2 = this.asking.get(run.runId);
       return title2 === void 0 ? run : { ...run, question: { title: title2 } };
     });
-    this.latest = runs;
-    for (const listener of this.listeners) contained("showing the background runs", () => listener(runs));
+    this.given = given;
+    for (const listener of this.listeners) contained("showing the background runs", () => listener(this.runs));
   }
 };
 
@@ -9992,20 +9974,7 @@ function text(value, name) {
 }
 
 // extension/tools/tools.ts
-var WAITING = {
-  subagent: {
-    mode: "single",
-    start: (native, place, { agent, task }, ...rest) => native.startRun({ ...place, agent, task }, ...rest)
-  },
-  subagent_parallel: {
-    mode: "parallel",
-    start: (native, place, { tasks }, ...rest) => native.startParallel({ ...place, tasks }, ...rest)
-  },
-  subagent_chain: {
-    mode: "chain",
-    start: (native, place, { steps }, ...rest) => native.startChain({ ...place, steps }, ...rest)
-  }
-};
+var WAITING = { subagent: "single", subagent_parallel: "parallel", subagent_chain: "chain" };
 function isWaitingTool(name) {
   return Object.hasOwn(WAITING, name);
 }
@@ -10020,19 +9989,20 @@ var Tools = class {
   }
   /** Registers those of the tools that this version of the extension has. */
   register(surfaces) {
-    for (const { name, label, description, promptSnippet, promptGuidelines, parameters } of surfaces) {
-      const tool = this.named(name);
+    for (const surface of surfaces) {
+      const tool = this.named(surface.name);
       if (!tool) continue;
       const { run, failure: failure3, ...drawn } = tool;
       this.pi.registerTool({
-        ...{ name, label, description, promptSnippet, promptGuidelines, parameters, exposure: "model-only", ...drawn },
+        ...{ ...surface, exposure: "model-only", ...drawn },
         execute: async (id, params, signal, onUpdate, context) => {
           const { native, problem } = loadAddon();
           shareCompiledCode();
+          const waits = isWaitingTool(surface.name) ? { id, signal } : void 0;
           let isOver2 = false;
           const answer3 = async () => native ? await run({
             ...{ native, id, params, signal, context, place: placeOptions(this.pi, context) },
-            host: hostCallbacks(context, this.questions, isWaitingTool(name) ? { id, signal } : void 0),
+            host: hostCallbacks(context, this.questions, waits),
             update: ({ content, details: details2 }) => !isOver2 && onUpdate?.({ content, details: details2 })
           }) : failure3(problem);
           const output = await answer3().catch(
@@ -10057,9 +10027,9 @@ var Tools = class {
   }
   named(name) {
     if (isWaitingTool(name)) {
-      const { mode, start: start2 } = WAITING[name];
+      const mode = WAITING[name];
       return {
-        run: (call) => runToEnd(start2, call),
+        run: (call) => runToEnd(mode, call),
         failure: (message) => failedRun(mode, message),
         ...renderers(name, (callId) => this.questions.list(callId))
       };
@@ -10069,48 +10039,47 @@ var Tools = class {
     return { run: list, failure: refused, ...agentsRenderers, annotations: { readOnlyHint: true } };
   }
 };
-async function runToEnd(start2, call) {
-  const { native, id: callId, params, signal, context, update, host } = call;
-  const place = { ...call.place, callId, aborted: signal?.aborted ?? false };
-  const handle = start2(native, place, params, update, host);
+async function runToEnd(mode, call) {
+  const { signal } = call;
+  const handle = started(mode, call);
   const abort = () => contained("an abort", () => handle.abort());
   if (signal?.aborted) abort();
   else signal?.addEventListener("abort", abort, { once: true });
   try {
-    return await settled(handle, context.sessionManager.getSessionId());
+    return await settled(handle, call.context.sessionManager.getSessionId());
   } finally {
     signal?.removeEventListener("abort", abort);
   }
 }
+function started(mode, { native, params, update, host, ...call }) {
+  const place = { ...call.place, callId: call.id, aborted: call.signal?.aborted ?? false };
+  const { agent, task, tasks, steps } = params;
+  if (mode === "single") return native.startRun({ ...place, agent, task }, update, host);
+  if (mode === "parallel") return native.startParallel({ ...place, tasks }, update, host);
+  return native.startChain({ ...place, steps }, update, host);
+}
 function failedRun(mode, message) {
-  return {
-    content: [{ type: "text", text: message }],
-    isError: true,
-    details: { ...STAMPS.run, mode, results: [], error: { code: "SUBAGENT_FAILED", message } }
-  };
+  const error = { code: "SUBAGENT_FAILED", message };
+  const details2 = { ...STAMPS.run, mode, results: [], error };
+  return { content: [{ type: "text", text: message }], isError: true, details: details2 };
 }
 async function spawn({ native, params, place, host, signal, context }) {
   if (signal?.aborted) return refused("aborted before anything was started");
-  const { task, label, agentId: agent, model: childModel, thinking: childThinking } = params;
-  const { runTimeoutSeconds, cleanup } = params;
+  const { agentId: agent, model: childModel, thinking: childThinking, ...named } = params;
+  const { task, label, runTimeoutSeconds, cleanup } = named;
   const asked = { task, label, agent, childModel, childThinking, runTimeoutSeconds, cleanup };
-  const receipt = await native.spawnSession(
-    defined({ ...place, ...asked, models: modelNames(context) }),
-    host
-  );
-  return receipt.status === "accepted" ? answer2(receipt, STAMPS.receipt) : refusal2(receipt);
+  const options = defined({ ...place, ...asked, models: modelNames(context) });
+  return answer2(await native.spawnSession(options, host), STAMPS.receipt);
 }
 async function list({ native, place }) {
   return answer2(await native.listSpawnable(place), STAMPS.agents);
 }
-function answer2(said, stamp) {
-  return { content: [{ type: "text", text: JSON.stringify(said) }], details: { ...stamp, ...said } };
-}
-function refusal2(receipt) {
-  return { ...answer2(receipt, STAMPS.receipt), isError: true };
-}
 function refused(error) {
-  return refusal2({ status: "error", error });
+  return answer2({ status: "error", error }, STAMPS.receipt);
+}
+function answer2(said, stamp) {
+  const isError = "status" in said && said.status !== "accepted";
+  return { content: [{ type: "text", text: JSON.stringify(said) }], isError, details: { ...stamp, ...said } };
 }
 var isShared = false;
 function shareCompiledCode() {
@@ -10133,16 +10102,16 @@ var EarlyCalls = class {
   }
   /** Takes a piece of the message under way. */
   update({ assistantMessageEvent: piece }, context) {
-    if (!isOfCall(piece) || piece.contentIndex === void 0) return;
-    const index = piece.contentIndex;
-    if (piece.type === "toolcall_start") this.arriving.set(index, { call: void 0, held: "", begun: false });
-    const arriving = this.arriving.get(index);
-    if (!arriving) return;
+    if (!isOfCall(piece)) return;
+    const { contentIndex: index } = piece;
+    const before = piece.type === "toolcall_start" ? "" : this.arriving.get(index);
+    this.arriving.delete(index);
+    if (before === void 0 || index === void 0) return;
     try {
-      if (this.take(arriving, piece, index, context) && piece.type !== "toolcall_end") return;
+      const after = this.take(before, piece, context);
+      if (after !== void 0 && piece.type !== "toolcall_end") this.arriving.set(index, after);
     } catch {
     }
-    this.arriving.delete(index);
   }
   /** A message is complete. Of one that failed, was aborted or cut, pi executes no call. */
   messageEnded({ message }) {
@@ -10168,30 +10137,24 @@ var EarlyCalls = class {
     this.clear();
     await Promise.all(this.ending);
   }
-  /** Says whether more of this call is of interest. */
-  take(arriving, piece, index, context) {
-    let json = piece.type === "toolcall_delta" ? piece.delta ?? "" : "";
-    if (piece.type === "toolcall_end" && !arriving.begun) json = JSON.stringify(piece.toolCall?.arguments) ?? "";
-    if (json !== "") arriving.begun = true;
-    if (!arriving.call) {
-      json = arriving.held + json;
-      const call = piece.partial?.content[index];
-      const { name = "", id = "" } = call?.type === "toolCall" ? call : {};
-      if (name !== "" && !isWaitingTool(name)) return false;
-      if (!isWaitingTool(name) || id === "") {
-        arriving.held = json;
-        return json.length <= MAX_HELD_CHARS;
-      }
-      arriving.call = this.announce(name, id, context);
+  /** What there is of a call with this piece; nothing when more of it is of no interest. */
+  take(before, piece, context) {
+    const delta = piece.type === "toolcall_delta" ? piece.delta ?? "" : "";
+    if (typeof before !== "string") {
+      if (delta !== "") before.push(delta);
+      return before;
     }
-    if (json !== "") arriving.call?.push(json);
-    return arriving.call !== void 0;
-  }
-  announce(tool, callId, context) {
-    this.finished(callId);
-    const call = this.boot(tool, callId, context);
-    if (call) this.announced.set(callId, call);
-    return call;
+    const isWhole = piece.type === "toolcall_end" && before === "";
+    const json = isWhole ? JSON.stringify(piece.toolCall?.arguments) ?? "" : before + delta;
+    const call = piece.partial?.content[piece.contentIndex];
+    const { name = "", id = "" } = call?.type === "toolCall" ? call : {};
+    if (name !== "" && !isWaitingTool(name)) return void 0;
+    if (!isWaitingTool(name) || id === "" || json === "") return json.length <= MAX_HELD_CHARS ? json : void 0;
+    this.finished(id);
+    const announced2 = this.boot(name, id, context);
+    if (announced2) this.announced.set(id, announced2);
+    announced2?.push(json);
+    return announced2;
   }
 };
 function isOfCall(piece) {
@@ -10210,18 +10173,15 @@ function rememberedTools() {
   return remembered;
 }
 async function describeTools(pi, context) {
-  const surfaces = await described(pi, context);
+  const { native, problem } = loadAddon();
+  let surfaces;
+  try {
+    surfaces = native ? await native.describeTools(surfaceOptions(pi, context)) : withoutAddon(problem);
+  } catch (error) {
+    surfaces = withoutAddon(`the tools could not be described: ${messageOf(error)}`);
+  }
   remembered = surfaces.register ? surfaces.tools : [];
   return surfaces;
-}
-async function described(pi, context) {
-  const { native, problem } = loadAddon();
-  if (!native) return withoutAddon(problem);
-  try {
-    return await native.describeTools(surfaceOptions(pi, context));
-  } catch (error) {
-    return withoutAddon(`the tools could not be described: ${messageOf(error)}`);
-  }
 }
 var UNUSABLE = {
   subagent: ["Subagent", "one task"],
@@ -10341,34 +10301,30 @@ function start(pi) {
     void Promise.allSettled(ends).finally(() => process.kill(process.pid, "SIGINT"));
   };
   function heard(event, context) {
-    try {
-      if (event.deliveries) deliveries.add(event.deliveries);
-    } finally {
-      contained("telling of background runs", () => {
-        if (event.notices) notices.announce(event.notices, context);
-        if (event.started) events.started(event.started);
-        if (event.runs) events.update(event.runs);
-        if (event.ended) events.ended(event.ended);
-      });
-    }
+    contained("telling of background runs", () => {
+      if (event.notices) notices.announce(event.notices, context);
+      if (event.started) events.started(event.started);
+      if (event.runs) events.update(event.runs);
+      if (event.ended) events.ended(event.ended);
+    });
+    if (event.deliveries) deliveries.add(event.deliveries);
   }
   function openBackground(context) {
     const { native } = loadAddon();
     if (!native) return;
     const delivered = deliveries.open(context);
     try {
-      const options = { ...placeOptions(pi, context), delivered };
-      background.open(native, options, (event) => heard(event, context));
+      background.open(native, { ...placeOptions(pi, context), delivered }, (event) => heard(event, context));
     } catch (error) {
       notices.announce([`background runs are not available: ${messageOf(error)}`], context);
     }
   }
   pi.on("session_start", async (_event, context) => {
+    const isTerminal = context.mode === "tui";
     const label = (runId) => background.runs.find((run) => run.runId === runId)?.label;
-    const { hasUI, mode, ui } = context;
-    const presenter = () => mode === "tui" ? new TerminalQuestions(ui, label) : new Dialogs(context);
-    if (hasUI) questions.attach(context.sessionManager.getSessionId(), presenter());
-    if (!context.hasUI) process.once("SIGINT", interrupted);
+    const presenter = () => isTerminal ? new TerminalQuestions(context.ui, label) : new Dialogs(context);
+    if (context.hasUI) questions.attach(context.sessionManager.getSessionId(), presenter());
+    else process.once("SIGINT", interrupted);
     surfaces = await describeTools(pi, context);
     if (surfaces.register) tools.register(surfaces.tools);
     else if (remembered2.length > 0) {
@@ -10379,7 +10335,7 @@ function start(pi) {
     notices.announce(stale ? [...surfaces.notices, stale] : surfaces.notices, context);
     openBackground(context);
     hideWidget();
-    if (context.mode === "tui") hideWidget = showWidget(context, background);
+    if (isTerminal) hideWidget = showWidget(context, background);
   });
   pi.on("input", () => deliveries.prompted());
   pi.on("before_agent_start", (event) => {
@@ -10409,8 +10365,8 @@ function start(pi) {
     const view = background.leave();
     events.close();
     questions.detach(reason === "reload");
+    const isQuit = reason === "quit" || reason === void 0;
     if (reason !== "reload") {
-      const isQuit = reason === "quit" || reason === void 0;
       const leaves = isQuit ? loadAddon().native?.endBackground() : view?.close();
       const [, ended2] = await Promise.all([closeRuns(context.sessionManager.getSessionId()), leaves]);
       if (ended2 && context.mode === "tui") sayAtExit(ended2);
