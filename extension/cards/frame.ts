@@ -1,4 +1,4 @@
-/** What all cards have in common: how much of them is wanted, how high they may be, their first line. */
+/** What all cards have in common: how much of them is wanted, and their first line. */
 
 import type { Pen } from "../ui/pen.ts";
 import { oneLine, widthOf } from "../ui/text.ts";
@@ -7,25 +7,11 @@ import type { Mark } from "../ui/words.ts";
 /** What all lines below the first are indented by. */
 export const INDENT = 2;
 
-/** Rows that pi needs below a card: its borders, the working line, the editor, the footer. */
-const PI_ROWS = 12;
-/** An expanded card where nobody knows how high the terminal is, and the most in one that is higher. */
-const MOST_ROWS = 43;
-const FEWEST_ROWS = 10;
-
 /** How much of a run is wanted. */
 export interface Extent {
 	expanded: boolean;
 	/** The keys that expand a card; none when the user has taken them away. */
 	expandKey: string;
-}
-
-/**
- * Lines of an expanded card whose run goes on. A pi before 1.x clears the screen, and what can be scrolled back to, to
- * redraw a line that is out of sight; what is left out can be seen when the run is over.
- */
-export function expandedRows(terminalRows = Number.POSITIVE_INFINITY): number {
-	return Math.max(FEWEST_ROWS, Math.min(MOST_ROWS, terminalRows - PI_ROWS));
 }
 
 /** A remark on what an expanded card shows. */

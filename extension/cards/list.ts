@@ -4,10 +4,9 @@ import type { Pen } from "../ui/pen.ts";
 import { counts, isActive, isOver } from "../ui/states.ts";
 import { oneLine, plainText } from "../ui/text.ts";
 import { type Extent, INDENT } from "./frame.ts";
-import { endLines } from "./result.ts";
-import { type TaskList, taskRows } from "./rows.ts";
-import type { TaskView } from "./tasks.ts";
-import { workLines } from "./work.ts";
+import { endLines, workLines } from "./result.ts";
+import { taskRows } from "./rows.ts";
+import type { TaskList, TaskView } from "./tasks.ts";
 
 /** Tasks that a live card has lines for, whatever the terminal. */
 const TASK_ROWS = 10;

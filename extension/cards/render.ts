@@ -7,11 +7,10 @@ import { type Asked, questionLine } from "../questions/asked.ts";
 import { component } from "../ui/component.ts";
 import { keyText } from "../ui/key-text.ts";
 import { limited, type Pen } from "../ui/pen.ts";
-import { type Call, type Card, cardOf, type Mode, planOf } from "./card.ts";
+import { bodyLines, type Call, type Card, cardOf, headLines } from "./card.ts";
 import { hint, INDENT } from "./frame.ts";
-import * as many from "./many.ts";
-import * as one from "./one.ts";
 import { cardState, noteCall, noteResult, shownSecond } from "./state.ts";
+import { type Mode, planOf } from "./tasks.ts";
 
 export type Renderers = Pick<ToolDefinition, "renderCall" | "renderResult">;
 
@@ -29,7 +28,6 @@ const MODES: Readonly<Record<string, Mode>> = {
 /** The renderers of the tool with this name. */
 export function renderers(tool: string, asked: (callId: string) => readonly Asked[] = () => []): Renderers {
 	const mode = MODES[tool] ?? "single";
-	const { headLines, bodyLines } = mode === "single" ? one : many;
 	const callOf = (args: unknown, text: string, context: ToolRenderContext): Call => ({
 		...{ mode, plan: planOf(mode, args), text },
 		...{ expanded: context.expanded, expandKey: keyText("app.tools.expand", context) },

@@ -6,8 +6,8 @@ import { gist } from "../ui/prose.ts";
 import { isOver } from "../ui/states.ts";
 import { brief, firstLine, oneLine, PREVIEW_CHARACTERS, widthOf } from "../ui/text.ts";
 import { callText, duration, usageWords } from "../ui/words.ts";
-import { commonModel, silence, type TaskView } from "./tasks.ts";
-import { newsOf } from "./work.ts";
+import { newsOf } from "./result.ts";
+import { commonModel, silence, type TaskList, type TaskView } from "./tasks.ts";
 
 /** Columns of an agent's name at most; also what a name may take in a narrow terminal is a share of it. */
 const AGENT_COLUMNS = 16;
@@ -22,18 +22,13 @@ const TASK_COLUMNS = 32;
 /** What is being done gets so much before figures of the run do. */
 const ACTIVITY_COLUMNS = 24;
 
-/** Tasks in input order. Steps are numbered and come one after the other. */
-export interface TaskList {
-	views: readonly TaskView[];
-	hasSteps: boolean;
-}
-
 /** What stands below a row, which leaves it out: all that the task did, or why it failed. */
 type Below = "nothing" | "work" | "error";
 
 /** Lays out columns for these tasks. Returns what draws the row of one. */
-export function taskRows({ views, hasSteps }: TaskList, pen: Pen): (view: TaskView, below?: Below) => string {
+export function taskRows({ views, mode }: TaskList, pen: Pen): (view: TaskView, below?: Below) => string {
 	const { width } = pen;
+	const hasSteps = mode === "chain";
 	// A name that is still arriving must not move what stands below the others.
 	const whole = views.length > 1 && views[0]?.state === "planned" ? views.slice(0, -1) : views;
 	const mostAgent = Math.min(AGENT_COLUMNS, Math.max(FEWEST_COLUMNS, Math.floor(width / AGENT_SHARE)));

@@ -2,7 +2,7 @@
 
 import type { DisplayItem, SingleResult } from "../../index.js";
 import type { TaskProgress } from "../host/details.ts";
-import { isObject } from "../host/stored.ts";
+import { isObject, isText } from "../host/stored.ts";
 import type { Pen } from "../ui/pen.ts";
 import { isActive, isOver, type ShownState } from "../ui/states.ts";
 import { duration, type Mark, markOfState, noteOfState, type Standing } from "../ui/words.ts";
@@ -15,6 +15,14 @@ const SILENCE_ODD_MS = 10_000;
 export interface PlannedTask {
 	agent: string;
 	task: string;
+}
+
+export type Mode = "single" | "parallel" | "chain";
+
+/** The tasks of a call in input order; the steps of a chain are numbered and come one after the other. */
+export interface TaskList {
+	mode: Mode;
+	views: readonly TaskView[];
 }
 
 export interface TaskView extends PlannedTask, Partial<Pick<TaskProgress, "retry" | "usage" | "model" | "error">> {
@@ -32,14 +40,14 @@ export interface TaskView extends PlannedTask, Partial<Pick<TaskProgress, "retry
 	result?: SingleResult;
 }
 
-/** What a malformed or unfinished call asks for, as far as it can be told. */
-export function plannedTasks(list: unknown): PlannedTask[] {
-	return Array.isArray(list) ? list.map(plannedTask) : [];
-}
-
-export function plannedTask(entry: unknown): PlannedTask {
-	const { agent, task } = isObject(entry) ? entry : {};
-	return { agent: typeof agent === "string" ? agent : "", task: typeof task === "string" ? task : "" };
+/** What a call asks for, as far as it can be told of arguments that are cut, or anything. */
+export function planOf(mode: Mode, args: unknown): PlannedTask[] {
+	const { tasks, steps } = isObject(args) ? args : {};
+	const list = mode === "single" ? [args] : mode === "chain" ? steps : tasks;
+	return (Array.isArray(list) ? list : []).map((entry: unknown) => {
+		const { agent, task } = isObject(entry) ? entry : {};
+		return { agent: isText(agent) ? agent : "", task: isText(task) ? task : "" };
+	});
 }
 
 export function planned(task: PlannedTask): TaskView {

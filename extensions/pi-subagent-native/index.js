@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 442687cd56ee6d16. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 2bd5f7aa3619fe0b. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -11,10 +11,6 @@ var __commonJS = (cb, mod) => function __require() {
   } catch (e) {
     throw mod = 0, e;
   }
-};
-var __export = (target, all) => {
-  for (var name in all)
-    __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __copyProps = (to, from, except, desc) => {
   if (from && typeof from === "object" || typeof from === "function") {
@@ -6257,8 +6253,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 442687cd56ee6d16"}.`)) return void 0;
-  const [version] = "0.1.0 442687cd56ee6d16".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 2bd5f7aa3619fe0b"}.`)) return void 0;
+  const [version] = "0.1.0 2bd5f7aa3619fe0b".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -7221,12 +7217,6 @@ function keyName(key) {
 
 // extension/cards/frame.ts
 var INDENT = 2;
-var PI_ROWS = 12;
-var MOST_ROWS = 43;
-var FEWEST_ROWS = 10;
-function expandedRows(terminalRows = Number.POSITIVE_INFINITY) {
-  return Math.max(FEWEST_ROWS, Math.min(MOST_ROWS, terminalRows - PI_ROWS));
-}
 function hint(text2, { expandKey }, pen) {
   return pen.remark(expandKey === "" ? text2 : `${text2}, ${expandKey} to expand`);
 }
@@ -7239,7 +7229,71 @@ function headLine(parts, short, pen) {
   return widthOf(whole) <= pen.width ? whole : pen.clip(pen.joined(short));
 }
 
-// extension/cards/work.ts
+// extension/cards/result.ts
+var ANSWER_LINES = 6;
+var ERROR_LINES = 6;
+var PARTIAL_LINES = 3;
+var FEWEST_PATH_COLUMNS2 = 24;
+function endLines(result, { failed: failed2, error }, extent, pen) {
+  const { displayItems = [], usage, model, output = "", changes = [], outcome } = result;
+  return [
+    ...extent.expanded ? callLines(displayItems, Number.POSITIVE_INFINITY, void 0, pen) : [],
+    ...failed2 ? failureLines(error ?? { message: "" }, result, extent, pen) : answerLines(output, extent, ANSWER_LINES, pen),
+    ...error && !failed2 ? pen.paragraph(error.message, "warning") : [],
+    ...changeLines(changes, extent, pen),
+    ...pen.rows(pen.figures(usage, model)),
+    ...extent.expanded || outcome === "interrupted" ? whereabouts(result, pen) : []
+  ];
+}
+function answerLines(answer2, extent, limit, pen) {
+  if (extent.expanded) return ["", ...pen.prose(answer2), ""];
+  const source = answer2.slice(0, PREVIEW_CHARACTERS);
+  const lines = pen.compactProse(source);
+  if (source !== answer2) return [...lines.slice(0, limit), hint("more", extent, pen)];
+  return limited(lines, limit, (rest) => hint(`${rest} more lines`, extent, pen));
+}
+function failureLines(failure3, result, extent, pen) {
+  const { code, message } = failure3;
+  const { output = "", displayItems = [], outcome } = result ?? {};
+  const isWanted = outcome === "aborted" || outcome === "budget";
+  const partial = extent.expanded ? newsOf({ items: displayItems, text: output }) : output;
+  const calls = displayItems.filter(({ type }) => type === "toolCall").length;
+  const why = pen.paragraph(message, isWanted ? "warning" : "error");
+  return [
+    ...code && !isWanted ? [pen.clip(pen.fg("error", pen.bold(oneLine(code))))] : [],
+    ...extent.expanded ? why : why.slice(0, ERROR_LINES),
+    ...partial === "" ? [] : answerLines(partial, extent, PARTIAL_LINES, pen),
+    ...calls > 0 && !extent.expanded ? [hint(counted(calls, "call"), extent, pen)] : []
+  ];
+}
+function changeLines(changes, extent, pen) {
+  if (changes.length === 0) return [];
+  const label = "changed ";
+  const named = (path, columns2) => pen.fg("accent", fitPath(oneLine(path), columns2));
+  if (extent.expanded) {
+    return [pen.fg("muted", label.trimEnd()), ...changes.map((path) => `  ${named(path, pen.width - 2)}`)];
+  }
+  const room = pen.width - label.length;
+  const count = Math.max(1, Math.min(changes.length, Math.floor(room / FEWEST_PATH_COLUMNS2)));
+  const more = count < changes.length ? ` +${changes.length - count}` : "";
+  const columns = Math.floor((room - more.length - 2 * (count - 1)) / count);
+  const shown2 = changes.slice(0, count).map((path) => named(path, columns));
+  return [pen.clip(pen.fg("muted", label) + shown2.join(pen.fg("dim", ", ")) + pen.fg("dim", more))];
+}
+function whereabouts(result, pen) {
+  const { attempts, sessionFile, fullOutputFile, diagnostics = [] } = result;
+  const labelled = (label, text2) => `${pen.fg("muted", label)} ${pen.fg("dim", text2)}`;
+  return [
+    ...attempts > 1 ? [labelled("attempts", String(attempts))] : [],
+    ...sessionFile ? [placeLine("session", sessionFile, pen)] : [],
+    ...fullOutputFile ? [placeLine("full answer", fullOutputFile, pen)] : [],
+    ...diagnostics.flatMap((note2) => pen.wrap(labelled("note", oneLine(note2))))
+  ];
+}
+function placeLine(label, path, pen) {
+  const place = fitPath(shortPath(oneLine(path)), pen.width - label.length - 1);
+  return pen.clip(`${pen.fg("muted", label)} ${pen.fg("dim", place)}`);
+}
 function callLines(items, limit, words, pen) {
   const calls = items.flatMap(({ type }, index) => type === "toolCall" ? [index] : []);
   const hidden = Math.max(0, calls.length - limit);
@@ -7265,72 +7319,6 @@ function newsOf({ items, text: text2 }) {
 }
 function counted(count, what) {
   return `${count} ${what}${count === 1 ? "" : "s"}`;
-}
-
-// extension/cards/result.ts
-var ANSWER_LINES = 6;
-var ERROR_LINES = 6;
-var PARTIAL_LINES = 3;
-var FEWEST_PATH_COLUMNS2 = 24;
-function endLines(result, { failed: failed2, error }, extent, pen) {
-  const { displayItems = [], usage, model, output = "", changes: changes2 = [], outcome } = result;
-  return [
-    ...extent.expanded ? callLines(displayItems, Number.POSITIVE_INFINITY, void 0, pen) : [],
-    ...failed2 ? failureLines(error ?? { message: "" }, result, extent, pen) : answerLines(output, extent, ANSWER_LINES, pen),
-    ...error && !failed2 ? pen.paragraph(error.message, "warning") : [],
-    ...changeLines(changes2, extent, pen),
-    ...pen.rows(pen.figures(usage, model)),
-    ...extent.expanded || outcome === "interrupted" ? whereabouts(result, pen) : []
-  ];
-}
-function answerLines(answer3, extent, limit, pen) {
-  if (extent.expanded) return ["", ...pen.prose(answer3), ""];
-  const source = answer3.slice(0, PREVIEW_CHARACTERS);
-  const lines = pen.compactProse(source);
-  if (source !== answer3) return [...lines.slice(0, limit), hint("more", extent, pen)];
-  return limited(lines, limit, (rest) => hint(`${rest} more lines`, extent, pen));
-}
-function failureLines(failure3, result, extent, pen) {
-  const { code, message } = failure3;
-  const { output = "", displayItems = [], outcome } = result ?? {};
-  const isWanted = outcome === "aborted" || outcome === "budget";
-  const partial = extent.expanded ? newsOf({ items: displayItems, text: output }) : output;
-  const calls = displayItems.filter(({ type }) => type === "toolCall").length;
-  const why = pen.paragraph(message, isWanted ? "warning" : "error");
-  return [
-    ...code && !isWanted ? [pen.clip(pen.fg("error", pen.bold(oneLine(code))))] : [],
-    ...extent.expanded ? why : why.slice(0, ERROR_LINES),
-    ...partial === "" ? [] : answerLines(partial, extent, PARTIAL_LINES, pen),
-    ...calls > 0 && !extent.expanded ? [hint(counted(calls, "call"), extent, pen)] : []
-  ];
-}
-function changeLines(changes2, extent, pen) {
-  if (changes2.length === 0) return [];
-  const label = "changed ";
-  const named = (path, columns2) => pen.fg("accent", fitPath(oneLine(path), columns2));
-  if (extent.expanded) {
-    return [pen.fg("muted", label.trimEnd()), ...changes2.map((path) => `  ${named(path, pen.width - 2)}`)];
-  }
-  const room = pen.width - label.length;
-  const count = Math.max(1, Math.min(changes2.length, Math.floor(room / FEWEST_PATH_COLUMNS2)));
-  const more = count < changes2.length ? ` +${changes2.length - count}` : "";
-  const columns = Math.floor((room - more.length - 2 * (count - 1)) / count);
-  const shown2 = changes2.slice(0, count).map((path) => named(path, columns));
-  return [pen.clip(pen.fg("muted", label) + shown2.join(pen.fg("dim", ", ")) + pen.fg("dim", more))];
-}
-function whereabouts(result, pen) {
-  const { attempts, sessionFile, fullOutputFile, diagnostics = [] } = result;
-  const labelled = (label, text2) => `${pen.fg("muted", label)} ${pen.fg("dim", text2)}`;
-  return [
-    ...attempts > 1 ? [labelled("attempts", String(attempts))] : [],
-    ...sessionFile ? [placeLine("session", sessionFile, pen)] : [],
-    ...fullOutputFile ? [placeLine("full answer", fullOutputFile, pen)] : [],
-    ...diagnostics.flatMap((note2) => pen.wrap(labelled("note", oneLine(note2))))
-  ];
-}
-function placeLine(label, path, pen) {
-  const place = fitPath(shortPath(oneLine(path)), pen.width - label.length - 1);
-  return pen.clip(`${pen.fg("muted", label)} ${pen.fg("dim", place)}`);
 }
 
 // extension/cards/announcement.ts
@@ -7374,7 +7362,7 @@ function bodyLines(run, limit, extent, pen) {
   const { result, partial, error, notes = [], status, outcome, usage, model, transcript } = run;
   const isSuccess = status === "success";
   const color = markOfState({ state: stateOf(run) }).color === "error" ? "error" : "warning";
-  const answer3 = () => {
+  const answer2 = () => {
     if (result) return answerLines(result, extent, limit, pen);
     if (isSuccess) return [pen.fg("dim", "\u2026 no answer")];
     return partial ? answerLines(partial, extent, SHORT_ANSWER_LINES, pen) : [];
@@ -7382,7 +7370,7 @@ function bodyLines(run, limit, extent, pen) {
   const resume = `\`/subagents resume ${oneLine(run.runId)}\` continues it`;
   const lines = [
     ...error && !isSuccess ? pen.paragraph(error, color).slice(0, ANSWER_LINES) : [],
-    ...answer3(),
+    ...answer2(),
     ...outcome === "interrupted" ? [pen.fg("muted", pen.clip(resume))] : []
   ];
   const spent2 = pen.rows(pen.figures(usage, model));
@@ -7831,7 +7819,7 @@ function reportView(host, first, ask, startsAtEnd = false) {
 // extension/panel/actions.ts
 var LOG_LIMIT = 200;
 var LONGEST_NAME = 40;
-function runActions(host, callbacks, answer3) {
+function runActions(host, callbacks, answer2) {
   const { foot, runs, session: session2 } = host;
   let isAsking = false;
   const command = async ({ key }, name, rest) => await session2.command([name, key, rest].filter(Boolean).join(" "), callbacks);
@@ -7860,10 +7848,10 @@ function runActions(host, callbacks, answer3) {
     isAsking = false;
     host.open(reportView(host, page, ask, name === "log"));
   };
-  const asks = ({ question }) => question !== void 0 && answer3 !== void 0;
+  const asks = ({ question }) => question !== void 0 && answer2 !== void 0;
   const table = {
     answer: (run) => {
-      if (asks(run)) answer3?.(run.runId);
+      if (asks(run)) answer2?.(run.runId);
     },
     stop: (run, name) => {
       const question = `again stops ${name} and everything it started, any other key leaves it`;
@@ -8639,21 +8627,21 @@ var ROWS = 24;
 var WHEEL_LINES = 10;
 var KEY_COLUMNS = 22;
 var MARGIN = " ";
-async function openPanel(context, background, callbacks = {}, answer3) {
+async function openPanel(context, background, callbacks = {}, answer2) {
   const { session: session2 } = background;
   if (!session2) {
     context.ui.notify("Background runs are not available in this session: /subagents doctor says why", "warning");
     return;
   }
   const closed = Promise.withResolvers();
-  const setting = { background, session: session2, callbacks, answer: answer3, gone: closed.resolve };
+  const setting = { background, session: session2, callbacks, answer: answer2, gone: closed.resolve };
   const shown2 = context.ui.custom(
     (terminal, theme, keys, done) => panel(setting, terminal, theme, keys, () => done(void 0)),
     { overlay: true, overlayOptions: WHOLE_SCREEN }
   );
   await Promise.race([shown2, closed.promise]);
 }
-function panel({ background, session: session2, callbacks, answer: answer3, gone }, terminal, theme, keybindings, done) {
+function panel({ background, session: session2, callbacks, answer: answer2, gone }, terminal, theme, keybindings, done) {
   const freshPens = () => cached((columns) => new Pen(theme, Math.max(1, columns - 2 * MARGIN.length)));
   let penFor = freshPens();
   let drawn;
@@ -8717,7 +8705,7 @@ function panel({ background, session: session2, callbacks, answer: answer3, gone
   const foot = new Foot(keys, changed);
   const runs = new PanelRuns(background, session2, changed);
   const host = { foot, session: session2, runs, changed, open };
-  views.push(listView(host, runActions(host, callbacks, answer3)));
+  views.push(listView(host, runActions(host, callbacks, answer2)));
   const unsubscribe = background.subscribe(told);
   const ticked = () => {
     refresh();
@@ -8884,9 +8872,9 @@ var QuestionOverlay = class {
   }
   confirm() {
     const value = this.input?.getValue();
-    const { answer: answer3 } = this.choices[this.chosen] ?? this.choices[0];
+    const { answer: answer2 } = this.choices[this.chosen] ?? this.choices[0];
     if (value !== void 0) this.options.done(value === "" ? this.choices[0].answer : { value });
-    else if (answer3 || this.options.asked.method === "editor") this.options.done(answer3);
+    else if (answer2 || this.options.asked.method === "editor") this.options.done(answer2);
     else this.write();
   }
   write() {
@@ -8999,7 +8987,7 @@ var TerminalQuestions = class {
     const label = this.labelOf(asked.runId);
     const open = (tui, theme, keybindings, close) => {
       shown2.close = () => close(void 0);
-      const done = (answer3) => this.answered(asked, answer3);
+      const done = (answer2) => this.answered(asked, answer2);
       shown2.overlay = new QuestionOverlay({ tui, theme, keybindings, asked, label, byHand, done });
       return shown2.overlay;
     };
@@ -9018,9 +9006,9 @@ var TerminalQuestions = class {
     this.shown = void 0;
     if (shown2) takeAway(shown2);
   }
-  answered(asked, answer3) {
+  answered(asked, answer2) {
     this.hide();
-    if (answer3) asked.settle(answer3);
+    if (answer2) asked.settle(answer2);
     else unwaited("a question", this.write(asked));
   }
   /** Text of any length is written in pi's own editor, which nothing closes but the person. */
@@ -9445,9 +9433,9 @@ var Questions = class {
     const of = callId === void 0 ? {} : { callId };
     return {
       confirm: async ({ path: _path, ...request }) => {
-        const answer3 = await this.ask(session2, { ...request, ...of, method: "consent" });
-        if (answer3?.confirmed === void 0) throw new Error("nobody has answered");
-        return answer3.confirmed;
+        const answer2 = await this.ask(session2, { ...request, ...of, method: "consent" });
+        if (answer2?.confirmed === void 0) throw new Error("nobody has answered");
+        return answer2.confirmed;
       },
       ask: async ({ timeoutMs, ...question }) => await this.ask(session2, { ...question, ...of }, timeoutMs) ?? {},
       withdraw: (id) => {
@@ -9467,9 +9455,9 @@ var Questions = class {
     const since = performance.now();
     const waiting = {
       ...{ ...asked, since, endsAt: since + limitMs },
-      settle(answer3) {
+      settle(answer2) {
         clearTimeout(timer);
-        resolve(answer3);
+        resolve(answer2);
         queue.waiting = queue.waiting.filter((other) => other !== waiting);
         queue.changed();
       }
@@ -9490,12 +9478,13 @@ import module from "node:module";
 // extension/cards/tasks.ts
 var SILENCE_SHOWN_MS = 2e3;
 var SILENCE_ODD_MS = 1e4;
-function plannedTasks(list2) {
-  return Array.isArray(list2) ? list2.map(plannedTask) : [];
-}
-function plannedTask(entry) {
-  const { agent, task } = isObject(entry) ? entry : {};
-  return { agent: typeof agent === "string" ? agent : "", task: typeof task === "string" ? task : "" };
+function planOf(mode, args) {
+  const { tasks, steps } = isObject(args) ? args : {};
+  const list2 = mode === "single" ? [args] : mode === "chain" ? steps : tasks;
+  return (Array.isArray(list2) ? list2 : []).map((entry) => {
+    const { agent, task } = isObject(entry) ? entry : {};
+    return { agent: isText(agent) ? agent : "", task: isText(task) ? task : "" };
+  });
 }
 function planned(task) {
   return { ...task, ...shown({ state: "planned" }), state: "planned", text: "", items: [] };
@@ -9539,37 +9528,6 @@ function commonModel(views) {
   return models.size === 1 ? [...models][0] : void 0;
 }
 
-// extension/cards/card.ts
-var TRUNCATED = "SUBAGENT_OUTPUT_TRUNCATED";
-function planOf(mode, args) {
-  const { tasks, steps } = isObject(args) ? args : {};
-  return mode === "single" ? [plannedTask(args)] : plannedTasks(mode === "chain" ? steps : tasks);
-}
-function cardOf(call, state) {
-  const { phase, details: details2, tasks, failed: failed2 = false } = state;
-  const { plan, mode } = call;
-  const age = sinceUpdateMs(state);
-  const views = phase === "done" ? (details2?.results ?? []).map((result, index) => ended(result, plan[index])) : tasks?.map((task, index) => underWay(task, plan[index], age)) ?? plan.map(planned);
-  return {
-    ...{ ...call, views, hasSteps: mode === "chain", phase, failed: failed2, error: details2?.error },
-    ...{ isLive: phase !== "done" && tasks !== void 0, elapsedMs: elapsedMs(state) },
-    rows: expandedRows(process.stdout.rows)
-  };
-}
-function clock({ elapsedMs: elapsedMs2, phase }, pen) {
-  return elapsedMs2 === void 0 ? "" : pen.fg("muted", duration(elapsedMs2, phase !== "done"));
-}
-function refusal(card, pen) {
-  return failureLines(card.error ?? { message: card.text }, void 0, card, pen);
-}
-
-// extension/cards/many.ts
-var many_exports = {};
-__export(many_exports, {
-  bodyLines: () => bodyLines2,
-  headLines: () => headLines
-});
-
 // extension/cards/rows.ts
 var AGENT_COLUMNS2 = 16;
 var AGENT_SHARE = 3;
@@ -9579,8 +9537,9 @@ var APART_COLUMN_FROM = 44;
 var TASK_SHARE = 4;
 var TASK_COLUMNS = 32;
 var ACTIVITY_COLUMNS = 24;
-function taskRows({ views, hasSteps }, pen) {
+function taskRows({ views, mode }, pen) {
   const { width } = pen;
+  const hasSteps = mode === "chain";
   const whole = views.length > 1 && views[0]?.state === "planned" ? views.slice(0, -1) : views;
   const mostAgent = Math.min(AGENT_COLUMNS2, Math.max(FEWEST_COLUMNS, Math.floor(width / AGENT_SHARE)));
   const agentColumns = longest(whole.map(agentName), mostAgent);
@@ -9732,55 +9691,122 @@ function finalBlock(view, extent, pen) {
   return [...pen.paragraph(view.task, "muted"), ...endLines(view.result, end2, extent, pen)];
 }
 
-// extension/cards/many.ts
+// extension/cards/card.ts
+var TRUNCATED = "SUBAGENT_OUTPUT_TRUNCATED";
+var PI_ROWS = 12;
+var MOST_ROWS = 43;
+var FEWEST_ROWS = 10;
+var RECENT_CALLS = 3;
+var LIVE_TEXT_LINES = 2;
 var SUMMARY_ROWS = 3;
 var OTHER_ROWS = 1 + SUMMARY_ROWS;
+function cardOf(call, state) {
+  const { phase, details: details2, tasks, failed: failed2 = false } = state;
+  const age = sinceUpdateMs(state);
+  const views = phase === "done" ? (details2?.results ?? []).map((result, index) => ended(result, call.plan[index])) : tasks?.map((task, index) => underWay(task, call.plan[index], age)) ?? call.plan.map(planned);
+  const isLive2 = phase !== "done" && tasks !== void 0;
+  return { ...call, views, phase, isLive: isLive2, failed: failed2, error: details2?.error, elapsedMs: elapsedMs(state) };
+}
 function headLines(card, pen) {
-  const named = title(markOf2(card), "subagent", card.mode, pen);
-  const short = [named, pen.fg("muted", progress(card))];
-  const isOver2 = card.phase === "done";
+  const { mode, phase, plan, views, isLive: isLive2 } = card;
+  const isOver2 = phase === "done";
+  const mark = markOf2(card);
+  if (mode === "single") {
+    const [asked] = plan;
+    const named = title(mark, "subagent", asked?.agent || (isOver2 ? "" : "\u2026"), pen);
+    const note2 = pen.fg(mark.color, phase === "pending" ? "" : views[0]?.note ?? "");
+    const head2 = headLine([named, isHigh(card) ? "" : clock(card, pen), note2], [named, note2], pen);
+    return [head2, ...pen.indented(INDENT, (inner) => taskLines(asked?.task ?? "", card, inner))];
+  }
+  const short = [title(mark, "subagent", mode, pen), pen.fg("muted", progress(card))];
   const head = headLine([...short, isOver2 ? clock(card, pen) : ""], short, pen);
-  return [head, ...isOver2 || card.isLive ? [] : listLines(card, pen)];
+  return [head, ...isOver2 || isLive2 ? [] : listLines(card, pen)];
 }
 function bodyLines2(card, pen) {
-  const { views, expanded, rows, phase } = card;
-  const below = (draw) => pen.indented(INDENT, (inner) => draw(card, inner));
-  if (card.isLive) {
-    return [...expanded ? liveBlocks(card, rows - OTHER_ROWS, pen) : listLines(card, pen), ...below(summary2)];
+  const { mode, phase, isLive: isLive2, expanded } = card;
+  const [view] = card.views;
+  const below = (draw) => pen.indented(INDENT, draw);
+  if (phase === "done" && !view?.result) {
+    return below((inner) => failureLines(card.error ?? { message: card.text }, void 0, card, inner));
   }
-  if (phase !== "done") return [];
-  if (views.length === 0) return below(refusal);
-  return expanded ? [...finalBlocks(card, card, pen), ...below(remarks), ...below(summary2)] : [...listLines(card, pen), ...below(answer), ...below(remarks), ...below(changes), ...below(summary2)];
+  if (!view || phase !== "done" && !isLive2) return [];
+  if (mode === "single") {
+    return below((inner) => view.result ? endedLines2(view.result, card, inner) : liveLines3(view, card, inner));
+  }
+  const last = below((inner) => summary2(card, inner));
+  if (isLive2) return [...expanded ? liveBlocks(card, mostRows() - OTHER_ROWS, pen) : listLines(card, pen), ...last];
+  const remarks = below((inner) => isCut(card) ? inner.paragraph(card.error?.message ?? "", "warning") : []);
+  if (expanded) return [...finalBlocks(card, card, pen), ...remarks, ...last];
+  const { answer: answer2, changes } = sumOf(card);
+  return [
+    ...listLines(card, pen),
+    ...below((inner) => answer2 ? answerLines(answer2, card, ANSWER_LINES, inner) : []),
+    ...remarks,
+    ...below((inner) => changeLines(changes, card, inner)),
+    ...last
+  ];
 }
-function answer(card, pen) {
-  const { hasSteps, views } = card;
-  const text2 = hasSteps && views.every(isCompleted) ? views.at(-1)?.text : void 0;
-  return text2 ? answerLines(text2, card, ANSWER_LINES, pen) : [];
-}
-function remarks({ error }, pen) {
-  return error?.code === TRUNCATED ? pen.paragraph(error.message, "warning") : [];
-}
-function changes(card, pen) {
-  const paths = new Set(card.views.flatMap(({ result }) => result?.changes ?? []));
-  return changeLines([...paths], card, pen);
-}
-function markOf2({ phase, views, failed: failed2, error }) {
+function markOf2({ mode, phase, views, isLive: isLive2, failed: failed2, error }) {
+  const isOne = mode === "single";
+  const shown2 = isOne ? views.slice(0, 1) : views;
+  const [view] = shown2;
   if (phase === "pending") return markOfState({ state: "planned" });
-  if (phase === "running") return markOfState({ state: "running" });
-  if (views.some(({ state }) => state === "aborted")) return markOfState({ state: "aborted" });
-  if (failed2 || views.length === 0) return markOfState({ state: "failed" });
-  return views.every(isCompleted) && !error ? markOfState({ state: "completed" }) : markNamed("warning");
+  if (phase === "running") return isOne && view && isLive2 ? view.mark : markOfState({ state: "running" });
+  if (isOne && view && !isCompleted(view)) return view.mark;
+  if (shown2.some(({ state }) => state === "aborted")) return markOfState({ state: "aborted" });
+  const isRefused = isOne ? error && error.code !== TRUNCATED : !view;
+  if (failed2 || isRefused) return markOfState({ state: "failed" });
+  return error || !shown2.every(isCompleted) ? markNamed("warning") : markOfState({ state: "completed" });
 }
-function progress({ views, hasSteps, phase }) {
+function clock({ elapsedMs: elapsedMs2, phase }, pen) {
+  return elapsedMs2 === void 0 ? "" : pen.fg("muted", duration(elapsedMs2, phase !== "done"));
+}
+function mostRows() {
+  return Math.max(FEWEST_ROWS, Math.min(MOST_ROWS, (process.stdout.rows ?? MOST_ROWS + PI_ROWS) - PI_ROWS));
+}
+function isHigh(card) {
+  return card.expanded && card.isLive;
+}
+function share(part) {
+  return Math.max(1, Math.floor((mostRows() - 3) * part));
+}
+function taskLines(task, card, pen) {
+  if (task.trim() === "") return [];
+  if (!card.expanded) return [pen.line(task, "muted")];
+  const lines = pen.paragraph(task, "muted");
+  if (card.phase === "done") return lines;
+  return limited(lines, share(0.3), (rest) => pen.remark(`${rest} more lines of the task`));
+}
+function liveLines3(view, card, pen) {
+  const limits = card.expanded ? { calls: share(0.5), text: share(0.2), withWords: true } : { calls: RECENT_CALLS, text: LIVE_TEXT_LINES, withWords: false };
+  const spent2 = view.usage ? pen.figures(view.usage, view.model) : [];
+  const parts = [isHigh(card) ? clock(card, pen) : "", ...spent2, silence(view, "odd", pen)];
+  return [...workLines(view, limits, pen), ...pen.rows(parts)];
+}
+function endedLines2(result, card, pen) {
+  const failed2 = card.failed || card.error !== void 0 && !isCut(card);
+  const output = result.output ?? (failed2 ? "" : card.text);
+  const why = card.error ?? (failed2 ? { message: result.error ?? card.text } : void 0);
+  return endLines({ ...result, output }, { failed: failed2, error: why }, card, pen);
+}
+function isCut({ error }) {
+  return error?.code === TRUNCATED;
+}
+function progress({ mode, views, phase }) {
   const count = views.length;
-  if (count === 0) return "";
-  if (hasSteps) {
-    const at2 = views.findIndex((view) => !isCompleted(view));
-    if (phase === "pending" || at2 < 0) return counted(count, "step");
-    return `${phase === "done" ? "stopped at step" : "step"} ${at2 + 1} of ${count}`;
-  }
   const done = views.filter(isCompleted).length;
-  return phase === "done" && done < count ? `${done} of ${count} done` : counted(count, "task");
+  if (count === 0) return "";
+  if (mode !== "chain") return phase === "done" && done < count ? `${done} of ${count} done` : counted(count, "task");
+  const at2 = views.findIndex((view) => !isCompleted(view));
+  if (phase === "pending" || at2 < 0) return counted(count, "step");
+  return `${phase === "done" ? "stopped at step" : "step"} ${at2 + 1} of ${count}`;
+}
+function sumOf({ mode, views }) {
+  const changes = new Set(views.flatMap(({ result }) => result?.changes ?? []));
+  return {
+    answer: mode === "chain" && views.every(isCompleted) ? views.at(-1)?.text : void 0,
+    changes: [...changes]
+  };
 }
 function summary2(card, pen) {
   const { views, expanded, expandKey } = card;
@@ -9800,63 +9826,6 @@ function isCompleted(view) {
   return view.state === "completed";
 }
 
-// extension/cards/one.ts
-var one_exports = {};
-__export(one_exports, {
-  bodyLines: () => bodyLines3,
-  headLines: () => headLines2
-});
-var RECENT_CALLS = 3;
-var LIVE_TEXT_LINES = 2;
-function headLines2(card, pen) {
-  const [asked] = card.plan;
-  const [view] = card.views;
-  const mark = markOf3(card, view);
-  const note2 = pen.fg(mark.color, card.phase === "pending" ? "" : view?.note ?? "");
-  const named = title(mark, "subagent", asked?.agent || (card.phase === "done" ? "" : "\u2026"), pen);
-  const head = headLine([named, isHigh(card) ? "" : clock(card, pen), note2], [named, note2], pen);
-  return [head, ...pen.indented(INDENT, (inner) => taskLines(asked?.task ?? "", card, inner))];
-}
-function bodyLines3(card, pen) {
-  return pen.indented(INDENT, (inner) => {
-    const [view] = card.views;
-    if (card.phase === "done") return view?.result ? endedLines2(view.result, card, inner) : refusal(card, inner);
-    return view && card.isLive ? liveLines3(view, card, inner) : [];
-  });
-}
-function endedLines2(result, card, pen) {
-  const failed2 = card.failed || card.error !== void 0 && card.error.code !== TRUNCATED;
-  const output = result.output ?? (failed2 ? "" : card.text);
-  const why = card.error ?? (failed2 ? { message: result.error ?? card.text } : void 0);
-  return endLines({ ...result, output }, { failed: failed2, error: why }, card, pen);
-}
-function markOf3({ phase, isLive: isLive2, failed: failed2, error }, view) {
-  if (phase === "pending") return markOfState({ state: "planned" });
-  if (phase === "running") return view && isLive2 ? view.mark : markOfState({ state: "running" });
-  if (view && view.state !== "completed") return view.mark;
-  if (failed2 || error && error.code !== TRUNCATED) return markOfState({ state: "failed" });
-  return error ? markNamed("warning") : view?.mark ?? markOfState({ state: "completed" });
-}
-function isHigh(card) {
-  return card.expanded && card.isLive;
-}
-function taskLines(task, card, pen) {
-  if (task.trim() === "") return [];
-  if (!card.expanded) return [pen.line(task, "muted")];
-  const lines = pen.paragraph(task, "muted");
-  if (card.phase === "done") return lines;
-  return limited(lines, share(card, 0.3), (rest) => pen.remark(`${rest} more lines of the task`));
-}
-function share({ rows }, part) {
-  return Math.max(1, Math.floor((rows - 3) * part));
-}
-function liveLines3(view, card, pen) {
-  const limits = card.expanded ? { calls: share(card, 0.5), text: share(card, 0.2), withWords: true } : { calls: RECENT_CALLS, text: LIVE_TEXT_LINES, withWords: false };
-  const spent2 = view.usage ? pen.figures(view.usage, view.model) : [];
-  const parts = [isHigh(card) ? clock(card, pen) : "", ...spent2, silence(view, "odd", pen)];
-  return [...workLines(view, limits, pen), ...pen.rows(parts)];
-}
-
 // extension/cards/render.ts
 var QUESTIONS = 3;
 var FOREIGN_LINES = 10;
@@ -9867,7 +9836,6 @@ var MODES = {
 };
 function renderers(tool, asked = () => []) {
   const mode = MODES[tool] ?? "single";
-  const { headLines: headLines3, bodyLines: bodyLines4 } = mode === "single" ? one_exports : many_exports;
   const callOf2 = (args, text2, context) => ({
     ...{ mode, plan: planOf(mode, args), text: text2 },
     ...{ expanded: context.expanded, expandKey: keyText("app.tools.expand", context) }
@@ -9882,7 +9850,7 @@ function renderers(tool, asked = () => []) {
       const questions = (pen) => waiting().map((question) => questionLine2(question, pen));
       return component(
         theme,
-        (pen) => [...headLines3(cardOf(call, state), pen), ...pen.indented(INDENT, questions)],
+        (pen) => [...headLines(cardOf(call, state), pen), ...pen.indented(INDENT, questions)],
         () => `${shownSecond(state, context)} ${waiting().map(({ id }) => id)}`
       );
     },
@@ -9892,7 +9860,7 @@ function renderers(tool, asked = () => []) {
       const text2 = contentText(result);
       noteResult(state, runDetailsIn(result.details), text2, context);
       const call = callOf2(context.args, text2, context);
-      const draw = state.details ? bodyLines4 : foreignLines;
+      const draw = state.details ? bodyLines2 : foreignLines;
       return component(
         theme,
         (pen) => draw(cardOf(call, state), pen),
@@ -9914,7 +9882,7 @@ function renderers2(head, body) {
     renderCall(args, theme, context) {
       const state = context.state;
       return component(theme, (pen) => {
-        const parts = head(args, state, markOf4(state, context), pen);
+        const parts = head(args, state, markOf3(state, context), pen);
         return [headLine(parts, parts, pen)];
       });
     },
@@ -9964,7 +9932,7 @@ function agentLine(agent, pen) {
   const named = `${pen.fg("accent", oneLine(agent.id))} ${pen.fg("dim", `(${oneLine(traits.join(", "))})`)}`;
   return pen.clip(`${named}  ${pen.fg("toolOutput", oneLine(agent.description))}`);
 }
-function markOf4(state, context) {
+function markOf3(state, context) {
   if (!state.isOver) return markOfState({ state: context.executionStarted ? "starting" : "planned" });
   return markOfState({ state: context.isError ? "failed" : "completed" });
 }
@@ -10000,12 +9968,12 @@ var Tools = class {
           shareCompiledCode();
           const waits = isWaitingTool(surface.name) ? { id, signal } : void 0;
           let isOver2 = false;
-          const answer3 = async () => native ? await run({
+          const answer2 = async () => native ? await run({
             ...{ native, id, params, signal, context, place: placeOptions(this.pi, context) },
             host: hostCallbacks(context, this.questions, waits),
             update: ({ content, details: details2 }) => !isOver2 && onUpdate?.({ content, details: details2 })
           }) : failure3(problem);
-          const output = await answer3().catch(
+          const output = await answer2().catch(
             (error) => failure3(`the run ended unexpectedly: ${messageOf(error)}`)
           );
           isOver2 = true;
@@ -10069,15 +10037,15 @@ async function spawn({ native, params, place, host, signal, context }) {
   const { task, label, runTimeoutSeconds, cleanup } = named;
   const asked = { task, label, agent, childModel, childThinking, runTimeoutSeconds, cleanup };
   const options = defined({ ...place, ...asked, models: modelNames(context) });
-  return answer2(await native.spawnSession(options, host), STAMPS.receipt);
+  return answer(await native.spawnSession(options, host), STAMPS.receipt);
 }
 async function list({ native, place }) {
-  return answer2(await native.listSpawnable(place), STAMPS.agents);
+  return answer(await native.listSpawnable(place), STAMPS.agents);
 }
 function refused(error) {
-  return answer2({ status: "error", error }, STAMPS.receipt);
+  return answer({ status: "error", error }, STAMPS.receipt);
 }
-function answer2(said, stamp) {
+function answer(said, stamp) {
   const isError = "status" in said && said.status !== "accepted";
   return { content: [{ type: "text", text: JSON.stringify(said) }], isError, details: { ...stamp, ...said } };
 }
