@@ -156,7 +156,8 @@ fn joined(pieces: &[&'static str], most: usize) -> impl Strategy<Value = String>
 }
 
 fn mechanism() -> impl Strategy<Value = Mechanism> {
-    select(vec![Mechanism::Landlock, Mechanism::MountNamespace, Mechanism::PidNamespace, Mechanism::Cgroup])
+    use Mechanism::{Cgroup, Landlock, MountNamespace, PidNamespace, Seccomp, ToolSandbox};
+    select(vec![Landlock, MountNamespace, Seccomp, ToolSandbox, PidNamespace, Cgroup])
 }
 
 fn report() -> impl Strategy<Value = Report> {
@@ -190,11 +191,17 @@ fn report() -> impl Strategy<Value = Report> {
 fn options() -> impl Strategy<Value = Options> {
     let word =
         || prop_oneof!["\\PC{0,8}", select(vec!["--", "--grace-ms", "-x", ""]).prop_map(str::to_owned)];
-    let sandbox = (vec(word(), 0..3), any::<bool>()).prop_map(|(writable, metadata)| Sandbox {
-        writable: writable.into_iter().map(Into::into).collect(),
-        metadata,
-    });
     let limit = || proptest::option::of(any::<u64>());
+    let paths = || vec(word().prop_map(Into::into), 0..3);
+    let sandbox = (paths(), any::<bool>(), paths(), paths(), limit()).prop_map(
+        |(writable, metadata, hidden, shown, file_bytes)| Sandbox {
+            writable,
+            metadata,
+            hidden,
+            shown,
+            file_bytes,
+        },
+    );
     let limits = (limit(), limit(), limit(), limit());
     let kept = (vec(word(), 0..3), proptest::option::of(word()));
     let command = vec(word(), 1..4);

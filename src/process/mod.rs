@@ -59,5 +59,5 @@ pub use streams::Pipes;
 pub use supervise::{Started, SuperviseLimits, start, supervise};
 pub use tree::Vitals;
 pub use warden::{
-    Abilities, LimitKind, Limits, Mechanism, Options, OverLimit, ProbeError, Sandbox, Tally, probe,
+    Abilities, LimitKind, Limits, Mechanism, Options, OverLimit, ProbeError, Sandbox, Tally, ToolShell, probe,
 };

@@ -13,6 +13,8 @@ pub struct Abilities {
     pub mount_namespace: Result<(), String>,
     /// Whether a child can get a pid namespace.
     pub pid_namespace: Result<(), String>,
+    /// Whether what the tools of a child start can get a sandbox of its own, inside the child's.
+    pub tools: Result<(), String>,
     /// The directory in which control groups can be made.
     pub cgroup: Result<String, String>,
 }
@@ -24,6 +26,7 @@ impl fmt::Display for Abilities {
             ("landlock", self.landlock.clone().map(|version| version.to_string())),
             ("mount-ns", self.mount_namespace.clone().map(|()| String::new())),
             ("pid-ns", self.pid_namespace.clone().map(|()| String::new())),
+            ("tools", self.tools.clone().map(|()| String::new())),
             ("cgroup", self.cgroup.clone()),
         ] {
             match ability {
@@ -51,6 +54,7 @@ impl Abilities {
             landlock: ability("landlock").map(|version| version.parse().unwrap_or_default()),
             mount_namespace: ability("mount-ns").map(drop),
             pid_namespace: ability("pid-ns").map(drop),
+            tools: ability("tools").map(drop),
             cgroup: ability("cgroup"),
         })
     }
@@ -67,6 +71,7 @@ mod tests {
             landlock: Ok(7),
             mount_namespace: Ok(()),
             pid_namespace: Err("user namespaces are switched off".into()),
+            tools: Ok(()),
             cgroup: Ok("/sys/fs/cgroup/a b".into()),
         };
         assert_eq!(Abilities::parse(&able.to_string()), Some(able));

@@ -17,6 +17,7 @@ mod options;
 mod proc_stat;
 #[cfg(unix)]
 mod remove;
+mod tool_shell;
 mod transient;
 
 pub use abilities::Abilities;
@@ -26,6 +27,7 @@ pub use options::{Limits, Options, Sandbox};
 pub use proc_stat::{Stat, processes};
 #[cfg(unix)]
 pub use remove::remove_tree;
+pub use tool_shell::ToolShell;
 pub use transient::{SHORT_OF_RESOURCES, is_transient, shown};
 
 /// The longest message in either direction, in bytes.

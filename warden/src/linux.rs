@@ -80,6 +80,7 @@ fn probe() -> io::Result<Abilities> {
         landlock: sandbox::landlock()?,
         mount_namespace: sandbox::mount_namespace()?,
         pid_namespace: namespace::pid_namespace()?,
+        tools: Err("this version has none".into()),
         // Each start tries again, so a shortage does no harm here; `EAGAIN` may also be a limit that stays.
         cgroup: cgroup::cgroup(),
     })

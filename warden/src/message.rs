@@ -78,6 +78,10 @@ words! {
         Landlock = "landlock",
         /// A mount namespace in which all but the writable paths is mounted read-only.
         MountNamespace = "mount-ns",
+        /// A filter of system calls.
+        Seccomp = "seccomp",
+        /// A sandbox of its own for what the child's tools start. The host adds it to what the warden reports.
+        ToolSandbox = "tool-sandbox",
         /// A pid namespace that dies with the warden.
         PidNamespace = "pid-ns",
         /// A control group that holds the tree.
@@ -255,6 +259,8 @@ mod tests {
             Report::Started(vec![
                 Mechanism::Landlock,
                 Mechanism::MountNamespace,
+                Mechanism::Seccomp,
+                Mechanism::ToolSandbox,
                 Mechanism::PidNamespace,
                 Mechanism::Cgroup,
             ]),

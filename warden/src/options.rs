@@ -25,13 +25,20 @@ pub struct Options {
     pub command: Vec<OsString>,
 }
 
-/// What a sandboxed child may write. It may read everything that its user may.
+/// What a sandboxed child may write, and what of its user's files it cannot see.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sandbox {
     /// Writable files and directories; a directory includes everything below it. They must exist.
     pub writable: Vec<PathBuf>,
     /// Whether modes, owners, times and attributes are protected too, where the kernel allows it.
     pub metadata: bool,
+    /// Files and directories that the child cannot see, where it gets a mount namespace; missing ones are skipped.
+    /// The warden adds the sockets of well-known servers.
+    pub hidden: Vec<PathBuf>,
+    /// Files and directories below a hidden one that the child sees nevertheless.
+    pub shown: Vec<PathBuf>,
+    /// The largest file that the child may write, in bytes. Writing beyond fails with `EFBIG`.
+    pub file_bytes: Option<u64>,
 }
 
 /// What a whole tree may use; `None` means no limit.
@@ -51,6 +58,9 @@ const GRACE: &str = "--grace-ms";
 const READ_ONLY: &str = "--read-only";
 const METADATA: &str = "--metadata";
 const WRITABLE: &str = "--writable";
+const HIDDEN: &str = "--hidden";
+const SHOWN: &str = "--shown";
+const FILE_BYTES: &str = "--file-bytes";
 const SCRATCH: &str = "--scratch";
 const UNLESS_KEPT: &str = "--unless-kept";
 const DIRECTORY: &str = "--directory";
@@ -66,18 +76,22 @@ impl Options {
     #[must_use]
     pub fn to_args(&self) -> Vec<OsString> {
         let Limits { memory_bytes, processes, cpu_seconds, open_files } = self.limits;
+        let sandbox = self.sandbox.clone().unwrap_or_default();
         let numbers = [
             (GRACE, u64::try_from(self.grace.as_millis()).ok()),
             (MEMORY, memory_bytes),
             (PROCESSES, processes),
             (CPU, cpu_seconds),
             (OPEN_FILES, open_files),
+            (FILE_BYTES, sandbox.file_bytes),
         ];
         let paths = [
             (SCRATCH, &self.scratch[..]),
             (UNLESS_KEPT, &self.unless_kept),
             (DIRECTORY, self.directory.as_slice()),
-            (WRITABLE, self.sandbox.as_ref().map_or(&[], |sandbox| &sandbox.writable)),
+            (WRITABLE, &sandbox.writable),
+            (HIDDEN, &sandbox.hidden),
+            (SHOWN, &sandbox.shown),
         ];
         let mut args = Vec::new();
         for (name, number) in numbers {
@@ -88,7 +102,7 @@ impl Options {
         }
         let flags = [
             (READ_ONLY, self.sandbox.is_some()),
-            (METADATA, self.sandbox.as_ref().is_some_and(|sandbox| sandbox.metadata)),
+            (METADATA, sandbox.metadata),
             (PID_NAMESPACE, self.pid_namespace),
             (COMMAND, true),
         ];
@@ -118,6 +132,9 @@ impl Options {
                 UNLESS_KEPT => options.unless_kept.push(value()?.into()),
                 DIRECTORY => options.directory = Some(value()?.into()),
                 WRITABLE => sandbox.writable.push(value()?.into()),
+                HIDDEN => sandbox.hidden.push(value()?.into()),
+                SHOWN => sandbox.shown.push(value()?.into()),
+                FILE_BYTES => sandbox.file_bytes = Some(number(name, &value()?)?),
                 READ_ONLY => read_only = true,
                 METADATA => sandbox.metadata = true,
                 PID_NAMESPACE => options.pid_namespace = true,
@@ -136,7 +153,7 @@ impl Options {
     }
 }
 
-fn number(name: &str, value: &OsStr) -> Result<u64, String> {
+pub(crate) fn number(name: &str, value: &OsStr) -> Result<u64, String> {
     let number = value.to_str().and_then(|text| text.parse().ok());
     number.ok_or_else(|| format!("{name} needs a number, not {}", value.display()))
 }
@@ -149,7 +166,13 @@ mod tests {
     fn options_survive_the_round_trip_through_arguments() {
         let all = Options {
             grace: Duration::from_millis(1500),
-            sandbox: Some(Sandbox { writable: vec!["/a b".into(), "--".into()], metadata: true }),
+            sandbox: Some(Sandbox {
+                writable: vec!["/a b".into(), "--".into()],
+                metadata: true,
+                hidden: vec!["/home/.ssh".into()],
+                shown: vec!["/c".into(), "--hidden".into()],
+                file_bytes: Some(5),
+            }),
             limits: Limits {
                 memory_bytes: Some(1),
                 processes: Some(2),

@@ -14,5 +14,7 @@ mod sweep;
 pub(super) use elsewhere::start;
 #[cfg(target_os = "linux")]
 pub(super) use follow::start;
-pub use pi_subagent_warden::{Abilities, LimitKind, Limits, Mechanism, Options, OverLimit, Sandbox, Tally};
+pub use pi_subagent_warden::{
+    Abilities, LimitKind, Limits, Mechanism, Options, OverLimit, Sandbox, Tally, ToolShell,
+};
 pub use probe::{ProbeError, probe};

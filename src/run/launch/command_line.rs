@@ -168,7 +168,7 @@ impl Invocation<'_> {
         let config::Limits { memory_bytes, processes, cpu_seconds, open_files } = config.limits;
         let sandbox = match sandbox {
             SandboxPlan::Held { metadata, .. } => {
-                Some(Sandbox { writable: self.files.writable(), metadata: *metadata })
+                Some(Sandbox { writable: self.files.writable(), metadata: *metadata, ..Sandbox::default() })
             }
             SandboxPlan::Loose { .. } => None,
         };

@@ -140,7 +140,7 @@ fn a_writable_path_that_is_a_link_or_missing_is_refused() {
     let link = scene.path("link");
     std::os::unix::fs::symlink(scene.path("tree"), &link).expect("a link");
     for path in [link, scene.path("missing")] {
-        let sandbox = Sandbox { writable: vec![path.clone()], metadata: true };
+        let sandbox = Sandbox { writable: vec![path.clone()], metadata: true, ..Sandbox::default() };
         let ran = in_sandbox(&scene, &sandbox, Path::new("/"), &["/bin/true"], &[]);
         assert!(ran.code.is_none() && ran.mechanisms.is_empty(), "{}: {}", path.display(), ran.text);
     }
@@ -166,7 +166,7 @@ fn without_namespaces_landlock_holds_alone() {
             say(&format!("{user:?}: this machine cannot take namespaces away: {}", check.1));
             continue;
         }
-        let sandbox = Sandbox { writable: scene.writable(), metadata: true };
+        let sandbox = Sandbox { writable: scene.writable(), metadata: true, ..Sandbox::default() };
         let script = "id -u; stat -c %u .; sh -c 'echo changed >src/a.txt'; echo text >\"$TMPDIR/file\"";
         let tree = scene.path("tree");
         let ran = in_sandbox(&scene, &sandbox, &tree, &["/bin/sh", "-c", script], &before);

@@ -51,7 +51,7 @@ pub(crate) fn probe(scene: &Scene) -> Abilities {
 
 /// Runs a command in a sandbox in which the scene's own directories can be written.
 pub(crate) fn sandboxed(scene: &Scene, metadata: bool, directory: &Path, command: &[&str]) -> Ran {
-    let sandbox = Sandbox { writable: scene.writable(), metadata };
+    let sandbox = Sandbox { writable: scene.writable(), metadata, ..Sandbox::default() };
     in_sandbox(scene, &sandbox, directory, command, &[])
 }
 

@@ -18,6 +18,7 @@ fn capabilities(landlock: Result<u32, String>, mount_namespace: Result<(), Strin
         landlock,
         mount_namespace,
         pid_namespace: Ok(()),
+        tools: Ok(()),
         cgroup: Err("no cgroup".to_owned()),
     }
 }

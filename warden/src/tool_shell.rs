@@ -1,0 +1,147 @@
+//! The tools' sandbox: what the warden applies when it stands in for the shell of a child's tools.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+#[cfg(unix)]
+use crate::options::number;
+
+/// What the warden reads when it is run as a shell: when the last part of the path it was started by is
+/// [`ToolShell::NAME`]. It enters the tools' sandbox, which lies inside the child's own, and executes `shell` with the
+/// arguments it was given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolShell {
+    /// The path of the program that is executed.
+    pub shell: PathBuf,
+    /// Writable files and directories; a directory includes everything below it. They must exist.
+    pub writable: Vec<PathBuf>,
+    /// Files and directories that cannot be read; missing ones are skipped.
+    pub hidden: Vec<PathBuf>,
+    /// Whether the network can be used. Otherwise only sockets between processes of this machine remain.
+    pub network: bool,
+    /// Whether Unix sockets may be created, because the servers of the user cannot be reached by them: the child has a
+    /// mount namespace that hides theirs. Without it only pairs of connected ones remain.
+    pub unix_sockets: bool,
+    /// The environment variables that are removed.
+    pub unset: Vec<OsString>,
+    /// The largest file that may be written, in bytes. Writing beyond fails with `EFBIG`.
+    pub file_bytes: Option<u64>,
+}
+
+const SHELL: &str = "shell";
+const WRITABLE: &str = "writable";
+const HIDDEN: &str = "hidden";
+const NETWORK: &str = "network";
+const UNIX_SOCKETS: &str = "unix-sockets";
+const UNSET: &str = "unset";
+const FILE_BYTES: &str = "file-bytes";
+
+impl ToolShell {
+    /// The file name by which the warden knows that it is run as a shell.
+    pub const NAME: &str = "shell";
+    /// What follows the path of the shell in the path of the file with its options.
+    pub const OPTIONS_SUFFIX: &str = ".options";
+    /// The longest file of options that is read, in bytes.
+    pub const MAX_BYTES: usize = 64 * 1024;
+
+    /// Builds the content of the file with the options: names and their values, each ended by NUL. A value with NUL in
+    /// it cannot be a path or the name of a variable; what stands behind is rejected when it is read.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut add = |name: &str, value: &OsStr| {
+            for word in [name.as_bytes(), value.as_encoded_bytes()] {
+                bytes.extend_from_slice(word);
+                bytes.push(0);
+            }
+        };
+        add(SHELL, self.shell.as_os_str());
+        for (name, paths) in [(WRITABLE, &self.writable), (HIDDEN, &self.hidden)] {
+            paths.iter().for_each(|path| add(name, path.as_os_str()));
+        }
+        for (name, allowed) in [(NETWORK, self.network), (UNIX_SOCKETS, self.unix_sockets)] {
+            add(name, OsStr::new(if allowed { "on" } else { "off" }));
+        }
+        self.unset.iter().for_each(|variable| add(UNSET, variable));
+        self.file_bytes.iter().for_each(|limit| add(FILE_BYTES, OsStr::new(&limit.to_string())));
+        bytes
+    }
+
+    /// Parses the content of the file with the options.
+    ///
+    /// # Errors
+    ///
+    /// For an unknown name, a missing or malformed value, and a missing shell; in words.
+    #[cfg(unix)]
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+        use std::os::unix::ffi::OsStrExt as _;
+        let words = bytes.strip_suffix(&[0]).ok_or("the options are cut short")?;
+        let mut words = words.split(|byte| *byte == 0).map(OsStr::from_bytes);
+        let mut options = Self::default();
+        while let Some(name) = words.next() {
+            let name = name.to_str().ok_or_else(|| format!("unknown option {}", name.display()))?;
+            let value = words.next().ok_or_else(|| format!("{name} needs a value"))?;
+            match name {
+                SHELL => options.shell = value.into(),
+                WRITABLE => options.writable.push(value.into()),
+                HIDDEN => options.hidden.push(value.into()),
+                NETWORK => options.network = switch(name, value)?,
+                UNIX_SOCKETS => options.unix_sockets = switch(name, value)?,
+                UNSET => options.unset.push(value.into()),
+                FILE_BYTES => options.file_bytes = Some(number(name, value)?),
+                unknown => return Err(format!("unknown option {unknown}")),
+            }
+        }
+        if !options.shell.is_absolute() {
+            return Err("the options name no shell".into());
+        }
+        Ok(options)
+    }
+}
+
+#[cfg(unix)]
+fn switch(name: &str, value: &OsStr) -> Result<bool, String> {
+    match value.to_str() {
+        Some("on") => Ok(true),
+        Some("off") => Ok(false),
+        _ => Err(format!("{name} needs on or off, not {}", value.display())),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_survive_the_round_trip() {
+        let all = ToolShell {
+            shell: "/bin/bash".into(),
+            writable: vec!["/tmp/a b".into(), "hidden".into()],
+            hidden: vec!["/home/auth\n.json".into(), String::new().into()],
+            network: true,
+            unix_sockets: true,
+            unset: vec!["A_TOKEN".into(), "shell".into()],
+            file_bytes: Some(u64::MAX),
+        };
+        let few = ToolShell { shell: "/bin/sh".into(), ..ToolShell::default() };
+        for options in [all, few] {
+            assert_eq!(ToolShell::from_bytes(&options.to_bytes()), Ok(options));
+        }
+    }
+
+    #[test]
+    fn bad_options_are_named() {
+        for (bytes, complaint) in [
+            (&b""[..], "the options are cut short"),
+            (b"shell\0/bin/sh", "the options are cut short"),
+            (b"shell\0", "shell needs a value"),
+            (b"shell\0sh\0", "the options name no shell"),
+            (b"network\0on\0", "the options name no shell"),
+            (b"network\0maybe\0", "network needs on or off, not maybe"),
+            (b"file-bytes\0much\0", "file-bytes needs a number, not much"),
+            (b"loud\0on\0", "unknown option loud"),
+        ] {
+            assert_eq!(ToolShell::from_bytes(bytes), Err(complaint.into()));
+        }
+    }
+}
