@@ -4,8 +4,8 @@
  * In a child of this package only the guard is registered: a sub-agent delegates nothing.
  */
 
-import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import type { BackgroundEvent, ToolSurfaces } from "../index.js";
+import type { ExtensionAPI, ExtensionCommandContext, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import type { BackgroundEvent, DeliveryMessage, ToolSurfaces } from "../index.js";
 import { Deliveries } from "./background/deliveries.ts";
 import { Background } from "./background/registry.ts";
 import { registerAnnouncementRenderer } from "./cards/announcement.ts";
@@ -42,16 +42,17 @@ function start(pi: ExtensionAPI): void {
 	const background = new Background();
 	const questions = new Questions();
 	const events = new RunEvents(pi);
-	const deliveries = new Deliveries(pi, background, (message) => events.delivered(message));
 	const tools = new Tools(pi, questions);
 	const notices = new Notices();
 	const early = new EarlyCalls((tool, callId, context) => tools.bootEarly(tool, callId, context));
 	let surfaces: ToolSurfaces | undefined;
+	let deliveries: Deliveries | undefined;
 	let hideWidget = () => {};
 	const remembered = rememberedTools();
 	tools.register(remembered);
 
-	registerCommands(pi, { background, deliveries, questions });
+	const drain = async (context: ExtensionCommandContext) => await deliveries?.drain(() => context.waitForIdle());
+	registerCommands(pi, { background, questions, drain });
 	registerAnnouncementRenderer(pi);
 	questions.subscribe(() => background.ask(questions.list()));
 
@@ -70,16 +71,19 @@ function start(pi: ExtensionAPI): void {
 			if (event.runs) events.update(event.runs);
 			if (event.ended) events.ended(event.ended);
 		});
-		if (event.deliveries) deliveries.add(event.deliveries);
+		if (event.deliveries) deliveries?.add(event.deliveries);
 	}
 
 	/** Opens the background runs of the session; what of their ends stands in it already is not told again. */
 	function openBackground(context: ExtensionContext): void {
 		const { native } = loadAddon();
 		if (!native) return;
-		const delivered = deliveries.open(context);
 		try {
-			background.open(native, { ...placeOptions(pi, context), delivered }, (event) => heard(event, context));
+			const arrived = (message: DeliveryMessage) => events.delivered(message);
+			const delivery = new Deliveries({ pi, context, background, policy: native.deliveryPolicy(), arrived });
+			deliveries = delivery;
+			const options = { ...placeOptions(pi, context), delivered: [...delivery.standing()] };
+			background.open(native, options, (event) => heard(event, context));
 		} catch (error) {
 			notices.announce([`background runs are not available: ${messageOf(error)}`], context);
 		}
@@ -104,24 +108,24 @@ function start(pi: ExtensionAPI): void {
 		if (isTerminal) hideWidget = showWidget(context, background);
 	});
 
-	pi.on("input", () => deliveries.prompted());
+	pi.on("input", () => deliveries?.prompted());
 	pi.on("before_agent_start", (event) => {
-		deliveries.beforeStart();
+		deliveries?.beforeStart();
 		if (!surfaces?.register || !pi.getActiveTools().includes("subagent")) return undefined;
 		const systemPrompt = withPolicy(event.systemPrompt, surfaces);
 		return systemPrompt === undefined ? undefined : { systemPrompt };
 	});
 
 	pi.on("message_update", (event, context) => early.update(event, context));
-	pi.on("agent_start", (_event, context) => deliveries.started(context));
+	pi.on("agent_start", (_event, context) => deliveries?.started(context.signal));
 	pi.on("message_end", (event) => {
 		early.messageEnded(event);
-		deliveries.messageEnded(event.message);
+		deliveries?.messageEnded(event.message);
 	});
 	pi.on("tool_execution_end", ({ toolCallId }) => early.finished(toolCallId));
 	pi.on("agent_end", () => early.clear());
-	pi.on("agent_before_settle", async (event, context) => await deliveries.beforeSettle(event, context));
-	pi.on("agent_settled", ({ aborted }: SettledEvent) => deliveries.settled(aborted));
+	pi.on("agent_before_settle", async (event) => await deliveries?.beforeSettle(event));
+	pi.on("agent_settled", ({ aborted }: SettledEvent) => deliveries?.settled(aborted));
 
 	pi.on("tool_result", ({ toolCallId }) => (tools.takeFailed(toolCallId) ? { isError: true } : undefined));
 
@@ -130,7 +134,8 @@ function start(pi: ExtensionAPI): void {
 		process.off("SIGINT", interrupted);
 		hideWidget();
 		hideWidget = () => {};
-		deliveries.close();
+		deliveries?.close();
+		deliveries = undefined;
 		const view = background.leave();
 		events.close();
 		questions.detach(reason === "reload");

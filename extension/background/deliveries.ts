@@ -16,7 +16,6 @@ import type {
 } from "@earendil-works/pi-coding-agent";
 import type { DeliveryMessage, DeliveryPolicy } from "../../index.js";
 import { guardedInterval } from "../host/guard.ts";
-import { loadAddon } from "../host/native.ts";
 import { announcementOf, deliveredIn } from "./announcement.ts";
 import type { Background } from "./registry.ts";
 
@@ -27,36 +26,35 @@ interface Outgoing {
 	sentAt?: number | undefined;
 }
 
+/** What deliveries are made with, and the session that they are made to. */
+interface Place {
+	pi: ExtensionAPI;
+	context: ExtensionContext;
+	background: Background;
+	/** Attempts and waiting times are the addon's, which keeps what is to be delivered. */
+	policy: DeliveryPolicy;
+	/** Hears of each message that stands in the session. */
+	arrived(message: DeliveryMessage): void;
+}
+
+/** The deliveries to one session, from its opening to its end. */
 export class Deliveries {
-	private readonly pi: ExtensionAPI;
-	private readonly background: Background;
-	private readonly arrived: (message: DeliveryMessage) => void;
-	private context: ExtensionContext | undefined;
+	private readonly place: Place;
 	/** Not seen in the session yet, oldest first. */
 	private outgoing: Outgoing[] = [];
 	/** In the session, and not known to be in its file. */
 	private unwritten: string[] = [];
 	/** Everything that this session was given. */
-	private readonly known = new Set<string>();
+	private readonly known: Set<string>;
 	private timer: NodeJS.Timeout | undefined;
-	private rules: DeliveryPolicy | undefined;
-	private openedAt = 0;
+	private readonly openedAt = performance.now();
 	private promptedAt = Number.NEGATIVE_INFINITY;
 	private signal: AbortSignal | undefined;
 	private stopReason: string | undefined;
 
-	/** `arrived` hears of each message that stands in the session. */
-	constructor(pi: ExtensionAPI, background: Background, arrived: (message: DeliveryMessage) => void) {
-		this.pi = pi;
-		this.background = background;
-		this.arrived = arrived;
-	}
-
-	/** Attempts and waiting times are the addon's, which keeps what is to be delivered. */
-	private get policy(): DeliveryPolicy {
-		this.rules ??= loadAddon().native?.deliveryPolicy();
-		if (!this.rules) throw new Error("results are delivered by the addon, and it is not loaded");
-		return this.rules;
+	constructor(place: Place) {
+		this.place = place;
+		this.known = this.standing();
 	}
 
 	private get held(): Outgoing[] {
@@ -67,14 +65,9 @@ export class Deliveries {
 		return this.outgoing.length > 0 || this.unwritten.length > 0;
 	}
 
-	/** Begins with a session. Returns the ids of the deliveries that stand in it. */
-	open(context: ExtensionContext): string[] {
-		this.forget();
-		this.context = context;
-		this.openedAt = performance.now();
-		const ids = deliveredIn(context.sessionManager.getEntries());
-		for (const id of ids) this.known.add(id);
-		return [...ids];
+	/** The ids of the deliveries that stand in the session. */
+	standing(): Set<string> {
+		return deliveredIn(this.place.context.sessionManager.getEntries());
 	}
 
 	/** Ends with the session: what does not stand in it is the addon's again. */
@@ -84,19 +77,14 @@ export class Deliveries {
 	}
 
 	private forget(): void {
-		clearInterval(this.timer);
-		this.timer = undefined;
-		this.context = undefined;
 		this.outgoing = [];
 		this.unwritten = [];
-		this.known.clear();
-		this.promptedAt = Number.NEGATIVE_INFINITY;
-		this.background.hold([]);
+		this.watch();
 	}
 
 	/** Takes a message from the addon. */
 	add(message: DeliveryMessage): void {
-		if (!this.context || message.deliveryIds.every((id) => this.known.has(id))) return;
+		if (message.deliveryIds.every((id) => this.known.has(id))) return;
 		this.outgoing.push({ message, attempts: 0 });
 		for (const id of message.deliveryIds) this.known.add(id);
 		this.whileOpen(() => this.look());
@@ -113,9 +101,9 @@ export class Deliveries {
 		this.handOver(false);
 	}
 
-	started(context: ExtensionContext): void {
+	started(signal: AbortSignal | undefined): void {
 		this.promptedAt = Number.NEGATIVE_INFINITY;
-		this.signal = context.signal;
+		this.signal = signal;
 	}
 
 	/** A message has ended; pi adds it to the session when its handlers are through. */
@@ -125,11 +113,9 @@ export class Deliveries {
 	}
 
 	/** The run would come to rest: what is held joins the session, and the model goes on with it. */
-	async beforeSettle(
-		event: AgentBeforeSettleEvent,
-		context: ExtensionContext,
-	): Promise<AgentBeforeSettleEventResult | undefined> {
-		if (!context.hasUI) await this.background.settled();
+	async beforeSettle(event: AgentBeforeSettleEvent): Promise<AgentBeforeSettleEventResult | undefined> {
+		const { background, context } = this.place;
+		if (!context.hasUI) await background.settled();
 		this.verify();
 		const { held } = this;
 		if (held.length === 0) return undefined;
@@ -154,7 +140,7 @@ export class Deliveries {
 
 	/** Without a user pi leaves after a command: waits for the runs that it has started, and for what the model says. */
 	async drain(waitForIdle: () => Promise<void>): Promise<void> {
-		await this.background.settled();
+		await this.place.background.settled();
 		this.handOver(true);
 		await waitForIdle();
 	}
@@ -164,37 +150,32 @@ export class Deliveries {
 		// First: what fails below is looked at again.
 		this.watch();
 		this.verify();
-		if (this.mayStart()) {
-			const sentBefore = performance.now() - this.policy.refusedMs;
-			for (const each of this.outgoing)
-				if (each.sentAt !== undefined && each.sentAt < sentBefore) each.sentAt = undefined;
-			this.handOver(true);
-		}
-		this.watch();
+		if (!this.mayStart()) return;
+		const sentBefore = performance.now() - this.place.policy.refusedMs;
+		for (const each of this.outgoing) if ((each.sentAt ?? sentBefore) < sentBefore) each.sentAt = undefined;
+		this.handOver(true);
 	}
 
 	/** Whether a turn may be started: none is under way or being prepared. Without a user, there are better moments. */
 	private mayStart(): boolean {
+		const { context, policy } = this.place;
 		const now = performance.now();
-		const { openingMs, preflightMs } = this.policy;
-		const isQuiet = now - this.openedAt >= openingMs && now - this.promptedAt >= preflightMs;
-		return isQuiet && this.context?.hasUI === true && this.context.isIdle();
+		const isQuiet = now - this.openedAt >= policy.openingMs && now - this.promptedAt >= policy.preflightMs;
+		return isQuiet && context.hasUI && context.isIdle();
 	}
 
 	/** Hands what is held to pi; the last message starts a turn where one of them wants that. */
 	private handOver(mayTurn: boolean): void {
-		const given = this.held.filter(({ attempts }) => attempts >= this.policy.attempts);
+		const { pi, context, policy } = this.place;
+		const given = this.held.filter(({ attempts }) => attempts >= policy.attempts);
 		this.outgoing = this.outgoing.filter((each) => !given.includes(each));
-		const isPatient = this.context?.hasUI === true;
-		const triggerTurn = mayTurn && (!isPatient || this.held.some(({ message }) => message.triggerTurn));
+		const triggerTurn = mayTurn && (!context.hasUI || this.held.some(({ message }) => message.triggerTurn));
 		try {
 			for (let [next, ...more] = this.held; next; [next, ...more] = this.held) {
 				noteSent(next);
-				const starts = more.length === 0 && triggerTurn && next.attempts < this.policy.attempts;
-				this.pi.sendMessage(announcementOf(next.message), {
-					triggerTurn: starts,
-					...(starts && { deliverAs: "followUp" }),
-				});
+				const starts = more.length === 0 && triggerTurn && next.attempts < policy.attempts;
+				const options = { triggerTurn: starts, ...(starts && { deliverAs: "followUp" as const }) };
+				pi.sendMessage(announcementOf(next.message), options);
 			}
 			this.verify();
 		} finally {
@@ -204,24 +185,23 @@ export class Deliveries {
 
 	/** Looks which of the messages stand in the session, and whether that is written. */
 	private verify(): void {
-		const { context } = this;
+		if (!this.isWaiting) return;
+		const { arrived, background, context } = this.place;
 		const sent = this.outgoing.filter(({ sentAt }) => sentAt !== undefined);
-		if (!context || (sent.length === 0 && this.unwritten.length === 0)) return;
-		if (sent.length > 0) {
-			const ids = deliveredIn(context.sessionManager.getEntries());
-			const standing = sent.filter(({ message }) => message.deliveryIds.every((id) => ids.has(id)));
-			this.outgoing = this.outgoing.filter((each) => !standing.includes(each));
-			for (const { message } of standing) {
-				this.unwritten.push(...message.deliveryIds);
-				this.arrived(message);
-			}
+		const ids = sent.length > 0 ? this.standing() : new Set();
+		const there = sent.filter(({ message }) => message.deliveryIds.every((id) => ids.has(id)));
+		this.outgoing = this.outgoing.filter((each) => !there.includes(each));
+		for (const { message } of there) {
+			this.unwritten.push(...message.deliveryIds);
+			arrived(message);
 		}
 		const file = context.sessionManager.getSessionFile();
 		// pi writes a new session with its first answer, and from then on each entry as it comes.
-		if (this.unwritten.length === 0 || (file !== undefined && !existsSync(file))) return;
-		const ids = this.unwritten.splice(0);
-		// When the addon cannot note it, the ids in the session tell at the next opening.
-		this.background.session?.delivered(ids).catch(() => undefined);
+		if (this.unwritten.length > 0 && (file === undefined || existsSync(file))) {
+			// When the addon cannot note it, the ids in the session tell at the next opening.
+			background.session?.delivered(this.unwritten.splice(0)).catch(() => undefined);
+		}
+		this.watch();
 	}
 
 	/** A pi that has left the session without a word throws for everything that belonged to it. */
@@ -231,7 +211,7 @@ export class Deliveries {
 		} catch {
 			try {
 				// Whatever else went wrong is tried again with the next look.
-				this.context?.isIdle();
+				this.place.context.isIdle();
 			} catch {
 				this.forget();
 			}
@@ -239,12 +219,14 @@ export class Deliveries {
 	}
 
 	private watch(): void {
-		this.background.hold(this.outgoing.flatMap(({ message }) => message.runs));
-		if (!this.isWaiting || !this.context) {
+		const { background, policy } = this.place;
+		background.hold(this.outgoing.flatMap(({ message }) => message.runs));
+		if (this.isWaiting) {
+			const look = () => this.whileOpen(() => this.look());
+			this.timer ??= guardedInterval("delivering results", look, policy.lookMs);
+		} else {
 			clearInterval(this.timer);
 			this.timer = undefined;
-		} else if (!this.timer) {
-			this.timer = guardedInterval("delivering results", () => this.whileOpen(() => this.look()), this.policy.lookMs);
 		}
 	}
 }

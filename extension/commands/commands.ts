@@ -1,7 +1,6 @@
 /** `/subagents`, `/stop` and the key of questions. The addon answers the commands. */
 
-import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
-import type { Deliveries } from "../background/deliveries.ts";
+import type { ExtensionAPI, ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
 import type { Background } from "../background/registry.ts";
 import { messageOf } from "../host/guard.ts";
 import { loadAddon } from "../host/native.ts";
@@ -16,8 +15,9 @@ import { deliver, messageReport, type Report, registerReportRenderer } from "./r
 /** What the commands work on. */
 export interface Session {
 	background: Background;
-	deliveries: Deliveries;
 	questions: Questions;
+	/** Without a user pi leaves after a command; this waits for what comes of it. */
+	drain(context: ExtensionCommandContext): Promise<void>;
 }
 
 /** The one subcommand that is about this terminal, and not about runs. */
@@ -29,7 +29,7 @@ const NO_QUESTION = "No sub-agent waits for an answer";
 const WITHOUT_PANEL = "list";
 
 export function registerCommands(pi: ExtensionAPI, session: Session): void {
-	const { background, deliveries, questions } = session;
+	const { background, questions, drain } = session;
 	const open = (which: string) => openQuestion(which, questions, background);
 	registerReportRenderer(pi);
 	pi.registerCommand("subagents", {
@@ -52,7 +52,7 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 			const command = background.session?.command(line || WITHOUT_PANEL, callbacks, doctorOptions(pi, context));
 			const failed = (error: unknown) => messageReport("error", `/subagents ${line} failed: ${messageOf(error)}`);
 			deliver(pi, context, (await command?.catch(failed)) ?? notOpen());
-			if (!context.hasUI) await deliveries.drain(() => context.waitForIdle());
+			if (!context.hasUI) await drain(context);
 		},
 	});
 	pi.registerCommand("stop", {

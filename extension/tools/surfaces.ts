@@ -28,20 +28,14 @@ export async function describeTools(pi: ExtensionAPI, context: ExtensionContext)
 	return surfaces;
 }
 
-const UNUSABLE = {
-	subagent: ["Subagent", "one task"],
-	subagent_parallel: ["Subagents in parallel", "tasks"],
-	subagent_chain: ["Chain of subagents", "steps"],
-	sessions_spawn: ["Background subagent", "background work"],
-	agents_list: ["Background agents", "nothing yet: list who would take it"],
-} as const;
+const NAMES = ["subagent", "subagent_parallel", "subagent_chain", "sessions_spawn", "agents_list"];
 
 function withoutAddon(problem: string): ToolSurfaces {
-	const tools = Object.entries(UNUSABLE).map(([name, [label, what]]) => ({
-		...{ name, label, promptGuidelines: [], parameters: { type: "object", properties: {} } },
-		promptSnippet: `Delegate ${what} to sub-agents (not usable now)`,
-		description: `Delegates ${what} to sub-agents. Not usable now: the native addon is missing.`,
-	}));
+	const description = "Delegates work to sub-agents. Not usable now: the native addon is missing.";
+	const promptSnippet = "Delegate work to sub-agents (not usable now)";
+	const parameters = { type: "object", properties: {} };
+	const same = { description, promptSnippet, promptGuidelines: [], parameters };
+	const tools = NAMES.map((name) => ({ name, label: name, ...same }));
 	return { register: true, tools, notices: [problem] };
 }
 

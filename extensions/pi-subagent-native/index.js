@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 2bd5f7aa3619fe0b. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 090fd32a1161f6c2. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6253,8 +6253,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 2bd5f7aa3619fe0b"}.`)) return void 0;
-  const [version] = "0.1.0 2bd5f7aa3619fe0b".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 090fd32a1161f6c2"}.`)) return void 0;
+  const [version] = "0.1.0 090fd32a1161f6c2".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6370,22 +6370,6 @@ function guardedInterval(what, run, everyMs) {
 }
 function guardedTimeout(what, run, afterMs) {
   return setTimeout(() => contained(what, run), afterMs).unref();
-}
-
-// extension/host/native.ts
-import { createRequire } from "node:module";
-var loaded;
-function loadAddon() {
-  try {
-    loaded ??= createRequire(packageFolder)("./index.js");
-    return { native: loaded };
-  } catch (error) {
-    return { problem: describe(error) };
-  }
-}
-function describe(error) {
-  const platform = `${process.platform}-${process.arch}, Node ${process.versions.node}`;
-  return `the native addon of pi-subagent-native could not be loaded (${platform}): ${messageOf(error).split("\n", 1)[0]}. Install the package again with \`pi install npm:pi-subagent-native\`, with optional dependencies allowed; in a checkout run \`npm run setup\`.`;
 }
 
 // extension/host/stored.ts
@@ -6547,33 +6531,21 @@ function deliveredIn(entries) {
 
 // extension/background/deliveries.ts
 var Deliveries = class {
-  pi;
-  background;
-  arrived;
-  context;
+  place;
   /** Not seen in the session yet, oldest first. */
   outgoing = [];
   /** In the session, and not known to be in its file. */
   unwritten = [];
   /** Everything that this session was given. */
-  known = /* @__PURE__ */ new Set();
+  known;
   timer;
-  rules;
-  openedAt = 0;
+  openedAt = performance.now();
   promptedAt = Number.NEGATIVE_INFINITY;
   signal;
   stopReason;
-  /** `arrived` hears of each message that stands in the session. */
-  constructor(pi, background, arrived) {
-    this.pi = pi;
-    this.background = background;
-    this.arrived = arrived;
-  }
-  /** Attempts and waiting times are the addon's, which keeps what is to be delivered. */
-  get policy() {
-    this.rules ??= loadAddon().native?.deliveryPolicy();
-    if (!this.rules) throw new Error("results are delivered by the addon, and it is not loaded");
-    return this.rules;
+  constructor(place) {
+    this.place = place;
+    this.known = this.standing();
   }
   get held() {
     return this.outgoing.filter(({ sentAt }) => sentAt === void 0);
@@ -6581,14 +6553,9 @@ var Deliveries = class {
   get isWaiting() {
     return this.outgoing.length > 0 || this.unwritten.length > 0;
   }
-  /** Begins with a session. Returns the ids of the deliveries that stand in it. */
-  open(context) {
-    this.forget();
-    this.context = context;
-    this.openedAt = performance.now();
-    const ids = deliveredIn(context.sessionManager.getEntries());
-    for (const id of ids) this.known.add(id);
-    return [...ids];
+  /** The ids of the deliveries that stand in the session. */
+  standing() {
+    return deliveredIn(this.place.context.sessionManager.getEntries());
   }
   /** Ends with the session: what does not stand in it is the addon's again. */
   close() {
@@ -6596,18 +6563,13 @@ var Deliveries = class {
     this.forget();
   }
   forget() {
-    clearInterval(this.timer);
-    this.timer = void 0;
-    this.context = void 0;
     this.outgoing = [];
     this.unwritten = [];
-    this.known.clear();
-    this.promptedAt = Number.NEGATIVE_INFINITY;
-    this.background.hold([]);
+    this.watch();
   }
   /** Takes a message from the addon. */
   add(message) {
-    if (!this.context || message.deliveryIds.every((id) => this.known.has(id))) return;
+    if (message.deliveryIds.every((id) => this.known.has(id))) return;
     this.outgoing.push({ message, attempts: 0 });
     for (const id of message.deliveryIds) this.known.add(id);
     this.whileOpen(() => this.look());
@@ -6621,9 +6583,9 @@ var Deliveries = class {
     this.prompted();
     this.handOver(false);
   }
-  started(context) {
+  started(signal) {
     this.promptedAt = Number.NEGATIVE_INFINITY;
-    this.signal = context.signal;
+    this.signal = signal;
   }
   /** A message has ended; pi adds it to the session when its handlers are through. */
   messageEnded({ role, stopReason }) {
@@ -6631,8 +6593,9 @@ var Deliveries = class {
     if (this.isWaiting) setImmediate(() => this.whileOpen(() => this.verify()));
   }
   /** The run would come to rest: what is held joins the session, and the model goes on with it. */
-  async beforeSettle(event, context) {
-    if (!context.hasUI) await this.background.settled();
+  async beforeSettle(event) {
+    const { background, context } = this.place;
+    if (!context.hasUI) await background.settled();
     this.verify();
     const { held } = this;
     if (held.length === 0) return void 0;
@@ -6654,7 +6617,7 @@ var Deliveries = class {
   }
   /** Without a user pi leaves after a command: waits for the runs that it has started, and for what the model says. */
   async drain(waitForIdle) {
-    await this.background.settled();
+    await this.place.background.settled();
     this.handOver(true);
     await waitForIdle();
   }
@@ -6662,35 +6625,30 @@ var Deliveries = class {
   look() {
     this.watch();
     this.verify();
-    if (this.mayStart()) {
-      const sentBefore = performance.now() - this.policy.refusedMs;
-      for (const each of this.outgoing)
-        if (each.sentAt !== void 0 && each.sentAt < sentBefore) each.sentAt = void 0;
-      this.handOver(true);
-    }
-    this.watch();
+    if (!this.mayStart()) return;
+    const sentBefore = performance.now() - this.place.policy.refusedMs;
+    for (const each of this.outgoing) if ((each.sentAt ?? sentBefore) < sentBefore) each.sentAt = void 0;
+    this.handOver(true);
   }
   /** Whether a turn may be started: none is under way or being prepared. Without a user, there are better moments. */
   mayStart() {
+    const { context, policy } = this.place;
     const now = performance.now();
-    const { openingMs, preflightMs } = this.policy;
-    const isQuiet = now - this.openedAt >= openingMs && now - this.promptedAt >= preflightMs;
-    return isQuiet && this.context?.hasUI === true && this.context.isIdle();
+    const isQuiet = now - this.openedAt >= policy.openingMs && now - this.promptedAt >= policy.preflightMs;
+    return isQuiet && context.hasUI && context.isIdle();
   }
   /** Hands what is held to pi; the last message starts a turn where one of them wants that. */
   handOver(mayTurn) {
-    const given = this.held.filter(({ attempts }) => attempts >= this.policy.attempts);
+    const { pi, context, policy } = this.place;
+    const given = this.held.filter(({ attempts }) => attempts >= policy.attempts);
     this.outgoing = this.outgoing.filter((each) => !given.includes(each));
-    const isPatient = this.context?.hasUI === true;
-    const triggerTurn = mayTurn && (!isPatient || this.held.some(({ message }) => message.triggerTurn));
+    const triggerTurn = mayTurn && (!context.hasUI || this.held.some(({ message }) => message.triggerTurn));
     try {
       for (let [next, ...more] = this.held; next; [next, ...more] = this.held) {
         noteSent(next);
-        const starts = more.length === 0 && triggerTurn && next.attempts < this.policy.attempts;
-        this.pi.sendMessage(announcementOf(next.message), {
-          triggerTurn: starts,
-          ...starts && { deliverAs: "followUp" }
-        });
+        const starts = more.length === 0 && triggerTurn && next.attempts < policy.attempts;
+        const options = { triggerTurn: starts, ...starts && { deliverAs: "followUp" } };
+        pi.sendMessage(announcementOf(next.message), options);
       }
       this.verify();
     } finally {
@@ -6699,22 +6657,21 @@ var Deliveries = class {
   }
   /** Looks which of the messages stand in the session, and whether that is written. */
   verify() {
-    const { context } = this;
+    if (!this.isWaiting) return;
+    const { arrived, background, context } = this.place;
     const sent = this.outgoing.filter(({ sentAt }) => sentAt !== void 0);
-    if (!context || sent.length === 0 && this.unwritten.length === 0) return;
-    if (sent.length > 0) {
-      const ids2 = deliveredIn(context.sessionManager.getEntries());
-      const standing = sent.filter(({ message }) => message.deliveryIds.every((id) => ids2.has(id)));
-      this.outgoing = this.outgoing.filter((each) => !standing.includes(each));
-      for (const { message } of standing) {
-        this.unwritten.push(...message.deliveryIds);
-        this.arrived(message);
-      }
+    const ids = sent.length > 0 ? this.standing() : /* @__PURE__ */ new Set();
+    const there = sent.filter(({ message }) => message.deliveryIds.every((id) => ids.has(id)));
+    this.outgoing = this.outgoing.filter((each) => !there.includes(each));
+    for (const { message } of there) {
+      this.unwritten.push(...message.deliveryIds);
+      arrived(message);
     }
     const file = context.sessionManager.getSessionFile();
-    if (this.unwritten.length === 0 || file !== void 0 && !existsSync(file)) return;
-    const ids = this.unwritten.splice(0);
-    this.background.session?.delivered(ids).catch(() => void 0);
+    if (this.unwritten.length > 0 && (file === void 0 || existsSync(file))) {
+      background.session?.delivered(this.unwritten.splice(0)).catch(() => void 0);
+    }
+    this.watch();
   }
   /** A pi that has left the session without a word throws for everything that belonged to it. */
   whileOpen(does) {
@@ -6722,19 +6679,21 @@ var Deliveries = class {
       does();
     } catch {
       try {
-        this.context?.isIdle();
+        this.place.context.isIdle();
       } catch {
         this.forget();
       }
     }
   }
   watch() {
-    this.background.hold(this.outgoing.flatMap(({ message }) => message.runs));
-    if (!this.isWaiting || !this.context) {
+    const { background, policy } = this.place;
+    background.hold(this.outgoing.flatMap(({ message }) => message.runs));
+    if (this.isWaiting) {
+      const look = () => this.whileOpen(() => this.look());
+      this.timer ??= guardedInterval("delivering results", look, policy.lookMs);
+    } else {
       clearInterval(this.timer);
       this.timer = void 0;
-    } else if (!this.timer) {
-      this.timer = guardedInterval("delivering results", () => this.whileOpen(() => this.look()), this.policy.lookMs);
     }
   }
 };
@@ -6874,7 +6833,7 @@ function shortPath(path) {
 }
 
 // extension/ui/highlight.ts
-import { createRequire as createRequire2 } from "node:module";
+import { createRequire } from "node:module";
 var MOST_CHARACTERS = 3e4;
 var KINDS = [
   ["syntaxKeyword", "keyword name"],
@@ -6900,7 +6859,7 @@ function highlighted(code, language, style) {
   return code.split("\n").map((line) => style.fg("mdCodeBlock", line));
 }
 function treeOf(code, language) {
-  const highlighter = createRequire2(import.meta.url)("./languages.cjs");
+  const highlighter = createRequire(import.meta.url)("./languages.cjs");
   if (!highlighter.getLanguage(language)) return void 0;
   return highlighter.highlight(code, { language, ignoreIllegals: true }).emitter;
 }
@@ -7023,6 +6982,22 @@ function safely(text2, styled) {
   } catch {
     return text2;
   }
+}
+
+// extension/host/native.ts
+import { createRequire as createRequire2 } from "node:module";
+var loaded;
+function loadAddon() {
+  try {
+    loaded ??= createRequire2(packageFolder)("./index.js");
+    return { native: loaded };
+  } catch (error) {
+    return { problem: describe(error) };
+  }
+}
+function describe(error) {
+  const platform = `${process.platform}-${process.arch}, Node ${process.versions.node}`;
+  return `the native addon of pi-subagent-native could not be loaded (${platform}): ${messageOf(error).split("\n", 1)[0]}. Install the package again with \`pi install npm:pi-subagent-native\`, with optional dependencies allowed; in a checkout run \`npm run setup\`.`;
 }
 
 // extension/ui/words.ts
@@ -9051,7 +9026,7 @@ var ANSWER = /^answer(?:$|\s+)"?(.*?)"?$/;
 var NO_QUESTION = "No sub-agent waits for an answer";
 var WITHOUT_PANEL = "list";
 function registerCommands(pi, session2) {
-  const { background, deliveries, questions } = session2;
+  const { background, questions, drain } = session2;
   const open = (which) => openQuestion(which, questions, background);
   registerReportRenderer(pi);
   pi.registerCommand("subagents", {
@@ -9073,7 +9048,7 @@ function registerCommands(pi, session2) {
       const command = background.session?.command(line || WITHOUT_PANEL, callbacks, doctorOptions(pi, context));
       const failed2 = (error) => messageReport("error", `/subagents ${line} failed: ${messageOf(error)}`);
       deliver(pi, context, await command?.catch(failed2) ?? notOpen());
-      if (!context.hasUI) await deliveries.drain(() => context.waitForIdle());
+      if (!context.hasUI) await drain(context);
     }
   });
   pi.registerCommand("stop", {
@@ -10151,19 +10126,13 @@ async function describeTools(pi, context) {
   remembered = surfaces.register ? surfaces.tools : [];
   return surfaces;
 }
-var UNUSABLE = {
-  subagent: ["Subagent", "one task"],
-  subagent_parallel: ["Subagents in parallel", "tasks"],
-  subagent_chain: ["Chain of subagents", "steps"],
-  sessions_spawn: ["Background subagent", "background work"],
-  agents_list: ["Background agents", "nothing yet: list who would take it"]
-};
+var NAMES = ["subagent", "subagent_parallel", "subagent_chain", "sessions_spawn", "agents_list"];
 function withoutAddon(problem) {
-  const tools = Object.entries(UNUSABLE).map(([name, [label, what]]) => ({
-    ...{ name, label, promptGuidelines: [], parameters: { type: "object", properties: {} } },
-    promptSnippet: `Delegate ${what} to sub-agents (not usable now)`,
-    description: `Delegates ${what} to sub-agents. Not usable now: the native addon is missing.`
-  }));
+  const description = "Delegates work to sub-agents. Not usable now: the native addon is missing.";
+  const promptSnippet = "Delegate work to sub-agents (not usable now)";
+  const parameters = { type: "object", properties: {} };
+  const same = { description, promptSnippet, promptGuidelines: [], parameters };
+  const tools = NAMES.map((name) => ({ name, label: name, ...same }));
   return { register: true, tools, notices: [problem] };
 }
 function withPolicy(systemPrompt, surfaces) {
@@ -10251,16 +10220,17 @@ function start(pi) {
   const background = new Background();
   const questions = new Questions();
   const events = new RunEvents(pi);
-  const deliveries = new Deliveries(pi, background, (message) => events.delivered(message));
   const tools = new Tools(pi, questions);
   const notices = new Notices();
   const early = new EarlyCalls((tool, callId, context) => tools.bootEarly(tool, callId, context));
   let surfaces;
+  let deliveries;
   let hideWidget = () => {
   };
   const remembered2 = rememberedTools();
   tools.register(remembered2);
-  registerCommands(pi, { background, deliveries, questions });
+  const drain = async (context) => await deliveries?.drain(() => context.waitForIdle());
+  registerCommands(pi, { background, questions, drain });
   registerAnnouncementRenderer(pi);
   questions.subscribe(() => background.ask(questions.list()));
   const interrupted = () => {
@@ -10275,14 +10245,17 @@ function start(pi) {
       if (event.runs) events.update(event.runs);
       if (event.ended) events.ended(event.ended);
     });
-    if (event.deliveries) deliveries.add(event.deliveries);
+    if (event.deliveries) deliveries?.add(event.deliveries);
   }
   function openBackground(context) {
     const { native } = loadAddon();
     if (!native) return;
-    const delivered = deliveries.open(context);
     try {
-      background.open(native, { ...placeOptions(pi, context), delivered }, (event) => heard(event, context));
+      const arrived = (message) => events.delivered(message);
+      const delivery = new Deliveries({ pi, context, background, policy: native.deliveryPolicy(), arrived });
+      deliveries = delivery;
+      const options = { ...placeOptions(pi, context), delivered: [...delivery.standing()] };
+      background.open(native, options, (event) => heard(event, context));
     } catch (error) {
       notices.announce([`background runs are not available: ${messageOf(error)}`], context);
     }
@@ -10305,23 +10278,23 @@ function start(pi) {
     hideWidget();
     if (isTerminal) hideWidget = showWidget(context, background);
   });
-  pi.on("input", () => deliveries.prompted());
+  pi.on("input", () => deliveries?.prompted());
   pi.on("before_agent_start", (event) => {
-    deliveries.beforeStart();
+    deliveries?.beforeStart();
     if (!surfaces?.register || !pi.getActiveTools().includes("subagent")) return void 0;
     const systemPrompt = withPolicy(event.systemPrompt, surfaces);
     return systemPrompt === void 0 ? void 0 : { systemPrompt };
   });
   pi.on("message_update", (event, context) => early.update(event, context));
-  pi.on("agent_start", (_event, context) => deliveries.started(context));
+  pi.on("agent_start", (_event, context) => deliveries?.started(context.signal));
   pi.on("message_end", (event) => {
     early.messageEnded(event);
-    deliveries.messageEnded(event.message);
+    deliveries?.messageEnded(event.message);
   });
   pi.on("tool_execution_end", ({ toolCallId }) => early.finished(toolCallId));
   pi.on("agent_end", () => early.clear());
-  pi.on("agent_before_settle", async (event, context) => await deliveries.beforeSettle(event, context));
-  pi.on("agent_settled", ({ aborted }) => deliveries.settled(aborted));
+  pi.on("agent_before_settle", async (event) => await deliveries?.beforeSettle(event));
+  pi.on("agent_settled", ({ aborted }) => deliveries?.settled(aborted));
   pi.on("tool_result", ({ toolCallId }) => tools.takeFailed(toolCallId) ? { isError: true } : void 0);
   pi.on("session_shutdown", async ({ reason }, context) => {
     stopClocks();
@@ -10329,7 +10302,8 @@ function start(pi) {
     hideWidget();
     hideWidget = () => {
     };
-    deliveries.close();
+    deliveries?.close();
+    deliveries = void 0;
     const view = background.leave();
     events.close();
     questions.detach(reason === "reload");
