@@ -15,15 +15,9 @@ function extensionFile({ path, source }: SourceInfo): string | undefined {
 	return source === "builtin" || source === "sdk" || /^(?:builtin:|<)/.test(path) ? undefined : path;
 }
 
-/** Files that were looked at: each call asks for all tools again, some while its arguments still arrive. */
-const ours = new Map<string, boolean>();
-
 /** Our own files; a checkout may be reached through a link. */
 function isOurs(file: string): boolean {
-	const found =
-		ours.get(file) ?? (file.startsWith(OWN_FOLDER) || realPath(file).startsWith(`${realPath(OWN_FOLDER)}${sep}`));
-	ours.set(file, found);
-	return found;
+	return realPath(file).startsWith(`${realPath(OWN_FOLDER)}${sep}`);
 }
 
 function realPath(file: string): string {

@@ -9,7 +9,7 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { findPackageJSON } from "node:module";
 import { pathToFileURL } from "node:url";
-import type { ExtensionContext, ModelRegistry, ModelRuntime } from "@earendil-works/pi-coding-agent";
+import type { ExtensionContext, ModelRegistry } from "@earendil-works/pi-coding-agent";
 import type { HostCallbacks } from "../../index.js";
 import type { Questions } from "../questions/questions.ts";
 
@@ -32,17 +32,6 @@ async function library(): Promise<Pi> {
 	return isPi ? await import(new URL("index.js", program).href) : {};
 }
 
-/** What the extensions of this session have registered, a runtime of our own has to be told. */
-async function runtime(registry: ProviderRegistry, provider: string): Promise<ModelRuntime | undefined> {
-	const { ModelRuntime } = await library();
-	const own = await ModelRuntime?.create({ refreshOnCreate: false });
-	const native = registry.getRegisteredNativeProvider(provider);
-	const config = registry.getRegisteredProviderConfig(provider);
-	if (native) own?.registerNativeProvider(native);
-	if (config) own?.registerProvider(provider, config);
-	return own;
-}
-
 /**
  * Refreshes and stores the provider's token unless it is good for `validForMs` more. Never rejects; `false` when there is
  * none, when it could not be refreshed, or when the new one is not good for so long either.
@@ -55,11 +44,17 @@ export async function refreshToken(
 ): Promise<boolean> {
 	try {
 		const registry = registryOf();
-		const own = await runtime(registry, provider);
-		const overrides = { minOAuthValidityMs: validForMs, ...(signal && { signal }) };
+		const { ModelRuntime } = await library();
+		const own = await ModelRuntime?.create({ refreshOnCreate: false });
 		// A pi that has it no longer refreshes what is about to expire, and the child the rest.
-		const found = own ? await own.getAuth(provider, overrides) : await registry.getProviderAuth(provider);
-		return found !== undefined;
+		if (!own) return (await registry.getProviderAuth(provider)) !== undefined;
+		// What the extensions of this session have registered, a runtime of our own has to be told.
+		const native = registry.getRegisteredNativeProvider(provider);
+		const config = registry.getRegisteredProviderConfig(provider);
+		if (native) own.registerNativeProvider(native);
+		if (config) own.registerProvider(provider, config);
+		const overrides = { minOAuthValidityMs: validForMs, ...(signal && { signal }) };
+		return (await own.getAuth(provider, overrides)) !== undefined;
 	} catch {
 		return false;
 	}

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 090fd32a1161f6c2. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 7b7a55348e26ca28. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6253,8 +6253,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 090fd32a1161f6c2"}.`)) return void 0;
-  const [version] = "0.1.0 090fd32a1161f6c2".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 7b7a55348e26ca28"}.`)) return void 0;
+  const [version] = "0.1.0 7b7a55348e26ca28".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -7441,11 +7441,8 @@ var OWN_FOLDER = fileURLToPath2(new URL("extensions/", packageFolder));
 function extensionFile({ path, source }) {
   return source === "builtin" || source === "sdk" || /^(?:builtin:|<)/.test(path) ? void 0 : path;
 }
-var ours = /* @__PURE__ */ new Map();
 function isOurs(file) {
-  const found = ours.get(file) ?? (file.startsWith(OWN_FOLDER) || realPath(file).startsWith(`${realPath(OWN_FOLDER)}${sep}`));
-  ours.set(file, found);
-  return found;
+  return realPath(file).startsWith(`${realPath(OWN_FOLDER)}${sep}`);
 }
 function realPath(file) {
   try {
@@ -7495,22 +7492,18 @@ async function library() {
   const isPi = description !== void 0 && JSON.parse(readFileSync2(description, "utf8")).name === PI;
   return isPi ? await import(new URL("index.js", program).href) : {};
 }
-async function runtime(registry, provider) {
-  const { ModelRuntime } = await library();
-  const own = await ModelRuntime?.create({ refreshOnCreate: false });
-  const native = registry.getRegisteredNativeProvider(provider);
-  const config = registry.getRegisteredProviderConfig(provider);
-  if (native) own?.registerNativeProvider(native);
-  if (config) own?.registerProvider(provider, config);
-  return own;
-}
 async function refreshToken(registryOf, provider, validForMs, signal) {
   try {
     const registry = registryOf();
-    const own = await runtime(registry, provider);
+    const { ModelRuntime } = await library();
+    const own = await ModelRuntime?.create({ refreshOnCreate: false });
+    if (!own) return await registry.getProviderAuth(provider) !== void 0;
+    const native = registry.getRegisteredNativeProvider(provider);
+    const config = registry.getRegisteredProviderConfig(provider);
+    if (native) own.registerNativeProvider(native);
+    if (config) own.registerProvider(provider, config);
     const overrides = { minOAuthValidityMs: validForMs, ...signal && { signal } };
-    const found = own ? await own.getAuth(provider, overrides) : await registry.getProviderAuth(provider);
-    return found !== void 0;
+    return await own.getAuth(provider, overrides) !== void 0;
   } catch {
     return false;
   }
@@ -9195,15 +9188,15 @@ function guardedArguments(guard, args) {
   const place = args.findIndex((arg) => typeof arg === "function" || isObject(arg));
   return guard && place >= 0 ? args.with(place, guard(args[place], String(args[0]))) : args;
 }
-function called(ours2) {
+function called(ours) {
   return (...args) => {
     const context = args.pop();
     tellFailuresTo(context, false);
-    return ours2(...args, guardedPart(context));
+    return ours(...args, guardedPart(context));
   };
 }
-function harmless(what, ours2, otherwise) {
-  return (...args) => contained(what, () => ours2(...args), otherwise);
+function harmless(what, ours, otherwise) {
+  return (...args) => contained(what, () => ours(...args), otherwise);
 }
 function spoken(what, command) {
   return async (...args) => {
